@@ -9,27 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// readNPYLabels reads an array of one string or number for each of rows rows:
-// shape (rows,) or (rows, 1).
-func readNPYLabels(r io.Reader, rows int, bounds limits) ([]string, error) {
-	h, err := readNPYHeader(r)
-	if err != nil {
-		return nil, err
-	}
-	s, err := shapeOf(h.dims, bounds)
-	if err != nil {
-		return nil, err
-	}
-	if s.cols != 1 {
-		return nil, fmt.Errorf("it has %d columns; give one label a row, for one-hot codes their argmax", s.cols)
-	}
-	if s.rows != rows {
-		return nil, fmt.Errorf("it has %d entries for %d rows; give one a row", s.rows, rows)
-	}
-	l := labelCells{cell: h.cell, read: h.cell.label(), size: h.cell.width()}
-	return l.all(r, s.rows)
-}
-
 // labelCells reads labels from cells of fixed width.
 type labelCells struct {
 	cell     cellType

@@ -178,6 +178,27 @@ func (a *npzArchive) column(name string, rows int) ([]string, error) {
 	return column, err
 }
 
+// readNPYLabels reads an array of one string or number for each of rows rows:
+// shape (rows,) or (rows, 1).
+func readNPYLabels(r io.Reader, rows int, bounds limits) ([]string, error) {
+	h, err := readNPYHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	s, err := shapeOf(h.dims, bounds)
+	if err != nil {
+		return nil, err
+	}
+	if s.cols != 1 {
+		return nil, fmt.Errorf("it has %d columns; give one label a row, for one-hot codes their argmax", s.cols)
+	}
+	if s.rows != rows {
+		return nil, fmt.Errorf("it has %d entries for %d rows; give one a row", s.rows, rows)
+	}
+	l := labelCells{cell: h.cell, read: h.cell.label(), size: h.cell.width()}
+	return l.all(r, s.rows)
+}
+
 func (a *npzArchive) open(name string, read func(io.Reader) error) error {
 	r, err := a.files[name].Open()
 	if err != nil {

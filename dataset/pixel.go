@@ -83,35 +83,6 @@ func (a *album) checkSize(size image.Point) error {
 	return nil
 }
 
-// resized returns img itself where it has the size already.
-func resized(img image.Image, size image.Point) image.Image {
-	if img.Bounds().Size() == size {
-		return img
-	}
-	out := image.NewRGBA(image.Rectangle{Max: size})
-	draw.BiLinear.Scale(out, out.Bounds(), img, img.Bounds(), draw.Src, nil)
-	return out
-}
-
-// greyOf returns the luma of img: without a copy of grey images, and of JPEG's
-// colour images, which store it.
-func greyOf(img image.Image) image.Image {
-	switch m := img.(type) {
-	case *image.Gray, *image.Gray16:
-		return img
-	case *image.YCbCr:
-		return &image.Gray{Pix: m.Y, Stride: m.YStride, Rect: m.Rect}
-	}
-	m := rgbaOf(img)
-	grey := image.NewGray(image.Rectangle{Max: m.Rect.Size()})
-	for at := range grey.Pix {
-		p := m.Pix[4*at : 4*at+3]
-		// BT.601 in 16 bits, as image/color rounds it; the weights sum to 2^16.
-		grey.Pix[at] = uint8((19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2]) + 1<<15) >> 16)
-	}
-	return grey
-}
-
 // rgbaOf returns img with lines that follow each other without gaps.
 func rgbaOf(img image.Image) *image.RGBA {
 	if m, ok := img.(*image.RGBA); ok && m.Stride == 4*m.Rect.Dx() {
@@ -120,34 +91,4 @@ func rgbaOf(img image.Image) *image.RGBA {
 	out := image.NewRGBA(image.Rectangle{Max: img.Bounds().Size()})
 	draw.Draw(out, out.Bounds(), img, img.Bounds().Min, draw.Src)
 	return out
-}
-
-func writeRGB(dst []float32, img image.Image) {
-	m := rgbaOf(img)
-	for at := 0; at < len(dst); at += 3 {
-		p := m.Pix[at/3*4:]
-		dst[at], dst[at+1], dst[at+2] = float32(p[0]), float32(p[1]), float32(p[2])
-	}
-}
-
-// writeGrey writes an image of greyOf, or what resizing made of one.
-func writeGrey(dst []float32, img image.Image) {
-	width := img.Bounds().Dx()
-	for y := 0; len(dst) > 0; y, dst = y+1, dst[width:] {
-		switch m := img.(type) {
-		case *image.Gray:
-			for x, v := range m.Pix[y*m.Stride:][:width] {
-				dst[x] = float32(v)
-			}
-		case *image.Gray16:
-			for x := range width {
-				p := m.Pix[y*m.Stride+2*x:]
-				dst[x] = float32(uint32(p[0])<<8|uint32(p[1])) / 257
-			}
-		case *image.RGBA:
-			for x := range width {
-				dst[x] = float32(m.Pix[y*m.Stride+4*x])
-			}
-		}
-	}
 }

@@ -148,6 +148,21 @@ func (d *Device) enrol(features []string, label string) error {
 	return nil
 }
 
+// newState draws what is drawn once.
+func newState(c *secvm.Configuration, s *secvm.Seeds, whole secvm.Vector) *state {
+	return &state{
+		role: s.Cast(c.Testers), vector: whole.Sample(c.Params.Room(), s.Random()),
+		follower: secvm.Follower{Key: c.Signer, Configuration: c.Hash()},
+		answered: -1, tokens: map[uint32][][]byte{},
+	}
+}
+
+func (d *Device) save() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.saveLocked()
+}
+
 func drawSeeds() (*secvm.Seeds, error) {
 	s := &secvm.Seeds{}
 	for _, b := range [][]byte{s.Role[:], s.Own[:]} {

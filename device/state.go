@@ -33,15 +33,6 @@ const (
 	maxToken   = 1 << 10
 )
 
-// newState draws what is drawn once.
-func newState(c *secvm.Configuration, s *secvm.Seeds, whole secvm.Vector) *state {
-	return &state{
-		role: s.Cast(c.Testers), vector: whole.Sample(c.Params.Room(), s.Random()),
-		follower: secvm.Follower{Key: c.Signer, Configuration: c.Hash()},
-		answered: -1, tokens: map[uint32][][]byte{},
-	}
-}
-
 // take marks an iteration as answered and returns its tokens.
 func (s *state) take(iteration uint32) [][]byte {
 	s.answered = int64(iteration)
@@ -105,12 +96,6 @@ func decodeState(c *secvm.Configuration, b []byte) (*state, error) {
 		return nil, errors.New("device: the store is of another job; give every job a store of its own")
 	}
 	return s, nil
-}
-
-func (d *Device) save() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.saveLocked()
 }
 
 func (d *Device) saveLocked() error {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // family is the kernels of one name.
@@ -26,6 +27,55 @@ func families() []family {
 		{"cosine", nil, fixed("cosine", cosine)},
 		{"tanimoto", nil, fixed("tanimoto", tanimoto)},
 	}
+}
+
+func laplacian(s Spec) Kernel {
+	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
+		linalg.Laplacian(dst, xz, xx, zz, s.Gamma)
+	}}
+}
+
+func linear(Spec) Kernel {
+	return mapped{"linear", func(dst, xz []float64, _ float64, _ []float64) { copy(dst, xz) }}
+}
+
+func matern(s Spec) Kernel {
+	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
+		switch s.Nu {
+		case 0.5:
+			linalg.Laplacian(dst, xz, xx, zz, 1/s.LengthScale)
+		case 1.5:
+			linalg.Matern32(dst, xz, xx, zz, s.LengthScale)
+		default:
+			linalg.Matern52(dst, xz, xx, zz, s.LengthScale)
+		}
+	}}
+}
+
+func polynomial(s Spec) Kernel {
+	return mapped{s.Name, func(dst, xz []float64, _ float64, _ []float64) {
+		linalg.Polynomial(dst, xz, s.Gamma, s.Coef0, s.Degree)
+	}}
+}
+
+func rationalQuadratic(s Spec) Kernel {
+	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
+		linalg.RationalQuadratic(dst, xz, xx, zz, s.LengthScale, s.Alpha)
+	}}
+}
+
+func rbf(s Spec) Kernel {
+	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
+		linalg.RBF(dst, xz, xx, zz, s.Gamma)
+	}}
+}
+
+// tanimoto (Ralaivola, Swamidass, Saigo, Baldi 2005) is 1 for two empty rows.
+func tanimoto(xz, xx, zz float64) float64 {
+	if union := xx + zz - xz; union > 0 {
+		return xz / union
+	}
+	return 1
 }
 
 func fixed(name string, at func(xz, xx, zz float64) float64) func(Spec) Kernel {

@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"math"
-
-	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Kernel is a positive semidefinite function of two rows that sees their inner
@@ -35,10 +33,6 @@ func (k pointwise) Map(dst, xz []float64, xx float64, zz []float64) {
 	}
 }
 
-func linear(Spec) Kernel {
-	return mapped{"linear", func(dst, xz []float64, _ float64, _ []float64) { copy(dst, xz) }}
-}
-
 // mapped is a kernel by its map of many values.
 type mapped struct {
 	name string
@@ -59,55 +53,10 @@ func (k mapped) Map(dst, xz []float64, xx float64, zz []float64) {
 	k.of(dst[:len(xz)], xz, xx, zz[:len(xz)])
 }
 
-func rbf(s Spec) Kernel {
-	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
-		linalg.RBF(dst, xz, xx, zz, s.Gamma)
-	}}
-}
-
-func polynomial(s Spec) Kernel {
-	return mapped{s.Name, func(dst, xz []float64, _ float64, _ []float64) {
-		linalg.Polynomial(dst, xz, s.Gamma, s.Coef0, s.Degree)
-	}}
-}
-
-func rationalQuadratic(s Spec) Kernel {
-	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
-		linalg.RationalQuadratic(dst, xz, xx, zz, s.LengthScale, s.Alpha)
-	}}
-}
-
-func laplacian(s Spec) Kernel {
-	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
-		linalg.Laplacian(dst, xz, xx, zz, s.Gamma)
-	}}
-}
-
-func matern(s Spec) Kernel {
-	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
-		switch s.Nu {
-		case 0.5:
-			linalg.Laplacian(dst, xz, xx, zz, 1/s.LengthScale)
-		case 1.5:
-			linalg.Matern32(dst, xz, xx, zz, s.LengthScale)
-		default:
-			linalg.Matern52(dst, xz, xx, zz, s.LengthScale)
-		}
-	}}
-}
-
 // cosine is 0 when a row is 0, as in scikit-learn.
 func cosine(xz, xx, zz float64) float64 {
 	if xx == 0 || zz == 0 {
 		return 0
 	}
 	return min(1, max(-1, xz/math.Sqrt(xx*zz)))
-}
-
-// tanimoto (Ralaivola, Swamidass, Saigo, Baldi 2005) is 1 for two empty rows.
-func tanimoto(xz, xx, zz float64) float64 {
-	if union := xx + zz - xz; union > 0 {
-		return xz / union
-	}
-	return 1
 }

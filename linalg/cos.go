@@ -37,10 +37,3 @@ func (e elementwise[T]) cosEach(dst, x []T) {
 		dst[i] = alone[0]
 	}
 }
-
-func cosPortable[T Float](n int, dst, x []T) int {
-	for i, v := range x[:n] {
-		dst[i] = T(math.Cos(float64(v)))
-	}
-	return n
-}

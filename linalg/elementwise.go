@@ -87,6 +87,34 @@ func portableElementwise[T Float]() elementwise[T] {
 	}
 }
 
+func cosPortable[T Float](n int, dst, x []T) int {
+	for i, v := range x[:n] {
+		dst[i] = T(math.Cos(float64(v)))
+	}
+	return n
+}
+
+// expPortable overflows where math.Exp does, which on some machines is a little
+// below the logarithm of the largest number.
+func expPortable[T Float](n int, dst, x []T) {
+	for i, v := range x[:n] {
+		dst[i] = exp(v)
+	}
+}
+
+func polynomialPortable[T Float](n int, dst, xz []T, scale, shift T, degree int) {
+	for j, v := range xz[:n] {
+		x, y := T(scale*v)+shift, T(1) //nolint:unconvert // keeps the product and the sum apart on all machines
+		for left := degree; left > 0; left /= 2 {
+			if left%2 == 1 {
+				y *= x
+			}
+			x *= x
+		}
+		dst[j] = y
+	}
+}
+
 // nothing is a power of e that is 0 when negative. No larger one is let in,
 // which could make the other factor infinite.
 const nothing = 800

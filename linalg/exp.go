@@ -14,11 +14,3 @@ func expOn[T Float](p Path, dst, x []T) {
 	e := elementwiseOf[T](p)
 	fill(e.vector, dst, x, e.exp)
 }
-
-// expPortable overflows where math.Exp does, which on some machines is a little
-// below the logarithm of the largest number.
-func expPortable[T Float](n int, dst, x []T) {
-	for i, v := range x[:n] {
-		dst[i] = exp(v)
-	}
-}

@@ -57,3 +57,15 @@ func multiply[S, T Float](path Path, dst Matrix[T], a, b Matrix[S], gram bool) {
 	}
 	p.run()
 }
+
+// transposersOf returns that through the caches and that past them, for what is
+// not read soon.
+func transposersOf[T Float](p Path) (through, past transposer[T]) {
+	var zero T
+	if _, single := any(zero).(float32); single {
+		through, past := transposers32(p)
+		return any(through).(transposer[T]), any(past).(transposer[T])
+	}
+	t, u := transposers64(p)
+	return any(t).(transposer[T]), any(u).(transposer[T])
+}

@@ -81,16 +81,3 @@ func polynomialOn[T Float](p Path, dst, xz []T, gamma, coef0 T, degree int) {
 	e := elementwiseOf[T](p)
 	fill(e.vector, dst, xz, func(n int, dst, xz []T) { e.polynomial(n, dst, xz, gamma, coef0, degree) })
 }
-
-func polynomialPortable[T Float](n int, dst, xz []T, scale, shift T, degree int) {
-	for j, v := range xz[:n] {
-		x, y := T(scale*v)+shift, T(1) //nolint:unconvert // keeps the product and the sum apart on all machines
-		for left := degree; left > 0; left /= 2 {
-			if left%2 == 1 {
-				y *= x
-			}
-			x *= x
-		}
-		dst[j] = y
-	}
-}

@@ -16,17 +16,6 @@ type panels[T Float] struct {
 // at returns the panel that begins with that row.
 func (p panels[T]) at(row int) []T { return p.data[row*p.depth:][:p.width*p.depth] }
 
-// pack fills p with rows row to rowEnd-1, columns k to kEnd-1 of m, on all
-// cores, in the precision of T.
-func pack[S, T Float](p panels[T], m Matrix[S], row, rowEnd, k, kEnd int) {
-	count := (rowEnd-row-1)/p.width + 1
-	For(count, max(1, packGrain/(p.width*p.depth)), func(lo, hi int) {
-		for i := lo * p.width; i < hi*p.width; i += p.width {
-			packPanel(p.at(i), m.Panel(row+i, min(row+i+p.width, rowEnd)), p.width, k, kEnd)
-		}
-	})
-}
-
 // packGrain is the number of values that one core packs at a time.
 const packGrain = 1 << 15
 

@@ -69,6 +69,17 @@ func (p *product[S, T]) block(b tile) {
 	}
 }
 
+// pack fills p with rows row to rowEnd-1, columns k to kEnd-1 of m, on all
+// cores, in the precision of T.
+func pack[S, T Float](p panels[T], m Matrix[S], row, rowEnd, k, kEnd int) {
+	count := (rowEnd-row-1)/p.width + 1
+	For(count, max(1, packGrain/(p.width*p.depth)), func(lo, hi int) {
+		for i := lo * p.width; i < hi*p.width; i += p.width {
+			packPanel(p.at(i), m.Panel(row+i, min(row+i+p.width, rowEnd)), p.width, k, kEnd)
+		}
+	})
+}
+
 // tile has the micro-kernel compute the tile t of the block b. A panel of left
 // stays in the first-level cache while the panels of right pass by, which stay in
 // the second.

@@ -7,18 +7,6 @@ type transposer[T Float] struct {
 	move func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int)
 }
 
-// transposersOf returns that through the caches and that past them, for what is
-// not read soon.
-func transposersOf[T Float](p Path) (through, past transposer[T]) {
-	var zero T
-	if _, single := any(zero).(float32); single {
-		through, past := transposers32(p)
-		return any(through).(transposer[T]), any(past).(transposer[T])
-	}
-	t, u := transposers64(p)
-	return any(t).(transposer[T]), any(u).(transposer[T])
-}
-
 // twice is for paths without a way past the caches.
 func twice[T Float](t transposer[T]) (through, past transposer[T]) { return t, t }
 

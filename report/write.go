@@ -60,6 +60,22 @@ func (r *Run) page() page {
 	return p
 }
 
+// scoreChart draws the first metric. Values up to 1 are drawn against 1, so
+// that small differences look small.
+func (r *Run) scoreChart() chart {
+	metric := r.Metrics[0]
+	full := 1.0
+	var items []item
+	for _, s := range r.Scores {
+		v, ok := s.value(metric)
+		if ok {
+			full = max(full, v)
+		}
+		items = append(items, item{label: s.Name, text: number(v, ok), class: string(s.Kind), value: v})
+	}
+	return newChart(fmt.Sprintf("%s on held-out rows", metric), full, items)
+}
+
 // headline returns the first metric in three figures: the mean of the parties
 // alone, together, pooled.
 func (r *Run) headline() []Row {

@@ -131,6 +131,12 @@ func (c crowdRun) hall() (*hall, error) {
 	return h, nil
 }
 
+// takesVectors tells a server's steps that take segments.
+func takesVectors(e protocol.Event) bool {
+	r, received := e.(protocol.Received)
+	return received && r.Message.Kind == "MaskedInput"
+}
+
 func seedOf(what string, client int) [32]byte { return sha256.Sum256(fmt.Append(nil, what, client)) }
 
 // seat adds a client. To make one takes as long as its vector, which is hashed.
@@ -152,6 +158,12 @@ func (h *hall) seat(i int, setup protocol.Setup, p secagg.Params, id secagg.Iden
 		Machine: &meter{client, &h.turns, spent, sendsVector},
 	})
 	return nil
+}
+
+// sendsVector tells a client's steps that mask and send segments.
+func sendsVector(e protocol.Event) bool {
+	_, resumed := e.(protocol.Resumed)
+	return resumed
 }
 
 // run runs the session and checks the sum.

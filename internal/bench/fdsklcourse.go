@@ -1,11 +1,8 @@
 package bench
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
@@ -13,27 +10,6 @@ import (
 type learnt struct {
 	lesson
 	curves [][]snapshot
-}
-
-// raceExam studies every course once; nothing takes turns, since the error counts and not the
-// time.
-func raceExam(ctx context.Context, e exam, lib catalogue.Library, pages curvePages) (race, error) {
-	l, err := e.lesson(lib)
-	if err := errors.Join(err, pages.open()); err != nil {
-		return race{}, err
-	}
-	got := learnt{lesson: l}
-	for _, c := range l.courses {
-		s, err := l.study(ctx, c)
-		if err != nil {
-			return race{}, fmt.Errorf("%s, %s: %w", l.name, c.mode, err)
-		}
-		got.curves = append(got.curves, s)
-	}
-	if err := pages.write(got); err != nil {
-		return race{}, err
-	}
-	return race{rows: func([]span) []Row { return got.rows() }}, nil
 }
 
 // near is the margin by which an error may exceed the reference implementation's test error,

@@ -15,25 +15,6 @@ type growth struct {
 	passes int
 }
 
-// growths double one dimension twice. With few columns their products are little
-// beside all else, so there are more.
-func growths(full cachedSize) []growth {
-	const passes = 5
-	rows, directions, columns := growth{"rows", nil, passes}, growth{"directions", nil, passes}, growth{"columns", nil, passes}
-	for _, part := range []int{4, 2, 1} {
-		s := full
-		s.rows /= part
-		rows.sizes = append(rows.sizes, s)
-		s = full
-		s.directions /= part
-		directions.sizes = append(directions.sizes, s)
-		s = full
-		s.rows, s.columns = full.rows/4, 16*full.columns/part
-		columns.sizes = append(columns.sizes, s)
-	}
-	return []growth{rows, directions, columns}
-}
-
 func (g growth) race() (race, error) {
 	var r race
 	for _, size := range g.sizes {

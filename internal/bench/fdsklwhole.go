@@ -1,11 +1,7 @@
 package bench
 
 import (
-	"context"
 	"runtime"
-	"runtime/debug"
-
-	"github.com/mercer-fl/mercer/learn/linear"
 )
 
 // The whole task, and the wall time and memory that it may take on two cores.
@@ -18,27 +14,6 @@ const (
 	// bound that simulate sets where rows are large.
 	percent = 25
 )
-
-// raceWhole runs that task with as many rows as size has.
-func raceWhole(size cachedSize) (race, error) {
-	c, err := newClouds(size.rows, size.columns)
-	if err != nil {
-		return race{}, err
-	}
-	var last cachedFigures
-	var edges []Row
-	train := func(ctx context.Context) error {
-		defer debug.SetGCPercent(debug.SetGCPercent(percent))
-		r, err := c.train(ctx, size, linear.Params{Loss: linear.Logistic{}, Lambda: 1e-6})
-		if err != nil {
-			return err
-		}
-		last = r.cachedFigures
-		edges, err = r.federation.asPlanned(size.String(), r.params, r.schedule.requests)
-		return err
-	}
-	return race{runs: []run{train}, rows: func(best []span) []Row { return append(last.rows(best[0]), edges...) }}, nil
-}
 
 // rows returns the measurements of a training, and the figures that follow for the whole
 // task.

@@ -29,18 +29,6 @@ type meter struct {
 	long  func(protocol.Event) bool // is the event about segments?
 }
 
-// sendsVector tells a client's steps that mask and send segments.
-func sendsVector(e protocol.Event) bool {
-	_, resumed := e.(protocol.Resumed)
-	return resumed
-}
-
-// takesVectors tells a server's steps that take segments.
-func takesVectors(e protocol.Event) bool {
-	r, received := e.(protocol.Received)
-	return received && r.Message.Kind == "MaskedInput"
-}
-
 // Step implements [protocol.Machine].
 func (m *meter) Step(e protocol.Event) (effects protocol.Effects, err error) {
 	m.turns.Lock()

@@ -3,8 +3,6 @@ package catalogue
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,55 +56,4 @@ func isPicture(name string) bool {
 
 func hasSuffix(name string, suffixes ...string) bool {
 	return slices.Contains(suffixes, strings.ToLower(filepath.Ext(name)))
-}
-
-// isClass looks at a few entries of a folder: in a class, more than half of them are images,
-// while other folders may hold a plot. A folder that cannot be read is not a class; it could
-// not be loaded either.
-func isClass(folder string) bool {
-	const few = 32
-	f, err := os.Open(folder)
-	if err != nil {
-		return false
-	}
-	entries, err := f.ReadDir(few)
-	if closed := f.Close(); closed != nil || err != nil && !errors.Is(err, io.EOF) {
-		return false
-	}
-	pictures := 0
-	for _, e := range entries {
-		if !e.IsDir() && isPicture(e.Name()) {
-			pictures++
-		}
-	}
-	return 2*pictures > len(entries)
-}
-
-// countClass adds a class to the folder of images of that name. The folder that
-// is listed itself is no entry of the list.
-func countClass(tables []Entry, folder string) []Entry {
-	if folder == "." {
-		return tables
-	}
-	at := slices.IndexFunc(tables, func(e Entry) bool { return e.Name == folder })
-	if at < 0 {
-		tables = append(tables, Entry{Name: folder, Title: "folder of images"})
-		at = len(tables) - 1
-	}
-	tables[at].Classes++
-	return tables
-}
-
-// holdsImages looks for a first image in a folder, at any depth.
-func holdsImages(folder string) bool {
-	found, files := false, 0
-	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {
-		files++
-		found = err == nil && !d.IsDir() && isPicture(d.Name())
-		if err != nil || found || files > maxFiles {
-			return errors.Join(err, fs.SkipAll)
-		}
-		return nil
-	})
-	return found && (err == nil || errors.Is(err, fs.SkipAll))
 }

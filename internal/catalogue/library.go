@@ -11,6 +11,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/dataset/generated"
 )
 
 // Variable names the environment variable that holds the data folder.
@@ -115,6 +116,28 @@ func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 	}
 	if err := set.Validate(); err != nil {
 		return nil, &Error{path, "cannot be used: " + err.Error(), err}
+	}
+	return set, nil
+}
+
+// loadGenerated makes a table of two classes whose size is ROWSxCOLUMNS.
+func loadGenerated(size string, c Columns) (*dataset.Set, error) {
+	ref := Generated + size
+	left, right, _ := strings.Cut(size, "x")
+	rows, badRows := strconv.Atoi(left)
+	columns, badColumns := strconv.Atoi(right)
+	if err := errors.Join(badRows, badColumns); err != nil {
+		return nil, &Error{ref, "has no size; write " + Generated + "ROWSxCOLUMNS, such as " + Generated + "1000x10", err}
+	}
+	if err := unnamed(ref, c); err != nil {
+		return nil, err
+	}
+	set, err := generated.Clouds(rows, columns)
+	if err != nil {
+		return nil, &Error{ref, "cannot be generated: " + strings.TrimPrefix(err.Error(), "dataset/generated: "), err}
+	}
+	if set.Name = ref; c.Label == noColumn {
+		set.Labels = nil
 	}
 	return set, nil
 }
@@ -304,4 +327,18 @@ func single(path string, info fs.FileInfo) (string, error) {
 		return "", &Error{path, "is a folder with several tables; name one of " + strings.Join(names(tables), ", "), nil}
 	}
 	return filepath.Join(path, filepath.FromSlash(tables[0].Name)), nil
+}
+
+// holdsImages looks for a first image in a folder, at any depth.
+func holdsImages(folder string) bool {
+	found, files := false, 0
+	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {
+		files++
+		found = err == nil && !d.IsDir() && isPicture(d.Name())
+		if err != nil || found || files > maxFiles {
+			return errors.Join(err, fs.SkipAll)
+		}
+		return nil
+	})
+	return found && (err == nil || errors.Is(err, fs.SkipAll))
 }

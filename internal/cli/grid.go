@@ -4,33 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/kernel"
-	"github.com/mercer-fl/mercer/report"
 )
 
 // best returns the place of the cell that was chosen; -1 without one.
 func best(grid []learner.Cell) int {
 	return slices.IndexFunc(grid, func(c learner.Cell) bool { return c.Best })
-}
-
-// chosen returns the cell of a grid that was chosen; false without one.
-func chosen(grid []learner.Cell) (learner.Cell, bool) {
-	i := best(grid)
-	if i < 0 {
-		return learner.Cell{}, false
-	}
-	return grid[i], true
-}
-
-// chosenLearner returns the learner of the chosen cell: cells have the order of the job's.
-func chosenLearner(j *job.Job, r *method.Result) job.Named {
-	if i := best(r.Grid); i >= 0 && len(r.Grid) == j.Cells() {
-		return j.At(i).Learner
-	}
-	return j.Learner
 }
 
 // column is a column of the table of a grid.
@@ -91,23 +71,6 @@ func cellKernel(k kernel.Spec) string {
 		}
 	}
 	return s
-}
-
-// reportGrid returns the grid as a table on the page of the report.
-func reportGrid(grid []learner.Cell) report.Grid {
-	if len(grid) == 0 {
-		return report.Grid{}
-	}
-	t := gridTable(grid)
-	out := report.Grid{Columns: t.header}
-	for i, row := range t.rows {
-		cell := report.Cell{Best: grid[i].Best}
-		for _, text := range row {
-			cell.Texts = append(cell.Texts, fmt.Sprint(text))
-		}
-		out.Rows = append(out.Rows, cell)
-	}
-	return out
 }
 
 // heading names a cell's figure: the mean over folds, if there are folds.

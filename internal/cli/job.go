@@ -28,6 +28,56 @@ func (a *app) job() *cobra.Command {
 	return cmd
 }
 
+func (a *app) jobDelete() *cobra.Command {
+	return a.asking(&cobra.Command{
+		Use:   "delete ID",
+		Short: "Forget a finished job everywhere, and remove its file, status and result",
+		Long: `Let every party forget a job that is over (mercer job forget). Then remove the rest
+that the coordinator has of it: the job file, the status and the result. With
+retention: 30d in its config.yaml, the coordinator does so by itself 30 days after
+the end of a job.`,
+		Example: "  mercer job delete 0123456789abcdef0123456789abcdef --home ./c",
+		Args:    args("ID"),
+	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
+		erased, err := c.Delete(ctx, args[0])
+		return forgetResult{args[0], erased}, err
+	})
+}
+
+func (a *app) jobDrop() *cobra.Command {
+	return a.asking(&cobra.Command{
+		Use:   "drop ID",
+		Short: "Destroy the secrets of a job that the coordinator has not closed",
+		Long: `Destroy what a party holds of a job that its coordinator has not closed: seeds, keys
+and journals. The job cannot go on, and the coordinator is told. A party does this by
+itself 30 days after a job began (unclosed: 30d in its config.yaml). mercer job list
+shows the open jobs in the party's home.`,
+		Example: "  mercer job list --home ./north\n  mercer job drop 0123456789abcdef0123456789abcdef --home ./north",
+		Args:    args("ID"),
+	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
+		return dropped{args[0]}, c.Drop(ctx, args[0])
+	})
+}
+
+func (a *app) jobForget() *cobra.Command {
+	return a.asking(&cobra.Command{
+		Use:   "forget ID",
+		Short: "Erase the secrets and the model that a finished job left",
+		Long: `Erase what a finished job left. In a party's home, this is its encoder, its model or
+part of a model, the order of its rows, and its recommendations. In the
+coordinator's home, it is the model, the decisions on held-out rows, the data that
+questions need, and everything at all parties. All of it is sealed under a key for
+each job, and the key is overwritten. Where the parties hold different columns
+(fdskl, gram), the model is of no use once one of them has forgotten its part. The
+result stays; mercer job delete removes it. A job that left nothing is no error.`,
+		Example: "  mercer job forget 0123456789abcdef0123456789abcdef --home ./north",
+		Args:    args("ID"),
+	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
+		erased, err := c.Forget(ctx, args[0])
+		return forgetResult{args[0], erased}, err
+	})
+}
+
 // client calls the daemon of a home.
 func client(home string, call func(c *admin.Client) error) error {
 	c := admin.NewClient(daemon.Home(home).Socket())
@@ -70,6 +120,14 @@ func (r jobResult) Print(w io.Writer) error {
 		p.join(outcome{Result: r.Result, shown: shown}.Print(w))
 	}
 	return p.err
+}
+
+// forgottenText describes how far a job is forgotten.
+func forgottenText(silent []string) string {
+	if len(silent) == 0 {
+		return "what the job left is erased at the coordinator and, as they say, at all its parties"
+	}
+	return fmt.Sprintf("what the job left is erased at the coordinator; no word yet from %s", strings.Join(silent, ", "))
 }
 
 func (r jobResult) state() string {

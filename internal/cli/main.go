@@ -65,6 +65,24 @@ func (a *app) execute(root *cobra.Command, args []string) int {
 	return e.Exit
 }
 
+func (a *app) fail(command string, e *Error) error {
+	if a.json {
+		return a.print(document{
+			Schema: schema, Command: command, Result: e.Result,
+			Error: &complaint{Code: e.Code, Message: e.Error(), Hint: e.Hint},
+		})
+	}
+	var err error
+	if e.Result != nil {
+		err = e.Result.Print(terminal{a.stdout})
+	}
+	a.complain(e)
+	if e.Hint != "" {
+		a.tell("hint: " + e.Hint)
+	}
+	return err
+}
+
 // asksForJSON looks for --json where arguments did not parse.
 func asksForJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
@@ -75,42 +93,6 @@ func asksForJSON(args []string) bool {
 
 // library returns the place in which commands find data.
 func (a *app) library() catalogue.Library { return catalogue.New(catalogue.Folder(a.env)) }
-
-// jobLog returns the log of daemons that a command runs within itself: everything that goes
-// wrong with them becomes the command's own error, so that they only speak
-// when asked to.
-func (a *app) jobLog() *slog.Logger {
-	if a.chatty {
-		return a.log
-	}
-	return slog.New(slog.DiscardHandler)
-}
-
-// setLog makes the log that the flags ask for.
-func (a *app) setLog() error {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
-		return usage("unknown log level %q; use debug, info, warn or error", a.logLevel)
-	}
-	options := &slog.HandlerOptions{Level: level}
-	switch a.logFormat {
-	case "text":
-		a.log = slog.New(slog.NewTextHandler(a.stderr, options))
-	case "json":
-		a.log = slog.New(slog.NewJSONHandler(a.stderr, options))
-	default:
-		return usage("unknown log format %q; use text or json", a.logFormat)
-	}
-	return nil
-}
-
-// setting is an environment variable with a default.
-func (a *app) setting(variable, otherwise string) string {
-	if v := a.env(variable); v != "" {
-		return v
-	}
-	return otherwise
-}
 
 // grace is the time that an interrupted command waits for the work that it runs.
 const grace = time.Second

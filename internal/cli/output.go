@@ -57,24 +57,6 @@ func (a *app) succeed(command string, r Result) error {
 	return r.Print(terminal{a.stdout})
 }
 
-func (a *app) fail(command string, e *Error) error {
-	if a.json {
-		return a.print(document{
-			Schema: schema, Command: command, Result: e.Result,
-			Error: &complaint{Code: e.Code, Message: e.Error(), Hint: e.Hint},
-		})
-	}
-	var err error
-	if e.Result != nil {
-		err = e.Result.Print(terminal{a.stdout})
-	}
-	a.complain(e)
-	if e.Hint != "" {
-		a.tell("hint: " + e.Hint)
-	}
-	return err
-}
-
 func (a *app) complain(err error) { a.tell("mercer: " + err.Error()) }
 
 // tell writes a line to stderr. Where that fails nobody is left to be told.

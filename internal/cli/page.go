@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/report"
 )
@@ -75,6 +76,31 @@ func page(j *job.Job, o outcome) report.Run {
 	return run
 }
 
+// chosenLearner returns the learner of the chosen cell: cells have the order of the job's.
+func chosenLearner(j *job.Job, r *method.Result) job.Named {
+	if i := best(r.Grid); i >= 0 && len(r.Grid) == j.Cells() {
+		return j.At(i).Learner
+	}
+	return j.Learner
+}
+
+// reportGrid returns the grid as a table on the page of the report.
+func reportGrid(grid []learner.Cell) report.Grid {
+	if len(grid) == 0 {
+		return report.Grid{}
+	}
+	t := gridTable(grid)
+	out := report.Grid{Columns: t.header}
+	for i, row := range t.rows {
+		cell := report.Cell{Best: grid[i].Best}
+		for _, text := range row {
+			cell.Texts = append(cell.Texts, fmt.Sprint(text))
+		}
+		out.Rows = append(out.Rows, cell)
+	}
+	return out
+}
+
 // scored lists the learners with their figures, for bars.
 func (o outcome) scored() []report.Score {
 	var list []report.Score
@@ -130,4 +156,13 @@ func describeKernel(j *job.Job, r *method.Result) string {
 		return cellKernel(c.Kernel)
 	}
 	return j.Kernel.String()
+}
+
+// chosen returns the cell of a grid that was chosen; false without one.
+func chosen(grid []learner.Cell) (learner.Cell, bool) {
+	i := best(grid)
+	if i < 0 {
+		return learner.Cell{}, false
+	}
+	return grid[i], true
 }

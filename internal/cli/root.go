@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -51,6 +53,44 @@ func (a *app) root() *cobra.Command {
 		a.demo(), a.simulate(), a.federation(), a.coordinator(), a.party(), a.gateway(), a.relay(), a.issuer(), a.device(), a.job(), a.release(), a.predict(), a.model(),
 		a.data(), a.bench(), a.doctor(), a.version())
 	return root
+}
+
+// setLog makes the log that the flags ask for.
+func (a *app) setLog() error {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
+		return usage("unknown log level %q; use debug, info, warn or error", a.logLevel)
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch a.logFormat {
+	case "text":
+		a.log = slog.New(slog.NewTextHandler(a.stderr, options))
+	case "json":
+		a.log = slog.New(slog.NewJSONHandler(a.stderr, options))
+	default:
+		return usage("unknown log format %q; use text or json", a.logFormat)
+	}
+	return nil
+}
+
+// setting is an environment variable with a default.
+func (a *app) setting(variable, otherwise string) string {
+	if v := a.env(variable); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Show the version, the build and the processor",
+		Example: "  mercer version --json",
+		Args:    args(),
+		RunE: a.run(func(context.Context, []string) (Result, error) {
+			return buildVersion(), nil
+		}),
+	}
 }
 
 // quiet is the level of a log that nobody asked for.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -211,6 +212,16 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 		Reader: a.reader, Job: j, Shares: shares, Dir: dir, Seed: seed, Usage: daemon.Usage, Logger: a.jobLog(),
 		Progress: func(p protocol.Progress) { bars.Step("", p) },
 	})
+}
+
+// jobLog returns the log of daemons that a command runs within itself: everything that goes
+// wrong with them becomes the command's own error, so that they only speak
+// when asked to.
+func (a *app) jobLog() *slog.Logger {
+	if a.chatty {
+		return a.log
+	}
+	return slog.New(slog.DiscardHandler)
 }
 
 // folder checks that results can be written into a folder later on.

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"context"
 	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/sys/cpu"
 )
 
@@ -21,18 +19,6 @@ type versionResult struct {
 	Time     string   `json:"revision_time"`
 	Modified bool     `json:"modified"` // the source had changes beside the revision
 	CPU      []string `json:"cpu_features"`
-}
-
-func (a *app) version() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Show the version, the build and the processor",
-		Example: "  mercer version --json",
-		Args:    args(),
-		RunE: a.run(func(context.Context, []string) (Result, error) {
-			return buildVersion(), nil
-		}),
-	}
 }
 
 // buildVersion reads what the linker wrote into the program.

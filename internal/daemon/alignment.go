@@ -12,18 +12,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// keepAlignment keeps which row is which, for readers of the decisions of a job
-// between holders of columns: the coordinator knows them by number only.
-func keepAlignment(e *vault.Estate) func(id job.ID, ids []string) error {
-	return func(id job.ID, ids []string) error {
-		table := [][]string{{"id"}}
-		for _, one := range ids {
-			table = append(table, []string{one})
-		}
-		return keepTable(e, id, vault.Alignment, table)
-	}
-}
-
 // keepTable keeps a table as CSV.
 func keepTable(e *vault.Estate, id job.ID, item vault.Item, table [][]string) error {
 	var b bytes.Buffer

@@ -2,11 +2,16 @@ package daemon
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime"
 	"strconv"
 	"sync"
 
@@ -18,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/nats"
+	"golang.org/x/sys/cpu"
 )
 
 // Options holds the settings of a daemon's flags. Beside the reader of
@@ -116,6 +122,25 @@ func (h Home) vault(o Options) (*vault.Disk, error) {
 		v.Abandon()
 	}
 	return v, err
+}
+
+// build names this very program and the instructions it will choose: floats,
+// and so replays, depend on both.
+func build() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("daemon: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("daemon: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("daemon: %w", err)
+	}
+	return fmt.Sprintf("%s %s/%s avx2=%t avx512=%t", hex.EncodeToString(h.Sum(nil)[:8]), runtime.GOOS, runtime.GOARCH, cpu.X86.HasAVX2, cpu.X86.HasAVX512F), nil
 }
 
 // otherBuild gives advice about sessions that another build left open.

@@ -2,9 +2,15 @@ package daemon
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -72,6 +78,30 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	return h.otherBuild(refusedTwin(serve(ctx, h, o, c.Coordinator, admin.Party(p, o.Logger), p.Run)))
 }
 
+// keepAlignment keeps which row is which, for readers of the decisions of a job
+// between holders of columns: the coordinator knows them by number only.
+func keepAlignment(e *vault.Estate) func(id job.ID, ids []string) error {
+	return func(id job.ID, ids []string) error {
+		table := [][]string{{"id"}}
+		for _, one := range ids {
+			table = append(table, []string{one})
+		}
+		return keepTable(e, id, vault.Alignment, table)
+	}
+}
+
+// keepRecommendations keeps a job's recommendations to this party's person. Nobody
+// else learns them.
+func keepRecommendations(e *vault.Estate) func(id job.ID, list []method.Recommendation) error {
+	return func(id job.ID, list []method.Recommendation) error {
+		table := [][]string{{"rank", "item", "score"}}
+		for i, r := range list {
+			table = append(table, []string{strconv.Itoa(i + 1), r.Item, strconv.FormatFloat(r.Score, 'f', 6, 64)})
+		}
+		return keepTable(e, id, vault.Recommendations, table)
+	}
+}
+
 // refusedTwin makes it the operator's matter that another daemon has this home's
 // identity, as one in the same home would be.
 func refusedTwin(err error) error {
@@ -112,4 +142,67 @@ func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (method.Table, e
 		t.Set.IDs = nil // a column may be called so, and nobody offered it
 	}
 	return t, nil
+}
+
+// SplitKeyPath returns the file of the key by which a party holds rows out.
+func (h Home) SplitKeyPath() string { return h.path("split.key") }
+
+// newSplitKey draws a split key.
+func newSplitKey() (dataset.SplitKey, error) {
+	var key dataset.SplitKey
+	_, err := rand.Read(key[:])
+	return key, err
+}
+
+// SetSplitKey puts a split key in the place of what is there.
+func (h Home) SetSplitKey(key dataset.SplitKey) error {
+	return disk.Replace(h.SplitKeyPath(), key[:])
+}
+
+// RenewSplitKey draws another split key for a home in which no daemon runs.
+func (h Home) RenewSplitKey() (err error) {
+	lock, err := h.take()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	key, err := newSplitKey()
+	if err != nil {
+		return err
+	}
+	return h.SetSplitKey(key)
+}
+
+// splitKey reads the split key. A home that has none yet gets one as long as it
+// has let nothing out: with another key other rows would be held out, and sums over
+// both selections differ by single rows.
+func (h Home) splitKey() (dataset.SplitKey, error) {
+	b, err := os.ReadFile(h.SplitKeyPath())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return h.firstSplitKey()
+	case err != nil:
+		return dataset.SplitKey{}, fmt.Errorf("daemon: %w", err)
+	}
+	var key dataset.SplitKey
+	if copy(key[:], b); len(b) != len(key) || key == (dataset.SplitKey{}) {
+		return key, fault.BadInputf("%s is no split key: it must hold exactly %d bytes; put it back from a backup", h.SplitKeyPath(), len(key))
+	}
+	return key, nil
+}
+
+func (h Home) firstSplitKey() (dataset.SplitKey, error) {
+	empty, err := h.Releases().Empty()
+	if err != nil {
+		return dataset.SplitKey{}, err
+	}
+	if !empty {
+		return dataset.SplitKey{}, fault.BadInputf("%s is missing, and this home has let something out before; put the key back from a backup. If there is none, mercer federation split-key --home %s draws a new one: other rows are then held out, and jobs before and after together tell more about single rows than each does",
+			h.SplitKeyPath(), h)
+	}
+	key, err := newSplitKey()
+	if err != nil {
+		return key, err
+	}
+	return key, disk.Create(h.SplitKeyPath(), key[:])
 }

@@ -1,8 +1,6 @@
 package job
 
 import (
-	"slices"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/internal/job/section"
@@ -23,23 +21,6 @@ func (j *Job) Columns(party string) []string {
 	for _, c := range j.Data.Partition.Columns {
 		if c.Party == party {
 			return c.Names
-		}
-	}
-	return nil
-}
-
-// finishColumns checks that columns are of parties, and no features that are ids or
-// labels.
-func (d *Data) finishColumns(in *section.Place) error {
-	parties := (&Job{Data: *d}).Parties()
-	for _, c := range d.Partition.Columns {
-		switch {
-		case parties != nil && !slices.Contains(parties, c.Party):
-			return in.Refuse("partition", "partition names columns of %q, which is no party of the job", c.Party)
-		case d.ID != "" && slices.Contains(c.Names, d.ID):
-			return in.Refuse("partition", "partition names %s among the columns of %s; it holds the ids", section.Quote(d.ID), c.Party)
-		case d.Label != "" && slices.Contains(c.Names, d.Label):
-			return in.Refuse("partition", "partition names %s among the columns of %s; it holds the labels", section.Quote(d.Label), c.Party)
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package job
 
 import (
 	"errors"
-	"math"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -204,6 +203,23 @@ func (d *Data) finish(in *section.Place) error {
 	return nil
 }
 
+// finishColumns checks that columns are of parties, and no features that are ids or
+// labels.
+func (d *Data) finishColumns(in *section.Place) error {
+	parties := (&Job{Data: *d}).Parties()
+	for _, c := range d.Partition.Columns {
+		switch {
+		case parties != nil && !slices.Contains(parties, c.Party):
+			return in.Refuse("partition", "partition names columns of %q, which is no party of the job", c.Party)
+		case d.ID != "" && slices.Contains(c.Names, d.ID):
+			return in.Refuse("partition", "partition names %s among the columns of %s; it holds the ids", section.Quote(d.ID), c.Party)
+		case d.Label != "" && slices.Contains(c.Names, d.Label):
+			return in.Refuse("partition", "partition names %s among the columns of %s; it holds the labels", section.Quote(d.Label), c.Party)
+		}
+	}
+	return nil
+}
+
 // Section declares the partition.
 func (p *Partition) Section() *section.Section {
 	return &section.Section{Name: "partition", Fields: []section.Field{
@@ -288,17 +304,6 @@ const (
 	fractionSteps = 20
 	mostSteps     = 10
 )
-
-// finishTest checks the fraction of rows that is held out. Ratings are held out by
-// each person, and devices of secvm draw for themselves whether they test.
-func (j *Job) finishTest(in *section.Place) error {
-	f := j.Data.Test.Fraction
-	steps := math.Round(fractionSteps * f)
-	if j.Data.Partition.By == Devices || f == 0 || f == steps/fractionSteps && steps <= mostSteps {
-		return nil
-	}
-	return in.Refuse("data", "fraction is %g; write a multiple of 0.05 from 0.05 to 0.5, such as 0.25", f)
-}
 
 // LeavesRows reports how a job would choose which of a party's rows are held out,
 // or nil where it leaves that to the party.

@@ -23,17 +23,6 @@ const (
 // Error describes a mistake in a job file, in one sentence that tells the user what to do.
 type Error = section.Error
 
-// inFile gives an error the name of the file; document and the sections make
-// no other kind than *Error.
-func inFile(name string, err error) error {
-	var e *Error
-	if !errors.As(err, &e) {
-		e = &Error{Line: 1, Problem: err.Error()}
-	}
-	e.File = name
-	return e
-}
-
 // document parses the bytes into the one node that they may hold, free of
 // everything that lets a small file mean a large one.
 func document(data []byte) (*yaml.Node, error) {

@@ -50,29 +50,6 @@ func (j *Job) At(cell int) *Job {
 	return &one
 }
 
-// finishGrid takes over the candidates that the sections kernel and learner stand for. Its
-// errors name the lines of the lists.
-func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) error {
-	j.Kernel, j.Learner = kernels[0], learners[0]
-	own, chooses := j.Protocol.Kind.(Chooser)
-	cells, at := len(kernels)*len(learners), "kernel"
-	if len(kernels) == 1 {
-		at = "learner"
-	}
-	switch {
-	case cells == 1:
-		return nil
-	case chooses && own.NoGrid() != "":
-		return in.Refuse(at, "the lists make a grid of %d cells, and %s; give single numbers", cells, own.NoGrid())
-	case cells > MaxCells:
-		return in.Refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
-	case j.Data.Folds == 0 && !chooses:
-		return in.Refuse(at, "the lists make a grid of %d cells, and choosing one needs folds; add folds: 5 to data, or give single numbers", cells)
-	}
-	j.Grid = Grid{Kernels: kernels, Learners: learners}
-	return nil
-}
-
 // sweep is a section, some numbers of which may be lists: it stands for one T
 // for each choice from the lists.
 type sweep[T any] struct {
@@ -141,9 +118,6 @@ func (v sweep[T]) maps() []*yaml.Node {
 	}
 	return maps
 }
-
-// kernelSection declares a kernel for a sweep.
-func kernelSection(k *Kernel, _ *yaml.Node) (*section.Section, error) { return k.Section(), nil }
 
 // sweeps is a sweep, or a list of them.
 type sweeps[T any] struct{ sweep[T] }

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -166,6 +168,84 @@ func (j *Job) spec(r *Reader) *section.Section {
 		return nil
 	}}
 }
+
+func (j *Job) check(in *section.Place) error {
+	if c, ok := j.Protocol.Values.(Checker); ok {
+		return c.Check(j, in)
+	}
+	return nil
+}
+
+// finishCompare refuses comparisons that the protocol has not.
+func (j *Job) finishCompare(in *section.Place) error {
+	known := []Comparison{Pooled, Alone}
+	if k, ok := j.Protocol.Kind.(Compared); ok {
+		known = append(known, k.Comparisons()...)
+	}
+	for _, c := range j.Compare {
+		switch {
+		case slices.Contains(known, c):
+		case c == Curve:
+			return in.Refuse("compare", "curve goes with protocols moments and secvm only; remove it")
+		default:
+			return in.Refuse("compare", "%s goes with protocol fdskl only, which has random features in place of a kernel; remove it", c)
+		}
+	}
+	return nil
+}
+
+// finishGrid takes over the candidates that the sections kernel and learner stand for. Its
+// errors name the lines of the lists.
+func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) error {
+	j.Kernel, j.Learner = kernels[0], learners[0]
+	own, chooses := j.Protocol.Kind.(Chooser)
+	cells, at := len(kernels)*len(learners), "kernel"
+	if len(kernels) == 1 {
+		at = "learner"
+	}
+	switch {
+	case cells == 1:
+		return nil
+	case chooses && own.NoGrid() != "":
+		return in.Refuse(at, "the lists make a grid of %d cells, and %s; give single numbers", cells, own.NoGrid())
+	case cells > MaxCells:
+		return in.Refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
+	case j.Data.Folds == 0 && !chooses:
+		return in.Refuse(at, "the lists make a grid of %d cells, and choosing one needs folds; add folds: 5 to data, or give single numbers", cells)
+	}
+	j.Grid = Grid{Kernels: kernels, Learners: learners}
+	return nil
+}
+
+// finishRatings refuses settings for ratings where there are rows.
+func (j *Job) finishRatings(in *section.Place) error {
+	if _, rated := j.Protocol.Kind.(Rated); rated {
+		return nil
+	}
+	if j.Data.Like != 0 || j.Data.Test.By != "" {
+		return in.Refuse("data", "like and by are for ratings; protocol %s has none", j.Protocol.Name())
+	}
+	for _, k := range j.Kernels() {
+		if slices.Contains(BooleanKernels(), k.Name) {
+			return in.Refuse("kernel", "the %s kernel compares items, in protocol fedcfk only; protocol %s has rows", k.Name, j.Protocol.Name())
+		}
+	}
+	return nil
+}
+
+// finishTest checks the fraction of rows that is held out. Ratings are held out by
+// each person, and devices of secvm draw for themselves whether they test.
+func (j *Job) finishTest(in *section.Place) error {
+	f := j.Data.Test.Fraction
+	steps := math.Round(fractionSteps * f)
+	if j.Data.Partition.By == Devices || f == 0 || f == steps/fractionSteps && steps <= mostSteps {
+		return nil
+	}
+	return in.Refuse("data", "fraction is %g; write a multiple of 0.05 from 0.05 to 0.5, such as 0.25", f)
+}
+
+// kernelSection declares a kernel for a sweep.
+func kernelSection(k *Kernel, _ *yaml.Node) (*section.Section, error) { return k.Section(), nil }
 
 // finishLabels checks the learner's demands on the data.
 func (j *Job) finishLabels(in *section.Place) error {

@@ -2,7 +2,6 @@ package job
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job/section"
@@ -63,47 +62,6 @@ func cuts(k Kind) Direction {
 		return c.Cuts()
 	}
 	return Rows
-}
-
-func (j *Job) check(in *section.Place) error {
-	if c, ok := j.Protocol.Values.(Checker); ok {
-		return c.Check(j, in)
-	}
-	return nil
-}
-
-// finishRatings refuses settings for ratings where there are rows.
-func (j *Job) finishRatings(in *section.Place) error {
-	if _, rated := j.Protocol.Kind.(Rated); rated {
-		return nil
-	}
-	if j.Data.Like != 0 || j.Data.Test.By != "" {
-		return in.Refuse("data", "like and by are for ratings; protocol %s has none", j.Protocol.Name())
-	}
-	for _, k := range j.Kernels() {
-		if slices.Contains(BooleanKernels(), k.Name) {
-			return in.Refuse("kernel", "the %s kernel compares items, in protocol fedcfk only; protocol %s has rows", k.Name, j.Protocol.Name())
-		}
-	}
-	return nil
-}
-
-// finishCompare refuses comparisons that the protocol has not.
-func (j *Job) finishCompare(in *section.Place) error {
-	known := []Comparison{Pooled, Alone}
-	if k, ok := j.Protocol.Kind.(Compared); ok {
-		known = append(known, k.Comparisons()...)
-	}
-	for _, c := range j.Compare {
-		switch {
-		case slices.Contains(known, c):
-		case c == Curve:
-			return in.Refuse("compare", "curve goes with protocols moments and secvm only; remove it")
-		default:
-			return in.Refuse("compare", "%s goes with protocol fdskl only, which has random features in place of a kernel; remove it", c)
-		}
-	}
-	return nil
 }
 
 // finishPartition refuses a protocol and a partition that do not cut the same way.

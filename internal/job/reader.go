@@ -2,6 +2,7 @@ package job
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,6 +50,17 @@ func (r *Reader) Parse(name string, data []byte) (*Job, error) {
 		return nil, inFile(name, err)
 	}
 	return j, nil
+}
+
+// inFile gives an error the name of the file; document and the sections make
+// no other kind than *Error.
+func inFile(name string, err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Line: 1, Problem: err.Error()}
+	}
+	e.File = name
+	return e
 }
 
 // Validate checks a job that was built or changed by a program and fills the defaults of

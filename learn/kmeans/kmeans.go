@@ -92,6 +92,13 @@ func Fit(src kernel.Source, p Params) (*Model, error) {
 	return best.model(), nil
 }
 
+func newRun(k linalg.Matrix[float64], clusters int) *run {
+	return &run{
+		k: k, assignment: make([]int, k.Rows), sizes: make([]float64, clusters),
+		norms: make([]float64, clusters), inner: linalg.New[float64](k.Rows, clusters),
+	}
+}
+
 // matrix returns the kernel matrix, to be read only.
 func matrix(src kernel.Source) linalg.Matrix[float64] {
 	if d, ok := src.(kernel.Dense); ok {

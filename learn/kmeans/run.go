@@ -18,13 +18,6 @@ type run struct {
 	iterations int
 }
 
-func newRun(k linalg.Matrix[float64], clusters int) *run {
-	return &run{
-		k: k, assignment: make([]int, k.Rows), sizes: make([]float64, clusters),
-		norms: make([]float64, clusters), inner: linalg.New[float64](k.Rows, clusters),
-	}
-}
-
 // distance returns |phi(x_i) - phi(x_j)|^2.
 func (r *run) distance(i, j int) float64 {
 	return max(0, r.k.Row(i)[i]-2*r.k.Row(i)[j]+r.k.Row(j)[j])

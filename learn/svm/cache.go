@@ -2,7 +2,6 @@ package svm
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
@@ -36,27 +35,6 @@ const (
 	slabValues = 1 << 18
 	batchRows  = 64
 )
-
-// newCache keeps at most bytes of rows, batches included, and at least two rows:
-// the solver holds both rows of its working set.
-func newCache[T linalg.Float](source kernel.Source, bytes int64) *cache[T] {
-	var zero T
-	size, n := int64(8), source.Len()
-	if _, single := any(zero).(float32); single {
-		size = 4
-	}
-	fit := int(min(bytes/(size*int64(max(n, 1))), math.MaxInt32))
-	c := &cache[T]{panel: 1, batch: 2}
-	if p, ok := source.(kernel.Panels); ok {
-		c.panel, c.batch = max(1, min(p.PanelRows(), fit/4)), max(2, min(batchRows, fit/4&^1))
-		fit -= c.batch
-	}
-	limit := min(max(fit, 2), max(n, 1))
-	rows := min(limit, max(1, slabValues/max(n, 1)))
-	c.slabSize, c.most = rows*n, limit/rows
-	c.reset(source)
-	return c
-}
 
 // reset empties the cache and goes over to source.
 func (c *cache[T]) reset(source kernel.Source) {
@@ -272,4 +250,54 @@ type valueError struct {
 
 func (e *valueError) Error() string {
 	return fmt.Sprintf("kernel value (%d, %d) is %v: check the data and the kernel's parameters", e.row, e.col, e.value)
+}
+
+// list is the slots of a cache, the most recently used first.
+type list struct {
+	// links[0] is the head: links[0].next is the first slot plus 1,
+	// links[0].prev the last. Slot s has links[s+1].
+	links []link
+}
+
+type link struct{ prev, next int }
+
+// append adds slot n, if there were n, behind all others.
+func (l *list) append() {
+	if len(l.links) == 0 {
+		l.links = append(l.links, link{})
+	}
+	l.links = append(l.links, link{})
+	l.insert(len(l.links)-1, l.links[0].prev)
+}
+
+// insert links at behind after.
+func (l *list) insert(at, after int) {
+	next := l.links[after].next
+	l.links[at] = link{prev: after, next: next}
+	l.links[after].next, l.links[next].prev = at, at
+}
+
+// touch brings slot to the front.
+func (l *list) touch(slot int) {
+	at := l.links[slot+1]
+	l.links[at.prev].next, l.links[at.next].prev = at.next, at.prev
+	l.insert(slot+1, 0)
+}
+
+// last returns the slot that was idle longest, if there is one.
+func (l *list) last() (slot int, ok bool) {
+	if len(l.links) < 2 {
+		return 0, false
+	}
+	return l.links[0].prev - 1, true
+}
+
+// backwards calls f for all slots, the one that was idle longest first.
+func (l *list) backwards(f func(slot int)) {
+	if len(l.links) == 0 {
+		return
+	}
+	for at := l.links[0].prev; at != 0; at = l.links[at].prev {
+		f(at - 1)
+	}
 }

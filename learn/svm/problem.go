@@ -1,7 +1,8 @@
 package svm
 
 import (
-	"fmt"
+	"container/heap"
+	"math"
 
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
@@ -91,6 +92,46 @@ func solveIn[T linalg.Float](p problem, stop stopping, cacheBytes int64) (soluti
 	return s.solution(), nil
 }
 
+func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*solver[T], error) {
+	n := p.kernel.Len()
+	s := &solver[T]{problem: p, stop: stop, rows: newCache[T](p.kernel, cacheBytes)}
+	s.rows.next, s.rows.interrupt = s.likely, stop.interrupted
+	s.divide()
+	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
+	p.kernel.Diagonal(s.diagonal)
+	for i, v := range s.diagonal {
+		s.diagonal[i] = float64(T(v)) // what the rows say
+	}
+	if i := firstNotFinite(s.diagonal); i >= 0 {
+		return nil, &valueError{row: i, col: i, value: s.diagonal[i]}
+	}
+	copy(s.coef, p.start)
+	s.gradient = make([]float64, n)
+	s.settle()
+	return s, s.refresh()
+}
+
+// newCache keeps at most bytes of rows, batches included, and at least two rows:
+// the solver holds both rows of its working set.
+func newCache[T linalg.Float](source kernel.Source, bytes int64) *cache[T] {
+	var zero T
+	size, n := int64(8), source.Len()
+	if _, single := any(zero).(float32); single {
+		size = 4
+	}
+	fit := int(min(bytes/(size*int64(max(n, 1))), math.MaxInt32))
+	c := &cache[T]{panel: 1, batch: 2}
+	if p, ok := source.(kernel.Panels); ok {
+		c.panel, c.batch = max(1, min(p.PanelRows(), fit/4)), max(2, min(batchRows, fit/4&^1))
+		fit -= c.batch
+	}
+	limit := min(max(fit, 2), max(n, 1))
+	rows := min(limit, max(1, slabValues/max(n, 1)))
+	c.slabSize, c.most = rows*n, limit/rows
+	c.reset(source)
+	return c
+}
+
 // cSVC returns the problem of a two-class machine (LIBSVM eq. 2): p = -1, y_i = 1
 // where first[i], and C_i by side.
 func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
@@ -106,7 +147,66 @@ func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
 	return p
 }
 
-// errNotConverged returns the error of a solver that was stopped too early, with its gap.
-func errNotConverged(gap float64, iterations int, stop stopping) error {
-	return fmt.Errorf("%w: the gap is %.3g after %d iterations, tol is %.3g: raise tol, lower C or scale the data", ErrNotConverged, gap, iterations, stop.tol)
+// likely appends to taken the rows that are not in the cache and whose
+// coefficients violate the optimality conditions most, until there are most:
+// these are the ones that soon become part of a working set.
+func (s *solver[T]) likely(taken []int, most int) []int {
+	skip := taken[0]
+	var best violators
+	for _, p := range s.parts {
+		for t := p.lo; t < p.hi; t++ {
+			if t == skip || s.rows.slot[t] >= 0 {
+				continue
+			}
+			if v := s.violation(p, t); v > 0 {
+				best.offer(violator{t, v}, most-1)
+			}
+		}
+	}
+	for _, v := range best {
+		taken = append(taken, v.row)
+	}
+	return taken
+}
+
+// violation returns how far the gradient of t is on the wrong side of the
+// other end of the gap.
+func (s *solver[T]) violation(p part, t int) float64 {
+	v := 0.0
+	if s.place[t]&linalg.Grow != 0 {
+		v = p.high - s.gradient[t]
+	}
+	if s.place[t]&linalg.Shrink != 0 {
+		v = max(v, s.gradient[t]-p.low)
+	}
+	return v
+}
+
+// violators is a heap, the least on top.
+type violators []violator
+
+type violator struct {
+	row int
+	by  float64
+}
+
+// offer keeps the largest.
+func (h *violators) offer(v violator, most int) {
+	switch {
+	case len(*h) < most:
+		heap.Push(h, v)
+	case most > 0 && v.by > (*h)[0].by:
+		(*h)[0] = v
+		heap.Fix(h, 0)
+	}
+}
+
+func (h violators) Len() int           { return len(h) }
+func (h violators) Less(a, b int) bool { return h[a].by < h[b].by }
+func (h violators) Swap(a, b int)      { h[a], h[b] = h[b], h[a] }
+func (h *violators) Push(v any)        { *h = append(*h, v.(violator)) }
+func (h *violators) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
 }

@@ -97,11 +97,3 @@ func (s *solver[T]) restore() error {
 	s.divide()
 	return s.follow(a.before)
 }
-
-// numbered names rows in an error as the whole problem does.
-func (s *solver[T]) numbered(err error) error {
-	if s.aside == nil {
-		return err
-	}
-	return renumber(err, s.aside.active)
-}

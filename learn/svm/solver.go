@@ -2,6 +2,7 @@ package svm
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/mercer-fl/mercer/linalg"
@@ -49,25 +50,6 @@ func (p *part) found(e linalg.Extremes) {
 	if e.First >= 0 {
 		p.first += p.lo
 	}
-}
-
-func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*solver[T], error) {
-	n := p.kernel.Len()
-	s := &solver[T]{problem: p, stop: stop, rows: newCache[T](p.kernel, cacheBytes)}
-	s.rows.next, s.rows.interrupt = s.likely, stop.interrupted
-	s.divide()
-	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
-	p.kernel.Diagonal(s.diagonal)
-	for i, v := range s.diagonal {
-		s.diagonal[i] = float64(T(v)) // what the rows say
-	}
-	if i := firstNotFinite(s.diagonal); i >= 0 {
-		return nil, &valueError{row: i, col: i, value: s.diagonal[i]}
-	}
-	copy(s.coef, p.start)
-	s.gradient = make([]float64, n)
-	s.settle()
-	return s, s.refresh()
 }
 
 // divide makes the parts.
@@ -145,6 +127,19 @@ func (s *solver[T]) run() error {
 			s.scan()
 		}
 	}
+}
+
+// errNotConverged returns the error of a solver that was stopped too early, with its gap.
+func errNotConverged(gap float64, iterations int, stop stopping) error {
+	return fmt.Errorf("%w: the gap is %.3g after %d iterations, tol is %.3g: raise tol, lower C or scale the data", ErrNotConverged, gap, iterations, stop.tol)
+}
+
+// numbered names rows in an error as the whole problem does.
+func (s *solver[T]) numbered(err error) error {
+	if s.aside == nil {
+		return err
+	}
+	return renumber(err, s.aside.active)
 }
 
 // scan finds the first of each part and returns the largest gap. Ties go to the

@@ -1,8 +1,10 @@
 package fdskl
 
 import (
+	"crypto/sha256"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -26,6 +28,56 @@ func (w *worker) newTask(l *lane, q Request, signed witness) *task {
 	t.masks = []mask{ownMask(w.setup, signed.hash)}
 	t.phases = directionPhases(w.setup, l.self, len(l.names), q.Directions, r)
 	return t
+}
+
+// directionPhases are mode paper's b, one for each direction of the request,
+// from whichever passive worker is drawn to add it (the paper's l', line 6 of
+// Algorithm 3): the share of worker self, zero where another one was drawn. Both
+// depend on the direction only, since phases of one direction that differ from
+// row to row would make its feature worthless.
+func directionPhases(s protocol.Setup, self, workers int, d Span, r ring) []byte {
+	id := s.Session.ID()
+	drawn := prg.New(id, "fdskl/drawn")
+	own := prg.New(s.Seed, "fdskl/phase", id[:])
+	row := make([]byte, d.Count*r.bytes())
+	for j := range d.Count {
+		block := uint64(d.First + j)
+		drawn.Seek(block)
+		if 1+int(drawn.Uint64n(uint64(workers-1))) == self {
+			own.Seek(block)
+			r.put(row, j, uint32(own.Uint64()))
+		}
+	}
+	return row
+}
+
+func newPass(t Tree, self int, chunks int) pass {
+	p := pass{parent: t[self], children: t.children(self), chunks: chunks, room: window}
+	if p.parent == Root {
+		p.room = chunks
+	}
+	return p
+}
+
+// ownMask is worker-private: mode paper's b^l, fresh for each (row, direction,
+// request). One mask for each direction, as the paper has it, would give the
+// difference of two rows' phases to anybody who receives both.
+func ownMask(s protocol.Setup, request [sha256.Size]byte) mask {
+	id := s.Session.ID()
+	return newMask(prg.Derive(s.Seed, "fdskl/own", id[:], request[:]), false)
+}
+
+// pairMasks returns the masks that worker self shares with the others for one request:
+// r_l = sum over m > l of PRG_lm - sum over m < l of PRG_lm, so that the masks of
+// all workers add up to nothing.
+func pairMasks(id protocol.SessionID, self int, shared [][32]byte, request [sha256.Size]byte) []mask {
+	var list []mask
+	for other, secret := range shared {
+		if other != self {
+			list = append(list, newMask(prg.Derive(secret, "fdskl/pair", id[:], request[:]), other < self))
+		}
+	}
+	return list
 }
 
 // answered reports whether everything has gone up.

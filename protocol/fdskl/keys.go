@@ -1,6 +1,7 @@
 package fdskl
 
 import (
+	"crypto/ecdh"
 	"fmt"
 	"slices"
 
@@ -40,4 +41,18 @@ func (w *worker) receiveKey(m protocol.Message) (protocol.Effects, error) {
 	}
 	w.shared[from], w.agreed[from] = secret, true
 	return protocol.Effects{}, nil
+}
+
+// agree is Diffie-Hellman. A key of low order, which would give a secret that
+// everybody knows, is an error.
+func agree(own *ecdh.PrivateKey, other []byte) ([32]byte, error) {
+	public, err := ecdh.X25519().NewPublicKey(other)
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("fdskl: %w", err)
+	}
+	secret, err := own.ECDH(public)
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("fdskl: %w", err)
+	}
+	return [32]byte(secret), nil
 }

@@ -31,17 +31,6 @@ type task struct {
 	phases  []byte // mode paper: this worker's share of the directions' own
 }
 
-// newLane returns the lane of the active worker with the given index. Directions are
-// divided among the active workers, so that each draws its own.
-func newLane(s protocol.Setup, p Params, index int) lane {
-	active := s.Session.With(protocol.RoleLeader)
-	l := lane{index: index, names: order(s.Session, index), marks: make(marks, p.spec.Rows), witnessed: true}
-	l.self, l.trees = slices.Index(l.names, s.Self), p.trees(len(l.names))
-	l.owned.First = index * p.spec.Directions / len(active)
-	l.owned.Count = (index+1)*p.spec.Directions/len(active) - l.owned.First
-	return l
-}
-
 // order lists the workers, the active one with the given index first.
 func order(s *protocol.Session, index int) []string {
 	first := s.With(protocol.RoleLeader)[index]

@@ -38,14 +38,6 @@ type slot struct {
 	words []byte
 }
 
-func newPass(t Tree, self int, chunks int) pass {
-	p := pass{parent: t[self], children: t.children(self), chunks: chunks, room: window}
-	if p.parent == Root {
-		p.room = chunks
-	}
-	return p
-}
-
 func (p *pass) done() bool { return p.next == p.chunks }
 
 // missing returns the first child whose part of the next chunk has not come.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -86,6 +87,28 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 		w.shared = make([][32]byte, len(w.names))
 	}
 	return w, err
+}
+
+// newLane returns the lane of the active worker with the given index. Directions are
+// divided among the active workers, so that each draws its own.
+func newLane(s protocol.Setup, p Params, index int) lane {
+	active := s.Session.With(protocol.RoleLeader)
+	l := lane{index: index, names: order(s.Session, index), marks: make(marks, p.spec.Rows), witnessed: true}
+	l.self, l.trees = slices.Index(l.names, s.Self), p.trees(len(l.names))
+	l.owned.First = index * p.spec.Directions / len(active)
+	l.owned.Count = (index+1)*p.spec.Directions/len(active) - l.owned.First
+	return l
+}
+
+// sessionKey is a worker's X25519 key, which lives as long as its session.
+func sessionKey(s protocol.Setup) (*ecdh.PrivateKey, error) {
+	id := s.Session.ID()
+	seed := prg.Derive(s.Seed, "fdskl/key", id[:])
+	key, err := ecdh.X25519().NewPrivateKey(seed[:])
+	if err != nil {
+		return nil, fmt.Errorf("fdskl: %w", err)
+	}
+	return key, nil
 }
 
 func (id Identity) validate(active int) error {

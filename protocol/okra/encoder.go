@@ -90,6 +90,29 @@ func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 	return newHadamard(p.stream(epoch, f, k)(), p.spec.Rounds, f, k), nil
 }
 
+// isWide reports whether rows are encoded abreast: rows that no longer fit the cache
+// and can be cut into parts, as rows can of all widths that Padding gives.
+func isWide(width, window int) bool {
+	return width > direct && width <= widest && width%part == 0 && window%part == 0
+}
+
+func newHaar(stream func() *prg.Stream, f, k int) *haar {
+	return &haar{f: f, width: f + k, stream: stream}
+}
+
+func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
+	h := &hadamard{width: f + k, window: windowOf(f + k)}
+	for range rounds + 1 {
+		h.layers = append(h.layers, newLayer(s, h.width))
+	}
+	for range rounds {
+		signs := make([]int8, h.window)
+		s.Signs(signs)
+		h.between = append(h.between, signs)
+	}
+	return h
+}
+
 // stream returns a maker of the one stream that belongs to this encoder;
 // workers each make their own and seek.
 func (p Params) stream(epoch Seed, f, k int) func() *prg.Stream {

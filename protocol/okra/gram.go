@@ -47,17 +47,6 @@ type assembly struct {
 	part  []float64
 }
 
-func newAssembly(s store, rows, width int) *assembly {
-	a := &assembly{rows: s, width: width, gram: linalg.New[float64](rows, rows)}
-	for i := 0; i < rows; i += panelRows {
-		for j := 0; j <= i; j += panelRows {
-			a.tiles = append(a.tiles, tile{i, min(i+panelRows, rows), j, min(j+panelRows, rows)})
-		}
-	}
-	a.total = len(a.tiles)
-	return a
-}
-
 // step does slices until about stepWork is done.
 func (a *assembly) step() {
 	for work := 0; len(a.tiles) > 0 && work < stepWork; {

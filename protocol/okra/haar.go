@@ -17,10 +17,6 @@ type haar struct {
 // group is the number of reflections applied at once, as a product of matrices.
 const group = 32
 
-func newHaar(stream func() *prg.Stream, f, k int) *haar {
-	return &haar{f: f, width: f + k, stream: stream}
-}
-
 func (h *haar) Width() int { return h.width }
 
 // panel is some fifteen times the rows whose reflection costs as much as drawing

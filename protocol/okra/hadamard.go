@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -27,19 +26,6 @@ type hadamard struct {
 
 // windowOf returns the largest power of two in the width.
 func windowOf(width int) int { return 1 << (bits.Len(uint(width)) - 1) }
-
-func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
-	h := &hadamard{width: f + k, window: windowOf(f + k)}
-	for range rounds + 1 {
-		h.layers = append(h.layers, newLayer(s, h.width))
-	}
-	for range rounds {
-		signs := make([]int8, h.window)
-		s.Signs(signs)
-		h.between = append(h.between, signs)
-	}
-	return h
-}
 
 func (h *hadamard) Width() int { return h.width }
 

@@ -196,6 +196,17 @@ func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protoc
 	return e, nil
 }
 
+func newAssembly(s store, rows, width int) *assembly {
+	a := &assembly{rows: s, width: width, gram: linalg.New[float64](rows, rows)}
+	for i := 0; i < rows; i += panelRows {
+		for j := 0; j <= i; j += panelRows {
+			a.tiles = append(a.tiles, tile{i, min(i+panelRows, rows), j, min(j+panelRows, rows)})
+		}
+	}
+	a.total = len(a.tiles)
+	return a
+}
+
 // received counts chunks of rows.
 func (s *Server) received() protocol.Progress {
 	p := protocol.Progress{Stage: "receive"}

@@ -41,12 +41,6 @@ const (
 	widest = 9 << 17
 )
 
-// isWide reports whether rows are encoded abreast: rows that no longer fit the cache
-// and can be cut into parts, as rows can of all widths that Padding gives.
-func isWide(width, window int) bool {
-	return width > direct && width <= widest && width%part == 0 && window%part == 0
-}
-
 func newWide(s *prg.Stream, rounds, width, window int) *wide {
 	w := &wide{width: width, parts: width / part, window: window / part, scale: 1 / math.Sqrt(float64(window))}
 	for range rounds + 1 {

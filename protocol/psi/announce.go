@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -24,12 +23,6 @@ type peer struct {
 	count   int // 0: not yet announced
 	part    [32]byte
 	confirm confirmation
-}
-
-// newPart draws a party's part of the common key.
-func newPart(s protocol.Setup) [32]byte {
-	id := s.Session.ID()
-	return prg.Derive(s.Seed, "psi/part", id[:])
 }
 
 func (p *Party) announce() []protocol.Message {

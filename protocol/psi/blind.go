@@ -89,11 +89,6 @@ type own struct {
 	total   int      // chunks
 }
 
-func newOwn(s protocol.Setup, rows, each int) own {
-	id := s.Session.ID()
-	return own{shuffle: prg.New(s.Seed, "psi/shuffle", id[:]).Perm32(rows), total: chunks(rows, each)}
-}
-
 // blindOwn sends the next chunk of the party's own set to the next party.
 func (p *Party) blindOwn() protocol.Effects {
 	lo := p.own.sent * p.sizing.elements

@@ -50,6 +50,23 @@ func newDesk(s protocol.Setup, p Params, size sizing, roles ...protocol.Role) (d
 	return desk{setup: s, params: p, parties: partiesOf(s.Session), sizing: size}, nil
 }
 
+// validate refuses a session that this protocol cannot run: two parties and
+// nobody else, or more with one server, the comparer.
+func validate(s *protocol.Session, p Params) error {
+	parties, servers := len(partiesOf(s)), len(s.With(protocol.RoleServer))
+	switch {
+	case string(s.Params) != string(p.Encode()):
+		return errors.New("psi: the parameters are not those of the session's descriptor")
+	case parties < 2 || parties > MaxParties || parties+servers != len(s.Members):
+		return fmt.Errorf("psi: a session has 2 to %d parties, and beside them only a server; this one has %d parties among %d members", MaxParties, parties, len(s.Members))
+	case parties == 2 && servers != 0:
+		return errors.New("psi: two parties compare their sets themselves; leave the server out")
+	case parties > 2 && servers != 1:
+		return fmt.Errorf("psi: %d parties need one server to compare their sets, not %d", parties, servers)
+	}
+	return nil
+}
+
 // index returns a party's position among the parties, or -1.
 func (d *desk) index(name string) int {
 	for i, p := range d.parties {

@@ -1,31 +1,12 @@
 package psi
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"hash"
 	"slices"
 	"strings"
-
-	"github.com/mercer-fl/mercer/internal/base/wire"
 )
-
-// checkIDs refuses ids that cannot be aligned.
-func checkIDs(ids [][]byte, p Params) error {
-	if len(ids) == 0 || len(ids) > p.spec.MaxIDs {
-		return fmt.Errorf("psi: %d ids; the session takes 1 to %d", len(ids), p.spec.MaxIDs)
-	}
-	for i, id := range ids {
-		if len(id) == 0 {
-			return &IDError{Rows: []int{i}, why: fmt.Sprintf("row %d has no id", i+1)}
-		}
-		if len(id) > MaxIDBytes {
-			return &IDError{Rows: []int{i}, why: fmt.Sprintf("row %d has an id of %d bytes, at most %d are possible", i+1, len(id), MaxIDBytes)}
-		}
-	}
-	return distinct(ids)
-}
 
 // distinct refuses ids that stand in two rows.
 func distinct(ids [][]byte) error {
@@ -41,19 +22,6 @@ func distinct(ids [][]byte) error {
 		}
 	}
 	return nil
-}
-
-// hashIDs returns the input's hash, for protocol.Start.
-func hashIDs(ids [][]byte) (sum [sha256.Size]byte) {
-	var w wire.Writer
-	w.String("mercer/v1/psi/ids")
-	w.Uint64(uint64(len(ids)))
-	h := sha256.New()
-	h.Write(w.Bytes())
-	for _, id := range ids {
-		writeID(h, id)
-	}
-	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // writeID adds an id to a hash, behind its length.

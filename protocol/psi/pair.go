@@ -17,10 +17,6 @@ type pair struct {
 	common []int
 }
 
-func newPair(p *Party) *pair {
-	return &pair{party: p, other: 1 - p.self, mine: newList(len(p.ids), tokenBytes, p.sizing.elements)}
-}
-
 func (c *pair) announced(_, n int) { c.theirs = newList(n, tokenBytes, c.party.sizing.elements) }
 
 func (c *pair) set(int) *list { return c.theirs }

@@ -86,23 +86,6 @@ func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32
 // chunks returns the number of messages that n things take, at least one.
 func chunks(n, each int) int { return max(1, (n+each-1)/each) }
 
-// validate refuses a session that this protocol cannot run: two parties and
-// nobody else, or more with one server, the comparer.
-func validate(s *protocol.Session, p Params) error {
-	parties, servers := len(partiesOf(s)), len(s.With(protocol.RoleServer))
-	switch {
-	case string(s.Params) != string(p.Encode()):
-		return errors.New("psi: the parameters are not those of the session's descriptor")
-	case parties < 2 || parties > MaxParties || parties+servers != len(s.Members):
-		return fmt.Errorf("psi: a session has 2 to %d parties, and beside them only a server; this one has %d parties among %d members", MaxParties, parties, len(s.Members))
-	case parties == 2 && servers != 0:
-		return errors.New("psi: two parties compare their sets themselves; leave the server out")
-	case parties > 2 && servers != 1:
-		return fmt.Errorf("psi: %d parties need one server to compare their sets, not %d", parties, servers)
-	}
-	return nil
-}
-
 // partiesOf returns who holds a set, in the descriptor's order.
 func partiesOf(s *protocol.Session) []string {
 	return s.With(protocol.RoleLeader, protocol.RoleParty)

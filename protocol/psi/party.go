@@ -3,7 +3,10 @@ package psi
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/crypto/ristretto"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -70,6 +73,56 @@ func newParty(s protocol.Setup, p Params, ids [][]byte, size sizing) (*Party, er
 		party.course = newRing(party)
 	}
 	return party, nil
+}
+
+// checkIDs refuses ids that cannot be aligned.
+func checkIDs(ids [][]byte, p Params) error {
+	if len(ids) == 0 || len(ids) > p.spec.MaxIDs {
+		return fmt.Errorf("psi: %d ids; the session takes 1 to %d", len(ids), p.spec.MaxIDs)
+	}
+	for i, id := range ids {
+		if len(id) == 0 {
+			return &IDError{Rows: []int{i}, why: fmt.Sprintf("row %d has no id", i+1)}
+		}
+		if len(id) > MaxIDBytes {
+			return &IDError{Rows: []int{i}, why: fmt.Sprintf("row %d has an id of %d bytes, at most %d are possible", i+1, len(id), MaxIDBytes)}
+		}
+	}
+	return distinct(ids)
+}
+
+// hashIDs returns the input's hash, for protocol.Start.
+func hashIDs(ids [][]byte) (sum [sha256.Size]byte) {
+	var w wire.Writer
+	w.String("mercer/v1/psi/ids")
+	w.Uint64(uint64(len(ids)))
+	h := sha256.New()
+	h.Write(w.Bytes())
+	for _, id := range ids {
+		writeID(h, id)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func newOwn(s protocol.Setup, rows, each int) own {
+	id := s.Session.ID()
+	return own{shuffle: prg.New(s.Seed, "psi/shuffle", id[:]).Perm32(rows), total: chunks(rows, each)}
+}
+
+func newPair(p *Party) *pair {
+	return &pair{party: p, other: 1 - p.self, mine: newList(len(p.ids), tokenBytes, p.sizing.elements)}
+}
+
+// newPart draws a party's part of the common key.
+func newPart(s protocol.Setup) [32]byte {
+	id := s.Session.ID()
+	return prg.Derive(s.Seed, "psi/part", id[:])
+}
+
+func newRing(p *Party) *ring {
+	c := &ring{party: p, relays: make([]relay, len(p.parties))}
+	c.relays[p.self].order = p.own.shuffle
+	return c
 }
 
 // InputHash returns the hash of the ids, for protocol.Start.

@@ -27,12 +27,6 @@ type relay struct {
 	trace trace
 }
 
-func newRing(p *Party) *ring {
-	c := &ring{party: p, relays: make([]relay, len(p.parties))}
-	c.relays[p.self].order = p.own.shuffle
-	return c
-}
-
 func (c *ring) announced(owner, n int) {
 	c.relays[owner].set = newList(n, ristretto.Size, c.party.sizing.elements)
 }

@@ -3,7 +3,6 @@ package scale
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/protocol"
@@ -105,15 +104,4 @@ func decode(m protocol.Message, s sizing) (chunk, error) {
 		}
 	}
 	return c, r.Close("numbers")
-}
-
-// checkScaling refuses numbers that no leader's scaling has.
-func checkScaling(c columns) error {
-	for j, offset := range c.first {
-		factor := c.second[j]
-		if !(math.Abs(offset) <= 4*limit && factor >= 0 && factor <= math.MaxFloat64) {
-			return fmt.Errorf("offset %v with factor %v is no scaling", offset, factor)
-		}
-	}
-	return nil
 }

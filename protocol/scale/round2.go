@@ -2,6 +2,7 @@ package scale
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -43,6 +44,17 @@ func (p *Party) takeCombined(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	return p.keep(int(m.Chunk), c), nil
+}
+
+// checkScaling refuses numbers that no leader's scaling has.
+func checkScaling(c columns) error {
+	for j, offset := range c.first {
+		factor := c.second[j]
+		if !(math.Abs(offset) <= 4*limit && factor >= 0 && factor <= math.MaxFloat64) {
+			return fmt.Errorf("offset %v with factor %v is no scaling", offset, factor)
+		}
+	}
+	return nil
 }
 
 // acceptable refuses a scaling that this party knows to be wrong.

@@ -135,3 +135,25 @@ func DecodeParams(b []byte) (Params, error) {
 	}
 	return p, nil
 }
+
+// readLayout reads what encodeTo wrote; errors are left in r.
+func readLayout(r *wire.Reader) *Layout {
+	cohort := int(r.Uint32())
+	groups := make([]Group, r.Count(maxGroups, 17))
+	for i := range groups {
+		entries, bound := r.Uint64(), r.Uint64()
+		if entries > MaxEntries || bound >= 1<<63 {
+			r.Fail(fmt.Errorf("a group of %d entries bounded by %d", entries, bound))
+			return nil
+		}
+		groups[i] = Group{int(entries), int64(bound), r.Bool()}
+	}
+	if r.Err() != nil {
+		return nil
+	}
+	l, err := NewLayout(cohort, groups)
+	if err != nil {
+		r.Fail(err)
+	}
+	return l
+}

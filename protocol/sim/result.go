@@ -74,15 +74,6 @@ func (f *Flight) raise(to Flight) {
 	f.Bytes = max(f.Bytes, to.Bytes)
 }
 
-func newResult(session *protocol.Session, nodes int) *Result {
-	r := &Result{session: session, Nodes: make([]Outcome, nodes), Sent: make(map[protocol.Header][sha256.Size]byte)}
-	r.writef("session of %s version %d, purpose %q", session.Protocol, session.Version, session.Purpose)
-	for _, m := range session.Members {
-		r.writef("member %s, %s", m.Name, m.Role)
-	}
-	return r
-}
-
 // finish puts the edges in order and notes who never ended.
 func (r *Result) finish() {
 	for _, e := range r.edges {

@@ -2,7 +2,6 @@ package nats
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -19,32 +18,6 @@ const (
 	maxSubscriptions = 32       // of a connection
 	maxPending       = 16 << 20 // bytes that wait to be written to a connection
 )
-
-// newAccounts returns an account for each member, whose bounds only a configuration
-// file can set.
-func newAccounts(members []Member) ([]*server.Account, error) {
-	var file strings.Builder
-	file.WriteString("accounts {\n")
-	for _, m := range members {
-		fmt.Fprintf(&file, "%q: {limits: {max_conn: %d, max_subs: %d}}\n", "member-"+m.Name, maxConnections, maxSubscriptions)
-	}
-	file.WriteString("}\n")
-	var o server.Options
-	if err := o.ProcessConfigString(file.String()); err != nil {
-		return nil, fmt.Errorf("accounts: %w", err)
-	}
-	byName := make(map[string]*server.Account, len(members))
-	for _, a := range o.Accounts {
-		byName[a.Name] = a
-	}
-	list := make([]*server.Account, len(members))
-	for i, m := range members {
-		if list[i] = byName["member-"+m.Name]; list[i] == nil {
-			return nil, fmt.Errorf("no account for %q", m.Name)
-		}
-	}
-	return list, nil
-}
 
 // isolate gives a member a login to its own account. The account gets from the hub
 // what the member needs and nothing more (see the package comment); the login's
@@ -74,6 +47,19 @@ func (c Config) isolate(hub, own *server.Account, m Member) (*server.NkeyUser, e
 	return login, nil
 }
 
+func resetSubject(lane transport.Lane, member string) string {
+	return "$JS.API.CONSUMER.RESET." + stream(lane) + "." + member
+}
+
+// speaks returns the receivers that a member may send to in a lane, * for everybody.
+// Daemons take control messages from the center only, and the center from them.
+func (c Config) speaks(lane transport.Lane, from string) (to string) {
+	if lane == transport.Bulk || c.Center == "" || c.Center == from {
+		return "*"
+	}
+	return c.Center
+}
+
 // lendService makes a service of the hub available in one account only, and
 // has its one answer go there.
 func lendService(hub, to *server.Account, subject string) error {
@@ -95,9 +81,4 @@ func lendStream(hub, to *server.Account, subject string) error {
 		return fmt.Errorf("import %s: %w", subject, err)
 	}
 	return nil
-}
-
-// stewardLogin is for this process only.
-func stewardLogin(hub *server.Account, key string) *server.NkeyUser {
-	return &server.NkeyUser{Nkey: key, Account: hub, AllowedConnectionTypes: map[string]struct{}{"IN_PROCESS": {}}}
 }

@@ -71,15 +71,6 @@ func (c Config) room(lane transport.Lane) int64 {
 	return c.MaxBytes
 }
 
-// speaks returns the receivers that a member may send to in a lane, * for everybody.
-// Daemons take control messages from the center only, and the center from them.
-func (c Config) speaks(lane transport.Lane, from string) (to string) {
-	if lane == transport.Bulk || c.Center == "" || c.Center == from {
-		return "*"
-	}
-	return c.Center
-}
-
 func (c Config) validate() error {
 	switch {
 	case c.Dir == "":

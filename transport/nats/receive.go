@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -36,10 +37,6 @@ type inbox struct {
 	box     string // drawn, so that no two connections of a member share one
 	request int    // the present one's number
 	left    int    // deliveries that it may still bring; 0: ask again
-}
-
-func newInbox(c *conn, lane transport.Lane) *inbox {
-	return &inbox{conn: c, lane: lane, turn: make(chan struct{}, 1)}
 }
 
 // present tells the present request from others in subjects.
@@ -179,6 +176,28 @@ func (i *inbox) accept(m *natsgo.Msg) (transport.Delivery, bool) {
 		return transport.Delivery{}, false
 	}
 	return transport.Delivery{Data: m.Data, From: from, Receipt: receipt{i.conn, m.Reply, times}}, true
+}
+
+// deliveries returns how often the message behind an acknowledgement's subject
+// was delivered: $JS.ACK.STREAM.CONSUMER.<deliveries>.<...>.
+func deliveries(lane transport.Lane, ack, self string) (int, bool) {
+	rest, ok := strings.CutPrefix(ack, ackPrefix(lane, self))
+	if !ok {
+		return 0, false
+	}
+	count, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(count)
+	return n, err == nil && n > 0
+}
+
+// sender returns who sent what was delivered on subj to the member self.
+func sender(lane transport.Lane, subj, self string) (string, bool) {
+	rest, ok := strings.CutPrefix(subj, "mercer."+word(lane)+".")
+	if !ok {
+		return "", false
+	}
+	from, to, ok := strings.Cut(rest, ".")
+	return from, ok && to == self && from != ""
 }
 
 // receipt settles over the subject that came with a delivery.

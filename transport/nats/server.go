@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -154,6 +156,37 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 	return o, nil
 }
 
+// newAccounts returns an account for each member, whose bounds only a configuration
+// file can set.
+func newAccounts(members []Member) ([]*server.Account, error) {
+	var file strings.Builder
+	file.WriteString("accounts {\n")
+	for _, m := range members {
+		fmt.Fprintf(&file, "%q: {limits: {max_conn: %d, max_subs: %d}}\n", "member-"+m.Name, maxConnections, maxSubscriptions)
+	}
+	file.WriteString("}\n")
+	var o server.Options
+	if err := o.ProcessConfigString(file.String()); err != nil {
+		return nil, fmt.Errorf("accounts: %w", err)
+	}
+	byName := make(map[string]*server.Account, len(members))
+	for _, a := range o.Accounts {
+		byName[a.Name] = a
+	}
+	list := make([]*server.Account, len(members))
+	for i, m := range members {
+		if list[i] = byName["member-"+m.Name]; list[i] == nil {
+			return nil, fmt.Errorf("no account for %q", m.Name)
+		}
+	}
+	return list, nil
+}
+
+// stewardLogin is for this process only.
+func stewardLogin(hub *server.Account, key string) *server.NkeyUser {
+	return &server.NkeyUser{Nkey: key, Account: hub, AllowedConnectionTypes: map[string]struct{}{"IN_PROCESS": {}}}
+}
+
 // openHub opens the hub's store, where old queues may lie.
 func (s *Server) openHub() error {
 	hub, err := s.nats.LookupAccount(hubName)
@@ -204,4 +237,54 @@ func (s *Server) halt() error {
 		s.nats.WaitForShutdown()
 	}
 	return s.lock.Close()
+}
+
+// StoreError says that the queues cannot be written any more, since the disk is
+// full or broken. The server keeps its first such error and takes no message again,
+// even if there is room later: only a new one opens the queues anew. What was
+// accepted before is not lost.
+type StoreError struct {
+	Dir    string
+	Reason string
+}
+
+func (e *StoreError) Error() string {
+	return fmt.Sprintf("nats: the queues in %s cannot be written (%s); make room there or mend the disk, and start the coordinator again: nothing that was sent is lost", e.Dir, e.Reason)
+}
+
+// watchEvery is the time between two looks of Watch.
+const watchEvery = 2 * time.Second
+
+// Watch returns a [*StoreError] once the queues cannot be written, or nil when ctx
+// ends.
+func (s *Server) Watch(ctx context.Context) error {
+	often := time.NewTicker(watchEvery)
+	defer often.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-often.C:
+		}
+		health := s.nats.Healthz(&server.HealthzOptions{Account: hubName})
+		if health.StatusCode != http.StatusOK && ctx.Err() == nil {
+			return &StoreError{s.cfg.Dir, health.Error}
+		}
+	}
+}
+
+// warnOfSpace says at the start that the disk may be full before the queues are.
+func (s *Server) warnOfSpace() {
+	var room int64
+	for _, lane := range transport.Lanes() {
+		room += s.cfg.room(lane)
+	}
+	free, err := disk.Free(s.cfg.Dir)
+	switch {
+	case err != nil:
+		s.cfg.Logger.Warn("cannot tell how much room the disk of the queues has", "folder", s.cfg.Dir, "error", err)
+	case free < uint64(room):
+		s.cfg.Logger.Warn("the disk of the queues has less room than they may take; when it is full, the coordinator ends",
+			"folder", s.cfg.Dir, "free_bytes", free, "queues_bytes", room)
+	}
 }

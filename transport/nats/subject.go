@@ -2,7 +2,6 @@ package nats
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/mercer-fl/mercer/transport"
@@ -33,9 +32,7 @@ func askSubject(lane transport.Lane, member, box string) string {
 	return "mercer.ask." + word(lane) + "." + member + "." + box
 }
 func boxSubject(member, box string) string { return "mercer.box." + member + "." + box }
-func resetSubject(lane transport.Lane, member string) string {
-	return "$JS.API.CONSUMER.RESET." + stream(lane) + "." + member
-}
+
 func ackPrefix(lane transport.Lane, member string) string {
 	return "$JS.ACK." + stream(lane) + "." + member + "."
 }
@@ -45,28 +42,6 @@ func replyPrefix(member string) string { return "_INBOX." + member }
 // box takes a subject apart that a member asked for a lane's deliveries on.
 func box(lane transport.Lane, member, subj string) string {
 	return strings.TrimPrefix(subj, askSubject(lane, member, ""))
-}
-
-// sender returns who sent what was delivered on subj to the member self.
-func sender(lane transport.Lane, subj, self string) (string, bool) {
-	rest, ok := strings.CutPrefix(subj, "mercer."+word(lane)+".")
-	if !ok {
-		return "", false
-	}
-	from, to, ok := strings.Cut(rest, ".")
-	return from, ok && to == self && from != ""
-}
-
-// deliveries returns how often the message behind an acknowledgement's subject
-// was delivered: $JS.ACK.STREAM.CONSUMER.<deliveries>.<...>.
-func deliveries(lane transport.Lane, ack, self string) (int, bool) {
-	rest, ok := strings.CutPrefix(ack, ackPrefix(lane, self))
-	if !ok {
-		return 0, false
-	}
-	count, _, _ := strings.Cut(rest, ".")
-	n, err := strconv.Atoi(count)
-	return n, err == nil && n > 0
 }
 
 const maxNameBytes = 64

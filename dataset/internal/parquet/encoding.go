@@ -68,6 +68,18 @@ func (p *pages) decode(e encoding, b []byte, n int) (values, error) {
 	return nil, e.unknown()
 }
 
+// packedBits reads booleans of one bit each, lowest first.
+func packedBits(b []byte, n int) (values, error) {
+	if (n+7)/8 > len(b) {
+		return nil, errPage
+	}
+	v := &bits{number: make([]uint32, n)}
+	for i := range n {
+		v.number[i] = uint32(b[i/8]>>(i%8)) & 1
+	}
+	return v, nil
+}
+
 // fixed are values of one width, one after the other.
 type fixed struct {
 	rest     []byte
@@ -151,34 +163,6 @@ type dictionary struct {
 	width int
 	start []uint32 // of byte arrays, where width is 0
 	n     int
-}
-
-func newDictionary(b []byte, c Column, n int64) (*dictionary, error) {
-	d := &dictionary{b: b, width: c.width()}
-	least := d.width
-	switch {
-	case c.Kind == Boolean:
-		return nil, errPage
-	case d.width == 0:
-		least = bytesBeforeValue
-	}
-	if n < 0 || n > int64(len(b)/least) {
-		return nil, errPage
-	}
-	d.n = int(n)
-	if d.width > 0 {
-		return d, nil
-	}
-	d.start = make([]uint32, 0, d.n)
-	for rest := b; len(d.start) < d.n; {
-		_, tail, ok := prefixed(rest)
-		if !ok {
-			return nil, errPage
-		}
-		d.start = append(d.start, uint32(len(b)-len(rest)))
-		rest = tail
-	}
-	return d, nil
 }
 
 func (d *dictionary) at(i uint32) []byte {

@@ -193,6 +193,34 @@ func (p *pages) addDictionary(h header, body []byte) error {
 	return err
 }
 
+func newDictionary(b []byte, c Column, n int64) (*dictionary, error) {
+	d := &dictionary{b: b, width: c.width()}
+	least := d.width
+	switch {
+	case c.Kind == Boolean:
+		return nil, errPage
+	case d.width == 0:
+		least = bytesBeforeValue
+	}
+	if n < 0 || n > int64(len(b)/least) {
+		return nil, errPage
+	}
+	d.n = int(n)
+	if d.width > 0 {
+		return d, nil
+	}
+	d.start = make([]uint32, 0, d.n)
+	for rest := b; len(d.start) < d.n; {
+		_, tail, ok := prefixed(rest)
+		if !ok {
+			return nil, errPage
+		}
+		d.start = append(d.start, uint32(len(b)-len(rest)))
+		rest = tail
+	}
+	return d, nil
+}
+
 // values decodes a page of data.
 func (p *pages) values(h header, body []byte, row int) (values, error) {
 	var err error

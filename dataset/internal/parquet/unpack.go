@@ -12,18 +12,6 @@ type unpacker struct {
 	deltas  []int64
 }
 
-// packedBits reads booleans of one bit each, lowest first.
-func packedBits(b []byte, n int) (values, error) {
-	if (n+7)/8 > len(b) {
-		return nil, errPage
-	}
-	v := &bits{number: make([]uint32, n)}
-	for i := range n {
-		v.number[i] = uint32(b[i/8]>>(i%8)) & 1
-	}
-	return v, nil
-}
-
 // runs reads booleans in run-length encoding, with the length before.
 func (p *pages) runs(b []byte, n int) (values, error) {
 	runs, _, ok := prefixed(b)

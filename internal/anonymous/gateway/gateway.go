@@ -103,6 +103,26 @@ func Open(c Config) (*Gateway, error) {
 	return g, g.open()
 }
 
+func newMetrics() *metrics {
+	m := &metrics{
+		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mercer_gateway_requests_total", Help: "Requests with a package by how they were answered. A package that waits for its record may come again.",
+		}, []string{"outcome"}),
+		packages:  map[outcome]prometheus.Counter{},
+		counted:   prometheus.NewCounter(prometheus.CounterOpts{Name: "mercer_gateway_packages_total", Help: "Packages that have been counted."}),
+		records:   prometheus.NewCounter(prometheus.CounterOpts{Name: "mercer_gateway_records_total", Help: "Records of packages written."}),
+		iteration: prometheus.NewGauge(prometheus.GaugeOpts{Name: "mercer_gateway_iteration", Help: "Iteration that packages are taken for."}),
+		windows: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mercer_gateway_windows_total", Help: "Windows by whether there were enough participants.",
+		}, []string{"outcome"}),
+		participants: prometheus.NewGauge(prometheus.GaugeOpts{Name: "mercer_gateway_participants", Help: "Participants of the last closed window and those before it of the same iteration."}),
+	}
+	for _, o := range outcomes() {
+		m.packages[o] = m.outcomes.WithLabelValues(o.name)
+	}
+	return m
+}
+
 // Check refuses jobs that no gateway can run.
 func Check(j *job.Job) error {
 	k, ok := j.Protocol.Values.(*crowd.Keys)
@@ -227,6 +247,16 @@ func (g *Gateway) Handler() http.Handler {
 	return mux
 }
 
+// serveAnnouncement answers with the announcement, which is equal for everybody.
+func (g *Gateway) serveAnnouncement(w http.ResponseWriter, _ *http.Request) {
+	a := g.announcement.Load()
+	if a == nil {
+		http.Error(w, "no window is announced", http.StatusServiceUnavailable)
+		return
+	}
+	witness.Answer(w, *a)
+}
+
 // Iteration is the one that packages are taken for; -1 when there is none.
 func (g *Gateway) Iteration() int {
 	if d := g.desk.Load(); d != nil {
@@ -238,3 +268,22 @@ func (g *Gateway) Iteration() int {
 // History returns the announcements so far. It is not to be called while the
 // gateway runs.
 func (g *Gateway) History() secvm.Chain { return slices.Clone(g.chain) }
+
+// metrics are counts, as all that a gateway keeps.
+type metrics struct {
+	outcomes     *prometheus.CounterVec
+	packages     map[outcome]prometheus.Counter
+	counted      prometheus.Counter
+	records      prometheus.Counter
+	iteration    prometheus.Gauge
+	windows      *prometheus.CounterVec
+	participants prometheus.Gauge
+}
+
+func (m *metrics) collect(r prometheus.Registerer) error {
+	var errs error
+	for _, c := range []prometheus.Collector{m.outcomes, m.counted, m.records, m.iteration, m.windows, m.participants} {
+		errs = errors.Join(errs, r.Register(c))
+	}
+	return errs
+}

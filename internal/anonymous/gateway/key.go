@@ -1,16 +1,18 @@
 package gateway
 
 import (
-	"crypto/rand"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/ohttp"
+	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
@@ -21,22 +23,6 @@ const keyID = 1
 // keyPath returns the path of the seed of a window's key, by the window's place in the
 // history.
 func (g *Gateway) keyPath(place int) string { return g.path("key-" + strconv.Itoa(place)) }
-
-// drawKey draws the key of a window that is to be announced, and leaves its seed on
-// disk, so that a gateway that is killed in the window can go on. It follows from
-// nothing else, and is erased when the window is over.
-func (g *Gateway) drawKey(place int) (public [secvm.KeySize]byte, err error) {
-	var seed [32]byte
-	if _, err := rand.Read(seed[:]); err != nil {
-		return public, fmt.Errorf("gateway: %w", err)
-	}
-	key, err := ohttp.NewKey(keyID, seed[:])
-	if err != nil {
-		return public, err
-	}
-	copy(public[:], key.Config().Encode())
-	return public, disk.Replace(g.keyPath(place), seed[:])
-}
 
 // openInbox takes what is sealed for the last window's key.
 func (g *Gateway) openInbox() error {
@@ -56,6 +42,22 @@ func (g *Gateway) openInbox() error {
 	return nil
 }
 
+// pad gives all answers one size.
+func pad(size int) int { return max(size, answerSize) }
+
+// serve answers a request that was sealed.
+func (g *Gateway) serve(ctx context.Context, q *bhttp.Request) *bhttp.Response {
+	switch {
+	case q.Path != secvm.PackagePath:
+		return &bhttp.Response{Status: http.StatusNotFound}
+	case q.Method != http.MethodPost:
+		return &bhttp.Response{Status: http.StatusMethodNotAllowed}
+	}
+	o := g.admit(ctx, q.Content)
+	g.metrics.packages[o].Inc()
+	return &bhttp.Response{Status: o.status}
+}
+
 // eraseKeys erases the keys of all windows but one; -1 for all of them.
 func (g *Gateway) eraseKeys(except int) error {
 	files, err := filepath.Glob(g.path("key-*"))
@@ -73,3 +75,6 @@ func (g *Gateway) eraseKeys(except int) error {
 	}
 	return errs
 }
+
+// answerSize is the length to which the answers to packages are padded.
+const answerSize = 32

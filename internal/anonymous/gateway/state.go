@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
@@ -114,4 +116,20 @@ func (g *Gateway) announceWindow(ahead time.Duration) error {
 		return err
 	}
 	return g.eraseKeys(place)
+}
+
+// drawKey draws the key of a window that is to be announced, and leaves its seed on
+// disk, so that a gateway that is killed in the window can go on. It follows from
+// nothing else, and is erased when the window is over.
+func (g *Gateway) drawKey(place int) (public [secvm.KeySize]byte, err error) {
+	var seed [32]byte
+	if _, err := rand.Read(seed[:]); err != nil {
+		return public, fmt.Errorf("gateway: %w", err)
+	}
+	key, err := ohttp.NewKey(keyID, seed[:])
+	if err != nil {
+		return public, err
+	}
+	copy(public[:], key.Config().Encode())
+	return public, disk.Replace(g.keyPath(place), seed[:])
 }

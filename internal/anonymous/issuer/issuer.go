@@ -99,6 +99,20 @@ func Open(c Config) (*Issuer, error) {
 	return i, i.furnish()
 }
 
+// voprfKeys derives a key for each iteration.
+func voprfKeys(id *identity.Identity, n int) ([]privacypass.Issuer, error) {
+	keys := make([]privacypass.Issuer, n)
+	for i := range keys {
+		seed := id.Derive("voprf", uint32(i))
+		k, err := privacypass.NewVOPRFIssuer(seed[:])
+		if err != nil {
+			return nil, err
+		}
+		keys[i] = k
+	}
+	return keys, nil
+}
+
 // furnish opens the issuer's doors.
 func (i *Issuer) furnish() (err error) {
 	i.mux = http.NewServeMux()

@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
-	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/privacypass"
 )
@@ -51,20 +50,6 @@ func rsaKey(path string) (*privacypass.RSAIssuer, error) {
 		return nil, fmt.Errorf("issuer: %s holds no RSA key; if no token of it is in use, remove it", path)
 	}
 	return privacypass.NewRSAIssuer(k)
-}
-
-// voprfKeys derives a key for each iteration.
-func voprfKeys(id *identity.Identity, n int) ([]privacypass.Issuer, error) {
-	keys := make([]privacypass.Issuer, n)
-	for i := range keys {
-		seed := id.Derive("voprf", uint32(i))
-		k, err := privacypass.NewVOPRFIssuer(seed[:])
-		if err != nil {
-			return nil, err
-		}
-		keys[i] = k
-	}
-	return keys, nil
 }
 
 // Public holds the facts that a gateway needs of an issuer: its name and its keys.

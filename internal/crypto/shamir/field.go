@@ -47,13 +47,3 @@ func mul(a, b uint16) uint16 {
 	}
 	return uint16(product)
 }
-
-// inverse is a^(2^16 - 2), the inverse of a public element unless that is 0.
-func inverse(a uint16) uint16 {
-	result := uint16(1)
-	for range 15 {
-		a = mul(a, a)
-		result = mul(result, a)
-	}
-	return result
-}

@@ -107,6 +107,16 @@ func newBasis(points []uint16) basis {
 	return b
 }
 
+// inverse is a^(2^16 - 2), the inverse of a public element unless that is 0.
+func inverse(a uint16) uint16 {
+	result := uint16(1)
+	for range 15 {
+		a = mul(a, a)
+		result = mul(result, a)
+	}
+	return result
+}
+
 // at is the value at x of the polynomial through the shares of the points: the
 // share of a point counts by its weight and the distances of x to all others.
 func (b basis) at(x uint16, shares []Share) [Size]byte {

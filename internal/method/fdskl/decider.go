@@ -1,10 +1,8 @@
 package fdskl
 
 import (
-	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
-	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -26,20 +24,6 @@ const (
 	phasesAtOnce  = 1 << 26
 	deciderAtOnce = 1 << 12
 )
-
-func newDecider(o *columns.Portion, s fdskl.Spec) *decider {
-	size := s.Bits / 8
-	atOnce := max(1, min(deciderAtOnce, phasesAtOnce/(s.Directions*size), s.Rows))
-	d := &decider{
-		coefficients: o.Coefficients, mean: o.Mean, rows: s.Rows, directions: s.Directions, most: protocol.MaxChunkBytes / size,
-		table:     linear.NewPhases[float64](atOnce, s.Directions, s.Bits),
-		decisions: linalg.New[float64](s.Rows, o.Coefficients.Rows),
-	}
-	if keysOf(o.Job).Training != Cached {
-		d.table = d.table.Unscaled()
-	}
-	return d
-}
 
 // Next implements [fdskl.Schedule].
 func (d *decider) Next() (fdskl.Request, bool) {

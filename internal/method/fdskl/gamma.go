@@ -1,7 +1,6 @@
 package fdskl
 
 import (
-	"math"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -58,15 +57,6 @@ func eachRow(rows linalg.Rows, use func(row []float64)) {
 		rows.ReadRow(i, row)
 		use(row)
 	}
-}
-
-// coarse rounds a positive number to a power of two with an exponent in eighths: a party that
-// is told the rounded number learns the true one only to within 5 %.
-func coarse(v float64) float64 {
-	if v == 0 {
-		return 0
-	}
-	return math.Exp2(math.Round(8*math.Log2(v)) / 8)
 }
 
 // spread returns the unit of gamma by the parties' declarations, 0 where nobody has asked for

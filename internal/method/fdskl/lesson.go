@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/learn/linear"
@@ -57,6 +58,18 @@ func NewLesson(j *job.Job, labels []string, train int, seed [32]byte) (Lesson, e
 		return newCached(p), nil
 	}
 	return newStochastic(p, seed)
+}
+
+func newStochastic(p problem, seed [32]byte) (*stochastic, error) {
+	m := keysOf(p.job).Directions
+	course, err := linear.NewStochastic(p.courseOf(m), p.out.Y, prg.New(seed, "fdskl/batches"))
+	if err != nil {
+		return nil, err
+	}
+	return &stochastic{
+		problem: p, Book: fdskl.NewBook(p.rows, keysOf(p.job).Bits), course: course,
+		table: linear.NewPhases[float64](p.rows, m, keysOf(p.job).Bits).Unscaled(),
+	}, nil
 }
 
 // problem holds the part that all trainings have in common.

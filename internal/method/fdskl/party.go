@@ -1,6 +1,8 @@
 package fdskl
 
 import (
+	"errors"
+	"math"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -9,6 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/learn/linear"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
@@ -50,6 +54,15 @@ func (p *party) Declare(d *columns.Declaration) error {
 		d.Spread = coarse(Spread(p.Training(), unit))
 	}
 	return nil
+}
+
+// coarse rounds a positive number to a power of two with an exponent in eighths: a party that
+// is told the rounded number learns the true one only to within 5 %.
+func coarse(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return math.Exp2(math.Round(8*math.Log2(v)) / 8)
 }
 
 // Disclose implements [method.Discloser]. A party that alone is active shows nobody anything
@@ -125,6 +138,25 @@ func (p *party) lessonOf(index, train int, seed [32]byte) (Lesson, error) {
 		return newPartner(p.Job, p.Set.Labels, train, index, seed)
 	}
 	return NewLesson(p.Job, p.Set.Labels, train, seed)
+}
+
+// newPartner is the training of the active worker with the given index. The first
+// one judges: it tells the coordinator how well all have learnt.
+func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*partner, error) {
+	p, err := newProblem(j, labels, train)
+	if err != nil {
+		return nil, err
+	}
+	if p.out.Y.Rows > 1 {
+		return nil, errors.New("several active workers tell two classes apart, and the labels have more; let one party be active")
+	}
+	own := OwnDirections(j)
+	s := &partner{
+		problem: p, Book: fdskl.NewBook(p.rows, keysOf(j).Bits), first: index * own, judge: index == 0,
+		table: linear.NewPhases[float64](p.rows, own, keysOf(j).Bits).Unscaled(), decisions: linalg.New[float64](1, p.rows-p.train),
+	}
+	s.course, err = linear.NewStochastic(p.courseOf(own), p.out.Y, prg.New(seed, "fdskl/batches"))
+	return s, err
 }
 
 // phases are the party's own, under directions that nobody else knows; in mode

@@ -7,6 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/learn/linear"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -116,6 +119,20 @@ func (h *helper) worker(setup method.Setup) (*method.Run, error) {
 		h.Decisions = d.decisions
 		return nil
 	})
+}
+
+func newDecider(o *columns.Portion, s fdskl.Spec) *decider {
+	size := s.Bits / 8
+	atOnce := max(1, min(deciderAtOnce, phasesAtOnce/(s.Directions*size), s.Rows))
+	d := &decider{
+		coefficients: o.Coefficients, mean: o.Mean, rows: s.Rows, directions: s.Directions, most: protocol.MaxChunkBytes / size,
+		table:     linear.NewPhases[float64](atOnce, s.Directions, s.Bits),
+		decisions: linalg.New[float64](s.Rows, o.Coefficients.Rows),
+	}
+	if keysOf(o.Job).Training != Cached {
+		d.table = d.table.Unscaled()
+	}
+	return d
 }
 
 // answerer is the coordinator of a question, which takes part in the first steps only.

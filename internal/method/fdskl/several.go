@@ -1,10 +1,6 @@
 package fdskl
 
 import (
-	"errors"
-
-	"github.com/mercer-fl/mercer/internal/crypto/prg"
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -29,25 +25,6 @@ type partner struct {
 // judgedAtOnce limits the held-out rows that the judge asks about in one turn, so that their
 // parts fit into a message.
 const judgedAtOnce = 1 << 15
-
-// newPartner is the training of the active worker with the given index. The first
-// one judges: it tells the coordinator how well all have learnt.
-func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*partner, error) {
-	p, err := newProblem(j, labels, train)
-	if err != nil {
-		return nil, err
-	}
-	if p.out.Y.Rows > 1 {
-		return nil, errors.New("several active workers tell two classes apart, and the labels have more; let one party be active")
-	}
-	own := OwnDirections(j)
-	s := &partner{
-		problem: p, Book: fdskl.NewBook(p.rows, keysOf(j).Bits), first: index * own, judge: index == 0,
-		table: linear.NewPhases[float64](p.rows, own, keysOf(j).Bits).Unscaled(), decisions: linalg.New[float64](1, p.rows-p.train),
-	}
-	s.course, err = linear.NewStochastic(p.courseOf(own), p.out.Y, prg.New(seed, "fdskl/batches"))
-	return s, err
-}
 
 // Next implements fdskl.Schedule: an iteration, or at the judge, after all
 // iterations, a part of the held-out rows.

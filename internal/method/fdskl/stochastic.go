@@ -1,7 +1,6 @@
 package fdskl
 
 import (
-	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -19,18 +18,6 @@ type stochastic struct {
 	course *linear.Stochastic
 	table  *linear.Phases[float64]
 	drawn  bool // rows of an iteration, which have been asked for
-}
-
-func newStochastic(p problem, seed [32]byte) (*stochastic, error) {
-	m := keysOf(p.job).Directions
-	course, err := linear.NewStochastic(p.courseOf(m), p.out.Y, prg.New(seed, "fdskl/batches"))
-	if err != nil {
-		return nil, err
-	}
-	return &stochastic{
-		problem: p, Book: fdskl.NewBook(p.rows, keysOf(p.job).Bits), course: course,
-		table: linear.NewPhases[float64](p.rows, m, keysOf(p.job).Bits).Unscaled(),
-	}, nil
 }
 
 // courseOf are the iterations that the job wants, over some directions.

@@ -106,32 +106,6 @@ func (c Crowd) Kept(people int, likes []int64) []int {
 	return kept
 }
 
-// enough returns the items that take part, if these are enough to learn from.
-func (c Crowd) enough(people int, likes []int64) ([]int, error) {
-	kept := c.Kept(people, likes)
-	if len(kept) < minItems {
-		return nil, fault.BadInputf("stage: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
-			len(kept), c.Cut(people, likes), minItems)
-	}
-	return kept, nil
-}
-
-// check refuses a crowd before it gives anything, if its second sum could not be.
-func (c Crowd) check() error {
-	if err := c.CheckCatalogue(); err != nil {
-		return err
-	}
-	people := len(c.Parties)
-	if most := c.MaxKept(people); most < minItems {
-		return fault.BadInputf("stage: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
-			people, sums.Share(c.Keys().Dropped, people), most, minItems)
-	}
-	if _, err := secagg.NewParams(c.pairSpec(people, people, Entries(minItems-1)), people); err != nil {
-		return fault.BadInputf("stage: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err)
-	}
-	return nil
-}
-
 // CheckCatalogue refuses a catalogue that no device can hold a kernel of.
 func (c Crowd) CheckCatalogue() error {
 	if c.Items < 1 || c.Items > MaxItems {

@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/gram"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -37,6 +38,21 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 		})})
 	}
 	return plan, nil
+}
+
+// labelStep sends the labels from the first party to the coordinator, and to nobody
+// else: of the session's two members it is the one that tells.
+func labelStep(c method.Case) method.Step {
+	return method.Step{Name: "labels", Session: method.Following(method.Session{
+		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels",
+		Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
+	}, func(k method.Known) ([]byte, error) {
+		d := k.(columns.Declared)
+		if _, err := d.Rows(); err != nil {
+			return nil, err
+		}
+		return broadcast.Encode(d.List[0].Labels), nil
+	})}
 }
 
 // adding is the session that adds up what the arithmetic lays out.

@@ -94,12 +94,6 @@ func regularisers(j *job.Job) []float64 {
 	return list
 }
 
-// taughtBytes is the length of the message that tells the solution.
-func taughtBytes(j *job.Job, features int) int {
-	l := lessonOf(j)
-	return 4 + 8*(l.outputs()*(features+1)+l.further(features))
-}
-
 func (t *taught) encode() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(t.choice))

@@ -9,9 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/internal/method/sums"
-	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
-	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/declare"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -48,17 +46,17 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 		method.Step{Name: "evaluate"}), nil
 }
 
+// taughtBytes is the length of the message that tells the solution.
+func taughtBytes(j *job.Job, features int) int {
+	l := lessonOf(j)
+	return 4 + 8*(l.outputs()*(features+1)+l.further(features))
+}
+
 // known holds the values that the steps so far have made public.
 type known struct {
 	rows     int64    // of training, of all parties; 0 before they are counted
 	counted  [32]byte // SHA-256 of each party's number of these; zero before
 	solution [32]byte // SHA-256 of the solution that was told; zero before
-}
-
-// directions are public: they follow from the name of the session that adds up
-// the sums, which nobody knows before job and roster are fixed.
-func directions(j *job.Job, sums protocol.SessionID, features, columns int) (feature.Map, error) {
-	return moments.Features(j.Kernel.Spec(), sums, features, columns)
 }
 
 // unknown is a step that the method does not have.

@@ -62,6 +62,15 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	return nil, unknown(step)
 }
 
+// listener hears the numbers at the coordinator.
+func (s *server) listener(setup method.Setup) (*method.Run, error) {
+	return sums.Listener(setup, func(statements [][]byte) error {
+		var err error
+		s.counted, err = hearCounts(s.Job, s.Parties, statements)
+		return err
+	})
+}
+
 // Compute implements [method.Server].
 func (s *server) Compute(ctx context.Context, step string, _ method.Reporter) error {
 	switch step {

@@ -11,15 +11,6 @@ import (
 	"github.com/mercer-fl/mercer/protocol/heading"
 )
 
-// headingStep brings the columns of all parties into one order, by their names. It
-// comes before anything is computed from rows of several tables. The coordinator is
-// no member of its session.
-func headingStep(c method.Case) method.Step {
-	return method.Step{Name: "heading", Session: &method.Session{
-		Protocol: heading.Name, Version: heading.Version, Members: c.Holders(), Purpose: "train",
-	}}
-}
-
 // namer is the machine of a leader or of a party.
 type namer interface {
 	protocol.Machine

@@ -48,6 +48,24 @@ func Steps(c method.Case) ([]method.Step, error) {
 	return append(plan, s), err
 }
 
+// headingStep brings the columns of all parties into one order, by their names. It
+// comes before anything is computed from rows of several tables. The coordinator is
+// no member of its session.
+func headingStep(c method.Case) method.Step {
+	return method.Step{Name: "heading", Session: &method.Session{
+		Protocol: heading.Name, Version: heading.Version, Members: c.Holders(), Purpose: "train",
+	}}
+}
+
+// scaleStep brings the features of all parties to one scale. The coordinator is no
+// member of its session.
+func scaleStep(c method.Case) (method.Step, error) {
+	params, err := scaleParams(c.Job)
+	return method.Step{Name: "scale", Session: &method.Session{
+		Protocol: scale.Name, Version: scale.Version, Params: params.Encode(), Members: c.Holders(), Purpose: "train",
+	}}, err
+}
+
 // Machine builds the machine of one of these steps.
 func (p *Party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	switch step {

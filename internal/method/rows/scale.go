@@ -11,15 +11,6 @@ func scaleParams(j *job.Job) (scale.Params, error) {
 	return scale.NewParams(scale.Spec{Method: scale.Method(j.Data.Scale)})
 }
 
-// scaleStep brings the features of all parties to one scale. The coordinator is no
-// member of its session.
-func scaleStep(c method.Case) (method.Step, error) {
-	params, err := scaleParams(c.Job)
-	return method.Step{Name: "scale", Session: &method.Session{
-		Protocol: scale.Name, Version: scale.Version, Params: params.Encode(), Members: c.Holders(), Purpose: "train",
-	}}, err
-}
-
 // scaler is the machine of a leader or of a party.
 type scaler interface {
 	protocol.Machine

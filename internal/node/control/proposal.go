@@ -97,6 +97,10 @@ func DecodeProposal(b []byte) (*Proposal, error) {
 	return p, nil
 }
 
+func readInquiry(r *wire.Reader) *Inquiry {
+	return &Inquiry{Question: readQuestion(r), Asker: r.String(protocol.MaxNameBytes)}
+}
+
 // Refusal is a party's no, with the reason for the coordinator's user.
 type Refusal struct {
 	Code   fault.Code

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/protocol"
 )
 
 // StagePredict is the stage of sessions in which one party alone asks about new
@@ -117,8 +116,4 @@ func (q *Inquiry) ID() job.ID {
 func (q *Inquiry) write(w *wire.Writer) {
 	q.Question.write(w)
 	w.String(q.Asker)
-}
-
-func readInquiry(r *wire.Reader) *Inquiry {
-	return &Inquiry{Question: readQuestion(r), Asker: r.String(protocol.MaxNameBytes)}
 }

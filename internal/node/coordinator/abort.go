@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -50,32 +49,6 @@ func (c *Coordinator) abort(id job.ID) func(*Status) error {
 			return fault.BadInputf("coordinator: job %v is %s; only a job that is queued or running can be aborted", id, s.State)
 		}
 		s.Failure = &Failure{Code: fault.CodeFailed, Message: fmt.Sprintf("aborted by the operator of %s", c.name)}
-		return nil
-	}
-}
-
-// abortable makes a job the one that runs, until the returned function is
-// called; its context ends when the job is aborted.
-func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context, func()) {
-	ctx, stop := context.WithCancelCause(ctx)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.running, c.stop = id, stop
-	return ctx, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.running, c.stop = job.ID{}, nil
-		stop(nil)
-	}
-}
-
-// goOn is a change of status that begins a stage, unless the job was aborted.
-func goOn(stage string) func(*Status) error {
-	return func(s *Status) error {
-		if s.Failure != nil {
-			return errAborted
-		}
-		s.State, s.Stage = Running, stage
 		return nil
 	}
 }

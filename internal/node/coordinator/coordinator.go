@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -99,6 +100,8 @@ func New(c Config) (*Coordinator, error) {
 	}
 	return co, nil
 }
+
+func newDesk() *desk { return &desk{refusing: make(map[string]bool)} }
 
 // readSessions takes up the sessions of unfinished jobs. The others are
 // destroyed: a prediction is not run on after a restart, since the party that
@@ -230,6 +233,30 @@ func (c *Coordinator) deliver(in driver.Inbound) {
 		c.confirmed(in.Message.Sender, in.Message.Body)
 	}
 	c.acknowledge(in)
+}
+
+// confirmed notes that a party has forgotten a job after nobody waited for its word.
+func (c *Coordinator) confirmed(party string, body []byte) {
+	f, err := control.DecodeForgotten(body)
+	if err != nil {
+		c.Logger.Warn("a confirmation that cannot be read", "party", party, "error", err)
+		return
+	}
+	c.mu.Lock()
+	j := c.jobs[f.Job]
+	waited := j != nil && slices.Contains(j.Silent, party)
+	c.mu.Unlock()
+	if !waited {
+		return
+	}
+	err = c.set(j, func(s *Status) error {
+		s.Silent = slices.DeleteFunc(slices.Clone(s.Silent), func(name string) bool { return name == party })
+		return nil
+	})
+	c.Logger.Info("a party has forgotten a job", "party", party, "job", f.Job.String(), "erased", f.Gone)
+	if err != nil {
+		c.Logger.Warn("could not note it", "error", err)
+	}
 }
 
 func (c *Coordinator) later(in driver.Inbound, after time.Duration) {

@@ -41,8 +41,6 @@ type desk struct {
 	refusing  map[string]bool // the parties that are being told that they ask too much
 }
 
-func newDesk() *desk { return &desk{refusing: make(map[string]bool)} }
-
 // place names the treatment of an incoming question.
 type place int
 

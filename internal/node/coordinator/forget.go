@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -112,6 +113,8 @@ func (c *Coordinator) Delete(ctx context.Context, id job.ID) (*Forgotten, error)
 	c.deleted[id] = true
 	return f, nil
 }
+
+func (c *Coordinator) grave(id job.ID) string { return filepath.Join(c.graves(), id.String()) }
 
 // bury removes a deleted job's folder.
 func (c *Coordinator) bury(id job.ID) error {

@@ -86,27 +86,3 @@ func (c *Coordinator) fate(party string, h control.Holding) (closing *control.Cl
 	}
 	return nil, j.Forgotten, nil
 }
-
-// confirmed notes that a party has forgotten a job after nobody waited for its word.
-func (c *Coordinator) confirmed(party string, body []byte) {
-	f, err := control.DecodeForgotten(body)
-	if err != nil {
-		c.Logger.Warn("a confirmation that cannot be read", "party", party, "error", err)
-		return
-	}
-	c.mu.Lock()
-	j := c.jobs[f.Job]
-	waited := j != nil && slices.Contains(j.Silent, party)
-	c.mu.Unlock()
-	if !waited {
-		return
-	}
-	err = c.set(j, func(s *Status) error {
-		s.Silent = slices.DeleteFunc(slices.Clone(s.Silent), func(name string) bool { return name == party })
-		return nil
-	})
-	c.Logger.Info("a party has forgotten a job", "party", party, "job", f.Job.String(), "erased", f.Gone)
-	if err != nil {
-		c.Logger.Warn("could not note it", "error", err)
-	}
-}

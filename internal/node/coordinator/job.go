@@ -287,8 +287,6 @@ func (c *Coordinator) nudge() {
 // graves returns the folder that remembers deleted jobs.
 func (c *Coordinator) graves() string { return filepath.Join(c.Jobs, "deleted") }
 
-func (c *Coordinator) grave(id job.ID) string { return filepath.Join(c.graves(), id.String()) }
-
 func (c *Coordinator) folder(id job.ID) string { return filepath.Join(c.Jobs, id.String()) }
 
 func (c *Coordinator) path(id job.ID, file string) string {

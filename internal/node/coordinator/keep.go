@@ -119,15 +119,6 @@ func undownloadable(spec *job.Job) string {
 	return ""
 }
 
-// discard removes what a failed job had written before it failed.
-func (c *Coordinator) discard(id job.ID) error {
-	_, err := c.Estate.Erase(id)
-	if rm := os.Remove(c.path(id, resultFile)); !errors.Is(rm, fs.ErrNotExist) {
-		err = errors.Join(err, rm)
-	}
-	return err
-}
-
 // Outcome returns a finished job's decisions about its held-out rows.
 func (c *Coordinator) Outcome(id job.ID) (*method.Outcome, error) {
 	if err := c.done(id); err != nil {

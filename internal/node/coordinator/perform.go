@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -209,6 +210,17 @@ func encodeReports(reports map[string]*control.Report) []byte {
 		w.Bytes32(r.Encode())
 	}
 	return w.Bytes()
+}
+
+// sorted iterates over a map in the order of its keys.
+func sorted[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
 }
 
 func decodeReports(b []byte) (map[string]*control.Report, error) {

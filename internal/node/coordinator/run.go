@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"maps"
+	"io/fs"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -54,6 +54,21 @@ func (c *Coordinator) attempt(ctx context.Context, j *Job) (*method.Result, erro
 	return result, err
 }
 
+// abortable makes a job the one that runs, until the returned function is
+// called; its context ends when the job is aborted.
+func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context, func()) {
+	ctx, stop := context.WithCancelCause(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running, c.stop = id, stop
+	return ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.running, c.stop = job.ID{}, nil
+		stop(nil)
+	}
+}
+
 // course is a job, or a question about its model, on its way through its plan.
 type course struct {
 	job     *Job
@@ -82,6 +97,17 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 		return nil, err
 	}
 	return c.keep(w)
+}
+
+// goOn is a change of status that begins a stage, unless the job was aborted.
+func goOn(stage string) func(*Status) error {
+	return func(s *Status) error {
+		if s.Failure != nil {
+			return errAborted
+		}
+		s.State, s.Stage = Running, stage
+		return nil
+	}
 }
 
 // walk runs the steps of a plan. begins is told of each.
@@ -290,6 +316,15 @@ func (c *Coordinator) destroy(j *Job, outcome string) error {
 	return errors.Join(errs, c.destroySessions(j.ID, outcome))
 }
 
+// discard removes what a failed job had written before it failed.
+func (c *Coordinator) discard(id job.ID) error {
+	_, err := c.Estate.Erase(id)
+	if rm := os.Remove(c.path(id, resultFile)); !errors.Is(rm, fs.ErrNotExist) {
+		err = errors.Join(err, rm)
+	}
+	return err
+}
+
 // destroySessions erases what is left of the sessions of a job, or of a question.
 func (c *Coordinator) destroySessions(of job.ID, outcome string) error {
 	var errs error
@@ -303,15 +338,4 @@ func (c *Coordinator) destroySessions(of job.ID, outcome string) error {
 		}
 	}
 	return errs
-}
-
-// sorted iterates over a map in the order of its keys.
-func sorted[V any](m map[string]V) iter.Seq2[string, V] {
-	return func(yield func(string, V) bool) {
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			if !yield(k, m[k]) {
-				return
-			}
-		}
-	}
 }

@@ -139,35 +139,3 @@ func (l Ledger) countSums(c *comparison) error {
 	}
 	return nil
 }
-
-// directions returns the largest number of random directions in which one of the rows would
-// have been let out over all jobs, including this release.
-func (l Ledger) directions(c *comparison) (int, error) {
-	totals := make([]int, len(c.now.Rows))
-	seen := make(map[string][]bool) // by model: rows that are counted
-	for _, h := range c.heads {
-		earlier, err := l.read(h.file)
-		if err != nil {
-			return 0, err
-		}
-		for _, u := range h.Uses {
-			if c.now.used(u.Model) {
-				continue // the same directions
-			}
-			if seen[u.Model] == nil {
-				seen[u.Model] = make([]bool, len(c.now.Rows))
-			}
-			counted := seen[u.Model]
-			meet(c.now.Rows, earlier.Rows, func(i int, _ bool) {
-				if !counted[i] {
-					counted[i], totals[i] = true, totals[i]+int(u.Directions)
-				}
-			})
-		}
-	}
-	most := slices.Max(append(totals, 0))
-	for _, u := range c.now.Uses {
-		most += int(u.Directions)
-	}
-	return most, nil
-}

@@ -70,18 +70,6 @@ func (e *Entry) used(model string) bool {
 	return slices.ContainsFunc(e.Uses, func(u Use) bool { return u.Model == model })
 }
 
-// addUses notes uses that are not there yet.
-func (e *Entry) addUses(uses []Use) {
-	for _, u := range uses {
-		if !e.used(u.Model) {
-			e.Uses = append(e.Uses, u)
-		}
-	}
-	if over := len(e.Uses) - maxUses; over > 0 {
-		e.Uses = slices.Delete(e.Uses, 0, over)
-	}
-}
-
 // compareRows orders rows by person, and then by content.
 func compareRows(a, b Row) int {
 	if c := bytes.Compare(a.Person[:], b.Person[:]); c != 0 {

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/method"
 )
@@ -97,6 +100,63 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 		return fmt.Errorf("release: the ledger %s has %d releases of %s, the most there may be; move the folder away to begin another one, which knows of none of them", l, len(c.heads), e.Kind)
 	}
 	return l.write(l.entry(e.Kind, id, Admitted), e.Encode())
+}
+
+// directions returns the largest number of random directions in which one of the rows would
+// have been let out over all jobs, including this release.
+func (l Ledger) directions(c *comparison) (int, error) {
+	totals := make([]int, len(c.now.Rows))
+	seen := make(map[string][]bool) // by model: rows that are counted
+	for _, h := range c.heads {
+		earlier, err := l.read(h.file)
+		if err != nil {
+			return 0, err
+		}
+		for _, u := range h.Uses {
+			if c.now.used(u.Model) {
+				continue // the same directions
+			}
+			if seen[u.Model] == nil {
+				seen[u.Model] = make([]bool, len(c.now.Rows))
+			}
+			counted := seen[u.Model]
+			meet(c.now.Rows, earlier.Rows, func(i int, _ bool) {
+				if !counted[i] {
+					counted[i], totals[i] = true, totals[i]+int(u.Directions)
+				}
+			})
+		}
+	}
+	most := slices.Max(append(totals, 0))
+	for _, u := range c.now.Uses {
+		most += int(u.Directions)
+	}
+	return most, nil
+}
+
+// hold notes in words a release that waits for the operator. The oldest note gives way.
+func (l Ledger) hold(e *Entry, id string, said []string) error {
+	notes, err := l.notes()
+	if err != nil {
+		return err
+	}
+	var alike, held []Listed
+	for _, n := range notes {
+		if n.State != Held || n.ID == id {
+			continue
+		}
+		held = append(held, n)
+		if n.Kind == e.Kind && slices.Equal(n.Peers, e.Peers) {
+			alike = append(alike, n)
+		}
+	}
+	if len(alike) >= maxHeld {
+		err = l.remove(l.note(alike[0].ID, Held))
+	} else if len(held) >= maxNotes {
+		err = l.remove(l.note(held[0].ID, Held))
+	}
+	n := Listed{Kind: e.Kind, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: len(e.Rows), Reveals: said, Since: time.Now()}
+	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
 }
 
 // out reports whether a release is out already and brings no further use.
@@ -194,6 +254,18 @@ func (e *Entry) union(earlier *Entry) {
 	e.Rows = people(append(e.Rows, more...))
 }
 
+// addUses notes uses that are not there yet.
+func (e *Entry) addUses(uses []Use) {
+	for _, u := range uses {
+		if !e.used(u.Model) {
+			e.Uses = append(e.Uses, u)
+		}
+	}
+	if over := len(e.Uses) - maxUses; over > 0 {
+		e.Uses = slices.Delete(e.Uses, 0, over)
+	}
+}
+
 // Abandon forgets a release that has been admitted and not let out.
 func (l Ledger) Abandon(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.remove(l.entry(kind, id, Admitted)) })
@@ -216,4 +288,13 @@ func (l Ledger) Restart(open func(session string) bool) error {
 		}
 		return errors.Join(err, l.closeSessions(open))
 	})
+}
+
+func (l Ledger) closeSessions(open func(string) bool) error {
+	b, err := l.readBook()
+	if err != nil || len(b.charges) == 0 {
+		return err
+	}
+	b.fold(func(c charge) bool { return !open(c.session) })
+	return l.write(filepath.Join(string(l), peersName), b.encode())
 }

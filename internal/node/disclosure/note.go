@@ -39,31 +39,6 @@ const (
 
 const noteMagic = "mercer/v1/held release"
 
-// hold notes in words a release that waits for the operator. The oldest note gives way.
-func (l Ledger) hold(e *Entry, id string, said []string) error {
-	notes, err := l.notes()
-	if err != nil {
-		return err
-	}
-	var alike, held []Listed
-	for _, n := range notes {
-		if n.State != Held || n.ID == id {
-			continue
-		}
-		held = append(held, n)
-		if n.Kind == e.Kind && slices.Equal(n.Peers, e.Peers) {
-			alike = append(alike, n)
-		}
-	}
-	if len(alike) >= maxHeld {
-		err = l.remove(l.note(alike[0].ID, Held))
-	} else if len(held) >= maxNotes {
-		err = l.remove(l.note(held[0].ID, Held))
-	}
-	n := Listed{Kind: e.Kind, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: len(e.Rows), Reveals: said, Since: time.Now()}
-	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
-}
-
 func (n Listed) encode() []byte {
 	var w wire.Writer
 	w.String(noteMagic)

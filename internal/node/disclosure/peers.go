@@ -110,15 +110,6 @@ func (l Ledger) Peers() ([]Peer, error) {
 	return b.peers, err
 }
 
-func (l Ledger) closeSessions(open func(string) bool) error {
-	b, err := l.readBook()
-	if err != nil || len(b.charges) == 0 {
-		return err
-	}
-	b.fold(func(c charge) bool { return !open(c.session) })
-	return l.write(filepath.Join(string(l), peersName), b.encode())
-}
-
 func (l Ledger) change(do func(*book) error) error {
 	return l.alone(func() error {
 		b, err := l.readBook()

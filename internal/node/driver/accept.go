@@ -13,11 +13,6 @@ type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-func isRefusal(err error) bool {
-	var r refusal
-	return errors.As(err, &r)
-}
-
 // accept offers an event to the machine and, if the machine takes it, does
 // what it asks in the contract's order. in is the message's receipt, or nil.
 func (d *driver) accept(e protocol.Event, in *Inbound) error {

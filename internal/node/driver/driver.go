@@ -114,6 +114,14 @@ func newDriver(c Config) *driver {
 	return d
 }
 
+func newOutbox() *outbox {
+	return &outbox{pending: make(chan protocol.Message, 1), sent: make(chan error, 1)}
+}
+
+func newTimers() *timers {
+	return &timers{clocks: make(map[protocol.Timer]*clock), fired: make(chan *clock), over: make(chan struct{})}
+}
+
 // run accepts events until the machine ends and everything it sent has been
 // taken by the transport.
 func (d *driver) run(ctx context.Context) error {
@@ -220,6 +228,11 @@ func (d *driver) receive(in Inbound) error {
 		return nil
 	}
 	return err
+}
+
+func isRefusal(err error) bool {
+	var r refusal
+	return errors.As(err, &r)
 }
 
 // refuse remembers the first refusal of each peer: should the peer go silent,

@@ -28,10 +28,6 @@ type outbox struct {
 	busy    bool
 }
 
-func newOutbox() *outbox {
-	return &outbox{pending: make(chan protocol.Message, 1), sent: make(chan error, 1)}
-}
-
 // start runs the sender until ctx ends.
 func (o *outbox) start(ctx context.Context, mail Mail) {
 	o.running = true

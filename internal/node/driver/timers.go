@@ -23,10 +23,6 @@ type clock struct {
 	*time.Timer
 }
 
-func newTimers() *timers {
-	return &timers{clocks: make(map[protocol.Timer]*clock), fired: make(chan *clock), over: make(chan struct{})}
-}
-
 func (t *timers) arm(name protocol.Timer) {
 	if !slices.Contains(t.armed, name) {
 		t.armed = append(t.armed, name)

@@ -33,19 +33,6 @@ const (
 	tagEnded
 )
 
-// split prepares a valid record for the log. The body it returns belongs into
-// a side file; it is nil if there is none.
-func split(r Record) (entry, []byte) {
-	e, ok := r.Event.(protocol.Received)
-	if !ok || len(e.Message.Body) <= inlineBytes {
-		return entry{Record: r}, nil
-	}
-	body := e.Message.Body
-	e.Message.Body = nil
-	r.Event = e
-	return entry{r, &side{len(body), sha256.Sum256(body)}}, body
-}
-
 // encode returns the canonical encoding of a valid entry.
 func (e entry) encode() []byte {
 	var w wire.Writer

@@ -33,6 +33,26 @@ func (s *Store) Destroy(id protocol.SessionID, tombstone []byte) error {
 	return nil
 }
 
+// endMark marks a session as ended, whatever content the mark had before.
+func endMark(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	text := state{ended: true}.String()
+	_, err = f.WriteAt([]byte(text), 0)
+	if err = errors.Join(err, f.Truncate(int64(len(text))), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return disk.SyncDir(filepath.Dir(path))
+}
+
+func (s *Store) isOpen(id protocol.SessionID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[id]
+}
+
 // bury writes the tombstone first: a crash later on must not lose the outcome.
 func bury(dir string, tombstone []byte) error {
 	if tombstone == nil {

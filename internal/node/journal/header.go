@@ -57,21 +57,6 @@ func readAt(file io.ReaderAt, b []byte, offset int64) error {
 	return err
 }
 
-// newLog returns the content of a log without records: magic, length, header,
-// and an empty sealed piece, which proves that seed and header belong
-// together.
-func newLog(h Header, seed [SeedSize]byte) ([]byte, error) {
-	header := h.encode()
-	s, err := newSealer(seed, header)
-	if err != nil {
-		return nil, err
-	}
-	b := append([]byte(magic), 0, 0)
-	binary.LittleEndian.PutUint16(b[len(magic):], uint16(len(header)))
-	b = append(b, header...)
-	return s.seal(b, place{kind: placeHeader}, nil), nil
-}
-
 // readHeader checks the beginning of a log and returns where the records
 // begin.
 func readHeader(file io.ReaderAt, seed [SeedSize]byte) (h Header, s sealer, end int64, err error) {

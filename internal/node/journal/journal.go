@@ -1,12 +1,15 @@
 package journal
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
 	"path/filepath"
+
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 // SeedSize is the length of a session's seed in bytes.
@@ -66,6 +69,19 @@ func (j *Journal) Append(r Record) error {
 	j.end += int64(len(j.frame))
 	j.next++
 	return nil
+}
+
+// split prepares a valid record for the log. The body it returns belongs into
+// a side file; it is nil if there is none.
+func split(r Record) (entry, []byte) {
+	e, ok := r.Event.(protocol.Received)
+	if !ok || len(e.Message.Body) <= inlineBytes {
+		return entry{Record: r}, nil
+	}
+	body := e.Message.Body
+	e.Message.Body = nil
+	r.Event = e
+	return entry{r, &side{len(body), sha256.Sum256(body)}}, body
 }
 
 func (j *Journal) writeBody(body []byte) error {

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-
-	"github.com/mercer-fl/mercer/internal/base/disk"
 )
 
 // state holds the content of a session's mark. The mark lies apart from the session's
@@ -44,16 +41,6 @@ func parseState(line string) (state, error) {
 // mark is the open file of a session's mark.
 type mark struct{ file *os.File }
 
-// createMark uses up a session's id; it fails with fs.ErrExist if that has
-// been done before.
-func createMark(path string) (*mark, error) {
-	if err := disk.Create(path, []byte(state{}.String())); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	return &mark{f}, err
-}
-
 func openMark(path string) (*mark, state, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -82,17 +69,3 @@ func (m *mark) set(records uint64) error {
 }
 
 func (m *mark) close() error { return m.file.Close() }
-
-// endMark marks a session as ended, whatever content the mark had before.
-func endMark(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	text := state{ended: true}.String()
-	_, err = f.WriteAt([]byte(text), 0)
-	if err = errors.Join(err, f.Truncate(int64(len(text))), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return disk.SyncDir(filepath.Dir(path))
-}

@@ -1,15 +1,12 @@
 package journal
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -74,6 +71,17 @@ func (s *Store) load(id protocol.SessionID, m *mark, st state) (*Journal, Note, 
 		return nil, Note{}, err
 	}
 	return j, note, nil
+}
+
+// claim makes sure that a session is open once.
+func (s *Store) claim(id protocol.SessionID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[id] {
+		return fmt.Errorf("journal: session %v is open already", id)
+	}
+	s.open[id] = true
+	return nil
 }
 
 func (j *Journal) load(id protocol.SessionID, marked uint64) (Note, error) {
@@ -178,8 +186,4 @@ func readSeed(dir string) (seed [SeedSize]byte, err error) {
 		return seed, damage(fmt.Sprintf("%d bytes where a seed has %d", len(b), SeedSize))
 	}
 	return [SeedSize]byte(b), nil
-}
-
-func sorted(set map[protocol.SessionID]bool) []protocol.SessionID {
-	return slices.SortedFunc(maps.Keys(set), func(a, b protocol.SessionID) int { return bytes.Compare(a[:], b[:]) })
 }

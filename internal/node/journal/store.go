@@ -1,12 +1,16 @@
 package journal
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -123,6 +127,16 @@ func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string)
 	return j, nil
 }
 
+// createMark uses up a session's id; it fails with fs.ErrExist if that has
+// been done before.
+func createMark(path string) (*mark, error) {
+	if err := disk.Create(path, []byte(state{}.String())); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	return &mark{f}, err
+}
+
 // draft returns the folder in which a session is laid out until it is whole: a crash must
 // leave either no session or one that can be opened.
 func (s *Store) draft(id protocol.SessionID) string { return s.dir(id) + draftSuffix }
@@ -191,6 +205,21 @@ func (s *Store) lay(id protocol.SessionID, seed [SeedSize]byte, build string) er
 	return errors.Join(disk.SyncDir(dir), disk.SyncDir(filepath.Dir(dir)))
 }
 
+// newLog returns the content of a log without records: magic, length, header,
+// and an empty sealed piece, which proves that seed and header belong
+// together.
+func newLog(h Header, seed [SeedSize]byte) ([]byte, error) {
+	header := h.encode()
+	s, err := newSealer(seed, header)
+	if err != nil {
+		return nil, err
+	}
+	b := append([]byte(magic), 0, 0)
+	binary.LittleEndian.PutUint16(b[len(magic):], uint16(len(header)))
+	b = append(b, header...)
+	return s.seal(b, place{kind: placeHeader}, nil), nil
+}
+
 // Unfinished returns the sessions that were begun and not destroyed, in order
 // of their ids. Each must be opened and resumed, or destroyed.
 func (s *Store) Unfinished() ([]protocol.SessionID, error) {
@@ -240,6 +269,10 @@ func (s *Store) ids(folders ...string) ([]protocol.SessionID, error) {
 	return sorted(seen), nil
 }
 
+func sorted(set map[protocol.SessionID]bool) []protocol.SessionID {
+	return slices.SortedFunc(maps.Keys(set), func(a, b protocol.SessionID) int { return bytes.Compare(a[:], b[:]) })
+}
+
 func parseID(name string) (id protocol.SessionID, ok bool) {
 	b, err := hex.DecodeString(name)
 	if err != nil || len(b) != len(id) {
@@ -248,25 +281,8 @@ func parseID(name string) (id protocol.SessionID, ok bool) {
 	return protocol.SessionID(b), true
 }
 
-// claim makes sure that a session is open once.
-func (s *Store) claim(id protocol.SessionID) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[id] {
-		return fmt.Errorf("journal: session %v is open already", id)
-	}
-	s.open[id] = true
-	return nil
-}
-
 func (s *Store) release(id protocol.SessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, id)
-}
-
-func (s *Store) isOpen(id protocol.SessionID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.open[id]
 }

@@ -28,22 +28,6 @@ const (
 	maxUnfinished = 32
 )
 
-// split returns the bodies of a control message's pieces, one for most.
-func split(body []byte) ([][]byte, error) {
-	if len(body) <= protocol.MaxChunkBytes {
-		return [][]byte{body}, nil
-	}
-	if len(body) > maxPieces*pieceBytes {
-		return nil, fmt.Errorf("exchange: a control message of %d bytes, at most %d", len(body), maxPieces*pieceBytes)
-	}
-	sum := sha256.Sum256(body)
-	var pieces [][]byte
-	for piece := range slices.Chunk(body, pieceBytes) {
-		pieces = append(pieces, slices.Concat(sum[:], piece))
-	}
-	return pieces, nil
-}
-
 // whole names a control message of several pieces.
 type whole struct {
 	header protocol.Header // of its first piece

@@ -3,8 +3,10 @@ package mail
 import (
 	"context"
 	"crypto/hpke"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -101,6 +103,22 @@ func (x *Exchange) Tell(ctx context.Context, to string, session protocol.Session
 		}
 	}
 	return nil
+}
+
+// split returns the bodies of a control message's pieces, one for most.
+func split(body []byte) ([][]byte, error) {
+	if len(body) <= protocol.MaxChunkBytes {
+		return [][]byte{body}, nil
+	}
+	if len(body) > maxPieces*pieceBytes {
+		return nil, fmt.Errorf("exchange: a control message of %d bytes, at most %d", len(body), maxPieces*pieceBytes)
+	}
+	sum := sha256.Sum256(body)
+	var pieces [][]byte
+	for piece := range slices.Chunk(body, pieceBytes) {
+		pieces = append(pieces, slices.Concat(sum[:], piece))
+	}
+	return pieces, nil
 }
 
 // Announce makes messages of a session wait until its mailbox opens, if one of its

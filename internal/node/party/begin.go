@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -21,30 +20,6 @@ type finished struct {
 	r       *running
 	traffic driver.Traffic
 	err     error
-}
-
-// begin starts a session once everybody's keys are known. A repeated directory
-// changes nothing.
-func (p *Party) begin(ctx context.Context, m protocol.Message) error {
-	r, known := p.sessions[m.Session]
-	if !known {
-		return fmt.Errorf("party: a directory for session %v, which is not open here", m.Session)
-	}
-	if r.begun || r.report != nil {
-		return nil
-	}
-	d, err := p.directory(r, m.Body)
-	if err == nil {
-		err = p.attempt(r)
-	}
-	if err != nil {
-		return p.conclude(ctx, finished{r: r, err: err})
-	}
-	if err := r.Put(vault.Directory, m.Body); err != nil {
-		return notNow(err)
-	}
-	p.start(ctx, r, d)
-	return nil
 }
 
 // directory decodes and verifies everybody's session keys.
@@ -101,6 +76,14 @@ func (p *Party) drive(ctx context.Context, r *running, d control.Directory) (dri
 	})
 }
 
+// disclose has the ledger note what a session lets out before it does.
+func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
+	if r.admitted.kind == "" {
+		return mail
+	}
+	return &disclosing{Mail: mail, kinds: r.stage.Discloses, note: func() error { return p.Releases.Release(r.admitted.kind, r.admitted.id) }}
+}
+
 // build builds the machine, for which a party may have to learn for minutes.
 func (p *Party) build(ctx context.Context, r *running) (*method.Run, error) {
 	run, err := r.work.state.Machine(r.step, p.setup(ctx, r))
@@ -140,6 +123,30 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	f.r.report = p.report(f).Encode()
 	// A report that could not be kept may be told: the journal gives it again.
 	return errors.Join(f.r.Put(vault.Report, f.r.report), p.tell(ctx, f.r.ID(), control.KindReport, f.r.report))
+}
+
+// answered ends the session of a question: there is nothing to keep.
+func (p *Party) answered(ctx context.Context, f finished) error {
+	q := f.r.question
+	if f.err == nil {
+		f.err = f.r.run.Finish()
+	}
+	var a *method.Prediction
+	if f.err == nil {
+		a, f.err = answer(q.party)
+	}
+	outcome := "done"
+	if f.err != nil {
+		outcome = f.err.Error()
+	}
+	p.reply(q, a, f.err)
+	report := p.report(f).Encode()
+	p.exchange.Forget(f.r.ID())
+	delete(p.sessions, f.r.ID())
+	if err := f.r.Destroy(outcome); err != nil {
+		return err
+	}
+	return p.tell(ctx, f.r.ID(), control.KindReport, report)
 }
 
 // logOwn logs the fault that a failed session has found in this party's own data, of which

@@ -12,22 +12,6 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// abort ends a session that failed elsewhere, begun or not, or a question that
-// will not be answered.
-func (p *Party) abort(ctx context.Context, m protocol.Message) error {
-	f, err := control.DecodeRefusal(m.Body)
-	if err != nil {
-		return err
-	}
-	if q := p.asked(m.Session); q != nil {
-		p.reply(q, nil, &fault.Error{Code: f.Code, Err: errors.New(f.Reason)})
-	}
-	if r, known := p.sessions[m.Session]; known && r.report == nil {
-		return p.stop(ctx, r, errAborted(p.boss, f.Reason))
-	}
-	return nil
-}
-
 // stop ends a session that has not ended.
 func (p *Party) stop(ctx context.Context, r *running, why error) error {
 	if !r.active {
@@ -80,6 +64,36 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	return p.closed(ctx, c)
 }
 
+// closeInquiry ends a question: everything but what the job left is destroyed.
+func (p *Party) closeInquiry(ctx context.Context, w *work, c *control.Closing) error {
+	if q := w.question; q != nil {
+		if c.Done {
+			a, err := answer(w.state)
+			p.reply(q, a, err)
+		} else {
+			p.reply(q, nil, &fault.Error{Code: fault.CodeFailed, Err: errors.New(c.Outcome)})
+		}
+	}
+	w.opened.Erase()
+	if err := p.destroy(w, c.Outcome); err != nil {
+		return notNow(fmt.Errorf("party: %w", err))
+	}
+	return p.closed(ctx, c)
+}
+
+// keep puts away what later predictions need: the encoder's secret, or a model.
+func (p *Party) keep(w *work, c *control.Closing) error {
+	k, ok := w.state.(method.Keeper)
+	if !ok {
+		return errors.New("party: the job leaves nothing to answer questions with")
+	}
+	kept, err := k.Keep(c.Closing)
+	if err != nil {
+		return err
+	}
+	return p.Keepsake.Put(w.id, kept.Encode())
+}
+
 // hand gives the operator what a finished job has for this party alone.
 func (p *Party) hand(w *work) {
 	if o, ok := w.state.(method.Ordered); ok && o.Aligned() != nil {
@@ -119,6 +133,15 @@ func (p *Party) destroy(w *work, outcome string) error {
 	delete(p.jobs, w.id)
 	p.Logger.Info("destroyed a job's secrets", "job", w.id.String(), "outcome", outcome)
 	return nil
+}
+
+// remember notes that a job is over. It comes before the destruction, after which
+// nothing else would.
+func (p *Party) remember(w *work) error {
+	if w.inquiry != nil {
+		return nil
+	}
+	return p.Vault.Claim(w.file(), w.overClaim())
 }
 
 func (p *Party) closed(ctx context.Context, c *control.Closing) error {

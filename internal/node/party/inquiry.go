@@ -1,9 +1,7 @@
 package party
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -119,34 +117,6 @@ func (p *Party) prepareFor(w *work, set *dataset.Set) error {
 		w.state = state
 	}
 	return errUnusable(err)
-}
-
-// closeInquiry ends a question: everything but what the job left is destroyed.
-func (p *Party) closeInquiry(ctx context.Context, w *work, c *control.Closing) error {
-	if q := w.question; q != nil {
-		if c.Done {
-			a, err := answer(w.state)
-			p.reply(q, a, err)
-		} else {
-			p.reply(q, nil, &fault.Error{Code: fault.CodeFailed, Err: errors.New(c.Outcome)})
-		}
-	}
-	w.opened.Erase()
-	if err := p.destroy(w, c.Outcome); err != nil {
-		return notNow(fmt.Errorf("party: %w", err))
-	}
-	return p.closed(ctx, c)
-}
-
-// stopAll ends the sessions of a question that have not ended.
-func (p *Party) stopAll(ctx context.Context, w *work, why error) error {
-	var errs error
-	for _, r := range w.sessions {
-		if r.report == nil {
-			errs = errors.Join(errs, p.stop(ctx, r, why))
-		}
-	}
-	return errs
 }
 
 // name separates the seeds of a job from the seeds of questions about its model.

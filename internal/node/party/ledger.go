@@ -117,14 +117,6 @@ func (d *disclosing) Send(ctx context.Context, m protocol.Message) error {
 	return d.Mail.Send(ctx, m)
 }
 
-// disclose has the ledger note what a session lets out before it does.
-func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
-	if r.admitted.kind == "" {
-		return mail
-	}
-	return &disclosing{Mail: mail, kinds: r.stage.Discloses, note: func() error { return p.Releases.Release(r.admitted.kind, r.admitted.id) }}
-}
-
 // settle tells the ledger how a session ended: what it was admitted to and has not let
 // out is forgotten, and how many ids each peer has brought is known.
 func (p *Party) settle(r *running) error {
@@ -148,11 +140,6 @@ func (p *Party) announced(r *running) error {
 		}
 	}
 	return p.Releases.Announced(r.session.ID().String(), ids)
-}
-
-// unaccepted forgets what the ledger noted of a session that never came to be.
-func (p *Party) unaccepted(r *running, why error) error {
-	return errors.Join(why, p.settle(r), p.forgetSession(r))
 }
 
 // abandon forgets the release that a session was admitted to and has not let out, unless

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -150,6 +152,36 @@ func (p *Party) Run(ctx context.Context) error {
 	}
 }
 
+// askNext sends the oldest question to the coordinator, who answers with a proposal
+// or a refusal, unless an earlier one is still to be answered: a coordinator refuses
+// a party that asks more at a time.
+func (p *Party) askNext(ctx context.Context) {
+	for len(p.pending) > 0 && !p.pending[0].sent && !time.Now().Before(p.pending[0].from) {
+		q := p.pending[0]
+		q.sent = true
+		body := (&control.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source}).Encode()
+		if err := p.tell(ctx, control.Topic(q.job), control.KindQuestion, body); err != nil {
+			p.reply(q, nil, err)
+		}
+	}
+}
+
+// withdraw forgets a question that nobody waits for, and stops its session.
+func (p *Party) withdraw(ctx context.Context, q *question) error {
+	if !slices.Contains(p.pending, q) {
+		return nil // answered meanwhile
+	}
+	p.reply(q, nil, context.Canceled)
+	why := errAborted(p.Name, "the question was withdrawn")
+	switch {
+	case q.running != nil:
+		return p.stop(ctx, q.running, why)
+	case q.work != nil:
+		return p.stopAll(ctx, q.work, why)
+	}
+	return nil
+}
+
 // leave waits for the drivers to stop; their sessions stay open.
 func (p *Party) leave(ctx context.Context) error {
 	for _, r := range p.sessions {
@@ -223,6 +255,100 @@ func (p *Party) handle(ctx context.Context, m protocol.Message) error {
 		return p.forget(ctx, m)
 	}
 	return fmt.Errorf("party: %q is no control message", m.Kind)
+}
+
+// abort ends a session that failed elsewhere, begun or not, or a question that
+// will not be answered.
+func (p *Party) abort(ctx context.Context, m protocol.Message) error {
+	f, err := control.DecodeRefusal(m.Body)
+	if err != nil {
+		return err
+	}
+	if q := p.asked(m.Session); q != nil {
+		p.reply(q, nil, &fault.Error{Code: f.Code, Err: errors.New(f.Reason)})
+	}
+	if r, known := p.sessions[m.Session]; known && r.report == nil {
+		return p.stop(ctx, r, errAborted(p.boss, f.Reason))
+	}
+	return nil
+}
+
+// begin starts a session once everybody's keys are known. A repeated directory
+// changes nothing.
+func (p *Party) begin(ctx context.Context, m protocol.Message) error {
+	r, known := p.sessions[m.Session]
+	if !known {
+		return fmt.Errorf("party: a directory for session %v, which is not open here", m.Session)
+	}
+	if r.begun || r.report != nil {
+		return nil
+	}
+	d, err := p.directory(r, m.Body)
+	if err == nil {
+		err = p.attempt(r)
+	}
+	if err != nil {
+		return p.conclude(ctx, finished{r: r, err: err})
+	}
+	if err := r.Put(vault.Directory, m.Body); err != nil {
+		return notNow(err)
+	}
+	p.start(ctx, r, d)
+	return nil
+}
+
+// forget erases everything that a job left here because the coordinator's operator wants
+// nobody to ask its model any more.
+func (p *Party) forget(ctx context.Context, m protocol.Message) error {
+	f, err := control.DecodeForget(m.Body)
+	if err != nil {
+		return err
+	}
+	gone, err := p.Forget(f.Job)
+	if err != nil {
+		return notNow(err)
+	}
+	return p.tell(ctx, control.Topic(f.Job), control.KindForgotten, (&control.Forgotten{Job: f.Job, Gone: gone}).Encode())
+}
+
+// putOff has a question asked again later: the coordinator holds others of this
+// party, which it may have asked before a restart.
+func (p *Party) putOff(m protocol.Message) error {
+	b, err := control.DecodeQuestion(m.Body)
+	if err != nil {
+		return err
+	}
+	for _, q := range p.pending {
+		if q.sent && q.tag == b.Tag {
+			q.sent, q.from = false, time.Now().Add(askAgain)
+			time.AfterFunc(askAgain, func() {
+				select {
+				case p.again <- struct{}{}:
+				default: // somebody has woken Run already
+				}
+			})
+		}
+	}
+	return nil
+}
+
+// refused handles the coordinator's no to a job's questions. Those that run
+// end with their session.
+func (p *Party) refused(m protocol.Message) error {
+	f, err := control.DecodeRefusal(m.Body)
+	if err != nil {
+		return err
+	}
+	why := &fault.Error{Code: f.Code, Err: errors.New(f.Reason)}
+	for _, q := range slices.Clone(p.pending) {
+		if control.Topic(q.job) == m.Session && q.sent && q.running == nil && q.work == nil {
+			p.reply(q, nil, why)
+		}
+		if q.inquiry != nil && control.Topic(q.inquiry.ID()) == m.Session {
+			p.reply(q, nil, why)
+		}
+	}
+	return nil
 }
 
 // tell sends a control message to the coordinator.

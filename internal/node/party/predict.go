@@ -136,20 +136,15 @@ type inquirer interface {
 	method.Erasable
 }
 
-// withdraw forgets a question that nobody waits for, and stops its session.
-func (p *Party) withdraw(ctx context.Context, q *question) error {
-	if !slices.Contains(p.pending, q) {
-		return nil // answered meanwhile
+// stopAll ends the sessions of a question that have not ended.
+func (p *Party) stopAll(ctx context.Context, w *work, why error) error {
+	var errs error
+	for _, r := range w.sessions {
+		if r.report == nil {
+			errs = errors.Join(errs, p.stop(ctx, r, why))
+		}
 	}
-	p.reply(q, nil, context.Canceled)
-	why := errAborted(p.Name, "the question was withdrawn")
-	switch {
-	case q.running != nil:
-		return p.stop(ctx, q.running, why)
-	case q.work != nil:
-		return p.stopAll(ctx, q.work, why)
-	}
-	return nil
+	return errs
 }
 
 // Forget erases everything that a job left here, and returns the names of the erased items:
@@ -166,33 +161,6 @@ func (p *Party) Forget(id job.ID) ([]string, error) {
 	return names, err
 }
 
-// forget erases everything that a job left here because the coordinator's operator wants
-// nobody to ask its model any more.
-func (p *Party) forget(ctx context.Context, m protocol.Message) error {
-	f, err := control.DecodeForget(m.Body)
-	if err != nil {
-		return err
-	}
-	gone, err := p.Forget(f.Job)
-	if err != nil {
-		return notNow(err)
-	}
-	return p.tell(ctx, control.Topic(f.Job), control.KindForgotten, (&control.Forgotten{Job: f.Job, Gone: gone}).Encode())
-}
-
-// keep puts away what later predictions need: the encoder's secret, or a model.
-func (p *Party) keep(w *work, c *control.Closing) error {
-	k, ok := w.state.(method.Keeper)
-	if !ok {
-		return errors.New("party: the job leaves nothing to answer questions with")
-	}
-	kept, err := k.Keep(c.Closing)
-	if err != nil {
-		return err
-	}
-	return p.Keepsake.Put(w.id, kept.Encode())
-}
-
 // ask prepares a question; askNext sends it.
 func (p *Party) ask(q *question) {
 	p.pending = append(p.pending, q)
@@ -201,43 +169,8 @@ func (p *Party) ask(q *question) {
 	}
 }
 
-// askNext sends the oldest question to the coordinator, who answers with a proposal
-// or a refusal, unless an earlier one is still to be answered: a coordinator refuses
-// a party that asks more at a time.
-func (p *Party) askNext(ctx context.Context) {
-	for len(p.pending) > 0 && !p.pending[0].sent && !time.Now().Before(p.pending[0].from) {
-		q := p.pending[0]
-		q.sent = true
-		body := (&control.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source}).Encode()
-		if err := p.tell(ctx, control.Topic(q.job), control.KindQuestion, body); err != nil {
-			p.reply(q, nil, err)
-		}
-	}
-}
-
 // askAgain is the time that a question waits if the coordinator has put it off.
 const askAgain = time.Second
-
-// putOff has a question asked again later: the coordinator holds others of this
-// party, which it may have asked before a restart.
-func (p *Party) putOff(m protocol.Message) error {
-	b, err := control.DecodeQuestion(m.Body)
-	if err != nil {
-		return err
-	}
-	for _, q := range p.pending {
-		if q.sent && q.tag == b.Tag {
-			q.sent, q.from = false, time.Now().Add(askAgain)
-			time.AfterFunc(askAgain, func() {
-				select {
-				case p.again <- struct{}{}:
-				default: // somebody has woken Run already
-				}
-			})
-		}
-	}
-	return nil
-}
 
 func (p *Party) prepareQuestion(q *question) error {
 	if len(p.pending) > maxQuestions {
@@ -316,49 +249,6 @@ func (p *Party) asked(id protocol.SessionID) *question {
 		}
 	}
 	return nil
-}
-
-// refused handles the coordinator's no to a job's questions. Those that run
-// end with their session.
-func (p *Party) refused(m protocol.Message) error {
-	f, err := control.DecodeRefusal(m.Body)
-	if err != nil {
-		return err
-	}
-	why := &fault.Error{Code: f.Code, Err: errors.New(f.Reason)}
-	for _, q := range slices.Clone(p.pending) {
-		if control.Topic(q.job) == m.Session && q.sent && q.running == nil && q.work == nil {
-			p.reply(q, nil, why)
-		}
-		if q.inquiry != nil && control.Topic(q.inquiry.ID()) == m.Session {
-			p.reply(q, nil, why)
-		}
-	}
-	return nil
-}
-
-// answered ends the session of a question: there is nothing to keep.
-func (p *Party) answered(ctx context.Context, f finished) error {
-	q := f.r.question
-	if f.err == nil {
-		f.err = f.r.run.Finish()
-	}
-	var a *method.Prediction
-	if f.err == nil {
-		a, f.err = answer(q.party)
-	}
-	outcome := "done"
-	if f.err != nil {
-		outcome = f.err.Error()
-	}
-	p.reply(q, a, f.err)
-	report := p.report(f).Encode()
-	p.exchange.Forget(f.r.ID())
-	delete(p.sessions, f.r.ID())
-	if err := f.r.Destroy(outcome); err != nil {
-		return err
-	}
-	return p.tell(ctx, f.r.ID(), control.KindReport, report)
 }
 
 // reply ends a question, unless it has ended.

@@ -3,12 +3,15 @@ package party
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/journal"
@@ -118,6 +121,19 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	return r, nil
 }
 
+// notOver refuses a job that is over here.
+func (p *Party) notOver(w *work) error {
+	if w.inquiry != nil || p.jobs[w.id] != nil {
+		return nil
+	}
+	return claimed(p.Vault.Unclaimed(protocol.SessionID{}, w.overClaim()), fmt.Sprintf("job %v is over here, and its id is not used again", w.id))
+}
+
+// unaccepted forgets what the ledger noted of a session that never came to be.
+func (p *Party) unaccepted(r *running, why error) error {
+	return errors.Join(why, p.settle(r), p.forgetSession(r))
+}
+
 // stageOf checks a proposal against its job and the operator's policy, reads the job's
 // table, and asks the ledger.
 func (p *Party) stageOf(r *running) error {
@@ -139,6 +155,35 @@ func (p *Party) stageOf(r *running) error {
 		p.refusals = append(p.refusals, time.Now())
 	}
 	return err
+}
+
+// prepare reads the table that the job asks for. It comes after the policy,
+// which decides whether the job may ask.
+func (p *Party) prepare(w *work) error {
+	if w.state != nil {
+		return nil
+	}
+	if w.inquiry != nil {
+		return p.prepareAnswer(w)
+	}
+	policy, err := p.Policy(w.table())
+	if err != nil {
+		return errUnusable(err)
+	}
+	data := w.job.Data
+	if !w.job.Labels(p.Name) {
+		data.Label = job.NoLabel // the table need not have any
+	}
+	table, err := p.Load(data)
+	if err != nil {
+		return errUnusable(err)
+	}
+	cast := p.cast(w)
+	cast.Limits = method.Limits{Directions: policy.MaxDirections, Floors: policy.Floors.Values()}
+	if w.state, err = w.method.Party(cast, p.Name, table); err != nil {
+		w.state = nil
+	}
+	return errUnusable(err)
 }
 
 // allowed asks the policy of the table concerned.
@@ -233,4 +278,41 @@ func (p *Party) repeat(ctx context.Context, r *running) error {
 		return err
 	}
 	return p.tell(ctx, r.ID(), control.KindReport, r.report)
+}
+
+// A job's id stands for one job file, once: releases and what jobs leave go by it.
+// Permanent claims remember it, beside the ids of sessions. A question
+// has an id that follows from its content, and its sessions are used up by themselves.
+
+// file names what a job's id stands for: it holds the job's claims.
+func (w *work) file() protocol.SessionID {
+	var b wire.Writer
+	b.String("mercer/v1/job-file")
+	b.Fixed(w.id[:])
+	b.Bytes32(w.job.Encode())
+	return sha256.Sum256(b.Bytes())
+}
+
+func (w *work) idClaim() string { return "job/" + w.id.String() }
+
+func (w *work) overClaim() string { return "over/" + w.id.String() }
+
+// bind binds a job's id to its file.
+func (p *Party) bind(w *work) error {
+	if w.inquiry != nil {
+		return nil
+	}
+	return claimed(p.Vault.Claim(w.file(), w.idClaim()), "two different job files under one job id")
+}
+
+// claimed translates the error that another session holds a claim.
+func claimed(err error, held string) error {
+	var other *journal.HeldError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &other):
+		return refuse("%s", held)
+	}
+	return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot use its ledger; its own log says why"}
 }

@@ -98,35 +98,6 @@ func (p *Party) among(parties []string) error {
 	return nil
 }
 
-// prepare reads the table that the job asks for. It comes after the policy,
-// which decides whether the job may ask.
-func (p *Party) prepare(w *work) error {
-	if w.state != nil {
-		return nil
-	}
-	if w.inquiry != nil {
-		return p.prepareAnswer(w)
-	}
-	policy, err := p.Policy(w.table())
-	if err != nil {
-		return errUnusable(err)
-	}
-	data := w.job.Data
-	if !w.job.Labels(p.Name) {
-		data.Label = job.NoLabel // the table need not have any
-	}
-	table, err := p.Load(data)
-	if err != nil {
-		return errUnusable(err)
-	}
-	cast := p.cast(w)
-	cast.Limits = method.Limits{Directions: policy.MaxDirections, Floors: policy.Floors.Values()}
-	if w.state, err = w.method.Party(cast, p.Name, table); err != nil {
-		w.state = nil
-	}
-	return errUnusable(err)
-}
-
 // table is the name of the catalogue's table that a job, or a question about its
 // model, is about. The rows of an own question are its operator's, and the model is
 // of the job's table.

@@ -113,6 +113,21 @@ func (e *Estate) Write(id job.ID, item Item, write func(io.Writer) error) error 
 	})
 }
 
+func newSealingWriter(to io.Writer, key []byte, info string) (*sealingWriter, error) {
+	salt := make([]byte, saltBytes)
+	if _, err := rand.Read(salt); err != nil {
+		return nil, err
+	}
+	aead, err := fileCipher(key, salt, info)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := to.Write(append([]byte(sealedMagic), salt...)); err != nil {
+		return nil, err
+	}
+	return &sealingWriter{to: to, aead: aead, plain: make([]byte, 0, segmentBytes)}, nil
+}
+
 // makeKey returns a job's key, a new one if it has none.
 func (e *Estate) makeKey(id job.ID) ([]byte, error) {
 	e.mu.Lock()

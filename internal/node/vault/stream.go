@@ -5,7 +5,6 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -58,21 +57,6 @@ type sealingWriter struct {
 	plain  []byte // not sealed yet, at most a segment
 	sealed []byte
 	next   uint64
-}
-
-func newSealingWriter(to io.Writer, key []byte, info string) (*sealingWriter, error) {
-	salt := make([]byte, saltBytes)
-	if _, err := rand.Read(salt); err != nil {
-		return nil, err
-	}
-	aead, err := fileCipher(key, salt, info)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := to.Write(append([]byte(sealedMagic), salt...)); err != nil {
-		return nil, err
-	}
-	return &sealingWriter{to: to, aead: aead, plain: make([]byte, 0, segmentBytes)}, nil
 }
 
 func (w *sealingWriter) Write(b []byte) (n int, err error) {

@@ -2,12 +2,20 @@ package local
 
 import (
 	"context"
+	"math"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+	protocol "github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
 // Method is FDSKL where one process owns all columns.
@@ -56,6 +64,23 @@ func (Method) Compare(ctx context.Context, c local.Comparison) error {
 	return nil
 }
 
+// exactKernel returns the metrics of the job's kernel on all columns in one place, without
+// random features in its stead: a support vector machine tells classes apart, kernel ridge
+// regression predicts numbers.
+func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Metrics, error) {
+	on, _ := learner.CourseOf(j)
+	exact := *j
+	exact.Learner = on.Exact(float64(pool.Count([]method.Split{all}, false)))
+	f, err := pool.Fit(ctx, &exact, []method.Split{all}, []method.Split{all})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	return f.Measure()
+}
+
 // random trains on columns in one place.
 func random(ctx context.Context, j *job.Job, s method.Split) (fdskl.Learned, error) {
 	if s.Set.Labels == nil {
@@ -66,6 +91,34 @@ func random(ctx context.Context, j *job.Job, s method.Split) (fdskl.Learned, err
 		return fdskl.Learned{}, err
 	}
 	return learnRandom(ctx, j, p.X, p.Labels, pool.Count([]method.Split{s}, false))
+}
+
+// learnRandom returns the result of a job of protocol fdskl with all columns in one place,
+// for programs that own all the data; held-out rows come last. It draws its own directions,
+// from the distribution of the job's directions. It ends soon after ctx does, with an error
+// that wraps ctx's error.
+func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []string, train int) (fdskl.Learned, error) {
+	t, err := fdskl.NewLesson(j, labels, train, j.Hash())
+	if err != nil {
+		return fdskl.Learned{}, fault.BadInput(err)
+	}
+	d, err := rehearsed(j, linalg.Pick(rows, fdskl.RowsFrom(0, train)))
+	if err != nil {
+		return fdskl.Learned{}, err
+	}
+	source, err := d.Phases(rows, job.As[*fdskl.Keys](j.Protocol).Bits)
+	if err != nil {
+		return fdskl.Learned{}, err
+	}
+	if err := fdskl.AnswerAll(ctx, t, source, job.As[*fdskl.Keys](j.Protocol).Bits/8); err != nil {
+		return fdskl.Learned{}, err
+	}
+	got, err := t.Learn(ctx.Err)
+	if err != nil {
+		return fdskl.Learned{}, learner.Unlearnt(ctx, err)
+	}
+	m, err := t.Outputs().Measure(got.Decisions, labels[train:])
+	return fdskl.Learned{Metrics: m, Left: got.Left}, err
 }
 
 // alone adds what each party's columns reach.
@@ -83,4 +136,96 @@ func alone(ctx context.Context, c local.Comparison) error {
 		c.Result.Alone = append(c.Result.Alone, one)
 	}
 	return nil
+}
+
+// rehearsed are directions by a key that follows from the job, with gamma
+// measured by all columns.
+func rehearsed(j *job.Job, training linalg.Rows) (fdskl.Directions, error) {
+	unit := 0.0
+	if j.Kernel.GammaUnit != "" {
+		unit = fdskl.Spread(training, j.Kernel.GammaUnit)
+	}
+	gamma, err := fdskl.Gamma(j, unit)
+	return fdskl.DirectionsOf(j, columns.Directions{Gamma: gamma, Key: j.Hash(), Common: prg.Derive(j.Hash(), "fdskl/rehearsal")}), err
+}
+
+// Bounds on what an exposure is measured by.
+const (
+	exposedRows  = 256
+	exposedPairs = 1 << 12
+)
+
+// expose measures what the label holder of a job of protocol fdskl finds
+// out about the other parties' columns: all is the rows in one place, of which its
+// own columns come first.
+func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (protocol.Exposure, error) {
+	n, width := all.Shape()
+	n = min(n, exposedRows)
+	rows := linalg.New[float64](n, width)
+	for i := range n {
+		all.ReadRow(i, rows.Row(i))
+	}
+	d, err := rehearsed(j, rows)
+	if err != nil {
+		return protocol.Exposure{}, err
+	}
+	truth, err := similarity(d.Kernel)
+	if err != nil {
+		return protocol.Exposure{}, err
+	}
+	table, part, err := answered(ctx, j, d, rows, own)
+	if err != nil {
+		return protocol.Exposure{}, err
+	}
+	return table.Expose(part, rowPairs(n), func(a, b int) float64 { return truth(rows.Row(a)[own:], rows.Row(b)[own:]) }), nil
+}
+
+// answered returns the label holder's phases: of all columns, and of its own columns.
+func answered(ctx context.Context, j *job.Job, d fdskl.Directions, rows linalg.Matrix[float64], own int) (*protocol.Table, protocol.Source, error) {
+	bits := job.As[*fdskl.Keys](j.Protocol).Bits
+	everything, err := d.Phases(rows, bits)
+	if err != nil {
+		return nil, nil, err
+	}
+	part, err := d.Phases(linalg.Matrix[float64]{Rows: rows.Rows, Cols: own, Stride: rows.Stride, Data: rows.Data}, bits)
+	if err != nil {
+		return nil, nil, err
+	}
+	params, err := protocol.NewParams(protocol.Spec{Bits: bits, Rows: rows.Rows, Directions: fdskl.OwnDirections(j)})
+	if err != nil {
+		return nil, nil, err
+	}
+	table := protocol.NewTable(params)
+	return table, part, fdskl.AnswerAll(ctx, table, everything, bits/8)
+}
+
+// rowPairs are different rows, two at a time.
+func rowPairs(n int) [][2]int {
+	var pairs [][2]int
+	for step := 1; step < n && len(pairs) < exposedPairs; step++ {
+		for i := 0; i+step < n && len(pairs) < exposedPairs; i++ {
+			pairs = append(pairs, [2]int{i, i + step})
+		}
+	}
+	return pairs
+}
+
+// similarity is a kernel as a function of two rows.
+func similarity(k job.Kernel) (func(x, z []float64) float64, error) {
+	if k.Name == job.LaplacianProduct {
+		return func(x, z []float64) float64 {
+			sum := 0.0
+			for i := range x {
+				sum += math.Abs(x[i] - z[i])
+			}
+			return math.Exp(-k.Gamma * sum)
+		}, nil
+	}
+	built, err := kernel.New(k.Spec())
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	return func(x, z []float64) float64 {
+		return built.At(linalg.Dot(x, z), linalg.Dot(x, x), linalg.Dot(z, z))
+	}, nil
 }

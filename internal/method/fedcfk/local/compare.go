@@ -5,7 +5,9 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
+	"github.com/mercer-fl/mercer/learn/komd"
 )
 
 // compare checks the sums against plain ones, and learns from all lists in one
@@ -29,6 +31,16 @@ func (p *people) pool() error {
 		return m.Scores(p.train[user], learner.ProfileOf(p.Job).Lambda)
 	})
 	return err
+}
+
+// pooled returns the result of the same learner on all lists in one place, without any
+// threshold: the cost of privacy is measured by it.
+func pooled(c fedcfk.Crowd, profiles [][]int) (*komd.Model, error) {
+	k, err := fedcfk.SpecOf(c.Job.Kernel).Kernel(komd.CountsOf(c.Items, profiles))
+	if err != nil {
+		return nil, err
+	}
+	return komd.New(k), nil
 }
 
 // plain counts in the lists of the named people, by the dumbest way there is, how

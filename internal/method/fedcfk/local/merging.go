@@ -1,7 +1,6 @@
 package local
 
 import (
-	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
@@ -31,16 +30,6 @@ type merging struct {
 	readings     Readings
 	differences  *Differences
 	intersection *Intersection
-}
-
-func newMerging(p *people) *merging {
-	m := &merging{people: p, exact: true, catalogue: dataset.Complement(p.crowd.Items, nil), estimate: NewEstimate(p.crowd.Items),
-		differences: NewDifferences(len(p.Names)), intersection: NewIntersection(p.crowd, len(p.Names))}
-	for i, name := range p.Names {
-		m.askers = append(m.askers, NewAsker(p.crowd, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
-	}
-	p.figures.Paper = &fedcfk.PaperFigures{Rounds: p.crowd.Keys().Rounds}
-	return m
 }
 
 // rounds lets some of the people add their lists, and all ask for rows, again and

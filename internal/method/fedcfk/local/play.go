@@ -20,6 +20,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -77,6 +78,16 @@ func steps(p *people) ([]local.Step, error) {
 	}
 	r, err := newRecommending(p)
 	return []local.Step{{Name: fedcfk.Popularity, Do: r.popularity}, {Name: fedcfk.Triangle, Do: r.triangle}, {Name: fedcfk.Learn, Do: r.learn}, {Name: "evaluate", Do: r.evaluate}, {Name: "compare", Do: r.compare}}, err
+}
+
+func newMerging(p *people) *merging {
+	m := &merging{people: p, exact: true, catalogue: dataset.Complement(p.crowd.Items, nil), estimate: NewEstimate(p.crowd.Items),
+		differences: NewDifferences(len(p.Names)), intersection: NewIntersection(p.crowd, len(p.Names))}
+	for i, name := range p.Names {
+		m.askers = append(m.askers, NewAsker(p.crowd, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
+	}
+	p.figures.Paper = &fedcfk.PaperFigures{Rounds: p.crowd.Keys().Rounds}
+	return m
 }
 
 // people holds everybody, with their lists and devices.

@@ -100,13 +100,3 @@ func (o *Offer) ItemKernel() *fedcfk.ItemKernel {
 	}
 	return k
 }
-
-// pooled returns the result of the same learner on all lists in one place, without any
-// threshold: the cost of privacy is measured by it.
-func pooled(c fedcfk.Crowd, profiles [][]int) (*komd.Model, error) {
-	k, err := fedcfk.SpecOf(c.Job.Kernel).Kernel(komd.CountsOf(c.Items, profiles))
-	if err != nil {
-		return nil, err
-	}
-	return komd.New(k), nil
-}

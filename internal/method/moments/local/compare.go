@@ -4,16 +4,20 @@ package local
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	sums "github.com/mercer-fl/mercer/internal/method/moments"
+	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -40,6 +44,9 @@ func (Method) Compare(ctx context.Context, c local.Comparison) error {
 	}
 	return err
 }
+
+// isTried reports whether the attack is tried on the rows of a job.
+func isTried(r *method.Result) bool { return r.HeldOut > 0 && r.Training+r.HeldOut <= jointRows }
 
 // detailsOf reads a result's details, which are added to.
 func detailsOf(r *method.Result) (*sums.Details, error) {
@@ -75,4 +82,90 @@ func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) 
 	}
 	s.train, s.held = linalg.Pick(p.X, train), linalg.Pick(p.X, held)
 	return s.curve(ctx)
+}
+
+// jointRows bounds the rows on which the attack by all candidates is tried: it takes the cube
+// of their number.
+const jointRows = 2000
+
+// knownMembers is the step between the training rows that the attacker knows.
+const knownMembers = 10
+
+// joint tries an attack on the sums of all training rows. The attacker holds these sums, and
+// knows a tenth of the training rows and all held-out ones; it tells the two apart by solving
+// for all at once. The directions are drawn anew: they are public in a job, and any draw
+// serves.
+func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
+	_, width := p.X.Shape()
+	var seed wire.Writer
+	seed.String("mercer/v1/joint")
+	seed.Uint64(j.Seed)
+	m, err := moments.Features(j.Kernel.Spec(), sha256.Sum256(seed.Bytes()), f.Features, width)
+	if err != nil {
+		return err
+	}
+	training, candidates, known := attacked(p.Test)
+	targets := func(rows []int) (moments.Targets, error) { return targetsOf(j, p.Labels, rows) }
+	y, err := targets(training)
+	if err != nil {
+		return err
+	}
+	of, err := moments.Summarize(m, linalg.Pick(p.X, training), y)
+	if err != nil {
+		return err
+	}
+	if y, err = targets(candidates); err != nil {
+		return err
+	}
+	auc, err := moments.JointMembership(of, m, linalg.Pick(p.X, candidates), y, known)
+	if err != nil {
+		return err
+	}
+	f.Joint = &auc
+	for i, line := range r.Leakage["coalition"] {
+		if line == sums.JointUnmeasured {
+			r.Leakage["coalition"][i] = sums.JointMeasured(auc)
+		}
+	}
+	return nil
+}
+
+// attacked lists the training rows and the candidates, of which the first ones are known
+// members. Training rows come first.
+func attacked(test []bool) (training, candidates []int, known int) {
+	for i, held := range test {
+		if !held {
+			training = append(training, i)
+		}
+		if held || i%knownMembers == 0 {
+			candidates = append(candidates, i)
+		}
+		if !held && i%knownMembers == 0 {
+			known++
+		}
+	}
+	return training, candidates, known
+}
+
+// targetsOf returns the targets of some rows, which go into the sums.
+func targetsOf(j *job.Job, labels []string, rows []int) (moments.Targets, error) {
+	some := make([]string, 0, len(rows))
+	for _, i := range rows {
+		if labels != nil {
+			some = append(some, labels[i])
+		}
+	}
+	keys := job.As[*sums.Keys](j.Protocol)
+	switch task := j.Task(); {
+	case task.Classes:
+		codes := make([]int, len(some))
+		for i, label := range some {
+			codes[i] = slices.Index(keys.Classes, label)
+		}
+		return moments.Classes{Codes: codes, Count: len(keys.Classes)}, nil
+	case task.Numbers:
+		values, err := dataset.Targets(some)
+		return moments.Numbers{Values: values, Range: moments.Range{Least: keys.Targets[0], Greatest: keys.Targets[1]}}, err
+	}
+	return moments.Unlabelled(len(rows)), nil
 }

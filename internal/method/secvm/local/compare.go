@@ -23,8 +23,6 @@ type averages struct {
 	points []crowd.AveragePoint
 }
 
-func newAverages() *averages { return &averages{counts: []int{1, 2, 5, 10, 50}} }
-
 // note takes the weights of an iteration, and measures if asked to.
 func (a *averages) note(iteration int, w []float64, measure func(w []float64) float64) {
 	if a.last = append(a.last, w); len(a.last) > slices.Max(a.counts) {

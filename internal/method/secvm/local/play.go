@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -122,6 +123,15 @@ func enlist(c people, roles []secvm.Role) (*records, error) {
 		Training: len(r.with(secvm.Train)), HeldOut: len(r.with(secvm.Test)),
 	}
 	return r, nil
+}
+
+func newAverages() *averages { return &averages{counts: []int{1, 2, 5, 10, 50}} }
+
+func newSumming(c people, p secvm.Params, devices int) *summing {
+	all := clients.New(c.Job, devices, c.Seed, c.Progress)
+	return &summing{Clients: all, exact: true, windows: crowd.Summed{
+		Job: c.Job, ID: all.ID, Roster: all.Roster, Server: clients.Server, Params: p,
+	}}
 }
 
 // checkCohort makes sure that every window has participants enough, even if all

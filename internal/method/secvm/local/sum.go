@@ -21,13 +21,6 @@ type summing struct {
 	exact   bool // every sum so far equals the sum of the plain packages
 }
 
-func newSumming(c people, p secvm.Params, devices int) *summing {
-	all := clients.New(c.Job, devices, c.Seed, c.Progress)
-	return &summing{Clients: all, exact: true, windows: crowd.Summed{
-		Job: c.Job, ID: all.ID, Roster: all.Roster, Server: clients.Server, Params: p,
-	}}
-}
-
 // sumUp calls all devices, also those that vanished from earlier windows, and adds up their
 // vectors.
 func (r *records) sumUp(ctx context.Context, iteration uint32, published []float64) (*secvm.Sum, error) {
