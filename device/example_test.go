@@ -24,7 +24,7 @@ func keyOf(owner byte) ed25519.PrivateKey {
 
 func public(k ed25519.PrivateKey) ed25519.PublicKey { return k.Public().(ed25519.PublicKey) }
 
-// published is what a gateway publishes about a job: a model of 16 bins, one step of 1
+// published holds the facts that a gateway publishes about a job: a model of 16 bins, one step of 1
 // second, and the key under which the issuer signs tokens.
 func published(gateway ed25519.PrivateKey) ([]byte, error) {
 	params, err := secvm.NewParams(secvm.Spec{Name: "news", Bins: 16, Packages: 4, Cohort: 100, Radius: 10})

@@ -46,7 +46,7 @@ func helpersOf(files []file) *helpers {
 	return h
 }
 
-// away returns how many helpers have one user, and those of them in another file than it.
+// away returns how many helpers have one user, and a line for each that stands in another file.
 func (h *helpers) away() (once int, list []string) {
 	for name, at := range h.at {
 		if ast.IsExported(name) || len(at) != 1 || len(h.users[name]) != 1 {

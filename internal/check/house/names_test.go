@@ -239,6 +239,9 @@ func TestNoNames(t *testing.T) {
 	r.free(t)
 	found := make(map[string][]string)
 	for _, f := range files {
+		if strings.HasPrefix(f.path, "docs/") {
+			continue // examples of the documents, each about what it names
+		}
 		if places := r.search(f); places != nil {
 			found[fmt.Sprintf("%s, %d", f.path, len(places))] = places
 		}

@@ -27,7 +27,7 @@ type pkg struct {
 	GoFiles, TestGoFiles, XTestGoFiles []string
 }
 
-// public says whether programs of others can import the package.
+// public reports whether programs of others can import the package.
 func (p pkg) public() bool {
 	path := strings.TrimPrefix(p.ImportPath+"/", module)
 	return strings.HasPrefix(p.ImportPath+"/", module) && p.Name != "main" && len(p.GoFiles) > 0 && !strings.Contains("/"+path, "/internal/")
@@ -85,7 +85,7 @@ func TestPublicPackages(t *testing.T) {
 	}
 }
 
-// shown says whether the tests of a package hold an example whose output is compared.
+// shown reports whether the tests of a package hold an example whose output is compared.
 func shown(tests []*ast.File) bool {
 	return slices.ContainsFunc(doc.Examples(tests...), func(e *doc.Example) bool { return e.Output != "" })
 }
@@ -175,7 +175,7 @@ func (s *signatures) visit(t types.Type) {
 	case *types.Named:
 		s.named(t)
 	case *types.Alias:
-		if t.Obj().Pkg() == s.own { // that of another package is looked at there
+		if t.Obj().Pkg() == s.own { // a type of another package is looked at there
 			s.visit(types.Unalias(t))
 		}
 	case interface{ Elem() types.Type }: // a pointer, slice, array or channel
@@ -230,7 +230,7 @@ func (s *signatures) named(t *types.Named) {
 }
 
 // No public package shows a type of an internal one, which programs of others cannot name,
-// but for the entries of signatures.txt.
+// except those in signatures.txt.
 func TestPublicSignaturesNameNoInternalType(t *testing.T) {
 	list, err := listed()
 	if err != nil {
