@@ -276,7 +276,7 @@ func (h csvHead) featureNames() []string {
 	if h.names == nil {
 		return nil
 	}
-	return pick(h.names, h.features)
+	return linalg.At(h.names, h.features)
 }
 
 func (h csvHead) badCell(col int, cell string, err error) error {

@@ -146,9 +146,9 @@ func (d dense[T]) choose(rows []int) dense[T] {
 	chosen.m.Rows = len(rows)
 	switch {
 	case d.at != nil:
-		chosen.at = pick(d.at, rows)
+		chosen.at = linalg.At(d.at, rows)
 	case d.order != nil:
-		chosen.order = pick(d.order, rows)
+		chosen.order = linalg.At(d.order, rows)
 	default:
 		chosen.order = append([]int{}, rows...)
 	}

@@ -10,6 +10,8 @@ import (
 	"hash"
 	"math"
 	"slices"
+
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // SplitKey decides which rows of a table are held out. The rows' owner keeps
@@ -60,7 +62,7 @@ func newRowDigest(k SplitKey, s *Set) *rowDigest {
 	}
 	// Shorter names come first, so that x2 precedes x10, and columns that have no
 	// names are in the order of those that [WriteCSV] gives them.
-	order := indices(len(s.Columns))
+	order := linalg.Range(0, len(s.Columns))
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := s.Columns[a], s.Columns[b]
 		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))

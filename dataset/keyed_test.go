@@ -32,7 +32,7 @@ func keyed(t *testing.T, s *Set, k SplitKey, fraction float64) (train, test []in
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := slices.Sorted(slices.Values(slices.Concat(train, test))); !slices.Equal(all, indices(s.X.Rows())) {
+	if all := slices.Sorted(slices.Values(slices.Concat(train, test))); !slices.Equal(all, linalg.Range(0, s.X.Rows())) {
 		t.Fatalf("%d rows are in training and %d are held out, of %d", len(train), len(test), s.X.Rows())
 	}
 	return train, test
@@ -75,31 +75,31 @@ func TestSplitIsOfTheRowAlone(t *testing.T) {
 		}
 		return slices.Sorted(slices.Values(list))
 	}
-	backwards := indices(300)
+	backwards := linalg.Range(0, 300)
 	slices.Reverse(backwards)
 	if got := held(s.Subset(backwards), backwards); !slices.Equal(got, test) {
 		t.Error("other rows are held out of the table turned round")
 	}
-	half := indices(150)
+	half := linalg.Range(0, 150)
 	if got := held(s.Subset(half), half); !slices.Equal(got, test[:len(got)]) || len(got) == 0 {
 		t.Error("other rows are held out of half of the table")
 	}
-	if got := held(s.SelectColumns([]int{2, 0, 3, 1}), indices(300)); !slices.Equal(got, test) {
+	if got := held(s.SelectColumns([]int{2, 0, 3, 1}), linalg.Range(0, 300)); !slices.Equal(got, test) {
 		t.Error("other rows are held out where columns are in another order")
 	}
-	if got := held(s.SelectColumns([]int{2, 0, 3}), indices(300)); slices.Equal(got, test) {
+	if got := held(s.SelectColumns([]int{2, 0, 3}), linalg.Range(0, 300)); slices.Equal(got, test) {
 		t.Error("a column less changes nothing")
 	}
 	sparse := *s
 	sparse.X = sparseOf(s.X.(*Dense))
-	if got := held(&sparse, indices(300)); !slices.Equal(got, test) {
+	if got := held(&sparse, linalg.Range(0, 300)); !slices.Equal(got, test) {
 		t.Error("other rows are held out of the sparse table")
 	}
-	relabelled := s.Subset(indices(300))
+	relabelled := s.Subset(linalg.Range(0, 300))
 	for i := range relabelled.Labels {
 		relabelled.Labels[i] = "9"
 	}
-	if got := held(relabelled, indices(300)); slices.Equal(got, test) {
+	if got := held(relabelled, linalg.Range(0, 300)); slices.Equal(got, test) {
 		t.Error("labels change nothing")
 	}
 }
@@ -149,7 +149,7 @@ func TestSplitById(t *testing.T) {
 		s.IDs = append(s.IDs, fmt.Sprint("patient ", i))
 	}
 	_, test := keyed(t, s, someKey(1), 0.25)
-	other := people(201).Subset(indices(200))
+	other := people(201).Subset(linalg.Range(0, 200))
 	other.IDs = s.IDs
 	if _, again := keyed(t, other, someKey(1), 0.25); !slices.Equal(test, again) {
 		t.Error("other rows of the same people are held out")

@@ -50,7 +50,7 @@ func readNPY(r io.Reader, o NPYOptions, bounds limits) (*Set, error) {
 	if err != nil || at < 0 {
 		return &Set{Name: o.Name, X: x}, err
 	}
-	labels, row, features := make([]string, x.Rows()), make([]float64, x.Cols()), indices(x.Cols())
+	labels, row, features := make([]string, x.Rows()), make([]float64, x.Cols()), linalg.Range(0, x.Cols())
 	for i := range labels {
 		labels[i] = formatNumber(x.Row(i, row)[at])
 	}

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // What every party of a partition by rows gets at least: with less, a party
@@ -68,7 +70,7 @@ func ByRowsPlain(n, parties int, seed uint64) ([][]int, error) {
 	if err := checkParties(n, parties); err != nil {
 		return nil, err
 	}
-	return newStream(seed, streamRows).deal([][]int{indices(n)}, parties), nil
+	return newStream(seed, streamRows).deal([][]int{linalg.Range(0, n)}, parties), nil
 }
 
 func checkParties(rows, parties int) error {
@@ -174,7 +176,7 @@ func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 		sum += r
 	}
 	shares := make([][]int, len(ratio))
-	all := indices(cols)
+	all := linalg.Range(0, cols)
 	cumulated, from := 0.0, 0
 	for p, r := range ratio {
 		cumulated += r
@@ -199,7 +201,7 @@ func Cover(n int, share float64, p int, seed uint64) ([]int, error) {
 
 // ByDevice gives each of as many devices as there are rows one row.
 func ByDevice(rows int) [][]int {
-	all := indices(rows)
+	all := linalg.Range(0, rows)
 	shares := make([][]int, rows)
 	for i := range shares {
 		shares[i] = all[i : i+1 : i+1]
@@ -244,16 +246,8 @@ func (s *stream) shuffle(rows []int) {
 
 // permutation returns 0 to n-1 in random order.
 func (s *stream) permutation(n int) []int {
-	rows := indices(n)
+	rows := linalg.Range(0, n)
 	s.shuffle(rows)
-	return rows
-}
-
-func indices(n int) []int {
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i
-	}
 	return rows
 }
 

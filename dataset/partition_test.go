@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mercer-fl/mercer/linalg"
 	"pgregory.net/rapid"
 )
 
@@ -74,7 +75,7 @@ func TestByRowsSkewed(t *testing.T) {
 // unevenness is the mean over parties and classes of the squared difference
 // between a party's share of a class and an equal share.
 func unevenness(labels []string, shares [][]int) float64 {
-	all := count(labels, indices(len(labels)))
+	all := count(labels, linalg.Range(0, len(labels)))
 	sum := 0.0
 	for _, share := range shares {
 		for class, n := range count(labels, share) {
@@ -146,7 +147,7 @@ func TestByColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(slices.Concat(shares...), indices(cols)) {
+		if !slices.Equal(slices.Concat(shares...), linalg.Range(0, cols)) {
 			t.Fatalf("shares %v are no runs", shares)
 		}
 		for _, share := range shares {
@@ -179,7 +180,7 @@ func TestByColumnRatio(t *testing.T) {
 		for _, share := range shares {
 			sizes = append(sizes, len(share))
 		}
-		if !slices.Equal(sizes, tt.want) || !slices.Equal(slices.Concat(shares...), indices(tt.cols)) {
+		if !slices.Equal(sizes, tt.want) || !slices.Equal(slices.Concat(shares...), linalg.Range(0, tt.cols)) {
 			t.Errorf("%d columns as %v: shares %v, want sizes %v", tt.cols, tt.ratio, shares, tt.want)
 		}
 	}

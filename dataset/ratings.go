@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Rating is one user's rating of one item. User and Item are places in the
@@ -177,7 +179,7 @@ func (n *naming) place(name string) int {
 
 // sorted returns the names in order, and the new place of each old one.
 func (n *naming) sorted() (names []string, places []int) {
-	order := indices(len(n.names))
+	order := linalg.Range(0, len(n.names))
 	numbers := make([]int64, len(n.names))
 	numbered := true
 	for i, name := range n.names {
@@ -280,7 +282,7 @@ func (r *Ratings) NewestPerUser(fraction float64) (train, test []int, err error)
 // Newest makes a test set of the newest ratings of all: the given fraction of
 // them, in (0, 1), rounded down. Ratings without times are an error.
 func (r *Ratings) Newest(fraction float64) (train, test []int, err error) {
-	return r.newest([][]int{indices(len(r.List))}, fraction)
+	return r.newest([][]int{linalg.Range(0, len(r.List))}, fraction)
 }
 
 func (r *Ratings) newest(groups [][]int, fraction float64) (train, test []int, err error) {

@@ -153,24 +153,13 @@ func Beside(sets ...*Set) (*Set, error) {
 
 // Subset returns the given rows (from 0) in the given order.
 func (s *Set) Subset(rows []int) *Set {
-	return &Set{Name: s.Name, X: s.X.Subset(rows), Labels: pick(s.Labels, rows), IDs: pick(s.IDs, rows), Columns: s.Columns}
+	return &Set{Name: s.Name, X: s.X.Subset(rows), Labels: linalg.At(s.Labels, rows), IDs: linalg.At(s.IDs, rows), Columns: s.Columns}
 }
 
 // SelectColumns returns the set with the given columns (from 0) only, labels and
 // ids kept.
 func (s *Set) SelectColumns(cols []int) *Set {
-	return &Set{Name: s.Name, X: s.X.Columns(cols), Labels: s.Labels, IDs: s.IDs, Columns: pick(s.Columns, cols)}
-}
-
-func pick[E any](from []E, at []int) []E {
-	if from == nil {
-		return nil
-	}
-	to := make([]E, len(at))
-	for a, i := range at {
-		to[a] = from[i]
-	}
-	return to
+	return &Set{Name: s.Name, X: s.X.Columns(cols), Labels: s.Labels, IDs: s.IDs, Columns: linalg.At(s.Columns, cols)}
 }
 
 // Validate refuses a set that is unfit for learning: no rows or columns, lengths

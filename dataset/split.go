@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Split draws a stratified test set of about the given fraction of the rows, in
@@ -70,7 +72,7 @@ func testSizes(classes [][]int, fraction float64) []int {
 		n, total = n+len(rows), total+sizes[c]
 	}
 	want := max(int(math.Round(fraction*float64(n))), 1)
-	order := indices(len(classes))
+	order := linalg.Range(0, len(classes))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
 	for _, c := range order {
 		if total < want && sizes[c] < len(classes[c])-1 {
@@ -112,7 +114,7 @@ func FoldsPlain(n, k int, seed uint64) ([][]int, error) {
 	if err := checkFolds(n, k); err != nil {
 		return nil, err
 	}
-	return newStream(seed, streamFolds).deal([][]int{indices(n)}, k), nil
+	return newStream(seed, streamFolds).deal([][]int{linalg.Range(0, n)}, k), nil
 }
 
 func checkFolds(n, k int) error {

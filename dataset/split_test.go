@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mercer-fl/mercer/linalg"
 	"pgregory.net/rapid"
 )
 
@@ -26,7 +27,7 @@ func checkCover(t *rapid.T, n int, parts ...[]int) {
 		all = append(all, part...)
 	}
 	slices.Sort(all)
-	if !slices.Equal(all, indices(n)) {
+	if !slices.Equal(all, linalg.Range(0, n)) {
 		t.Fatalf("parts %v do not cover %d rows once", parts, n)
 	}
 }
@@ -44,7 +45,7 @@ func TestSplit(t *testing.T) {
 		labels := drawLabels(t)
 		fraction := rapid.Float64Range(0.01, 0.99).Draw(t, "fraction")
 		seed := rapid.Uint64().Draw(t, "seed")
-		all := count(labels, indices(len(labels)))
+		all := count(labels, linalg.Range(0, len(labels)))
 		train, test, err := Split(labels, fraction, seed)
 		if largest := largestOf(all); largest < 2 {
 			if err == nil {
@@ -118,7 +119,7 @@ func TestFolds(t *testing.T) {
 func checkDealt(t *rapid.T, labels []string, parts [][]int) {
 	t.Helper()
 	checkCover(t, len(labels), parts...)
-	for class, n := range count(labels, indices(len(labels))) {
+	for class, n := range count(labels, linalg.Range(0, len(labels))) {
 		for _, part := range parts {
 			if got := count(labels, part)[class]; got < n/len(parts) || got > (n-1)/len(parts)+1 {
 				t.Fatalf("class %s has %d of %d rows in one of %d parts", class, got, n, len(parts))

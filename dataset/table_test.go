@@ -83,7 +83,7 @@ func TestDenseAndDense32Agree(t *testing.T) {
 		rows := rapid.SliceOfN(rapid.IntRange(0, d.Rows()-1), 1, 10).Draw(t, "rows")
 		cols := rapid.SliceOfN(rapid.IntRange(0, d.Cols()-1), 1, 10).Draw(t, "columns")
 		lo := rapid.IntRange(0, d.Rows()-1).Draw(t, "first")
-		run := indices(d.Rows())[lo:]
+		run := linalg.Range(0, d.Rows())[lo:]
 		equalTables(t, "table", d, half)
 		equalTables(t, "Subset", d.Subset(rows), half.Subset(rows))
 		equalTables(t, "Subset in a row", d.Subset(run), half.Subset(run))

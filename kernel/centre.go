@@ -22,7 +22,7 @@ func Center(k linalg.Matrix[float64]) Centring {
 		panic(fmt.Sprintf("kernel: cannot centre %d x %d values", k.Rows, k.Cols))
 	}
 	c := Centring{Means: rowMeans(k)}
-	c.Mean = mean(c.Means)
+	c.Mean = linalg.Mean(c.Means)
 	c.shift(k, c.Means)
 	return c
 }
@@ -48,15 +48,7 @@ func (c Centring) shift(k linalg.Matrix[float64], means []float64) {
 func rowMeans(k linalg.Matrix[float64]) []float64 {
 	means := make([]float64, k.Rows)
 	linalg.Each(k.Rows, mapRows, func(i int) {
-		means[i] = mean(k.Row(i))
+		means[i] = linalg.Mean(k.Row(i))
 	})
 	return means
-}
-
-func mean(x []float64) float64 {
-	var sum float64
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
 }

@@ -144,7 +144,7 @@ func through(rows, which []int) []int {
 	if rows == nil {
 		return which
 	}
-	return pick(rows, which)
+	return linalg.At(rows, which)
 }
 
 func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64])) {

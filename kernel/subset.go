@@ -17,7 +17,7 @@ func Subset(src Source, rows []int) Source {
 	}
 	switch s := src.(type) {
 	case subset: // one step to the matrix, however deep
-		return subset{s.src, pick(s.rows, rows)}
+		return subset{s.src, linalg.At(s.rows, rows)}
 	case *Lazy:
 		return s.subset(rows)
 	}
@@ -27,14 +27,6 @@ func Subset(src Source, rows []int) Source {
 type subset struct {
 	src  Source
 	rows []int
-}
-
-func pick(from, which []int) []int {
-	picked := make([]int, len(which))
-	for i, w := range which {
-		picked[i] = from[w]
-	}
-	return picked
 }
 
 func (s subset) Len() int { return len(s.rows) }
@@ -50,5 +42,5 @@ func (s subset) Row(i int, dst []float64) {
 }
 
 func (s subset) Block(rows, cols []int, dst linalg.Matrix[float64]) {
-	s.src.Block(pick(s.rows, rows), pick(s.rows, cols), dst)
+	s.src.Block(linalg.At(s.rows, rows), linalg.At(s.rows, cols), dst)
 }

@@ -17,6 +17,15 @@ func New[T Float](r, c int) Matrix[T] {
 // Row returns row i, aliasing m.
 func (m Matrix[T]) Row(i int) []T { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
 
+// Column returns a copy of column c.
+func (m Matrix[T]) Column(c int) []T {
+	out := make([]T, m.Rows)
+	for i := range out {
+		out[i] = m.Row(i)[c]
+	}
+	return out
+}
+
 // Panel returns rows lo to hi-1, aliasing m.
 func (m Matrix[T]) Panel(lo, hi int) Matrix[T] {
 	if lo == hi {

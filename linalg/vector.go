@@ -19,6 +19,39 @@ func MulVec(dst []float64, a Matrix[float64], x []float64) {
 	})
 }
 
+// At returns the entries of from at some places, in their order; nil from nil.
+func At[E any](from []E, at []int) []E {
+	if from == nil {
+		return nil
+	}
+	to := make([]E, len(at))
+	for a, i := range at {
+		to[a] = from[i]
+	}
+	return to
+}
+
+// Range returns the whole numbers from lo to hi-1.
+func Range(lo, hi int) []int {
+	list := make([]int, hi-lo)
+	for i := range list {
+		list[i] = lo + i
+	}
+	return list
+}
+
+// Sum adds up numbers from the first to the last.
+func Sum(v []float64) float64 {
+	total := 0.0
+	for _, x := range v {
+		total += x
+	}
+	return total
+}
+
+// Mean returns the mean of numbers; NaN of none.
+func Mean(v []float64) float64 { return Sum(v) / float64(len(v)) }
+
 // dot returns the inner product of two vectors of one length.
 func dot(a, b []float64) float64 {
 	var impl gonum.Implementation

@@ -81,7 +81,7 @@ func (p *libsvmReader) model() (*Model, error) {
 	if p.head.Kind.Classifies() {
 		p.pairs(coef)
 	} else {
-		p.head.Functions = []Function{Dense(column(coef, 0), p.rho[0])}
+		p.head.Functions = []Function{Dense(coef.Column(0), p.rho[0])}
 	}
 	head, kept := p.head.Compact(vectors.Rows)
 	for i, row := range kept {
@@ -295,15 +295,6 @@ func (f *Function) take(coef linalg.Matrix[float64], column, lo, hi int) {
 			f.Index, f.Coef = append(f.Index, i), append(f.Coef, c)
 		}
 	}
-}
-
-// column copies a column.
-func column(m linalg.Matrix[float64], c int) []float64 {
-	out := make([]float64, m.Rows)
-	for i := range out {
-		out[i] = m.Row(i)[c]
-	}
-	return out
 }
 
 func number(values []string) (float64, error) {

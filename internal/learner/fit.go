@@ -93,23 +93,23 @@ func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) 
 // fit trains on some rows of the task, whose kernel matrix is all, and decides
 // others.
 func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
-	got, err := m.Fit(Training{kernel.Subset(all, train), pick(t.Labels, train), progress, interrupt})
+	got, err := m.Fit(Training{kernel.Subset(all, train), linalg.At(t.Labels, train), progress, interrupt})
 	if err != nil {
 		return nil, err
 	}
-	support := pick(train, got.Support)
+	support := linalg.At(train, got.Support)
 	cross := linalg.New[float64](len(test), len(support))
 	all.Block(test, support, cross)
 	diagonal := make([]float64, all.Len())
 	all.Diagonal(diagonal)
-	decisions := got.decided(cross, pick(diagonal, test))
+	decisions := got.decided(cross, linalg.At(diagonal, test))
 	f := &Fitted{
-		Decisions: decisions, Predicted: got.Head.Predict(decisions), Truth: pick(t.Labels, test), Eigenvalues: got.Eigenvalues,
+		Decisions: decisions, Predicted: got.Head.Predict(decisions), Truth: linalg.At(t.Labels, test), Eigenvalues: got.Eigenvalues,
 		method: m, held: len(test), figures: got.Figures,
 	}
 	var needed []int
 	f.Head, needed = got.Head.Compact(len(support))
-	f.Support = pick(support, needed)
+	f.Support = linalg.At(support, needed)
 	return f, nil
 }
 
@@ -131,18 +131,6 @@ func (t Problem) Rows() (train, test []int) {
 		}
 	}
 	return train, test
-}
-
-// pick returns the given elements; nil of nil.
-func pick[T any](from []T, rows []int) []T {
-	if from == nil {
-		return nil
-	}
-	out := make([]T, len(rows))
-	for i, r := range rows {
-		out[i] = from[r]
-	}
-	return out
 }
 
 // Constant returns the classifier that remains of a job's learner when a party's training

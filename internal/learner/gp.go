@@ -84,7 +84,7 @@ func (GP) Measure(f *Fitted, m Metrics) error {
 		return err
 	}
 	within, sum := 0.0, 0.0
-	for i, d := range column(f.Decisions, 1) {
+	for i, d := range f.Decisions.Column(1) {
 		sum += d
 		if math.Abs(truth[i]-f.Decisions.Row(i)[0]) <= 1.96*d {
 			within++

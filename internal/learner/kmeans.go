@@ -61,7 +61,7 @@ func (p KMeans) Fit(t Training) (*Solution, error) {
 	f.Figures["inertia_training"] = m.Inertia
 	f.Decide = func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
 		distances := f.Head.Decisions(cross)
-		inertia := sum(prior)
+		inertia := linalg.Sum(prior)
 		for i := range distances.Rows {
 			inertia += slices.Min(distances.Row(i))
 		}

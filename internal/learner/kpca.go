@@ -44,7 +44,7 @@ func (p KPCA) Fit(t Training) (*Solution, error) {
 	h := model.Head{Reading: model.Reading{Kind: model.KPCA}}
 	for c, lambda := range m.Eigenvalues {
 		coef, rho := make([]float64, t.Kernel.Len()), 0.0
-		shift := sum(m.Vectors.Row(c)) / float64(len(coef)) // 0 up to rounding
+		shift := linalg.Sum(m.Vectors.Row(c)) / float64(len(coef)) // 0 up to rounding
 		for j, u := range m.Vectors.Row(c) {
 			coef[j] = (u - shift) / math.Sqrt(lambda)
 			rho += u / math.Sqrt(lambda) * (m.Centring.Means[j] - m.Centring.Mean)
@@ -53,7 +53,7 @@ func (p KPCA) Fit(t Training) (*Solution, error) {
 	}
 	f := dense(h, t)
 	f.Eigenvalues = m.Eigenvalues
-	f.Figures["explained_variance_training"] = sum(m.Eigenvalues) / trace(t, m)
+	f.Figures["explained_variance_training"] = linalg.Sum(m.Eigenvalues) / trace(t, m)
 	f.Decide = func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
 		scores := m.Transform(cross)
 		if share, ok := explained(m, scores, cross, prior); ok {
@@ -71,7 +71,7 @@ func (KPCA) Measure(*Fitted, Metrics) error { return nil } // all is known from 
 func trace(t Training, m *kpca.Model) float64 {
 	diagonal := make([]float64, t.Kernel.Len())
 	t.Kernel.Diagonal(diagonal)
-	return sum(diagonal) - float64(len(diagonal))*m.Centring.Mean
+	return linalg.Sum(diagonal) - float64(len(diagonal))*m.Centring.Mean
 }
 
 // explained is the share of the squared distance of rows to the training mean
@@ -82,7 +82,7 @@ func explained(m *kpca.Model, scores, cross linalg.Matrix[float64], prior []floa
 		for _, s := range scores.Row(i) {
 			kept += s * s
 		}
-		all += xx - 2*sum(cross.Row(i))/float64(cross.Cols) + m.Centring.Mean
+		all += xx - 2*linalg.Sum(cross.Row(i))/float64(cross.Cols) + m.Centring.Mean
 	}
 	return kept / all, all > 0
 }

@@ -132,7 +132,7 @@ func tumours(t *testing.T) Problem {
 	x := dataset.DenseOf(set.X).Matrix().Panel(0, 120)
 	rows := linalg.New[float64](120, x.Cols)
 	for c := range x.Cols {
-		y := column(x, c)
+		y := x.Column(c)
 		mean, deviation := standardise(y)
 		for i, v := range y {
 			rows.Row(i)[c] = (v - mean) / deviation

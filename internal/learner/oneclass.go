@@ -58,7 +58,7 @@ func (OneClass) Measure(f *Fitted, m Metrics) error {
 	for i, label := range f.Truth {
 		positive[i] = label == model.Inside
 	}
-	if auc, err := metrics.ROCAUC(positive, column(f.Decisions, 0)); err == nil {
+	if auc, err := metrics.ROCAUC(positive, f.Decisions.Column(0)); err == nil {
 		m["auc"] = auc
 	}
 	var err error

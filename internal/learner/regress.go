@@ -7,7 +7,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/learn/svm"
-	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -60,7 +59,7 @@ func (f *Fitted) measureNumbers(m Metrics) error {
 	if err != nil {
 		return err
 	}
-	predicted := column(f.Decisions, 0)
+	predicted := f.Decisions.Column(0)
 	rmse, err := metrics.RMSE(truth, predicted)
 	if err != nil {
 		return err
@@ -70,21 +69,4 @@ func (f *Fitted) measureNumbers(m Metrics) error {
 		m["r2"] = r2
 	}
 	return nil
-}
-
-// column copies a column.
-func column(m linalg.Matrix[float64], c int) []float64 {
-	out := make([]float64, m.Rows)
-	for i := range out {
-		out[i] = m.Row(i)[c]
-	}
-	return out
-}
-
-func sum(v []float64) float64 {
-	total := 0.0
-	for _, x := range v {
-		total += x
-	}
-	return total
 }

@@ -69,7 +69,7 @@ func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Sear
 
 func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done, total int) error, run func(tune.Search, linalg.Matrix[float64]) (*tune.Result, error)) (*Searched, error) {
 	rows, _ := t.Rows()
-	labels := pick(t.Labels, rows)
+	labels := linalg.At(t.Labels, rows)
 	if err := f.check(labels); err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
@@ -114,7 +114,7 @@ func (f Folds) check(labels []string) error {
 func (s *Searched) divide() []tune.Fold {
 	folds := make([]tune.Fold, len(s.folds))
 	for i, test := range s.folds {
-		folds[i] = tune.Fold{Train: pick(s.rows, dataset.Complement(len(s.rows), test)), Test: pick(s.rows, test)}
+		folds[i] = tune.Fold{Train: linalg.At(s.rows, dataset.Complement(len(s.rows), test)), Test: linalg.At(s.rows, test)}
 	}
 	return folds
 }
@@ -124,7 +124,7 @@ func (s *Searched) divide() []tune.Fold {
 func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 	out := *f
 	out.folds, out.held = s.folds, len(s.rows)
-	out.Truth = pick(t.Labels, s.rows)
+	out.Truth = linalg.At(t.Labels, s.rows)
 	out.Decisions = linalg.New[float64](len(s.rows), s.Outputs[0].Cols)
 	for i, test := range s.folds {
 		for a, row := range test {
@@ -138,7 +138,7 @@ func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 // part returns f's decisions about some of the held-out rows.
 func (f *Fitted) part(rows []int) *Fitted {
 	out := &Fitted{
-		Head: f.Head, Predicted: pick(f.Predicted, rows), Truth: pick(f.Truth, rows),
+		Head: f.Head, Predicted: linalg.At(f.Predicted, rows), Truth: linalg.At(f.Truth, rows),
 		method: f.method, held: len(rows), figures: f.figures,
 	}
 	out.Decisions = linalg.New[float64](len(rows), f.Decisions.Cols)

@@ -54,14 +54,14 @@ func grid(t *testing.T) Grid {
 func byHand(t *testing.T, task Problem, l Spec, f Folds) []Metrics {
 	t.Helper()
 	train, _ := task.Rows()
-	folds, err := f.Divide(pick(task.Labels, train))
+	folds, err := f.Divide(linalg.At(task.Labels, train))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []Metrics
 	for _, fold := range folds {
-		rows := append(pick(train, dataset.Complement(len(train), fold)), pick(train, fold)...)
-		one := Problem{Gram: linalg.New[float64](len(rows), len(rows)), Labels: pick(task.Labels, rows), Test: make([]bool, len(rows))}
+		rows := append(linalg.At(train, dataset.Complement(len(train), fold)), linalg.At(train, fold)...)
+		one := Problem{Gram: linalg.New[float64](len(rows), len(rows)), Labels: linalg.At(task.Labels, rows), Test: make([]bool, len(rows))}
 		for a, i := range rows {
 			for b, j := range rows {
 				one.Gram.Row(a)[b] = task.Gram.Row(i)[j]

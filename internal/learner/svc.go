@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/learn/tune"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -86,7 +87,7 @@ func (SVC) together(t Problem, methods []Solver, rows []int, interrupt func() er
 		params[i] = svc.Params
 		params[i].Interrupt = interrupt
 	}
-	classes, codes := dataset.Classes(pick(t.Labels, rows))
+	classes, codes := dataset.Classes(linalg.At(t.Labels, rows))
 	svc := tune.SVC{Codes: make([]int, len(t.Labels)), Classes: classes, Params: params}
 	for i, r := range rows {
 		svc.Codes[r] = codes[i]

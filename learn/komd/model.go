@@ -26,7 +26,7 @@ func New(k linalg.Matrix[float64]) *Model {
 	}
 	m := &Model{kernel: k, mean: make([]float64, k.Rows)}
 	for i := range m.mean {
-		m.mean[i] = sum(k.Row(i)) / float64(k.Rows)
+		m.mean[i] = linalg.Sum(k.Row(i)) / float64(k.Rows)
 	}
 	return m
 }

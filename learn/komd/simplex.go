@@ -95,7 +95,7 @@ func (s *pivoting) solve() error {
 		return fmt.Errorf("%w: %w", ErrNotConvex, err)
 	}
 	linalg.SolveCholesky(f, right)
-	s.nu = (1 - sum(right.Row(0))) / sum(right.Row(1))
+	s.nu = (1 - linalg.Sum(right.Row(0))) / linalg.Sum(right.Row(1))
 	clear(s.a)
 	for r, i := range index {
 		s.a[i] = right.Row(0)[r] + s.nu*right.Row(1)[r]
@@ -153,17 +153,9 @@ func (s *pivoting) weights() []float64 {
 	for i, a := range s.a {
 		s.a[i] = max(0, a)
 	}
-	total := sum(s.a)
+	total := linalg.Sum(s.a)
 	for i := range s.a {
 		s.a[i] /= total
 	}
 	return s.a
-}
-
-func sum(v []float64) float64 {
-	total := 0.0
-	for _, x := range v {
-		total += x
-	}
-	return total
 }

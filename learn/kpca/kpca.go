@@ -78,18 +78,10 @@ func matrix(src kernel.Source) linalg.Matrix[float64] {
 func means(k linalg.Matrix[float64]) kernel.Centring {
 	c := kernel.Centring{Means: make([]float64, k.Rows)}
 	linalg.Each(k.Rows, 16, func(i int) {
-		c.Means[i] = mean(k.Row(i))
+		c.Means[i] = linalg.Mean(k.Row(i))
 	})
-	c.Mean = mean(c.Means)
+	c.Mean = linalg.Mean(c.Means)
 	return c
-}
-
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
 }
 
 // dense decomposes a centred copy.
@@ -133,7 +125,7 @@ func (m *Model) lanczos(k linalg.Matrix[float64], components int, interrupt func
 
 // centre sets dst to x minus its mean.
 func centre(dst, x []float64) {
-	u := mean(x)
+	u := linalg.Mean(x)
 	for i, v := range x {
 		dst[i] = v - u
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // NuParams are the parameters of nu-SVC and of the one-class SVM.
@@ -105,7 +106,7 @@ func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache 
 	if small := min(split, n-split); half > float64(small) {
 		return solution{}, fmt.Errorf("nu is %v, with %d of %d rows in the smaller class it can be at most %v", nu, small, n, 2*float64(small)/float64(n))
 	}
-	q := cSVC(kernel.Subset(k, order), pick(first, order), 1, 1)
+	q := cSVC(kernel.Subset(k, order), linalg.At(first, order), 1, 1)
 	clear(q.linear)
 	q.start, q.split = make([]float64, n), split
 	pour(q.start[:split], half)

@@ -124,7 +124,7 @@ func (t *trainer) unseen(pair int, k kernel.Source, first []bool, fold []int) ([
 // decideLeft trains on the rows in and decides on those left. Where one class
 // is missing the decision is 1 or -1 for the other, as in LIBSVM.
 func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []bool) ([]float64, error) {
-	side := pick(first, in)
+	side := linalg.At(first, in)
 	if v, only := oneSided(side); only {
 		out := make([]float64, len(left))
 		for a := range out {
@@ -138,7 +138,7 @@ func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []
 	}
 	m := newMachine(s.coef, s)
 	cross := linalg.New[float64](len(left), len(m.Support))
-	k.Block(left, pick(in, m.Support), cross)
+	k.Block(left, linalg.At(in, m.Support), cross)
 	return m.Decisions(cross), nil
 }
 

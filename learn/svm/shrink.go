@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // shrinkEvery is the number of iterations between two looks for coefficients to set
@@ -55,14 +56,14 @@ func (s *solver[T]) shrink() {
 		}
 	} else {
 		s.aside.store(s.coef)
-		s.aside.active = pick(s.aside.active, keep)
+		s.aside.active = linalg.At(s.aside.active, keep)
 	}
 	s.problem = problem{
 		kernel: kernel.Subset(s.aside.kernel, s.aside.active),
-		linear: pick(s.linear, keep), lower: pick(s.lower, keep), upper: pick(s.upper, keep), split: split,
+		linear: linalg.At(s.linear, keep), lower: linalg.At(s.lower, keep), upper: linalg.At(s.upper, keep), split: split,
 	}
-	s.diagonal, s.coef, s.gradient = pick(s.diagonal, keep), pick(s.coef, keep), pick(s.gradient, keep)
-	s.place = pick(s.place, keep)
+	s.diagonal, s.coef, s.gradient = linalg.At(s.diagonal, keep), linalg.At(s.coef, keep), linalg.At(s.gradient, keep)
+	s.place = linalg.At(s.place, keep)
 	s.rows.shrink(s.kernel, keep)
 	s.divide()
 }
@@ -71,15 +72,6 @@ func (s *solver[T]) shrink() {
 func (s *solver[T]) settled(p part, t int) bool {
 	f, b := s.gradient[t], s.coef[t]
 	return b >= s.upper[t] && f < p.low || b <= s.lower[t] && f > p.high
-}
-
-// pick returns the values at the indices.
-func pick[T any](from []T, which []int) []T {
-	out := make([]T, len(which))
-	for a, w := range which {
-		out[a] = from[w]
-	}
-	return out
 }
 
 // restore takes back what was set aside, and has the gradient follow what has

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // shrunken returns a solver that has set coefficients aside twice.
@@ -48,7 +49,7 @@ func TestShrink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(pick(k.Matrix.Row(row), active), got); d != "" {
+		if d := cmp.Diff(linalg.At(k.Matrix.Row(row), active), got); d != "" {
 			t.Fatalf("kernel row %d:\n%s", row, d)
 		}
 	}

@@ -24,7 +24,7 @@ func (l SVC) Settings() int { return len(l.Params) }
 // Try implements [Learner].
 func (l SVC) Try(k kernel.Source, f Fold, tried func() error) ([]Trial, error) {
 	train := kernel.Subset(k, f.Train)
-	codes := pick(l.Codes, f.Train)
+	codes := linalg.At(l.Codes, f.Train)
 	trials := make([]Trial, len(l.Params))
 	var last *svm.Classifier
 	for _, i := range l.ascending() {
@@ -43,10 +43,7 @@ func (l SVC) Try(k kernel.Source, f Fold, tried func() error) ([]Trial, error) {
 
 // ascending returns the settings by their C.
 func (l SVC) ascending() []int {
-	order := make([]int, len(l.Params))
-	for i := range order {
-		order[i] = i
-	}
+	order := linalg.Range(0, len(l.Params))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Params[a].C, l.Params[b].C) })
 	return order
 }
@@ -65,7 +62,7 @@ const panel = 64
 
 // trial decides the test rows.
 func (l SVC) trial(c *svm.Classifier, k kernel.Source, f Fold) Trial {
-	support := pick(f.Train, c.Support())
+	support := linalg.At(f.Train, c.Support())
 	t := Trial{Outputs: linalg.New[float64](len(f.Test), len(c.Pairs))}
 	cross := linalg.New[float64](min(panel, len(f.Test)), len(support))
 	for lo := 0; lo < len(f.Test); lo += panel {
@@ -81,12 +78,4 @@ func (l SVC) trial(c *svm.Classifier, k kernel.Source, f Fold) Trial {
 	}
 	t.Score = float64(t.Correct) / float64(len(f.Test))
 	return t
-}
-
-func pick(from, which []int) []int {
-	out := make([]int, len(which))
-	for i, w := range which {
-		out[i] = from[w]
-	}
-	return out
 }

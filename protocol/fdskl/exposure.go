@@ -3,6 +3,8 @@ package fdskl
 import (
 	"bytes"
 	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Exposure measures how well the phases that the active worker holds show the kernel
@@ -56,7 +58,7 @@ func similarity(r ring, a, b []byte) float64 {
 
 func correlation(a, b []float64) float64 {
 	var ab, aa, bb float64
-	ma, mb := mean(a), mean(b)
+	ma, mb := linalg.Mean(a), linalg.Mean(b)
 	for i := range a {
 		ab += (a[i] - ma) * (b[i] - mb)
 		aa += (a[i] - ma) * (a[i] - ma)
@@ -71,12 +73,4 @@ func deviation(a, b []float64) float64 {
 		sum += (a[i] - b[i]) * (a[i] - b[i])
 	}
 	return math.Sqrt(sum / float64(len(a)))
-}
-
-func mean(a []float64) float64 {
-	sum := 0.0
-	for _, v := range a {
-		sum += v
-	}
-	return sum / float64(len(a))
 }

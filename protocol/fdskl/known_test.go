@@ -64,7 +64,7 @@ func centred(squared linalg.Matrix[float64]) *mat.SymDense {
 	n := squared.Rows
 	means, all := make([]float64, n), 0.0
 	for i := range n {
-		means[i] = mean(squared.Row(i))
+		means[i] = linalg.Mean(squared.Row(i))
 		all += means[i] / float64(n)
 	}
 	gram := mat.NewSymDense(n, nil)

@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -61,7 +62,7 @@ func TestNotAligned(t *testing.T) {
 			t.Run(name+"/"+parties, func(t *testing.T) {
 				j, set := alignedJob(t, parties), columnstest.Numbered(t, "wdbc", 100)
 				tables := columnstest.Whole(t, j, set)
-				tables["host"] = method.Table{Set: tables["host"].Set.Subset(rows(RowsFrom(0, 100)))}
+				tables["host"] = method.Table{Set: tables["host"].Set.Subset(rows(linalg.Range(0, 100)))}
 				f := federate(t, j, tables)
 				err := f.Try(t.Context(), 0, func() {})
 				if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "stage: the tables of "+parties+" do not have the same ids in the same order") {

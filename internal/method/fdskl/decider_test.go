@@ -41,7 +41,7 @@ func TestDeciderDecidesAsTheTraining(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := dataset.RowsOf(set.X)
-		scaling, err := scale.Pooled(linalg.Pick(rows, RowsFrom(0, train)), scale.Method(j.Data.Scale))
+		scaling, err := scale.Pooled(linalg.Pick(rows, linalg.Range(0, train)), scale.Method(j.Data.Scale))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestDeciderDecidesAsTheTraining(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := len(set.Labels) - train
-		back := RowsFrom(train, len(set.Labels))
+		back := linalg.Range(train, len(set.Labels))
 		for i := range n / 2 {
 			back[i], back[n-1-i] = back[n-1-i], back[i]
 		}

@@ -78,7 +78,7 @@ func AnswerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size 
 	for q, more := s.Next(); more; q, more = s.Next() {
 		var rows []int
 		for _, span := range q.Rows {
-			rows = append(rows, RowsFrom(span.First, span.First+span.Count)...)
+			rows = append(rows, linalg.Range(span.First, span.First+span.Count)...)
 		}
 		words := make([]byte, min(len(rows), answeredAtOnce)*q.Directions.Count*size)
 		for len(rows) > 0 {

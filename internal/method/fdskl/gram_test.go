@@ -80,7 +80,7 @@ func TestFDSKLApproachesGram(t *testing.T) {
 
 // kernelError is the root of the mean squared difference of two kernel matrices.
 func kernelError(c *cached, truth kernel.Source) float64 {
-	place := RowsFrom(0, c.table.Rows())
+	place := linalg.Range(0, c.table.Rows())
 	z := linalg.New[float32](c.table.Features(), c.table.Rows())
 	c.table.Read(z, 0, 0)
 	rows := linalg.New[float32](z.Cols, z.Rows)
@@ -106,7 +106,7 @@ func kernelError(c *cached, truth kernel.Source) float64 {
 // kernel ridge regression, which minimises the same function.
 func decisionError(t *testing.T, guest *party, truth kernel.Source) float64 {
 	t.Helper()
-	place := RowsFrom(0, len(guest.Aligned()))
+	place := linalg.Range(0, len(guest.Aligned()))
 	got, err := guest.lesson.Learn(nil)
 	if err != nil {
 		t.Fatal(err)

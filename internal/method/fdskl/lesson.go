@@ -106,7 +106,7 @@ type cached struct {
 func newCached(p problem) *cached {
 	bits, m := keysOf(p.job).Bits, keysOf(p.job).Directions
 	c := &cached{problem: p, Book: fdskl.NewBook(p.rows, bits), table: linear.NewPhases[float32](p.rows, m, bits)}
-	c.Want(RowsFrom(0, p.rows), m)
+	c.Want(linalg.Range(0, p.rows), m)
 	return c
 }
 
@@ -140,13 +140,4 @@ func (p part[T]) Rows() int { return p.count }
 
 func (p part[T]) Read(dst linalg.Matrix[T], feature, row int) {
 	p.Phases.Read(dst, feature, p.first+row)
-}
-
-// RowsFrom lists the rows from first up to end, which is not among them.
-func RowsFrom(first, end int) []int {
-	rows := make([]int, end-first)
-	for i := range rows {
-		rows[i] = first + i
-	}
-	return rows
 }

@@ -35,7 +35,7 @@ func (s *partner) Next() (fdskl.Request, bool) {
 	case s.err != nil:
 		return fdskl.Request{}, false
 	case rows == nil && s.judge:
-		rows = RowsFrom(s.train+s.judged, min(s.train+s.judged+judgedAtOnce, s.rows))
+		rows = linalg.Range(s.train+s.judged, min(s.train+s.judged+judgedAtOnce, s.rows))
 	}
 	return s.ask(rows, features)
 }
@@ -68,7 +68,7 @@ func (s *partner) Share(rows []int) ([]float64, fdskl.Request, bool) {
 func (s *partner) Shares(sum []float64) {
 	rows := s.batch
 	if rows == nil {
-		rows = RowsFrom(s.train+s.judged, s.train+s.judged+len(sum))
+		rows = linalg.Range(s.train+s.judged, s.train+s.judged+len(sum))
 	}
 	u := s.course.Decide(s.table, rows)
 	for i, v := range sum {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -85,7 +86,7 @@ func TestSeveralActiveEqualPooled(t *testing.T) {
 func takeTurns(all []*partner, source fdskl.Source) {
 	answer := func(p *partner, q fdskl.Request) {
 		for _, span := range q.Rows {
-			rows := RowsFrom(span.First, span.First+span.Count)
+			rows := linalg.Range(span.First, span.First+span.Count)
 			words := make([]byte, len(rows)*q.Directions.Count*keysOf(p.job).Bits/8)
 			source.Block(words, rows, q.Directions.First, q.Directions.Count)
 			p.Answer(rows, words)
@@ -109,7 +110,7 @@ func takeTurns(all []*partner, source fdskl.Source) {
 				continue
 			}
 			answer(p, q)
-			rows := RowsFrom(q.Rows[0].First, q.Rows[0].First+q.Rows[0].Count)
+			rows := linalg.Range(q.Rows[0].First, q.Rows[0].First+q.Rows[0].Count)
 			sum := make([]float64, len(rows))
 			for _, other := range all {
 				if other != p {

@@ -3,6 +3,7 @@ package fdskl
 import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/learn/linear"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -48,7 +49,7 @@ func (s *stochastic) Next() (fdskl.Request, bool) {
 	}
 	rows, features := s.course.Draw()
 	if s.drawn = rows != nil; !s.drawn {
-		rows = RowsFrom(s.train, s.rows)
+		rows = linalg.Range(s.train, s.rows)
 	}
 	s.Want(rows, features/2)
 	return s.Book.Next()

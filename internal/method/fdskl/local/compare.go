@@ -102,7 +102,7 @@ func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []str
 	if err != nil {
 		return fdskl.Learned{}, fault.BadInput(err)
 	}
-	d, err := rehearsed(j, linalg.Pick(rows, fdskl.RowsFrom(0, train)))
+	d, err := rehearsed(j, linalg.Pick(rows, linalg.Range(0, train)))
 	if err != nil {
 		return fdskl.Learned{}, err
 	}
