@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -29,7 +28,7 @@ type cached struct {
 func newCached(p fdskl.Params) *cached {
 	s := p.Spec()
 	c := &cached{Book: fdskl.NewBook(s.Rows, s.Bits), table: linear.NewPhases[float32](s.Rows, s.Directions, s.Bits)}
-	c.Want(upTo(0, s.Rows), s.Directions)
+	c.Want(linalg.Range(0, s.Rows), s.Directions)
 	return c
 }
 
@@ -77,9 +76,9 @@ func newClouds(rows, columns int) (clouds, error) {
 // cachedRun is a training, which holds the table of all phases.
 type cachedRun struct {
 	cachedFigures
-	federation *federation
-	params     fdskl.Params
-	schedule   *cached
+	meeting  meeting
+	params   fdskl.Params
+	schedule *cached
 }
 
 // cachedFigures holds the measurements of a training. They outlive its table, since the next
@@ -93,7 +92,7 @@ type cachedFigures struct {
 }
 
 // train is mode cached from keys to coefficients.
-func (c clouds) train(ctx context.Context, size cachedSize, p linear.Params) (r *cachedRun, err error) {
+func (c clouds) train(size cachedSize, p linear.Params) (r *cachedRun, err error) {
 	r = &cachedRun{cachedFigures: cachedFigures{size: size}}
 	if err := resetPeak(); err != nil {
 		return nil, fmt.Errorf("bench: %w", err)
@@ -102,19 +101,17 @@ func (c clouds) train(ctx context.Context, size cachedSize, p linear.Params) (r 
 		return nil, err
 	}
 	r.schedule = newCached(r.params)
-	if r.federation, err = federate(c.parts, 1/float64(4*size.columns), r.params, r.schedule); err != nil {
+	r.meeting = federate(c.parts, 1/float64(4*size.columns), r.params, r.schedule)
+	if r.protocol, err = stopwatch(r.meeting.Run); err != nil {
 		return nil, err
-	}
-	var failed error
-	if r.protocol, err = stopwatch(func() { failed = r.federation.run(ctx) }); err != nil || failed != nil {
-		return nil, errors.Join(failed, err)
 	}
 	var f *linear.Fitted
-	if r.learn, err = stopwatch(func() { f, failed = linear.Fit(r.schedule.table, c.targets, p) }); err != nil {
+	r.learn, err = stopwatch(func() (err error) {
+		f, err = linear.Fit(r.schedule.table, c.targets, p)
+		return err
+	})
+	if err != nil && !errors.Is(err, linear.ErrNotConverged) {
 		return nil, err
-	}
-	if failed != nil && !errors.Is(failed, linear.ErrNotConverged) {
-		return nil, failed
 	}
 	if r.wrong = wrong(f.Decisions.Data, c.targets.Data); r.wrong > .3 {
 		return nil, fmt.Errorf("bench: %v of the rows are on the wrong side of what was learnt from them", r.wrong)

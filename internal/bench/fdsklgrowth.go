@@ -24,7 +24,7 @@ func (g growth) race() (race, error) {
 		}
 		r.runs = append(r.runs, func(ctx context.Context) error {
 			p := linear.Params{Loss: linear.Logistic{}, Lambda: 1e-6, Tol: 1e-12, MaxPasses: g.passes}
-			_, err := c.train(ctx, size, p)
+			_, err := c.train(size, p)
 			return err
 		})
 	}

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"crypto/ed25519"
 	"encoding/binary"
 	"fmt"
 
@@ -15,47 +14,28 @@ import (
 // fdsklWorkers counts the workers that share the columns; the first has the labels.
 const fdsklWorkers = 4
 
-// federation is a session of protocol fdskl with all of its workers.
-type federation struct {
-	meeting
-	session *protocol.Session
-}
-
 // federate seats workers who have the given parts of all columns; the kernel is exp(-gamma
 // |x-z|^2).
-func federate(parts []linalg.Rows, gamma float64, p fdskl.Params, s fdskl.Schedule) (*federation, error) {
-	d := protocol.Descriptor{Protocol: fdskl.Name, Version: fdskl.Version, Params: p.Encode(), Purpose: "bench"}
-	for w := range parts {
-		role := protocol.RoleParty
-		if w == 0 {
-			role = protocol.RoleLeader
-		}
-		d.Members = append(d.Members, protocol.Member{Name: fmt.Sprintf("worker %d", w), Role: role})
+func federate(parts []linalg.Rows, gamma float64, p fdskl.Params, s fdskl.Schedule) meeting {
+	const active = "worker 0"
+	members := protocol.Members(protocol.RoleLeader, active)
+	for w := range len(parts) - 1 {
+		members = append(members, protocol.Members(protocol.RoleParty, fmt.Sprintf("worker %d", w+1))...)
 	}
-	session, err := protocol.NewSession(d)
-	if err != nil {
-		return nil, err
-	}
-	f := &federation{session: session}
-	seed := seedOf("active", 0)
-	key := ed25519.NewKeyFromSeed(seed[:])
-	public := []ed25519.PublicKey{key.Public().(ed25519.PublicKey)}
+	m := newMeeting(protocol.Descriptor{Protocol: fdskl.Name, Version: fdskl.Version, Params: p.Encode(), Members: members, Purpose: "bench"})
+	id := fdskl.Identity{Sign: m.Sign(active), Keys: m.Keys(protocol.RoleLeader)}
 	for w, rows := range parts {
-		setup := protocol.Setup{Session: session, Self: d.Members[w].Name, Seed: seedOf("worker", w)}
+		name := members[w].Name
 		in := fdskl.Input{Source: phasesOf(rows, gamma, w, p.Spec().Bits), Hash: seedOf("columns", w), Rows: p.Spec().Rows}
-		var m protocol.Machine
 		if w == 0 {
-			sign := func(m []byte) []byte { return ed25519.Sign(key, m) }
-			m, err = fdskl.NewActive(setup, in, fdskl.Identity{Sign: sign, Keys: public}, s)
-		} else {
-			m, err = fdskl.NewPassive(setup, in, fdskl.Identity{Keys: public})
+			worker, err := fdskl.NewActive(m.Setup(name), in, id, s)
+			m.Add(name, worker, err)
+			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		f.join(setup.Self, m, in.Hash)
+		worker, err := fdskl.NewPassive(m.Setup(name), in, fdskl.Identity{Keys: id.Keys})
+		m.Add(name, worker, err)
 	}
-	return f, nil
+	return m
 }
 
 // phasesOf are a worker's, under directions by a key of its own.
@@ -71,19 +51,9 @@ func phasesOf(rows linalg.Rows, gamma float64, worker, bits int) *feature.Phases
 	}, bits)
 }
 
-// parts cuts columns into as even parts as can be, one for each worker.
-func parts(x linalg.Matrix[float64]) []linalg.Rows {
-	list := make([]linalg.Rows, fdsklWorkers)
-	for w := range list {
-		lo, hi := w*x.Cols/fdsklWorkers, (w+1)*x.Cols/fdsklWorkers
-		list[w] = linalg.Matrix[float64]{Rows: x.Rows, Cols: hi - lo, Stride: x.Stride, Data: x.Data[lo:]}
-	}
-	return list
-}
-
 // asPlanned compares the sent bytes with the bytes that the requests must take.
-func (f *federation) asPlanned(name string, p fdskl.Params, requests []fdskl.Request) ([]Row, error) {
-	plan, err := fdskl.Plan(f.session, requests...)
+func (m meeting) asPlanned(name string, p fdskl.Params, requests []fdskl.Request) ([]Row, error) {
+	plan, err := fdskl.Plan(m.Session.Session, requests...)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +63,7 @@ func (f *federation) asPlanned(name string, p fdskl.Params, requests []fdskl.Req
 	}
 	var rows []Row
 	for _, e := range plan {
-		got := f.sent[route{e.From, e.To}]
+		got := m.sent[route{e.From, e.To}]
 		if got.messages != e.Messages {
 			return nil, fmt.Errorf("bench: %d messages from %s to %s, %d were planned", got.messages, e.From, e.To, e.Messages)
 		}
@@ -102,7 +72,7 @@ func (f *federation) asPlanned(name string, p fdskl.Params, requests []fdskl.Req
 			rows = append(rows, figure(fmt.Sprintf("%s, bytes from %s to %s", name, e.From, e.To), float64(got.bytes), "bytes").agrees("the formula", float64(e.Bytes)).atMost(0))
 		}
 	}
-	for _, a := range f.sent {
+	for _, a := range m.sent {
 		sent += a.bytes
 	}
 	return append(rows, figure(name+", bytes on all edges", float64(sent), "bytes").agrees("the formula", float64(planned)).atMost(0)), nil

@@ -51,7 +51,7 @@ func newGrid(s gridSize) (grid, error) {
 	if err := g.divide(labels, s.folds); err != nil {
 		return grid{}, err
 	}
-	median := kernel.MedianSquaredDistance(kernel.LinearGram(g.x), upTo(0, s.rows))
+	median := kernel.MedianSquaredDistance(kernel.LinearGram(g.x), linalg.Range(0, s.rows))
 	for _, gamma := range s.gammas {
 		k, err := kernel.New(kernel.Spec{Name: "rbf", Gamma: gamma / median})
 		if err != nil {

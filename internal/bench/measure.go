@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
 )
 
 // Benchmark is a list of cases, measured one after another.
@@ -145,22 +147,22 @@ func timed(ctx context.Context, r run) (span, error) {
 		return span{}, err
 	}
 	debug.FreeOSMemory()
-	var failed error
-	took, err := stopwatch(func() { failed = r(ctx) })
-	return took, errors.Join(failed, err)
+	return stopwatch(func() error { return r(ctx) })
 }
 
 // stopwatch times a function, on the assumption that nothing else computes meanwhile.
-func stopwatch(do func()) (span, error) {
-	before, err := cpuSeconds()
-	if err != nil {
-		return span{}, err
-	}
-	begin := time.Now()
-	do()
+func stopwatch(do func() error) (span, error) {
+	before, begin := cpuSeconds(), time.Now()
+	err := do()
 	wall := time.Since(begin)
-	after, err := cpuSeconds()
-	return span{max(wall, 1).Seconds(), after - before}, err
+	return span{max(wall, 1).Seconds(), cpuSeconds() - before}, err
+}
+
+// cpuSeconds returns the processor time of this process and of its children that have ended.
+func cpuSeconds() float64 {
+	own, _ := daemon.Usage()
+	children, _ := daemon.UsageOfChildren()
+	return own + children
 }
 
 // onCores runs work with that many cores.

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -43,14 +42,14 @@ func racePSI(parties, rows int) (race, error) {
 		tables[i] = idsOf(i, rows)
 	}
 	var last alignment
-	runs := []run{multiplyAlone(), func(ctx context.Context) (err error) {
+	runs := []run{multiplyAlone(), func(context.Context) (err error) {
 		if err := resetPeak(); err != nil {
 			return err
 		}
 		if last, err = align(tables); err != nil {
 			return err
 		}
-		if err := last.run(ctx); err != nil {
+		if err := last.run(); err != nil {
 			return err
 		}
 		last.peak, err = peakMemory()
@@ -89,8 +88,9 @@ func psiRows(parties, rows int, alone, whole span, m alignment) []Row {
 // alignment is a meeting of parties, and from three on a comparer.
 type alignment struct {
 	meeting
-	common int // rows
-	peak   float64
+	parties []*psi.Party
+	common  int // rows
+	peak    float64
 }
 
 func align(tables [][][]byte) (alignment, error) {
@@ -98,45 +98,35 @@ func align(tables [][][]byte) (alignment, error) {
 	if err != nil {
 		return alignment{}, err
 	}
-	d := protocol.Descriptor{Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Purpose: "bench"}
+	var members []protocol.Member
 	for i := range tables {
-		d.Members = append(d.Members, protocol.Member{Name: fmt.Sprintf("party %d", i), Role: protocol.RoleParty})
+		members = append(members, protocol.Members(protocol.RoleParty, fmt.Sprintf("party %d", i))...)
 	}
 	if len(tables) > 2 {
-		d.Members = append(d.Members, protocol.Member{Name: "comparer", Role: protocol.RoleServer})
+		members = append(members, protocol.Members(protocol.RoleServer, "comparer")...)
 	}
-	session, err := protocol.NewSession(d)
-	if err != nil {
-		return alignment{}, err
+	d := protocol.Descriptor{Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: "bench"}
+	a := alignment{meeting: newMeeting(d), common: len(tables[0]) / 2}
+	for i, table := range tables {
+		party, err := psi.NewParty(a.Setup(members[i].Name), params, table)
+		a.Add(members[i].Name, party, err)
+		a.parties = append(a.parties, party)
 	}
-	a := alignment{common: len(tables[0]) / 2}
-	for i, member := range d.Members {
-		setup := protocol.Setup{Session: session, Self: member.Name, Seed: sha256.Sum256([]byte(member.Name))}
-		if i == len(tables) {
-			comparer, err := psi.NewServer(setup, params)
-			if err != nil {
-				return alignment{}, err
-			}
-			a.join(member.Name, comparer, [sha256.Size]byte{})
-			break
-		}
-		party, err := psi.NewParty(setup, params, tables[i])
-		if err != nil {
-			return alignment{}, err
-		}
-		a.join(member.Name, party, party.InputHash())
+	for _, comparer := range members[len(tables):] {
+		server, err := psi.NewServer(a.Setup(comparer.Name), params)
+		a.Add(comparer.Name, server, err)
 	}
 	return a, nil
 }
 
 // run checks that the timed work is an alignment.
-func (a *alignment) run(ctx context.Context) error {
-	if err := a.meeting.run(ctx); err != nil {
+func (a *alignment) run() error {
+	if err := a.Run(); err != nil {
 		return err
 	}
-	for i, machine := range a.machines {
-		if party, is := machine.(*psi.Party); is && len(party.Order()) != a.common {
-			return fmt.Errorf("bench: %s did not end with %d common rows", a.names[i], a.common)
+	for i, party := range a.parties {
+		if len(party.Order()) != a.common {
+			return fmt.Errorf("bench: party %d did not end with %d common rows", i, a.common)
 		}
 	}
 	return nil

@@ -100,6 +100,25 @@ func (a *app) measuring(cmd *cobra.Command, runs int, make func() (bench.Benchma
 	return cmd
 }
 
+// rowsFlag describes --rows: its default and its range.
+type rowsFlag struct {
+	fallback, least, most int
+	means                 string
+}
+
+// measuringRows makes a command of a benchmark whose size is a number of rows.
+func (a *app) measuringRows(cmd *cobra.Command, runs int, f rowsFlag, make func(rows int) bench.Benchmark) *cobra.Command {
+	var rows int
+	cmd = a.measuring(cmd, runs, func() (b bench.Benchmark, err error) {
+		if rows < f.least || rows > f.most {
+			return b, usage("--rows %d; choose %d to %d", rows, f.least, f.most)
+		}
+		return make(rows), nil
+	})
+	cmd.Flags().IntVar(&rows, "rows", f.fallback, f.means)
+	return cmd
+}
+
 // svmRuns are fewer: the peer alone takes half a minute for each.
 const svmRuns = 2
 
@@ -134,8 +153,7 @@ one core and takes about half a minute a turn; Mercer uses both of two cores.`,
 const psiRuns = 2
 
 func (a *app) benchPSI() *cobra.Command {
-	var rows int
-	cmd := a.measuring(&cobra.Command{
+	return a.measuringRows(&cobra.Command{
 		Use:   "psi",
 		Short: "Alignment of tables by their ids, compared with its multiplications",
 		Long: `Align the tables of two parties, and of three parties with a comparer. Each has
@@ -143,45 +161,23 @@ func (a *app) benchPSI() *cobra.Command {
 the number of ids; with fewer than a million, figures with a target are
 extrapolated.`,
 		Example: "  mercer bench psi\n  mercer bench psi --rows 1000000 --runs 1 --json",
-	}, psiRuns, func() (b bench.Benchmark, err error) {
-		if rows < 2 || rows > bench.MaxPSIRows {
-			return b, usage("--rows %d; choose 2 to %d", rows, bench.MaxPSIRows)
-		}
-		return bench.PSI(rows), nil
-	})
-	cmd.Flags().IntVar(&rows, "rows", 20_000, "number of ids of each party")
-	return cmd
+	}, psiRuns, rowsFlag{20_000, 2, bench.MaxPSIRows, "number of ids of each party"}, bench.PSI)
 }
 
 // fdsklRuns are few: a turn of the default size takes some twenty seconds.
 const fdsklRuns = 2
 
 func (a *app) benchFDSKL() *cobra.Command {
-	var rows int
-	var folder string
-	cmd := a.measuring(&cobra.Command{
+	return a.measuringRows(&cobra.Command{
 		Use:   "fdskl",
 		Short: "Random features of split columns: how training time grows, up to a million rows",
 		Long: `Train on generated rows. Four workers in this process hold a quarter of the columns
 each. Protocol fdskl gives the phases, then block Newton trains (training: cached).
 Time must grow in proportion to rows, directions and columns. With fewer than a
 million rows, figures with a target are extrapolated; a million rows take some
-minutes and 3.2 GB.
-
---out FOLDER also trains in all modes (faithful, block, precond, cached), with the
-learner in the loop. It takes wdbc, digits and, where the data folder has it,
-phishing. It writes the test error by iterations and by time to that folder, as
-figures and as pages with curves (fdskl-wdbc.html, ...). It takes some minutes.`,
-		Example: "  mercer bench fdskl\n  mercer bench fdskl --rows 1000000 --json\n  mercer bench fdskl --out curves",
-	}, fdsklRuns, func() (b bench.Benchmark, err error) {
-		if rows < 100 || rows > bench.MaxFDSKLRows {
-			return b, usage("--rows %d; choose 100 to %d", rows, bench.MaxFDSKLRows)
-		}
-		return bench.FDSKL(rows, a.library(), folder), nil
-	})
-	cmd.Flags().IntVar(&rows, "rows", 50_000, "number of rows of the whole task")
-	cmd.Flags().StringVar(&folder, "out", "", "also train in all modes, and write their curves into that folder")
-	return cmd
+minutes and 3.2 GB.`,
+		Example: "  mercer bench fdskl\n  mercer bench fdskl --rows 1000000 --json",
+	}, fdsklRuns, rowsFlag{50_000, 100, bench.MaxFDSKLRows, "number of rows of the whole task"}, bench.FDSKL)
 }
 
 // gatewayRuns are few: a turn of the default size takes some ten seconds.

@@ -22,6 +22,9 @@ type Session struct {
 	*protocol.Session
 	// Ledger holds the once-for-ever names of the members; nil starts an empty one.
 	Ledger *Ledger
+	// Sent is told each message when its sender hands it over; nil tells nobody. It must
+	// not write into the body.
+	Sent func(protocol.Message)
 
 	seats []*seat
 	queue []protocol.Message // sent and not delivered
@@ -238,6 +241,9 @@ func (s *Session) offer(at *seat, e protocol.Event) error {
 	for _, m := range effects.Send {
 		if m.Sender != at.name || m.Receiver == at.name || s.Index(m.Receiver) < 0 {
 			return fmt.Errorf("memory: %s sends %v, which is not from it to another member", at.name, m.Header)
+		}
+		if s.Sent != nil {
+			s.Sent(m)
 		}
 	}
 	s.retry(at)

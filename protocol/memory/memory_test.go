@@ -288,3 +288,37 @@ func TestNamesAreGivenOnce(t *testing.T) {
 		}
 	}
 }
+
+// Sent is told every message once, with its body, before the receiver has it.
+func TestSent(t *testing.T) {
+	s, scripts := session(map[string]func(*script, string) (protocol.Effects, error){
+		"a": func(m *script, _ string) (protocol.Effects, error) {
+			return protocol.Finish(protocol.Effects{Send: append(m.send("b", "One", "Two"), m.send("c", "Three")...)}, nil)
+		},
+		"b": func(m *script, kind string) (protocol.Effects, error) {
+			if kind == "Two" {
+				return protocol.Finish(protocol.Effects{}, nil)
+			}
+			return protocol.Effects{}, nil
+		},
+		"c": func(m *script, kind string) (protocol.Effects, error) {
+			if kind == "Three" {
+				return protocol.Finish(protocol.Effects{}, nil)
+			}
+			return protocol.Effects{}, nil
+		},
+	})
+	var told []string
+	s.Sent = func(m protocol.Message) {
+		told = append(told, m.Sender+" "+m.Receiver+" "+m.Kind)
+		if slices.Contains(scripts[m.Receiver].seen, m.Kind) {
+			t.Errorf("%s had %s before it was sent", m.Receiver, m.Kind)
+		}
+	}
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"a b One", "a b Two", "a c Three"}; !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
+	}
+}
