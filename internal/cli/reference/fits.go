@@ -77,22 +77,6 @@ func task(k job.Kind) job.Task {
 	return job.Task{}
 }
 
-func (f *fits) learnersOf(protocol string) string {
-	return f.each(func(one fit) (bool, string) { return one.protocol == protocol, one.learner })
-}
-
-func (f *fits) kernelsOf(protocol string) string {
-	return f.each(func(one fit) (bool, string) { return one.protocol == protocol, one.kernel })
-}
-
-func (f *fits) protocolsOf(learner string) string {
-	return f.each(func(one fit) (bool, string) { return one.learner == learner, one.protocol })
-}
-
-func (f *fits) protocolsOfKernel(kernel string) string {
-	return f.each(func(one fit) (bool, string) { return one.kernel == kernel, one.protocol })
-}
-
 // each lists names once, in the order of the reader.
 func (f *fits) each(of func(fit) (bool, string)) string {
 	var names []string

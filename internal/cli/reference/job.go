@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -64,7 +66,8 @@ func newJobPage(folder string) (*jobPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &jobPage{Example: example(cases), Kernel: keysOf("spec.kernel", new(job.Kernel).Section()), Refusals: refusals(r, cases)}
+	shortest := slices.MinFunc(cases, func(a, b refused.Case) int { return cmp.Compare(len(a.Base), len(b.Base)) })
+	p := &jobPage{Example: shortest.Base, Kernel: keysOf("spec.kernel", new(job.Kernel).Section()), Refusals: refusals(cases)}
 	launches, err := refused.Launches()
 	if err != nil {
 		return nil, err
@@ -76,19 +79,20 @@ func newJobPage(folder string) (*jobPage, error) {
 	fits := tryAll(r)
 	for _, name := range r.Known().Kernels {
 		k := job.KernelName(name)
-		p.Kernels = append(p.Kernels, kernel{name, k.Formula(), strings.Join(k.Keys(), ", "), fits.protocolsOfKernel(name)})
+		p.Kernels = append(p.Kernels, kernel{name, k.Formula(), strings.Join(k.Keys(), ", "), fits.each(func(f fit) (bool, string) { return f.kernel == name, f.protocol })})
 	}
 	for _, k := range r.Protocols {
 		one := newKind("protocol", k)
 		if page := "protocols/" + k.Name() + ".md"; exists(filepath.Join(folder, page)) {
 			one.Page = page
 		}
-		one.Partition, one.Learners, one.Kernels = string(cuts(k)), fits.learnersOf(k.Name()), fits.kernelsOf(k.Name())
+		one.Partition, one.Learners, one.Kernels = string(cuts(k)), fits.each(func(f fit) (bool, string) { return f.protocol == one.Name, f.learner }),
+			fits.each(func(f fit) (bool, string) { return f.protocol == one.Name, f.kernel })
 		p.Protocols = append(p.Protocols, one)
 	}
 	for _, k := range r.Learners {
 		one := newKind("learner", k)
-		one.Labels, one.Protocols = task(k).Labels, fits.protocolsOf(k.Name())
+		one.Labels, one.Protocols = task(k).Labels, fits.each(func(f fit) (bool, string) { return f.learner == one.Name, f.protocol })
 		p.Learners = append(p.Learners, one)
 	}
 	return p, nil
@@ -97,17 +101,6 @@ func newJobPage(folder string) (*jobPage, error) {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// example is the shortest job.
-func example(cases []refused.Case) string {
-	shortest := cases[0].Base
-	for _, c := range cases {
-		if len(c.Base) < len(shortest) {
-			shortest = c.Base
-		}
-	}
-	return shortest
 }
 
 // walk adds a section and the sections in it.

@@ -18,11 +18,12 @@ import (
 
 // Case is a job file with one mistake in it.
 type Case struct {
-	Name string
-	Base string // a job without the mistake
-	File string // the job with it
-	Line int    // of the mistake, from 1; 0 where a command refuses a job that was read
-	Says string // the whole sentence
+	Name  string
+	Place string // of the mistake in the file: "data", "protocol okra"; "" for a launch
+	Base  string // a job without the mistake
+	File  string // the job with it
+	Line  int    // of the mistake, from 1; 0 where a command refuses a job that was read
+	Says  string // the whole sentence
 	// Command is the command that refuses a job that was read: "simulate" or "job submit".
 	Command string
 }
@@ -31,7 +32,7 @@ type Case struct {
 type cases struct {
 	Job   string
 	Cases []struct {
-		Name        string
+		Name, Place string
 		Replace, By string  // in Job, once
 		File        *string // in place of Job
 		Line        int
@@ -46,7 +47,8 @@ var files embed.FS
 // Cases returns the files that the reader refuses. PROTOCOLS and LEARNERS in a sentence stand for
 // the names that the reader knows.
 func Cases(r *job.Reader) ([]Case, error) {
-	list, err := read(".", strings.NewReplacer("PROTOCOLS", names(r.Protocols), "LEARNERS", names(r.Learners)))
+	known := r.Known()
+	list, err := read(".", strings.NewReplacer("PROTOCOLS", strings.Join(known.Protocols, ", "), "LEARNERS", strings.Join(known.Learners, ", ")))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +83,7 @@ func read(folder string, known *strings.Replacer) ([]Case, error) {
 func (f *cases) list(known *strings.Replacer) []Case {
 	list := make([]Case, len(f.Cases))
 	for i, c := range f.Cases {
-		list[i] = Case{Name: c.Name, Base: f.Job, File: strings.Replace(f.Job, c.Replace, c.By, 1), Line: c.Line, Says: known.Replace(c.Says), Command: c.Command}
+		list[i] = Case{Name: c.Name, Place: c.Place, Base: f.Job, File: strings.Replace(f.Job, c.Replace, c.By, 1), Line: c.Line, Says: known.Replace(c.Says), Command: c.Command}
 		if c.File != nil {
 			list[i].File = *c.File
 		}
@@ -91,27 +93,19 @@ func (f *cases) list(known *strings.Replacer) []Case {
 
 // computed returns cases that are too long for a file, or no text.
 func computed(base string) []Case {
-	with := func(name, old, bad string, line int, says string) Case {
-		return Case{Name: name, Base: base, File: strings.Replace(base, old, bad, 1), Line: line, Says: says}
+	with := func(place, name, old, bad string, line int, says string) Case {
+		return Case{Name: name, Place: place, Base: base, File: strings.Replace(base, old, bad, 1), Line: line, Says: says}
 	}
 	return []Case{
-		with("too large", base, base+strings.Repeat("#", job.MaxBytes), 1, fmt.Sprintf("the file has %d bytes; a job file has at most 1048576", len(base)+job.MaxBytes)),
-		with("invalid UTF-8", "label: label", "label: \xff", 7, "this line is not UTF-8 text; save the file as UTF-8"),
-		with("too many parties", "label: label", "label: label\n    partition: {parties: ["+many("p%d", job.MaxParties+1)+"]}", 8, "more than 1024 parties; that is the most a job may have"),
-		with("long label", "label: label", "label: "+strings.Repeat("l", 1025), 7, "label is 1025 bytes long; at most 1024 are allowed"),
-		with("too many classes", "{name: okra}", "{name: secvm, classes: ["+many("c%d", 257)+"]}", 8, "classes has more than 256; that is the most there may be"),
-		with("too many numbers", "gamma: 0.5", "gamma: ["+many("%d", job.MaxCells+1)+"]", 9, "the lists up to gamma stand for more than 1024 choices; that is the most a grid may have"),
-		with("too many kernels in lists", "{name: rbf, gamma: 0.5}", "\n  - {name: rbf, gamma: ["+many("%d", job.MaxCells)+"]}\n  - {name: linear}", 11,
+		with("file", "too large", base, base+strings.Repeat("#", job.MaxBytes), 1, fmt.Sprintf("the file has %d bytes; a job file has at most 1048576", len(base)+job.MaxBytes)),
+		with("file", "invalid UTF-8", "label: label", "label: \xff", 7, "this line is not UTF-8 text; save the file as UTF-8"),
+		with("data", "too many parties", "label: label", "label: label\n    partition: {parties: ["+many("p%d", job.MaxParties+1)+"]}", 8, "more than 1024 parties; that is the most a job may have"),
+		with("data", "long label", "label: label", "label: "+strings.Repeat("l", 1025), 7, "label is 1025 bytes long; at most 1024 are allowed"),
+		with("protocol secvm", "too many classes", "{name: okra}", "{name: secvm, classes: ["+many("c%d", 257)+"]}", 8, "classes has more than 256; that is the most there may be"),
+		with("grids", "too many numbers", "gamma: 0.5", "gamma: ["+many("%d", job.MaxCells+1)+"]", 9, "the lists up to gamma stand for more than 1024 choices; that is the most a grid may have"),
+		with("grids", "too many kernels in lists", "{name: rbf, gamma: 0.5}", "\n  - {name: rbf, gamma: ["+many("%d", job.MaxCells)+"]}\n  - {name: linear}", 11,
 			"kernel stands for more than 1024 choices; that is the most a grid may have"),
 	}
-}
-
-func names(kinds []job.Kind) string {
-	list := make([]string, len(kinds))
-	for i, k := range kinds {
-		list[i] = k.Name()
-	}
-	return strings.Join(list, ", ")
 }
 
 // many returns a YAML list without brackets: the numbers from 1 to n in a format.
