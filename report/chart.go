@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+
+	"github.com/mercer-fl/mercer/internal/base/say"
 )
 
 // chart is a group of horizontal bars that start at zero and share one scale,
@@ -102,8 +104,8 @@ func (r *Run) trafficChart() chart {
 	for _, t := range r.Traffic {
 		full = max(full, float64(t.Sent), float64(t.Received))
 		items = append(items,
-			item{label: t.Name, text: bytesText(t.Sent) + " sent", class: "plain", value: float64(t.Sent)},
-			item{text: bytesText(t.Received) + " received", class: "faint", value: float64(t.Received)})
+			item{label: t.Name, text: say.Bytes(t.Sent) + " sent", class: "plain", value: float64(t.Sent)},
+			item{text: say.Bytes(t.Received) + " received", class: "faint", value: float64(t.Received)})
 	}
 	return newChart("bytes by member", full, items)
 }
@@ -124,17 +126,4 @@ func seconds(s float64) string {
 		return fmt.Sprintf("%.1f ms", 1000*s)
 	}
 	return fmt.Sprintf("%.2f s", s)
-}
-
-func bytesText(n uint64) string {
-	const unit = 1024
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	f, prefix := float64(n), -1
-	for f >= unit {
-		f /= unit
-		prefix++
-	}
-	return fmt.Sprintf("%.1f %ciB", f, "KMGTPE"[prefix])
 }

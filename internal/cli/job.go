@@ -299,7 +299,7 @@ type downloadResult struct {
 // Print names the file.
 func (r downloadResult) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%s, %s", r.Path, say.Bytes(int64(r.Bytes)))
+	p.linef("%s, %s", r.Path, say.Bytes(r.Bytes))
 	return p.err
 }
 

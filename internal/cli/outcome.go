@@ -215,7 +215,7 @@ func figures(m learner.Metrics, names []string) []any {
 func (o outcome) costs() *tableOf {
 	t := &tableOf{header: []string{"party", "process", "sent", "received", "cpu s", "peak memory"}}
 	for _, m := range o.Parties {
-		t.add(m.Name, m.PID, say.Bytes(int64(m.Sent)), say.Bytes(int64(m.Received)), fmt.Sprintf("%.2f", m.CPU), say.Bytes(int64(m.PeakRSS)))
+		t.add(m.Name, m.PID, say.Bytes(m.Sent), say.Bytes(m.Received), fmt.Sprintf("%.2f", m.CPU), say.Bytes(m.PeakRSS))
 	}
 	return t
 }

@@ -68,8 +68,3 @@ func (m *machine) same(e protocol.Start) error {
 	}
 	return nil
 }
-
-// silent ends the session because of who did not answer in time.
-func silent(party string, err error) protocol.Effects {
-	return protocol.Effects{End: &protocol.End{Err: protocol.Blame(party, protocol.KindSilent, err)}}
-}

@@ -70,7 +70,7 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerHeading {
 		return protocol.Effects{}, nil
 	}
-	return silent(p.leader, fmt.Errorf("heading: nothing came from %s in time", p.leader)), nil
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("heading: nothing came from %s in time", p.leader)))
 }
 
 // errResume answers a Resumed that nobody asked for.

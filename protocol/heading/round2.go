@@ -117,7 +117,7 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 			missing = append(missing, l.others[i])
 		}
 	}
-	return silent(missing[0], fmt.Errorf("heading: no answer in time from %s", strings.Join(missing, ", "))), nil
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("heading: no answer in time from %s", strings.Join(missing, ", "))))
 }
 
 // spelling is a class as a member writes it.

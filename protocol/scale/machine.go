@@ -75,11 +75,6 @@ func (m *machine) message(to string, round uint16, kind string, i int, body []by
 	return m.setup.Message(to, round, kind, body).Piece(i, m.layout.chunks())
 }
 
-// silent ends the session because of who did not answer in time.
-func silent(party string, err error) protocol.Effects {
-	return protocol.Effects{End: &protocol.End{Err: protocol.Blame(party, protocol.KindSilent, err)}}
-}
-
 // errResume answers a Resumed that nobody asked for.
 var errResume = errors.New("scale: there is nothing to resume")
 

@@ -58,5 +58,5 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerCombined {
 		return protocol.Effects{}, nil
 	}
-	return silent(p.leader, fmt.Errorf("scale: no complete scaling from %s in time", p.leader)), nil
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("scale: no complete scaling from %s in time", p.leader)))
 }

@@ -115,5 +115,5 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 			missing = append(missing, name)
 		}
 	}
-	return silent(missing[0], fmt.Errorf("scale: no complete statistics in time from %s", strings.Join(missing, ", "))), nil
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("scale: no complete statistics in time from %s", strings.Join(missing, ", "))))
 }

@@ -12,7 +12,7 @@ func Count(n int, noun string) string {
 }
 
 // Bytes is a size in powers of 1024.
-func Bytes(n int64) string {
+func Bytes[N int | int64 | uint64](n N) string {
 	const unit = 1024
 	if n < unit {
 		return fmt.Sprintf("%d B", n)

@@ -85,7 +85,7 @@ func (f *Figures) text(r *method.Result) []method.Block {
 	linef("")
 	list = append(list, sums.Table(f.Sums))
 	if f.Paper == nil {
-		linef("kernel between items, to every device: %s", say.Bytes(int64(f.Broadcast)))
+		linef("kernel between items, to every device: %s", say.Bytes(f.Broadcast))
 	} else {
 		linef("rows of the kernel asked for: %d by each device in each round", int(f.Paper.Requested)/max(1, f.People*f.Paper.Rounds))
 	}

@@ -34,7 +34,7 @@ func Table(sums []Figures) method.Block {
 			row = append(row, strconv.Itoa(n))
 		}
 		n := uint64(max(1, s.Clients))
-		t.Rows = append(t.Rows, append(row, say.Bytes(int64(s.Vector)), say.Bytes(int64(s.ToServer/n)), say.Bytes(int64(s.FromServer/n))))
+		t.Rows = append(t.Rows, append(row, say.Bytes(s.Vector), say.Bytes(s.ToServer/n), say.Bytes(s.FromServer/n)))
 	}
 	return t
 }
