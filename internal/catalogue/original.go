@@ -104,19 +104,19 @@ func (f File) matches(b []byte) bool {
 func (f File) download(ctx context.Context, client *http.Client) (b []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
-		return nil, fmt.Errorf("source: %w", err)
+		return nil, fmt.Errorf("catalogue: %w", err)
 	}
 	answer, err := client.Do(r)
 	if err != nil {
-		return nil, fmt.Errorf("source: %w; check the connection, or fetch the file by other means", err)
+		return nil, fmt.Errorf("catalogue: %w; check the connection, or fetch the file by other means", err)
 	}
 	defer func() { err = errors.Join(err, answer.Body.Close()) }()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("source: %s answers %s; try again later, or fetch the file by other means", f.URL, answer.Status)
+		return nil, fmt.Errorf("catalogue: %s answers %s; try again later, or fetch the file by other means", f.URL, answer.Status)
 	}
 	b, err = io.ReadAll(io.LimitReader(answer.Body, f.Bytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("source: %s: %w; try again", f.URL, err)
+		return nil, fmt.Errorf("catalogue: %s: %w; try again", f.URL, err)
 	}
 	return b, nil
 }

@@ -65,7 +65,7 @@ func TestClassify(t *testing.T) {
 		{"nobody's bytes", blame(protocol.KindTransport), codeFailed, 1},
 		{"silent", blame(protocol.KindSilent), codeTimedOut, 5},
 		{"deadline", fmt.Errorf("nats: %w", context.DeadlineExceeded), codeTimedOut, 5},
-		{"Ctrl-C", fmt.Errorf("stage: %w", context.Canceled), codeInterrupted, 1},
+		{"Ctrl-C", fmt.Errorf("learner: %w", context.Canceled), codeInterrupted, 1},
 	} {
 		e := classify(c.err)
 		if e.Code != c.code || e.Exit != c.exit {

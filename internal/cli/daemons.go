@@ -87,7 +87,7 @@ func (a *app) serve(ctx context.Context, home string, run func(context.Context, 
 	if err := run(ctx, daemon.Home(home), o); err != nil && ctx.Err() == nil {
 		return nil, err
 	} else if err != nil {
-		return nil, fmt.Errorf("stopping: %w", err)
+		return nil, fmt.Errorf("while stopping: %w", err)
 	}
 	return served{home}, nil
 }

@@ -85,7 +85,7 @@ func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) 
 	train, test := t.Rows()
 	f, err := t.fit(kernel.Of(t.Gram, l.Kernel), train, test, l.Solver, progress, ctx.Err)
 	if err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
+		return nil, fmt.Errorf("learner: %w", err)
 	}
 	return f, nil
 }
@@ -162,7 +162,7 @@ func SpecOf(j *job.Job) (Spec, error) {
 func solverOf(l job.Named, seed uint64) (Solver, error) {
 	on, able := l.Values.(OnKernel)
 	if !able {
-		return nil, fault.BadInputf("stage: learner %q cannot be run", l.Name())
+		return nil, fault.BadInputf("learner: %q cannot be run", l.Name())
 	}
 	return on.Solver(seed), nil
 }

@@ -38,15 +38,15 @@ func (f *Fitted) Measure() (Metrics, error) {
 
 func (f *Fitted) measure() (Metrics, error) {
 	if f.held == 0 {
-		return nil, errors.New("evaluate: no row is held out; nothing can be measured")
+		return nil, errors.New("learner: no row is held out; nothing can be measured")
 	}
 	m := maps.Clone(f.figures)
 	if err := f.method.Measure(f, m); err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
+		return nil, fmt.Errorf("learner: %w", err)
 	}
 	for name, v := range m {
 		if math.IsNaN(v) || math.IsInf(v, 0) { // which no result can hold
-			return nil, fmt.Errorf("evaluate: %s is %v; scale the data", name, v)
+			return nil, fmt.Errorf("learner: %s is %v; scale the data", name, v)
 		}
 	}
 	return m, nil
@@ -60,7 +60,7 @@ func (f *Fitted) Discrete() bool { return f.Predicted != nil && !f.Head.Kind.Reg
 // the same held-out rows.
 func Difference(a, b linalg.Matrix[float64]) (float64, error) {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
-		return 0, fmt.Errorf("evaluate: decisions of %d x %d cannot be compared with %d x %d", a.Rows, a.Cols, b.Rows, b.Cols)
+		return 0, fmt.Errorf("learner: decisions of %d x %d cannot be compared with %d x %d", a.Rows, a.Cols, b.Rows, b.Cols)
 	}
 	worst := 0.0
 	for i := range a.Rows {
@@ -70,7 +70,7 @@ func Difference(a, b linalg.Matrix[float64]) (float64, error) {
 		}
 	}
 	if math.IsNaN(worst) || math.IsInf(worst, 0) { // which no result can hold
-		return 0, errors.New("evaluate: decisions that are not finite numbers cannot be compared")
+		return 0, errors.New("learner: decisions that are not finite numbers cannot be compared")
 	}
 	return worst, nil
 }

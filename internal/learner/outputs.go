@@ -65,7 +65,7 @@ func (o *Outputs) Measure(u linalg.Matrix[float64], labels []string) (Metrics, e
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
+		return nil, fmt.Errorf("learner: %w", err)
 	}
 	return m, nil
 }

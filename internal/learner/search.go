@@ -37,7 +37,7 @@ func (f Folds) Divide(labels []string) ([][]int, error) {
 		parts, err = dataset.Folds(labels, f.K, f.Seed)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
+		return nil, fmt.Errorf("learner: %w", err)
 	}
 	return parts, nil
 }
@@ -71,7 +71,7 @@ func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done
 	rows, _ := t.Rows()
 	labels := linalg.At(t.Labels, rows)
 	if err := f.check(labels); err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
+		return nil, fmt.Errorf("learner: %w", err)
 	}
 	folds, err := f.Divide(labels)
 	if err != nil {
@@ -81,7 +81,7 @@ func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done
 	learner := t.learner(g.Solvers, rows, f.Task.Score, ctx.Err)
 	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress}, t.Gram)
 	if err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
+		return nil, fmt.Errorf("learner: %w", err)
 	}
 	return s, nil
 }

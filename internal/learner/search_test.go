@@ -241,7 +241,7 @@ func TestSearchRefuses(t *testing.T) {
 		{"what the learner refuses", blobs(60, false), weighted, 4, nil},
 	} {
 		_, err := Search(t.Context(), c.task, c.grid, Folds{K: c.k, Seed: 1, Task: job.Classes()}, nil)
-		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "evaluate: ") {
+		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "learner: ") {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -116,7 +116,7 @@ func (s *Scene) open(e Exchange) (*content, error) {
 
 // unseal opens a request with whichever key opens it.
 func (s *Scene) unseal(sealed []byte) (b []byte, err error) {
-	err = errors.New("eavesdrop: no key of a window")
+	err = errors.New("traffic: no key of a window")
 	for _, k := range s.Keys {
 		if b, _, err = k.Decapsulate(sealed); err == nil {
 			return b, nil

@@ -124,7 +124,7 @@ func (m Message) write(to io.Writer) error {
 
 // errShape is a message that does not say at its head how long it is: nobody
 // here sends one.
-var errShape = errors.New("eavesdrop: a message of unknown length")
+var errShape = errors.New("traffic: a message of unknown length")
 
 const maxMessage = 16 << 20
 

@@ -192,7 +192,7 @@ func TestCompareAPartyThatCannotLearnAlone(t *testing.T) {
 	if north := r.Alone[0]; north.Failure != "" || north.Metrics["accuracy"] == 0 {
 		t.Errorf("north alone: %+v", north)
 	}
-	if b, err := json.Marshal(r.Alone[1]); err != nil || !strings.Contains(string(b), `"error":"evaluate: svm`) {
+	if b, err := json.Marshal(r.Alone[1]); err != nil || !strings.Contains(string(b), `"error":"learner: svm`) {
 		t.Errorf("%s, %v", b, err)
 	}
 }

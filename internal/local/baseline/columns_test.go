@@ -34,7 +34,7 @@ func TestCompareColumnsOfOtherRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = Compare(t.Context(), nil, j, shares, &method.Outcome{Rows: []string{"1", "570"}}, &method.Result{Training: 1})
-	if err == nil || !strings.Contains(err.Error(), "launch: ") || !strings.Contains(err.Error(), " has no row of id ") {
+	if err == nil || !strings.Contains(err.Error(), "partition: ") || !strings.Contains(err.Error(), " has no row of id ") {
 		t.Errorf("error %v", err)
 	}
 }

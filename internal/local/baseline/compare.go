@@ -80,7 +80,7 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 		return err
 	}
 	if !slices.Equal(pooled.Head.Classes, o.Classes) {
-		return errors.New("launch: the pooled classifier has other classes than the job's")
+		return errors.New("baseline: the pooled classifier has other classes than the job's")
 	}
 	difference, err := learner.Difference(pooled.Decisions, o.Decisions)
 	if err != nil {

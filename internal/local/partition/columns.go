@@ -153,7 +153,7 @@ func InOrder(shares []Share, ids []string, training int) ([]method.Split, error)
 		for i, id := range ids {
 			row, known := at[id]
 			if !known {
-				return nil, fmt.Errorf("launch: %s has no row of id %q, which is in the job", s.Party, id)
+				return nil, fmt.Errorf("partition: %s has no row of id %q, which is in the job", s.Party, id)
 			}
 			rows[i] = row
 		}

@@ -63,7 +63,7 @@ func steps(c method.Case, purpose string, a alignment) ([]method.Step, error) {
 		return nil, err
 	}
 	if len(c.Parties) > psi.MaxParties {
-		return nil, fmt.Errorf("stage: rows of %d parties cannot be aligned; name at most %d", len(c.Parties), psi.MaxParties)
+		return nil, fmt.Errorf("columns: rows of %d parties cannot be aligned; name at most %d", len(c.Parties), psi.MaxParties)
 	}
 	members := c.Everybody()
 	if len(c.Parties) == 2 { // they need nobody to compare for them
@@ -122,7 +122,7 @@ func compared(m protocol.Machine) protocol.Machine {
 		if !errors.As(err, &none) {
 			return err
 		}
-		return fault.BadInputf("stage: the tables of %s do not have the same ids in the same order; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", "))
+		return fault.BadInputf("columns: the tables of %s do not have the same ids in the same order; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", "))
 	}}
 }
 

@@ -50,7 +50,7 @@ func decodeDeclaration(b []byte) (Declaration, error) {
 	if r.Err() == nil && (d.Rows > psi.MaxIDs || d.Columns.Columns < 1 || d.Columns.Columns > gram.MaxColumns || d.Columns.Exponent > gram.MaxExponent || d.Labels > maxLabelsBytes) {
 		r.Fail(fmt.Errorf("%d rows, %d columns of values up to 2^%d, %d bytes of labels", d.Rows, d.Columns.Columns, d.Columns.Exponent, d.Labels))
 	}
-	return d, r.Close("stage: declaration")
+	return d, r.Close("columns: declaration")
 }
 
 // Declared holds the declarations that all holders of columns have exchanged. It holds the
@@ -62,7 +62,7 @@ type Declared struct {
 
 // errUndeclared refuses to draw a conclusion before the holders of columns have declared
 // anything.
-var errUndeclared = errors.New("stage: nobody has declared any columns")
+var errUndeclared = errors.New("columns: nobody has declared any columns")
 
 // Rows is the number of common rows. It is an error to ask before it is declared.
 func (d Declared) Rows() (int, error) {
@@ -117,11 +117,11 @@ func (d Declared) aligned(parties []string) error {
 	for i, one := range d.List {
 		for _, other := range d.List {
 			if n := count[other.order()]; 2*n > len(d.List) && other.order() != one.order() {
-				return protocol.Blame(parties[i], protocol.KindInconsistent, fmt.Errorf("stage: its rows, or their order, are not those of %d of %d parties; nothing has been computed from them", n, len(d.List)))
+				return protocol.Blame(parties[i], protocol.KindInconsistent, fmt.Errorf("columns: its rows, or their order, are not those of %d of %d parties; nothing has been computed from them", n, len(d.List)))
 			}
 		}
 	}
-	return fault.BadInputf("stage: %w", errOrder)
+	return fault.BadInputf("columns: %w", errOrder)
 }
 
 // order names the rows and their order.

@@ -72,7 +72,7 @@ func DecodeBasis(body []byte) (Basis, []byte, error) {
 		r.Fail(fmt.Errorf("not a basis but %q", magic))
 	}
 	b, rest := readBasis(r), r.Rest()
-	return b, rest, r.Close("stage: basis")
+	return b, rest, r.Close("columns: basis")
 }
 
 func (b Basis) write(w *wire.Writer) {
@@ -106,7 +106,7 @@ const portionMagic = "mercer/v1/portion"
 // that the model comes from, and is zero before it has ended.
 func (p *Party) Portion(parent protocol.SessionID, c method.Closing) (*Portion, error) {
 	if p.Set == nil || parent == (protocol.SessionID{}) {
-		return nil, errors.New("stage: the job has no model to keep a part of")
+		return nil, errors.New("columns: the job has no model to keep a part of")
 	}
 	return &Portion{
 		Job: p.Job, Basis: Basis{Parent: parent}, Width: p.Width(), Columns: p.Set.Columns, Scaling: p.Scaling,
@@ -174,7 +174,7 @@ func readPortion(b []byte) (o *Portion, file []byte, err error) {
 	o.Mean = r.Float64()
 	o.Coefficients = readMatrix(r, method.MaxClasses, maxFeatures)
 	o.Rows = readMatrix(r, gram.MaxRows, gram.MaxColumns)
-	return o, file, r.Close("stage: portion")
+	return o, file, r.Close("columns: portion")
 }
 
 // DecodePortion decodes what Encode wrote.
@@ -184,7 +184,7 @@ func DecodePortion(jobs *job.Reader, b []byte) (*Portion, error) {
 		return nil, err
 	}
 	if o.Job, err = jobs.Parse("portion", file); err != nil {
-		return nil, fmt.Errorf("stage: portion: %w", err)
+		return nil, fmt.Errorf("columns: %w", err)
 	}
 	o.Reading = learner.ReadingOf(o.Job, o.Reading.Classes)
 	return o, o.check()
@@ -193,18 +193,18 @@ func DecodePortion(jobs *job.Reader, b []byte) (*Portion, error) {
 // check refuses fields that do not fit together: the writer knew better.
 func (o *Portion) check() error {
 	if n := len(o.Columns); n > 0 && n != o.Width {
-		return fmt.Errorf("stage: portion: %d names of %d columns", n, o.Width)
+		return fmt.Errorf("columns: portion: %d names of %d columns", n, o.Width)
 	}
 	if c := o.Coefficients; c.Rows > 0 {
 		if c.Cols != 2*o.Job.Protocol.Limit("directions") {
-			return fmt.Errorf("stage: portion: %d coefficients for %d directions", c.Cols, o.Job.Protocol.Limit("directions"))
+			return fmt.Errorf("columns: portion: %d coefficients for %d directions", c.Cols, o.Job.Protocol.Limit("directions"))
 		}
 		if err := o.Reading.Check(c.Rows); err != nil {
-			return fmt.Errorf("stage: portion: %w", err)
+			return fmt.Errorf("columns: portion: %w", err)
 		}
 	}
 	if o.Rows.Rows != o.Basis.Rows || o.Rows.Rows > 0 && o.Rows.Cols != o.Width {
-		return fmt.Errorf("stage: portion: %d x %d values of %d rows", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows)
+		return fmt.Errorf("columns: portion: %d x %d values of %d rows", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows)
 	}
 	return nil
 }

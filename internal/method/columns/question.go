@@ -59,7 +59,7 @@ func (o *Inquirer) PlanOf(q method.Question, own func(method.Question) ([]method
 
 func (o *Inquirer) planOf(q method.Question, own func(method.Question) ([]method.Step, error)) ([]method.Step, error) {
 	if !slices.Contains(q.Parties, q.Asker) {
-		return nil, fmt.Errorf("stage: %s took no part in the job", q.Asker)
+		return nil, fmt.Errorf("columns: %s took no part in the job", q.Asker)
 	}
 	plan, err := StepsOfNew(q.Case)
 	if err != nil {
@@ -156,7 +156,7 @@ func (h *Helper) Disclose(step string) (method.Release, bool) {
 	return h.release(method.ReleaseIDs, h.table), true
 }
 
-var errUnanswered = errors.New("stage: the question has no answer")
+var errUnanswered = errors.New("columns: the question has no answer")
 
 // Answer implements [method.Asker]: what is known about those rows of the asker's table
 // that all parties have, in the table's order.

@@ -26,7 +26,7 @@ func heldOut(j *job.Job, n int, key [32]byte) (train, test []int, err error) {
 	case j.Data.Test.Every > 0:
 		return dataset.Every(n, j.Data.Test.Every)
 	case n < 2:
-		return nil, nil, fmt.Errorf("stage: %d rows cannot be split; at least two are needed", n)
+		return nil, nil, fmt.Errorf("columns: %d rows cannot be split; at least two are needed", n)
 	}
 	size := min(max(int(math.Round(j.Data.Test.Fraction*float64(n))), 1), n-1)
 	test = prg.New(key, "stage/split").Perm(n)[:size]

@@ -65,7 +65,7 @@ func TestNotAligned(t *testing.T) {
 				tables["host"] = method.Table{Set: tables["host"].Set.Subset(rows(linalg.Range(0, 100)))}
 				f := federate(t, j, tables)
 				err := f.Try(t.Context(), 0, func() {})
-				if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "stage: the tables of "+parties+" do not have the same ids in the same order") {
+				if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "columns: the tables of "+parties+" do not have the same ids in the same order") {
 					t.Errorf("error %v", err)
 				}
 			})

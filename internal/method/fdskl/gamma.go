@@ -76,7 +76,7 @@ func Gamma(j *job.Job, unit float64) (float64, error) {
 		return j.Kernel.Gamma, nil
 	}
 	if !(unit > 0) {
-		return 0, fault.BadInputf("stage: gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", j.Kernel.GammaUnit, unit)
+		return 0, fault.BadInputf("fdskl: gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", j.Kernel.GammaUnit, unit)
 	}
 	return j.Kernel.Over(unit).Gamma, nil
 }

@@ -22,7 +22,7 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 		return nil, err
 	}
 	if len(c.Parties) > fdskl.MaxWorkers {
-		return nil, fmt.Errorf("stage: phases of %d parties cannot be added up; name at most %d", len(c.Parties), fdskl.MaxWorkers)
+		return nil, fmt.Errorf("fdskl: phases of %d parties cannot be added up; name at most %d", len(c.Parties), fdskl.MaxWorkers)
 	}
 	return append(plan,
 		phasesStep(c.Job, method.Session{Members: workers(c), Purpose: "train"}),

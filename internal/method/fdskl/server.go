@@ -164,5 +164,5 @@ func decodeFinding(t job.Task, b []byte) (finding, error) {
 		r.Fail(fmt.Errorf("%v of a gradient", v.Left))
 	}
 	r.Fixed(v.model[:])
-	return v, r.Close("stage: finding")
+	return v, r.Close("fdskl: finding")
 }

@@ -109,7 +109,7 @@ func (c Crowd) Kept(people int, likes []int64) []int {
 // CheckCatalogue refuses a catalogue that no device can hold a kernel of.
 func (c Crowd) CheckCatalogue() error {
 	if c.Items < 1 || c.Items > MaxItems {
-		return fault.BadInputf("stage: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxItems)
+		return fault.BadInputf("fedcfk: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxItems)
 	}
 	return nil
 }
@@ -157,5 +157,5 @@ func salt(likes []int64, kept []int) []byte {
 
 // toldWrong blames the server for a message that it must not send to a party.
 func (c Crowd) toldWrong(format string, args ...any) error {
-	return protocol.Blame(c.Coordinator, protocol.KindInconsistent, fmt.Errorf("stage: "+format, args...))
+	return protocol.Blame(c.Coordinator, protocol.KindInconsistent, fmt.Errorf("fedcfk: "+format, args...))
 }

@@ -203,7 +203,7 @@ func TestCrowdTooSmall(t *testing.T) {
 		people int
 		want   string
 	}{
-		"few people":   {few, 16, "stage: 16 people, of whom 1 may vanish from each of two sums, can learn about 9 items at most, and 10 are the fewest; gather more people or lower dropped"},
+		"few people":   {few, 16, "fedcfk: 16 people, of whom 1 may vanish from each of two sums, can learn about 9 items at most, and 10 are the fewest; gather more people or lower dropped"},
 		"too unstable": {dropped, 50, "from which as many may be missing again as from the first: secagg: too many clients corrupted (0.05) and dropped (0.6)"},
 	} {
 		tt.crowd.Parties = fedcfktest.Names(tt.people)

@@ -124,5 +124,5 @@ func DecodeItemKernel(b []byte) (*ItemKernel, error) {
 			k.Values[at] = r.Uint16()
 		}
 	}
-	return k, r.Close("stage: item kernel")
+	return k, r.Close("fedcfk: item kernel")
 }

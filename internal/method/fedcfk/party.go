@@ -25,7 +25,7 @@ type Party struct {
 // Party implements [method.Federated]: it takes one person's ratings.
 func (Method) Party(c method.Case, _ string, t method.Table) (method.Party, error) {
 	if t.Ratings == nil {
-		return nil, errors.New("stage: a recommender needs ratings, and this is a table of rows; give lines of user, item and rating")
+		return nil, errors.New("fedcfk: a recommender needs ratings, and this is a table of rows; give lines of user, item and rating")
 	}
 	if n := len(t.Ratings.Users); n != 1 {
 		return nil, fmt.Errorf("%s has ratings of %d people; a party brings the ratings of one person", t.Ratings.Name, n)

@@ -64,11 +64,11 @@ func (c Crowd) check() error {
 	}
 	people := len(c.Parties)
 	if most := c.MaxKept(people); most < minItems {
-		return fault.BadInputf("stage: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
+		return fault.BadInputf("fedcfk: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
 			people, sums.Share(c.Keys().Dropped, people), most, minItems)
 	}
 	if _, err := secagg.NewParams(c.pairSpec(people, people, Entries(minItems-1)), people); err != nil {
-		return fault.BadInputf("stage: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err)
+		return fault.BadInputf("fedcfk: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (c Crowd) summing(s method.Session, clients []string, spec secagg.Spec) (*m
 // follow from the first.
 func (c Crowd) pairing(k known, announced []byte) (likes []int64, kept []int, err error) {
 	if k.first.Session == nil {
-		return nil, nil, errors.New("stage: the first sum has not ended here")
+		return nil, nil, errors.New("fedcfk: the first sum has not ended here")
 	}
 	if likes, err = decodeCounts(announced); err == nil {
 		err = c.possible(k.first.survivors, likes)
@@ -116,7 +116,7 @@ func (c Crowd) pairing(k known, announced []byte) (likes []int64, kept []int, er
 func (c Crowd) enough(people int, likes []int64) ([]int, error) {
 	kept := c.Kept(people, likes)
 	if len(kept) < minItems {
-		return nil, fault.BadInputf("stage: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
+		return nil, fault.BadInputf("fedcfk: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
 			len(kept), c.Cut(people, likes), minItems)
 	}
 	return kept, nil
@@ -139,7 +139,7 @@ func (c Crowd) followPairs(k method.Known, announced []byte) (*method.Session, e
 // notified returns the announcement of the kernel, if it can follow from the second sum.
 func (c Crowd) notified(k known, announced []byte) (notice, error) {
 	if k.second.Session == nil {
-		return notice{}, errors.New("stage: the second sum has not ended here")
+		return notice{}, errors.New("fedcfk: the second sum has not ended here")
 	}
 	n, err := decodeNotice(announced)
 	if err != nil {
@@ -203,7 +203,7 @@ func decodeCounts(b []byte) ([]int64, error) {
 		}
 		likes[i] = int64(n)
 	}
-	return likes, r.Close("stage: proposal of a second sum")
+	return likes, r.Close("fedcfk: proposal of a second sum")
 }
 
 // readNames reads names of members, each once.
@@ -243,5 +243,5 @@ func decodeNotice(b []byte) (notice, error) {
 	if r.Err() == nil && (n.bytes < 1 || n.bytes > broadcast.MaxBytes) {
 		r.Fail(fmt.Errorf("a kernel of %d bytes", n.bytes))
 	}
-	return n, r.Close("stage: notice of a kernel")
+	return n, r.Close("fedcfk: notice of a kernel")
 }

@@ -99,10 +99,10 @@ func (s *Server) announcePairs() ([]byte, error) {
 	stayed := s.ended[Popularity].Stayed
 	if least := s.Remaining(len(s.Parties)); len(stayed) < least {
 		gone := slices.DeleteFunc(slices.Clone(s.Parties), func(name string) bool { return slices.Contains(stayed, name) })
-		return nil, protocol.Blame(gone[0], protocol.KindSilent, fmt.Errorf("stage: %d of %d parties are left after the first sum, and %d are needed; missing: %s", len(stayed), len(s.Parties), least, strings.Join(gone, ", ")))
+		return nil, protocol.Blame(gone[0], protocol.KindSilent, fmt.Errorf("fedcfk: %d of %d parties are left after the first sum, and %d are needed; missing: %s", len(stayed), len(s.Parties), least, strings.Join(gone, ", ")))
 	}
 	if err := s.possible(s.first.survivors, s.first.likes); err != nil {
-		return nil, fmt.Errorf("stage: a party has added what is no list of likes: %w", err)
+		return nil, fmt.Errorf("fedcfk: a party has added what is no list of likes: %w", err)
 	}
 	return encodeCounts(s.first.likes), nil
 }
@@ -111,7 +111,7 @@ func (s *Server) announcePairs() ([]byte, error) {
 func (s *Server) announceKernel() ([]byte, error) {
 	n := notice{clients: s.ended[Triangle].Stayed, bytes: len(s.broadcast), hash: sha256.Sum256(s.broadcast)}
 	if len(n.clients) == 0 {
-		return nil, errors.New("stage: no party is left that could be told the kernel")
+		return nil, errors.New("fedcfk: no party is left that could be told the kernel")
 	}
 	return n.encode(), nil
 }

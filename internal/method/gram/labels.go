@@ -42,5 +42,5 @@ func decodeLabels(b []byte, n int) ([]string, error) {
 		}
 		labels = append(labels, classes[c])
 	}
-	return labels, r.Close("stage: labels")
+	return labels, r.Close("gram: labels")
 }

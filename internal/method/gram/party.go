@@ -45,7 +45,7 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	case "keep":
 		return sums.Hearer(setup, func(body []byte) error {
 			if err := p.told(body); err != nil {
-				return protocol.Blame(p.Coordinator, protocol.KindInconsistent, fmt.Errorf("stage: %w", err))
+				return protocol.Blame(p.Coordinator, protocol.KindInconsistent, fmt.Errorf("gram: %w", err))
 			}
 			return nil
 		})
@@ -106,7 +106,7 @@ func (p *party) Facts() method.Facts {
 func (p *party) told(body []byte) error {
 	r := wire.NewReader(body)
 	outputs, bits := int(r.Uint32()), r.Rest()
-	if err := r.Close("stage: support"); err != nil {
+	if err := r.Close("support"); err != nil {
 		return err
 	}
 	var places []int

@@ -105,9 +105,9 @@ func (h *helper) answered(body []byte) error {
 	n, _ := h.Helper.Rows.Shape()
 	m := linalg.New[float64](n, h.Portion.Basis.Outputs)
 	r.Float64s(m.Data)
-	err := r.Close("stage: answer")
+	err := r.Close("gram: answer")
 	if err == nil && slices.ContainsFunc(m.Data, func(v float64) bool { return v-v != 0 }) {
-		err = errors.New("stage: a decision that is not finite")
+		err = errors.New("gram: a decision that is not finite")
 	}
 	if err != nil {
 		return protocol.Blame(h.Coordinator, protocol.KindMalformed, err)

@@ -37,7 +37,7 @@ func (*server) Private() bool { return false }
 // Keep implements [method.Keeper]: the party keeps the model with the scaling.
 func (p *party) Keep(method.Closing) (method.Keepsake, error) {
 	if p.taught == nil {
-		return method.Keepsake{}, errors.New("stage: the job has told no solution")
+		return method.Keepsake{}, errors.New("moments: the job has told no solution")
 	}
 	r := randomModel(p.Job, p.taught, p.session)
 	r.Width, r.Columns = p.Width(), p.Split.Set.Columns

@@ -115,7 +115,7 @@ func directions(j *job.Job, sums protocol.SessionID, features, columns int) (fea
 func (p *party) told(body []byte, s *protocol.Session) error {
 	t, err := decodeTaught(p.Job, p.known().features(p.Job), body)
 	if err != nil {
-		return protocol.Blame(s.With(protocol.RoleServer)[0], protocol.KindInconsistent, fmt.Errorf("stage: %w", err))
+		return protocol.Blame(s.With(protocol.RoleServer)[0], protocol.KindInconsistent, fmt.Errorf("moments: %w", err))
 	}
 	p.taught, p.digest = t, sha256.Sum256(body)
 	return nil
@@ -206,14 +206,14 @@ func hearCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 			r.Fail(fmt.Errorf("%d training rows; at most %d can be summed up at one place", n, moments.MaxRows))
 		}
 		c.list = append(c.list, int64(n))
-		return r.Close("stage: number of rows")
+		return r.Close("moments: number of rows")
 	})
 	if err != nil {
 		return headcount{}, err
 	}
 	c.digest = digest
 	if rows := c.total(); job.As[*Keys](j.Protocol).Directions == 0 && DefaultFeatures(rows) < 2 {
-		return headcount{}, fault.BadInputf("stage: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature)
+		return headcount{}, fault.BadInputf("moments: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature)
 	}
 	return c, nil
 }

@@ -91,7 +91,7 @@ func (s *server) Outcome() *method.Outcome {
 func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	return sums.Server(setup, secagg.Limits{}, func(sum [][]int64) error {
 		if n := s.counted.total(); sum[2][0] != n {
-			return fmt.Errorf("stage: sums over %d training rows, of which the parties have declared %d: one of them does not add what it declares", sum[2][0], n)
+			return fmt.Errorf("moments: sums over %d training rows, of which the parties have declared %d: one of them does not add what it declares", sum[2][0], n)
 		}
 		var err error
 		s.session = setup.Session.ID()
@@ -146,7 +146,7 @@ func (s *server) errors(setup method.Setup) (*method.Run, error) {
 // judge reads the figures of the solution on the held-out rows.
 func (s *server) judge() error {
 	if s.heldOut == 0 {
-		return fault.BadInput(errors.New("stage: no party holds a row out to measure errors on; give a larger test: {fraction: ...}"))
+		return fault.BadInput(errors.New("moments: no party holds a row out to measure errors on; give a larger test: {fraction: ...}"))
 	}
 	v, err := lessonOf(s.Job).judge(s.sums, s.taught, s.heldOut, s.figures)
 	if err != nil {

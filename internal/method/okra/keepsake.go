@@ -85,7 +85,7 @@ func DecodeKept(b []byte) (*Kept, error) {
 	}
 	e.Columns = r.Strings(okra.MaxFeatures, method.MaxLabelBytes)
 	e.Reading = model.Reading{Kind: model.Kind(r.String(method.MaxLabelBytes)), Classes: r.Strings(method.MaxClasses, method.MaxLabelBytes)}
-	if err := r.Close("stage: encoder"); err != nil {
+	if err := r.Close("okra: encoder"); err != nil {
 		return nil, err
 	}
 	var err error
@@ -113,5 +113,5 @@ func decodeAnswers(b []byte) (answers, error) {
 	var a answers
 	r.Fixed(a.Parent[:])
 	r.Fixed(a.Tag[:])
-	return a, r.Close("stage: answers")
+	return a, r.Close("okra: answers")
 }

@@ -76,7 +76,7 @@ func (p *party) Facts() method.Facts {
 // Keep implements [method.Keeper]: it keeps the encoder.
 func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
 	if p.total == 0 {
-		return method.Keepsake{}, errors.New("stage: the job has no upload to ask questions about")
+		return method.Keepsake{}, errors.New("okra: the job has no upload to ask questions about")
 	}
 	params, err := paramsOf(p.Job)
 	if err != nil {

@@ -45,7 +45,7 @@ func DecodeLinearModel(b []byte) (LinearModel, error) {
 	params := r.Bytes32(maxParams)
 	m := LinearModel{Classes: [2]string{r.String(maxClass), r.String(maxClass)}}
 	weights := r.Bytes32(maxWeights)
-	err := r.Close("stage: linear model")
+	err := r.Close("secvm: linear model")
 	if err == nil {
 		m.Params, err = secvm.DecodeParams(params)
 	}

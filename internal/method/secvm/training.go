@@ -69,7 +69,7 @@ func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 		case classes[1]:
 			s.weights[1] = w
 		default:
-			return nil, fmt.Errorf("stage: class_weight names class %q; the classes are %q and %q", class, classes[0], classes[1])
+			return nil, fmt.Errorf("secvm: class_weight names class %q; the classes are %q and %q", class, classes[0], classes[1])
 		}
 	}
 	s.learner, err = hinge.New(hinge.Spec{Lambda: l.Lambda, Schedule: l.Schedule, Average: l.Average, Radius: p.Spec().Radius}, p.Features())
@@ -133,7 +133,7 @@ func (s *Training) Restore(snapshot []byte) error {
 		last[i] = make([]float64, s.params.Features())
 		r.Float64s(last[i])
 	}
-	if err := r.Close("stage: snapshot of a linear machine"); err != nil {
+	if err := r.Close("secvm: snapshot of a linear machine"); err != nil {
 		return err
 	}
 	l, err := hinge.Resume(spec, s.params.Features(), t, last)

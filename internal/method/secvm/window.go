@@ -46,7 +46,7 @@ func (c Summed) Minimum(devices int) int {
 // in a session by itself (design of secagg, section 7: Pasquini et al., arXiv 2111.07380).
 func (c Summed) Window(iteration uint32, weights []float64, devices []string) (sums.Summation, error) {
 	if least := c.Minimum(len(devices)); least > len(devices) {
-		return sums.Summation{}, fault.BadInputf("stage: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least)
+		return sums.Summation{}, fault.BadInputf("secvm: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least)
 	}
 	hash := secvm.HashWeights(weights)
 	var salt wire.Writer
@@ -79,7 +79,7 @@ func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 		return sums.Summation{}, secvm.Weights{}, protocol.Blame(c.Server, protocol.KindInconsistent, err)
 	}
 	if last := learner.StepsOf(c.Job).Iterations; int64(call.Iteration) > int64(last) {
-		return refuse(fmt.Errorf("stage: a window of iteration %d; the model ends with %d", call.Iteration, last))
+		return refuse(fmt.Errorf("secvm: a window of iteration %d; the model ends with %d", call.Iteration, last))
 	}
 	weights, err := c.Params.Weights(call.Weights)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 		return refuse(err)
 	}
 	if s.Session.ID() != call.Session {
-		return refuse(fmt.Errorf("stage: the session is not that of iteration %d with the weights that were told", call.Iteration))
+		return refuse(fmt.Errorf("secvm: the session is not that of iteration %d with the weights that were told", call.Iteration))
 	}
 	return s, weights, nil
 }

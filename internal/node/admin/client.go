@@ -113,7 +113,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, int
 		return err
 	}
 	if err := json.Unmarshal(b, into); err != nil {
-		return fmt.Errorf("control: an answer that cannot be read: %w", err)
+		return fmt.Errorf("admin: an answer that cannot be read: %w", err)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, int
 func (c *Client) fetch(ctx context.Context, method, path string, body []byte) (answer []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://mercer"+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("control: %w", err)
+		return nil, fmt.Errorf("admin: %w", err)
 	}
 	res, err := c.http.Do(r)
 	if err != nil {
@@ -130,14 +130,14 @@ func (c *Client) fetch(ctx context.Context, method, path string, body []byte) (a
 	defer func() { err = errors.Join(err, res.Body.Close()) }()
 	answer, err = io.ReadAll(res.Body)
 	if err != nil {
-		return nil, fmt.Errorf("control: %w", err)
+		return nil, fmt.Errorf("admin: %w", err)
 	}
 	if res.StatusCode == http.StatusOK {
 		return answer, nil
 	}
 	var p Problem
 	if err := json.Unmarshal(answer, &p); err != nil || p.Message == "" {
-		return nil, fmt.Errorf("control: %s: %s", res.Status, answer)
+		return nil, fmt.Errorf("admin: %s: %s", res.Status, answer)
 	}
 	return nil, &fault.Error{Code: p.Code, Blamed: p.Blamed, Err: errors.New(p.Message)}
 }
@@ -151,5 +151,5 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if errors.As(err, &op) && op.Op == "dial" {
 		return fmt.Errorf("%s: %w", c.socket, ErrNoDaemon)
 	}
-	return fmt.Errorf("control: %w", err)
+	return fmt.Errorf("admin: %w", err)
 }

@@ -38,7 +38,7 @@ const maxSocketPath = 103
 // Fits reports why no socket can have the path, or nil.
 func Fits(path string) error {
 	if len(path) > maxSocketPath {
-		return fmt.Errorf("control: the path %s is longer than %d bytes, which a Unix socket cannot have; use a home with a shorter path", path, maxSocketPath)
+		return fmt.Errorf("admin: the path %s is longer than %d bytes, which a Unix socket cannot have; use a home with a shorter path", path, maxSocketPath)
 	}
 	return nil
 }
@@ -51,14 +51,14 @@ func Listen(path string) (net.Listener, error) {
 		return nil, err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("control: %w", err)
+		return nil, fmt.Errorf("admin: %w", err)
 	}
 	l, err := net.Listen("unix", path)
 	if err != nil {
-		return nil, fmt.Errorf("control: %w", err)
+		return nil, fmt.Errorf("admin: %w", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("control: %w", err), l.Close())
+		return nil, errors.Join(fmt.Errorf("admin: %w", err), l.Close())
 	}
 	return l, nil
 }
@@ -73,7 +73,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // what it closes is the socket, gone either way
 	defer stop()
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("control: %w", err)
+		return fmt.Errorf("admin: %w", err)
 	}
 	return nil
 }

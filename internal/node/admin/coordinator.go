@@ -77,10 +77,10 @@ func forgotten(f *coordinator.Forgotten, err error) (any, error) {
 func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxJobFile+1))
 	if err != nil {
-		return nil, fmt.Errorf("control: %w", err)
+		return nil, fmt.Errorf("admin: %w", err)
 	}
 	if len(body) > maxJobFile {
-		return nil, fault.BadInputf("control: a job file of more than %d bytes", maxJobFile)
+		return nil, fault.BadInputf("admin: a job file of more than %d bytes", maxJobFile)
 	}
 	name := r.URL.Query().Get("name")
 	j, err := c.Reader.Parse(name, body)

@@ -100,7 +100,7 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 func predict(p *party.Party, r *http.Request, id job.ID) (any, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRows))
 	if err != nil {
-		return nil, fault.BadInputf("control: rows to predict: %w", err)
+		return nil, fault.BadInputf("admin: rows to predict: %w", err)
 	}
 	set, err := decodeRows(body)
 	if err != nil {
@@ -171,7 +171,7 @@ func sizeOf(narrow bool) int {
 	return 8
 }
 
-var errRows = errors.New("control: rows to predict that do not decode; use the daemon and the command of one version")
+var errRows = errors.New("admin: rows to predict that do not decode; use the daemon and the command of one version")
 
 // decodeRows reads what encodeRows wrote.
 func decodeRows(b []byte) (*dataset.Set, error) {
@@ -196,7 +196,7 @@ func decodeRows(b []byte) (*dataset.Set, error) {
 		r.Float64s(m.Data)
 		set.X = dataset.NewDense(m)
 	}
-	if err := r.Close("control: rows to predict"); err != nil {
+	if err := r.Close("admin: rows to predict"); err != nil {
 		return nil, err
 	}
 	if err := set.Validate(); err != nil {

@@ -67,7 +67,7 @@ func readAcceptance(r *wire.Reader) Acceptance {
 func DecodeAcceptance(b []byte) (*Acceptance, error) {
 	r := wire.NewReader(b)
 	a := readAcceptance(r)
-	return &a, r.Close("session: acceptance")
+	return &a, r.Close("control: acceptance")
 }
 
 // Directory holds the acceptances of all members, in the descriptor's order.
@@ -90,21 +90,21 @@ func DecodeDirectory(b []byte) (Directory, error) {
 	for i := range d {
 		d[i] = readAcceptance(r)
 	}
-	return d, r.Close("session: directory")
+	return d, r.Close("control: directory")
 }
 
 // Verify checks that d holds one signed key for every member of s, except at most
 // absent of them, and that self's entry is the key that it gave.
 func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte, absent int) error {
 	if len(d) != len(s.Members) {
-		return fmt.Errorf("session: a directory of %d keys for %d members", len(d), len(s.Members))
+		return fmt.Errorf("control: a directory of %d keys for %d members", len(d), len(s.Members))
 	}
 	for i := range d {
 		if d[i].Member != s.Members[i].Name {
-			return fmt.Errorf("session: the directory names %q where the session has %q", d[i].Member, s.Members[i].Name)
+			return fmt.Errorf("control: the directory names %q where the session has %q", d[i].Member, s.Members[i].Name)
 		}
 		if d[i].Member == self && string(d[i].Key) != string(key) {
-			return errors.New("session: the directory holds another key for this party than the one it gave")
+			return errors.New("control: the directory holds another key for this party than the one it gave")
 		}
 		if d[i].Absent() && absent > 0 && s.Members[i].Role != protocol.RoleServer {
 			absent--

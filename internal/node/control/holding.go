@@ -45,5 +45,5 @@ func DecodeHoldings(b []byte) (Holdings, error) {
 		r.Fixed(h[i].Job[:])
 		h[i].Open = r.Bool()
 	}
-	return h, r.Close("session: holdings")
+	return h, r.Close("control: holdings")
 }

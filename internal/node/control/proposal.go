@@ -86,12 +86,12 @@ func DecodeProposal(b []byte) (*Proposal, error) {
 	if r.Bool() {
 		p.Inquiry = readInquiry(r)
 	}
-	if err := r.Close("session: proposal"); err != nil {
+	if err := r.Close("control: proposal"); err != nil {
 		return nil, err
 	}
 	descriptor, err := protocol.DecodeDescriptor(d)
 	if err != nil {
-		return nil, fmt.Errorf("session: proposal: %w", err)
+		return nil, fmt.Errorf("control: proposal: %w", err)
 	}
 	p.Descriptor = *descriptor
 	return p, nil
@@ -119,7 +119,7 @@ func (f *Refusal) Encode() []byte {
 func DecodeRefusal(b []byte) (*Refusal, error) {
 	r := wire.NewReader(b)
 	f := &Refusal{Code: readCode(r), Reason: readText(r)}
-	return f, r.Close("session: refusal")
+	return f, r.Close("control: refusal")
 }
 
 // readCode reads a code and refuses numbers that mean nothing.

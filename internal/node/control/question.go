@@ -40,7 +40,7 @@ func (q *Question) write(w *wire.Writer) {
 func DecodeQuestion(b []byte) (*Question, error) {
 	r := wire.NewReader(b)
 	q := readQuestion(r)
-	return &q, r.Close("session: question")
+	return &q, r.Close("control: question")
 }
 
 func readQuestion(r *wire.Reader) Question {
@@ -63,7 +63,7 @@ func DecodeForget(b []byte) (*Forget, error) {
 	r := wire.NewReader(b)
 	f := &Forget{}
 	r.Fixed(f.Job[:])
-	return f, r.Close("session: forget")
+	return f, r.Close("control: forget")
 }
 
 // Forgotten confirms that nothing of a job is left at a party.
@@ -94,7 +94,7 @@ func DecodeForgotten(b []byte) (*Forgotten, error) {
 	for range r.Count(maxItems, 2) {
 		f.Gone = append(f.Gone, readText(r))
 	}
-	return f, r.Close("session: forgotten")
+	return f, r.Close("control: forgotten")
 }
 
 // Inquiry describes a question about rows whose columns several parties hold, as all of

@@ -58,7 +58,7 @@ func DecodeReport(b []byte) (*Report, error) {
 		PID: r.Uint32(), Sent: r.Uint64(), Received: r.Uint64(), CPU: r.Float64(), PeakRSS: r.Uint64(),
 		Facts: method.Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()},
 	}
-	return p, r.Close("session: report")
+	return p, r.Close("control: report")
 }
 
 // Closing ends a job at a party: everything that the party still holds of the job's
@@ -90,7 +90,7 @@ func DecodeClosing(b []byte) (*Closing, error) {
 	for range r.Count(maxClasses, 2) {
 		c.Classes = append(c.Classes, readText(r))
 	}
-	return c, r.Close("session: closing")
+	return c, r.Close("control: closing")
 }
 
 // Topic returns the session id of control messages about a whole job.

@@ -62,7 +62,7 @@ func (x *Exchange) Run(ctx context.Context) error {
 	receiving.Go(func() { stop(x.receive(ctx, transport.Bulk, x.route)) })
 	receiving.Go(func() { stop(x.receive(ctx, transport.Control, x.routeControl)) })
 	receiving.Wait()
-	return fmt.Errorf("exchange: %w", context.Cause(ctx))
+	return fmt.Errorf("mail: %w", context.Cause(ctx))
 }
 
 // receive hands the deliveries of a lane on.
@@ -83,11 +83,11 @@ func (x *Exchange) Control() <-chan driver.Inbound { return x.control }
 func (x *Exchange) Tell(ctx context.Context, to string, session protocol.SessionID, kind string, body []byte) error {
 	m, ok := x.roster.Lookup(to)
 	if !ok {
-		return fmt.Errorf("exchange: %q is not in the roster", to)
+		return fmt.Errorf("mail: %q is not in the roster", to)
 	}
 	key, err := m.KEMKey()
 	if err != nil {
-		return fmt.Errorf("exchange: %w", err)
+		return fmt.Errorf("mail: %w", err)
 	}
 	pieces, err := split(body)
 	if err != nil {
@@ -111,7 +111,7 @@ func split(body []byte) ([][]byte, error) {
 		return [][]byte{body}, nil
 	}
 	if len(body) > maxPieces*pieceBytes {
-		return nil, fmt.Errorf("exchange: a control message of %d bytes, at most %d", len(body), maxPieces*pieceBytes)
+		return nil, fmt.Errorf("mail: a control message of %d bytes, at most %d", len(body), maxPieces*pieceBytes)
 	}
 	sum := sha256.Sum256(body)
 	var pieces [][]byte

@@ -54,7 +54,7 @@ func (b *Mailbox) In() <-chan driver.Inbound { return b.in }
 func (b *Mailbox) Send(ctx context.Context, m protocol.Message) error {
 	key, ok := b.keys[m.Receiver]
 	if !ok || m.Session != b.session.ID() || m.Sender != b.exchange.self {
-		return fmt.Errorf("exchange: %v does not belong to this mailbox", m.Header)
+		return fmt.Errorf("mail: %v does not belong to this mailbox", m.Header)
 	}
 	if key == nil {
 		return nil // it was not there when the session began, and never will be

@@ -117,7 +117,7 @@ func TestAProposalUnderAnotherHeader(t *testing.T) {
 	s.tell("hub", protocol.SessionID{9}, control.KindProposal, p.Encode())
 	s.refuses(fault.CodeFailed, "another session than its header names")
 	s.tell("hub", protocol.SessionID{9}, control.KindProposal, []byte("junk"))
-	s.refuses(fault.CodeFailed, "session: proposal")
+	s.refuses(fault.CodeFailed, "control: proposal")
 }
 
 func TestTwoJobsUnderOneID(t *testing.T) {
@@ -233,7 +233,7 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 			return d.Encode()
 		}, "the session key said to be south's is not signed by it"},
 		{"one missing", func(_ *stand, _ protocol.SessionID, d control.Directory) []byte { return d[:2].Encode() }, "2 keys for 3 members"},
-		{"junk", func(*stand, protocol.SessionID, control.Directory) []byte { return []byte("junk") }, "session: directory"},
+		{"junk", func(*stand, protocol.SessionID, control.Directory) []byte { return []byte("junk") }, "control: directory"},
 		{"a key that is none", func(s *stand, id protocol.SessionID, d control.Directory) []byte {
 			d[1] = control.Accept(id, "south", []byte("short"), s.keys["south"].SigningKey())
 			return d.Encode()

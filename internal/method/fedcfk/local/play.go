@@ -229,7 +229,7 @@ func (r *recommending) agree(step string, there []string, of protocol.SessionID,
 			at := r.Place[there[i]]
 			own, err := r.open(step, r.parties[at], announced)
 			if err == nil && own.ID() != of {
-				err = fmt.Errorf("simulate: %s comes to another session of step %s than the server", there[i], step)
+				err = fmt.Errorf("fedcfk: %s comes to another session of step %s than the server", there[i], step)
 			}
 			if err == nil {
 				lists[at], err = r.parties[at].List(step, announced)

@@ -78,7 +78,7 @@ func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) 
 		}
 	}
 	if len(held) == 0 {
-		return nil, fault.BadInput(errors.New("launch: a curve needs rows that are held out; give test: {fraction: 0.25}"))
+		return nil, fault.BadInput(errors.New("moments: a curve needs rows that are held out; give test: {fraction: 0.25}"))
 	}
 	s.train, s.held = linalg.Pick(p.X, train), linalg.Pick(p.X, held)
 	return s.curve(ctx)

@@ -39,7 +39,7 @@ func (s *summed) curve(ctx context.Context) ([]sums.Point, error) {
 			continue
 		}
 		if err := s.measure(ctx, &p); err != nil {
-			return nil, fmt.Errorf("evaluate: %d features: %w", p.Features, err)
+			return nil, fmt.Errorf("%d features: %w", p.Features, err)
 		}
 		curve = append(curve, p)
 	}

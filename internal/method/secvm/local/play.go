@@ -253,7 +253,7 @@ func (r *records) step(ctx context.Context) (err error) {
 	}
 	over, err := r.server.Close(r.last)
 	if err == nil && !over {
-		err = errors.New("simulate: too few participants for a step") // enlist has counted them
+		err = errors.New("secvm: too few participants for a step") // enlist has counted them
 	}
 	return err
 }

@@ -58,7 +58,7 @@ func (r *records) summands(call crowd.Call) ([]secvm.Summand, error) {
 		}
 	})
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, fmt.Errorf("simulate: %s: %w", r.summing.Names[i], errs[i]) // all were called alike
+		return nil, fmt.Errorf("%s: %w", r.summing.Names[i], errs[i]) // all were called alike
 	}
 	return list, nil
 }

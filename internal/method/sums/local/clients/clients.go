@@ -98,7 +98,7 @@ func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]
 	}
 	if len(went.Failures) > 0 {
 		f := went.Failures[0]
-		return nil, fmt.Errorf("simulate: %s and %d other clients gave up: %w", f.Client, len(went.Failures)-1, f.Err)
+		return nil, fmt.Errorf("sums: %s and %d other clients gave up: %w", f.Client, len(went.Failures)-1, f.Err)
 	}
 	out := &Sum{Summation: s, Result: went, Sums: server.Sums(), Added: server.Survivors(), Heard: make(map[string][]string, len(names))}
 	for i, name := range names {
