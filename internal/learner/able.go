@@ -17,7 +17,7 @@ type (
 	// OnKernel learns from a kernel matrix: methods okra, gram and pooled.
 	OnKernel interface{ Solver(seed uint64) Solver }
 	// OnSums learns from sums of products of random features: method moments.
-	OnSums interface{ Lesson() Lesson }
+	OnSums interface{ Objective() Objective }
 	// OnLoss learns by a convex loss from random features: method fdskl.
 	OnLoss interface {
 		Loss() (linear.Loss, error)
@@ -84,21 +84,21 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// Lesson describes how a learner learns from sums of products of random features.
-type Lesson struct {
-	Price      float64 // of the squared norm; of a process, the variance of a measurement
+// Objective describes how a learner learns from sums of products of random features.
+type Objective struct {
+	Penalty    float64 // of the squared norm; of a process, the variance of a measurement
 	Process    bool    // a Gaussian process, which chooses by the likelihood and has deviations
 	Components int     // principal components; 0: a regression on the labels
 }
 
-// LessonOf returns a learner's way of learning from sums; false for a learner that does not
+// ObjectiveOf returns a learner's way of learning from sums; false for a learner that does not
 // learn from sums.
-func LessonOf(l job.Named) (Lesson, bool) {
+func ObjectiveOf(l job.Named) (Objective, bool) {
 	on, able := l.Values.(OnSums)
 	if !able {
-		return Lesson{}, false
+		return Objective{}, false
 	}
-	return on.Lesson(), true
+	return on.Objective(), true
 }
 
 // Steps are the settings of a learner by steps on sums of subgradients.

@@ -34,8 +34,8 @@ func (g *GP) Section() *section.Section {
 // Solver implements [OnKernel].
 func (g *GP) Solver(uint64) Solver { return *g }
 
-// Lesson implements [OnSums].
-func (g *GP) Lesson() Lesson { return Lesson{Price: g.Noise, Process: true} }
+// Objective implements [OnSums].
+func (g *GP) Objective() Objective { return Objective{Penalty: g.Noise, Process: true} }
 
 // Fit implements [Solver].
 func (g GP) Fit(t Training) (*Solution, error) {

@@ -24,8 +24,8 @@ func (r *Ridge) Section() *section.Section { return alphaSection("Kernel ridge r
 // Solver implements [OnKernel].
 func (r *Ridge) Solver(uint64) Solver { return *r }
 
-// Lesson implements [OnSums].
-func (r *Ridge) Lesson() Lesson { return Lesson{Price: r.Alpha} }
+// Objective implements [OnSums].
+func (r *Ridge) Objective() Objective { return Objective{Penalty: r.Alpha} }
 
 // Fit implements [Solver].
 func (r Ridge) Fit(t Training) (*Solution, error) {

@@ -20,7 +20,7 @@ type Declaration struct {
 	alignment [sha256.Size]byte // commitment to the rows and their order, under the parties' key
 	Columns   gram.Holder
 	Labels    int     // bytes of the labels as they are sent to the coordinator; 0 if they are not
-	Spread    float64 // of the columns, in the unit of gamma; 0 if nobody asks
+	Unit      float64 // of gamma, over its columns; 0 if nobody asks
 }
 
 // maxLabelsBytes bounds the labels of a job.
@@ -34,7 +34,7 @@ func (d Declaration) encode() []byte {
 	w.Uint8(uint8(d.Columns.Exponent))
 	w.Bool(d.Columns.Whole)
 	w.Uint32(uint32(d.Labels))
-	w.Float64(d.Spread)
+	w.Float64(d.Unit)
 	return w.Bytes()
 }
 
@@ -43,9 +43,9 @@ func decodeDeclaration(b []byte) (Declaration, error) {
 	d := Declaration{Rows: int(r.Uint32())}
 	r.Fixed(d.alignment[:])
 	d.Columns = gram.Holder{Columns: int(r.Uint32()), Exponent: int(r.Uint8()), Whole: r.Bool()}
-	d.Labels, d.Spread = int(r.Uint32()), r.Float64()
-	if r.Err() == nil && (!(d.Spread >= 0) || math.IsInf(d.Spread, 1)) {
-		r.Fail(fmt.Errorf("a spread of %v", d.Spread))
+	d.Labels, d.Unit = int(r.Uint32()), r.Float64()
+	if r.Err() == nil && (!(d.Unit >= 0) || math.IsInf(d.Unit, 1)) {
+		r.Fail(fmt.Errorf("a unit of gamma of %v", d.Unit))
 	}
 	if r.Err() == nil && (d.Rows > psi.MaxIDs || d.Columns.Columns < 1 || d.Columns.Columns > gram.MaxColumns || d.Columns.Exponent > gram.MaxExponent || d.Labels > maxLabelsBytes) {
 		r.Fail(fmt.Errorf("%d rows, %d columns of values up to 2^%d, %d bytes of labels", d.Rows, d.Columns.Columns, d.Columns.Exponent, d.Labels))

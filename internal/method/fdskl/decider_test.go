@@ -36,7 +36,7 @@ func TestDeciderDecidesAsTheTraining(t *testing.T) {
 		j := asked(t, training)
 		set := columnstest.Numbered(t, "wdbc", 569)
 		const train = 200
-		tr, err := NewLesson(j, set.Labels, train, [32]byte{1})
+		tr, err := NewSolver(j, set.Labels, train, [32]byte{1})
 		if err != nil {
 			t.Fatal(err)
 		}

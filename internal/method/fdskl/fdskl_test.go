@@ -88,8 +88,8 @@ func TestFDSKL(t *testing.T) {
 				t.Errorf("metrics %v", m)
 			}
 			for name, p := range f.Parties {
-				if (p.lesson != nil) != (name == "guest") {
-					t.Errorf("%s learns: %v", name, p.lesson != nil)
+				if (p.solver != nil) != (name == "guest") {
+					t.Errorf("%s learns: %v", name, p.solver != nil)
 				}
 			}
 			if o := f.Server.Outcome(); o.Classes != nil || o.Decisions.Rows != 0 {
@@ -105,13 +105,13 @@ func TestFDSKL(t *testing.T) {
 func TestFDSKLEqualsPooled(t *testing.T) {
 	f, set := federatedPhases(t, ", mode: paper, bits: 32", "squared, lambda: 1e-2", 120)
 	guest := f.Parties["guest"]
-	got, err := guest.lesson.Learn(nil)
+	got, err := guest.solver.Learn(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	j, ids, source := guest.Job, guest.Aligned(), pooledPhases(t, f, set.X.Cols())
 	train := len(ids) - got.Decisions.Cols
-	pooled, err := NewLesson(j, guest.Set.Labels, train, [32]byte{})
+	pooled, err := NewSolver(j, guest.Set.Labels, train, [32]byte{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func pooledPhases(t *testing.T, f *federated, width int) fdskl.Source {
 		}
 		at += p.Width()
 	}
-	gamma, err := Gamma(guest.Job, spread(guest.Declared))
+	gamma, err := Gamma(guest.Job, jointUnit(guest.Declared))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestTrainingsAskOnce(t *testing.T) {
 	labels := strings.Split(strings.Repeat("a b ", 50)+"a", " ")
 	for _, training := range []string{"cached", "block", "precond", "faithful"} {
 		j := random(t, ", training: "+training, "logistic")
-		s, err := NewLesson(j, labels, 75, [32]byte{1})
+		s, err := NewSolver(j, labels, 75, [32]byte{1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +231,7 @@ func TestPhasesReleased(t *testing.T) {
 func TestUnitOfGamma(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic", 300)
 	guest := f.Parties["guest"]
-	gamma, err := Gamma(guest.Job, spread(guest.Declared))
+	gamma, err := Gamma(guest.Job, jointUnit(guest.Declared))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,21 +239,21 @@ func TestUnitOfGamma(t *testing.T) {
 	for _, name := range guest.Job.Parties() {
 		list = append(list, f.Parties[name].Training())
 	}
-	want := 0.5 / Spread(columnstest.Beside(list), job.Median)
+	want := 0.5 / Unit(columnstest.Beside(list), job.Median)
 	t.Logf("gamma %v, by all columns %v", gamma, want)
 	if r := gamma / want; r < 0.7 || r > 1.5 {
 		t.Errorf("gamma is %v, by all columns %v", gamma, want)
 	}
-	if _, err := Gamma(guest.Job, spread(columns.Declared{List: []columns.Declaration{{}, {}}})); err == nil {
+	if _, err := Gamma(guest.Job, jointUnit(columns.Declared{List: []columns.Declaration{{}, {}}})); err == nil {
 		t.Error("equal rows have a unit")
 	}
 	if v := coarse(10); v < 9.4 || v > 10.6 || coarse(0) != 0 {
 		t.Errorf("10 is told as %v, 0 as %v", v, coarse(0))
 	}
-	if v := Spread(list[0], job.Norm); v < 9 || v > 11 { // ten standardised columns
+	if v := Unit(list[0], job.Norm); v < 9 || v > 11 { // ten standardised columns
 		t.Errorf("mean squared norm %v", v)
 	}
-	if v := Spread(linalg.New[float64](1, 3), job.Median); v != 0 {
+	if v := Unit(linalg.New[float64](1, 3), job.Median); v != 0 {
 		t.Errorf("median distance of one row: %v", v)
 	}
 }
@@ -265,7 +265,7 @@ func TestTrainingThatHasNotConverged(t *testing.T) {
 	if r := f.Result(t); r.Warnings != nil {
 		t.Errorf("a training that ended by itself: %q", r.Warnings)
 	}
-	guest.lesson.(*cached).passes = 1
+	guest.solver.(*cached).passes = 1
 	v, err := guest.learn(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -9,14 +9,14 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// spreadPairs limits the pairs of rows over which a median distance is taken, where there are
+// unitPairs limits the pairs of rows over which a median distance is taken, where there are
 // that many.
-const spreadPairs = 1 << 13
+const unitPairs = 1 << 13
 
-// Spread returns the unit of gamma over some columns of training rows. A mean of norms is
+// Unit returns the unit of gamma over some columns of training rows. A mean of norms is
 // exact; the median squared distance is taken over neighbours in the common order, which
 // nobody chose.
-func Spread(rows linalg.Rows, unit job.GammaUnit) float64 {
+func Unit(rows linalg.Rows, unit job.GammaUnit) float64 {
 	n, _ := rows.Shape()
 	if unit == job.Norm {
 		sum := 0.0
@@ -24,7 +24,7 @@ func Spread(rows linalg.Rows, unit job.GammaUnit) float64 {
 		return sum / float64(max(1, n))
 	}
 	var distances []float64
-	for step := 1; step <= n/2 && len(distances) < spreadPairs; step++ {
+	for step := 1; step <= n/2 && len(distances) < unitPairs; step++ {
 		distances = appendDistances(distances, rows, step)
 	}
 	if len(distances) == 0 {
@@ -38,7 +38,7 @@ func Spread(rows linalg.Rows, unit job.GammaUnit) float64 {
 func appendDistances(list []float64, rows linalg.Rows, step int) []float64 {
 	n, width := rows.Shape()
 	a, b := make([]float64, width), make([]float64, width)
-	for i := 0; i+step < n && len(list) < spreadPairs; i++ {
+	for i := 0; i+step < n && len(list) < unitPairs; i++ {
 		rows.ReadRow(i, a)
 		rows.ReadRow(i+step, b)
 		sum := 0.0
@@ -59,17 +59,17 @@ func eachRow(rows linalg.Rows, use func(row []float64)) {
 	}
 }
 
-// spread returns the unit of gamma by the parties' declarations, 0 where nobody has asked for
+// jointUnit returns the unit of gamma by the parties' declarations, 0 where nobody has asked for
 // one.
-func spread(d columns.Declared) float64 {
+func jointUnit(d columns.Declared) float64 {
 	unit := 0.0
 	for _, one := range d.List {
-		unit += one.Spread
+		unit += one.Unit
 	}
 	return unit
 }
 
-// Gamma returns the gamma of the job's kernel in plain numbers, by the spread of all
+// Gamma returns the gamma of the job's kernel in plain numbers, by the unit over all
 // columns.
 func Gamma(j *job.Job, unit float64) (float64, error) {
 	if j.Kernel.GammaUnit == "" {

@@ -66,7 +66,7 @@ func TestFDSKLApproachesGram(t *testing.T) {
 		guest := f.Parties["guest"]
 		truth := kernel.Of(f.gram(t), k)
 		// The mean of cosines with this many terms deviates by (1 - K^2) / sqrt(2 D).
-		off := kernelError(guest.lesson.(*cached), truth) * math.Sqrt(2*float64(directions))
+		off := kernelError(guest.solver.(*cached), truth) * math.Sqrt(2*float64(directions))
 		decisions[directions] = decisionError(t, guest, truth)
 		t.Logf("%d directions: kernel off by %.3f / sqrt(2 D), decisions by %.4f", directions, off, decisions[directions])
 		if off < 0.3 || off > 1 {
@@ -107,12 +107,12 @@ func kernelError(c *cached, truth kernel.Source) float64 {
 func decisionError(t *testing.T, guest *party, truth kernel.Source) float64 {
 	t.Helper()
 	place := linalg.Range(0, len(guest.Aligned()))
-	got, err := guest.lesson.Learn(nil)
+	got, err := guest.solver.Learn(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	train := len(place) - got.Decisions.Cols
-	y := guest.lesson.Outputs().Y.Row(0)
+	y := guest.solver.Outputs().Y.Row(0)
 	m, err := ridge.Fit(kernel.Subset(truth, place[:train]), y, float64(train)*sameLambda/2)
 	if err != nil {
 		t.Fatal(err)

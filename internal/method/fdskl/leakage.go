@@ -27,7 +27,7 @@ func Leakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	}
 	lines["party"] = []string{"Every party learns how many rows are common to all and how many columns each other party has."}
 	if unit := j.Kernel.GammaUnit; unit != "" {
-		lines["party"] = append(lines["party"], fmt.Sprintf("It learns, as the server does, the %s of each party's own columns, to 5 %%: gamma is measured by their sum.", spreadName(unit)))
+		lines["party"] = append(lines["party"], fmt.Sprintf("It learns, as the server does, the %s of each party's own columns, to 5 %%: gamma is measured by their sum.", unitName(unit)))
 	}
 	columns.Leakage(lines, j, rows)
 	if j.Prediction == job.Open {
@@ -54,7 +54,7 @@ func OwnDirections(j *job.Job) int {
 	return keysOf(j).Directions / len(j.Active())
 }
 
-func spreadName(u job.GammaUnit) string {
+func unitName(u job.GammaUnit) string {
 	if u == job.Norm {
 		return "mean squared norm"
 	}

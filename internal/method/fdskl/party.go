@@ -23,7 +23,7 @@ type party struct {
 	judge
 	parent     protocol.SessionID // of the phases
 	directions Directions
-	lesson     Lesson  // of an active worker; nil before
+	solver     Solver  // of an active worker; nil before
 	learnt     *Learnt // at the label holder, at the end
 }
 
@@ -51,7 +51,7 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 func (p *party) Declare(d *columns.Declaration) error {
 	d.Columns.Columns = p.Width()
 	if unit := p.Job.Kernel.GammaUnit; unit != "" {
-		d.Spread = coarse(Spread(p.Training(), unit))
+		d.Unit = coarse(Unit(p.Training(), unit))
 	}
 	return nil
 }
@@ -103,11 +103,11 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if p.lesson, err = p.lessonOf(index, train, setup.Seed); err != nil {
+	if p.solver, err = p.solverOf(index, train, setup.Seed); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	return workerOf(setup, in, p.lesson, func() error {
-		if err := p.lesson.failure(); err != nil {
+	return workerOf(setup, in, p.solver, func() error {
+		if err := p.solver.failure(); err != nil {
 			return fault.BadInput(err)
 		}
 		return p.added(setup)
@@ -132,12 +132,12 @@ func (p *party) added(setup method.Setup) error {
 	return nil
 }
 
-// lessonOf returns the lesson of the active worker with this index.
-func (p *party) lessonOf(index, train int, seed [32]byte) (Lesson, error) {
+// solverOf returns the solver of the active worker with this index.
+func (p *party) solverOf(index, train int, seed [32]byte) (Solver, error) {
 	if keysOf(p.Job).Active > 1 {
 		return newPartner(p.Job, p.Set.Labels, train, index, seed)
 	}
-	return NewLesson(p.Job, p.Set.Labels, train, seed)
+	return NewSolver(p.Job, p.Set.Labels, train, seed)
 }
 
 // newPartner is the training of the active worker with the given index. The first
@@ -162,7 +162,7 @@ func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*
 // phases are the party's own, under directions that nobody else knows; in mode
 // paper, under common ones, which follow from the session's name.
 func (p *party) phases(setup method.Setup, params fdskl.Params) (fdskl.Input, error) {
-	gamma, err := Gamma(p.Job, spread(p.Declared))
+	gamma, err := Gamma(p.Job, jointUnit(p.Declared))
 	if err != nil {
 		return fdskl.Input{}, err
 	}
@@ -199,13 +199,13 @@ func (p *party) teller(setup method.Setup) (*method.Run, error) {
 // learn ends the training, unless it is interrupted, and measures it on held-out
 // rows.
 func (p *party) learn(interrupt func() error) (finding, error) {
-	got, err := p.lesson.Learn(interrupt)
+	got, err := p.solver.Learn(interrupt)
 	if err != nil {
 		return finding{}, fault.BadInput(err)
 	}
 	p.learnt = got
 	labels := p.Set.Labels
-	m, err := p.lesson.Outputs().Measure(got.Decisions, labels[len(labels)-got.Decisions.Cols:])
+	m, err := p.solver.Outputs().Measure(got.Decisions, labels[len(labels)-got.Decisions.Cols:])
 	return finding{Learned{m, got.Left}, got.hash()}, err
 }
 
@@ -217,7 +217,7 @@ func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
 	}
 	o.Directions = p.directions.Directions
 	if p.learnt != nil {
-		out := p.lesson.Outputs()
+		out := p.solver.Outputs()
 		o.Reading.Classes, o.Mean, o.Coefficients = out.Classes, out.Mean, p.learnt.Coefficients
 	}
 	return o.Keepsake(), nil

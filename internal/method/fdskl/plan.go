@@ -85,7 +85,7 @@ type judge struct{ job *job.Job }
 func (u judge) Usable(d columns.Declared) error {
 	_, err := paramsOf(u.job, d)
 	if err == nil {
-		_, err = Gamma(u.job, spread(d))
+		_, err = Gamma(u.job, jointUnit(d))
 	}
 	return err
 }

@@ -30,8 +30,8 @@ func TestSeveralActive(t *testing.T) {
 			t.Errorf("%s: metrics %v", c.protocol, m)
 		}
 		for name, p := range f.Parties {
-			if active := name != "third"; (p.lesson != nil) != active || (p.Set.Labels != nil) != active {
-				t.Errorf("%s learns: %v", name, p.lesson != nil)
+			if active := name != "third"; (p.solver != nil) != active || (p.Set.Labels != nil) != active {
+				t.Errorf("%s learns: %v", name, p.solver != nil)
 			}
 			if r, ok := p.Disclose("protocol"); !ok || r.Kind != method.ReleasePhases {
 				t.Errorf("%s lets out %+v", name, r)
@@ -49,7 +49,7 @@ func TestSeveralActive(t *testing.T) {
 func TestSeveralActiveEqualPooled(t *testing.T) {
 	f, set := federatedPhases(t, ", mode: paper, bits: 32, active: 2, training: faithful", "logistic, lambda: 1e-3", 120)
 	guest := f.Parties["guest"]
-	got, err := guest.lesson.Learn(nil)
+	got, err := guest.solver.Learn(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,8 +74,8 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	if err := k.checkLearner(j, in); err != nil {
 		return err
 	}
-	lesson, _ := learner.LessonOf(j.Learner)
-	switch components := lesson.Components; {
+	objective, _ := learner.ObjectiveOf(j.Learner)
+	switch components := objective.Components; {
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian || j.Kernel.GammaUnit != "":
 		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
 	case k.Directions > 0 && components > k.Directions:
@@ -105,7 +105,7 @@ func (k *Keys) mostDirections() int {
 func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	l, task := j.Learner.Name(), j.Task()
 	regresses, classifies := task.Numbers, task.Classes
-	lesson, able := learner.LessonOf(j.Learner)
+	objective, able := learner.ObjectiveOf(j.Learner)
 	switch {
 	case !able:
 		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able[learner.OnSums](" or "), l)
@@ -117,7 +117,7 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 		return in.Refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; add targets: [0, 100] to protocol", l)
 	case !regresses && k.Targets != [2]float64{}:
 		return in.Refuse("protocol", "learner %s has no targets; remove them from protocol", l)
-	case k.Deviations && !lesson.Process:
+	case k.Deviations && !objective.Process:
 		return in.Refuse("protocol", "learner %s has no deviations; remove them from protocol", l)
 	case regresses && !(k.Targets[0] < k.Targets[1]):
 		return in.Refuse("protocol", "targets is [%g, %g]; write the smaller number first", k.Targets[0], k.Targets[1])

@@ -46,10 +46,10 @@ func (s *server) declaredRows() string {
 // crossSums describes the sums of features and labels together that the server learns.
 func (s *server) crossSums() string {
 	m := s.features()
-	switch l := lessonOf(s.Job).(type) {
-	case classLesson:
+	switch l := objectiveOf(s.Job).(type) {
+	case classObjective:
 		return fmt.Sprintf("%d sums of features by class", m*len(l))
-	case componentLesson:
+	case componentObjective:
 		return fmt.Sprintf("%d sums of features", m)
 	}
 	return fmt.Sprintf("%d sums of features and as many of features times labels, the sum of the labels and that of their squares", m)
@@ -57,12 +57,12 @@ func (s *server) crossSums() string {
 
 // errorSums describes the sums over held-out rows that the server learns.
 func (s *server) errorSums() string {
-	switch l := lessonOf(s.Job).(type) {
-	case classLesson:
+	switch l := objectiveOf(s.Job).(type) {
+	case classObjective:
 		return "how many are decided rightly"
-	case componentLesson:
+	case componentObjective:
 		return "the squares of their scores"
-	case processLesson:
+	case processObjective:
 		if l.deviations {
 			return "the sums of the labels, of their squares, of the squared errors and of the deviations and how many labels lie within 1.96 of these"
 		}
@@ -73,7 +73,7 @@ func (s *server) errorSums() string {
 // falseSolution describes what a server learns of held-out rows if it tells a false solution.
 func (s *server) falseSolution() string {
 	const unchecked = "The server tells the solution, and nobody checks it: a false one asks one question about all held-out rows for each job. The ledgers' 20 jobs over the same rows are what bounds it. "
-	if _, ok := lessonOf(s.Job).(classLesson); !ok {
+	if _, ok := objectiveOf(s.Job).(classObjective); !ok {
 		return unchecked + "What the answers tell of single rows has not been measured."
 	}
 	return unchecked + "The answer is how many of some people that the server knows are held out, with the labels that it guesses: of a party with fewer than 2,000 held-out rows, one job tells a single person. Of a larger one several jobs do, since rounding hides a row only until the server has found where a count tips."
@@ -81,10 +81,10 @@ func (s *server) falseSolution() string {
 
 // partyLearns describes what every party is told.
 func (s *server) partyLearns() string {
-	switch l := lessonOf(s.Job).(type) {
-	case componentLesson:
+	switch l := objectiveOf(s.Job).(type) {
+	case componentObjective:
 		return "Every party learns the components and the public directions: all that is needed for scores. They tell in which directions the features of all rows vary, and not how much."
-	case processLesson:
+	case processObjective:
 		if l.deviations {
 			return "Every party learns the solution and the public directions and, for the deviations of a Gaussian process, the sums of products of features: of these it knows what the server knows. Without deviations: true in the job it would not."
 		}

@@ -14,17 +14,17 @@ import (
 )
 
 // randomModel is the model of a job of moments: the solution, and the origin of the features.
-func randomModel(j *job.Job, t *taught, sums protocol.SessionID) model.RandomSpec {
+func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) model.RandomSpec {
 	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Solution: t.solution, Scaled: j.Data.Scale != job.None}
 	r.Reading = learner.ReadingOf(j, job.As[*Keys](j.Protocol).Classes)
-	lessonOf(j).describe(t, &r)
+	objectiveOf(j).describe(t, &r)
 	return r
 }
 
 // WriteModel implements [method.Model]: the coordinator's model lacks the scaling, which
 // is the parties' own, and the width of their rows.
 func (s *server) WriteModel(out io.Writer) error {
-	m, err := model.NewRandom(randomModel(s.Job, s.taught, s.session))
+	m, err := model.NewRandom(randomModel(s.Job, s.fitted, s.session))
 	if err != nil {
 		return err
 	}
@@ -36,10 +36,10 @@ func (*server) Private() bool { return false }
 
 // Keep implements [method.Keeper]: the party keeps the model with the scaling.
 func (p *party) Keep(method.Closing) (method.Keepsake, error) {
-	if p.taught == nil {
+	if p.fitted == nil {
 		return method.Keepsake{}, errors.New("moments: the job has told no solution")
 	}
-	r := randomModel(p.Job, p.taught, p.session)
+	r := randomModel(p.Job, p.fitted, p.session)
 	r.Width, r.Columns = p.Width(), p.Split.Set.Columns
 	if len(p.Scaling.Offset) > 0 {
 		r.Scale = &model.Scale{Offset: p.Scaling.Offset, Factor: p.Scaling.Factor}

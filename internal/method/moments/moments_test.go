@@ -79,7 +79,7 @@ func TestMomentsServerSeesTheSumsOnly(t *testing.T) {
 	if d := cmp.Diff(want, f.Server.sums); d != "" {
 		t.Errorf("the sums differ from those in one place: %s", d)
 	}
-	correct, err := moments.Correct(features, f.Server.taught.solution, dataset.RowsOf(set.X.Subset(every(600, 690))), codes[600:])
+	correct, err := moments.Correct(features, f.Server.fitted.solution, dataset.RowsOf(set.X.Subset(every(600, 690))), codes[600:])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := make([]byte, taughtBytes(j, job.As[*Keys](j.Protocol).Directions))
+		body := make([]byte, fittedBytes(j, job.As[*Keys](j.Protocol).Directions))
 		body[4] = first
 		if err := p.told(body, s); err != nil {
 			t.Fatal(err)
@@ -159,8 +159,8 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 
 func TestSolutionsThatAreRefused(t *testing.T) {
 	j := momentsJob(t, "none")
-	good := make([]byte, taughtBytes(j, job.As[*Keys](j.Protocol).Directions))
-	if _, err := decodeTaught(j, 40, good); err != nil {
+	good := make([]byte, fittedBytes(j, job.As[*Keys](j.Protocol).Directions))
+	if _, err := decodeFitted(j, 40, good); err != nil {
 		t.Fatal(err)
 	}
 	nan := slices.Clone(good)
@@ -169,7 +169,7 @@ func TestSolutionsThatAreRefused(t *testing.T) {
 	beyond[0] = 3 // of three values
 	two := slices.Concat(good, good[4:])
 	for name, b := range map[string][]byte{"of no value": beyond, "two solutions": two, "short": good[1:], "long": append(slices.Clone(good), 0), "no number": nan, "nothing": nil} {
-		if _, err := decodeTaught(j, 40, b); err == nil {
+		if _, err := decodeFitted(j, 40, b); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -178,10 +178,10 @@ func TestSolutionsThatAreRefused(t *testing.T) {
 func FuzzDecodeTaught(f *testing.F) {
 	j := momentsJob(f, "none")
 	job.As[*Keys](j.Protocol).Directions, job.As[*Keys](j.Protocol).Classes = 2, []string{"a", "b"}
-	f.Add(make([]byte, taughtBytes(j, job.As[*Keys](j.Protocol).Directions)))
+	f.Add(make([]byte, fittedBytes(j, job.As[*Keys](j.Protocol).Directions)))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		told, err := decodeTaught(j, 2, b)
+		told, err := decodeFitted(j, 2, b)
 		if err == nil && !slices.Equal(told.encode(), b) {
 			t.Errorf("%x is read as what is written %x", b, told.encode())
 		}
@@ -200,7 +200,7 @@ func TestMomentsOfAnUnlistedClass(t *testing.T) {
 
 func TestMomentsWithoutHeldOutRows(t *testing.T) {
 	s := &server{Case: methodtest.Case(momentsJob(t, "none"))}
-	if err := s.judge(); fault.CodeOf(err) != fault.CodeBadInput {
+	if err := s.evaluate(); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("error %v", err)
 	}
 }

@@ -26,7 +26,7 @@ type party struct {
 	session  protocol.SessionID // of the sums
 	features feature.Map
 	own      *moments.Sums
-	taught   *taught
+	fitted   *fitted
 	digest   [32]byte // SHA-256 of the solution as it was told
 }
 
@@ -92,7 +92,7 @@ func (p *party) summand(setup method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	n, _ := rows.Shape()
-	targets, err := lessonOf(p.Job).targets(labels, n)
+	targets, err := objectiveOf(p.Job).targets(labels, n)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
@@ -113,18 +113,18 @@ func directions(j *job.Job, sums protocol.SessionID, features, columns int) (fea
 
 // told takes the solution over.
 func (p *party) told(body []byte, s *protocol.Session) error {
-	t, err := decodeTaught(p.Job, p.known().features(p.Job), body)
+	t, err := decodeFitted(p.Job, p.known().features(p.Job), body)
 	if err != nil {
 		return protocol.Blame(s.With(protocol.RoleServer)[0], protocol.KindInconsistent, fmt.Errorf("moments: %w", err))
 	}
-	p.taught, p.digest = t, sha256.Sum256(body)
+	p.fitted, p.digest = t, sha256.Sum256(body)
 	return nil
 }
 
 // errors adds up the errors of the solution on the party's held-out rows.
 func (p *party) errors(setup method.Setup) (*method.Run, error) {
 	rows, labels := p.rowsThat(true)
-	figures, err := lessonOf(p.Job).measure(p.features, p.taught, rows, labels)
+	figures, err := objectiveOf(p.Job).measure(p.features, p.fitted, rows, labels)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}

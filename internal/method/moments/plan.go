@@ -38,7 +38,7 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 			return sums.Sum{Epoch: "sums/" + hex.EncodeToString(heard.counted[:]), Groups: sumGroups(j, heard.features(j))}, nil
 		})},
 		method.Step{Name: "learn"},
-		method.Step{Name: "tell", Session: sums.Tell(c, func(k method.Known) int { return taughtBytes(j, k.(known).features(j)) })},
+		method.Step{Name: "tell", Session: sums.Tell(c, func(k method.Known) int { return fittedBytes(j, k.(known).features(j)) })},
 		method.Step{Name: "errors", Session: sums.Session(c, "errors", func(k method.Known) (sums.Sum, error) {
 			heard := k.(known)
 			return sums.Sum{Epoch: hex.EncodeToString(heard.solution[:]), Groups: errorGroups(j)}, nil
@@ -46,10 +46,10 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 		method.Step{Name: "evaluate"}), nil
 }
 
-// taughtBytes is the length of the message that tells the solution.
-func taughtBytes(j *job.Job, features int) int {
-	l := lessonOf(j)
-	return 4 + 8*(l.outputs()*(features+1)+l.further(features))
+// fittedBytes is the length of the message that tells the solution.
+func fittedBytes(j *job.Job, features int) int {
+	l := objectiveOf(j)
+	return 4 + 8*(l.outputs()*(features+1)+l.extra(features))
 }
 
 // known holds the values that the steps so far have made public.
@@ -66,7 +66,7 @@ func unknown(step string) error { return fmt.Errorf("moments: no step %s", step)
 // its B, its number of training rows, and for a regression the sums of the numbers and of
 // their squares.
 func sumGroups(j *job.Job, features int) []secagg.Group {
-	l := lessonOf(j)
+	l := objectiveOf(j)
 	groups := []secagg.Group{
 		{Entries: moments.Triangle(features), Bound: moments.Bound, Signed: true},
 		{Entries: l.width() * features, Bound: moments.Bound, Signed: true},
@@ -84,7 +84,7 @@ func sumGroups(j *job.Job, features int) []secagg.Group {
 func errorGroups(j *job.Job) []secagg.Group {
 	return []secagg.Group{
 		{Entries: 1, Bound: moments.MaxRows},
-		{Entries: lessonOf(j).figures(), Bound: moments.SquaredBound, Signed: true},
+		{Entries: objectiveOf(j).figures(), Bound: moments.SquaredBound, Signed: true},
 		{Entries: 2, Bound: membershipOne},
 	}
 }

@@ -24,7 +24,7 @@ type suspect struct {
 // questionAbout is a solution that nothing was learnt for: with a narrow kernel it
 // gives the suspects' rows the classes that are guessed, and all others the last class,
 // which no row has. Rows that are decided rightly are suspects'.
-func questionAbout(t *testing.T, f *federated, list ...suspect) *taught {
+func questionAbout(t *testing.T, f *federated, list ...suspect) *fitted {
 	t.Helper()
 	j, m := f.Server.Job, f.Server.features()
 	features, err := directions(j, f.Server.session, m, 64)
@@ -44,7 +44,7 @@ func questionAbout(t *testing.T, f *federated, list ...suspect) *taught {
 			s.Weights.Row(one.code)[k] += v * 2 / float64(m)
 		}
 	}
-	return &taught{solution: s}
+	return &fitted{solution: s}
 }
 
 // runWithQuestion runs a job in full, in which the server tells a question in place of
@@ -54,8 +54,8 @@ func (f *federated) runWithQuestion(t *testing.T, about []suspect) {
 	for i, st := range f.Plan {
 		f.Step(t, i)
 		if st.Name == "learn" {
-			f.Server.taught = questionAbout(t, f, about...)
-			f.Server.body = f.Server.taught.encode()
+			f.Server.fitted = questionAbout(t, f, about...)
+			f.Server.body = f.Server.fitted.encode()
 		}
 	}
 }
@@ -65,12 +65,12 @@ func (f *federated) answer(t *testing.T, about suspect) (sum int64) {
 	t.Helper()
 	j, body := f.Server.Job, questionAbout(t, f, about).encode()
 	for _, p := range f.Parties {
-		q, err := decodeTaught(j, f.Server.features(), body)
+		q, err := decodeFitted(j, f.Server.features(), body)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rows, labels := p.rowsThat(true)
-		figures, err := lessonOf(j).measure(p.features, q, rows, labels)
+		figures, err := objectiveOf(j).measure(p.features, q, rows, labels)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,13 +24,13 @@ type server struct {
 	session    protocol.SessionID // of the sums; the directions follow from it
 	sums       *moments.Sums
 	scores     []float64 // of the job's values, by the sums; nil where there is one
-	taught     *taught
-	body       []byte // what is taught, as it is told
+	fitted     *fitted
+	body       []byte // the encoded solution, as it is sent
 	heldOut    int64
 	figures    []int64 // by which the solution is judged
 	membership float64 // mean of the parties' figures
 	measured   int     // parties that had one
-	verdict    *verdict
+	results    *results
 }
 
 // Server implements [method.Federated].
@@ -77,7 +77,7 @@ func (s *server) Compute(ctx context.Context, step string, _ method.Reporter) er
 	case "learn":
 		return s.solve(ctx)
 	case "evaluate":
-		return s.judge()
+		return s.evaluate()
 	}
 	return unknown(step)
 }
@@ -95,7 +95,7 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 		}
 		var err error
 		s.session = setup.Session.ID()
-		s.sums, err = moments.FromEntries(s.features(), lessonOf(s.Job).width(), sum[0], sum[1], int(sum[2][0]))
+		s.sums, err = moments.FromEntries(s.features(), objectiveOf(s.Job).width(), sum[0], sum[1], int(sum[2][0]))
 		if err == nil && len(sum) > 3 {
 			s.sums.Total, s.sums.Power = float64(sum[3][0]), float64(sum[3][1])
 		}
@@ -108,7 +108,7 @@ func (s *server) features() int { return s.known().features(s.Job) }
 
 // solve chooses one of the job's values by the sums, and makes the solution for it.
 func (s *server) solve(ctx context.Context) error {
-	l, values := lessonOf(s.Job), regularisers(s.Job)
+	l, values := objectiveOf(s.Job), regularisers(s.Job)
 	for _, v := range values {
 		if len(values) == 1 {
 			break // nothing to choose
@@ -116,19 +116,19 @@ func (s *server) solve(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		score, err := l.judgement().of(s.sums, v)
+		score, err := l.criterion().of(s.sums, v)
 		if err != nil {
 			return fault.BadInput(err)
 		}
 		s.scores = append(s.scores, score)
 	}
-	choice := l.judgement().best(s.scores)
+	choice := l.criterion().best(s.scores)
 	t, err := l.solve(s.sums, values[choice])
 	if err != nil {
 		return fault.BadInput(err)
 	}
 	t.choice = choice
-	s.taught, s.body = t, t.encode()
+	s.fitted, s.body = t, t.encode()
 	return nil
 }
 
@@ -143,16 +143,16 @@ func (s *server) errors(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// judge reads the figures of the solution on the held-out rows.
-func (s *server) judge() error {
+// evaluate reads the figures of the solution on the held-out rows.
+func (s *server) evaluate() error {
 	if s.heldOut == 0 {
 		return fault.BadInput(errors.New("moments: no party holds a row out to measure errors on; give a larger test: {fraction: ...}"))
 	}
-	v, err := lessonOf(s.Job).judge(s.sums, s.taught, s.heldOut, s.figures)
+	v, err := objectiveOf(s.Job).evaluate(s.sums, s.fitted, s.heldOut, s.figures)
 	if err != nil {
 		return fault.BadInput(err)
 	}
-	s.verdict = v
+	s.results = v
 	return nil
 }
 
@@ -162,8 +162,8 @@ func (s *server) cells() []learner.Cell {
 	for k, score := range s.scores {
 		l := s.Job.Learners()[k]
 		cells = append(cells, learner.Cell{
-			Kernel: s.Job.Kernel.Spec(), Numbers: learner.NumbersOf(l), Score: lessonOf(s.Job).judgement().name,
-			Folds: []float64{}, Mean: score, Rows: s.sums.Rows, Best: k == s.taught.choice,
+			Kernel: s.Job.Kernel.Spec(), Numbers: learner.NumbersOf(l), Score: objectiveOf(s.Job).criterion().name,
+			Folds: []float64{}, Mean: score, Rows: s.sums.Rows, Best: k == s.fitted.choice,
 		})
 	}
 	return cells
@@ -172,8 +172,8 @@ func (s *server) cells() []learner.Cell {
 // Result implements [method.Server].
 func (s *server) Result() (*method.Result, error) {
 	return &method.Result{
-		Job: s.Job.Name, Metrics: s.verdict.metrics, Grid: s.cells(), HeldOut: int(s.heldOut), Training: s.sums.Rows,
-		Eigenvalues: s.verdict.values, Leakage: s.leakage(), Details: &Details{Sums: s.sumsResult()},
+		Job: s.Job.Name, Metrics: s.results.metrics, Grid: s.cells(), HeldOut: int(s.heldOut), Training: s.sums.Rows,
+		Eigenvalues: s.results.values, Leakage: s.leakage(), Details: &Details{Sums: s.sumsResult()},
 	}, nil
 }
 

@@ -98,7 +98,7 @@ func random(ctx context.Context, j *job.Job, s method.Split) (fdskl.Learned, err
 // from the distribution of the job's directions. It ends soon after ctx does, with an error
 // that wraps ctx's error.
 func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []string, train int) (fdskl.Learned, error) {
-	t, err := fdskl.NewLesson(j, labels, train, j.Hash())
+	t, err := fdskl.NewSolver(j, labels, train, j.Hash())
 	if err != nil {
 		return fdskl.Learned{}, fault.BadInput(err)
 	}
@@ -143,7 +143,7 @@ func alone(ctx context.Context, c local.Comparison) error {
 func rehearsed(j *job.Job, training linalg.Rows) (fdskl.Directions, error) {
 	unit := 0.0
 	if j.Kernel.GammaUnit != "" {
-		unit = fdskl.Spread(training, j.Kernel.GammaUnit)
+		unit = fdskl.Unit(training, j.Kernel.GammaUnit)
 	}
 	gamma, err := fdskl.Gamma(j, unit)
 	return fdskl.DirectionsOf(j, columns.Directions{Gamma: gamma, Key: j.Hash(), Common: prg.Derive(j.Hash(), "fdskl/rehearsal")}), err

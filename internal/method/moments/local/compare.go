@@ -65,8 +65,8 @@ func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) 
 	classes := job.As[*sums.Keys](j.Protocol).Classes
 	s := summed{classes: len(classes), kernel: j.Kernel.Spec(), seed: j.Seed}
 	for _, one := range j.Learners() {
-		l, _ := learner.LessonOf(one)
-		s.alphas = append(s.alphas, l.Price)
+		l, _ := learner.ObjectiveOf(one)
+		s.alphas = append(s.alphas, l.Penalty)
 	}
 	var train, held []int
 	for i, test := range p.Test {

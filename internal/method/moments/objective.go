@@ -13,41 +13,41 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// lesson turns sums into the results of a learner.
-type lesson interface {
+// objective turns sums into the results of a learner.
+type objective interface {
 	// targets go into the sums with rows that have these labels, width of them
 	// with each; totals of them come with their own sums.
 	targets(labels []string, rows int) (moments.Targets, error)
 	width() int
 	totals() int
-	// judgement returns the rule that chooses among the job's values; its name is "" where
+	// criterion returns the rule that chooses among the job's values; its name is "" where
 	// there is one value.
-	judgement() judgement
+	criterion() criterion
 	// solve computes the parties' message from the sums, with one of the values: a solution
-	// with a number of outputs, and further numbers.
-	solve(s *moments.Sums, value float64) (*taught, error)
+	// with a number of outputs, and extra numbers.
+	solve(s *moments.Sums, value float64) (*fitted, error)
 	outputs() int
-	further(features int) int
+	extra(features int) int
 	// measure sums up errors over held-out rows, rounded, in figures() numbers of which none
 	// exceeds moments.SquaredBound.
-	measure(m feature.Map, t *taught, rows linalg.Rows, labels []string) ([]int64, error)
+	measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error)
 	figures() int
-	// judge reads the figures of all parties over the given number of rows.
-	judge(s *moments.Sums, t *taught, rows int64, figures []int64) (*verdict, error)
+	// evaluate reads the figures of all parties over the given number of rows.
+	evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error)
 	// describe fills in the parts of a model beside its reading and the solution.
-	describe(t *taught, r *model.RandomSpec)
+	describe(t *fitted, r *model.RandomSpec)
 }
 
-// judgement chooses one of a job's values by the sums over training rows alone: the scores of
+// criterion chooses one of a job's values by the sums over training rows alone: the scores of
 // many solutions on held-out rows would reveal much about these rows.
-type judgement struct {
+type criterion struct {
 	name    string
 	of      func(s *moments.Sums, value float64) (float64, error)
 	greater bool // the greatest is best, not the least
 }
 
 // best is the place of the best score, the first of several.
-func (j judgement) best(scores []float64) int {
+func (j criterion) best(scores []float64) int {
 	best := 0
 	for k, v := range scores {
 		if v < scores[best] && !j.greater || v > scores[best] && j.greater {
@@ -57,62 +57,62 @@ func (j judgement) best(scores []float64) int {
 	return best
 }
 
-// taught holds the one solution that the parties are told.
-type taught struct {
+// fitted holds the one solution that the parties are told.
+type fitted struct {
 	choice   int // which of the values in the job's list it is for
 	solution moments.Solution
-	further  []float64
+	extra    []float64
 }
 
-// verdict holds the results on the held-out rows.
-type verdict struct {
+// results holds the results on the held-out rows.
+type results struct {
 	metrics learner.Metrics
 	values  []float64 // eigenvalues
 }
 
-// lessonOf returns the lesson of a job's learner.
-func lessonOf(j *job.Job) lesson {
+// objectiveOf returns the objective of a job's learner.
+func objectiveOf(j *job.Job) objective {
 	k := job.As[*Keys](j.Protocol)
-	switch l, _ := learner.LessonOf(j.Learner); {
+	switch l, _ := learner.ObjectiveOf(j.Learner); {
 	case l.Components > 0:
-		return componentLesson(l.Components)
+		return componentObjective(l.Components)
 	case l.Process:
-		return processLesson{numberLesson{k.within()}, k.Deviations}
+		return processObjective{numberObjective{k.within()}, k.Deviations}
 	case j.Task().Numbers:
-		return numberLesson{k.within()}
+		return numberObjective{k.within()}
 	}
-	return classLesson(k.Classes)
+	return classObjective(k.Classes)
 }
 
 // regularisers of a job, in the order of its grid.
 func regularisers(j *job.Job) []float64 {
 	var list []float64
 	for _, one := range j.Learners() {
-		l, _ := learner.LessonOf(one)
-		list = append(list, l.Price)
+		l, _ := learner.ObjectiveOf(one)
+		list = append(list, l.Penalty)
 	}
 	return list
 }
 
-func (t *taught) encode() []byte {
+func (t *fitted) encode() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(t.choice))
 	w.Float64s(t.solution.Weights.Data)
 	w.Float64s(t.solution.Offset)
-	w.Float64s(t.further)
+	w.Float64s(t.extra)
 	return w.Bytes()
 }
 
-// decodeTaught reads the output of encode.
-func decodeTaught(j *job.Job, features int, b []byte) (*taught, error) {
-	r, l, values := wire.NewReader(b), lessonOf(j), regularisers(j)
-	t := &taught{choice: int(r.Uint32())}
+// decodeFitted reads the output of encode.
+func decodeFitted(j *job.Job, features int, b []byte) (*fitted, error) {
+	r, l, values := wire.NewReader(b), objectiveOf(j), regularisers(j)
+	t := &fitted{choice: int(r.Uint32())}
 	if r.Err() == nil && t.choice >= len(values) {
 		return nil, fmt.Errorf("a solution for value %d of %d", t.choice, len(values))
 	}
 	t.solution = moments.Solution{Weights: linalg.New[float64](l.outputs(), features), Offset: make([]float64, l.outputs())}
-	t.further = make([]float64, l.further(features))
-	for _, dst := range [][]float64{t.solution.Weights.Data, t.solution.Offset, t.further} {
+	t.extra = make([]float64, l.extra(features))
+	for _, dst := range [][]float64{t.solution.Weights.Data, t.solution.Offset, t.extra} {
 		r.Float64s(dst)
 		for _, v := range dst {
 			if math.IsNaN(v) || math.IsInf(v, 0) {

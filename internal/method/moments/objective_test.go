@@ -26,7 +26,7 @@ import (
 
 const lessonFile = `apiVersion: mercer/v1
 kind: Job
-metadata: {name: lesson}
+metadata: {name: objective}
 spec:
   data: {source: waves, label: %s, partition: {parties: [north, south, east]}, test: {source: other}, scale: standard}
   protocol: {name: moments%s}

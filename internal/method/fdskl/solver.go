@@ -13,9 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Lesson describes how the label holder learns from phases: which phases it asks for, and how
+// Solver describes how the label holder learns from phases: which phases it asks for, and how
 // it learns from them.
-type Lesson interface {
+type Solver interface {
 	fdskl.Schedule
 	// Learn is called once, when all requested phases have come. The error of interrupt, if
 	// that is not nil, ends it.
@@ -25,7 +25,7 @@ type Lesson interface {
 	failure() error
 }
 
-// Learnt holds the results of a lesson.
+// Learnt holds the results of a training.
 type Learnt struct {
 	Coefficients linalg.Matrix[float64] // outputs x two for each direction
 	Decisions    linalg.Matrix[float64] // outputs x held-out rows
@@ -47,9 +47,9 @@ func (l *Learnt) hash() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// NewLesson returns the lesson of a single active worker: it learns from the first train
+// NewSolver returns the solver of a single active worker: it learns from the first train
 // rows; the others are held out. There is a label for each row. The seed draws batches.
-func NewLesson(j *job.Job, labels []string, train int, seed [32]byte) (Lesson, error) {
+func NewSolver(j *job.Job, labels []string, train int, seed [32]byte) (Solver, error) {
 	p, err := newProblem(j, labels, train)
 	if err != nil {
 		return nil, err

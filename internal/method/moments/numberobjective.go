@@ -1,0 +1,161 @@
+package moments
+
+import (
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// numberObjective is a ridge regression of numbers from a range.
+type numberObjective struct{ within moments.Range }
+
+// numbers reads labels, which were checked when the job began.
+func (n numberObjective) numbers(labels []string) (moments.Numbers, error) {
+	values, err := dataset.Targets(labels)
+	return moments.Numbers{Values: values, Range: n.within}, err
+}
+
+func (n numberObjective) targets(labels []string, _ int) (moments.Targets, error) {
+	return n.numbers(labels)
+}
+
+func (n numberObjective) width() int    { return 2 }
+func (n numberObjective) totals() int   { return 2 }
+func (n numberObjective) outputs() int  { return 1 }
+func (n numberObjective) extra(int) int { return 0 }
+
+func (n numberObjective) criterion() criterion {
+	return criterion{name: crossValidation, of: moments.NumberScore}
+}
+
+func (n numberObjective) solve(s *moments.Sums, alpha float64) (*fitted, error) {
+	one, err := moments.Regress(s, n.within, alpha)
+	return &fitted{solution: one}, err
+}
+
+// figures: sums of the numbers, of their squares and of squared errors.
+func (n numberObjective) figures() int { return 3 }
+
+func (n numberObjective) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
+	e, err := n.errors(m, t, rows, labels)
+	if err != nil {
+		return nil, err
+	}
+	e = e.Rounded()
+	return []int64{e.Truth, e.Power, e.Squared}, nil
+}
+
+func (n numberObjective) errors(m feature.Map, t *fitted, rows linalg.Rows, labels []string) (*moments.NumberErrors, error) {
+	y, err := n.numbers(labels)
+	if err != nil {
+		return nil, err
+	}
+	return moments.MeasureNumbers(m, t.solution, rows, y)
+}
+
+// evaluate gives rmse and r2; the latter is left out where the truth is constant.
+func (n numberObjective) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []int64) (*results, error) {
+	e := moments.NumberErrors{Rows: rows, Truth: figures[0], Power: figures[1], Squared: figures[2]}
+	v := &results{metrics: learner.Metrics{"rmse": e.RMSE(n.within)}}
+	if r2, ok := e.R2(); ok {
+		v.metrics["r2"] = r2
+	}
+	return v, nil
+}
+
+func (n numberObjective) describe(*fitted, *model.RandomSpec) {}
+
+// processObjective is a Gaussian process: a ridge regression whose noise is the one
+// under which the numbers are likeliest. With deviations the parties are told the
+// sums of products of features too.
+type processObjective struct {
+	numberObjective
+	deviations bool
+}
+
+func (p processObjective) criterion() criterion {
+	return criterion{name: "log_marginal_likelihood", of: moments.LogMarginalLikelihood, greater: true}
+}
+
+// extra: with deviations the unit of the numbers, and the products of features.
+func (p processObjective) extra(features int) int {
+	if !p.deviations {
+		return 0
+	}
+	return 1 + moments.Triangle(features)
+}
+
+func (p processObjective) solve(s *moments.Sums, noise float64) (*fitted, error) {
+	t, err := p.numberObjective.solve(s, noise)
+	if err == nil && p.deviations {
+		t.extra = append([]float64{moments.Unit(s, p.within)}, triangleOf(s.Outer)...)
+	}
+	return t, err
+}
+
+// triangleOf is the upper triangle of a matrix, row after row.
+func triangleOf(m linalg.Matrix[float64]) []float64 {
+	list := make([]float64, 0, moments.Triangle(m.Rows))
+	for i := range m.Rows {
+		list = append(list, m.Row(i)[i:]...)
+	}
+	return list
+}
+
+// figures: with deviations also their sum, and the rows within 1.96 of them.
+func (p processObjective) figures() int {
+	if !p.deviations {
+		return p.numberObjective.figures()
+	}
+	return p.numberObjective.figures() + 2
+}
+
+func (p processObjective) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
+	if !p.deviations {
+		return p.numberObjective.measure(m, t, rows, labels)
+	}
+	e, err := p.errors(m, t, rows, labels)
+	if err != nil {
+		return nil, err
+	}
+	y, err := p.numbers(labels)
+	if err != nil {
+		return nil, err
+	}
+	process, err := moments.NewProcess(moments.Symmetric(m.Len(), t.extra[1:]), t.solution.Alpha, t.extra[0])
+	if err != nil {
+		return nil, err
+	}
+	if e.Deviation, e.Within, err = process.Measure(m, t.solution, rows, y); err != nil {
+		return nil, err
+	}
+	e = e.Rounded()
+	return []int64{e.Truth, e.Power, e.Squared, e.Deviation, e.Within}, nil
+}
+
+func (p processObjective) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
+	v, err := p.numberObjective.evaluate(s, t, rows, figures)
+	if err != nil {
+		return nil, err
+	}
+	if p.deviations {
+		e := moments.NumberErrors{Rows: rows, Deviation: figures[3], Within: figures[4]}
+		v.metrics["mean_deviation"], v.metrics["coverage_95"] = e.Process(p.within)
+	}
+	v.metrics["log_marginal_likelihood"], err = moments.LogMarginalLikelihood(s, t.solution.Alpha)
+	return v, err
+}
+
+// describe makes the model one of a ridge regression, since a process without deviations is a
+// ridge regression.
+func (p processObjective) describe(t *fitted, r *model.RandomSpec) {
+	if !p.deviations {
+		r.Reading.Kind = model.Ridge
+		return
+	}
+	r.Noise, r.Unit = r.Solution.Alpha, t.extra[0]
+	r.Outer = moments.Symmetric(r.Solution.Weights.Cols, t.extra[1:])
+}
