@@ -178,15 +178,15 @@ func (s *Session) Timeout(t protocol.Timer, round time.Duration) time.Duration {
 	return round
 }
 
-// Worded wraps a machine that does not know the job it serves, and rewrites the error with
+// Translated wraps a machine that does not know the job it serves, and rewrites the error with
 // which it ends into an error about the job.
-type Worded struct {
+type Translated struct {
 	protocol.Machine
 	Meaning func(error) error // of an end that is not nil
 }
 
 // Step implements protocol.Machine.
-func (w Worded) Step(e protocol.Event) (protocol.Effects, error) {
+func (w Translated) Step(e protocol.Event) (protocol.Effects, error) {
 	effects, err := w.Machine.Step(e)
 	if err == nil && effects.End != nil && effects.End.Err != nil {
 		effects.End = &protocol.End{Err: w.Meaning(effects.End.Err)}

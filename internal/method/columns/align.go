@@ -117,7 +117,7 @@ func (a alignment) server(setup method.Setup) (*method.Run, error) {
 // compared has a machine of the intersection speak of tables, since the only ids
 // stand for tables.
 func compared(m protocol.Machine) protocol.Machine {
-	return method.Worded{Machine: m, Meaning: func(err error) error {
+	return method.Translated{Machine: m, Meaning: func(err error) error {
 		var none *psi.EmptyError
 		if !errors.As(err, &none) {
 			return err

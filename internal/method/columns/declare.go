@@ -85,9 +85,9 @@ type Judge interface {
 	Usable(Declared) error
 }
 
-// hear reads the statements of a session, and finds the party whose rows differ from the
+// readDeclared reads the statements of a session, and finds the party whose rows differ from the
 // others' rows.
-func hear(parties []string, statements [][]byte) (Declared, error) {
+func readDeclared(parties []string, statements [][]byte) (Declared, error) {
 	var d Declared
 	digest, err := sums.Statements(parties, statements, func(b []byte) error {
 		one, err := decodeDeclaration(b)
@@ -134,7 +134,7 @@ func (d Declaration) order() [sha256.Size]byte {
 
 // take reads the statements of a session into d, unless the method cannot use them.
 func (d *Declared) take(parties []string, statements [][]byte, j Judge) error {
-	heard, err := hear(parties, statements)
+	heard, err := readDeclared(parties, statements)
 	*d = heard
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func TestMisalignedPartyIsNamed(t *testing.T) {
 		"rows of too many":  {[][]byte{declarationOf(1<<22+1, 1), declarationOf(1<<22+1, 1), declarationOf(1<<22+1, 1)}, "guest"},
 		"columns of nobody": {[][]byte{declarationOf(9, 1), declarationOf(9, 1), (Declaration{Rows: 9}).encode()}, "third"},
 	} {
-		_, err := hear(parties, c.statements)
+		_, err := readDeclared(parties, c.statements)
 		var blame *protocol.BlameError
 		switch {
 		case c.blamed == "" && err != nil, c.blamed != "" && err == nil:
@@ -49,7 +49,7 @@ func TestMisalignedPartyIsNamed(t *testing.T) {
 // another one.
 func TestDeclaredHasAName(t *testing.T) {
 	digest := func(order byte, rows int) [32]byte {
-		d, err := hear([]string{"guest", "host"}, [][]byte{declarationOf(rows, order), declarationOf(rows, order)})
+		d, err := readDeclared([]string{"guest", "host"}, [][]byte{declarationOf(rows, order), declarationOf(rows, order)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -193,7 +193,7 @@ func (p *party) teller(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sums.Teller(setup, v.encode(p.Job.Task()))
+	return sums.Sender(setup, v.encode(p.Job.Task()))
 }
 
 // learn ends the training, unless it is interrupted, and measures it on held-out

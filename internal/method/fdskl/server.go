@@ -33,13 +33,13 @@ func (Method) Server(c method.Case) (method.Server, error) {
 // Machine implements [method.Member].
 func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	if step == "learn" {
-		return sums.Hearer(setup, s.hear)
+		return sums.Receiver(setup, s.takeFinding)
 	}
 	return s.Server.Machine(step, setup, s)
 }
 
-// hear takes the finding over.
-func (s *server) hear(body []byte) error {
+// takeFinding takes the finding over.
+func (s *server) takeFinding(body []byte) error {
 	v, err := decodeFinding(s.Job.Task(), body)
 	if err != nil {
 		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)

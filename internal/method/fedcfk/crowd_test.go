@@ -225,7 +225,7 @@ func TestDeviceRefuses(t *testing.T) {
 	honest := likes(50, 14, 15)
 	p := c.Party([]int{1})
 	k := among(fedcfktest.Names(96))
-	if err := p.Hear(Popularity, nil, k.first.Summation, k.first.survivors); err != nil {
+	if err := p.NoteSum(Popularity, nil, k.first.Summation, k.first.survivors); err != nil {
 		t.Fatal(err)
 	}
 	if _, kept, err := c.pairing(p.known, encodeCounts(honest)); err != nil || !slices.Equal(kept, []int{0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}) {
@@ -424,7 +424,7 @@ func TestAttackInventedPopularity(t *testing.T) {
 	wrong := second(t, c, k, invented).Session.ID()
 	for _, list := range people {
 		p := c.Party(list)
-		if err := p.Hear(Popularity, nil, k.first.Summation, k.first.survivors); err != nil {
+		if err := p.NoteSum(Popularity, nil, k.first.Summation, k.first.survivors); err != nil {
 			t.Fatal(err)
 		}
 		if second(t, c, p.Known(), invented).Session.ID() != wrong {

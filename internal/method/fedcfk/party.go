@@ -74,13 +74,13 @@ func (p *Party) Machine(step string, s method.Setup) (*method.Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		return sums.Hearer(s, func(body []byte) error { return p.recommend(body, n.hash) })
+		return sums.Receiver(s, func(body []byte) error { return p.recommend(body, n.hash) })
 	}
 	list, err := p.List(step, s.Announced)
 	if err != nil {
 		return nil, err
 	}
-	return sums.Adder(s, list, func(of sums.Summation, survivors []string) error { return p.Hear(step, s.Announced, of, survivors) })
+	return sums.Adder(s, list, func(of sums.Summation, survivors []string) error { return p.NoteSum(step, s.Announced, of, survivors) })
 }
 
 // List returns what the party adds in a step.
@@ -97,8 +97,8 @@ func (p *Party) List(step string, announced []byte) (secagg.Vector, error) {
 
 func noSum(step string) error { return fmt.Errorf("fedcfk: step %q is no sum", step) }
 
-// Hear takes in the members of the sum of a step.
-func (p *Party) Hear(step string, announced []byte, s sums.Summation, survivors []string) (err error) {
+// NoteSum takes in the members of the sum of a step.
+func (p *Party) NoteSum(step string, announced []byte, s sums.Summation, survivors []string) (err error) {
 	switch h := (heard{s, survivors}); step {
 	case Popularity:
 		p.first = h
@@ -114,14 +114,14 @@ func (p *Party) Hear(step string, announced []byte, s sums.Summation, survivors 
 // recommend checks the kernel and solves for the party's own recommendations.
 func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {
 	if sha256.Sum256(body) != hash {
-		return p.toldWrong("another kernel than the one that was announced")
+		return p.blameServer("another kernel than the one that was announced")
 	}
 	k, err := DecodeItemKernel(body)
 	if err != nil {
-		return p.toldWrong("%w", err)
+		return p.blameServer("%w", err)
 	}
 	if k.Catalogue != p.Items || !slices.Equal(k.Kept, p.kept) {
-		return p.toldWrong("a kernel between other items than those of the second sum")
+		return p.blameServer("a kernel between other items than those of the second sum")
 	}
 	scores, err := p.Recommend(k.Model(), k.Kept, p.likes)
 	if err != nil {

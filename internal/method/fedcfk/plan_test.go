@@ -57,7 +57,7 @@ func afterFirst(t *testing.T) (*Party, []method.Step) {
 	}
 	k := first(t, crowdOf(c), c.Parties, c.Parties[:17])
 	party := p.(*Party)
-	if err := party.Hear(Popularity, nil, k.first.Summation, k.first.survivors); err != nil {
+	if err := party.NoteSum(Popularity, nil, k.first.Summation, k.first.survivors); err != nil {
 		t.Fatal(err)
 	}
 	return party, plan

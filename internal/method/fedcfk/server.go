@@ -49,7 +49,7 @@ func (s *Server) Known() method.Known {
 // Machine implements [method.Member].
 func (s *Server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	if step == Tell {
-		return sums.Teller(setup, s.broadcast)
+		return sums.Sender(setup, s.broadcast)
 	}
 	params, err := secagg.DecodeParams(setup.Session.Params)
 	if err != nil {

@@ -41,10 +41,10 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	case "protocol":
 		return p.adder(setup, p.Declared, slices.Index(p.Job.Parties(), p.Self), p.Rows, func() { p.summed, p.parent = true, setup.Session.ID() })
 	case "labels":
-		return sums.Teller(setup, encodeLabels(p.Set.Labels))
+		return sums.Sender(setup, encodeLabels(p.Set.Labels))
 	case "keep":
-		return sums.Hearer(setup, func(body []byte) error {
-			if err := p.told(body); err != nil {
+		return sums.Receiver(setup, func(body []byte) error {
+			if err := p.takeSupport(body); err != nil {
 				return protocol.Blame(p.Coordinator, protocol.KindInconsistent, fmt.Errorf("gram: %w", err))
 			}
 			return nil
@@ -102,8 +102,8 @@ func (p *party) Facts() method.Facts {
 	return method.Facts{Known: true, Grid: p.grid}
 }
 
-// told notes which rows are in the model: the party keeps its columns of these rows.
-func (p *party) told(body []byte) error {
+// takeSupport notes which rows are in the model: the party keeps its columns of these rows.
+func (p *party) takeSupport(body []byte) error {
 	r := wire.NewReader(body)
 	outputs, bits := int(r.Uint32()), r.Rest()
 	if err := r.Close("support"); err != nil {

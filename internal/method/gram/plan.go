@@ -33,7 +33,7 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 	}
 	plan = append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"})
 	if j.Prediction == job.Open {
-		plan = append(plan, method.Step{Name: "keep"}, method.Step{Name: "keep", Session: sums.Tell(c, func(k method.Known) int {
+		plan = append(plan, method.Step{Name: "keep"}, method.Step{Name: "keep", Session: sums.Broadcast(c, func(k method.Known) int {
 			return 4 + (trainingRows(j, k.(columns.Declared))+7)/8
 		})})
 	}

@@ -67,7 +67,7 @@ func (h *helper) Machine(step string, setup method.Setup) (*method.Run, error) {
 	case "protocol":
 		return h.adder(setup, h.Declared, slices.Index(h.Job.Parties(), h.Self), h.withModel(), func() {})
 	case "answer":
-		return sums.Hearer(setup, h.answered)
+		return sums.Receiver(setup, h.answered)
 	}
 	return h.Helper.Machine(step, setup, h)
 }
@@ -140,7 +140,7 @@ func (a *answerer) Machine(step string, setup method.Setup) (*method.Run, error)
 		for i := range a.answer.Rows {
 			w.Float64s(a.answer.Row(i))
 		}
-		return sums.Teller(setup, w.Bytes())
+		return sums.Sender(setup, w.Bytes())
 	}
 	return a.MachineOfNew(step, setup, a)
 }

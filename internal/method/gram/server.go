@@ -37,9 +37,9 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	case "protocol":
 		return s.summer(setup)
 	case "labels":
-		return sums.Hearer(setup, s.hear)
+		return sums.Receiver(setup, s.takeLabels)
 	case "keep":
-		return sums.Teller(setup, s.support())
+		return sums.Sender(setup, s.support())
 	}
 	return s.Server.Machine(step, setup, s)
 }
@@ -63,8 +63,8 @@ func (s *server) summer(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// hear takes the label holder's word over.
-func (s *server) hear(body []byte) error {
+// takeLabels takes the labels over.
+func (s *server) takeLabels(body []byte) error {
 	labels, err := decodeLabels(body, len(s.Problem.Test))
 	if err != nil {
 		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)

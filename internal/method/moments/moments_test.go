@@ -140,7 +140,7 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 		}
 		body := make([]byte, fittedBytes(j, job.As[*Keys](j.Protocol).Directions))
 		body[4] = first
-		if err := p.told(body, s); err != nil {
+		if err := p.takeSolution(body, s); err != nil {
 			t.Fatal(err)
 		}
 		return p.known()

@@ -226,12 +226,12 @@ func TestCountsThatAreRefused(t *testing.T) {
 			statements = append(statements, statement(n))
 		}
 		p.Limits, p.counted = method.Limits{Directions: tt.most, Floors: tt.floors}, headcount{}
-		err := p.hear(statements)
+		err := p.takeCounts(statements)
 		if fault.CodeOf(err) != tt.code || (err == nil) != (p.counted.list != nil) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := p.hear([][]byte{statement(200), {1}, statement(200)}); fault.CodeOf(err) != fault.CodeMisbehaved {
+	if err := p.takeCounts([][]byte{statement(200), {1}, statement(200)}); fault.CodeOf(err) != fault.CodeMisbehaved {
 		t.Errorf("a statement of one byte: %v", err)
 	}
 }
@@ -241,7 +241,7 @@ func FuzzHearCounts(f *testing.F) {
 	f.Add(make([]byte, 8))
 	f.Add([]byte{1})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := hearCounts(j, j.Parties(), [][]byte{b, b, b})
+		c, err := readCounts(j, j.Parties(), [][]byte{b, b, b})
 		if err == nil && (len(b) != 8 || c.total() > 3*moments.MaxRows) {
 			t.Errorf("%x is read as %v", b, c.list)
 		}

@@ -54,7 +54,7 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	case "sums":
 		return p.summand(setup)
 	case "tell":
-		return sums.Hearer(setup, func(body []byte) error { return p.told(body, setup.Session) })
+		return sums.Receiver(setup, func(body []byte) error { return p.takeSolution(body, setup.Session) })
 	case "errors":
 		return p.errors(setup)
 	}
@@ -111,8 +111,8 @@ func directions(j *job.Job, sums protocol.SessionID, features, columns int) (fea
 	return moments.Features(j.Kernel.Spec(), sums, features, columns)
 }
 
-// told takes the solution over.
-func (p *party) told(body []byte, s *protocol.Session) error {
+// takeSolution takes the solution over.
+func (p *party) takeSolution(body []byte, s *protocol.Session) error {
 	t, err := decodeFitted(p.Job, p.known().features(p.Job), body)
 	if err != nil {
 		return protocol.Blame(s.With(protocol.RoleServer)[0], protocol.KindInconsistent, fmt.Errorf("moments: %w", err))
@@ -178,7 +178,7 @@ func (k known) features(j *job.Job) int {
 func (p *party) declarer(setup method.Setup) (*method.Run, error) {
 	var own wire.Writer
 	own.Uint64(uint64(len(p.Split.Rows(false))))
-	return sums.Declarer(setup, own.Bytes(), p.hear)
+	return sums.Declarer(setup, own.Bytes(), p.takeCounts)
 }
 
 // headcount is the numbers of training rows as all parties have declared them.
@@ -196,8 +196,8 @@ func (c headcount) total() int64 {
 	return sum
 }
 
-// hearCounts reads what the parties have declared.
-func hearCounts(j *job.Job, parties []string, statements [][]byte) (headcount, error) {
+// readCounts reads what the parties have declared.
+func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, error) {
 	var c headcount
 	digest, err := sums.Statements(parties, statements, func(b []byte) error {
 		r := wire.NewReader(b)
@@ -218,10 +218,10 @@ func hearCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 	return c, nil
 }
 
-// hear takes the numbers of training rows over. Nothing binds them to real rows: what
+// takeCounts takes the numbers of training rows over. Nothing binds them to real rows: what
 // stands against it is the party's own floors and its operator's bound.
-func (p *party) hear(statements [][]byte) error {
-	all, err := hearCounts(p.Job, p.Parties, statements)
+func (p *party) takeCounts(statements [][]byte) error {
+	all, err := readCounts(p.Job, p.Parties, statements)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 			return sums.Sum{Epoch: "sums/" + hex.EncodeToString(heard.counted[:]), Groups: sumGroups(j, heard.features(j))}, nil
 		})},
 		method.Step{Name: "learn"},
-		method.Step{Name: "tell", Session: sums.Tell(c, func(k method.Known) int { return fittedBytes(j, k.(known).features(j)) })},
+		method.Step{Name: "tell", Session: sums.Broadcast(c, func(k method.Known) int { return fittedBytes(j, k.(known).features(j)) })},
 		method.Step{Name: "errors", Session: sums.Session(c, "errors", func(k method.Known) (sums.Sum, error) {
 			heard := k.(known)
 			return sums.Sum{Epoch: hex.EncodeToString(heard.solution[:]), Groups: errorGroups(j)}, nil

@@ -55,7 +55,7 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	case "sums":
 		return s.adder(setup)
 	case "tell":
-		return sums.Teller(setup, s.body)
+		return sums.Sender(setup, s.body)
 	case "errors":
 		return s.errors(setup)
 	}
@@ -66,7 +66,7 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 func (s *server) listener(setup method.Setup) (*method.Run, error) {
 	return sums.Listener(setup, func(statements [][]byte) error {
 		var err error
-		s.counted, err = hearCounts(s.Job, s.Parties, statements)
+		s.counted, err = readCounts(s.Job, s.Parties, statements)
 		return err
 	})
 }

@@ -52,7 +52,7 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 // bounded has a machine that holds rows up to a limit say that more are the job's
 // fault, and that another protocol has no matrix of all rows.
 func bounded(m protocol.Machine) protocol.Machine {
-	return method.Worded{Machine: m, Meaning: func(err error) error {
+	return method.Translated{Machine: m, Meaning: func(err error) error {
 		var limit *okra.LimitError
 		if !errors.As(err, &limit) {
 			return err

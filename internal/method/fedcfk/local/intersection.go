@@ -22,8 +22,8 @@ func NewIntersection(c fedcfk.Crowd, devices int) *Intersection {
 // Begin starts to count another round.
 func (n *Intersection) Begin() { n.rounds++ }
 
-// Hear counts a device's request.
-func (n *Intersection) Hear(device int, items []int) {
+// Count counts a device's request.
+func (n *Intersection) Count(device int, items []int) {
 	if n.asked[device] == nil {
 		n.asked[device] = make([]uint16, n.items)
 	}

@@ -21,7 +21,7 @@ import (
 // it.
 type merging struct {
 	*people
-	askers    []*Asker
+	devices   []*PaperDevice
 	catalogue []int // all items
 	estimate  *Estimate
 	offer     *Offer
@@ -88,16 +88,16 @@ func (m *merging) attack(sum *clients.Sum) {
 
 // ask lets every device ask for rows, while the server counts.
 func (m *merging) ask(round int) {
-	requests := make([][]int, len(m.askers))
+	requests := make([][]int, len(m.devices))
 	linalg.For(len(requests), 4, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			requests[i] = m.askers[i].Request()
-			m.askers[i].Keep(round, requests[i], m.offer.Rows(requests[i]))
+			requests[i] = m.devices[i].Request()
+			m.devices[i].Keep(round, requests[i], m.offer.Rows(requests[i]))
 		}
 	})
 	m.intersection.Begin()
 	for i, items := range requests {
-		m.intersection.Hear(i, items)
+		m.intersection.Count(i, items)
 		m.figures.Paper.Requested += uint64(len(items))
 	}
 }
@@ -123,7 +123,7 @@ func (m *merging) learn(context.Context) error {
 func (m *merging) evaluate(context.Context) error {
 	var saddles atomic.Int64
 	err := m.recommend(func(user int) ([]float64, error) {
-		scores, convex, err := m.askers[user].Rank(m.offer.Mean, learner.ProfileOf(m.Job).Lambda)
+		scores, convex, err := m.devices[user].Rank(m.offer.Mean, learner.ProfileOf(m.Job).Lambda)
 		if !convex && err == nil {
 			saddles.Add(1)
 		}

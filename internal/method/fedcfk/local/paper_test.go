@@ -127,7 +127,7 @@ func TestEstimate(t *testing.T) {
 func TestRequest(t *testing.T) {
 	const rounds = 200
 	liked := []int{2, 30, 31, 77, 90}
-	a := NewAsker(paperCrowd(100), liked, prg.New([32]byte{}, "test"))
+	a := NewPaperDevice(paperCrowd(100), liked, prg.New([32]byte{}, "test"))
 	var before []int
 	own, others := 0, 0
 	for range rounds {
@@ -147,7 +147,7 @@ func TestRequest(t *testing.T) {
 	if others != 15*rounds || own < 720 || own > 880 {
 		t.Errorf("%d others, want 15 each time; %d of 1000 liked ones, want four fifths", others, own)
 	}
-	all := NewAsker(paperCrowd(6), []int{0, 1, 2, 3}, prg.New([32]byte{}, "test"))
+	all := NewPaperDevice(paperCrowd(6), []int{0, 1, 2, 3}, prg.New([32]byte{}, "test"))
 	if request := all.Request(); !slices.Contains(request, 4) || !slices.Contains(request, 5) {
 		t.Errorf("%v: there are two others, and both are asked for", request)
 	}
@@ -156,7 +156,7 @@ func TestRequest(t *testing.T) {
 // Of rows that disagree the younger one is believed, and what was never asked for
 // is not known.
 func TestKeep(t *testing.T) {
-	a := NewAsker(paperCrowd(4), []int{0, 2, 3}, prg.New([32]byte{}, "test"))
+	a := NewPaperDevice(paperCrowd(4), []int{0, 2, 3}, prg.New([32]byte{}, "test"))
 	if scores, convex, err := a.Rank([]float64{.1, .4, .2, .3}, .1); err != nil || !convex || !slices.Equal(scores, []float64{.1, .4, .2, .3}) {
 		t.Errorf("without a row: %v, %v, %v", scores, convex, err)
 	}
@@ -185,7 +185,7 @@ func TestMaxMergeIsNoKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := NewAsker(paperCrowd(3), []int{0, 1, 2}, prg.New([32]byte{}, "test"))
+	a := NewPaperDevice(paperCrowd(3), []int{0, 1, 2}, prg.New([32]byte{}, "test"))
 	a.Keep(1, a.Liked, offer.Rows(a.Liked))
 	if _, convex, err := a.Rank(offer.Mean, .1); err != nil || convex {
 		t.Errorf("0 is like 1, 1 like 2, 0 not like 2: convex %v, %v", convex, err)

@@ -173,7 +173,7 @@ func TestDecoyIntersection(t *testing.T) {
 	for round := 1; round <= 50; round++ {
 		n.Begin()
 		for u, list := range lists {
-			n.Hear(u, NewAsker(c, list, prg.New([32]byte{byte(round), byte(u)}, "test")).Request())
+			n.Count(u, NewPaperDevice(c, list, prg.New([32]byte{byte(round), byte(u)}, "test")).Request())
 		}
 		if precision, recall := guesses(n, lists); round == 1 && precision > .6 {
 			t.Errorf("one request gives %.2f of the liked items away, precision %.2f", recall, precision)

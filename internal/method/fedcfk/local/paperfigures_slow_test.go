@@ -28,7 +28,7 @@ func paperFigures(t *testing.T, train, test [][]int, items, rounds int, share fl
 	}
 	var n atomic.Int64
 	m, judged, err := learner.Ranking(items, train, test, func(user int) ([]float64, error) {
-		a := NewAsker(c, train[user], prg.New([32]byte{}, "test"))
+		a := NewPaperDevice(c, train[user], prg.New([32]byte{}, "test"))
 		a.Keep(1, train[user], offer.Rows(train[user]))
 		scores, convex, err := a.Rank(offer.Mean, learner.ProfileOf(c.Job).Lambda)
 		if !convex {
@@ -80,9 +80,9 @@ func TestPaperAttackFigures(t *testing.T) {
 	people, c := r.Profiles(in), paperCrowd(len(r.Items))
 	n, differences := NewIntersection(c, len(people)), NewDifferences(len(people))
 	var readings Readings
-	askers := make([]*Asker, len(people))
+	devices := make([]*PaperDevice, len(people))
 	for u, list := range people {
-		askers[u] = NewAsker(c, list, prg.New([32]byte{byte(u), byte(u >> 8)}, "test/requests"))
+		devices[u] = NewPaperDevice(c, list, prg.New([32]byte{byte(u), byte(u >> 8)}, "test/requests"))
 	}
 	for round := range 100 {
 		chosen, lists := someOf(people, .1, round)
@@ -93,8 +93,8 @@ func TestPaperAttackFigures(t *testing.T) {
 		readings.Add(SoleLists(c.Items, pairsOf(c.Items, lists)), names)
 		differences.Add(chosen)
 		n.Begin()
-		for u, a := range askers {
-			n.Hear(u, a.Request())
+		for u, a := range devices {
+			n.Count(u, a.Request())
 		}
 	}
 	read, named := readings.Count()

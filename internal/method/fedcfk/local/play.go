@@ -84,7 +84,7 @@ func newMerging(p *people) *merging {
 	m := &merging{people: p, exact: true, catalogue: dataset.Complement(p.crowd.Items, nil), estimate: NewEstimate(p.crowd.Items),
 		differences: NewDifferences(len(p.Names)), intersection: NewIntersection(p.crowd, len(p.Names))}
 	for i, name := range p.Names {
-		m.askers = append(m.askers, NewAsker(p.crowd, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
+		m.devices = append(m.devices, NewPaperDevice(p.crowd, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
 	}
 	p.figures.Paper = &fedcfk.PaperFigures{Rounds: p.crowd.Keys().Rounds}
 	return m
@@ -155,7 +155,7 @@ func (r *recommending) popularity(ctx context.Context) (err error) {
 		return err
 	}
 	for _, name := range r.first.Stayed {
-		if err := r.parties[r.Place[name]].Hear(fedcfk.Popularity, nil, r.first.Summation, r.first.Heard[name]); err != nil {
+		if err := r.parties[r.Place[name]].NoteSum(fedcfk.Popularity, nil, r.first.Summation, r.first.Heard[name]); err != nil {
 			return err
 		}
 	}

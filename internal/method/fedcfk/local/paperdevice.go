@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Asker is a device of FedCFK's mode paper. It takes part in many rounds, and
+// PaperDevice is a device of FedCFK's mode paper. It takes part in many rounds, and
 // asks for rows of the kernel under cover of others (section 3.2 of the paper).
-type Asker struct {
+type PaperDevice struct {
 	fedcfk.Device
 	random *prg.Stream
 	held   []heldRow // of each liked item
@@ -23,14 +23,14 @@ type heldRow struct {
 	values []uint16
 }
 
-// NewAsker returns the device of a person who likes the given items, ascending.
-func NewAsker(c fedcfk.Crowd, liked []int, random *prg.Stream) *Asker {
-	return &Asker{fedcfk.Device{Crowd: c, Liked: liked}, random, make([]heldRow, len(liked))}
+// NewPaperDevice returns the device of a person who likes the given items, ascending.
+func NewPaperDevice(c fedcfk.Crowd, liked []int, random *prg.Stream) *PaperDevice {
+	return &PaperDevice{fedcfk.Device{Crowd: c, Liked: liked}, random, make([]heldRow, len(liked))}
 }
 
 // Request draws the items whose rows the device asks for, ascending: most of the items that
 // the person likes, and others at random.
-func (a *Asker) Request() []int {
+func (a *PaperDevice) Request() []int {
 	var list, others []int
 	for _, i := range a.Liked {
 		if a.random.Float64() >= a.Keys().Omitted {
@@ -51,7 +51,7 @@ func (a *Asker) Request() []int {
 }
 
 // Keep takes the answer to a request after a round, counted from 1.
-func (a *Asker) Keep(round int, items []int, rows [][]uint16) {
+func (a *PaperDevice) Keep(round int, items []int, rows [][]uint16) {
 	for at, i := range items {
 		if place, likes := slices.BinarySearch(a.Liked, i); likes {
 			a.held[place] = heldRow{round, rows[at]}
@@ -63,7 +63,7 @@ func (a *Asker) Keep(round int, items []int, rows [][]uint16) {
 // form that it minimises was convex; where it is not, the weights come from [komd.Descend]. A
 // device that holds no row yet uses the mean of each item's row: it recommends the items that
 // go with everything.
-func (a *Asker) Rank(mean []float64, lambda float64) (scores []float64, convex bool, err error) {
+func (a *PaperDevice) Rank(mean []float64, lambda float64) (scores []float64, convex bool, err error) {
 	s := a.stripe(mean)
 	if len(s.Liked) == 0 {
 		return mean, true, nil
@@ -73,7 +73,7 @@ func (a *Asker) Rank(mean []float64, lambda float64) (scores []float64, convex b
 
 // stripe puts the held rows together. Rows of different rounds may give different values for
 // a pair of liked items; the younger row counts.
-func (a *Asker) stripe(mean []float64) komd.Stripe {
+func (a *PaperDevice) stripe(mean []float64) komd.Stripe {
 	s := komd.Stripe{Mean: mean}
 	var held []heldRow
 	for at, row := range a.held {

@@ -10,22 +10,22 @@ import (
 	"github.com/mercer-fl/mercer/protocol/declare"
 )
 
-// Tell describes a session in which the coordinator tells all parties the result of a sum, in
+// Broadcast describes a session in which the coordinator sends all parties the result of a sum, in
 // length bytes.
-func Tell(c method.Case, length func(method.Known) int) *method.Session {
+func Broadcast(c method.Case, length func(method.Known) int) *method.Session {
 	return method.Following(method.Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: "train",
 	}, func(k method.Known) ([]byte, error) { return broadcast.Encode(length(k)), nil })
 }
 
-// Teller is the machine of the member that tells a body to the others.
-func Teller(s method.Setup, body []byte) (*method.Run, error) {
+// Sender is the machine of the member that sends a body to the others.
+func Sender(s method.Setup, body []byte) (*method.Run, error) {
 	m, err := broadcast.NewServer(s.Setup, body)
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// Hearer is the machine of a member that is told a body, which take takes over.
-func Hearer(s method.Setup, take func(body []byte) error) (*method.Run, error) {
+// Receiver is the machine of a member that receives a body, which take takes over.
+func Receiver(s method.Setup, take func(body []byte) error) (*method.Run, error) {
 	m, err := broadcast.NewParty(s.Setup)
 	return method.RunOf(m, err, func() error { return take(m.Body()) })
 }
