@@ -26,14 +26,14 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 		return
 	}
 	q := &asked{Question: *body, party: in.Message.Sender, in: in, overtaken: make(chan struct{})}
-	switch c.desk.admit(q) {
+	switch c.questions.admit(q) {
 	case repeated:
 		c.later(in, waitForPlace) // acknowledged, it would be so at the broker too
 	case refused:
 		c.acknowledge(in)
-		if c.desk.refuse(q.party) {
+		if c.questions.refuse(q.party) {
 			running.Go(func() {
-				defer c.desk.told(q.party)
+				defer c.questions.notified(q.party)
 				c.putOff(ctx, q)
 			})
 		}
@@ -72,13 +72,13 @@ func (q *asked) until(ctx context.Context) (context.Context, func()) {
 // answerNext has the next question answered beside everything else, if there is one
 // and a place for it.
 func (c *Coordinator) answerNext(ctx context.Context, running *sync.WaitGroup) {
-	q := c.desk.next()
+	q := c.questions.next()
 	if q == nil {
 		return
 	}
 	running.Go(func() {
 		c.answer(ctx, q)
-		c.desk.done(q)
+		c.questions.done(q)
 		if ctx.Err() == nil {
 			c.answerNext(ctx, running)
 		}

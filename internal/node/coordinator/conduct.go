@@ -220,7 +220,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 		return c.waited(ctx, d, err)
 	}
 	for !began && !c.gathered(d) {
-		if err := c.hear(ctx, d); err != nil {
+		if err := c.handle(ctx, d); err != nil {
 			return c.waited(ctx, d, err)
 		}
 	}
@@ -285,8 +285,8 @@ func (c *Coordinator) waited(ctx context.Context, d *conducted, err error) error
 	return err
 }
 
-// hear handles one control message of the session.
-func (c *Coordinator) hear(ctx context.Context, d *conducted) error {
+// handle handles one control message of the session.
+func (c *Coordinator) handle(ctx context.Context, d *conducted) error {
 	select {
 	case <-ctx.Done():
 		return interrupted(ctx)

@@ -49,10 +49,10 @@ type Usage func() (cpuSeconds float64, peakRSS uint64)
 // Coordinator is the daemon. It is safe for concurrent use.
 type Coordinator struct {
 	Config
-	name     string
-	exchange *mail.Exchange
-	queue    chan struct{} // a nudge: there may be a job to run
-	desk     *desk
+	name      string
+	exchange  *mail.Exchange
+	queue     chan struct{} // a nudge: there may be a job to run
+	questions *queue
 
 	submitting sync.Mutex // one submission at a time: jobs are numbered
 	changing   sync.Mutex // one change of a status at a time, with its way to the disk
@@ -66,8 +66,8 @@ type Coordinator struct {
 	open    map[protocol.SessionID]kept // sessions that are not destroyed
 	deleted map[job.ID]bool             // jobs there were
 	changed chan struct{}               // closed and replaced when a job changes
-	// telling holds the parties that are being told what has become of their jobs.
-	telling map[string]bool
+	// notices holds the parties that are being told what has become of their jobs.
+	notices map[string]bool
 }
 
 // kept is a session in the vault with the job it belongs to.
@@ -80,17 +80,17 @@ type kept struct {
 func New(c Config) (*Coordinator, error) {
 	name := c.Roster.Coordinator().Name
 	co := &Coordinator{
-		Config:   c,
-		name:     name,
-		exchange: mail.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
-		queue:    make(chan struct{}, 1),
-		desk:     newDesk(),
-		jobs:     make(map[job.ID]*Job),
-		inboxes:  make(map[protocol.SessionID]chan driver.Inbound),
-		open:     make(map[protocol.SessionID]kept),
-		deleted:  make(map[job.ID]bool),
-		changed:  make(chan struct{}),
-		telling:  make(map[string]bool),
+		Config:    c,
+		name:      name,
+		exchange:  mail.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
+		queue:     make(chan struct{}, 1),
+		questions: newQueue(),
+		jobs:      make(map[job.ID]*Job),
+		inboxes:   make(map[protocol.SessionID]chan driver.Inbound),
+		open:      make(map[protocol.SessionID]kept),
+		deleted:   make(map[job.ID]bool),
+		changed:   make(chan struct{}),
+		notices:   make(map[string]bool),
 	}
 	if err := co.readJobs(); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
@@ -101,7 +101,7 @@ func New(c Config) (*Coordinator, error) {
 	return co, nil
 }
 
-func newDesk() *desk { return &desk{refusing: make(map[string]bool)} }
+func newQueue() *queue { return &queue{refusing: make(map[string]bool)} }
 
 // readSessions takes up the sessions of unfinished jobs. The others are
 // destroyed: a prediction is not run on after a restart, since the party that

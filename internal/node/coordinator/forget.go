@@ -51,7 +51,7 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 		j = c.toAll(id)
 	}
 	forget := control.Forget{Job: id}
-	f.Silent, err = c.hearAll(ctx, j, word{control.KindForget, forget.Encode(), control.KindForgotten}, func(m protocol.Message) {
+	f.Silent, err = c.announce(ctx, j, notice{control.KindForget, forget.Encode(), control.KindForgotten}, func(m protocol.Message) {
 		if said, err := control.DecodeForgotten(m.Body); err == nil && said.Job == id {
 			f.Parties[m.Sender] = said.Gone
 		}

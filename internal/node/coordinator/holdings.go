@@ -13,11 +13,11 @@ import (
 func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run func(func())) {
 	name := in.Message.Sender
 	c.acknowledge(in)
-	if len(in.Message.Body) > maxControlBytes || !c.tell(name) {
+	if len(in.Message.Body) > maxControlBytes || !c.beginNotice(name) {
 		return
 	}
 	run(func() {
-		defer c.told(name)
+		defer c.endNotice(name)
 		held, err := control.DecodeHoldings(in.Message.Body)
 		if err != nil {
 			c.Logger.Warn("a list of jobs that cannot be read", "party", name, "error", err)
@@ -32,20 +32,20 @@ func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run 
 	})
 }
 
-func (c *Coordinator) tell(name string) bool {
+func (c *Coordinator) beginNotice(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.telling[name] {
+	if c.notices[name] {
 		return false
 	}
-	c.telling[name] = true
+	c.notices[name] = true
 	return true
 }
 
-func (c *Coordinator) told(name string) {
+func (c *Coordinator) endNotice(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.telling, name)
+	delete(c.notices, name)
 }
 
 // tellState repeats to a party how a job ended of which the party still has something.
@@ -66,7 +66,7 @@ func (c *Coordinator) tellState(ctx context.Context, party string, h control.Hol
 // fate returns the message that a party must hear of a job: its closing, or that it is to be forgotten.
 func (c *Coordinator) fate(party string, h control.Holding) (closing *control.Closing, forget bool, err error) {
 	c.mu.Lock()
-	known, deleted, answering := c.jobs[h.Job], c.deleted[h.Job], c.desk.answers(h.Job)
+	known, deleted, answering := c.jobs[h.Job], c.deleted[h.Job], c.questions.answers(h.Job)
 	var j Job
 	if known != nil {
 		j = *known

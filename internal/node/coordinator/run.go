@@ -249,24 +249,24 @@ const partingTime = 10 * time.Second
 
 // part sends the closing and waits for the answers.
 func (c *Coordinator) part(ctx context.Context, j *Job, closing *control.Closing) error {
-	missing, err := c.hearAll(ctx, j, word{control.KindClosing, closing.Encode(), control.KindClosed}, func(protocol.Message) {})
+	missing, err := c.announce(ctx, j, notice{control.KindClosing, closing.Encode(), control.KindClosed}, func(protocol.Message) {})
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("no word from %v", missing)
 	}
 	return err
 }
 
-// word holds a message to all parties of a job and the kind of their answer.
-type word struct {
+// notice holds a message to all parties of a job and the kind of their answer.
+type notice struct {
 	kind   string
 	body   []byte
 	answer string
 }
 
-// hearAll tells all parties of a job something and waits for their answers for a limited
+// announce tells all parties of a job something and waits for their answers for a limited
 // time: it returns the parties that have not answered. The broker keeps the message for
 // them. note is called with each answer.
-func (c *Coordinator) hearAll(ctx context.Context, j *Job, say word, note func(protocol.Message)) (missing []string, err error) {
+func (c *Coordinator) announce(ctx context.Context, j *Job, say notice, note func(protocol.Message)) (missing []string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, min(partingTime, j.Spec.Timeout.Join))
 	defer cancel()
 	inbox, hangUp := c.listen(control.Topic(j.ID))

@@ -32,9 +32,9 @@ type asked struct {
 
 func (q *asked) same(o *asked) bool { return q.party == o.party && q.Question == o.Question }
 
-// desk holds the questions that are being answered and those that wait. It is safe
+// queue holds the questions that are being answered and those that wait. It is safe
 // for concurrent use.
-type desk struct {
+type queue struct {
 	mu        sync.Mutex
 	waiting   []*asked        // in the order in which they came
 	answering []*asked        // one of a party
@@ -51,7 +51,7 @@ const (
 )
 
 // admit takes a question up.
-func (d *desk) admit(q *asked) place {
+func (d *queue) admit(q *asked) place {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var held []*asked
@@ -74,7 +74,7 @@ func (d *desk) admit(q *asked) place {
 }
 
 // next returns the question to answer next, or nil while there is none or no place.
-func (d *desk) next() *asked {
+func (d *queue) next() *asked {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.answering) >= maxAnswers {
@@ -94,7 +94,7 @@ func (d *desk) next() *asked {
 
 // answers reports whether an inquiry is being answered, by the id under which parties
 // hold it.
-func (d *desk) answers(id job.ID) bool {
+func (d *queue) answers(id job.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.answering, func(q *asked) bool {
@@ -103,7 +103,7 @@ func (d *desk) answers(id job.ID) bool {
 }
 
 // done puts a question away.
-func (d *desk) done(q *asked) {
+func (d *queue) done(q *asked) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answering = slices.DeleteFunc(d.answering, func(other *asked) bool { return other == q })
@@ -111,7 +111,7 @@ func (d *desk) done(q *asked) {
 
 // refuse reports whether to tell a party now that it asks too much: only one such refusal
 // per party is under way at a time, since nobody waits until the party listens.
-func (d *desk) refuse(party string) bool {
+func (d *queue) refuse(party string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.refusing[party] {
@@ -121,8 +121,8 @@ func (d *desk) refuse(party string) bool {
 	return true
 }
 
-// told ends what refuse began.
-func (d *desk) told(party string) {
+// notified ends what refuse began.
+func (d *queue) notified(party string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.refusing, party)
