@@ -17,7 +17,7 @@ type (
 	// OnKernel learns from a kernel matrix: methods okra, gram and pooled.
 	OnKernel interface{ Solver(seed uint64) Solver }
 	// OnSums learns from sums of products of random features: method moments.
-	OnSums interface{ Objective() Objective }
+	OnSums interface{ Sums() Objective }
 	// OnLoss learns by a convex loss from random features: method fdskl.
 	OnLoss interface {
 		Loss() (linear.Loss, error)
@@ -98,7 +98,7 @@ func ObjectiveOf(l job.Named) (Objective, bool) {
 	if !able {
 		return Objective{}, false
 	}
-	return on.Objective(), true
+	return on.Sums(), true
 }
 
 // Steps are the settings of a learner by steps on sums of subgradients.

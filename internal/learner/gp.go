@@ -34,8 +34,8 @@ func (g *GP) Section() *section.Section {
 // Solver implements [OnKernel].
 func (g *GP) Solver(uint64) Solver { return *g }
 
-// Objective implements [OnSums].
-func (g *GP) Objective() Objective { return Objective{Penalty: g.Noise, Process: true} }
+// Sums implements [OnSums].
+func (g *GP) Sums() Objective { return Objective{Penalty: g.Noise, Process: true} }
 
 // Fit implements [Solver].
 func (g GP) Fit(t Training) (*Solution, error) {

@@ -28,8 +28,8 @@ func (p *KPCA) Section() *section.Section {
 // Solver implements [OnKernel].
 func (p *KPCA) Solver(uint64) Solver { return *p }
 
-// Objective implements [OnSums].
-func (p *KPCA) Objective() Objective { return Objective{Components: p.Components} }
+// Sums implements [OnSums].
+func (p *KPCA) Sums() Objective { return Objective{Components: p.Components} }
 
 // Fit writes the scores as functions: the score of x along component c is
 //

@@ -24,8 +24,8 @@ func (r *Ridge) Section() *section.Section { return alphaSection("Kernel ridge r
 // Solver implements [OnKernel].
 func (r *Ridge) Solver(uint64) Solver { return *r }
 
-// Objective implements [OnSums].
-func (r *Ridge) Objective() Objective { return Objective{Penalty: r.Alpha} }
+// Sums implements [OnSums].
+func (r *Ridge) Sums() Objective { return Objective{Penalty: r.Alpha} }
 
 // Fit implements [Solver].
 func (r Ridge) Fit(t Training) (*Solution, error) {

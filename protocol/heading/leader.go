@@ -72,7 +72,7 @@ func (l *Leader) start(e protocol.Start) (protocol.Effects, error) {
 }
 
 func (l *Leader) resume() (protocol.Effects, error) {
-	if l.told() {
+	if l.allSent() {
 		return protocol.Effects{}, errResume
 	}
 	eff := l.sendHeading()
@@ -80,11 +80,11 @@ func (l *Leader) resume() (protocol.Effects, error) {
 	return eff, nil
 }
 
-// told reports whether all parties have been sent the heading.
-func (l *Leader) told() bool { return l.toldTo(len(l.others) - 1) }
+// allSent reports whether all parties have been sent the heading.
+func (l *Leader) allSent() bool { return l.sentTo(len(l.others) - 1) }
 
-// toldTo reports whether one of the others has.
-func (l *Leader) toldTo(party int) bool {
+// sentTo reports whether one of the others has been sent it.
+func (l *Leader) sentTo(party int) bool {
 	return l.sent > (l.layout.chunks()-1)*len(l.others)+party
 }
 

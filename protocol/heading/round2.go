@@ -87,7 +87,7 @@ func (p *Party) describe(m match) *Mismatch {
 // takeMatch takes a party's answer, and tells the verdict after the last.
 func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
 	from := l.place(m.Sender)
-	if from < 0 || l.matches[from] != nil || !l.toldTo(from) || m.Round != roundMatch || m.Kind != kindMatch || m.Sequence != 0 || m.Chunks != 1 {
+	if from < 0 || l.matches[from] != nil || !l.sentTo(from) || m.Round != roundMatch || m.Kind != kindMatch || m.Sequence != 0 || m.Chunks != 1 {
 		return protocol.Effects{}, m.Unexpected()
 	}
 	answer, err := decodeMatch(m.Body, l.own.Width)
@@ -108,7 +108,7 @@ func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
 
 // expire names the parties that have not answered.
 func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
-	if t != TimerMatch || !l.told() {
+	if t != TimerMatch || !l.allSent() {
 		return protocol.Effects{}, nil
 	}
 	var missing []string

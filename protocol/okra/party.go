@@ -25,7 +25,7 @@ const (
 // Party brings rows: the leader or another party. It never learns anything
 // about the others' rows but their total number.
 type Party struct {
-	desk
+	core
 	params         Params
 	input          Input
 	rows, features int               // of input
@@ -40,7 +40,7 @@ type Party struct {
 // NewParty returns the machine of the leader or of another party. It refuses
 // an input that cannot be encoded.
 func NewParty(s protocol.Setup, p Params, in Input) (*Party, error) {
-	d, err := newDesk(s, p, protocol.RoleParty, protocol.RoleLeader)
+	d, err := newCore(s, p, protocol.RoleParty, protocol.RoleLeader)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func NewParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 	if err := p.fits(f, Padding(f)); err != nil {
 		return nil, err
 	}
-	return &Party{desk: d, params: p, input: in, rows: n, features: f, hash: in.Hash()}, nil
+	return &Party{core: d, params: p, input: in, rows: n, features: f, hash: in.Hash()}, nil
 }
 
 // TotalRows returns how many rows all parties brought, once the session has

@@ -25,24 +25,24 @@ const (
 // maxDecisions bounds the numbers that a model gives for one row.
 const maxDecisions = (protocol.MaxChunkBytes - 4) / 8
 
-// newPredictDesk checks what both constructors rely on.
-func newPredictDesk(s protocol.Setup, p Params, roles ...protocol.Role) (desk, error) {
-	d, err := newDesk(s, p, roles...)
+// newPredictCore checks what both constructors rely on.
+func newPredictCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
+	d, err := newCore(s, p, roles...)
 	if err != nil {
-		return desk{}, err
+		return core{}, err
 	}
 	if n := len(d.parties()); n != 1 {
-		return desk{}, fmt.Errorf("okra: a prediction has one owner of rows, not %d", n)
+		return core{}, fmt.Errorf("okra: a prediction has one owner of rows, not %d", n)
 	}
 	if s.Session.Parent == (protocol.SessionID{}) {
-		return desk{}, errors.New("okra: a prediction's descriptor names the training session as its parent")
+		return core{}, errors.New("okra: a prediction's descriptor names the training session as its parent")
 	}
 	return d, nil
 }
 
 // PredictParty owns new rows and gets a model's decisions about them.
 type PredictParty struct {
-	desk
+	core
 	params         Params
 	epoch          Seed
 	rows, features int
@@ -58,7 +58,7 @@ type PredictParty struct {
 // the training rows were. epoch is the training session's seed. It refuses rows
 // with values above [MaxValue], and a session that is none of OKRA's predictions.
 func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (*PredictParty, error) {
-	d, err := newPredictDesk(s, p, protocol.RoleParty, protocol.RoleLeader)
+	d, err := newPredictCore(s, p, protocol.RoleParty, protocol.RoleLeader)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (
 	if err != nil {
 		return nil, err
 	}
-	return &PredictParty{desk: d, params: p, epoch: epoch, rows: n, features: f, hash: in.Hash(), upload: newUpload(encoder, rows, p.wordBytes())}, nil
+	return &PredictParty{core: d, params: p, epoch: epoch, rows: n, features: f, hash: in.Hash(), upload: newUpload(encoder, rows, p.wordBytes())}, nil
 }
 
 // Decisions returns one row of numbers for each row, n x c, once the session

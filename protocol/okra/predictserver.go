@@ -16,7 +16,7 @@ type Answer func(encoded linalg.Matrix[float64]) (linalg.Matrix[float64], error)
 
 // PredictServer answers decisions about encoded rows.
 type PredictServer struct {
-	desk
+	core
 	params    Params
 	tag       Tag
 	width     int
@@ -33,11 +33,11 @@ type PredictServer struct {
 // NewPredictServer returns the machine of the server. tag and width come from the
 // training session: rows encoded under another seed are refused.
 func NewPredictServer(s protocol.Setup, p Params, tag Tag, width int, answer Answer, l Limits) (*PredictServer, error) {
-	d, err := newPredictDesk(s, p, protocol.RoleServer)
+	d, err := newPredictCore(s, p, protocol.RoleServer)
 	if err != nil {
 		return nil, err
 	}
-	return &PredictServer{desk: d, params: p, tag: tag, width: width, answer: answer, limits: l.orDefault()}, nil
+	return &PredictServer{core: d, params: p, tag: tag, width: width, answer: answer, limits: l.orDefault()}, nil
 }
 
 func (s *PredictServer) owner() string { return s.parties()[0] }

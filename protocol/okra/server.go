@@ -44,7 +44,7 @@ func (l Limits) check(rows, width, word int, extra int64) error {
 // Server receives encoded rows and computes their linear Gram matrix. Its
 // results may be read once the session has ended without error.
 type Server struct {
-	desk
+	core
 	params  Params
 	limits  Limits
 	sources []*source // in the descriptor's order
@@ -70,14 +70,14 @@ func (s *source) complete() bool { return s.rows.missing == 0 && s.labels.missin
 // NewServer returns the machine of the server. It refuses a session that is none
 // of OKRA's, or whose descriptor has other parameters than p.
 func NewServer(s protocol.Setup, p Params, l Limits) (*Server, error) {
-	d, err := newDesk(s, p, protocol.RoleServer)
+	d, err := newCore(s, p, protocol.RoleServer)
 	if err != nil {
 		return nil, err
 	}
 	if n := len(s.Session.With(protocol.RoleLeader)); n != 1 {
 		return nil, fmt.Errorf("okra: a training session has one leader, not %d", n)
 	}
-	server := &Server{desk: d, params: p, limits: l.orDefault()}
+	server := &Server{core: d, params: p, limits: l.orDefault()}
 	for _, name := range d.parties() {
 		server.sources = append(server.sources, &source{name: name})
 	}

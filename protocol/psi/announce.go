@@ -57,7 +57,7 @@ func (p *Party) takeAnnounce(m protocol.Message) (protocol.Effects, error) {
 
 // count reads the size of a set, with which a message of that many bytes
 // begins.
-func (d *desk) count(m protocol.Message, bytes int) (int, error) {
+func (d *core) count(m protocol.Message, bytes int) (int, error) {
 	if err := single(m, bytes); err != nil {
 		return 0, err
 	}

@@ -84,7 +84,7 @@ func (p *Party) takeProof(m protocol.Message) (protocol.Effects, error) {
 	}
 	want := p.proof(i, i, p.self)
 	c.done, c.agrees = true, hmac.Equal(m.Body, want[:])
-	return p.verdict()
+	return p.conclude()
 }
 
 // proof returns the proof that the party called from sends the one called to, under the key

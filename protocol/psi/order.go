@@ -72,8 +72,8 @@ func (p *Party) arrange() (protocol.Effects, error) {
 	return p.confirm()
 }
 
-// verdict ends the session once every other party has shown its proof.
-func (p *Party) verdict() (protocol.Effects, error) {
+// conclude ends the session once every other party has shown its proof.
+func (p *Party) conclude() (protocol.Effects, error) {
 	var odd []string
 	for i := range p.peers {
 		switch c := &p.peers[i].confirm; {

@@ -13,7 +13,7 @@ import (
 
 // Party holds a set of ids and learns which of them all parties have.
 type Party struct {
-	desk
+	core
 	ids    [][]byte
 	hash   [sha256.Size]byte // of ids
 	self   int               // index among the parties
@@ -55,7 +55,7 @@ func NewParty(s protocol.Setup, p Params, ids [][]byte) (*Party, error) {
 }
 
 func newParty(s protocol.Setup, p Params, ids [][]byte, size sizing) (*Party, error) {
-	d, err := newDesk(s, p, size, protocol.RoleParty, protocol.RoleLeader)
+	d, err := newCore(s, p, size, protocol.RoleParty, protocol.RoleLeader)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func newParty(s protocol.Setup, p Params, ids [][]byte, size sizing) (*Party, er
 		return nil, err
 	}
 	party := &Party{
-		desk: d, ids: ids, hash: hashIDs(ids), self: d.index(s.Self), key: newKey(s, "psi/key"),
+		core: d, ids: ids, hash: hashIDs(ids), self: d.index(s.Self), key: newKey(s, "psi/key"),
 		own: newOwn(s, len(ids), size.elements), peers: make([]peer, len(d.parties)),
 	}
 	party.peers[party.self] = peer{count: len(ids), part: newPart(s)}

@@ -93,7 +93,7 @@ func (c *ring) pass(owner, i int) protocol.Message {
 }
 
 // comparer returns the server's name.
-func (d *desk) comparer() string { return d.setup.Session.With(protocol.RoleServer)[0] }
+func (d *core) comparer() string { return d.setup.Session.With(protocol.RoleServer)[0] }
 
 func (c *ring) debtor() (name, what string) {
 	p := c.party

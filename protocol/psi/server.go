@@ -8,7 +8,7 @@ import (
 
 // Server is the comparer of three parties or more. It has no key.
 type Server struct {
-	desk
+	core
 	sets   []*list    // tokens, by owner; nil before their number is told
 	sorted int        // sets
 	ranks  [][]uint32 // of the common tokens, in each set
@@ -20,11 +20,11 @@ type Server struct {
 func NewServer(s protocol.Setup, p Params) (*Server, error) { return newServer(s, p, bulk()) }
 
 func newServer(s protocol.Setup, p Params, size sizing) (*Server, error) {
-	d, err := newDesk(s, p, size, protocol.RoleServer)
+	d, err := newCore(s, p, size, protocol.RoleServer)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{desk: d, sets: make([]*list, len(d.parties))}, nil
+	return &Server{core: d, sets: make([]*list, len(d.parties))}, nil
 }
 
 // Common returns how many ids all parties have, once the session has ended

@@ -13,7 +13,7 @@ import (
 
 // Client brings one vector. It learns who takes part, and not the sum.
 type Client struct {
-	desk
+	core
 	vector   Vector
 	hash     [sha256.Size]byte // of vector
 	identity Identity
@@ -42,11 +42,11 @@ type holding struct {
 // NewClient returns the machine of a client. It refuses a vector with an entry
 // beyond the agreed bound: a [*RangeError].
 func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, error) {
-	d, err := newDesk(s, p, protocol.RoleParty)
+	d, err := newCore(s, p, protocol.RoleParty)
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{desk: d, vector: v, identity: id, awaits: roundCohort, keys: make(map[int]keys)}
+	c := &Client{core: d, vector: v, identity: id, awaits: roundCohort, keys: make(map[int]keys)}
 	c.self, _ = c.clientOf(s.Self)
 	if err := checkIdentities(id.Keys, p.clients); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func TestClientsAreCountedWithoutTheServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := newDesk(protocol.Setup{Session: session, Self: members[at].Name}, p, protocol.RoleServer)
+		d, err := newCore(protocol.Setup{Session: session, Self: members[at].Name}, p, protocol.RoleServer)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,7 @@ func (r *Rehearsal) deliver(owners []int) ([]delivery, error) {
 	}
 	list := make([]delivery, len(owners))
 	for i, owner := range owners {
-		c := Client{desk: desk{setup: r.setup(owner)}, self: owner}
+		c := Client{core: core{setup: r.setup(owner)}, self: owner}
 		if c.secrets, err = newSecrets(c.setup.Seed, r.session.ID()); err != nil {
 			return nil, err
 		}

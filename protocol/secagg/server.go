@@ -28,7 +28,7 @@ func (l Limits) orDefault() Limits {
 // the vectors under way (at most Limits.Uploads) and about 200 bytes for each
 // client and each of its holders.
 type Server struct {
-	desk
+	core
 	limits     Limits
 	identities []ed25519.PublicKey
 	round      uint16 // the clients' message that is collected
@@ -72,7 +72,7 @@ type upload struct {
 // number of keys, a session of another protocol or with other parameters, and
 // vectors above the limits.
 func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Limits) (*Server, error) {
-	d, err := newDesk(s, p, protocol.RoleServer)
+	d, err := newCore(s, p, protocol.RoleServer)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 		return nil, err
 	}
 	srv := &Server{
-		desk: d, limits: l, identities: identities, all: newSet(n), peers: make([]*peer, n), sum: make([]uint64, p.layout.Words()),
+		core: d, limits: l, identities: identities, all: newSet(n), peers: make([]*peer, n), sum: make([]uint64, p.layout.Words()),
 		seen: make(map[[keyBytes]byte]bool), cohort: newSet(n), sharers: newSet(n), survivors: newSet(n), agreed: newSet(n), released: newSet(n),
 	}
 	for i := range srv.peers {

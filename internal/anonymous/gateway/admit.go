@@ -36,8 +36,8 @@ func outcomes() []outcome {
 	return []outcome{counted, before, heard, malformed, tokenless, forged, other, late, crowded}
 }
 
-// desk holds the facts that checks of packages need, while one iteration is open.
-type desk struct {
+// window holds the facts that checks of packages need, while one iteration is open.
+type window struct {
 	iteration uint32
 	verifier  *privacypass.Verifier
 	challenge [sha256.Size]byte
@@ -54,7 +54,7 @@ func (g *Gateway) admit(ctx context.Context, content []byte) outcome {
 	case err != nil:
 		return malformed
 	}
-	d := g.desk.Load()
+	d := g.window.Load()
 	if d == nil {
 		return late
 	}
@@ -77,7 +77,7 @@ func (g *Gateway) admit(ctx context.Context, content []byte) outcome {
 }
 
 // redeem checks a token and whether its package is of the open iteration.
-func (g *Gateway) redeem(s secvm.Spent, d *desk) (*privacypass.Token, outcome, bool) {
+func (g *Gateway) redeem(s secvm.Spent, d *window) (*privacypass.Token, outcome, bool) {
 	t, err := privacypass.ParseToken(s.Token)
 	if err != nil {
 		return nil, tokenless, false

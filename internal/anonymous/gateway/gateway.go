@@ -71,7 +71,7 @@ type Gateway struct {
 	participants  int              // of the first iteration
 	rare          int              // see [crowd.Rare], of the first iteration
 
-	desk         atomic.Pointer[desk]          // nil when all is over
+	window       atomic.Pointer[window]        // nil when all is over
 	inbox        atomic.Pointer[ohttp.Gateway] // opens what is sealed for the window's key
 	announcement atomic.Pointer[[]byte]        // what devices are told now
 	metrics      *metrics
@@ -195,7 +195,7 @@ func (g *Gateway) records(iteration uint32) string {
 	return g.path("packages-" + strconv.FormatUint(uint64(iteration), 10))
 }
 
-// open opens the desk for the iteration that is to be counted, if one has been
+// open opens the window of the iteration that is to be counted, if one has been
 // announced.
 func (g *Gateway) open() error {
 	if g.server.Done() || g.chain == nil {
@@ -215,7 +215,7 @@ func (g *Gateway) open() error {
 	}
 	a := secvm.Announcement{Chain: g.chain, Weights: secvm.EncodeWeights(weights)}.Encode()
 	g.announcement.Store(&a)
-	g.desk.Store(&desk{iteration: iteration, verifier: v, challenge: g.configuration.PackageToken(iteration).Digest(), counter: c})
+	g.window.Store(&window{iteration: iteration, verifier: v, challenge: g.configuration.PackageToken(iteration).Digest(), counter: c})
 	g.metrics.iteration.Set(float64(iteration))
 	return nil
 }
@@ -259,7 +259,7 @@ func (g *Gateway) serveAnnouncement(w http.ResponseWriter, _ *http.Request) {
 
 // Iteration is the one that packages are taken for; -1 when there is none.
 func (g *Gateway) Iteration() int {
-	if d := g.desk.Load(); d != nil {
+	if d := g.window.Load(); d != nil {
 		return int(d.iteration)
 	}
 	return -1

@@ -53,7 +53,7 @@ func (g *Gateway) Run(ctx context.Context) (*Result, error) {
 // enough packages; when the window ends; in the middle of the time of grace, for
 // devices that have been told to come back; and at its end.
 func (g *Gateway) hold(ctx context.Context) error {
-	d := g.desk.Load()
+	d := g.window.Load()
 	ends := time.UnixMilli(g.chain[len(g.chain)-1].Opens).Add(g.Window)
 	ctx, stop := g.show(ctx)
 	defer stop()
@@ -69,7 +69,7 @@ func (g *Gateway) hold(ctx context.Context) error {
 }
 
 // wait waits, and writes records meanwhile.
-func (g *Gateway) wait(ctx context.Context, d *desk, until time.Time) error {
+func (g *Gateway) wait(ctx context.Context, d *window, until time.Time) error {
 	over := time.NewTimer(time.Until(until))
 	defer over.Stop()
 	for {
@@ -86,7 +86,7 @@ func (g *Gateway) wait(ctx context.Context, d *desk, until time.Time) error {
 	}
 }
 
-func (g *Gateway) record(d *desk, last bool) error {
+func (g *Gateway) record(d *window, last bool) error {
 	n, err := d.counter.Record(last)
 	if n > 0 {
 		g.metrics.records.Inc()
@@ -96,7 +96,7 @@ func (g *Gateway) record(d *desk, last bool) error {
 }
 
 // close adds the window up, and announces the next one.
-func (g *Gateway) close(d *desk) error {
+func (g *Gateway) close(d *window) error {
 	if err := g.record(d, true); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (g *Gateway) close(d *desk) error {
 
 // again announces another window of the same iteration. Its packages are added
 // to those that have come, and tokens that have been spent stay so.
-func (g *Gateway) again(d *desk) error {
+func (g *Gateway) again(d *window) error {
 	if err := g.announceWindow(g.Pause); err != nil {
 		return err
 	}
@@ -136,8 +136,8 @@ func (g *Gateway) again(d *desk) error {
 }
 
 // proceed goes on with the next iteration, and forgets the tokens of this one.
-func (g *Gateway) proceed(d *desk) error {
-	g.desk.Store(nil)
+func (g *Gateway) proceed(d *window) error {
+	g.window.Store(nil)
 	g.inbox.Store(nil)
 	next := g.end
 	if !g.server.Done() {
@@ -177,7 +177,7 @@ func (g *Gateway) finish() (*Result, error) {
 
 // Close closes what is on disk.
 func (g *Gateway) Close() error {
-	if d := g.desk.Load(); d != nil {
+	if d := g.window.Load(); d != nil {
 		return d.counter.Close()
 	}
 	return nil

@@ -38,7 +38,6 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	return s.Server.Machine(step, setup, s)
 }
 
-// takeFinding takes the finding over.
 func (s *server) takeFinding(body []byte) error {
 	v, err := decodeFinding(s.Job.Task(), body)
 	if err != nil {

@@ -155,7 +155,7 @@ func salt(likes []int64, kept []int) []byte {
 	return salt.Bytes()
 }
 
-// blameServer blames the server for a message that it must not send to a party.
-func (c Crowd) blameServer(format string, args ...any) error {
+// blame blames the server for a message that it must not send to a party.
+func (c Crowd) blame(format string, args ...any) error {
 	return protocol.Blame(c.Coordinator, protocol.KindInconsistent, fmt.Errorf("fedcfk: "+format, args...))
 }

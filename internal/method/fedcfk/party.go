@@ -114,14 +114,14 @@ func (p *Party) NoteSum(step string, announced []byte, s sums.Summation, survivo
 // recommend checks the kernel and solves for the party's own recommendations.
 func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {
 	if sha256.Sum256(body) != hash {
-		return p.blameServer("another kernel than the one that was announced")
+		return p.blame("another kernel than the one that was announced")
 	}
 	k, err := DecodeItemKernel(body)
 	if err != nil {
-		return p.blameServer("%w", err)
+		return p.blame("%w", err)
 	}
 	if k.Catalogue != p.Items || !slices.Equal(k.Kept, p.kept) {
-		return p.blameServer("a kernel between other items than those of the second sum")
+		return p.blame("a kernel between other items than those of the second sum")
 	}
 	scores, err := p.Recommend(k.Model(), k.Kept, p.likes)
 	if err != nil {

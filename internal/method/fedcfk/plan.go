@@ -106,7 +106,7 @@ func (c Crowd) pairing(k known, announced []byte) (likes []int64, kept []int, er
 		err = c.possible(k.first.survivors, likes)
 	}
 	if err != nil {
-		return nil, nil, c.blameServer("%w", err)
+		return nil, nil, c.blame("%w", err)
 	}
 	kept, err = c.enough(k.first.People(), likes)
 	return likes, kept, err
@@ -143,13 +143,13 @@ func (c Crowd) notified(k known, announced []byte) (notice, error) {
 	}
 	n, err := decodeNotice(announced)
 	if err != nil {
-		return notice{}, c.blameServer("%w", err)
+		return notice{}, c.blame("%w", err)
 	}
 	if name, ok := subset(n.clients, k.second.survivors); !ok {
-		return notice{}, c.blameServer("%s is to be told the kernel, and is not in the second sum", name)
+		return notice{}, c.blame("%s is to be told the kernel, and is not in the second sum", name)
 	}
 	if most := kernelBytes(len(k.kept)); n.bytes > most {
-		return notice{}, c.blameServer("a kernel of %d bytes, %d items have at most %d", n.bytes, len(k.kept), most)
+		return notice{}, c.blame("a kernel of %d bytes, %d items have at most %d", n.bytes, len(k.kept), most)
 	}
 	return n, nil
 }

@@ -63,7 +63,6 @@ func (s *server) summer(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// takeLabels takes the labels over.
 func (s *server) takeLabels(body []byte) error {
 	labels, err := decodeLabels(body, len(s.Problem.Test))
 	if err != nil {

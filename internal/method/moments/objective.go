@@ -103,7 +103,6 @@ func (t *fitted) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeFitted reads the output of encode.
 func decodeFitted(j *job.Job, features int, b []byte) (*fitted, error) {
 	r, l, values := wire.NewReader(b), objectiveOf(j), regularisers(j)
 	t := &fitted{choice: int(r.Uint32())}

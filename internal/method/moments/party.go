@@ -111,7 +111,6 @@ func directions(j *job.Job, sums protocol.SessionID, features, columns int) (fea
 	return moments.Features(j.Kernel.Spec(), sums, features, columns)
 }
 
-// takeSolution takes the solution over.
 func (p *party) takeSolution(body []byte, s *protocol.Session) error {
 	t, err := decodeFitted(p.Job, p.known().features(p.Job), body)
 	if err != nil {

@@ -47,7 +47,7 @@ func (c *Coordinator) putOff(ctx context.Context, q *asked) {
 	c.Logger.Warn("a party asks more questions at a time than it may", "party", q.party, "most", maxHeld)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
-	if err := c.exchange.Tell(ctx, q.party, control.Topic(q.Job), control.KindBusy, q.Question.Encode()); err != nil {
+	if err := c.router.Tell(ctx, q.party, control.Topic(q.Job), control.KindBusy, q.Question.Encode()); err != nil {
 		c.Logger.Warn("could not answer a party", "party", q.party, "error", err)
 	}
 }
@@ -106,7 +106,7 @@ func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.Ses
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
 	body := (&control.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}).Encode()
-	if err := c.exchange.Tell(ctx, party, id, kind, body); err != nil {
+	if err := c.router.Tell(ctx, party, id, kind, body); err != nil {
 		c.Logger.Warn("could not answer a party", "party", party, "error", err)
 	}
 }
@@ -178,7 +178,7 @@ func questioned(opened inquirer, about method.Question, j *Job) (*course, error)
 
 // drop destroys a session that belongs to no running job.
 func (c *Coordinator) drop(id protocol.SessionID, why error) error {
-	c.exchange.Forget(id)
+	c.router.Forget(id)
 	c.mu.Lock()
 	s, found := c.open[id]
 	delete(c.open, id)

@@ -82,7 +82,7 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 	if done, err := d.kept.Get(vault.Report); err != nil {
 		return err
 	} else if done != nil {
-		c.exchange.Forget(d.session.ID())
+		c.router.Forget(d.session.ID())
 		d.reports, err = c.relive(d, done)
 		return err
 	}
@@ -95,7 +95,7 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 	if err := c.perform(ctx, d); err != nil {
 		return c.callOff(ctx, d, err)
 	}
-	c.exchange.Forget(d.session.ID())
+	c.router.Forget(d.session.ID())
 	if err := d.kept.Put(vault.Report, encodeReports(d.reports)); err != nil {
 		return fmt.Errorf("%w: %w", driver.ErrInterrupted, err)
 	}
@@ -170,7 +170,7 @@ func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.exchange.Announce(d.session) // parties may begin before the coordinator does
+	c.router.Announce(d.session) // parties may begin before the coordinator does
 	c.mu.Lock()
 	c.open[d.session.ID()] = kept{created, d.job.ID}
 	c.mu.Unlock()
@@ -285,7 +285,6 @@ func (c *Coordinator) waited(ctx context.Context, d *conducted, err error) error
 	return err
 }
 
-// handle handles one control message of the session.
 func (c *Coordinator) handle(ctx context.Context, d *conducted) error {
 	select {
 	case <-ctx.Done():

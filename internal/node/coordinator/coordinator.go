@@ -50,7 +50,7 @@ type Usage func() (cpuSeconds float64, peakRSS uint64)
 type Coordinator struct {
 	Config
 	name      string
-	exchange  *mail.Exchange
+	router    *mail.Router
 	queue     chan struct{} // a nudge: there may be a job to run
 	questions *queue
 
@@ -82,7 +82,7 @@ func New(c Config) (*Coordinator, error) {
 	co := &Coordinator{
 		Config:    c,
 		name:      name,
-		exchange:  mail.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
+		router:    mail.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
 		queue:     make(chan struct{}, 1),
 		questions: newQueue(),
 		jobs:      make(map[job.ID]*Job),
@@ -126,7 +126,7 @@ func (c *Coordinator) readSessions() error {
 		}
 		if described != nil {
 			c.open[s.ID()] = kept{s, id}
-			c.exchange.Announce(described)
+			c.router.Announce(described)
 			continue
 		}
 		if err := s.Destroy("the coordinator was restarted"); err != nil {
@@ -171,7 +171,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop(nil)
-	running.Go(func() { stop(c.exchange.Run(ctx)) })
+	running.Go(func() { stop(c.router.Run(ctx)) })
 	running.Go(func() { c.dispatch(ctx, &running) })
 	running.Go(func() { c.keepRetaining(ctx) })
 	for {
@@ -197,7 +197,7 @@ func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 		select {
 		case <-ctx.Done():
 			return
-		case in := <-c.exchange.Control():
+		case in := <-c.router.Control():
 			switch in.Message.Kind {
 			case control.KindQuestion:
 				c.hearQuestion(ctx, in, running)

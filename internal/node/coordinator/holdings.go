@@ -56,9 +56,9 @@ func (c *Coordinator) tellState(ctx context.Context, party string, h control.Hol
 	case err != nil:
 		return err
 	case closing != nil:
-		return c.exchange.Tell(ctx, party, control.Topic(h.Job), control.KindClosing, closing.Encode())
+		return c.router.Tell(ctx, party, control.Topic(h.Job), control.KindClosing, closing.Encode())
 	case forget:
-		return c.exchange.Tell(ctx, party, control.Topic(h.Job), control.KindForget, (&control.Forget{Job: h.Job}).Encode())
+		return c.router.Tell(ctx, party, control.Topic(h.Job), control.KindForget, (&control.Forget{Job: h.Job}).Encode())
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ import (
 type actor struct {
 	name string
 	keys *identity.Identity
-	x    *mail.Exchange
+	x    *mail.Router
 }
 
 func (w *world) actor(name string, play func(a *actor, m protocol.Message)) *actor {

@@ -30,7 +30,7 @@ func (c *Coordinator) perform(ctx context.Context, d *conducted) error {
 	if d.run == nil {
 		own <- nil
 	} else {
-		mail, err := c.exchange.Open(d.session, d.keys, directory)
+		mail, err := c.router.Open(d.session, d.keys, directory)
 		if err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 	if errors.Is(why, driver.ErrInterrupted) {
 		return why
 	}
-	c.exchange.Forget(d.session.ID())
+	c.router.Forget(d.session.ID())
 	if cause := context.Cause(ctx); errors.Is(cause, errAborted) || errors.Is(cause, errOvertaken) {
 		return why // the closing of the job, or of the question, follows, and tells them
 	}

@@ -301,7 +301,7 @@ func (c *Coordinator) tellEach(ctx context.Context, names []string, id protocol.
 	errs := make([]error, len(names))
 	var sending sync.WaitGroup
 	for i, name := range names {
-		sending.Go(func() { errs[i] = c.exchange.Tell(ctx, name, id, kind, body) })
+		sending.Go(func() { errs[i] = c.router.Tell(ctx, name, id, kind, body) })
 	}
 	sending.Wait()
 	return errs
@@ -332,7 +332,7 @@ func (c *Coordinator) destroySessions(of job.ID, outcome string) error {
 	defer c.mu.Unlock()
 	for id, s := range c.open {
 		if s.job == of {
-			c.exchange.Forget(id)
+			c.router.Forget(id)
 			errs = errors.Join(errs, s.Destroy(outcome))
 			delete(c.open, id)
 		}

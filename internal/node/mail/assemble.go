@@ -43,7 +43,7 @@ type unfinished struct {
 }
 
 // assemble takes one piece; the whole is ready with the last.
-func (x *Exchange) assemble(m protocol.Message, receipt transport.Receipt) (in driver.Inbound, ready bool, err error) {
+func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in driver.Inbound, ready bool, err error) {
 	switch {
 	case m.Sender != x.roster.Coordinator().Name:
 		return in, false, errors.New("a control message in pieces, which only a coordinator sends")
@@ -81,7 +81,7 @@ func (x *Exchange) assemble(m protocol.Message, receipt transport.Receipt) (in d
 // makeRoom gives up the oldest of too many unfinished messages: a coordinator that was
 // killed in the middle of one sends it again as another, and never ends the first. If
 // it was not so, the broker delivers the pieces once more.
-func (x *Exchange) makeRoom() {
+func (x *Router) makeRoom() {
 	if len(x.unfinished) < maxUnfinished {
 		return
 	}

@@ -34,11 +34,11 @@ func TestControlMessagesOfTheLargestFederation(t *testing.T) {
 		if len(body) <= protocol.MaxChunkBytes {
 			t.Fatalf("%s: %d bytes fit into one chunk", kind, len(body))
 		}
-		if err := f.exchanges["hub"].Tell(t.Context(), "north", m.ID(), kind, body); err != nil {
+		if err := f.routers["hub"].Tell(t.Context(), "north", m.ID(), kind, body); err != nil {
 			t.Fatal(err)
 		}
 		select {
-		case in := <-f.exchanges["north"].Control():
+		case in := <-f.routers["north"].Control():
 			if in.Message.Kind != kind || in.Message.Chunks != 1 || !bytes.Equal(in.Message.Body, body) {
 				t.Errorf("%s: %v with %d bytes", kind, in.Message.Header, len(in.Message.Body))
 			}
@@ -49,7 +49,7 @@ func TestControlMessagesOfTheLargestFederation(t *testing.T) {
 			t.Fatalf("%s of %d bytes does not arrive", kind, len(body))
 		}
 	}
-	if err := f.exchanges["hub"].Tell(t.Context(), "north", m.ID(), control.KindDirectory, make([]byte, maxPieces*pieceBytes+1)); err == nil {
+	if err := f.routers["hub"].Tell(t.Context(), "north", m.ID(), control.KindDirectory, make([]byte, maxPieces*pieceBytes+1)); err == nil {
 		t.Error("a message was sent that no party takes")
 	}
 }

@@ -1,7 +1,7 @@
 // Package mail turns one transport connection into verified messages,
 // sorted by session.
 //
-// A process has one exchange. It checks every envelope in the order of rule 5 in
+// A process has one router. It checks every envelope in the order of rule 5 in
 // docs/rules.md — size, sender in the roster, signature, decryption,
 // session, protocol — and hands the message to the mailbox of its session, or
 // to the control channel. Until a signature verifies, an error blames the

@@ -73,7 +73,7 @@ func TestFloodForAnAnnouncedSession(t *testing.T) {
 			f := newIdleFederation(t).onBroker()
 			m := f.meet(1)
 			f.run("hub", "north")
-			f.exchanges["north"].Announce(m.Session)
+			f.routers["north"].Announce(m.Session)
 			for i := range 256 { // all that the broker takes
 				h := m.message(c.sender, "north", i).Header
 				data := junk(h)
@@ -88,7 +88,7 @@ func TestFloodForAnAnnouncedSession(t *testing.T) {
 			f.told("north")
 			f.stop()
 			f.run("hub", "north") // a restart
-			f.exchanges["north"].Announce(m.Session)
+			f.routers["north"].Announce(m.Session)
 			f.told("north")
 			box := m.open("north")
 			f.send(m.open("hub"), m.message("hub", "north", 1000))
@@ -102,11 +102,11 @@ func TestFloodForAnAnnouncedSession(t *testing.T) {
 func (f *federation) told(name string) {
 	f.t.Helper()
 	for _, kind := range []string{control.KindDirectory, control.KindClosing} {
-		if err := f.exchanges["hub"].Tell(f.t.Context(), name, protocol.SessionID{1}, kind, nil); err != nil {
+		if err := f.routers["hub"].Tell(f.t.Context(), name, protocol.SessionID{1}, kind, nil); err != nil {
 			f.t.Fatal(err)
 		}
 		began := time.Now()
-		if got := f.receive(f.exchanges[name].Control()).Message.Kind; got != kind {
+		if got := f.receive(f.routers[name].Control()).Message.Kind; got != kind {
 			f.t.Fatalf("%s came, want %s", got, kind)
 		}
 		if took := time.Since(began); took > patience/2 {
@@ -130,7 +130,7 @@ func TestControlLaneIsForControl(t *testing.T) {
 func TestControlInTheBulkLane(t *testing.T) {
 	f := newFederation(t)
 	h := protocol.Header{Session: protocol.SessionID{5}, Protocol: Control, Kind: control.KindClosing, Sender: "hub", Receiver: "north", Chunks: 1}
-	north, ok := f.exchanges["hub"].roster.Lookup("north")
+	north, ok := f.routers["hub"].roster.Lookup("north")
 	if !ok {
 		t.Fatal("north is not in the roster")
 	}
@@ -138,10 +138,10 @@ func TestControlInTheBulkLane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.exchanges["hub"].post(t.Context(), transport.Bulk, h, []byte("closing"), key); err != nil {
+	if err := f.routers["hub"].post(t.Context(), transport.Bulk, h, []byte("closing"), key); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.receive(f.exchanges["north"].Control()).Message; string(got.Body) != "closing" {
+	if got := f.receive(f.routers["north"].Control()).Message; string(got.Body) != "closing" {
 		t.Fatalf("%q came", got.Body)
 	}
 }

@@ -17,18 +17,18 @@ import (
 // the reader of control messages; the others stay with the broker.
 const mailboxSize = 16
 
-// Mailbox is one session's side of the exchange; it is a [driver.Mail].
+// Mailbox is one session's side of the router; it is a [driver.Mail].
 type Mailbox struct {
-	session  *protocol.Session
-	exchange *Exchange
-	key      identity.SessionKeys
-	keys     map[string]hpke.PublicKey // members' keys of this session, nil of the absent
-	in       chan driver.Inbound
+	session *protocol.Session
+	router  *Router
+	key     identity.SessionKeys
+	keys    map[string]hpke.PublicKey // members' keys of this session, nil of the absent
+	in      chan driver.Inbound
 }
 
 // Open makes the mailbox of a session. The directory must have been verified.
-func (x *Exchange) Open(s *protocol.Session, key identity.SessionKeys, d control.Directory) (*Mailbox, error) {
-	b := &Mailbox{session: s, exchange: x, key: key, keys: make(map[string]hpke.PublicKey, len(d)), in: make(chan driver.Inbound, mailboxSize)}
+func (x *Router) Open(s *protocol.Session, key identity.SessionKeys, d control.Directory) (*Mailbox, error) {
+	b := &Mailbox{session: s, router: x, key: key, keys: make(map[string]hpke.PublicKey, len(d)), in: make(chan driver.Inbound, mailboxSize)}
 	for _, a := range d {
 		if a.Absent() {
 			b.keys[a.Member] = nil
@@ -53,20 +53,20 @@ func (b *Mailbox) In() <-chan driver.Inbound { return b.in }
 // member is not sent.
 func (b *Mailbox) Send(ctx context.Context, m protocol.Message) error {
 	key, ok := b.keys[m.Receiver]
-	if !ok || m.Session != b.session.ID() || m.Sender != b.exchange.self {
+	if !ok || m.Session != b.session.ID() || m.Sender != b.router.self {
 		return fmt.Errorf("mail: %v does not belong to this mailbox", m.Header)
 	}
 	if key == nil {
 		return nil // it was not there when the session began, and never will be
 	}
-	return b.exchange.post(ctx, transport.Bulk, m.Header, m.Body, key)
+	return b.router.post(ctx, transport.Bulk, m.Header, m.Body, key)
 }
 
 // deliver passes on what a member of the session has signed, or leaves it with the
 // broker while the driver is busy.
 func (b *Mailbox) deliver(d transport.Delivery, sealed envelope.Verified) {
 	if len(b.in) == cap(b.in) {
-		b.exchange.later(d, waitForRoom)
+		b.router.later(d, waitForRoom)
 		return
 	}
 	m, fault := sealed.Open(b.key.KEMKey())

@@ -65,7 +65,7 @@ func (p *Party) drive(ctx context.Context, r *running, d control.Directory) (dri
 	if r.run, err = p.build(ctx, r); err != nil {
 		return driver.Traffic{}, err
 	}
-	mail, err := p.exchange.Open(r.session, r.keys, d)
+	mail, err := p.router.Open(r.session, r.keys, d)
 	if err != nil {
 		return driver.Traffic{}, err
 	}
@@ -105,7 +105,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		}
 		return nil
 	}
-	p.exchange.Forget(f.r.ID()) // everything that still comes for it is a repetition
+	p.router.Forget(f.r.ID()) // everything that still comes for it is a repetition
 	if f.r.question != nil {
 		return p.answered(ctx, f)
 	}
@@ -141,7 +141,7 @@ func (p *Party) answered(ctx context.Context, f finished) error {
 	}
 	p.reply(q, a, f.err)
 	report := p.report(f).Encode()
-	p.exchange.Forget(f.r.ID())
+	p.router.Forget(f.r.ID())
 	delete(p.sessions, f.r.ID())
 	if err := f.r.Destroy(outcome); err != nil {
 		return err

@@ -117,7 +117,7 @@ func (p *Party) destroy(w *work, outcome string) error {
 	var left []*running
 	var errs error
 	for _, r := range w.sessions {
-		p.exchange.Forget(r.ID())
+		p.router.Forget(r.ID())
 		if err := r.Destroy(outcome); err != nil {
 			errs, left = errors.Join(errs, err), append(left, r)
 			continue

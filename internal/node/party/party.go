@@ -78,7 +78,7 @@ type Usage func() (cpuSeconds float64, peakRSS uint64)
 // Party is the daemon. Its fields belong to the goroutine of Run.
 type Party struct {
 	Config
-	exchange  *mail.Exchange
+	router    *mail.Router
 	boss      string // the coordinator's name
 	jobs      map[job.ID]*work
 	sessions  map[protocol.SessionID]*running
@@ -98,7 +98,7 @@ func New(c Config) *Party {
 	c.Limits = c.Limits.withDefaults()
 	return &Party{
 		Config:    c,
-		exchange:  mail.New(c.Name, c.Identity, c.Roster, c.Conn, c.Logger),
+		router:    mail.New(c.Name, c.Identity, c.Roster, c.Conn, c.Logger),
 		boss:      c.Roster.Coordinator().Name,
 		jobs:      make(map[job.ID]*work),
 		sessions:  make(map[protocol.SessionID]*running),
@@ -122,7 +122,7 @@ func (p *Party) Run(ctx context.Context) error {
 		stop(nil)
 		return errors.Join(err, p.leave(ctx))
 	}
-	p.running.Go(func() { stop(p.exchange.Run(ctx)) })
+	p.running.Go(func() { stop(p.router.Run(ctx)) })
 	p.review(ctx)
 	often := time.NewTicker(p.Limits.Asking)
 	defer often.Stop()
@@ -130,7 +130,7 @@ func (p *Party) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return p.leave(ctx)
-		case in := <-p.exchange.Control():
+		case in := <-p.router.Control():
 			p.control(ctx, in)
 		case f := <-p.finished:
 			if err := p.conclude(ctx, f); err != nil {
@@ -353,7 +353,7 @@ func (p *Party) refused(m protocol.Message) error {
 
 // tell sends a control message to the coordinator.
 func (p *Party) tell(ctx context.Context, id protocol.SessionID, kind string, body []byte) error {
-	if err := p.exchange.Tell(ctx, p.boss, id, kind, body); err != nil {
+	if err := p.router.Tell(ctx, p.boss, id, kind, body); err != nil {
 		return notNow(fmt.Errorf("party: telling the coordinator: %w", err))
 	}
 	return nil

@@ -261,7 +261,7 @@ func (p *Party) adopt(r *running, v vault.Session) error {
 		p.jobs[r.work.id] = r.work
 	}
 	p.sessions[r.session.ID()] = r
-	p.exchange.Announce(r.session)
+	p.router.Announce(r.session)
 	return nil
 }
 

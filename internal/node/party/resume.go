@@ -109,7 +109,7 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		if err := p.abandon(r); err != nil {
 			return err
 		}
-		p.exchange.Forget(r.ID()) // everything that still comes for it is a repetition
+		p.router.Forget(r.ID()) // everything that still comes for it is a repetition
 		if err := p.relive(ctx, r); err != nil {
 			return p.conclude(ctx, finished{r: r, err: err})
 		}

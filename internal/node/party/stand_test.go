@@ -38,7 +38,7 @@ type stand struct {
 	party  *Party
 	roster *roster.Roster
 	keys   map[string]*identity.Identity
-	others map[string]*mail.Exchange
+	others map[string]*mail.Router
 	loads  atomic.Int32
 }
 
@@ -72,7 +72,7 @@ func anyMode() Policy {
 }
 
 func newStand(t *testing.T, policy Policy) *stand {
-	s := &stand{t: t, roster: &roster.Roster{Federation: "test"}, keys: make(map[string]*identity.Identity), others: make(map[string]*mail.Exchange)}
+	s := &stand{t: t, roster: &roster.Roster{Federation: "test"}, keys: make(map[string]*identity.Identity), others: make(map[string]*mail.Router)}
 	network := mem.NewNetwork()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 8)

@@ -19,37 +19,37 @@ const (
 	TimerUnmask      protocol.Timer = "secagg/unmask"      // for released shares
 )
 
-// desk is the state that both machines share.
-type desk struct {
+// core is the state that both machines share.
+type core struct {
 	setup  protocol.Setup
 	life   protocol.Life
 	params Params
 	at     int // the server's place among the members
 }
 
-// newDesk checks what both constructors rely on.
-func newDesk(s protocol.Setup, p Params, role protocol.Role) (desk, error) {
+// newCore checks what both constructors rely on.
+func newCore(s protocol.Setup, p Params, role protocol.Role) (core, error) {
 	if err := s.Check(Name, Version, role); err != nil {
-		return desk{}, err
+		return core{}, err
 	}
 	d := s.Session
 	switch {
 	case p.layout == nil || !bytes.Equal(d.Params, p.Encode()):
-		return desk{}, errors.New("secagg: the parameters are not those of the session's descriptor")
+		return core{}, errors.New("secagg: the parameters are not those of the session's descriptor")
 	case len(d.With(protocol.RoleServer)) != 1 || len(d.With(protocol.RoleParty)) != len(d.Members)-1:
-		return desk{}, errors.New("secagg: a session has one server, and all other members are clients")
+		return core{}, errors.New("secagg: a session has one server, and all other members are clients")
 	case len(d.Members)-1 != p.clients:
-		return desk{}, fmt.Errorf("secagg: parameters for %d clients in a session of %d", p.clients, len(d.Members)-1)
+		return core{}, fmt.Errorf("secagg: parameters for %d clients in a session of %d", p.clients, len(d.Members)-1)
 	}
-	return desk{setup: s, params: p, at: d.Index(d.With(protocol.RoleServer)[0])}, nil
+	return core{setup: s, params: p, at: d.Index(d.With(protocol.RoleServer)[0])}, nil
 }
 
-func (d *desk) server() string { return d.setup.Session.Members[d.at].Name }
+func (d *core) server() string { return d.setup.Session.Members[d.at].Name }
 
 // name returns the name of a client. Clients are counted as the members are, without the
 // server. No table of them is kept: where one process plays all clients, it
 // would be there once for each.
-func (d *desk) name(client int) string {
+func (d *core) name(client int) string {
 	if client >= d.at {
 		client++
 	}
@@ -57,7 +57,7 @@ func (d *desk) name(client int) string {
 }
 
 // clientOf returns which client has the name, if one has.
-func (d *desk) clientOf(name string) (int, bool) {
+func (d *core) clientOf(name string) (int, bool) {
 	i := d.setup.Session.Index(name)
 	if i > d.at {
 		return i - 1, true
@@ -67,7 +67,7 @@ func (d *desk) clientOf(name string) (int, bool) {
 
 // belongs refuses numbered messages, kinds that do not belong to their round,
 // and pieces of what travels whole.
-func (d *desk) belongs(m protocol.Message) error {
+func (d *core) belongs(m protocol.Message) error {
 	pieces := 1
 	if m.Round == roundMasked {
 		pieces = d.params.layout.chunks()
@@ -86,6 +86,6 @@ func silent(party, what string) error {
 	return protocol.Blame(party, protocol.KindSilent, fmt.Errorf("secagg: %s did not come in time", what))
 }
 
-func (d *desk) message(to string, round uint16, body []byte) protocol.Message {
+func (d *core) message(to string, round uint16, body []byte) protocol.Message {
 	return d.setup.Message(to, round, kindOf(round), body)
 }

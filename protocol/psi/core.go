@@ -31,8 +31,8 @@ const (
 // it is complete.
 const TimerNext protocol.Timer = "psi/next"
 
-// desk is the state that party and comparer share.
-type desk struct {
+// core is the state that party and comparer share.
+type core struct {
 	setup   protocol.Setup
 	life    protocol.Life
 	params  Params
@@ -40,14 +40,14 @@ type desk struct {
 	sizing  sizing
 }
 
-func newDesk(s protocol.Setup, p Params, size sizing, roles ...protocol.Role) (desk, error) {
+func newCore(s protocol.Setup, p Params, size sizing, roles ...protocol.Role) (core, error) {
 	if err := s.Check(Name, Version, roles...); err != nil {
-		return desk{}, err
+		return core{}, err
 	}
 	if err := validate(s.Session, p); err != nil {
-		return desk{}, err
+		return core{}, err
 	}
-	return desk{setup: s, params: p, parties: partiesOf(s.Session), sizing: size}, nil
+	return core{setup: s, params: p, parties: partiesOf(s.Session), sizing: size}, nil
 }
 
 // validate refuses a session that this protocol cannot run: two parties and
@@ -68,7 +68,7 @@ func validate(s *protocol.Session, p Params) error {
 }
 
 // index returns a party's position among the parties, or -1.
-func (d *desk) index(name string) int {
+func (d *core) index(name string) int {
 	for i, p := range d.parties {
 		if p == name {
 			return i
@@ -78,7 +78,7 @@ func (d *desk) index(name string) int {
 }
 
 // around returns the index step places further around the ring of parties.
-func (d *desk) around(i, step int) int { return (i + step + len(d.parties)) % len(d.parties) }
+func (d *core) around(i, step int) int { return (i + step + len(d.parties)) % len(d.parties) }
 
 // machine is the part that differs between roles.
 type machine interface {
@@ -92,7 +92,7 @@ type machine interface {
 }
 
 // step hands an event to its role, and asks for more steps while there is work.
-func (d *desk) step(m machine, e protocol.Event) (protocol.Effects, error) {
+func (d *core) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	eff, err := d.life.Step(d.setup, e, protocol.Handlers{
 		Start: m.start, Receive: m.receive, Resume: m.resume,
 		Expire: func(t protocol.Timer) (protocol.Effects, error) { return d.expire(m, t) },
@@ -109,7 +109,7 @@ func (d *desk) step(m machine, e protocol.Event) (protocol.Effects, error) {
 
 // expire ends the session if somebody owes a message. A timer that runs out
 // over the member's own work begins anew.
-func (d *desk) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
+func (d *core) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerNext {
 		return protocol.Effects{}, fmt.Errorf("psi: there is no timer %q", t)
 	}
@@ -127,7 +127,7 @@ func end(err error) (protocol.Effects, error) { return protocol.Finish(protocol.
 var errIdle = errors.New("psi: there is nothing to resume")
 
 // message is chunk i of n of what concerns the set of the party called owner.
-func (d *desk) message(to string, round uint16, kind string, owner, i, n int, body []byte) protocol.Message {
+func (d *core) message(to string, round uint16, kind string, owner, i, n int, body []byte) protocol.Message {
 	m := d.setup.Message(to, round, kind, body).Piece(i, n)
 	m.Sequence = uint32(owner)
 	return m

@@ -22,8 +22,8 @@ import (
 // to identity keys, everything else to session keys.
 const Control = "control"
 
-// Exchange is safe for concurrent use.
-type Exchange struct {
+// Router is safe for concurrent use.
+type Router struct {
 	self    string
 	keys    *identity.Identity
 	roster  *roster.Roster
@@ -41,9 +41,9 @@ type Exchange struct {
 	dropped   map[string]int // messages by who the transport says sent them
 }
 
-// New returns the exchange of the member called self. Run starts it.
-func New(self string, keys *identity.Identity, members *roster.Roster, conn transport.Conn, log *slog.Logger) *Exchange {
-	return &Exchange{
+// New returns the router of the member called self. Run starts it.
+func New(self string, keys *identity.Identity, members *roster.Roster, conn transport.Conn, log *slog.Logger) *Router {
+	return &Router{
 		self: self, keys: keys, roster: members, conn: conn, log: log,
 		control: make(chan driver.Inbound, mailboxSize),
 
@@ -56,7 +56,7 @@ func New(self string, keys *identity.Identity, members *roster.Roster, conn tran
 }
 
 // Run receives until ctx ends or the transport fails for good.
-func (x *Exchange) Run(ctx context.Context) error {
+func (x *Router) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var receiving sync.WaitGroup
 	receiving.Go(func() { stop(x.receive(ctx, transport.Bulk, x.route)) })
@@ -66,7 +66,7 @@ func (x *Exchange) Run(ctx context.Context) error {
 }
 
 // receive hands the deliveries of a lane on.
-func (x *Exchange) receive(ctx context.Context, lane transport.Lane, route func(transport.Delivery)) error {
+func (x *Router) receive(ctx context.Context, lane transport.Lane, route func(transport.Delivery)) error {
 	for {
 		d, err := x.conn.Receive(ctx, lane)
 		if err != nil {
@@ -77,10 +77,10 @@ func (x *Exchange) receive(ctx context.Context, lane transport.Lane, route func(
 }
 
 // Control delivers verified control messages.
-func (x *Exchange) Control() <-chan driver.Inbound { return x.control }
+func (x *Router) Control() <-chan driver.Inbound { return x.control }
 
 // Tell seals a control message to the receiver's identity and sends it.
-func (x *Exchange) Tell(ctx context.Context, to string, session protocol.SessionID, kind string, body []byte) error {
+func (x *Router) Tell(ctx context.Context, to string, session protocol.SessionID, kind string, body []byte) error {
 	m, ok := x.roster.Lookup(to)
 	if !ok {
 		return fmt.Errorf("mail: %q is not in the roster", to)
@@ -123,21 +123,21 @@ func split(body []byte) ([][]byte, error) {
 
 // Announce makes messages of a session wait until its mailbox opens, if one of its
 // members has signed them.
-func (x *Exchange) Announce(s *protocol.Session) {
+func (x *Router) Announce(s *protocol.Session) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.announced[s.ID()] = s
 }
 
 // Forget drops every message that still arrives for a session.
-func (x *Exchange) Forget(id protocol.SessionID) {
+func (x *Router) Forget(id protocol.SessionID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.announced, id)
 	delete(x.boxes, id)
 }
 
-func (x *Exchange) post(ctx context.Context, lane transport.Lane, h protocol.Header, body []byte, key hpke.PublicKey) error {
+func (x *Router) post(ctx context.Context, lane transport.Lane, h protocol.Header, body []byte, key hpke.PublicKey) error {
 	sealed, err := envelope.Seal(h, body, key, x.keys.SigningKey())
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (x *Exchange) post(ctx context.Context, lane transport.Lane, h protocol.Hea
 // busy session must not hold up the others. Nothing is put back before it is known
 // that a member of the session has signed it: a message that is put back takes a place in its
 // sender's share until it is settled.
-func (x *Exchange) route(d transport.Delivery) {
+func (x *Router) route(d transport.Delivery) {
 	h, err := envelope.Peek(d.Data)
 	if err != nil {
 		x.drop(d, err)
@@ -181,7 +181,7 @@ func (x *Exchange) route(d transport.Delivery) {
 }
 
 // verify makes sure that a member of the session has signed a message for this one.
-func (x *Exchange) verify(d transport.Delivery, s *protocol.Session) (envelope.Verified, error) {
+func (x *Router) verify(d transport.Delivery, s *protocol.Session) (envelope.Verified, error) {
 	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
 	if err == nil {
 		err = s.Check(sealed.Header, x.self)
@@ -191,7 +191,7 @@ func (x *Exchange) verify(d transport.Delivery, s *protocol.Session) (envelope.V
 
 // routeControl decides the treatment of one delivery in the control lane, where
 // sessions' messages have no place.
-func (x *Exchange) routeControl(d transport.Delivery) {
+func (x *Router) routeControl(d transport.Delivery) {
 	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
 	if err == nil && sealed.Header.Protocol != Control {
 		err = fmt.Errorf("%v does not belong into the control lane", sealed.Header)
@@ -228,7 +228,7 @@ func (x *Exchange) routeControl(d transport.Delivery) {
 
 // drop acknowledges bytes that nobody here can use, and logs the reason and the sender
 // that the transport names. A member that sends them without end does not fill the log.
-func (x *Exchange) drop(d transport.Delivery, why error) {
+func (x *Router) drop(d transport.Delivery, why error) {
 	x.mu.Lock()
 	x.dropped[d.From]++
 	n := x.dropped[d.From]
@@ -241,7 +241,7 @@ func (x *Exchange) drop(d transport.Delivery, why error) {
 	}
 }
 
-func (x *Exchange) later(d transport.Delivery, after time.Duration) {
+func (x *Router) later(d transport.Delivery, after time.Duration) {
 	if err := d.Later(after); err != nil {
 		x.log.Warn("could not put a message back", "error", err)
 	}

@@ -8,32 +8,32 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// desk is the state that all machines here share.
-type desk struct {
+// core is the state that all machines here share.
+type core struct {
 	setup protocol.Setup
 	life  protocol.Life
 }
 
-// newDesk checks what every constructor relies on.
-func newDesk(s protocol.Setup, p Params, roles ...protocol.Role) (desk, error) {
+// newCore checks what every constructor relies on.
+func newCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 	if err := s.Check(Name, Version, roles...); err != nil {
-		return desk{}, err
+		return core{}, err
 	}
 	switch d := s.Session; {
 	case !bytes.Equal(d.Params, p.Encode()):
-		return desk{}, errors.New("okra: the parameters are not those of the session's descriptor")
+		return core{}, errors.New("okra: the parameters are not those of the session's descriptor")
 	case len(d.With(protocol.RoleServer)) != 1:
-		return desk{}, fmt.Errorf("okra: a session has one server, not %d", len(d.With(protocol.RoleServer)))
+		return core{}, fmt.Errorf("okra: a session has one server, not %d", len(d.With(protocol.RoleServer)))
 	case len(d.With(protocol.RoleServer, protocol.RoleLeader, protocol.RoleParty)) != len(d.Members):
-		return desk{}, errors.New("okra: a member is neither server nor leader nor party")
+		return core{}, errors.New("okra: a member is neither server nor leader nor party")
 	}
-	return desk{setup: s}, nil
+	return core{setup: s}, nil
 }
 
-func (d *desk) server() string { return d.setup.Session.With(protocol.RoleServer)[0] }
+func (d *core) server() string { return d.setup.Session.With(protocol.RoleServer)[0] }
 
 // parties returns all who bring rows, in the descriptor's order.
-func (d *desk) parties() []string {
+func (d *core) parties() []string {
 	return d.setup.Session.With(protocol.RoleLeader, protocol.RoleParty)
 }
 

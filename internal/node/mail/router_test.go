@@ -31,14 +31,14 @@ var names = []string{"hub", "north", "south", "west"}
 
 // federation is four processes on one network.
 type federation struct {
-	t         testing.TB
-	ids       map[string]*identity.Identity
-	conns     map[string]transport.Conn
-	exchanges map[string]*Exchange
-	members   *roster.Roster
-	network   *mem.Network
-	log       *journal
-	stop      func()
+	t       testing.TB
+	ids     map[string]*identity.Identity
+	conns   map[string]transport.Conn
+	routers map[string]*Router
+	members *roster.Roster
+	network *mem.Network
+	log     *journal
+	stop    func()
 }
 
 // journal collects what is logged, for all to read.
@@ -59,7 +59,7 @@ func (j *journal) has(s string) bool {
 	return strings.Contains(j.text.String(), s)
 }
 
-// newFederation runs everybody's exchange on a network in memory.
+// newFederation runs everybody's router on a network in memory.
 func newFederation(t testing.TB) *federation {
 	t.Helper()
 	f := newIdleFederation(t)
@@ -78,7 +78,7 @@ func newFederation(t testing.TB) *federation {
 // newIdleFederation knows its members, who have no connections yet.
 func newIdleFederation(t testing.TB) *federation {
 	t.Helper()
-	f := &federation{t: t, ids: map[string]*identity.Identity{}, conns: map[string]transport.Conn{}, exchanges: map[string]*Exchange{},
+	f := &federation{t: t, ids: map[string]*identity.Identity{}, conns: map[string]transport.Conn{}, routers: map[string]*Router{},
 		members: &roster.Roster{Federation: "test"}, log: &journal{}, stop: func() {}}
 	for i, name := range names {
 		id, err := identity.FromSeed([32]byte{1, byte(i)})
@@ -104,7 +104,7 @@ func (f *federation) run(names ...string) {
 	var running sync.WaitGroup
 	for _, name := range names {
 		x := New(name, f.ids[name], f.members, f.conns[name], slog.New(slog.NewTextHandler(f.log, nil)).With("self", name))
-		f.exchanges[name] = x
+		f.routers[name] = x
 		running.Go(func() {
 			if err := x.Run(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrClosed) {
 				f.t.Errorf("Run: %v", err)
@@ -143,7 +143,7 @@ func (f *federation) meet(nonce byte) *meeting {
 
 func (m *meeting) open(name string) *Mailbox {
 	m.t.Helper()
-	b, err := m.exchanges[name].Open(m.Session, m.keys[name], m.directory)
+	b, err := m.routers[name].Open(m.Session, m.keys[name], m.directory)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func (m *meeting) message(from, to string, n int) protocol.Message {
 	return protocol.Message{Header: h, Body: fmt.Appendf(nil, "rows %d of %s", n, from)}
 }
 
-// seal builds an envelope that an exchange would not.
+// seal builds an envelope that a router would not.
 func (f *federation) seal(h protocol.Header, to identity.SessionKeys, signer string) []byte {
 	f.t.Helper()
 	b, err := envelope.Seal(h, []byte("rows"), to.Public(), f.ids[signer].SigningKey())
@@ -166,7 +166,7 @@ func (f *federation) seal(h protocol.Header, to identity.SessionKeys, signer str
 	return b
 }
 
-// inject sends bytes past the sender's exchange.
+// inject sends bytes past the sender's router.
 func (f *federation) inject(from, to string, lane transport.Lane, data []byte) {
 	f.t.Helper()
 	if err := f.conns[from].Send(f.t.Context(), to, lane, data); err != nil {
@@ -309,7 +309,7 @@ func TestUnknownSessionIsDroppedAndAnnouncedWaits(t *testing.T) {
 	f.send(north, m.message("north", "hub", 1))
 	f.logged("is not open here")
 
-	f.exchanges["hub"].Announce(m.Session)
+	f.routers["hub"].Announce(m.Session)
 	f.send(north, m.message("north", "hub", 2))
 	time.Sleep(2 * waitForBegin) // it is put back at least once
 	hub := m.open("hub")
@@ -323,9 +323,9 @@ func TestForgottenSessionHearsNothing(t *testing.T) {
 	f := newFederation(t)
 	m := f.meet(1)
 	north := m.open("north")
-	f.exchanges["hub"].Announce(m.Session)
+	f.routers["hub"].Announce(m.Session)
 	hub := m.open("hub")
-	f.exchanges["hub"].Forget(m.ID())
+	f.routers["hub"].Forget(m.ID())
 	f.send(north, m.message("north", "hub", 1))
 	f.logged("is not open here")
 	f.settled(hub)
@@ -341,7 +341,7 @@ func TestBusyReceiversHoldUpNobody(t *testing.T) {
 	const n = 3 * mailboxSize
 	for i := range n {
 		f.send(northBusy, busy.message("north", "hub", i))
-		if err := f.exchanges["south"].Tell(t.Context(), "hub", busy.ID(), fmt.Sprint(i), nil); err != nil {
+		if err := f.routers["south"].Tell(t.Context(), "hub", busy.ID(), fmt.Sprint(i), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -350,7 +350,7 @@ func TestBusyReceiversHoldUpNobody(t *testing.T) {
 	messages, controls := make(map[uint32]bool), make(map[string]bool)
 	for range n {
 		messages[f.receive(hubBusy.In()).Message.Sequence] = true
-		controls[f.receive(f.exchanges["hub"].Control()).Message.Kind] = true
+		controls[f.receive(f.routers["hub"].Control()).Message.Kind] = true
 	}
 	if len(messages) != n || len(controls) != n {
 		t.Fatalf("%d messages and %d controls of %d each", len(messages), len(controls), n)
@@ -360,10 +360,10 @@ func TestBusyReceiversHoldUpNobody(t *testing.T) {
 func TestControl(t *testing.T) {
 	f := newFederation(t)
 	id := protocol.SessionID{5}
-	if err := f.exchanges["north"].Tell(t.Context(), "hub", id, "Report", []byte("done")); err != nil {
+	if err := f.routers["north"].Tell(t.Context(), "hub", id, "Report", []byte("done")); err != nil {
 		t.Fatal(err)
 	}
-	got := f.receive(f.exchanges["hub"].Control()).Message
+	got := f.receive(f.routers["hub"].Control()).Message
 	if got.Sender != "north" || got.Session != id || got.Kind != "Report" || string(got.Body) != "done" {
 		t.Fatalf("got %+v", got)
 	}
@@ -374,7 +374,7 @@ func TestControl(t *testing.T) {
 	m := f.meet(1)
 	f.inject("north", "hub", transport.Bulk, f.seal(h, m.keys["hub"], "north"))
 	f.logged("is not sealed to this session's key")
-	if err := f.exchanges["north"].Tell(t.Context(), "east", id, "Report", nil); err == nil || !strings.Contains(err.Error(), `"east" is not in the roster`) {
+	if err := f.routers["north"].Tell(t.Context(), "east", id, "Report", nil); err == nil || !strings.Contains(err.Error(), `"east" is not in the roster`) {
 		t.Fatalf("telling a stranger: %v", err)
 	}
 }
@@ -398,7 +398,7 @@ func TestOpenBlamesWhoeverGaveAnUnusableKey(t *testing.T) {
 	f := newFederation(t)
 	m := f.meet(1)
 	m.directory[2].Key = []byte("short")
-	_, err := f.exchanges["hub"].Open(m.Session, m.keys["hub"], m.directory)
+	_, err := f.routers["hub"].Open(m.Session, m.keys["hub"], m.directory)
 	var blame *protocol.BlameError
 	if !errors.As(err, &blame) || blame.Party != "south" {
 		t.Fatalf("%v, want blame on south", err)
