@@ -1,6 +1,10 @@
 package linalg
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/simd"
+)
 
 // Vectors abreast: eight of them as the columns of a matrix whose rows, one for
 // each coordinate, are lines of the cache. To permute coordinates then moves
@@ -9,17 +13,6 @@ import "fmt"
 
 // Abreast is the number of vectors that stand side by side.
 const Abreast = 8
-
-// abreast is a way to work on such rows; n is positive.
-type abreast struct {
-	turn                    func(n int, x []float64, signs []int8, scale float64)
-	copyStrips              func(n int, to []float64, toDistance int, from []float64, fromDistance int)
-	askStrips               func(n int, x []float64, distance int)
-	neighbours              func(n int, x []float64) // three levels of each of n times 8 rows
-	scatter, scatterEighths scatterer
-}
-
-var portableAbreast = abreast{turnRows, copyStrips, func(int, []float64, int) {}, neighbours, scatterRows, scatterEighths}
 
 // firstRows returns n rows of 8 values, and panics when x is shorter.
 func firstRows(x []float64, n int) []float64 { return x[: Abreast*n : len(x)] }
@@ -42,7 +35,7 @@ func fallInOn(p Path, m Matrix[float64], from []float64) {
 		panic(fmt.Sprintf("linalg: %d vectors abreast, at most %d", m.Rows, Abreast))
 	}
 	from = firstRows(from, m.Cols)
-	_, past := transposers64(p)
+	_, past := simd.Transposers64(p)
 	unpackPanel(m, firstRows(from, m.Cols), Abreast, past)
 }
 
@@ -52,7 +45,7 @@ func TurnRows(x []float64, signs []int8, scale float64) { turnRowsOn(Paths()[0],
 
 func turnRowsOn(p Path, x []float64, signs []int8, scale float64) {
 	if n := len(signs); n > 0 {
-		abreastOf(p).turn(n, firstRows(x, n), signs, scale)
+		simd.AbreastOf(p).Turn(n, firstRows(x, n), signs, scale)
 	}
 }
 
@@ -69,47 +62,126 @@ func fwhtColumnsOn(p Path, x []float64, q int) {
 	if n := len(x) / q; n*q != len(x) || n == 0 || n&(n-1) != 0 {
 		panic(fmt.Sprintf("linalg: FWHT of %d columns of %d values; pad to a power of two", q, len(x)))
 	}
-	a, b := abreastOf(p), butterflies64(p)
+	a, b := simd.AbreastOf(p), simd.Butterflies64(p)
 	if len(x) > q {
-		step, parts := b.top(len(x) / q)
+		step, parts := b.Top(len(x) / q)
 		part := len(x) / parts
-		a.parts(b, x, part, q)
+		a.Parts(b, x, part, q)
 		step(part, x, part, x, part)
 	}
 }
 
-// parts does each part of x to its end, the highest levels first.
-func (a abreast) parts(b butterflies[float64], x []float64, part, q int) {
-	switch {
-	case part == q:
-	case part == 8*q && q == Abreast:
-		a.neighbours(len(x)/part, x)
-	default:
-		step, n := b.top(part / q)
-		smaller := part / n
-		for i := 0; i < len(x); i += part {
-			at := x[i : i+part]
-			step(smaller, at, smaller, at, smaller)
-			a.parts(b, at, smaller, q)
-		}
+// Strip is the number of consecutive values of a strip: four rows of vectors abreast.
+// Strips of 72 parts fit the first-level cache.
+const Strip = 4 * Abreast
+
+// Strips are strips whose beginnings lie Distance values apart.
+type Strips struct {
+	Values   []float64
+	Distance int
+}
+
+// From returns the strips from number i on.
+func (s Strips) From(i int) Strips { return Strips{s.Values[i*s.Distance:], s.Distance} }
+
+// first returns the values up to the end of strip n, and panics when there are
+// fewer, and when strips go backwards.
+func (s Strips) first(n int) []float64 {
+	if s.Distance < 0 {
+		panic(fmt.Sprintf("linalg: strips %d values apart", s.Distance))
+	}
+	return s.Values[: (n-1)*s.Distance+Strip : len(s.Values)]
+}
+
+// CopyStrips copies n strips. It panics when there are fewer.
+func CopyStrips(n int, to, from Strips) { copyStripsOn(Paths()[0], n, to, from) }
+
+func copyStripsOn(p Path, n int, to, from Strips) {
+	if n > 0 {
+		simd.AbreastOf(p).CopyStrips(n, to.first(n), to.Distance, from.first(n), from.Distance)
 	}
 }
 
-func turnRows(n int, x []float64, signs []int8, scale float64) {
-	for i, s := range signs[:n] {
-		factor := scale
-		if s < 0 {
-			factor = -scale
-		}
-		for j := range Abreast {
-			x[Abreast*i+j] *= factor
-		}
+// Ahead is strips that are read soon. Other work asks the caches for some of
+// them at a time, so that they come while it goes on.
+type Ahead struct {
+	next Strips
+	left int
+}
+
+// NewAhead returns n strips that are read soon. It panics when there are fewer.
+func NewAhead(n int, s Strips) *Ahead {
+	if n > 0 {
+		s.Values = s.first(n)
+	}
+	return &Ahead{s, n}
+}
+
+// asked is the number of strips that are asked for at a time: about as many lines as a
+// core can wait for.
+const asked = 6
+
+func (a *Ahead) ask(p Path) {
+	n := min(asked, a.left)
+	if n == 0 {
+		return
+	}
+	simd.AbreastOf(p).AskStrips(n, a.next.Values, a.next.Distance)
+	if a.left -= n; a.left > 0 {
+		a.next = a.next.From(n)
 	}
 }
 
-func neighbours(n int, x []float64) {
-	for i := range n {
-		at := x[8*Abreast*i:]
-		eighths(Abreast, at, Abreast, at, Abreast)
+// FWHTCollect sets near, n strips next to each other, to the Walsh-Hadamard
+// matrix of order n times n strips. The highest levels are done on the way.
+// Meanwhile it asks for what is ahead. It runs on one core; use it inside For.
+// It panics when there are fewer strips, and unless n is a power of two, at
+// least two.
+func FWHTCollect(near []float64, far Strips, ahead *Ahead) {
+	fwhtCollectOn(Paths()[0], near, far, ahead)
+}
+
+func fwhtCollectOn(p Path, near []float64, far Strips, ahead *Ahead) {
+	n := stripsOf(near)
+	step, parts := simd.Butterflies64(p).Top(n)
+	from, block := far.first(n), n/parts
+	for i := range block {
+		step(Strip, near[i*Strip:], block*Strip, from[i*far.Distance:], block*far.Distance)
+		ahead.ask(p)
 	}
+	fwhtBlocks(p, near, block, ahead)
+}
+
+// FWHTSpread does the work of [FWHTCollect] the other way, from near to far strips. It
+// writes over near.
+func FWHTSpread(far Strips, near []float64, ahead *Ahead) {
+	fwhtSpreadOn(Paths()[0], far, near, ahead)
+}
+
+func fwhtSpreadOn(p Path, far Strips, near []float64, ahead *Ahead) {
+	n := stripsOf(near)
+	step, parts := simd.Butterflies64(p).Top(n)
+	to, block := far.first(n), n/parts
+	fwhtBlocks(p, near, block, ahead)
+	for i := range block {
+		step(Strip, to[i*far.Distance:], block*far.Distance, near[i*Strip:], block*Strip)
+		ahead.ask(p)
+	}
+}
+
+// fwhtBlocks does the levels inside of blocks of strips.
+func fwhtBlocks(p Path, near []float64, block int, ahead *Ahead) {
+	for i := 0; i < len(near); i += block * Strip {
+		fwhtColumnsOn(p, near[i:][:block*Strip], Strip)
+		ahead.ask(p)
+	}
+}
+
+// stripsOf returns how many strips there are, a power of two of at least two.
+func stripsOf(near []float64) int {
+	n := len(near) / Strip
+	if n*Strip != len(near) || n < 2 || n&(n-1) != 0 {
+		panic(fmt.Sprintf("linalg: FWHT of %d values as strips of %d; take a power of two of these, at least two", len(near), Strip))
+	}
+	return n
 }

@@ -52,22 +52,8 @@ func SMOPartnerOn[T Float](p Path, f, diagonal []float64, row []T, place []uint8
 	return smoPartner(p, f, diagonal, row, place, fi, kii, tau)
 }
 
-func FlipOn[T Float](p Path, x []T, signs []int8) { flipOn(p, x, signs) }
-
 func ReflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, beta []float64) {
 	reflectOn(p, m, signs, vectors, beta)
-}
-
-func AddWordsOn(p Path, dst []uint64, src []byte) { addWordsOn(p, dst, src) }
-
-func SubtractWordsOn(p Path, dst []uint64, src []byte) { subtractWordsOn(p, dst, src) }
-
-// RoundTurnsOn is RoundTurns by a given path.
-func RoundTurnsOn(p Path, dst []byte, turns []float64, bits int) { roundTurnsOn(p, dst, turns, bits) }
-
-// WavesOn is Waves by a given path.
-func WavesOn(p Path, cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
-	return wavesOn(p, cosines, sines, words, bits, amplitude)
 }
 
 func ScatterOn(p Path, to, from []float64, places []uint32, scale float64) {
@@ -93,22 +79,3 @@ func FWHTSpreadOn(p Path, far Strips, near []float64, ahead *Ahead) {
 }
 
 func FWHTColumnsOn(p Path, x []float64, q int) { fwhtColumnsOn(p, x, q) }
-
-// Transposers are through the caches and past them; Side is of their squares.
-func Transposers[T Float](p Path) [2]func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int) {
-	through, past := transposersOf[T](p)
-	return [2]func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int){through.squares, past.squares}
-}
-
-func Side[T Float](p Path) int {
-	t, _ := transposersOf[T](p)
-	return t.side
-}
-
-func PickValuesAwayOn(p Path, to, from []float64, places []uint32, ahead []float64) {
-	pickValuesAwayOn(p, to, from, places, ahead)
-}
-
-func PickValuesOn(p Path, to, from []float64, places []uint32, ahead []float64) {
-	pickValuesOn(p, to, from, places, ahead)
-}

@@ -128,32 +128,6 @@ func byLevels[T linalg.Float](x []T) {
 	}
 }
 
-func TestFlip(t *testing.T) {
-	onEachPath(t, func(t *testing.T, p linalg.Path) {
-		for n := range 70 {
-			flips[float64](t, p, n)
-			flips[float32](t, p, n)
-		}
-	})
-}
-
-func flips[T linalg.Float](t *testing.T, p linalg.Path, n int) {
-	t.Helper()
-	got, want := noise[T](1, n, 8).Data, noise[T](1, n, 8).Data // with zeros, which have signs too
-	signs := make([]int8, n)
-	for i := range signs {
-		if signs[i] = int8(1 - 2*(i*i/3%2)); signs[i] < 0 {
-			want[i] = -want[i]
-		}
-	}
-	linalg.FlipOn(p, got[:n], signs)
-	for i, w := range want { // and nothing behind
-		if got[i] != w || math.Signbit(float64(got[i])) != math.Signbit(float64(w)) {
-			t.Fatalf("%T: entry %d of %d is %v, want %v", w, i, n, got[i], w)
-		}
-	}
-}
-
 func TestTooFewSigns(t *testing.T) {
 	for name, f := range map[string]func(){
 		"transform": func() { linalg.SignedFWHT(make([]float64, 4), make([]int8, 3), 1) },

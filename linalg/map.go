@@ -3,6 +3,8 @@ package linalg
 import (
 	"fmt"
 	"math"
+
+	"github.com/mercer-fl/mercer/internal/simd"
 )
 
 // The maps below turn the inner products xz of one row with others into kernel
@@ -17,8 +19,8 @@ import (
 func RBF[T Float](dst, xz []T, xx T, zz []T, gamma T) { rbfOn(Paths()[0], dst, xz, xx, zz, gamma) }
 
 func rbfOn[T Float](p Path, dst, xz []T, xx T, zz []T, gamma T) {
-	e := elementwiseOf[T](p)
-	e.rbf.fill(e.vector, dst, xz, xx, zz, -gamma, 0)
+	e := simd.ElementwiseOf[T](p)
+	fillDistances(e.Vector, e.RBF, dst, xz, xx, zz, -gamma, 0)
 }
 
 // Laplacian sets dst[j] to exp(-gamma sqrt(d)). Matérn's kernel with nu = 1/2 is
@@ -28,8 +30,8 @@ func Laplacian[T Float](dst, xz []T, xx T, zz []T, gamma T) {
 }
 
 func laplacianOn[T Float](p Path, dst, xz []T, xx T, zz []T, gamma T) {
-	e := elementwiseOf[T](p)
-	e.laplacian.fill(e.vector, dst, xz, xx, zz, -gamma, 0)
+	e := simd.ElementwiseOf[T](p)
+	fillDistances(e.Vector, e.Laplacian, dst, xz, xx, zz, -gamma, 0)
 }
 
 // Matern32 sets dst[j] to Matérn's kernel with nu = 3/2: (1 + r) exp(-r), r =
@@ -39,8 +41,8 @@ func Matern32[T Float](dst, xz []T, xx T, zz []T, lengthScale T) {
 }
 
 func matern32On[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale T) {
-	e := elementwiseOf[T](p)
-	e.matern32.fill(e.vector, dst, xz, xx, zz, T(math.Sqrt(3)/float64(lengthScale)), 0)
+	e := simd.ElementwiseOf[T](p)
+	fillDistances(e.Vector, e.Matern32, dst, xz, xx, zz, T(math.Sqrt(3)/float64(lengthScale)), 0)
 }
 
 // Matern52 sets dst[j] to Matérn's kernel with nu = 5/2: (1 + r + r^2/3)
@@ -51,8 +53,8 @@ func Matern52[T Float](dst, xz []T, xx T, zz []T, lengthScale T) {
 }
 
 func matern52On[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale T) {
-	e := elementwiseOf[T](p)
-	e.matern52.fill(e.vector, dst, xz, xx, zz, T(math.Sqrt(5)/float64(lengthScale)), 1./3)
+	e := simd.ElementwiseOf[T](p)
+	fillDistances(e.Vector, e.Matern52, dst, xz, xx, zz, T(math.Sqrt(5)/float64(lengthScale)), 1./3)
 }
 
 // RationalQuadratic sets dst[j] to (1 + d / (2 alpha lengthScale^2))^-alpha. It
@@ -63,9 +65,9 @@ func RationalQuadratic[T Float](dst, xz []T, xx T, zz []T, lengthScale, alpha T)
 }
 
 func rationalOn[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale, alpha T) {
-	e := elementwiseOf[T](p)
+	e := simd.ElementwiseOf[T](p)
 	scale := 1 / (2 * float64(alpha) * float64(lengthScale) * float64(lengthScale))
-	e.rational.fill(e.vector, dst, xz, xx, zz, T(scale), -alpha)
+	fillDistances(e.Vector, e.Rational, dst, xz, xx, zz, T(scale), -alpha)
 }
 
 // Polynomial sets dst[j] to (gamma xz[j] + coef0)^degree by repeated squaring,
@@ -78,6 +80,81 @@ func polynomialOn[T Float](p Path, dst, xz []T, gamma, coef0 T, degree int) {
 	if len(dst) != len(xz) || degree < 0 {
 		panic(fmt.Sprintf("linalg: %d kernel values of degree %d of %d inner products", len(dst), degree, len(xz)))
 	}
-	e := elementwiseOf[T](p)
-	fill(e.vector, dst, xz, func(n int, dst, xz []T) { e.polynomial(n, dst, xz, gamma, coef0, degree) })
+	e := simd.ElementwiseOf[T](p)
+	fill(e.Vector, dst, xz, func(n int, dst, xz []T) { e.Polynomial(n, dst, xz, gamma, coef0, degree) })
+}
+
+// fillDistances makes whole vectors of all entries of a kernel's slices.
+func fillDistances[T Float](vector int, kernel simd.OfDistance[T], dst, xz []T, xx T, zz []T, scale, power T) {
+	if len(dst) != len(xz) || len(zz) != len(xz) {
+		panic(fmt.Sprintf("linalg: %d kernel values of %d inner products and %d squared norms", len(dst), len(xz), len(zz)))
+	}
+	n := len(xz) &^ (vector - 1)
+	kernel(n, dst, xz, zz, xx, scale, power)
+	if n < len(xz) {
+		var products, norms [simd.Widest]T
+		copy(products[:], xz[n:])
+		copy(norms[:], zz[n:])
+		kernel(vector, products[:], products[:], norms[:], xx, scale, power)
+		copy(dst[n:], products[:])
+	}
+}
+
+// Exp sets dst[i] to e^x[i], within 2 units in the last place. Overflow is
+// +Inf, underflow goes through the subnormal numbers to 0. It runs on one core;
+// use it inside For. It panics unless dst is as long as x; dst may be x.
+func Exp[T Float](dst, x []T) { expOn(Paths()[0], dst, x) }
+
+func expOn[T Float](p Path, dst, x []T) {
+	if len(dst) != len(x) {
+		panic(fmt.Sprintf("linalg: %d exponentials of %d values", len(dst), len(x)))
+	}
+	e := simd.ElementwiseOf[T](p)
+	fill(e.Vector, dst, x, e.Exp)
+}
+
+// fill makes whole vectors of all entries. The rest of a slice goes through the
+// same instructions, filled up, so that a value does not depend on its place.
+func fill[T Float](vector int, dst, x []T, f func(n int, dst, x []T)) {
+	n := len(x) &^ (vector - 1)
+	f(n, dst, x)
+	if n < len(x) {
+		var rest [simd.Widest]T
+		copy(rest[:], x[n:])
+		f(vector, rest[:], rest[:])
+		copy(dst[n:], rest[:])
+	}
+}
+
+// Cos sets dst[i] to the cosine of x[i]: within 2.5 units in the last place up to
+// |x| = 2^40 (float32: everywhere). Beyond, and in plain Go, it is math.Cos,
+// which is slower and, close to a zero of the cosine, only within 2^-53. The
+// cosine of what is not finite is NaN. It runs on one core; use it inside For.
+// It panics unless dst is as long as x; dst may be x.
+func Cos[T Float](dst, x []T) { cosOn(Paths()[0], dst, x) }
+
+func cosOn[T Float](p Path, dst, x []T) {
+	if len(dst) != len(x) {
+		panic(fmt.Sprintf("linalg: %d cosines of %d values", len(dst), len(x)))
+	}
+	e := simd.ElementwiseOf[T](p)
+	fill(e.Vector, dst, x, func(n int, dst, x []T) {
+		for done := e.Cos(n, dst, x); done < n; done += e.Cos(n-done, dst[done:], x[done:]) {
+			cosEach(e, dst[done:][:e.Vector], x[done:][:e.Vector])
+			done += e.Vector
+		}
+	})
+}
+
+// cosEach does one vector some of whose entries are too large for cos. The
+// others must not depend on these.
+func cosEach[T Float](e simd.Elementwise[T], dst, x []T) {
+	for i, v := range x {
+		var alone [simd.Widest]T
+		alone[0] = v
+		if e.Cos(e.Vector, alone[:], alone[:]) == 0 {
+			alone[0] = T(math.Cos(float64(v)))
+		}
+		dst[i] = alone[0]
+	}
 }

@@ -3,6 +3,8 @@ package linalg
 import (
 	"fmt"
 	"math"
+
+	"github.com/mercer-fl/mercer/internal/simd"
 )
 
 // SquaredNorms sets dst[i] to the inner product of row i of a with itself,
@@ -10,12 +12,12 @@ import (
 // panics unless dst is as long as a has rows.
 func SquaredNorms[T Float](dst []float64, a Matrix[T]) { squaredNorms(best[float64](), dst, a) }
 
-func squaredNorms[T Float](m micro[float64], dst []float64, a Matrix[T]) {
+func squaredNorms[T Float](m simd.Micro[float64], dst []float64, a Matrix[T]) {
 	if len(dst) != a.Rows {
 		panic(fmt.Sprintf("linalg: %d squared norms of %d rows", len(dst), a.Rows))
 	}
 	four := fourSquares[T]
-	if m.fused {
+	if m.Fused {
 		four = fourSquaresFused[T]
 	}
 	clear(dst)

@@ -1,6 +1,10 @@
 package linalg
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/mercer-fl/mercer/internal/simd"
+)
 
 // Micro-kernels read packed operands: panels of as many rows as the tile has
 // rows (or columns), each stored column after column, the last filled up with
@@ -59,11 +63,11 @@ func packFour[S, T Float](to []T, width int, r0, r1, r2, r3 []S) {
 
 // packSquares packs as many rows as make squares, and returns how many.
 func packSquares(to []float64, m Matrix[float64], width, k, kEnd int) int {
-	t, _ := transposers64(Paths()[0])
-	square := t.side
+	t, _ := simd.Transposers64(Paths()[0])
+	square := t.Side
 	rows, n := m.Rows/square*square, (kEnd-k)/square
 	for r := 0; r < rows; r += square {
-		t.squares(n, to[r:], width, square*width, m.Data[r*m.Stride+k:], m.Stride, square)
+		t.Squares(n, to[r:], width, square*width, m.Data[r*m.Stride+k:], m.Stride, square)
 		for c := k + square*n; c < kEnd; c++ {
 			for i := range square {
 				to[(c-k)*width+r+i] = m.Data[(r+i)*m.Stride+c]
@@ -74,7 +78,7 @@ func packSquares(to []float64, m Matrix[float64], width, k, kEnd int) int {
 }
 
 // unpackPanel is the way back, with squares transposed by t.
-func unpackPanel[T Float](m Matrix[T], from []T, width int, t transposer[float64]) {
+func unpackPanel[T Float](m Matrix[T], from []T, width int, t simd.Transposer[float64]) {
 	r := 0
 	if m, ok := any(m).(Matrix[float64]); ok {
 		r = unpackSquares(m, any(from).([]float64), width, t)
@@ -92,11 +96,11 @@ func unpackPanel[T Float](m Matrix[T], from []T, width int, t transposer[float64
 }
 
 // unpackSquares unpacks as many rows as make squares, and returns how many.
-func unpackSquares(m Matrix[float64], from []float64, width int, t transposer[float64]) int {
-	square := t.side
+func unpackSquares(m Matrix[float64], from []float64, width int, t simd.Transposer[float64]) int {
+	square := t.Side
 	rows, n := m.Rows/square*square, m.Cols/square
 	for r := 0; r < rows; r += square {
-		t.squares(n, m.Data[r*m.Stride:], m.Stride, square, from[r:], width, square*width)
+		t.Squares(n, m.Data[r*m.Stride:], m.Stride, square, from[r:], width, square*width)
 		for c := square * n; c < m.Cols; c++ {
 			for i := range square {
 				m.Data[(r+i)*m.Stride+c] = from[c*width+r+i]

@@ -3,6 +3,8 @@ package linalg
 import (
 	"fmt"
 	"sync"
+
+	"github.com/mercer-fl/mercer/internal/simd"
 )
 
 // Packed is a matrix that has been brought into the order in which products
@@ -10,7 +12,7 @@ import (
 // spend their time on packing. It takes 8 bytes per entry and is read only.
 type Packed struct {
 	rows, cols int
-	micro      micro[float64]
+	micro      simd.Micro[float64]
 	parts      []panels[float64] // depth columns each
 }
 
@@ -22,7 +24,7 @@ func Pack[T Float](m Matrix[T], rows []int) *Packed {
 	}
 	p := &Packed{rows: n, cols: m.Cols, micro: best[float64]()}
 	for k := 0; k < m.Cols; k += depth {
-		p.parts = append(p.parts, packRows(p.micro.cols, m, rows, n, k, min(k+depth, m.Cols)))
+		p.parts = append(p.parts, packRows(p.micro.Cols, m, rows, n, k, min(k+depth, m.Cols)))
 	}
 	return p
 }
@@ -68,11 +70,11 @@ func Products[T Float](a Matrix[T], rows []int, b *Packed, use func(lo, hi int, 
 	}
 	var left []panels[float64]
 	for k := 0; k < a.Cols; k += depth {
-		left = append(left, packRows(b.micro.rows, a, rows, len(rows), k, min(k+depth, a.Cols)))
+		left = append(left, packRows(b.micro.Rows, a, rows, len(rows), k, min(k+depth, a.Cols)))
 	}
-	step := span(len(rows), b.micro.cols)
+	step := span(len(rows), b.micro.Cols)
 	For(b.rows, step, func(lo, hi int) {
-		at := room(ceil(len(rows), b.micro.rows) * step)
+		at := room(ceil(len(rows), b.micro.Rows) * step)
 		defer rooms.Put(at)
 		dots := Matrix[float64]{Rows: len(rows), Cols: hi - lo, Stride: step, Data: *at}
 		b.block(left, dots, lo)
@@ -87,13 +89,13 @@ func (b *Packed) block(left []panels[float64], dots Matrix[float64], lo int) {
 		clear(dots.Data)
 	}
 	for k, part := range left {
-		kernel := b.micro.add
+		kernel := b.micro.Add
 		if k == 0 {
-			kernel = b.micro.set
+			kernel = b.micro.Set
 		}
-		for j := 0; j < dots.Cols; j += b.micro.cols {
+		for j := 0; j < dots.Cols; j += b.micro.Cols {
 			right := b.parts[k].at(lo + j)
-			for i := 0; i < dots.Rows; i += b.micro.rows {
+			for i := 0; i < dots.Rows; i += b.micro.Rows {
 				kernel(part.depth, part.at(i), right, dots.Data[i*dots.Stride+j:], dots.Stride)
 			}
 		}

@@ -1,5 +1,67 @@
 package linalg
 
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/simd"
+)
+
+// The shape of the work. One core computes one tile of dst at a time:
+// the 384 KiB of the packed b that it reads over and over stay in the
+// second-level cache. Depth is the one number here that results depend on (see the
+// package comment); the others may be changed freely.
+const (
+	maxEdge  = 192 // rows and columns of a tile
+	minEdge  = 48  // tiles of small products shrink to this, so that all cores get some
+	minTiles = 16
+	depth    = 256 // columns added up before a partial sum is closed
+)
+
+// MulTransB sets dst to a b^T, the inner products of all rows of a with all
+// rows of b, on all cores: dst is m x n, a is m x k, b is n x k. It adds in
+// the precision of T. It panics on other shapes; dst must not overlap a or b.
+func MulTransB[T Float](dst, a, b Matrix[T]) { multiply(Paths()[0], dst, a, b, false) }
+
+// MulTransBWide is MulTransB for rows in float32 that multiplies and adds in
+// float64. Differences of inner products (distances between near-duplicates)
+// survive only that way.
+func MulTransBWide(dst Matrix[float64], a, b Matrix[float32]) {
+	multiply(Paths()[0], dst, a, b, false)
+}
+
+// Syrk sets dst to a a^T, the Gram matrix of the rows of a, for half the work
+// of MulTransB. Both triangles are written, exactly symmetric: dst is m x m, a
+// is m x k. It panics on other shapes; dst must not overlap a.
+func Syrk[T Float](dst, a Matrix[T]) { multiply(Paths()[0], dst, a, a, true) }
+
+// SyrkWide is Syrk for rows in float32 that multiplies and adds in float64.
+func SyrkWide(dst Matrix[float64], a Matrix[float32]) {
+	multiply(Paths()[0], dst, a, a, true)
+}
+
+// MulTransBOn is MulTransB by a given path. It panics when the machine does not
+// have it.
+func MulTransBOn[T Float](path Path, dst, a, b Matrix[T]) {
+	multiply(path, dst, a, b, false)
+}
+
+// SyrkOn is Syrk by a given path. It panics when the machine does not have it.
+func SyrkOn[T Float](path Path, dst, a Matrix[T]) { multiply(path, dst, a, a, true) }
+
+// multiply is the one product behind all.
+func multiply[S, T Float](path Path, dst Matrix[T], a, b Matrix[S], gram bool) {
+	if a.Cols != b.Cols || dst.Rows != a.Rows || dst.Cols != b.Rows {
+		panic(fmt.Sprintf("linalg: %d x %d is not the shape of (%d x %d)(%d x %d)^T",
+			dst.Rows, dst.Cols, a.Rows, a.Cols, b.Rows, b.Cols))
+	}
+	p := product[S, T]{dst: dst, a: a, b: b, gram: gram, micro: microOf[T](path)}
+	through, past := simd.TransposersOf[T](path)
+	if p.turn = through; len(dst.Data) >= distant {
+		p.turn = past
+	}
+	p.run()
+}
+
 // block is the number of rows of an operand that are packed at a time: 8 MiB of float64.
 const block = 4096
 
@@ -14,10 +76,10 @@ type product[S, T Float] struct {
 	dst   Matrix[T]
 	a, b  Matrix[S]
 	gram  bool
-	micro micro[T]
+	micro simd.Micro[T]
 	edge  int // of a tile
 	room  *workspace[T]
-	turn  transposer[T] // of what is below the diagonal of a Gram matrix
+	turn  simd.Transposer[T] // of what is below the diagonal of a Gram matrix
 }
 
 // run computes dst block by block, only the lower triangle of them for a Gram
@@ -34,7 +96,7 @@ func (p *product[S, T]) run() {
 		return
 	}
 	p.edge = edgeFor(m, n)
-	p.room = take[T](ceil(min(m, block), p.micro.rows)*k, ceil(min(n, block), p.micro.cols)*k)
+	p.room = take[T](ceil(min(m, block), p.micro.Rows)*k, ceil(min(n, block), p.micro.Cols)*k)
 	defer p.room.leave()
 	for j := 0; j < n; j += block {
 		for i := 0; i < m; i += block {
@@ -50,13 +112,13 @@ func (p *product[S, T]) block(b tile) {
 	tiles := cover(b, p.edge, p.gram)
 	for k := 0; k < p.a.Cols; k += depth {
 		kEnd := min(k+depth, p.a.Cols)
-		left := panels[T]{p.micro.rows, kEnd - k, p.room.left}
-		right := panels[T]{p.micro.cols, kEnd - k, p.room.right}
+		left := panels[T]{p.micro.Rows, kEnd - k, p.room.left}
+		right := panels[T]{p.micro.Cols, kEnd - k, p.room.right}
 		pack(left, p.a, b.i, b.iEnd, k, kEnd)
 		pack(right, p.b, b.j, b.jEnd, k, kEnd)
-		kernel := p.micro.add
+		kernel := p.micro.Add
 		if k == 0 {
-			kernel = p.micro.set
+			kernel = p.micro.Set
 		}
 		For(len(tiles), 1, func(lo, hi int) {
 			for _, t := range tiles[lo:hi] {
@@ -85,7 +147,7 @@ func pack[S, T Float](p panels[T], m Matrix[S], row, rowEnd, k, kEnd int) {
 // the second.
 func (p *product[S, T]) tile(kernel func(k int, a, b, c []T, stride int), left, right panels[T], b, t tile) {
 	var spill []T
-	rows, cols := p.micro.rows, p.micro.cols
+	rows, cols := p.micro.Rows, p.micro.Cols
 	for i := t.i; i < t.iEnd; i += rows {
 		for j := t.j; j < t.jEnd && !(p.gram && j >= i+rows); j += cols {
 			c := p.dst.Data[i*p.dst.Stride+j:]
@@ -142,12 +204,12 @@ func cover(b tile, edge int, lower bool) []tile {
 
 // mirror copies what the tile t has below the diagonal to its place above: by
 // squares, and value by value at the diagonal and where they do not fit.
-func mirror[T Float](dst Matrix[T], t tile, squares transposer[T]) {
-	for i := t.i; i < t.iEnd; i += squares.side {
-		j, iEnd := t.j, min(i+squares.side, t.iEnd)
-		if n := (min(t.jEnd, i) - j) / squares.side; n > 0 && iEnd == i+squares.side {
-			squares.squares(n, dst.Data[j*dst.Stride+i:], dst.Stride, squares.side*dst.Stride, dst.Data[i*dst.Stride+j:], dst.Stride, squares.side)
-			j += n * squares.side
+func mirror[T Float](dst Matrix[T], t tile, squares simd.Transposer[T]) {
+	for i := t.i; i < t.iEnd; i += squares.Side {
+		j, iEnd := t.j, min(i+squares.Side, t.iEnd)
+		if n := (min(t.jEnd, i) - j) / squares.Side; n > 0 && iEnd == i+squares.Side {
+			squares.Squares(n, dst.Data[j*dst.Stride+i:], dst.Stride, squares.Side*dst.Stride, dst.Data[i*dst.Stride+j:], dst.Stride, squares.Side)
+			j += n * squares.Side
 		}
 		for ; j < min(t.jEnd, iEnd); j++ {
 			from := max(i, j)

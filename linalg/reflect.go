@@ -1,9 +1,10 @@
 package linalg
 
-import "fmt"
+import (
+	"fmt"
 
-// lanes is the number of vectors that are reflected together.
-const lanes = 16
+	"github.com/mercer-fl/mercer/internal/simd"
+)
 
 // Reflect sets each row x of m, of n values, to H_0 H_1 ... H_{c-1} [D; 0] x of
 // its first c values, whatever the others are. D multiplies them by their
@@ -27,59 +28,54 @@ func reflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, bet
 		}
 	}
 	kernel, c := microOf[float64](p), len(vectors)
-	frame := ceil(m.Cols, kernel.cols) * c
-	Scratch(frame+(c+kernel.cols)*kernel.rows, func(room []float64) {
-		q := panels[float64]{kernel.cols, c, room[:frame]}
+	frame := ceil(m.Cols, kernel.Cols) * c
+	Scratch(frame+(c+kernel.Cols)*kernel.Rows, func(room []float64) {
+		q := panels[float64]{kernel.Cols, c, room[:frame]}
 		makeFrame(p, q, m.Cols, signs, vectors, beta)
 		mulRows(p, m, q, room[frame:])
 	})
 }
 
-// makeFrame packs the n x c matrix of the reflections, lanes columns at a time:
+// makeFrame packs the n x c matrix of the reflections, simd.Lanes columns at a time:
 // each begins as a column of D. Reflections that leave those columns as they
 // are, because they are of later coordinates, are left out.
 func makeFrame(path Path, q panels[float64], n int, signs []int8, vectors [][]float64, beta []float64) {
-	c, reflect := len(vectors), reflector(path)
-	Scratch(n*lanes+c, func(room []float64) {
-		x, across := room[:n*lanes], room[n*lanes:]
+	c, reflect := len(vectors), simd.ReflectionsOf(path)
+	Scratch(n*simd.Lanes+c, func(room []float64) {
+		x, across := room[:n*simd.Lanes], room[n*simd.Lanes:]
 		for j := 1; j < c; j += 2 {
 			across[j] = dot(vectors[j], vectors[j-1][1:])
 		}
-		for first := 0; first < c; first += lanes {
-			end := min(first+lanes, c)
+		for first := 0; first < c; first += simd.Lanes {
+			end := min(first+simd.Lanes, c)
 			clear(x)
 			for j := first; j < end; j++ {
-				x[j*lanes+j-first] = float64(signs[j])
+				x[j*simd.Lanes+j-first] = float64(signs[j])
 			}
 			for j := (end - 1) &^ 1; j >= 0; j -= 2 {
 				p := pairOf(vectors, beta, across, j)
-				reflect(x[j*lanes:], p.first, p.second, p.betaFirst, p.betaSecond, p.across)
+				reflect(x[j*simd.Lanes:], p.first, p.second, p.betaFirst, p.betaSecond, p.across)
 			}
 			q.setColumns(x, n, first, end)
 		}
 	})
 }
 
-// setColumns copies columns first to end-1 of n rows, which are lanes values
+// setColumns copies columns first to end-1 of n rows, which are simd.Lanes values
 // apart in x.
 func (p panels[T]) setColumns(x []T, n, first, end int) {
-	through, _ := transposers64(Paths()[0])
+	through, _ := simd.Transposers64(Paths()[0])
 	for i := 0; i < n; i += p.width {
 		columns := Matrix[T]{end - first, min(p.width, n-i), p.width, p.at(i)[first*p.width:]}
-		unpackPanel(columns, x[i*lanes:], lanes, through)
+		unpackPanel(columns, x[i*simd.Lanes:], simd.Lanes, through)
 	}
 }
-
-// asking is a micro-kernel like set of micro, for a panel of b's first vectors:
-// it is one of a list, the first for one vector, the last for all. Meanwhile it
-// asks the caches for the tile at ahead.
-type asking func(k int, a, b, c []float64, stride int, ahead []float64, aheadStride int)
 
 // mulRows sets each row x of m to q times its first values. The room is for a
 // panel of rows and a tile. The next rows, far away in memory, come while those
 // before are worked on.
 func mulRows(p Path, m Matrix[float64], q panels[float64], room []float64) {
-	rows, kernels := microOf[float64](p).rows, askingKernels(p)
+	rows, kernels := microOf[float64](p).Rows, simd.AskingOf(p)
 	vector := q.width / len(kernels)
 	x, spill := room[:q.depth*rows], room[q.depth*rows:]
 	for i := 0; i < m.Rows; i += rows {
@@ -117,35 +113,4 @@ func pairOf(vectors [][]float64, beta, across []float64, j int) pair {
 		p.first, p.betaFirst, p.across = vectors[j+1], beta[j+1], across[j+1]
 	}
 	return p
-}
-
-// twoReflections is a way to apply a pair to lanes of as many coordinates as
-// the second vector has.
-type twoReflections func(x, first, second []float64, betaFirst, betaSecond, across float64)
-
-// reflectPortable is the twin of the kernels in assembly.
-func reflectPortable(x, first, second []float64, betaFirst, betaSecond, across float64) {
-	var s0, s1 [lanes]float64
-	for l, value := range x[:lanes] {
-		s1[l] = value * second[0]
-	}
-	for i, v0 := range first {
-		v1 := second[i+1]
-		for l, value := range x[(i+1)*lanes:][:lanes] {
-			s0[l] += value * v0
-			s1[l] += value * v1
-		}
-	}
-	for l := range lanes {
-		s0[l] *= -betaFirst
-		s1[l] = -betaSecond * (s1[l] + across*s0[l])
-		x[l] += second[0] * s1[l]
-	}
-	for i, v0 := range first {
-		v1 := second[i+1]
-		at := x[(i+1)*lanes:][:lanes]
-		for l := range at {
-			at[l] += v0*s0[l] + v1*s1[l]
-		}
-	}
 }

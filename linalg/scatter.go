@@ -1,13 +1,14 @@
 package linalg
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/simd"
+)
 
 // Turned changes the sign of a row, in the place that the row is sent to.
 const Turned = 1 << 31
-
-// scatterer sends each of n rows to its place, or does three levels of eight
-// times n rows, a distance of rows apart, on the way.
-type scatterer func(n int, to, from []float64, distance int, places []uint32, scale float64)
 
 // Scatter sets row places[i] of to to scale times row i of from, of 8 values
 // each, and to -scale times that where [Turned] is added to the place. A place
@@ -21,7 +22,7 @@ func Scatter(to, from []float64, places []uint32, scale float64) {
 
 func scatterOn(p Path, to, from []float64, places []uint32, scale float64) {
 	if n := len(places); n > 0 {
-		abreastOf(p).scatter(n, atLeastOne(to), firstRows(from, n), 0, places, scale)
+		simd.AbreastOf(p).Scatter(n, atLeastOne(to), firstRows(from, n), 0, places, scale)
 	}
 }
 
@@ -37,29 +38,34 @@ func fwhtScatterOn(p Path, to, from []float64, places []uint32, scale float64) {
 	if n < 8 || n&(n-1) != 0 || len(from) != Abreast*n {
 		panic(fmt.Sprintf("linalg: FWHT of %d values to %d places; take eight a place, and a power of two of these", len(from), n))
 	}
-	a := abreastOf(p)
-	a.parts(butterflies64(p), from, len(from)/8, Abreast)
-	a.scatterEighths(n/8, atLeastOne(to), from, n/8, places, scale)
+	a := simd.AbreastOf(p)
+	a.Parts(simd.Butterflies64(p), from, len(from)/8, Abreast)
+	a.ScatterEighths(n/8, atLeastOne(to), from, n/8, places, scale)
 }
 
 // atLeastOne panics when there is no row.
 func atLeastOne(rows []float64) []float64 { return rows[:max(Abreast, len(rows)):len(rows)] }
 
-func scatterRows(_ int, to, from []float64, _ int, places []uint32, scale float64) {
-	last := uint32(len(to)/Abreast - 1)
-	for i, place := range places {
-		factor := scale
-		if place >= Turned {
-			factor = -scale
-		}
-		row := to[Abreast*min(place%Turned, last):]
-		for j, v := range from[Abreast*i:][:Abreast] {
-			row[j] = factor * v
-		}
-	}
+// PickValues sets to[i] to from[places[i]], or to from's last value for a place
+// behind it. Meanwhile it asks the caches for what will be picked from next,
+// ahead, or nothing (nil): picking waits for the second-level cache, not for
+// memory. It runs on one core; use it inside For. It panics when there are
+// fewer places than values to set, and when from is empty or of 2^31 values or
+// more.
+func PickValues(to, from []float64, places []uint32, ahead []float64) {
+	checkPlaces(to, from, places)
+	simd.PickValues(Paths()[0], to, from, places, ahead)
 }
 
-func scatterEighths(n int, to, from []float64, distance int, places []uint32, scale float64) {
-	eighths(Abreast*n, from, Abreast*distance, from, Abreast*distance)
-	scatterRows(8*n, to, from, 0, places, scale)
+// PickValuesAway is PickValues for values that are not read soon: it
+// writes past the caches where to begins with a line.
+func PickValuesAway(to, from []float64, places []uint32, ahead []float64) {
+	checkPlaces(to, from, places)
+	simd.PickValuesAway(Paths()[0], to, from, places, ahead)
+}
+
+func checkPlaces(to, from []float64, places []uint32) {
+	if len(from) == 0 || len(from) > math.MaxInt32 || len(places) < len(to) {
+		panic(fmt.Sprintf("linalg: %d values at %d places of %d", len(to), len(places), len(from)))
+	}
 }

@@ -118,3 +118,14 @@ func TestScatterRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestPickValuesRefuses(t *testing.T) {
+	for name, f := range map[string]func(){
+		"nothing to pick from": func() { linalg.PickValues(make([]float64, 1), nil, []uint32{0}, nil) },
+		"too few places":       func() { linalg.PickValues(make([]float64, 40), make([]float64, 3), make([]uint32, 39), nil) },
+	} {
+		if recovered(f) == nil {
+			t.Errorf("%s: no panic", name)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package linalg
 import (
 	"fmt"
 	"math"
+
+	"github.com/mercer-fl/mercer/internal/simd"
 )
 
 // Sequential minimal optimisation (see learn/svm) goes over its gradient twice
@@ -69,13 +71,13 @@ func smoMove[T Float](p Path, f []float64, a float64, x []T, b float64, y []T, p
 	if len(x) != n || len(y) != n || len(place) != n {
 		panic(fmt.Sprintf("linalg: %d and %d values and %d places for a gradient of %d", len(x), len(y), len(place), n))
 	}
-	move := smoOf[T](p).move
+	s := smo[T]{simd.SMOOf[T](p)}
 	if n <= smoGrain {
-		return move.run(f, a, x, b, y, place)
+		return s.move(f, a, x, b, y, place)
 	}
 	parts := make([]Extremes, (n-1)/smoGrain+1)
 	For(n, smoGrain, func(lo, hi int) {
-		parts[lo/smoGrain] = move.run(f[lo:hi], a, x[lo:hi], b, y[lo:hi], place[lo:hi])
+		parts[lo/smoGrain] = s.move(f[lo:hi], a, x[lo:hi], b, y[lo:hi], place[lo:hi])
 	})
 	e := noExtremes()
 	for k, part := range parts {
@@ -114,13 +116,13 @@ func smoPartner[T Float](p Path, f, diagonal []float64, row []T, place []uint8, 
 	if len(diagonal) != n || len(row) != n || len(place) != n {
 		panic(fmt.Sprintf("linalg: %d and %d values and %d places for a gradient of %d", len(diagonal), len(row), len(place), n))
 	}
-	partner := smoOf[T](p).partner
+	s := smo[T]{simd.SMOOf[T](p)}
 	if n <= smoGrain {
-		return partner.run(f, diagonal, row, place, fi, kii, tau)
+		return s.partner(f, diagonal, row, place, fi, kii, tau)
 	}
 	parts := make([]Partner, (n-1)/smoGrain+1)
 	For(n, smoGrain, func(lo, hi int) {
-		parts[lo/smoGrain] = partner.run(f[lo:hi], diagonal[lo:hi], row[lo:hi], place[lo:hi], fi, kii, tau)
+		parts[lo/smoGrain] = s.partner(f[lo:hi], diagonal[lo:hi], row[lo:hi], place[lo:hi], fi, kii, tau)
 	})
 	best := Partner{-1, math.Inf(-1)}
 	for k, part := range parts {
@@ -130,4 +132,97 @@ func smoPartner[T Float](p Path, f, diagonal []float64, row []T, place []uint8, 
 		best = best.and(part)
 	}
 	return best
+}
+
+// smo is both passes on one path: by lanes as far as they go, the rest one by
+// one.
+type smo[T Float] struct{ simd.SMO[T] }
+
+func (s smo[T]) move(f []float64, a float64, x []T, b float64, y []T, place []uint8) Extremes {
+	e, n := noExtremes(), 0
+	if s.Lanes > 0 && len(f) >= simd.SMOWidth {
+		n = len(f) &^ (simd.SMOWidth - 1)
+		low, high, at := filled(math.Inf(1)), filled(math.Inf(-1)), nowhere()
+		s.Move(n, f, a, x, b, y, place, &low, &at, &high)
+		for l := range s.Lanes {
+			found := Extremes{-1, low[l], high[l]}
+			if at[l] >= 0 {
+				found.First = int(at[l]) + l
+			}
+			e = e.or(found)
+		}
+	}
+	x, y, place = x[:len(f)], y[:len(f)], place[:len(f)]
+	for t := n; t < len(f); t++ {
+		f[t] += float64(float64(a*float64(x[t])) + float64(b*float64(y[t]))) //nolint:unconvert // forbids fusing
+		e.see(t, f[t], place[t])
+	}
+	return e
+}
+
+// or returns the extremes of both lanes.
+func (e Extremes) or(o Extremes) Extremes {
+	if o.First >= 0 && (e.First < 0 || o.Low < e.Low || o.Low == e.Low && o.First > e.First) {
+		e.First, e.Low = o.First, o.Low
+	}
+	e.High = max(e.High, o.High)
+	return e
+}
+
+// slack lets a product of rounded numbers stand for a quotient: where
+// d^2 / a >= best, d^2 < best slack a is false.
+const slack = 1 - 0x1p-50
+
+func (s smo[T]) partner(f, diagonal []float64, row []T, place []uint8, fi, kii, tau float64) Partner {
+	p, n := Partner{-1, math.Inf(-1)}, 0
+	if s.Lanes > 0 && len(f) >= simd.SMOWidth {
+		n = len(f) &^ (simd.SMOWidth - 1)
+		best, at := filled(math.Inf(-1)), nowhere()
+		s.Partner(n, f, diagonal, row, place, fi, kii, tau, slack, &best, &at)
+		for l := range s.Lanes {
+			if at[l] >= 0 {
+				p = p.or(Partner{int(at[l]) + l, best[l]})
+			}
+		}
+	}
+	enough := slack * p.Decrease
+	diagonal, row, place = diagonal[:len(f)], row[:len(f)], place[:len(f)]
+	for t := n; t < len(f); t++ {
+		if place[t]&Shrink == 0 || !(f[t] > fi) {
+			continue
+		}
+		d := f[t] - fi
+		a := kii + diagonal[t] - 2*float64(row[t])
+		if !(a > 0) {
+			a = tau
+		}
+		if d *= d; d < enough*a {
+			continue
+		}
+		if decrease := d / a; decrease >= p.Decrease {
+			p, enough = Partner{t, decrease}, slack*decrease
+		}
+	}
+	return p
+}
+
+func (p Partner) or(o Partner) Partner {
+	if p.Index < 0 || o.Decrease > p.Decrease || o.Decrease == p.Decrease && o.Index > p.Index {
+		return o
+	}
+	return p
+}
+
+func filled(v float64) (lanes [simd.SMOWidth]float64) {
+	for l := range lanes {
+		lanes[l] = v
+	}
+	return lanes
+}
+
+func nowhere() (at [simd.SMOWidth]int64) {
+	for l := range at {
+		at[l] = -1
+	}
+	return at
 }

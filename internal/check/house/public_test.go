@@ -175,7 +175,11 @@ func (s *signatures) visit(t types.Type) {
 	case *types.Named:
 		s.named(t)
 	case *types.Alias:
-		if t.Obj().Pkg() == s.own { // a type of another package is looked at there
+		o := t.Obj()
+		switch {
+		case o.Pkg() != s.own: // is looked at there
+		case o.Exported() && o.Name() != s.at: // programs of others can name it, and it is looked at by that name
+		default:
 			s.visit(types.Unalias(t))
 		}
 	case interface{ Elem() types.Type }: // a pointer, slice, array or channel
@@ -279,6 +283,8 @@ func TestHiddenTypesAreFound(t *testing.T) {
 		"type I interface{ M() chan b.T }":                        "I",
 		"type I interface{ m() b.T }":                             "",
 		"type A = b.T":                                            "A",
+		"type Z = b.T; func F(Z) {}":                              "Z",
+		"type z = b.T; func F(z) {}":                              "F",
 		"type D b.T":                                              "",
 		"type D func(...b.T)":                                     "D",
 		"var V b.T":                                               "V",

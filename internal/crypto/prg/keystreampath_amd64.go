@@ -2,7 +2,7 @@ package prg
 
 import "golang.org/x/sys/cpu"
 
-//go:generate go -C ../../../linalg/internal/asmgen run . -out ../../../internal/crypto/prg/keystream_amd64.s -stubs ../../../internal/crypto/prg/keystream_amd64.go -pkg prg keystream
+//go:generate go -C ../../simd/internal/asmgen run . -out ../../../crypto/prg/keystream_amd64.s -stubs ../../../crypto/prg/keystream_amd64.go -pkg prg keystream
 
 // wideCounter encrypts sixteen counters at a time, by the machine's AES
 // instructions, which take equal time for every key. Beyond 2^63, near

@@ -1,0 +1,104 @@
+package simd
+
+import "math"
+
+// Elementwise holds the functions of single values that a path has. They take
+// multiples of Vector entries, and their results may replace their arguments.
+type Elementwise[T float] struct {
+	Vector int
+	// Exp sets dst to e^x.
+	Exp func(n int, dst, x []T)
+	// Cos sets dst to cos(x). It may end early: it returns how many entries it did,
+	// and the vector after those holds a number that is too large for it, or not
+	// finite.
+	Cos func(n int, dst, x []T) int
+	// Polynomial sets dst to (scale xz + shift)^degree.
+	Polynomial func(n int, dst, xz []T, scale, shift T, degree int)
+
+	// RBF is e^(scale d), Laplacian e^(scale sqrt(d)), Matern32 (1 + r) e^-r,
+	// Matern52 (1 + r + r^2 power) e^-r with r = scale sqrt(d), Rational
+	// (1 + scale d)^power.
+	RBF, Laplacian, Matern32, Matern52, Rational OfDistance[T]
+}
+
+// OfDistance sets the first n entries of dst to a kernel of the squared
+// distances d = max(0, xx + zz - 2 xz).
+type OfDistance[T float] func(n int, dst, xz, zz []T, xx, scale, power T)
+
+// Widest is the most entries that a path takes at a time.
+const Widest = 16
+
+// ElementwiseOf returns the functions of single values of a path.
+func ElementwiseOf[T float](p Path) Elementwise[T] {
+	if isSingle[T]() {
+		return any(elementwise32(p)).(Elementwise[T])
+	}
+	return any(elementwise64(p)).(Elementwise[T])
+}
+
+// portableElementwise is the twin of the functions in assembly. In float32,
+// each operation of theirs that is not inside exp, log or sqrt rounds here too.
+func portableElementwise[T float]() Elementwise[T] {
+	return Elementwise[T]{
+		Vector:     1,
+		Exp:        expPortable[T],
+		Cos:        cosPortable[T],
+		Polynomial: polynomialPortable[T],
+		RBF:        portableOfDistance(func(d, scale, _ T) T { return exp(scale * d) }),
+		Laplacian:  portableOfDistance(func(d, scale, _ T) T { return exp(scale * sqrt(d)) }),
+		Matern32: portableOfDistance(func(d, scale, _ T) T {
+			r := min(scale*sqrt(d), nothing)
+			return (1 + r) * exp(-r)
+		}),
+		Matern52: portableOfDistance(func(d, scale, power T) T {
+			r := min(scale*sqrt(d), nothing)
+			return (1 + T(r*(1+T(r*power)))) * exp(-r) //nolint:unconvert // keeps products and sums apart on all machines
+		}),
+		Rational: portableOfDistance(func(d, scale, power T) T {
+			return exp(power * T(math.Log1p(float64(scale*d))))
+		}),
+	}
+}
+
+func cosPortable[T float](n int, dst, x []T) int {
+	for i, v := range x[:n] {
+		dst[i] = T(math.Cos(float64(v)))
+	}
+	return n
+}
+
+// expPortable overflows where math.Exp does, which on some machines is a little
+// below the logarithm of the largest number.
+func expPortable[T float](n int, dst, x []T) {
+	for i, v := range x[:n] {
+		dst[i] = exp(v)
+	}
+}
+
+func polynomialPortable[T float](n int, dst, xz []T, scale, shift T, degree int) {
+	for j, v := range xz[:n] {
+		x, y := T(scale*v)+shift, T(1) //nolint:unconvert // keeps the product and the sum apart on all machines
+		for left := degree; left > 0; left /= 2 {
+			if left%2 == 1 {
+				y *= x
+			}
+			x *= x
+		}
+		dst[j] = y
+	}
+}
+
+// nothing is a power of e that is 0 when negative. No larger one is let in,
+// which could make the other factor infinite.
+const nothing = 800
+
+func portableOfDistance[T float](value func(d, scale, power T) T) OfDistance[T] {
+	return func(n int, dst, xz, zz []T, xx, scale, power T) {
+		for j, v := range xz[:n] {
+			dst[j] = value(max(0, xx+zz[j]-2*v), scale, power)
+		}
+	}
+}
+
+func exp[T float](x T) T  { return T(math.Exp(float64(x))) }
+func sqrt[T float](x T) T { return T(math.Sqrt(float64(x))) }

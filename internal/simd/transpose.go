@@ -1,0 +1,50 @@
+package simd
+
+// Transposer is a way to transpose squares. Rows of a square lie a distance
+// apart, squares a step.
+type Transposer[T float] struct {
+	Side int // rows and columns of a square: a line of the cache
+	move func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int)
+}
+
+// TransposersOf returns the transposer through the caches, and the one past them
+// where it writes whole lines, for what is not read soon.
+func TransposersOf[T float](p Path) (through, past Transposer[T]) {
+	if isSingle[T]() {
+		through, past := transposers32(p)
+		return any(through).(Transposer[T]), any(past).(Transposer[T])
+	}
+	t, u := Transposers64(p)
+	return any(t).(Transposer[T]), any(u).(Transposer[T])
+}
+
+// twice is for paths without a way past the caches.
+func twice[T float](t Transposer[T]) (through, past Transposer[T]) { return t, t }
+
+// Squares sets n squares to the transposes of others, and panics when they do
+// not fit.
+func (t Transposer[T]) Squares(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int) {
+	if n == 0 {
+		return
+	}
+	to = to[: (n-1)*toStep+(t.Side-1)*toDistance+t.Side : len(to)]
+	from = from[: (n-1)*fromStep+(t.Side-1)*fromDistance+t.Side : len(from)]
+	t.move(n, to, toDistance, toStep, from, fromDistance, fromStep)
+}
+
+func portableTransposer[T float]() Transposer[T] {
+	side := 8
+	if isSingle[T]() {
+		side = 16
+	}
+	return Transposer[T]{side, func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int) {
+		for i := range n {
+			to, from := to[i*toStep:], from[i*fromStep:]
+			for r := range side {
+				for c, v := range from[r*fromDistance:][:side] {
+					to[c*toDistance+r] = v
+				}
+			}
+		}
+	}}
+}
