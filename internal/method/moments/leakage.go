@@ -47,9 +47,9 @@ func (s *server) declaredRows() string {
 func (s *server) crossSums() string {
 	m := s.features()
 	switch l := objectiveOf(s.Job).(type) {
-	case classObjective:
+	case classRidge:
 		return fmt.Sprintf("%d sums of features by class", m*len(l))
-	case componentObjective:
+	case components:
 		return fmt.Sprintf("%d sums of features", m)
 	}
 	return fmt.Sprintf("%d sums of features and as many of features times labels, the sum of the labels and that of their squares", m)
@@ -58,11 +58,11 @@ func (s *server) crossSums() string {
 // errorSums describes the sums over held-out rows that the server learns.
 func (s *server) errorSums() string {
 	switch l := objectiveOf(s.Job).(type) {
-	case classObjective:
+	case classRidge:
 		return "how many are decided rightly"
-	case componentObjective:
+	case components:
 		return "the squares of their scores"
-	case processObjective:
+	case process:
 		if l.deviations {
 			return "the sums of the labels, of their squares, of the squared errors and of the deviations and how many labels lie within 1.96 of these"
 		}
@@ -73,7 +73,7 @@ func (s *server) errorSums() string {
 // falseSolution describes what a server learns of held-out rows if it tells a false solution.
 func (s *server) falseSolution() string {
 	const unchecked = "The server tells the solution, and nobody checks it: a false one asks one question about all held-out rows for each job. The ledgers' 20 jobs over the same rows are what bounds it. "
-	if _, ok := objectiveOf(s.Job).(classObjective); !ok {
+	if _, ok := objectiveOf(s.Job).(classRidge); !ok {
 		return unchecked + "What the answers tell of single rows has not been measured."
 	}
 	return unchecked + "The answer is how many of some people that the server knows are held out, with the labels that it guesses: of a party with fewer than 2,000 held-out rows, one job tells a single person. Of a larger one several jobs do, since rounding hides a row only until the server has found where a count tips."
@@ -82,9 +82,9 @@ func (s *server) falseSolution() string {
 // partyLearns describes what every party is told.
 func (s *server) partyLearns() string {
 	switch l := objectiveOf(s.Job).(type) {
-	case componentObjective:
+	case components:
 		return "Every party learns the components and the public directions: all that is needed for scores. They tell in which directions the features of all rows vary, and not how much."
-	case processObjective:
+	case process:
 		if l.deviations {
 			return "Every party learns the solution and the public directions and, for the deviations of a Gaussian process, the sums of products of features: of these it knows what the server knows. Without deviations: true in the job it would not."
 		}

@@ -75,13 +75,13 @@ func objectiveOf(j *job.Job) objective {
 	k := job.As[*Keys](j.Protocol)
 	switch l, _ := learner.ObjectiveOf(j.Learner); {
 	case l.Components > 0:
-		return componentObjective(l.Components)
+		return components(l.Components)
 	case l.Process:
-		return processObjective{numberObjective{k.within()}, k.Deviations}
+		return process{numberRidge{k.within()}, k.Deviations}
 	case j.Task().Numbers:
-		return numberObjective{k.within()}
+		return numberRidge{k.within()}
 	}
-	return classObjective(k.Classes)
+	return classRidge(k.Classes)
 }
 
 // regularisers of a job, in the order of its grid.

@@ -9,37 +9,37 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// numberObjective is a ridge regression of numbers from a range.
-type numberObjective struct{ within moments.Range }
+// numberRidge is a ridge regression of numbers from a range.
+type numberRidge struct{ within moments.Range }
 
 // numbers reads labels, which were checked when the job began.
-func (n numberObjective) numbers(labels []string) (moments.Numbers, error) {
+func (n numberRidge) numbers(labels []string) (moments.Numbers, error) {
 	values, err := dataset.Targets(labels)
 	return moments.Numbers{Values: values, Range: n.within}, err
 }
 
-func (n numberObjective) targets(labels []string, _ int) (moments.Targets, error) {
+func (n numberRidge) targets(labels []string, _ int) (moments.Targets, error) {
 	return n.numbers(labels)
 }
 
-func (n numberObjective) width() int    { return 2 }
-func (n numberObjective) totals() int   { return 2 }
-func (n numberObjective) outputs() int  { return 1 }
-func (n numberObjective) extra(int) int { return 0 }
+func (n numberRidge) width() int    { return 2 }
+func (n numberRidge) totals() int   { return 2 }
+func (n numberRidge) outputs() int  { return 1 }
+func (n numberRidge) extra(int) int { return 0 }
 
-func (n numberObjective) criterion() criterion {
+func (n numberRidge) criterion() criterion {
 	return criterion{name: crossValidation, of: moments.NumberScore}
 }
 
-func (n numberObjective) solve(s *moments.Sums, alpha float64) (*fitted, error) {
+func (n numberRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 	one, err := moments.Regress(s, n.within, alpha)
 	return &fitted{solution: one}, err
 }
 
 // figures: sums of the numbers, of their squares and of squared errors.
-func (n numberObjective) figures() int { return 3 }
+func (n numberRidge) figures() int { return 3 }
 
-func (n numberObjective) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
+func (n numberRidge) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
 	e, err := n.errors(m, t, rows, labels)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (n numberObjective) measure(m feature.Map, t *fitted, rows linalg.Rows, lab
 	return []int64{e.Truth, e.Power, e.Squared}, nil
 }
 
-func (n numberObjective) errors(m feature.Map, t *fitted, rows linalg.Rows, labels []string) (*moments.NumberErrors, error) {
+func (n numberRidge) errors(m feature.Map, t *fitted, rows linalg.Rows, labels []string) (*moments.NumberErrors, error) {
 	y, err := n.numbers(labels)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (n numberObjective) errors(m feature.Map, t *fitted, rows linalg.Rows, labe
 }
 
 // evaluate gives rmse and r2; the latter is left out where the truth is constant.
-func (n numberObjective) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []int64) (*results, error) {
+func (n numberRidge) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []int64) (*results, error) {
 	e := moments.NumberErrors{Rows: rows, Truth: figures[0], Power: figures[1], Squared: figures[2]}
 	v := &results{metrics: learner.Metrics{"rmse": e.RMSE(n.within)}}
 	if r2, ok := e.R2(); ok {
@@ -66,30 +66,30 @@ func (n numberObjective) evaluate(_ *moments.Sums, _ *fitted, rows int64, figure
 	return v, nil
 }
 
-func (n numberObjective) describe(*fitted, *model.RandomSpec) {}
+func (n numberRidge) describe(*fitted, *model.RandomSpec) {}
 
-// processObjective is a Gaussian process: a ridge regression whose noise is the one
+// process is a Gaussian process: a ridge regression whose noise is the one
 // under which the numbers are likeliest. With deviations the parties are told the
 // sums of products of features too.
-type processObjective struct {
-	numberObjective
+type process struct {
+	numberRidge
 	deviations bool
 }
 
-func (p processObjective) criterion() criterion {
+func (p process) criterion() criterion {
 	return criterion{name: "log_marginal_likelihood", of: moments.LogMarginalLikelihood, greater: true}
 }
 
 // extra: with deviations the unit of the numbers, and the products of features.
-func (p processObjective) extra(features int) int {
+func (p process) extra(features int) int {
 	if !p.deviations {
 		return 0
 	}
 	return 1 + moments.Triangle(features)
 }
 
-func (p processObjective) solve(s *moments.Sums, noise float64) (*fitted, error) {
-	t, err := p.numberObjective.solve(s, noise)
+func (p process) solve(s *moments.Sums, noise float64) (*fitted, error) {
+	t, err := p.numberRidge.solve(s, noise)
 	if err == nil && p.deviations {
 		t.extra = append([]float64{moments.Unit(s, p.within)}, triangleOf(s.Outer)...)
 	}
@@ -106,16 +106,16 @@ func triangleOf(m linalg.Matrix[float64]) []float64 {
 }
 
 // figures: with deviations also their sum, and the rows within 1.96 of them.
-func (p processObjective) figures() int {
+func (p process) figures() int {
 	if !p.deviations {
-		return p.numberObjective.figures()
+		return p.numberRidge.figures()
 	}
-	return p.numberObjective.figures() + 2
+	return p.numberRidge.figures() + 2
 }
 
-func (p processObjective) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
+func (p process) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
 	if !p.deviations {
-		return p.numberObjective.measure(m, t, rows, labels)
+		return p.numberRidge.measure(m, t, rows, labels)
 	}
 	e, err := p.errors(m, t, rows, labels)
 	if err != nil {
@@ -136,8 +136,8 @@ func (p processObjective) measure(m feature.Map, t *fitted, rows linalg.Rows, la
 	return []int64{e.Truth, e.Power, e.Squared, e.Deviation, e.Within}, nil
 }
 
-func (p processObjective) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
-	v, err := p.numberObjective.evaluate(s, t, rows, figures)
+func (p process) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
+	v, err := p.numberRidge.evaluate(s, t, rows, figures)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (p processObjective) evaluate(s *moments.Sums, t *fitted, rows int64, figur
 
 // describe makes the model one of a ridge regression, since a process without deviations is a
 // ridge regression.
-func (p processObjective) describe(t *fitted, r *model.RandomSpec) {
+func (p process) describe(t *fitted, r *model.RandomSpec) {
 	if !p.deviations {
 		r.Reading.Kind = model.Ridge
 		return

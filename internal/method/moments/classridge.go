@@ -10,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// classObjective is a ridge regression for each of these classes.
-type classObjective []string
+// classRidge is a ridge regression for each of these classes.
+type classRidge []string
 
-func (c classObjective) codes(labels []string) []int {
+func (c classRidge) codes(labels []string) []int {
 	codes := make([]int, len(labels))
 	for i, label := range labels {
 		codes[i] = slices.Index(c, label)
@@ -21,37 +21,37 @@ func (c classObjective) codes(labels []string) []int {
 	return codes
 }
 
-func (c classObjective) targets(labels []string, _ int) (moments.Targets, error) {
+func (c classRidge) targets(labels []string, _ int) (moments.Targets, error) {
 	return moments.Classes{Codes: c.codes(labels), Count: len(c)}, nil
 }
 
-func (c classObjective) width() int    { return len(c) }
-func (c classObjective) totals() int   { return 0 }
-func (c classObjective) outputs() int  { return len(c) }
-func (c classObjective) extra(int) int { return 0 }
+func (c classRidge) width() int    { return len(c) }
+func (c classRidge) totals() int   { return 0 }
+func (c classRidge) outputs() int  { return len(c) }
+func (c classRidge) extra(int) int { return 0 }
 
-func (c classObjective) criterion() criterion {
+func (c classRidge) criterion() criterion {
 	return criterion{name: crossValidation, of: moments.ClassScore}
 }
 
 // crossValidation names scores by generalised cross-validation.
 const crossValidation = "gcv"
 
-func (c classObjective) solve(s *moments.Sums, alpha float64) (*fitted, error) {
+func (c classRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 	one, err := moments.Solve(s, alpha)
 	return &fitted{solution: one}, err
 }
 
 // figures: the rows that are decided rightly.
-func (c classObjective) figures() int { return 1 }
+func (c classRidge) figures() int { return 1 }
 
-func (c classObjective) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
+func (c classRidge) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
 	correct, err := moments.Correct(m, t.solution, rows, c.codes(labels))
 	return []int64{moments.RoundShare(correct, len(labels))}, err
 }
 
-func (c classObjective) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []int64) (*results, error) {
+func (c classRidge) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []int64) (*results, error) {
 	return &results{metrics: learner.Metrics{"accuracy": float64(figures[0]) / moments.Thousand / float64(rows)}}, nil
 }
 
-func (c classObjective) describe(*fitted, *model.RandomSpec) {}
+func (c classRidge) describe(*fitted, *model.RandomSpec) {}
