@@ -33,7 +33,7 @@ func (g growth) race() (race, error) {
 		for i, size := range g.sizes {
 			row := figure(fmt.Sprintf("growth with %s: %v, processor time", g.what, size), best[i].cpu, "s")
 			if times := 1 << i; i > 0 {
-				row = row.beside(fmt.Sprintf("%d times that of 1/%d of the %s", times, times, g.what), float64(times)*best[0].cpu).atMost(linearly)
+				row = row.beside(fmt.Sprintf("%d times the figure of 1/%d of the %s", times, times, g.what), float64(times)*best[0].cpu).atMost(linearly)
 			}
 			rows = append(rows, row)
 		}

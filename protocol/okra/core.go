@@ -21,7 +21,7 @@ func newCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 	}
 	switch d := s.Session; {
 	case !bytes.Equal(d.Params, p.Encode()):
-		return core{}, errors.New("okra: the parameters are not those of the session's descriptor")
+		return core{}, errors.New("okra: the parameters differ from the session's descriptor")
 	case len(d.With(protocol.RoleServer)) != 1:
 		return core{}, fmt.Errorf("okra: a session has one server, not %d", len(d.With(protocol.RoleServer)))
 	case len(d.With(protocol.RoleServer, protocol.RoleLeader, protocol.RoleParty)) != len(d.Members):

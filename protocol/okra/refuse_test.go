@@ -260,7 +260,7 @@ func TestConstructorsRefuse(t *testing.T) {
 		{"no session", nil, "north", false, "okra: no session"},
 		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session is of scale version 2, this is okra version 2"},
 		{"other version", with(func(d *protocol.Descriptor) { d.Version = 1 }, hub, north), "hub", true, "okra: the session is of okra version 1, this is okra version 2"},
-		{"other parameters", other, "hub", true, "okra: the parameters are not those of the session's descriptor"},
+		{"other parameters", other, "hub", true, "okra: the parameters differ from the session's descriptor"},
 		{"no server", newSession(t, p, north, south), "north", false, "okra: a session has one server, not 0"},
 		{"two servers", newSession(t, p, hub, protocol.Member{Name: "hub2", Role: protocol.RoleServer}, north), "hub", true, "okra: a session has one server, not 2"},
 		{"no leader", with(keep, hub, south), "south", false, "okra: a training session has one leader, not 0"},

@@ -62,7 +62,7 @@ func noticed(c *Case, r *sim.Result, gone string) error {
 		case o.Name == gone || o.End != nil && o.End.Err == nil:
 			continue
 		case o.End == nil && len(c.Nodes[i].Timers) > 0:
-			return found(r, fmt.Errorf("%s waits for ever", o.Name))
+			return found(r, fmt.Errorf("%s waits forever", o.Name))
 		case o.End == nil:
 			continue
 		}

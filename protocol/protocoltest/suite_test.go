@@ -43,7 +43,7 @@ func TestSuiteCatches(t *testing.T) {
 		{"silent", "goes on without the missing", "events: ann ends without an error and with another result"},
 		{"silent", "panics on an early timer", "timers fire early"},
 		{"silent", "blames the first", "nobody blames cy"},
-		{"silent", "arms no timer", "waits for ever"},
+		{"silent", "arms no timer", "waits forever"},
 		{"silent", "blames the wrong one", "blames bob, who did its part"},
 		{"silent", "blames wrongly", `blames as "aborted"`},
 	}

@@ -56,7 +56,7 @@ func validate(s *protocol.Session, p Params) error {
 	parties, servers := len(partiesOf(s)), len(s.With(protocol.RoleServer))
 	switch {
 	case string(s.Params) != string(p.Encode()):
-		return errors.New("psi: the parameters are not those of the session's descriptor")
+		return errors.New("psi: the parameters differ from the session's descriptor")
 	case parties < 2 || parties > MaxParties || parties+servers != len(s.Members):
 		return fmt.Errorf("psi: a session has 2 to %d parties, and beside them only a server; this one has %d parties among %d members", MaxParties, parties, len(s.Members))
 	case parties == 2 && servers != 0:

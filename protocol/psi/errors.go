@@ -55,5 +55,5 @@ func (e *EmptyError) Is(target error) bool { return target == protocol.ErrInput 
 type OrderError struct{ Party string }
 
 func (e *OrderError) Error() string {
-	return fmt.Sprintf("psi: the rows of %s are in another order than those of every other party; see that its table has not changed", e.Party)
+	return fmt.Sprintf("psi: the rows of %s are in another order than the rows of every other party; see that its table has not changed", e.Party)
 }

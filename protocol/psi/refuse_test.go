@@ -152,7 +152,7 @@ func TestSessionsThatAreRefused(t *testing.T) {
 		{"psi: two parties compare their sets themselves; leave the server out", []protocol.Member{hub, north, south}, p.Encode()},
 		{"psi: 3 parties need one server to compare their sets, not 0", []protocol.Member{north, south, east}, p.Encode()},
 		{"psi: a session has 2 to 64 parties, and beside them only a server; this one has 1 parties among 1 members", []protocol.Member{north}, p.Encode()},
-		{"psi: the parameters are not those of the session's descriptor", []protocol.Member{north, south}, params(t, Spec{MaxIDs: 7}).Encode()},
+		{"psi: the parameters differ from the session's descriptor", []protocol.Member{north, south}, params(t, Spec{MaxIDs: 7}).Encode()},
 	} {
 		s, err := protocol.NewSession(protocol.Descriptor{Protocol: Name, Version: Version, Params: c.params, Members: c.members})
 		if err != nil {

@@ -35,7 +35,7 @@ func newCore(s protocol.Setup, p Params, role protocol.Role) (core, error) {
 	d := s.Session
 	switch {
 	case p.layout == nil || !bytes.Equal(d.Params, p.Encode()):
-		return core{}, errors.New("secagg: the parameters are not those of the session's descriptor")
+		return core{}, errors.New("secagg: the parameters differ from the session's descriptor")
 	case len(d.With(protocol.RoleServer)) != 1 || len(d.With(protocol.RoleParty)) != len(d.Members)-1:
 		return core{}, errors.New("secagg: a session has one server, and all other members are clients")
 	case len(d.Members)-1 != p.clients:

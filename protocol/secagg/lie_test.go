@@ -93,7 +93,7 @@ func lies() []lie {
 				d.list[i].owner.keys.mask[0] ^= 1
 			}
 		}), "server"},
-		{"survivors without the receiver", roundSurvivors, ofSet(func(s set, receiver int) { remove(s, receiver) }), "all but that of the client it was sent to"},
+		{"survivors without the receiver", roundSurvivors, ofSet(func(s set, receiver int) { remove(s, receiver) }), "all but the vector of the client it was sent to"},
 		{"few survivors", roundSurvivors, ofSet(shrink(26)), "a sum of 26 vectors, fewer than the agreed minimum of 27"},
 		{"a signature of another story", roundSignatures, ofSignatures(func(l []signature) []signature {
 			l[3].value[7] ^= 1

@@ -138,7 +138,7 @@ func (s *Server) combine(owner int) ([shamir.Size]byte, error) {
 	}
 	switch t := s.params.degree.Threshold; {
 	case len(shares) < t && complaints > 0:
-		return [shamir.Size]byte{}, inconsistent(s.name(owner), "%d of its holders say that its shares do not open; those of %d came, and %d are needed", complaints, len(shares), t)
+		return [shamir.Size]byte{}, inconsistent(s.name(owner), "%d of its holders say that its shares do not open; %d shares came, and %d are needed", complaints, len(shares), t)
 	case len(shares) < t:
 		return [shamir.Size]byte{}, silent(s.name(missing), fmt.Sprintf("%s of %d of the holders of %s came, and %d are needed; this holder's", kindUnmask, len(shares), s.name(owner), t))
 	}

@@ -13,7 +13,7 @@ func (c *Client) receiveSurvivors(m protocol.Message) (protocol.Effects, error) 
 	}
 	switch n := survivors.count(); {
 	case !survivors.within(c.sharers) || !survivors.has(c.self):
-		return protocol.Effects{}, inconsistent(m.Sender, "vectors of clients that have not shared, or all but that of the client it was sent to")
+		return protocol.Effects{}, inconsistent(m.Sender, "vectors of clients that have not shared, or all but the vector of the client it was sent to")
 	case n < c.params.spec.Minimum:
 		return protocol.Effects{}, inconsistent(m.Sender, "a sum of %d vectors, fewer than the agreed minimum of %d", n, c.params.spec.Minimum)
 	case survivors.of(c.holders) < c.params.degree.Threshold:

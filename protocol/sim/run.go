@@ -51,7 +51,7 @@ func Run(cfg Config) (*Result, error) {
 			break
 		}
 		if s.result.Steps == limit {
-			return s.result, fmt.Errorf("sim: not at rest after %d steps; raise MaxSteps, or look for a machine that resumes for ever", limit)
+			return s.result, fmt.Errorf("sim: not at rest after %d steps; raise MaxSteps, or look for a machine that resumes forever", limit)
 		}
 		s.result.Steps++
 		s.now++

@@ -117,7 +117,7 @@ func (d Declared) aligned(parties []string) error {
 	for i, one := range d.List {
 		for _, other := range d.List {
 			if n := count[other.order()]; 2*n > len(d.List) && other.order() != one.order() {
-				return protocol.Blame(parties[i], protocol.KindInconsistent, fmt.Errorf("columns: its rows, or their order, are not those of %d of %d parties; nothing has been computed from them", n, len(d.List)))
+				return protocol.Blame(parties[i], protocol.KindInconsistent, fmt.Errorf("columns: its rows, or their order, differ from the rows of %d of %d parties; nothing has been computed from them", n, len(d.List)))
 			}
 		}
 	}

@@ -121,7 +121,7 @@ func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {
 		return p.blame("%w", err)
 	}
 	if k.Catalogue != p.Items || !slices.Equal(k.Kept, p.kept) {
-		return p.blame("a kernel between other items than those of the second sum")
+		return p.blame("a kernel between other items than the second sum has")
 	}
 	scores, err := p.Recommend(k.Model(), k.Kept, p.likes)
 	if err != nil {

@@ -17,7 +17,7 @@ func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
 	classes := make(map[string]string) // who has each
 	for i, set := range sets {
 		if (set.Columns == nil) != (first.Columns == nil) {
-			return fmt.Errorf("the columns of %s have names and those of %s have none; give every party the same columns, under the same names", withNames(names[0], names[i], first), withNames(names[i], names[0], first))
+			return fmt.Errorf("the columns of %s have names and the columns of %s have none; give every party the same columns, under the same names", withNames(names[0], names[i], first), withNames(names[i], names[0], first))
 		}
 		if err := widths(names[i], set, names[0], first); err != nil {
 			return err

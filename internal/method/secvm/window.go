@@ -90,7 +90,7 @@ func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 		return refuse(err)
 	}
 	if s.Session.ID() != call.Session {
-		return refuse(fmt.Errorf("secvm: the session is not that of iteration %d with the weights that were told", call.Iteration))
+		return refuse(fmt.Errorf("secvm: the session does not follow from iteration %d and the weights that were sent", call.Iteration))
 	}
 	return s, weights, nil
 }
