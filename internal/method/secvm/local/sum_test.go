@@ -190,7 +190,7 @@ func TestAttackOwnWeightsInASum(t *testing.T) {
 	own[7] = 9
 	told := call
 	told.Weights = own
-	if _, _, err := r.summing.windows.Accept(told); err == nil || !strings.Contains(err.Error(), "not that of iteration 0 with the weights") {
+	if _, _, err := r.summing.windows.Accept(told); err == nil || !strings.Contains(err.Error(), "not follow from iteration 0 and the weights") {
 		t.Errorf("other weights under the crowd's session: %v", err)
 	}
 	alone, err := r.summing.windows.Window(0, own, r.summing.Names)
