@@ -199,16 +199,6 @@ func Cover(n int, share float64, p int, seed uint64) ([]int, error) {
 	return rows[:max(int(math.Round(share*float64(n))), 1)], nil
 }
 
-// ByDevice gives each of as many devices as there are rows one row.
-func ByDevice(rows int) [][]int {
-	all := linalg.Range(0, rows)
-	shares := make([][]int, rows)
-	for i := range shares {
-		shares[i] = all[i : i+1 : i+1]
-	}
-	return shares
-}
-
 // stream draws what splits and partitions need. Only the PCG generator is taken
 // from the library, since it is a fixed algorithm; what the library makes of it
 // (Shuffle, IntN, NormFloat64) may change with the Go version.

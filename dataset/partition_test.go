@@ -207,12 +207,6 @@ func TestByColumnsRefuses(t *testing.T) {
 	}
 }
 
-func TestByDevice(t *testing.T) {
-	if diff := cmp.Diff([][]int{{0}, {1}, {2}}, ByDevice(3)); diff != "" {
-		t.Errorf("shares (-want +got):\n%s", diff)
-	}
-}
-
 func TestBelowIsUniform(t *testing.T) {
 	s := newStream(1, 0)
 	const n, draws = 7, 70000

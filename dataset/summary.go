@@ -11,7 +11,7 @@ type Summary struct {
 	Min, Max   float64 // over all cells, zeros included
 	// Varying counts the columns that are not constant, OnGrid the ones among
 	// them whose values lie on a grid (see GridColumns), and Step is the grid that all
-	// columns share, 0 if they share none (see GridStep).
+	// columns share, 0 if they share none (see commonStep).
 	Varying, OnGrid int
 	Step            float64
 }

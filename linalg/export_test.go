@@ -1,5 +1,7 @@
 package linalg
 
+import "github.com/mercer-fl/mercer/internal/simd"
+
 // Paths by force, for tests.
 
 func SquaredNormsOn[T Float](p Path, dst []float64, a Matrix[T]) {
@@ -14,7 +16,12 @@ func SyrkWideOn(p Path, dst Matrix[float64], a Matrix[float32]) {
 	multiply(p, dst, a, a, true)
 }
 
-func ExpOn[T Float](p Path, dst, x []T) { expOn(p, dst, x) }
+// ExpOn sets dst[i] to e^x[i] on a path, within 2 units in the last place. Overflow is +Inf,
+// underflow goes through the subnormal numbers to 0.
+func ExpOn[T Float](p Path, dst, x []T) {
+	e := simd.ElementwiseOf[T](p)
+	fill(e.Vector, dst, x, e.Exp)
+}
 
 func RBFOn[T Float](p Path, dst, xz []T, xx T, zz []T, gamma T) {
 	rbfOn(p, dst, xz, xx, zz, gamma)

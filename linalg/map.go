@@ -100,19 +100,6 @@ func fillDistances[T Float](vector int, kernel simd.OfDistance[T], dst, xz []T, 
 	}
 }
 
-// Exp sets dst[i] to e^x[i], within 2 units in the last place. Overflow is
-// +Inf, underflow goes through the subnormal numbers to 0. It runs on one core;
-// use it inside For. It panics unless dst is as long as x; dst may be x.
-func Exp[T Float](dst, x []T) { expOn(Paths()[0], dst, x) }
-
-func expOn[T Float](p Path, dst, x []T) {
-	if len(dst) != len(x) {
-		panic(fmt.Sprintf("linalg: %d exponentials of %d values", len(dst), len(x)))
-	}
-	e := simd.ElementwiseOf[T](p)
-	fill(e.Vector, dst, x, e.Exp)
-}
-
 // fill makes whole vectors of all entries. The rest of a slice goes through the
 // same instructions, filled up, so that a value does not depend on its place.
 func fill[T Float](vector int, dst, x []T, f func(n int, dst, x []T)) {

@@ -41,8 +41,7 @@ func Range(lo, hi int) []int {
 }
 
 // Sum adds up numbers from the first to the last.
-func Sum(v []float64) float64 {
-	total := 0.0
+func Sum[T int | float64](v []T) (total T) {
 	for _, x := range v {
 		total += x
 	}

@@ -197,7 +197,7 @@ func (p *libsvmReader) complete() error {
 		return fmt.Errorf("%d vectors of %d numbers need more than the %d bytes that are allowed", p.total, p.width, p.limit)
 	case !p.head.Kind.Classifies():
 		return nil
-	case len(p.labels) != p.classes || len(p.sizes) != p.classes || added(p.sizes) != p.total:
+	case len(p.labels) != p.classes || len(p.sizes) != p.classes || linalg.Sum(p.sizes) != p.total:
 		return fmt.Errorf("label and nr_sv must hold %d entries, the latter %d in sum", p.classes, p.total)
 	case len(p.a) != len(p.b) || len(p.a) != 0 && len(p.a) != pairs:
 		return fmt.Errorf("%d numbers in probA and %d in probB for %d classes", len(p.a), len(p.b), p.classes)
@@ -207,14 +207,6 @@ func (p *libsvmReader) complete() error {
 		p.head.Sigmoids = append(p.head.Sigmoids, svm.Sigmoid{A: p.a[k], B: p.b[k]})
 	}
 	return nil
-}
-
-func added(v []int) int {
-	total := 0
-	for _, n := range v {
-		total += n
-	}
-	return total
 }
 
 // vectors reads the lines of the vectors: the rows, and the coefficients of

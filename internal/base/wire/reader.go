@@ -178,31 +178,18 @@ func (r *Reader) Strings(count, length int) []string {
 }
 
 // Float64s fills dst.
-func (r *Reader) Float64s(dst []float64) {
-	p := r.take(8 * len(dst))
-	if p == nil {
-		return
-	}
-	if littleEndian {
-		copy(bytesOf(dst), p)
-		return
-	}
-	for i := range dst {
-		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(p[8*i:]))
-	}
-}
+func (r *Reader) Float64s(dst []float64) { fill(dst, r.take(8*len(dst))) }
 
 // Float32s fills dst.
-func (r *Reader) Float32s(dst []float32) {
-	p := r.take(4 * len(dst))
-	if p == nil {
-		return
-	}
-	if littleEndian {
+func (r *Reader) Float32s(dst []float32) { fill(dst, r.take(4*len(dst))) }
+
+// fill sets dst to what p holds; nothing, if p is nil.
+func fill[T float32 | float64](dst []T, p []byte) {
+	switch {
+	case p == nil:
+	case littleEndian:
 		copy(bytesOf(dst), p)
-		return
-	}
-	for i := range dst {
-		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(p[4*i:]))
+	default:
+		_, _ = binary.Decode(p, binary.LittleEndian, dst) // p has the bytes of dst
 	}
 }

@@ -79,25 +79,17 @@ func (w *Writer) Strings(list []string) {
 }
 
 // Float64s appends the values of v without a count.
-func (w *Writer) Float64s(v []float64) {
-	if littleEndian {
-		w.Fixed(bytesOf(v))
-		return
-	}
-	for _, x := range v {
-		w.Float64(x)
-	}
-}
+func (w *Writer) Float64s(v []float64) { add(w, v) }
 
 // Float32s appends the values of v without a count.
-func (w *Writer) Float32s(v []float32) {
+func (w *Writer) Float32s(v []float32) { add(w, v) }
+
+func add[T float32 | float64](w *Writer, v []T) {
 	if littleEndian {
 		w.Fixed(bytesOf(v))
 		return
 	}
-	for _, x := range v {
-		w.Uint32(math.Float32bits(x))
-	}
+	w.b, _ = binary.Append(w.b, binary.LittleEndian, v) // which takes numbers of a fixed size
 }
 
 // littleEndian reports whether this machine stores numbers as the wire does; a

@@ -83,7 +83,8 @@ func newJobPage(folder string) (*jobPage, error) {
 	}
 	for _, k := range r.Protocols {
 		one := newKind("protocol", k)
-		if page := "protocols/" + k.Name() + ".md"; exists(filepath.Join(folder, page)) {
+		page := "protocols/" + k.Name() + ".md"
+		if _, err := os.Stat(filepath.Join(folder, page)); err == nil {
 			one.Page = page
 		}
 		one.Partition, one.Learners, one.Kernels = string(cuts(k)), fits.each(func(f fit) (bool, string) { return f.protocol == one.Name, f.learner }),
@@ -96,11 +97,6 @@ func newJobPage(folder string) (*jobPage, error) {
 		p.Learners = append(p.Learners, one)
 	}
 	return p, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // walk adds a section and the sections in it.

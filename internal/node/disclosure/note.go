@@ -108,21 +108,14 @@ func (l Ledger) notes() ([]Listed, error) {
 // List returns all releases: those let out or admitted, and then those that wait.
 func (l Ledger) List() ([]Listed, error) {
 	var list []Listed
-	for _, s := range []State{Released, Admitted} {
-		files, err := l.files(s)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range files {
-			e, err := l.read(f)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, Listed{
-				ID: e.ID(), State: s, Kind: e.Kind, Job: e.Job, Question: e.Question, Peers: e.Peers,
-				Columns: e.Width, Rows: len(e.Rows), Uses: len(e.Uses),
-			})
-		}
+	err := l.each("", func(s State, _ string, e *Entry) {
+		list = append(list, Listed{
+			ID: e.ID(), State: s, Kind: e.Kind, Job: e.Job, Question: e.Question, Peers: e.Peers,
+			Columns: e.Width, Rows: len(e.Rows), Uses: len(e.Uses),
+		})
+	})
+	if err != nil {
+		return nil, err
 	}
 	notes, err := l.notes()
 	return append(list, notes...), err

@@ -74,25 +74,33 @@ func (l Ledger) files(s State) ([]string, error) {
 // heads returns all entries of a kind that are out, or may be at any time.
 func (l Ledger) heads(kind method.ReleaseKind) ([]head, error) {
 	var heads []head
+	err := l.each(kind, func(_ State, file string, e *Entry) {
+		id := e.ID()
+		e.Rows = nil
+		heads = append(heads, head{e, id, file})
+	})
+	return heads, err
+}
+
+// each reads all entries of a kind that are out, or may be at any time; "" is every kind.
+func (l Ledger) each(kind method.ReleaseKind, do func(s State, file string, e *Entry)) error {
 	for _, s := range []State{Released, Admitted} {
 		files, err := l.files(s)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, f := range files {
-			m := entryName.FindStringSubmatch(filepath.Base(f))
-			if method.ReleaseKind(m[1]) != kind {
+			if m := entryName.FindStringSubmatch(filepath.Base(f)); kind != "" && method.ReleaseKind(m[1]) != kind {
 				continue
 			}
 			e, err := l.read(f)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			e.Rows = nil
-			heads = append(heads, head{e, m[2], f})
+			do(s, f, e)
 		}
 	}
-	return heads, nil
+	return nil
 }
 
 func (l Ledger) read(file string) (*Entry, error) {
