@@ -54,6 +54,10 @@ type Cosine struct{}
 // Tanimoto is x.z / (x.x + z.z - x.z), for counts and fingerprints.
 type Tanimoto struct{}
 
+// DotProduct is the sum of Coefficients[d] (x.z)^d, from the constant on: 2 to 65 numbers, none
+// below 0, the last above 0.
+type DotProduct struct{ Coefficients []float64 }
+
 // MinMax is a kernel on columns that are brought to 0 to 1 by the training rows'
 // least and greatest values. The model keeps the scale and applies it to new rows.
 type MinMax struct{ Kernel Kernel }
@@ -89,6 +93,10 @@ func (k RationalQuadratic) prepare(rows linalg.Rows) (*prepared, error) {
 func (Cosine) prepare(rows linalg.Rows) (*prepared, error) { return plain("cosine", rows) }
 
 func (Tanimoto) prepare(rows linalg.Rows) (*prepared, error) { return plain("tanimoto", rows) }
+
+func (k DotProduct) prepare(rows linalg.Rows) (*prepared, error) {
+	return &prepared{spec: kernel.Spec{Name: "dot-product", Coefficients: k.Coefficients}, rows: rows}, nil
+}
 
 func (k MinMax) prepare(rows linalg.Rows) (*prepared, error) {
 	return scaled(k.Kernel, rows, scale.MinMax)

@@ -219,10 +219,11 @@ func TestGammaIsOneOverColumnsTimesVariance(t *testing.T) {
 		kernel mercer.Kernel
 		want   kernel.Spec
 	}{
-		"left at 0":       {mercer.RBF{}, kernel.Spec{Name: "rbf", Gamma: 1. / 7}},
-		"given":           {mercer.RBF{Gamma: 2}, kernel.Spec{Name: "rbf", Gamma: 2}},
-		"of scaled rows":  {mercer.MinMax{Kernel: mercer.RBF{}}, kernel.Spec{Name: "rbf", Gamma: 2}}, // 0, 0, 1, 1
-		"of a polynomial": {mercer.Polynomial{}, kernel.Spec{Name: "polynomial", Gamma: 1. / 7, Degree: 3}},
+		"left at 0":          {mercer.RBF{}, kernel.Spec{Name: "rbf", Gamma: 1. / 7}},
+		"given":              {mercer.RBF{Gamma: 2}, kernel.Spec{Name: "rbf", Gamma: 2}},
+		"of scaled rows":     {mercer.MinMax{Kernel: mercer.RBF{}}, kernel.Spec{Name: "rbf", Gamma: 2}}, // 0, 0, 1, 1
+		"of a sum of powers": {mercer.DotProduct{Coefficients: []float64{1, 2}}, kernel.Spec{Name: "dot-product", Coefficients: []float64{1, 2}}},
+		"of a polynomial":    {mercer.Polynomial{}, kernel.Spec{Name: "polynomial", Gamma: 1. / 7, Degree: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := mercer.Fit(rows, []string{"a", "b"}, mercer.SVC{}, tt.kernel)
@@ -241,7 +242,7 @@ func TestGammaIsOneOverColumnsTimesVariance(t *testing.T) {
 			if math.Abs(got.Gamma-tt.want.Gamma) > 1e-15 {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
-			if got.Gamma = tt.want.Gamma; got != tt.want {
+			if got.Gamma = tt.want.Gamma; !cmp.Equal(got, tt.want) {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
 		})

@@ -14,6 +14,7 @@
 //	matern              nu 0.5, 1.5, 2.5 (Rasmussen and Williams 2006, equations 4.14, 4.17)
 //	cosine              x.z / sqrt(x.x z.z)
 //	tanimoto            x.z / (x.x + z.z - x.z)
+//	dot-product         the sum of coefficients[d] (x.z)^d
 //
 // The names and parameters are LIBSVM's and scikit-learn's. The laplacian
 // differs: scikit-learn's measures the L1 distance, which no encoding that

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +27,28 @@ func families() []family {
 		{"matern", []string{"length_scale", "nu"}, matern},
 		{"cosine", nil, fixed("cosine", cosine)},
 		{"tanimoto", nil, fixed("tanimoto", tanimoto)},
+		{"dot-product", []string{coefficients}, dotProduct},
 	}
+}
+
+// coefficients is the parameter of dot-product, a list.
+const coefficients = "coefficients"
+
+// maxDegree bounds the powers of polynomial and dot-product.
+const maxDegree = 64
+
+// dotProduct is the sum of a_d (x.z)^d, with no a_d below 0: every function of x.z alone that is
+// positive semidefinite in all dimensions is such a sum, of powers without end (Schoenberg 1942).
+// Every product is rounded by itself, so that values are the same on all machines.
+func dotProduct(s Spec) Kernel {
+	last := len(s.Coefficients) - 1
+	return pointwise{s.Name, func(xz, _, _ float64) float64 {
+		sum := s.Coefficients[last]
+		for d := last - 1; d >= 0; d-- {
+			sum = float64(sum*xz) + s.Coefficients[d]
+		}
+		return sum
+	}}
 }
 
 func laplacian(s Spec) Kernel {
@@ -106,7 +128,7 @@ func parameters() []parameter {
 		},
 		{
 			"degree", 3, func(s Spec) float64 { return float64(s.Degree) }, func(s *Spec, v float64) { s.Degree = int(v) },
-			func(v float64) bool { return 1 <= v && v <= 64 }, "1 to 64",
+			func(v float64) bool { return 1 <= v && v <= maxDegree }, "1 to 64",
 		},
 		{
 			"length_scale", 1, func(s Spec) float64 { return s.LengthScale }, func(s *Spec, v float64) { s.LengthScale = v },
@@ -172,7 +194,35 @@ func (s Spec) complete() (Spec, family, error) {
 			return Spec{}, family{}, err
 		}
 	}
-	return s, f, nil
+	return s, f, s.checkCoefficients(f)
+}
+
+func (s Spec) checkCoefficients(f family) error {
+	list := s.Coefficients
+	switch takes := f.takesParameter(coefficients); {
+	case !takes && list == nil:
+		return nil
+	case !takes:
+		return fmt.Errorf("kernel: %s takes no %s; it takes %s", f.name, coefficients, f.parameterList())
+	}
+	return validateCoefficients(list)
+}
+
+// validateCoefficients refuses coefficients by which a dot-product kernel would not be positive
+// semidefinite, would leave float64, or would be constant.
+func validateCoefficients(list []float64) error {
+	if len(list) < 2 || len(list) > maxDegree+1 {
+		return fmt.Errorf("kernel: dot-product needs 2 to %d coefficients, of the powers 0, 1 and so on; there are %d", maxDegree+1, len(list))
+	}
+	for d, a := range list {
+		if a != 0 && !positive(a) {
+			return fmt.Errorf("kernel: the coefficient of power %d is %v; it must be 0 or %s, or dot-product is not positive semidefinite", d, a, above)
+		}
+	}
+	if list[len(list)-1] == 0 {
+		return errors.New("kernel: the last coefficient is 0; leave it out")
+	}
+	return nil
 }
 
 func (p parameter) complete(s *Spec, f family) error {

@@ -16,6 +16,9 @@ type Spec struct {
 	LengthScale float64 `yaml:"length_scale,omitempty" json:"length_scale,omitempty"` // rational-quadratic, matern: > 0, default 1
 	Alpha       float64 `yaml:"alpha,omitempty" json:"alpha,omitempty"`               // rational-quadratic: > 0, default 1
 	Nu          float64 `yaml:"nu,omitempty" json:"nu,omitempty"`                     // matern: 0.5, 1.5 or 2.5, default 1.5
+	// Coefficients are those of the powers of x.z in dot-product, from the constant on: 2 to
+	// 65 numbers, none below 0, the last above 0; no default.
+	Coefficients []float64 `yaml:"coefficients,omitempty,flow" json:"coefficients,omitempty"`
 }
 
 // New returns the kernel that s describes, or says what is wrong with s.
@@ -39,14 +42,23 @@ func (s Spec) Canonical() (string, error) {
 	text := f.name
 	for _, p := range parameters() {
 		if f.takesParameter(p.name) {
-			text += " " + p.name + "=" + strconv.FormatFloat(p.get(s), 'g', -1, 64)
+			text += " " + p.name + "=" + number(p.get(s))
 		}
+	}
+	if f.takesParameter(coefficients) {
+		list := make([]string, len(s.Coefficients))
+		for i, v := range s.Coefficients {
+			list[i] = number(v)
+		}
+		text += " " + coefficients + "=" + strings.Join(list, ",")
 	}
 	return text, nil
 }
 
-// maxCanonical bounds what Parse reads: no kernel's text is half as long.
-const maxCanonical = 256
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// maxCanonical bounds what Parse reads: no kernel's text is as long.
+const maxCanonical = 2048
 
 // Parse reads what [Spec.Canonical] wrote and nothing else: neither other
 // spellings nor parameters out of range.
@@ -74,6 +86,9 @@ func Parse(text string) (Spec, error) {
 // set reads one "name=value".
 func (s *Spec) set(field string) error {
 	name, value, _ := strings.Cut(field, "=")
+	if name == coefficients {
+		return s.setCoefficients(value)
+	}
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil {
 		return fmt.Errorf("kernel: parameter %q: %w", field, err)
@@ -85,4 +100,16 @@ func (s *Spec) set(field string) error {
 		}
 	}
 	return fmt.Errorf("kernel: no kernel takes %q", name)
+}
+
+// setCoefficients reads "0,1,0.5".
+func (s *Spec) setCoefficients(list string) error {
+	for text := range strings.SplitSeq(list, ",") {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return fmt.Errorf("kernel: one of the %s: %w", coefficients, err)
+		}
+		s.Coefficients = append(s.Coefficients, v)
+	}
+	return nil
 }

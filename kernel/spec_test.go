@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	known = "(there are linear, rbf, polynomial, rational-quadratic, laplacian, matern, cosine, tanimoto)"
+	known = "(there are linear, rbf, polynomial, rational-quadratic, laplacian, matern, cosine, tanimoto, dot-product)"
 	above = `a number above 0 (1e-100 to 1e100); scikit-learn's gamma="scale" is 1 / (features * variance of all entries)`
 )
 
@@ -39,6 +39,14 @@ func TestNewRefuses(t *testing.T) {
 		{kernel.Spec{Name: "polynomial", Gamma: 1, Degree: 65}, "kernel: degree of polynomial is 65; it must be 1 to 64"},
 		{kernel.Spec{Name: "polynomial", Gamma: 1, Coef0: -1}, "kernel: coef0 of polynomial is -1; it must be 0 or more, or the kernel is not positive semidefinite"},
 		{kernel.Spec{Name: "matern", Nu: 1}, "kernel: nu of matern is 1; it must be 0.5, 1.5 or 2.5"},
+		{kernel.Spec{Name: "rbf", Gamma: 1, Coefficients: []float64{0, 1}}, "kernel: rbf takes no coefficients; it takes gamma"},
+		{kernel.Spec{Name: "dot-product", Gamma: 1, Coefficients: []float64{0, 1}}, "kernel: dot-product takes no gamma; it takes coefficients"},
+		{kernel.Spec{Name: "dot-product"}, "kernel: dot-product needs 2 to 65 coefficients, of the powers 0, 1 and so on; there are 0"},
+		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1}}, "kernel: dot-product needs 2 to 65 coefficients, of the powers 0, 1 and so on; there are 1"},
+		{kernel.Spec{Name: "dot-product", Coefficients: make([]float64, 66)}, "kernel: dot-product needs 2 to 65 coefficients, of the powers 0, 1 and so on; there are 66"},
+		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, -1, 1}}, "kernel: the coefficient of power 1 is -1; it must be 0 or a number above 0 (1e-100 to 1e100), or dot-product is not positive semidefinite"},
+		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, math.NaN()}}, "kernel: the coefficient of power 1 is NaN; it must be 0 or a number above 0 (1e-100 to 1e100), or dot-product is not positive semidefinite"},
+		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1, 1, 0}}, "kernel: the last coefficient is 0; leave it out"},
 		{kernel.Spec{Name: "rational-quadratic", Alpha: -2}, "kernel: alpha of rational-quadratic is -2; it must be a number above 0 (1e-100 to 1e100)"},
 	} {
 		if k, err := kernel.New(c.spec); err == nil || err.Error() != c.want {
@@ -93,6 +101,7 @@ func TestCanonical(t *testing.T) {
 		{kernel.Spec{Name: "rational-quadratic"}, "rational-quadratic length_scale=1 alpha=1"},
 		{kernel.Spec{Name: "matern"}, "matern length_scale=1 nu=1.5"},
 		{kernel.Spec{Name: "laplacian", Gamma: 1e-30}, "laplacian gamma=1e-30"},
+		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, 1, 0.1}}, "dot-product coefficients=0,1,0.1"},
 	} {
 		got, err := c.spec.Canonical()
 		if err != nil || got != c.want {
@@ -110,7 +119,10 @@ func TestParseRefuses(t *testing.T) {
 		"rbf sigma=1":                   `kernel: no kernel takes "sigma"`,
 		"rbf gamma=x":                   `kernel: parameter "gamma=x": strconv.ParseFloat: parsing "x": invalid syntax`,
 		"polynomial gamma=1 degree=2.5": `kernel: the description "polynomial gamma=1 degree=2.5" is not canonical; it should read "polynomial gamma=1 coef0=0 degree=2"`,
-		string(make([]byte, 300)):       "kernel: a description of 300 bytes; at most 256",
+		"dot-product coefficients=1,x":  `kernel: one of the coefficients: strconv.ParseFloat: parsing "x": invalid syntax`,
+		"dot-product coefficients=1,":   `kernel: one of the coefficients: strconv.ParseFloat: parsing "": invalid syntax`,
+		"dot-product coefficients=1,.5": `kernel: the description "dot-product coefficients=1,.5" is not canonical; it should read "dot-product coefficients=1,0.5"`,
+		string(make([]byte, 3000)):      "kernel: a description of 3000 bytes; at most 2048",
 	} {
 		if s, err := kernel.Parse(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, %v\nwant %s", text, s, err, want)
@@ -157,16 +169,28 @@ func TestParseReadsCanonical(t *testing.T) {
 }
 
 func TestSpecInYAMLAndJSON(t *testing.T) {
-	want := kernel.Spec{Name: "polynomial", Gamma: 0.5, Coef0: 1, Degree: 2, LengthScale: 3, Alpha: 4, Nu: 2.5}
-	const text = "{name: polynomial, gamma: 0.5, coef0: 1, degree: 2, length_scale: 3, alpha: 4, nu: 2.5}"
+	want := kernel.Spec{Name: "polynomial", Gamma: 0.5, Coef0: 1, Degree: 2, LengthScale: 3, Alpha: 4, Nu: 2.5, Coefficients: []float64{0, 1}}
+	const text = "{name: polynomial, gamma: 0.5, coef0: 1, degree: 2, length_scale: 3, alpha: 4, nu: 2.5, coefficients: [0, 1]}"
 	var got kernel.Spec
 	decoder := yaml.NewDecoder(bytes.NewBufferString(text))
 	decoder.KnownFields(true)
-	if err := decoder.Decode(&got); err != nil || got != want {
+	if err := decoder.Decode(&got); err != nil || !cmp.Equal(want, got) {
 		t.Errorf("from YAML: %v, %v", got, err)
 	}
 	encoded, err := json.Marshal(kernel.Spec{Name: "rbf", Gamma: 0.5})
 	if err != nil || string(encoded) != `{"name":"rbf","gamma":0.5}` {
 		t.Errorf("to JSON: %s, %v", encoded, err)
+	}
+}
+
+// The longest description that a kernel has is read back.
+func TestTheLongestDescription(t *testing.T) {
+	s := kernel.Spec{Name: "dot-product", Coefficients: slices.Repeat([]float64{1.2345678901234567e-100}, 65)}
+	text, err := s.Canonical()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := kernel.Parse(text); err != nil || !cmp.Equal(s, got) {
+		t.Errorf("%d bytes: %v, %v", len(text), got, err)
 	}
 }

@@ -22,6 +22,7 @@ func specs() []kernel.Spec {
 		{Name: "matern", LengthScale: 2, Nu: 2.5},
 		{Name: "cosine"},
 		{Name: "tanimoto"},
+		{Name: "dot-product", Coefficients: []float64{2, 0.5, 0, 0.25}},
 	}
 }
 
@@ -50,6 +51,12 @@ func twin(s kernel.Spec, x, z []float64) float64 {
 		return dot / math.Sqrt(xx) / math.Sqrt(zz)
 	case "tanimoto":
 		return dot / (xx + zz - dot)
+	case "dot-product":
+		sum := 0.0
+		for d, a := range s.Coefficients {
+			sum += a * math.Pow(dot, float64(d))
+		}
+		return sum
 	}
 	switch s.Nu {
 	case 0.5:

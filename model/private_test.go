@@ -60,7 +60,7 @@ func TestPrivate(t *testing.T) {
 	if err != nil || d.Data[0] != 2 || p.Reading().Predict(d)[0] != "a" {
 		t.Errorf("decision %v, %v", d, err)
 	}
-	if p.Kernel() != (kernel.Spec{Name: "rbf", Gamma: 2}) || p.Width() != 2 || p.Support() != 1 || p.Reading().Kind != model.SVC || len(p.Reading().Classes) != 2 {
+	if !cmp.Equal(p.Kernel(), kernel.Spec{Name: "rbf", Gamma: 2}) || p.Width() != 2 || p.Support() != 1 || p.Reading().Kind != model.SVC || len(p.Reading().Classes) != 2 {
 		t.Errorf("%s %v %v", p, p.Kernel(), p.Reading())
 	}
 	if _, err := model.NewPrivate(small(t)); err == nil || err.Error() != "model: a private model with a scale: the parties scale their rows before they encode them" {

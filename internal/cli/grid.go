@@ -70,6 +70,9 @@ func cellKernel(k kernel.Spec) string {
 			s += fmt.Sprintf(", %s = %.4g", p.name, p.value)
 		}
 	}
+	if k.Coefficients != nil {
+		s += fmt.Sprintf(", coefficients = %.4g", k.Coefficients)
+	}
 	return s
 }
 

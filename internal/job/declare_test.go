@@ -43,6 +43,8 @@ func needed(k KernelName) string {
 	switch k {
 	case RBF, Laplacian, LaplacianProduct, Polynomial:
 		return ", gamma: 2"
+	case DotProduct:
+		return ", coefficients: [0, 1]"
 	case Conjunctive, Disjunctive:
 		return ", degree: 2"
 	case DNF, CNF:

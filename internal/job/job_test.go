@@ -88,7 +88,7 @@ func TestParseReadsAGrid(t *testing.T) {
 		t.Errorf("%d cells, data %+v", got.Cells(), got.Data)
 	}
 	one := got.At(7)
-	if one.Kernel != poly(0, 2) || As[*learner.SVC](one.Learner).C != 10 || one.Cells() != 1 {
+	if !cmp.Equal(one.Kernel, poly(0, 2)) || As[*learner.SVC](one.Learner).C != 10 || one.Cells() != 1 {
 		t.Errorf("cell 7 is %+v, %+v", one.Kernel, one.Learner)
 	}
 	checkRoundTrip(t, one)
@@ -246,6 +246,7 @@ func variants() map[string]string {
 		"polynomial":         with("rbf, gamma: 0.5", "polynomial, gamma: 1, coef0: 0"),
 		"rational-quadratic": with("rbf, gamma: 0.5", "rational-quadratic, alpha: 2"),
 		"tanimoto":           with("rbf, gamma: 0.5", "tanimoto"),
+		"dot-product":        with("rbf, gamma: 0.5", "dot-product, coefficients: [0, 1, 5.0e-1]"),
 		"test source":        with("label: label", "label: y\n    test: {source: a9a/a9a.t}"),
 		"odd words":          with("bundled:digits", `"null"`),
 		"numeric party":      with("label: label", "label: true\n    partition: {parties: [1, 2]}"),

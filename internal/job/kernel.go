@@ -20,6 +20,8 @@ type Kernel struct {
 	Alpha       float64 // rational-quadratic
 	LengthScale float64 // rational-quadratic, matern
 	Nu          float64 // matern
+	// Coefficients are those of the powers of x.z in dot-product, from the constant on.
+	Coefficients []float64
 }
 
 // GammaUnit names the unit of gamma; "" for a plain number. With another unit, the server
@@ -38,7 +40,7 @@ const (
 func (k Kernel) Spec() kernel.Spec {
 	return kernel.Spec{
 		Name: string(k.Name), Gamma: k.Gamma, Coef0: k.Coef0, Degree: k.Degree,
-		Alpha: k.Alpha, LengthScale: k.LengthScale, Nu: k.Nu,
+		Alpha: k.Alpha, LengthScale: k.LengthScale, Nu: k.Nu, Coefficients: k.Coefficients,
 	}
 }
 
@@ -64,6 +66,7 @@ const (
 	Matern            KernelName = "matern"
 	Cosine            KernelName = "cosine"
 	Tanimoto          KernelName = "tanimoto"
+	DotProduct        KernelName = "dot-product"
 )
 
 // LaplacianProduct is the product of a laplacian kernel for each column,
@@ -72,7 +75,7 @@ const (
 const LaplacianProduct KernelName = "laplacian-product"
 
 func kernelNames() []KernelName {
-	return append([]KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto, LaplacianProduct}, BooleanKernels()...)
+	return append([]KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto, DotProduct, LaplacianProduct}, BooleanKernels()...)
 }
 
 // Formula returns the value of a kernel for rows x and z, where D is their squared Euclidean
@@ -87,6 +90,7 @@ func (k KernelName) Formula() string {
 		Matern:            "the Matérn kernel of smoothness nu at the distance √D / length_scale",
 		Cosine:            "x·z / √(x·x z·z)",
 		Tanimoto:          "x·z / (x·x + z·z - x·z)",
+		DotProduct:        "a₀ + a₁ x·z + a₂ (x·z)² + ..., with coefficients [a₀, a₁, a₂, ...]",
 		LaplacianProduct:  "exp(-gamma sum of |x_j - z_j|)",
 		Conjunctive:       "how many sets of degree people all like both items",
 		Disjunctive:       "how many sets of degree people have one who likes x and one who likes z",
@@ -108,6 +112,8 @@ func (k KernelName) Keys() []string {
 		return []string{"alpha", "length_scale"}
 	case Matern:
 		return []string{"length_scale", "nu"}
+	case DotProduct:
+		return []string{"coefficients"}
 	case Conjunctive, Disjunctive:
 		return []string{"degree"}
 	case DNF, CNF:
@@ -132,6 +138,8 @@ func (k *Kernel) Section() *section.Section {
 		{Key: "length_scale", Value: section.Number{Dst: &k.LengthScale}, List: true, Else: "1",
 			Doc: "The length scale of rational-quadratic and matern, above 0."},
 		{Key: "nu", Value: section.Number{Dst: &k.Nu}, List: true, Else: "1.5", Doc: "The smoothness of matern: 0.5, 1.5 or 2.5."},
+		{Key: "coefficients", Value: section.Numbers{Dst: &k.Coefficients, Most: maxCoefficients}, Else: "none; dot-product needs them",
+			Doc: "The factors of the powers of the inner product in dot-product, from the constant on: 2 to 65 numbers, none below 0."},
 	}, Finish: k.finish}
 }
 
@@ -139,7 +147,7 @@ func (k *Kernel) Section() *section.Section {
 // for the rational quadratic and Matérn the defaults of the kernels of its Gaussian
 // processes.
 func (k *Kernel) finish(in *section.Place) error {
-	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "clause", "alpha", "length_scale", "nu"} {
+	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "clause", "alpha", "length_scale", "nu", "coefficients"} {
 		if in.Given(key) && !slices.Contains(k.Name.Keys(), key) {
 			return in.Refuse(key, "the %s kernel has no %s; remove it", k.Name, key)
 		}
@@ -166,6 +174,8 @@ func (k *Kernel) finishParameter(in *section.Place, key string) error {
 		}
 	case "degree":
 		return k.finishDegree(in)
+	case "coefficients":
+		return k.finishCoefficients(in)
 	case "clause":
 		return degree(in, key, k.Name, k.Clause)
 	case "alpha":
@@ -179,6 +189,24 @@ func (k *Kernel) finishParameter(in *section.Place, key string) error {
 		if k.Nu != 0.5 && k.Nu != 1.5 && k.Nu != 2.5 {
 			return in.Refuse(key, "nu is %g; write 0.5, 1.5 or 2.5", k.Nu)
 		}
+	}
+	return nil
+}
+
+// maxCoefficients is the number of powers from 0 to 64.
+const maxCoefficients = 65
+
+func (k *Kernel) finishCoefficients(in *section.Place) error {
+	const key = "coefficients"
+	switch list := k.Coefficients; {
+	case !in.Given(key):
+		return in.Refuse(key, "the dot-product kernel needs coefficients; add one for each power of the inner product, such as coefficients: [0, 1, 0.5]")
+	case len(list) < 2:
+		return in.Refuse(key, "coefficients has fewer than 2 numbers; the first is the constant, and another must follow")
+	case slices.Min(list) < 0:
+		return in.Refuse(key, "one of the coefficients is %g; below 0 this is no kernel, so write 0 or more", slices.Min(list))
+	case list[len(list)-1] == 0:
+		return in.Refuse(key, "the last of the coefficients is 0; leave it out")
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func TestChoose(t *testing.T) {
 	if chosen < 4 || best < 0.9 { // no straight line goes round
 		t.Errorf("cell %d is best, mean %v", chosen, best)
 	}
-	if c.Job.Kernel.Spec() != c.Grid[chosen].Kernel || job.As[*learner.SVC](c.Job.Learner).C != c.Grid[chosen].Number("C") || c.Job.Cells() != 1 {
+	if !cmp.Equal(c.Job.Kernel.Spec(), c.Grid[chosen].Kernel) || job.As[*learner.SVC](c.Job.Learner).C != c.Grid[chosen].Number("C") || c.Job.Cells() != 1 {
 		t.Errorf("the chosen job has %+v, %+v", c.Job.Kernel, c.Job.Learner)
 	}
 	var all []string // of 4 kernels, 3 folds and 2 settings

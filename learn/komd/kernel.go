@@ -16,6 +16,7 @@ type Name string
 const (
 	Linear      Name = "linear"      // the cosine of columns, which FedCFK uses
 	Polynomial  Name = "polynomial"  // (C + coef0)^degree without its constant term
+	DotProduct  Name = "dot-product" // the sum of Coefficients[d] C^d without its constant term
 	Tanimoto    Name = "tanimoto"    // both / either
 	RBF         Name = "rbf"         // exp(-gamma (C_ii + C_jj - 2 C_ij))
 	Conjunctive Name = "conjunctive" // sets of Degree users who all liked the item
@@ -35,6 +36,9 @@ type Spec struct {
 	Clause int     // 1 to MaxDegree
 	Coef0  float64 // 0 or more
 	Gamma  float64 // above 0
+	// Coefficients are those of the powers of the count in DotProduct, from the constant on:
+	// up to MaxDegree + 1, none below 0, the last above 0.
+	Coefficients []float64
 }
 
 // Validate checks s.
@@ -104,6 +108,8 @@ func (s Spec) values(n float64) (func(triple) triple, error) {
 		return s.rbf, positive("gamma", s.Gamma)
 	case Polynomial:
 		return s.polynomial, errors.Join(notNegative("coef0", s.Coef0), degrees(s.Degree))
+	case DotProduct:
+		return s.dotProduct, s.checkCoefficients()
 	case Conjunctive:
 		return all.after(all.conjunction(s.Degree)), degrees(s.Degree)
 	case Disjunctive:
@@ -151,6 +157,34 @@ func (s Spec) polynomial(t triple) triple {
 	d, constant := float64(s.Degree), math.Pow(s.Coef0, float64(s.Degree))
 	at := func(x float64) float64 { return math.Pow(x+s.Coef0, d) - constant }
 	return triple{at(t.ii), at(t.jj), at(t.ij)}
+}
+
+// dotProduct leaves out the constant term, as polynomial does.
+func (s Spec) dotProduct(t triple) triple {
+	at := func(x float64) float64 {
+		sum := 0.0
+		for d := len(s.Coefficients) - 1; d > 0; d-- {
+			sum = float64((sum + s.Coefficients[d]) * x)
+		}
+		return sum
+	}
+	return triple{at(t.ii), at(t.jj), at(t.ij)}
+}
+
+func (s Spec) checkCoefficients() error {
+	last := len(s.Coefficients) - 1
+	if err := degrees(last); err != nil {
+		return err
+	}
+	if s.Coefficients[last] == 0 {
+		return errors.New("komd: the last coefficient is 0; leave it out")
+	}
+	for _, a := range s.Coefficients {
+		if err := notNegative("a coefficient", a); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // universe is a number of formulas of which an item makes some true. Boolean

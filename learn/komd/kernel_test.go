@@ -126,6 +126,7 @@ func TestOtherKernels(t *testing.T) {
 		{komd.Spec{Name: komd.RBF, Gamma: 0.5}, math.Exp(-0.5 * 4)},
 		{komd.Spec{Name: komd.Polynomial, Degree: 2, Coef0: 1}, 3 / math.Sqrt(24*8)},
 		{komd.Spec{Name: komd.Polynomial, Degree: 3}, 1 / math.Sqrt(64*8)},
+		{komd.Spec{Name: komd.DotProduct, Coefficients: []float64{7, 1, 2}}, 3 / math.Sqrt((4+2*16)*(2+2*4))},
 	} {
 		k, err := tt.spec.Kernel(c)
 		if err != nil {

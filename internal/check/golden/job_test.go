@@ -141,7 +141,7 @@ func settings(section string) []string {
 
 var (
 	kernels = []string{
-		"linear", "rbf, gamma: 0.5", "rbf", "polynomial, gamma: 0.5", "rational-quadratic", "laplacian, gamma: 0.5", "matern", "cosine", "tanimoto", "laplacian-product, gamma: 0.5",
+		"linear", "rbf, gamma: 0.5", "rbf", "polynomial, gamma: 0.5", "rational-quadratic", "laplacian, gamma: 0.5", "matern", "cosine", "tanimoto", "dot-product, coefficients: [0, 1]", "laplacian-product, gamma: 0.5",
 		"conjunctive, degree: 2", "disjunctive, degree: 2", "dnf, degree: 2, clause: 2", "cnf, degree: 2, clause: 2", "sigmoid",
 	}
 	learners = []string{

@@ -48,7 +48,7 @@ func trial(p, l job.Kind, k job.KernelName) string {
 		protocol += ", targets: [0, 1]"
 	}
 	for _, key := range k.Keys() {
-		if value := map[string]string{"gamma": "1", "degree": "2", "clause": "2"}[key]; value != "" {
+		if value := map[string]string{"gamma": "1", "degree": "2", "clause": "2", "coefficients": "[0, 1]"}[key]; value != "" {
 			kernel += ", " + key + ": " + value
 		}
 	}

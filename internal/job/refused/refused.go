@@ -101,6 +101,7 @@ func computed(base string) []Case {
 		with("file", "invalid UTF-8", "label: label", "label: \xff", 7, "this line is not UTF-8 text; save the file as UTF-8"),
 		with("data", "too many parties", "label: label", "label: label\n    partition: {parties: ["+many("p%d", job.MaxParties+1)+"]}", 8, "more than 1024 parties; that is the most a job may have"),
 		with("data", "long label", "label: label", "label: "+strings.Repeat("l", 1025), 7, "label is 1025 bytes long; at most 1024 are allowed"),
+		with("kernel", "too many coefficients", "{name: rbf, gamma: 0.5}", "{name: dot-product, coefficients: ["+many("%d", 66)+"]}", 9, "coefficients has more than 65; that is the most there may be"),
 		with("protocol secvm", "too many classes", "{name: okra}", "{name: secvm, classes: ["+many("c%d", 257)+"]}", 8, "classes has more than 256; that is the most there may be"),
 		with("grids", "too many numbers", "gamma: 0.5", "gamma: ["+many("%d", job.MaxCells+1)+"]", 9, "the lists up to gamma stand for more than 1024 choices; that is the most a grid may have"),
 		with("grids", "too many kernels in lists", "{name: rbf, gamma: 0.5}", "\n  - {name: rbf, gamma: ["+many("%d", job.MaxCells)+"]}\n  - {name: linear}", 11,

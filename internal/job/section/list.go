@@ -27,14 +27,51 @@ func (v Interval) Encode() *yaml.Node {
 	if *v.Dst == [2]float64{} {
 		return nil
 	}
+	return flow(v.Dst[:])
+}
+
+func (v Interval) Form() string { return "two numbers such as [0, 100]" }
+
+// Numbers is a list of finite real numbers.
+type Numbers struct {
+	Dst  *[]float64
+	Most int
+}
+
+func (v Numbers) Decode(key string, n *yaml.Node) error {
+	if n.Kind != yaml.SequenceNode {
+		return At(n, "%s is %s; write a list of numbers such as [0, 1, 0.5]", key, Describe(n))
+	}
+	if len(n.Content) > v.Most {
+		return At(n, "%s has more than %d; that is the most there may be", key, v.Most)
+	}
+	list := make([]float64, len(n.Content))
+	for i, c := range n.Content {
+		if err := (Number{&list[i]}).Decode("one of "+key, c); err != nil {
+			return err
+		}
+	}
+	*v.Dst = list
+	return nil
+}
+
+func (v Numbers) Encode() *yaml.Node {
+	if len(*v.Dst) == 0 {
+		return nil
+	}
+	return flow(*v.Dst)
+}
+
+// flow writes numbers in one line.
+func flow(numbers []float64) *yaml.Node {
 	list := Flow()
-	for _, x := range v.Dst {
+	for _, x := range numbers {
 		list.Content = append(list.Content, Bare(strconv.FormatFloat(x, 'g', -1, 64)))
 	}
 	return list
 }
 
-func (v Interval) Form() string { return "two numbers such as [0, 100]" }
+func (v Numbers) Form() string { return "a list of numbers such as [0, 1, 0.5]" }
 
 // Words is a list of words, none of them twice.
 type Words struct {

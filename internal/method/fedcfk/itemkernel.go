@@ -23,7 +23,7 @@ const One = math.MaxUint16
 
 // SpecOf returns the kernel of a job as learn/komd knows it.
 func SpecOf(k job.Kernel) komd.Spec {
-	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Clause: k.Clause, Coef0: k.Coef0, Gamma: k.Gamma}
+	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Clause: k.Clause, Coef0: k.Coef0, Gamma: k.Gamma, Coefficients: k.Coefficients}
 }
 
 // ItemKernel makes the kernel from both sums: the popularity of all items, over the given

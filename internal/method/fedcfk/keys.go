@@ -115,7 +115,7 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 
 // checkKernel refuses kernels between items that learn/komd does not have.
 func checkKernel(k job.Kernel, in *section.Place) error {
-	known := append([]job.KernelName{job.Linear, job.Polynomial, job.Tanimoto, job.RBF}, job.BooleanKernels()...)
+	known := append([]job.KernelName{job.Linear, job.Polynomial, job.DotProduct, job.Tanimoto, job.RBF}, job.BooleanKernels()...)
 	switch {
 	case !slices.Contains(known, k.Name):
 		return in.Refuse("kernel", "learner cf-komd has no kernel %s; it has %s", k.Name, section.Join(known))
@@ -125,6 +125,8 @@ func checkKernel(k job.Kernel, in *section.Place) error {
 		return in.Refuse("kernel", "gamma of a kernel between items is %g; it is (C + coef0)^degree, so write gamma: 1", k.Gamma)
 	case k.Name == job.Polynomial && k.Degree > job.MaxItemDegree:
 		return in.Refuse("kernel", "degree of a kernel between items is %d; write 1 to %d", k.Degree, job.MaxItemDegree)
+	case len(k.Coefficients) > job.MaxItemDegree+1:
+		return in.Refuse("kernel", "a kernel between items has powers up to %d; there are %d coefficients", job.MaxItemDegree, len(k.Coefficients))
 	}
 	return nil
 }

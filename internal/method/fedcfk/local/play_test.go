@@ -63,6 +63,7 @@ func TestCrowd(t *testing.T) {
 		"semi-honest": strings.Replace(recommender, "threshold: 4", "threshold: 4, adversary: semi-honest, margin: none", 1),
 		"nobody goes": strings.Replace(recommender, ", dropout: 0.1", "", 1),
 		"kernel":      strings.Replace(recommender, "linear", "tanimoto", 1),
+		"powers":      strings.Replace(recommender, "name: linear", "name: dot-product, coefficients: [0, 1, 0.5]", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := played(t, text)
