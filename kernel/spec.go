@@ -16,7 +16,7 @@ type Spec struct {
 	LengthScale float64 `yaml:"length_scale,omitempty" json:"length_scale,omitempty"` // rational-quadratic, matern: > 0, default 1
 	Alpha       float64 `yaml:"alpha,omitempty" json:"alpha,omitempty"`               // rational-quadratic: > 0, default 1
 	Nu          float64 `yaml:"nu,omitempty" json:"nu,omitempty"`                     // matern: 0.5, 1.5 or 2.5, default 1.5
-	// Coefficients are those of the powers of x.z in dot-product, from the constant on: 2 to
+	// Coefficients lists the factors of the powers of x.z in dot-product, from the constant on: 2 to
 	// 65 numbers, none below 0, the last above 0; no default.
 	Coefficients []float64 `yaml:"coefficients,omitempty,flow" json:"coefficients,omitempty"`
 }

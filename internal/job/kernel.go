@@ -20,7 +20,7 @@ type Kernel struct {
 	Alpha       float64 // rational-quadratic
 	LengthScale float64 // rational-quadratic, matern
 	Nu          float64 // matern
-	// Coefficients are those of the powers of x.z in dot-product, from the constant on.
+	// Coefficients lists the factors of the powers of x.z in dot-product, from the constant on.
 	Coefficients []float64
 }
 

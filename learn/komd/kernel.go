@@ -36,7 +36,7 @@ type Spec struct {
 	Clause int     // 1 to MaxDegree
 	Coef0  float64 // 0 or more
 	Gamma  float64 // above 0
-	// Coefficients are those of the powers of the count in DotProduct, from the constant on:
+	// Coefficients lists the factors of the powers of the count in DotProduct, from the constant on:
 	// up to MaxDegree + 1, none below 0, the last above 0.
 	Coefficients []float64
 }

@@ -22,6 +22,7 @@ func BenchmarkEncode(b *testing.B) {
 		{encoders[0], 1024}, {encoders[0], 16384}, {encoders[0], 524288},
 		{encoders[1], 1024}, {encoders[1], 8000},
 		{encoders[2], 1024}, {encoders[2], 16384}, {encoders[2], 524288},
+		{encoders[3], 1024}, {encoders[3], 16384}, {encoders[3], 524288},
 	} {
 		b.Run(fmt.Sprintf("%s/%d", c.spec.Encoder, c.f), func(b *testing.B) {
 			e := mustEncoder(b, c.spec, 1, c.f)
@@ -66,7 +67,7 @@ func BenchmarkEncodeLimit(b *testing.B) {
 			})
 			b.Run(fmt.Sprintf("block/%d/cores=%d", f, cores), func(b *testing.B) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
-				e := mustEncoder(b, encoders[2], 1, f).(*block)
+				e := mustEncoder(b, encoders[3], 1, f).(*block)
 				x, y := randomRows("bench", 400, f), linalg.New[float64](400, e.Width())
 				m, c := randomRows("bench", 1024, 1024), linalg.New[float64](1024, 1024)
 				product, took := race(b, func() { linalg.MulTransB(c, m, m) }, func() { e.Encode(y, x) })

@@ -118,7 +118,7 @@ func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	linalg.For(end-first, max(1, (end-first)/64), func(lo, hi int) {
 		d := drawer{stream: b.stream()} // not for each frame: keys are derived for it
 		for i := first + lo; i < first+hi; i++ {
-			b.encodeFrame(dst, &d, i)
+			d.turn(dst, i, b.frames[i])
 		}
 	})
 	if i == n-1 {
@@ -136,9 +136,8 @@ func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
 	})
 }
 
-// encodeFrame multiplies by frame i.
-func (b *block) encodeFrame(dst linalg.Matrix[float64], d *drawer, i int) {
-	f := b.frames[i]
+// turn multiplies the coordinates of frame i by it.
+func (d *drawer) turn(dst linalg.Matrix[float64], i int, f frame) {
 	linalg.Scratch(f.cols*f.rows, func(room []float64) {
 		d.draw(i, f, room)
 		linalg.Reflect(columns(dst, f.at, f.at+f.rows), d.signs, d.vectors, d.betas)

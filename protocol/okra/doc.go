@@ -62,8 +62,8 @@
 //   - Independent, non-Gaussian features are recovered by blind source
 //     separation once rows greatly outnumber features.
 //   - The number of features, once rows are as many; before, its bucket.
-//   - Encoder haar adds nothing to the Gram matrix; this is proven. Encoder
-//     hadamard adds nothing that is known; this is a heuristic. Encoder block
+//   - Encoder haar adds nothing to the Gram matrix; this is proven. Encoders
+//     hadamard and hbh add nothing that is known; this is a heuristic. Encoder block
 //     adds the Gram matrix of each block of some hundred features: as many known
 //     rows then decode everything.
 //   - Rows sent for prediction join the Gram matrix.

@@ -72,7 +72,7 @@ func encode(e Encoder, dst, src linalg.Matrix[float64]) {
 // Memory of an Encoder: hadamard at most 7 (rounds+1) (f+k) bytes (while it is
 // made, 10 (f+k) more) and per core one row, or 17 of those that are encoded
 // abreast, with f+k between 2^15 and 5 2^17; haar 1 KiB (f+k) and a second copy
-// of dst during Encode; block 12 (f+k) bytes and, per core, one row and one frame
+// of dst during Encode; hbh twice what hadamard takes with one round; block 12 (f+k) bytes and, per core, one row and one frame
 // (about 500 KiB) during Encode.
 func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 	if err := p.fits(f, k); err != nil {
@@ -81,6 +81,8 @@ func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 	switch p.spec.Encoder {
 	case Haar:
 		return newHaar(p.stream(epoch, f, k), f, k), nil
+	case HBH:
+		return newHBH(p.stream(epoch, f, k), f, k), nil
 	case Block:
 		return newBlock(p.stream(epoch, f, k), p.spec.BlockWidth, f, k), nil
 	}

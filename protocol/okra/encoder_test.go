@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-var encoders = []Spec{{Encoder: Hadamard}, {Encoder: Haar}, {Encoder: Block, Mode: Paper}}
+var encoders = []Spec{{Encoder: Hadamard}, {Encoder: Haar}, {Encoder: HBH}, {Encoder: Block, Mode: Paper}}
 
 // widths holds small, odd, prime and binary numbers of features, and the
 // neighbours of the places where buckets and blocks change.
@@ -128,7 +128,7 @@ func TestEncoderDependsOnEverything(t *testing.T) {
 		return y.Data
 	}
 	seen := make(map[float64]string)
-	for _, spec := range []Spec{{}, {Rounds: 2}, {Encoder: Haar}, {Mode: Paper}, {Mode: Paper, BlockWidth: 64}} {
+	for _, spec := range []Spec{{}, {Rounds: 2}, {Encoder: Haar}, {Encoder: HBH}, {Mode: Paper}, {Mode: Paper, BlockWidth: 64}} {
 		for seed := range byte(2) {
 			for _, k := range []int{0, 64, 65} {
 				name := fmt.Sprint(spec, seed, k)

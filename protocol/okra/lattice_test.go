@@ -27,6 +27,7 @@ func TestLatticeAttackReadsDigits(t *testing.T) {
 		{"each by its range, float32", Spec{}, each},
 		{"each by its range, float64", Spec{Wire: Float64}, each},
 		{"one step, haar", Spec{Encoder: Haar}, same},
+		{"one step, hbh", Spec{Encoder: HBH}, same},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := digits(t, 1797, c.by)

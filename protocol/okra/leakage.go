@@ -11,7 +11,7 @@ type Facts struct {
 	Features int
 	Grid     bool   // all features that vary hold values on a grid; see Input
 	Mixed    bool   // some do and some do not
-	Encoder  string // Hadamard, Haar or Block
+	Encoder  string // Hadamard, Haar, HBH or Block
 	Labels   bool   // the rows have labels
 }
 
@@ -114,7 +114,7 @@ func encoderLeakage(f Facts) []string {
 	case Haar:
 		return []string{"Encoder haar adds nothing to this: the law of the encoded rows depends on the rows only through their Gram matrix."}
 	}
-	return []string{"Encoder hadamard is not known to add anything to this, but that is a heuristic; only encoder haar has a proof."}
+	return []string{"Encoder " + f.Encoder + " is not known to add anything to this, but that is a heuristic; only encoder haar has a proof."}
 }
 
 // blockLeakage names the attacks on the paper's encoder that apply to f.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
@@ -18,6 +19,7 @@ const (
 const (
 	Hadamard = "hadamard" // rounds of permutation, signs and Walsh-Hadamard
 	Haar     = "haar"     // a uniformly random isometry
+	HBH      = "hbh"      // a round of hadamard, random rotations of 32 coordinates, another round
 	Block    = "block"    // the paper's direct sum of small frames
 
 	Float32 = "float32"
@@ -35,7 +37,7 @@ const (
 // Spec holds a job file's settings of the protocol. The zero value is the
 // recommended setting.
 type Spec struct {
-	Encoder string `yaml:"encoder"` // hadamard (default), haar or block
+	Encoder string `yaml:"encoder"` // hadamard (default), haar, hbh or block
 	Wire    string `yaml:"wire"`    // float32 (default) or float64: how encoded numbers travel
 	Mode    string `yaml:"mode"`    // hardened (default) or paper
 	// Rounds of encoder hadamard: 2 to 16, default 3.
@@ -95,8 +97,8 @@ func (s Spec) validateNames() error {
 		return fmt.Errorf("okra: wire %q; choose float32 or float64", s.Wire)
 	case s.Mode != Hardened && s.Mode != Paper:
 		return fmt.Errorf("okra: mode %q; choose hardened or paper", s.Mode)
-	case s.Encoder != Hadamard && s.Encoder != Haar && s.Encoder != Block:
-		return fmt.Errorf("okra: encoder %q; choose hadamard, haar or block", s.Encoder)
+	case !slices.Contains([]string{Hadamard, Haar, HBH, Block}, s.Encoder):
+		return fmt.Errorf("okra: encoder %q; choose hadamard, haar, hbh or block", s.Encoder)
 	case s.Encoder == Block && s.Mode != Paper:
 		return errors.New("okra: encoder block hands the server the Gram matrix of every block of features, so that about 110 known rows decode all others; to reproduce the paper all the same, say mode: paper")
 	case s.Encoder != Block && s.Mode == Paper:

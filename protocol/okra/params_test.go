@@ -23,7 +23,7 @@ func TestNewParams(t *testing.T) {
 		{in: Spec{Encoder: Block}, err: sentence},
 		{in: Spec{Encoder: Block, Mode: Hardened}, err: sentence},
 		{in: Spec{Encoder: Haar, Mode: Paper}, err: "okra: encoder haar is not the paper's; leave out mode: paper, or the encoder"},
-		{in: Spec{Encoder: "flake"}, err: `okra: encoder "flake"; choose hadamard, haar or block`},
+		{in: Spec{Encoder: "flake"}, err: `okra: encoder "flake"; choose hadamard, haar, hbh or block`},
 		{in: Spec{Wire: "float16"}, err: `okra: wire "float16"; choose float32 or float64`},
 		{in: Spec{Mode: "soft"}, err: `okra: mode "soft"; choose hardened or paper`},
 		{in: Spec{Rounds: 1}, err: "okra: one round of encoder hadamard hides nothing, because the transform is public and undoes itself; use at least 2 rounds"},

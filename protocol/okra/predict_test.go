@@ -33,6 +33,7 @@ func TestPrediction(t *testing.T) {
 		{Spec{Wire: Float64}, 64, 7, 3, 1e-14},
 		{Spec{}, 64, 1, 1, 1e-6},
 		{Spec{Encoder: Haar}, 30, 700, 2, 1e-6},          // two panels
+		{Spec{Encoder: HBH}, 100, 600, 2, 1e-6},          // two panels
 		{Spec{Mode: Paper}, 200, 40, 5, 1e-6},            //
 		{Spec{Rounds: 2}, 3000, 900, 1, 1e-6},            // several steps of rows
 		{Spec{Wire: Float64}, 10, 1500, 500, 1e-14},      // several steps of decisions

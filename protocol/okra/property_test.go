@@ -25,6 +25,7 @@ func TestProperties(t *testing.T) {
 		// Small sessions may be under way as a whole.
 		{"hadamard", Spec{}, small, 4096, 100},
 		{"haar", Spec{Encoder: Haar, Wire: Float64}, small, 8192, 60},
+		{"hbh", Spec{Encoder: HBH}, small, 4096, 30},
 		{"block", Spec{Mode: Paper}, small, 4096, 30},
 		// Two chunks a row: a window less one and a step from each party.
 		{"chunks", Spec{Wire: Float64, Rounds: 2}, wide, 2 * (protocoltest.Window - 1 + 2) * protocol.MaxChunkBytes, 3},

@@ -13,7 +13,7 @@ func TestPiecesMakeUpThePanel(t *testing.T) {
 		spec Spec
 		f, n int
 		want int // pieces at least
-	}{{encoders[0], 3000, 5, 1}, {encoders[1], 900, 300, 4}, {encoders[2], 100000, 20, 2}} {
+	}{{encoders[0], 3000, 5, 1}, {encoders[1], 900, 300, 4}, {encoders[3], 100000, 20, 2}} {
 		e, x := mustEncoder(t, c.spec, 8, c.f), randomRows("pieces", c.n, c.f)
 		want := linalg.New[float64](c.n, e.Width())
 		e.Encode(want, x)

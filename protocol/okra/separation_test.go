@@ -140,7 +140,7 @@ func TestSeparationOfFeaturesWithoutKnownRows(t *testing.T) {
 	} else {
 		t.Logf("block: %.3f", got)
 	}
-	for _, spec := range []Spec{{Encoder: Hadamard, Rounds: 2}, {Encoder: Hadamard}, {Encoder: Haar}} {
+	for _, spec := range []Spec{{Encoder: Hadamard, Rounds: 2}, {Encoder: Hadamard}, {Encoder: Haar}, {Encoder: HBH}} {
 		_, y := encodings(t, spec, x)
 		got := likeness(separate(whiten(pick(y, cols))), x)
 		t.Logf("%s: %.3f", spec.Encoder, got)

@@ -34,6 +34,7 @@ func TestTraining(t *testing.T) {
 		{Spec{Wire: Float64}, 64, []int{40, 1, 25}, 1e-14},
 		{Spec{}, 64, []int{40, 1, 25}, 1e-6},
 		{Spec{Encoder: Haar, Wire: Float64}, 37, []int{20, 30}, 1e-14},
+		{Spec{Encoder: HBH, Wire: Float64}, 3001, []int{400, 300}, 1e-14}, // several pieces of each kind
 		{Spec{Mode: Paper}, 300, []int{50, 60, 70}, 1e-6},
 		{Spec{}, 1, []int{3}, 1e-6},
 		{Spec{Rounds: 2}, 3000, []int{400, 300}, 1e-6},                // several chunks, steps, tiles and slices

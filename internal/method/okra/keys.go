@@ -22,6 +22,7 @@ type Encoder string
 const (
 	Hadamard Encoder = "hadamard"
 	Haar     Encoder = "haar"
+	HBH      Encoder = "hbh"
 	Block    Encoder = "block"
 )
 
@@ -47,7 +48,7 @@ func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Every party uploads its rows once, encoded by an isometry that the parties share. The coordinator learns from the exact Gram matrix.",
 		Fields: []section.Field{
 			k.ModeKey(),
-			{Key: "encoder", Value: section.Choice[Encoder]{Noun: "encoder", Dst: &k.Encoder, Known: []Encoder{Hadamard, Haar, Block}, Later: []Encoder{"hbh", "flake"}},
+			{Key: "encoder", Value: section.Choice[Encoder]{Noun: "encoder", Dst: &k.Encoder, Known: []Encoder{Hadamard, Haar, HBH, Block}, Later: []Encoder{"flake"}},
 				Else: "hadamard; block in mode paper", Doc: "The isometry that the parties share."},
 			{Key: "wire", Value: section.Choice[Wire]{Noun: "wire", Dst: &k.Wire, Known: []Wire{Float32, Float64}}, Default: string(Float32),
 				Doc: "The type of the numbers that are sent."},

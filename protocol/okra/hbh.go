@@ -1,0 +1,80 @@
+package okra
+
+import (
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// hbh is a round of encoder hadamard, then uniformly random rotations of each 32 coordinates
+// that stand together, and another round. The rotations put 16 secret numbers for each
+// coordinate between the rounds, whose transform is public. About 3 log2(f+k) + 32
+// operations for each coordinate of a row, and 16 (f+k) Gaussians for each panel.
+//
+// Like hadamard it is a heuristic.
+type hbh struct {
+	width       int
+	first, last *hadamard
+	stream      func() *prg.Stream
+}
+
+// rotated is the number of coordinates that a rotation mixes.
+const rotated = 32
+
+func newHBH(stream func() *prg.Stream, f, k int) *hbh {
+	s := stream()
+	return &hbh{width: f + k, first: newHadamard(s, 1, f, k), last: newHadamard(s, 1, f, k), stream: stream}
+}
+
+func (h *hbh) Width() int { return h.width }
+
+// panel is some four times the rows whose rotation costs as much as drawing the rotations does.
+func (h *hbh) panel() int { return 512 }
+
+// rotations returns the number of rotations.
+func (h *hbh) rotations() int { return (h.width + rotated - 1) / rotated }
+
+// transforms returns the number of pieces of a round.
+func (h *hbh) transforms(rows int) int { return (rows + h.first.panel() - 1) / h.first.panel() }
+
+// between returns the number of pieces of the rotations. Drawing and making an entry takes about
+// 7 ns, rotating a row .06 for each.
+func (h *hbh) between(rows int) int {
+	entries := float64(h.width) * rotated
+	return min(h.rotations(), 1+int(entries*(7+.06*float64(rows))/pieceTime))
+}
+
+func (h *hbh) pieces(rows int) int { return 2*h.transforms(rows) + h.between(rows) }
+
+func (h *hbh) Encode(dst, src linalg.Matrix[float64]) { encode(h, dst, src) }
+
+func (h *hbh) piece(dst, src linalg.Matrix[float64], i int) {
+	once, between := h.transforms(src.Rows), h.between(src.Rows)
+	switch {
+	case i < once:
+		h.transform(h.first, dst, src, i)
+	case i < once+between:
+		i -= once
+		h.rotate(dst, i*h.rotations()/between, (i+1)*h.rotations()/between)
+	default:
+		h.transform(h.last, dst, dst, i-once-between)
+	}
+}
+
+// transform does a round on some rows.
+func (h *hbh) transform(round *hadamard, dst, src linalg.Matrix[float64], i int) {
+	lo := i * round.panel()
+	hi := min(src.Rows, lo+round.panel())
+	round.piece(dst.Panel(lo, hi), src.Panel(lo, hi), 0)
+}
+
+// rotate does some of the rotations on all rows.
+func (h *hbh) rotate(dst linalg.Matrix[float64], first, end int) {
+	linalg.For(end-first, max(1, (end-first)/64), func(lo, hi int) {
+		d := drawer{stream: h.stream()}
+		for i := first + lo; i < first+hi; i++ {
+			at := i * rotated
+			n := min(rotated, h.width-at)
+			d.turn(dst, i, frame{at, n, n})
+		}
+	})
+}
