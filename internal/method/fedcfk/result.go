@@ -2,6 +2,7 @@ package fedcfk
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -42,10 +43,13 @@ type Figures struct {
 // by the published attacks. The process that plays everybody has judged the attacks, since it
 // has the lists.
 type PaperFigures struct {
-	Rounds     int    `json:"rounds"`
-	Added      int    `json:"lists_added"` // over all rounds
-	Requested  uint64 `json:"rows_requested"`
-	Indefinite int    `json:"people_without_convex_weights"`
+	Rounds int `json:"rounds"`
+	Added  int `json:"lists_added"` // over all rounds
+	// KernelErrors has, after each round, the mean squared difference of the estimate's values
+	// from the values of the kernel of everybody's lists (figure 1 of the paper).
+	KernelErrors []float64 `json:"kernel_errors"`
+	Requested    uint64    `json:"rows_requested"`
+	Indefinite   int       `json:"people_without_convex_weights"`
 	// Lists that could be read off the row of an item which one person alone liked in a
 	// round, and how many of these lists one person alone can have.
 	ListsRead  int `json:"lists_read"`
@@ -64,7 +68,7 @@ func (Method) Present(j *job.Job, r *method.Result) (*method.Presentation, error
 	if err != nil || d == nil || d.Crowd == nil {
 		return nil, err
 	}
-	p := &method.Presentation{Unit: "ratings", Pooled: d.Crowd.Ratings, Text: d.Crowd.text(r)}
+	p := &method.Presentation{Unit: "ratings", Pooled: d.Crowd.Ratings, Text: d.Crowd.text(r), Curves: d.Crowd.curves()}
 	if j != nil {
 		p.Summary = d.Crowd.summary(j, r)
 	}
@@ -87,6 +91,9 @@ func (f *Figures) text(r *method.Result) []method.Block {
 	if f.Paper == nil {
 		linef("kernel between items, to every device: %s", say.Bytes(f.Broadcast))
 	} else {
+		if list := f.Paper.KernelErrors; len(list) > 0 {
+			linef("the estimate's mean squared difference from the kernel of all lists: %.2g after the first round, %.2g after the last", list[0], list[len(list)-1])
+		}
 		linef("rows of the kernel asked for: %d by each device in each round", int(f.Paper.Requested)/max(1, f.People*f.Paper.Rounds))
 	}
 	for i, r := range f.Recommended {
@@ -99,6 +106,23 @@ func (f *Figures) text(r *method.Result) []method.Block {
 		linef("what each device recommends, which real ones keep to themselves: %s", f.Recommendations)
 	}
 	return list
+}
+
+// curves has figure 1 of the paper.
+func (f *Figures) curves() []report.Curve {
+	if f.Paper == nil || len(f.Paper.KernelErrors) == 0 {
+		return nil
+	}
+	const most = 20 // steps
+	list := f.Paper.KernelErrors
+	c := report.Curve{Title: "Mean squared difference of the estimate from the kernel of all lists", X: "round", Lines: []report.Line{{Name: "estimate"}}}
+	steps := min(most, len(list))
+	for k := range steps {
+		round := (k+1)*len(list)/steps - 1
+		c.Steps = append(c.Steps, strconv.Itoa(round+1))
+		c.Lines[0].Values = append(c.Lines[0].Values, list[round])
+	}
+	return []report.Curve{c}
 }
 
 // counted counts the ratings that anybody knows: parties keep their held-out ratings to

@@ -25,6 +25,7 @@ type merging struct {
 	catalogue []int // all items
 	estimate  *Estimate
 	offer     *Offer
+	truth     *Offer // of everybody's lists
 	exact     bool
 
 	readings     Readings
@@ -34,13 +35,27 @@ type merging struct {
 
 // rounds lets some of the people add their lists, and all ask for rows, again and
 // again.
-func (m *merging) rounds(ctx context.Context) error {
+func (m *merging) rounds(ctx context.Context) (err error) {
+	if m.truth, err = m.pooled().Offer(m.Job.Kernel); err != nil {
+		return err
+	}
 	for round := 1; round <= m.crowd.Keys().Rounds; round++ {
 		if err := m.round(ctx, round, m.some(round)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pooled is the estimate from one round in which everybody takes part.
+func (m *merging) pooled() *Estimate {
+	e, plain := NewEstimate(m.crowd.Items), m.plain(m.Names)
+	var pairs []int64
+	for i := range m.crowd.Items {
+		pairs = append(pairs, plain[i*m.crowd.Items+i:(i+1)*m.crowd.Items]...)
+	}
+	e.Merge(pairs, len(m.Names))
+	return e
 }
 
 // some draws the people who take part in a round.
@@ -72,6 +87,7 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 	if m.offer, err = m.estimate.Offer(m.Job.Kernel); err != nil {
 		return err
 	}
+	m.figures.Paper.KernelErrors = append(m.figures.Paper.KernelErrors, m.offer.Error(m.truth))
 	m.ask(number)
 	return nil
 }

@@ -33,6 +33,9 @@ func TestPaperCrowd(t *testing.T) {
 	if p.Rounds != 12 || p.Added < 12*17 || p.Added > 12*18 || p.Requested < 12*1080*17/10 || p.Requested > 12*1080*19/10 {
 		t.Errorf("%+v", p)
 	}
+	if e := p.KernelErrors; len(e) != 12 || e[0] > .1 || e[11] <= 0 || e[11] > e[0] {
+		t.Errorf("errors of the kernel: %v", e)
+	}
 	if p.Indefinite == 0 || p.ListsRead == 0 || p.ListsNamed > p.ListsRead || p.GuessRecall < .9 || p.GuessPrecision < .9 {
 		t.Errorf("the attacks find too little: %+v", p)
 	}

@@ -110,6 +110,20 @@ func TestEstimate(t *testing.T) {
 			}
 		}
 	}
+	if got := offer.Error(offer); got != 0 {
+		t.Errorf("the kernel differs from itself by %v", got)
+	}
+	none := &Offer{rows: make([][]uint16, 12)}
+	squares := 0.0
+	for i := range none.rows {
+		none.rows[i] = make([]uint16, 12)
+		for _, v := range offer.rows[i] {
+			squares += float64(v) * float64(v) / (fedcfk.One * fedcfk.One) / 144
+		}
+	}
+	if got := offer.Error(none); math.Abs(got-squares) > 1e-12 || got < .1 {
+		t.Errorf("the kernel differs from zero by %v, want %v", got, squares)
+	}
 	back, err := fedcfk.DecodeItemKernel(offer.ItemKernel().Encode())
 	if err != nil {
 		t.Fatal(err)

@@ -91,6 +91,19 @@ func (o *Offer) Rows(items []int) [][]uint16 {
 	return rows
 }
 
+// Error is the mean squared difference of the kernel's values from another offer's (figure 1 of
+// the paper).
+func (o *Offer) Error(truth *Offer) float64 {
+	sum := 0.0
+	for i, row := range o.rows {
+		for j, v := range row {
+			d := (float64(v) - float64(truth.rows[i][j])) / fedcfk.One
+			sum += d * d
+		}
+	}
+	return sum / float64(len(o.rows)*len(o.rows))
+}
+
 // ItemKernel returns the whole offer in the form of a model.
 func (o *Offer) ItemKernel() *fedcfk.ItemKernel {
 	k := &fedcfk.ItemKernel{Catalogue: len(o.rows)}
