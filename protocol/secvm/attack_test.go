@@ -2,6 +2,8 @@ package secvm_test
 
 import (
 	"maps"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +83,64 @@ func TestAttackLinkByValue(t *testing.T) {
 			t.Errorf("%s: something tells the devices apart: %v, %v", mode, fa, fb)
 		}
 	}
+}
+
+// Attack: link packages by value, where the loss is logistic: why the paper takes a machine with
+// the hinge loss (section 4.3). An entry of the logistic loss's gradient (equation 6) is one
+// number for all features of a device, and no other device has it: all packages that hold it are
+// that device's. An entry of the hinge loss (equation 7) is -1 or 1, from every device.
+func TestAttackLinkByValueOfTheLoss(t *testing.T) {
+	p := params(t, func(s *secvm.Spec) { s.Bins = 64 })
+	r := rand.New(rand.NewPCG(1, 1))
+	w := make([]float64, p.Features())
+	for j := range w {
+		w[j] = r.NormFloat64() / 8
+	}
+	logistic, hinge := make(map[float64][]int), make(map[float64][]int) // devices by the value of a package
+	for d := range 200 {
+		var v secvm.Vector
+		margin, label := 0.0, 1-2*(d%2)
+		for _, j := range r.Perm(64)[:5] {
+			v = append(v, secvm.Entry{Bin: j, Count: 1})
+			margin += float64(label) * w[j]
+		}
+		slices.SortFunc(v, func(a, b secvm.Entry) int { return a.Bin - b.Bin })
+		for range v {
+			entry := float64(label) / (1 + math.Exp(margin))
+			logistic[entry] = append(logistic[entry], d)
+		}
+		said, err := device(t, p, v, int8(label), secvm.Train).AnswerAsPublished(0, checked(t, p, w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range said {
+			if one.Kind == secvm.Training {
+				hinge[float64(one.Value)] = append(hinge[float64(one.Value)], d)
+			}
+		}
+	}
+	if linked := linked(logistic); linked != 1 {
+		t.Errorf("logistic loss: of pairs of packages with one value, %v are of one device", linked)
+	}
+	if linked := linked(hinge); linked > .02 || len(hinge) != 2 {
+		t.Errorf("hinge loss: of pairs of packages with one of %d values, %v are of one device", len(hinge), linked)
+	}
+}
+
+// linked returns the share of pairs of packages with equal values that are of one device.
+func linked(devices map[float64][]int) float64 {
+	pairs, same := 0, 0
+	for _, list := range devices {
+		for i, a := range list {
+			for _, b := range list[:i] {
+				pairs++
+				if a == b {
+					same++
+				}
+			}
+		}
+	}
+	return float64(same) / float64(pairs)
 }
 
 // Attack: order. The place of a package among a device's says nothing when it is
