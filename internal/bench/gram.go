@@ -25,8 +25,11 @@ func gramKernels() ([]kernel.Kernel, error) {
 	var list []kernel.Kernel
 	for _, name := range kernel.Names() {
 		s := kernel.Spec{Name: name}
-		if needGamma[name] {
+		switch {
+		case needGamma[name]:
 			s.Gamma = .5
+		case name == "dot-product":
+			s.Coefficients = []float64{0, 1, .5, .25}
 		}
 		k, err := kernel.New(s)
 		if err != nil {
