@@ -37,8 +37,8 @@ const coefficients = "coefficients"
 // maxDegree bounds the powers of polynomial and dot-product.
 const maxDegree = 64
 
-// dotProduct is the sum of a_d (x.z)^d, with no a_d below 0: every function of x.z alone that is
-// positive semidefinite in all dimensions is such a sum, of powers without end (Schoenberg 1942).
+// dotProduct is the sum of a_d (x.z)^d, with no a_d below 0: every continuous function of x.z alone that
+// is positive semidefinite in all dimensions is such a sum, of powers without end (Schoenberg 1942).
 // Every product is rounded by itself, so that values are the same on all machines.
 func dotProduct(s Spec) Kernel {
 	last := len(s.Coefficients) - 1

@@ -60,7 +60,7 @@ func raceWhole(size cachedSize) (race, error) {
 	}
 	var last cachedFigures
 	var edges []Row
-	train := func(ctx context.Context) error {
+	train := func(context.Context) error {
 		defer debug.SetGCPercent(debug.SetGCPercent(percent))
 		r, err := c.train(size, linear.Params{Loss: linear.Logistic{}, Lambda: 1e-6})
 		if err != nil {

@@ -22,7 +22,7 @@ func (g growth) race() (race, error) {
 		if err != nil {
 			return race{}, err
 		}
-		r.runs = append(r.runs, func(ctx context.Context) error {
+		r.runs = append(r.runs, func(context.Context) error {
 			p := linear.Params{Loss: linear.Logistic{}, Lambda: 1e-6, Tol: 1e-12, MaxPasses: g.passes}
 			_, err := c.train(size, p)
 			return err

@@ -7,8 +7,8 @@ import (
 
 // hbh is a round of encoder hadamard, then uniformly random rotations of each 32 coordinates
 // that stand together, and another round. The rotations put 16 secret numbers for each
-// coordinate between the rounds, whose transform is public. About 3 log2(f+k) + 32
-// operations for each coordinate of a row, and 16 (f+k) Gaussians for each panel.
+// coordinate between the rounds, whose transform is public. About 4 log2(f+k) additions and
+// 32 multiply-adds for each coordinate of a row, and 16 (f+k) Gaussians for each panel.
 //
 // Like hadamard it is a heuristic.
 type hbh struct {
