@@ -1,0 +1,42 @@
+// Package ppsvmv adds up the kernel matrices of sites that hold different columns of the
+// same rows, around a ring (Yu, Vaidya, Jiang, "Privacy-preserving SVM classification on
+// vertically partitioned data", PAKDD 2006). It is a published rival, kept for
+// comparisons: two sites can read the matrix of the site between them. Protocol gram adds
+// up the same matrices by secure aggregation, which closes that hole.
+//
+// The first site, the leader, adds a random matrix R to its own matrix and sends the sum
+// to the next site. Each site adds its own matrix. The last site sends the sum back to the
+// leader, which takes R off. The paper's leader then trains; here it sends the matrix on to
+// the server, which trains.
+//
+//	1 Tile  site -> next site   words of R + sum of the matrices so far
+//	2 Sum   leader -> server    words of the sum of all matrices
+//
+// Tiles travel one after the other, so that all sites work at the same time. At most
+// eight of them are in the ring.
+//
+// Entries are whole numbers, and words are taken modulo 2^64. R is uniform there, so that a
+// single word in the ring tells nothing, and the sum is exact. The paper adds real numbers,
+// under which no pad is uniform and no sum exact.
+//
+//	params, err := ppsvmv.NewParams([]int{n * n}, digest)
+//	leader, err := ppsvmv.NewLeader(setup, part)
+//	// elsewhere
+//	site, err := ppsvmv.NewSite(setup, part)
+//	server, err := ppsvmv.NewServer(setup)
+//	// run all to their end
+//	sums := server.Sums()
+//
+// # Who learns what
+//
+//   - The leader and the server learn the sum: every inner product over all columns.
+//   - A site that works alone sees uniformly random words, and learns nothing.
+//   - The two neighbours of a site, working together, learn its matrix exactly: what it
+//     sends less what it gets. Of two sites, the leader alone learns the other's matrix.
+//   - The leader and the neighbours of any run of sites learn that run's matrices, summed.
+//
+// # What is not promised
+//
+// That the parts are right: a site can add anything, and nobody can tell who did. That
+// sites do not work together: the paper assumes it.
+package ppsvmv

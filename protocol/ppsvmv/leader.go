@@ -1,0 +1,113 @@
+package ppsvmv
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// window is the number of tiles that are in the ring at most.
+const window = 8
+
+// Leader is the first site: it masks its own matrix, and takes the mask off the sum.
+type Leader struct {
+	frame
+	part Part
+	sent int // tiles
+}
+
+// NewLeader returns the machine of the first site.
+func NewLeader(s protocol.Setup, part Part) (*Leader, error) { return newLeader(s, part, mostEntries) }
+
+func newLeader(s protocol.Setup, part Part, most int) (*Leader, error) {
+	f, err := newFrame(s, protocol.RoleLeader, most)
+	if err == nil && part == nil {
+		err = errNoPart
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Leader{frame: f, part: part}, nil
+}
+
+// InputHash returns the hash that the start event must hold.
+func (l *Leader) InputHash() [sha256.Size]byte { return l.part.Hash() }
+
+// Step implements [protocol.Machine].
+func (l *Leader) Step(e protocol.Event) (protocol.Effects, error) {
+	effects, err := l.life.Step(l.setup, e, protocol.Handlers{Start: l.start, Receive: l.receive, Resume: l.resume, Expire: l.expire})
+	if err == nil && effects.End != nil {
+		l.setup.Seed = [32]byte{}
+	}
+	return effects, err
+}
+
+func (l *Leader) start(e protocol.Start) (protocol.Effects, error) {
+	if e.InputHash != l.InputHash() {
+		return protocol.Effects{}, errInput
+	}
+	return protocol.Effects{Sync: true, Resume: true}, nil
+}
+
+// underWay counts the tiles in the ring.
+func (l *Leader) underWay() int { return l.sent - (len(l.tiles) - l.missing) }
+
+// ready reports whether another tile may enter the ring.
+func (l *Leader) ready() bool { return l.sent < len(l.tiles) && l.underWay() < window }
+
+// resume sends the next tile of R plus the leader's own matrix.
+func (l *Leader) resume() (protocol.Effects, error) {
+	if !l.ready() {
+		return protocol.Effects{}, errors.New("ppsvmv: there is nothing to resume")
+	}
+	words := l.mask(l.sent)
+	add(words, own(l.part, l.tiles[l.sent]))
+	m := l.send(l.next(), roundTile, l.sent, words)
+	l.sent++
+	return protocol.Effects{Send: []protocol.Message{m}, Resume: l.ready(), Arm: []protocol.Timer{TimerTile}}, nil
+}
+
+// mask returns the words of R in a tile. Each tile has a keystream of its own, so that
+// none is kept.
+func (l *Leader) mask(chunk int) []byte {
+	id := l.setup.Session.ID()
+	place := []byte{byte(chunk >> 24), byte(chunk >> 16), byte(chunk >> 8), byte(chunk)}
+	words := make([]byte, wordBytes*l.tiles[chunk].entries)
+	_, _ = prg.New(l.setup.Seed, "ppsvmv/mask", id[:], place).Read(words) // a keystream never ends
+	return words
+}
+
+// receive takes R off a tile that has come around, and sends the sum on.
+func (l *Leader) receive(m protocol.Message) (protocol.Effects, error) {
+	if err := l.check(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	if int(m.Chunk) >= l.sent {
+		return protocol.Effects{}, m.Unexpected()
+	}
+	words := bytes.Clone(m.Body)
+	subtract(words, l.mask(int(m.Chunk)))
+	e := l.took(m.Chunk)
+	e.Send = []protocol.Message{l.send(l.server(), roundSum, int(m.Chunk), words)}
+	if l.missing == 0 {
+		return protocol.Finish(e, nil)
+	}
+	e.Resume = l.ready()
+	if l.underWay() > 0 {
+		e.Arm = []protocol.Timer{TimerTile}
+	}
+	return e, nil
+}
+
+func (l *Leader) server() string { return l.setup.Session.With(protocol.RoleServer)[0] }
+
+// expire ends the session, unless no tile is in the ring.
+func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
+	if t == TimerTile && l.underWay() == 0 {
+		return protocol.Effects{Resume: l.ready()}, nil
+	}
+	return l.frame.expire(t)
+}
