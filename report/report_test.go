@@ -46,6 +46,10 @@ func hospitals() Run {
 				{[]string{"rbf, gamma = 0.5", "10", "0.9822", "1324"}, true},
 			},
 		},
+		Boxes: []Boxes{{Title: "accuracy over 5 splits", Boxes: []Box{
+			{"north", Alone, []float64{0.95, 0.91, 0.93, 0.92, 0.94}},
+			{"Mercer", Together, []float64{0.98, 0.98, 0.98, 0.98, 0.98}},
+		}}},
 		Curves: []Curve{{
 			Title: "What sums give and what they show", X: "rows for each feature", Steps: []string{"20", "4", "1"},
 			Lines: []Line{{"accuracy", []float64{0.67, 0.91, 0.97}}, {"membership AUC", []float64{0.61, 0.84, 1}}},
@@ -307,4 +311,27 @@ func ExampleWrite() {
 	err := Write(&page, Run{Title: "digits-hospitals", Facts: []Row{{"model", "digits.mercer"}}})
 	fmt.Println(strings.Contains(page.String(), "<h1>digits-hospitals</h1>"), err)
 	// Output: true <nil>
+}
+
+func TestQuantilesAreThoseOfNumpy(t *testing.T) {
+	sorted := []float64{1, 2, 4, 8}
+	for q, want := range map[float64]float64{0: 1, 0.25: 1.75, 0.5: 3, 0.75: 5, 1: 8} {
+		if got := quantile(sorted, q); got != want {
+			t.Errorf("quantile %g is %g, want %g", q, got, want)
+		}
+	}
+}
+
+func TestBoxesThatCannotBeDrawnAreRefused(t *testing.T) {
+	for name, b := range map[string]Boxes{
+		"no boxes":    {Title: "x"},
+		"no values":   {Title: "x", Boxes: []Box{{Name: "a", Kind: Alone}}},
+		"no kind":     {Title: "x", Boxes: []Box{{Name: "a", Values: []float64{1}}}},
+		"not finite":  {Title: "x", Boxes: []Box{{Name: "a", Kind: Alone, Values: []float64{math.Inf(1)}}}},
+		"not numbers": {Title: "x", Boxes: []Box{{Name: "a", Kind: Alone, Values: []float64{math.NaN()}}}},
+	} {
+		if err := Write(io.Discard, Run{Title: "t", Boxes: []Boxes{b}}); err == nil {
+			t.Errorf("%s: drawn", name)
+		}
+	}
 }

@@ -15,6 +15,7 @@ type Run struct {
 	Scores  []Score  // rows of the table, in order
 	Unit    string   // of what is learnt from, "rows" if empty
 	Grid    Grid     // what the parameters were chosen from
+	Boxes   []Boxes
 	Curves  []Curve
 	Timings []Timing // in the order in which the stages ran
 	Traffic []Traffic
@@ -44,6 +45,8 @@ const (
 	Sums     Kind = "sums"     // all parties, from sums over their rows
 	Pooled   Kind = "pooled"   // all rows in one place, without privacy
 )
+
+func (k Kind) known() bool { return k == Alone || k == Together || k == Sums || k == Pooled }
 
 // Grid is a table of cross-validated cells, one in a row.
 type Grid struct {
@@ -85,13 +88,18 @@ func (r *Run) Validate() error {
 		return errors.New("report: scores without a metric; name at least one")
 	}
 	for _, s := range r.Scores {
-		if s.Kind != Alone && s.Kind != Together && s.Kind != Sums && s.Kind != Pooled {
+		if !s.Kind.known() {
 			return fmt.Errorf("report: score %q is of kind %q; use alone, together, sums or pooled", s.Name, s.Kind)
 		}
 	}
 	for i, c := range r.Grid.Rows {
 		if len(c.Texts) != len(r.Grid.Columns) {
 			return fmt.Errorf("report: cell %d of the grid has %d texts for %d columns", i+1, len(c.Texts), len(r.Grid.Columns))
+		}
+	}
+	for _, b := range r.Boxes {
+		if err := b.validate(); err != nil {
+			return err
 		}
 	}
 	for _, c := range r.Curves {

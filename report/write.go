@@ -19,6 +19,7 @@ type page struct {
 	ScoreChart   *chart
 	TimingChart  *chart
 	TrafficChart *chart
+	BoxCharts    []boxChart
 	CurvePlots   []*plot
 	Table        []line
 }
@@ -45,6 +46,9 @@ func (r *Run) page() page {
 	if len(r.Scores) > 0 {
 		c := r.scoreChart()
 		p.ScoreChart, p.Headline = &c, r.headline()
+	}
+	for _, b := range r.Boxes {
+		p.BoxCharts = append(p.BoxCharts, b.chart())
 	}
 	for _, c := range r.Curves {
 		p.CurvePlots = append(p.CurvePlots, c.plot())

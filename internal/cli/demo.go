@@ -283,7 +283,9 @@ func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 		return nil, errors.New("this program plays no recommender")
 	}
 	j.Name = "demo-recommender"
-	return a.play(ctx, j, m, a.demoRatings, f.out, f.seed.source())
+	return a.launch(j, f.out, func(dir string) (*method.Result, error) {
+		return orAbandon(ctx, func() (*method.Result, error) { return a.play(ctx, j, m, a.demoRatings, dir, f.seed.source()) })
+	})
 }
 
 // demoRatings are the first people of MovieLens, or, where that is not at hand,

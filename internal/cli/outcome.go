@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/report"
 )
 
 // outcome is a job's result as commands show it.
@@ -66,6 +67,10 @@ func (o outcome) Print(w io.Writer) error {
 	}
 	if o.Difference != nil {
 		p.linef("largest difference to the pooled decisions: %.2g%s", *o.Difference, o.agreement())
+	}
+	if o.Repeats != nil {
+		p.linef("\nMean and standard deviation over %d splits; all other figures are the first split's", len(o.Repeats.Seeds))
+		p.join(o.spreads().print(w))
 	}
 	if len(o.Grid) > 0 {
 		p.linef("\nWhat was chosen from, by %s", o.judge())
@@ -169,6 +174,47 @@ func (o outcome) scores() *tableOf {
 		t.add(append([]any{"pooled, exact kernel", o.pooledRows()}, figures(o.ExactKernel, names)...)...)
 	}
 	return t
+}
+
+// spreads is the table of figures over the runs of a job that repeats.
+func (o outcome) spreads() *tableOf {
+	names := metricNames(o.Metrics)
+	t := &tableOf{header: append([]string{"who learns"}, names...)}
+	for _, s := range o.repeated() {
+		cells := []any{s.name}
+		for _, name := range names {
+			cell := ""
+			if v, some := s.figures[name]; some {
+				cell = fmt.Sprintf("%.4f ± %.4f", v.Mean, v.Deviation)
+			}
+			cells = append(cells, cell)
+		}
+		t.add(cells...)
+	}
+	return t
+}
+
+// learnt is a way of learning with its figures over several runs.
+type learnt struct {
+	name    string
+	kind    report.Kind
+	figures map[string]learner.Spread
+}
+
+// repeated lists the ways of learning of a job that repeats.
+func (o outcome) repeated() []learnt {
+	var list []learnt
+	for _, a := range o.Repeats.Alone {
+		list = append(list, learnt{a.Party + " alone", report.Alone, a.Figures})
+	}
+	list = append(list, learnt{"together, by Mercer", report.Together, o.Repeats.Together})
+	if o.Repeats.Pooled != nil {
+		list = append(list, learnt{"pooled, no privacy", report.Pooled, o.Repeats.Pooled})
+	}
+	if o.Repeats.ExactKernel != nil {
+		list = append(list, learnt{"pooled, exact kernel", report.Pooled, o.Repeats.ExactKernel})
+	}
+	return list
 }
 
 // unit names the things that are learnt from.

@@ -61,6 +61,9 @@ func page(j *job.Job, o outcome) report.Run {
 			run.Leakage = append(run.Leakage, report.Leak{Role: role, Lines: lines})
 		}
 	}
+	if r.Repeats != nil {
+		run.Boxes = append(run.Boxes, o.boxes(run.Metrics[0]))
+	}
 	if o.bySums != nil {
 		run.Summary = append(run.Summary, report.Row{Label: "By sums", Value: o.bySums.said})
 	}
@@ -115,6 +118,17 @@ func (o outcome) scored() []report.Score {
 		list = append(list, report.Score{Name: "pooled", Kind: report.Pooled, Rows: o.pooledRows(), Values: o.Pooled})
 	}
 	return list
+}
+
+// boxes shows the first figure over the runs of a job that repeats.
+func (o outcome) boxes(metric string) report.Boxes {
+	b := report.Boxes{Title: fmt.Sprintf("%s over %d splits", metric, len(o.Repeats.Seeds))}
+	for _, s := range o.repeated() {
+		if v, some := s.figures[metric]; some {
+			b.Boxes = append(b.Boxes, report.Box{Name: s.name, Kind: s.kind, Values: v.Values})
+		}
+	}
+	return b
 }
 
 // pooledRows counts the rows for learning in one place, including the rows of people

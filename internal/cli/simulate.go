@@ -100,61 +100,84 @@ func (a *app) loader() partition.Loader {
 	}
 }
 
-func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (r Result, err error) {
-	if m, played := local.Of(a.local, j).(local.Played); played {
-		return a.play(ctx, j, m, a.library().Ratings, out, seed)
+// simulateJob runs a job, or all runs of a job that repeats. The first run's models stay.
+func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (Result, error) {
+	return a.launch(j, out, func(dir string) (*method.Result, error) {
+		first, err := a.simulateRun(ctx, j.Repeat(0), dir, seed)
+		if err == nil && j.Repeats > 0 {
+			first.Repeats, err = a.repeat(ctx, j, first, dir, seed)
+		}
+		return first, err
+	})
+}
+
+// launch warns, runs a job in a temporary folder, and leaves the results in out.
+func (a *app) launch(j *job.Job, out string, run func(dir string) (*method.Result, error)) (_ Result, err error) {
+	if m, warns := local.Of(a.local, j).(local.Warned); warns {
+		for _, line := range m.Warnings(j) {
+			a.tell("warning: " + line)
+		}
 	}
-	shares, err := partition.Shares(j, a.loader())
-	if err != nil {
-		return nil, err
-	}
-	defer a.collectSooner(shares)()
 	dir, err := os.MkdirTemp("", "mercer-simulate-")
 	if err != nil {
 		return nil, fmt.Errorf("no folder for temporary files can be made: %w; set TMPDIR to one with room", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	result, err := orAbandon(ctx, func() (*method.Result, error) { return a.compared(ctx, j, shares, dir, seed) })
+	result, err := run(dir)
 	if err != nil {
 		return nil, err
 	}
 	return a.finish(j, outcome{Result: result}, out)
 }
 
-// play has everybody in this process run a job, and leaves its results in out with what
-// the process has used.
-func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func(source string) (*dataset.Ratings, error), out string, seed func(string) [32]byte) (_ Result, err error) {
-	if w, warns := m.(local.Warned); warns {
-		for _, line := range w.Warnings(j) {
-			a.tell("warning: " + line)
+// repeat makes all runs of a job after the first, each in a folder and with secrets of its own.
+func (a *app) repeat(ctx context.Context, j *job.Job, first *method.Result, dir string, seed func(string) [32]byte) (*method.Repeats, error) {
+	seeds, runs := []uint64{j.Seed}, []*method.Result{first}
+	for i := 1; i < j.Repeats; i++ {
+		run, name := j.Repeat(i), fmt.Sprintf("repeat-%d", i+1)
+		own := filepath.Join(dir, name)
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return nil, err
 		}
+		r, err := a.simulateRun(ctx, run, own, func(label string) [32]byte { return seed(name + "/" + label) })
+		if err != nil {
+			return nil, fmt.Errorf("run %d of %d: %w", i+1, j.Repeats, err)
+		}
+		seeds, runs = append(seeds, run.Seed), append(runs, r)
 	}
-	dir, err := os.MkdirTemp("", "mercer-simulate-")
+	return method.RepeatsOf(seeds, runs), nil
+}
+
+// simulateRun makes one run, and leaves its files in dir.
+func (a *app) simulateRun(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (*method.Result, error) {
+	if m, played := local.Of(a.local, j).(local.Played); played {
+		return orAbandon(ctx, func() (*method.Result, error) { return a.play(ctx, j, m, a.library().Ratings, dir, seed) })
+	}
+	shares, err := partition.Shares(j, a.loader())
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer a.collectSooner(shares)()
+	return orAbandon(ctx, func() (*method.Result, error) { return a.compared(ctx, j, shares, dir, seed) })
+}
+
+// play has everybody in this process run a job. The result counts what the process has used.
+func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func(source string) (*dataset.Ratings, error), dir string, seed func(string) [32]byte) (*method.Result, error) {
+	cpu, _ := daemon.Usage()
+	bars := a.progress()
+	defer bars.Close()
 	load := a.loader()
-	result, err := orAbandon(ctx, func() (*method.Result, error) {
-		cpu, _ := daemon.Usage()
-		bars := a.progress()
-		defer bars.Close()
-		result, err := m.Play(ctx, local.Play{
-			Job: j, Rows: func(name string) (*dataset.Set, error) { return load(name, j.Data) }, Ratings: ratings,
-			Dir: dir, Seed: seed, Progress: func(p protocol.Progress) { bars.Step("", p) },
-		})
-		if err != nil {
-			return nil, err
-		}
-		result.Refused = partition.Refusals(j, nil, 0)
-		used, peak := daemon.Usage()
-		result.Timings["cpu_s"], result.PeakRSS, result.Processes = used-cpu, peak, []int{os.Getpid()}
-		return result, nil
+	result, err := m.Play(ctx, local.Play{
+		Job: j, Rows: func(name string) (*dataset.Set, error) { return load(name, j.Data) }, Ratings: ratings,
+		Dir: dir, Seed: seed, Progress: func(p protocol.Progress) { bars.Step("", p) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	return a.finish(j, outcome{Result: result}, out)
+	result.Refused = partition.Refusals(j, nil, 0)
+	used, peak := daemon.Usage()
+	result.Timings["cpu_s"], result.PeakRSS, result.Processes = used-cpu, peak, []int{os.Getpid()}
+	return result, nil
 }
 
 // collectSooner has garbage collected when it is a quarter of the memory in use,

@@ -29,6 +29,7 @@ type Job struct {
 	Grid       Grid         // empty unless the file has lists to choose from
 	Compare    []Comparison // in the order of [Comparisons]
 	Prediction Prediction
+	Repeats    int // runs on other partitions and splits; 0 for one run
 	Timeout    Timeout
 }
 
@@ -116,6 +117,9 @@ func (j *Job) Deployable() error {
 	if why := j.undeployable(); why != "" {
 		return errors.New("job: " + why)
 	}
+	if j.Repeats > 0 {
+		return errors.New("job: several splits of the same rows tell more about them than one, and repeats is for simulate; remove it")
+	}
 	if err := j.Data.LeavesRows(); err != nil {
 		return fmt.Errorf("job: %w", err)
 	}
@@ -155,12 +159,14 @@ func (j *Job) spec(r *Reader) *section.Section {
 			Default: "[pooled, alone]", Else: "[] with moments; [pooled] with fedcfk and secvm", Doc: "The baselines that a process with all the data computes beside the job."},
 		{Key: "prediction", Value: section.Choice[Prediction]{Noun: "prediction", Dst: &j.Prediction, Known: []Prediction{Closed, Open}},
 			Default: "closed", Doc: "Closed destroys the encoders' secrets with the result. Open keeps them at the parties, which can encode new rows for the model later."},
+		{Key: "repeats", Value: section.Whole{Dst: &j.Repeats}, Else: "one run",
+			Doc: "The number of runs, 2 to 100, each on another partition and split, in simulate. The result gives each figure's mean and deviation."},
 		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "The limits on the waits of a deployed job."},
 	}, Finish: func(in *section.Place) error {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
-		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishCompare, r.finishPartition(j), j.check, j.finishLabels} {
+		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishCompare, r.finishPartition(j), j.check, j.finishLabels} {
 			if err := finish(in); err != nil {
 				return err
 			}
@@ -215,6 +221,29 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) 
 	}
 	j.Grid = Grid{Kernels: kernels, Learners: learners}
 	return nil
+}
+
+// maxRepeats bounds the runs of a job.
+const maxRepeats = 100
+
+// finishRepeats refuses runs on one split. Between devices, runs differ by who takes part, too.
+func (j *Job) finishRepeats(in *section.Place) error {
+	switch t := j.Data.Test; {
+	case !in.Given("repeats"):
+		return nil
+	case j.Repeats < 2 || j.Repeats > maxRepeats:
+		return in.Refuse("repeats", "repeats is %d; write 2 to %d, or remove it for one run", j.Repeats, maxRepeats)
+	case j.Data.Partition.By != Devices && (t.Every > 0 || t.Source != ""):
+		return in.Refuse("repeats", "each run of repeats draws the held-out rows anew, and this test draws none; use test: {fraction: 0.25}")
+	}
+	return nil
+}
+
+// Repeat returns run i, from 0, of a job that repeats. The first run is the job without repeats.
+func (j *Job) Repeat(i int) *Job {
+	run := *j
+	run.Seed, run.Repeats = j.Seed+uint64(i), 0
+	return &run
 }
 
 // finishRatings refuses settings for ratings where there are rows.

@@ -25,18 +25,21 @@ type Result struct {
 	Alone  []Alone         `json:"alone"`
 	// ExactKernel holds the figures of the kernel itself on rows in one place, where the job
 	// uses random features instead of the kernel.
-	ExactKernel learner.Metrics     `json:"exact_kernel,omitempty"`
-	Difference  *float64            `json:"max_decision_difference"` // to pooled
-	Exact       *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
-	Grid        []learner.Cell      `json:"grid"`                    // empty without folds
-	Timings     map[string]float64  `json:"timings_s"`
-	PeakRSS     uint64              `json:"peak_rss_bytes"`
-	Parties     []Cost              `json:"parties"`
-	Processes   []int               `json:"processes"`
-	Models      []ModelFile         `json:"models"`
-	ModelHash   string              `json:"model_sha256"` // of the sorted list of models
-	Leakage     map[string][]string `json:"leakage"`      // what each role learns, in words
-	Warnings    []string            `json:"warnings,omitempty"`
+	ExactKernel learner.Metrics `json:"exact_kernel,omitempty"`
+	// Repeats spreads the figures over the runs of a job that repeats; the figures above are the
+	// first run's.
+	Repeats    *Repeats            `json:"repeats,omitempty"`
+	Difference *float64            `json:"max_decision_difference"` // to pooled
+	Exact      *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
+	Grid       []learner.Cell      `json:"grid"`                    // empty without folds
+	Timings    map[string]float64  `json:"timings_s"`
+	PeakRSS    uint64              `json:"peak_rss_bytes"`
+	Parties    []Cost              `json:"parties"`
+	Processes  []int               `json:"processes"`
+	Models     []ModelFile         `json:"models"`
+	ModelHash  string              `json:"model_sha256"` // of the sorted list of models
+	Leakage    map[string][]string `json:"leakage"`      // what each role learns, in words
+	Warnings   []string            `json:"warnings,omitempty"`
 	// Refused lists the refusals of a party with the default policy. It is filled only for a
 	// job that one process plays.
 	Refused  []string `json:"party_would_refuse,omitempty"`

@@ -38,6 +38,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "", "", "data.test.fraction", ""},
 	{"okra", "", "", "data.test.source", ""},
 	{"okra", "data.test", "{fraction: 0.25}", "data.test.every", ""},
+	{"okra", "", "", "repeats", ""},
 	{"okra", "kernel", "{name: rbf, gamma_unit: median}", "kernel.gamma", "1"},
 	{"okra", "", "", "kernel.gamma_unit", ""},
 	{"okra", "kernel", "{name: polynomial, gamma: 1}", "kernel.coef0", ""},

@@ -1,0 +1,48 @@
+package learner
+
+import "math"
+
+// Spread is a figure over several runs.
+type Spread struct {
+	Mean float64 `json:"mean"`
+	// Deviation is the standard deviation of a sample: the sum of squares is divided by one less
+	// than the number of values. It is 0 for one value.
+	Deviation float64   `json:"deviation"`
+	Values    []float64 `json:"values"` // of the runs that have the figure, in order
+}
+
+// SpreadOf describes values, of which there is at least one.
+func SpreadOf(values []float64) Spread {
+	s := Spread{Values: values}
+	for _, v := range values {
+		s.Mean += v / float64(len(values))
+	}
+	if len(values) < 2 {
+		return s
+	}
+	squares := 0.0
+	for _, v := range values {
+		squares += (v - s.Mean) * (v - s.Mean)
+	}
+	s.Deviation = math.Sqrt(squares / float64(len(values)-1))
+	return s
+}
+
+// Spreads describes each figure that any run has; nil for none. A figure that some runs lack, such
+// as an AUC where the held-out rows lack a class, is spread over the others.
+func Spreads(runs []Metrics) map[string]Spread {
+	values := make(map[string][]float64)
+	for _, m := range runs {
+		for name, v := range m {
+			values[name] = append(values[name], v)
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	all := make(map[string]Spread, len(values))
+	for name, list := range values {
+		all[name] = SpreadOf(list)
+	}
+	return all
+}
