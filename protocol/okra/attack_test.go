@@ -240,7 +240,7 @@ func trueBlocks(b *block) (blocks [][]int) {
 // is the number of rows; no feature identified, error 1.2 (guessing 0 gives 1).
 func TestAttacksOnDenseEncodersFail(t *testing.T) {
 	x := secretRows(attackRows, attackFeatures)
-	for _, spec := range []Spec{{}, {Rounds: 2}, {Encoder: Haar}, {Encoder: HBH}} {
+	for _, spec := range []Spec{{}, {Rounds: 2}, {Encoder: Haar}, {Encoder: HBH}, {Encoder: Flake}} {
 		e, y := encodings(t, spec, x)
 		groups := clusters(y)
 		if len(groups) != 1 {

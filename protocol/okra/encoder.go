@@ -15,6 +15,9 @@ const (
 	// MaxHaarWidth bounds the encoded width of encoder haar, whose cost per row
 	// is quadratic: 2 (f+k)^2 multiply-adds.
 	MaxHaarWidth = 8192
+	// MaxFlakeFeatures bounds the features of encoder flake, whose mask takes 35 f^2 (f+k)
+	// multiply-adds and 8 f (2f+k) bytes.
+	MaxFlakeFeatures = 8192
 )
 
 // Seed is the secret of an epoch: somebody who holds it and sees encoded rows reads
@@ -30,7 +33,7 @@ func (Seed) GoString() string { return "okra.Seed(secret)" }
 // Encoder is a linear isometry from f features to Width() = f+k coordinates:
 // inner products of encoded rows equal the rows' inner products (Theorem 3.1 of the
 // paper). It is a function of parameters, seed, f and k, and safe for
-// concurrent use.
+// concurrent use, encoder flake once it has encoded something.
 //
 // Frames must be equal for all parties: for isometries A, B with A^T B = I,
 // |A-B|^2 = 0. "Each party's own frames" in the paper means one shared seed.
@@ -50,6 +53,12 @@ type Encoder interface {
 	piece(dst, src linalg.Matrix[float64], i int)
 }
 
+// preparer is an Encoder that has much to make before the first rows.
+type preparer interface {
+	// prepare does a piece of that, and reports whether it was the last.
+	prepare() bool
+}
+
 // pieceTime is the time of a piece on one core, in nanoseconds: half a step, so
 // that a busy machine stays near the 100 ms that a step may take. Encoders
 // estimate it from costs measured on one core of a 2020s server; they depend
@@ -67,12 +76,14 @@ func encode(e Encoder, dst, src linalg.Matrix[float64]) {
 }
 
 // NewEncoder returns the encoder that the parameters name. It refuses widths
-// beyond [MaxFeatures], and beyond [MaxHaarWidth] for encoder haar.
+// beyond [MaxFeatures], beyond [MaxHaarWidth] for encoder haar and beyond [MaxFlakeFeatures] for
+// encoder flake.
 //
 // Memory of an Encoder: hadamard at most 7 (rounds+1) (f+k) bytes (while it is
 // made, 10 (f+k) more) and per core one row, or 17 of those that are encoded
 // abreast, with f+k between 2^15 and 5 2^17; haar 1 KiB (f+k) and a second copy
-// of dst during Encode; hbh twice what hadamard takes with one round; block 12 (f+k) bytes and, per core, one row and one frame
+// of dst during Encode; hbh twice what hadamard takes with one round;
+// flake 8 f (2f+k) bytes; block 12 (f+k) bytes and, per core, one row and one frame
 // (about 500 KiB) during Encode.
 func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 	if err := p.fits(f, k); err != nil {
@@ -83,6 +94,8 @@ func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 		return newHaar(p.stream(epoch, f, k), f, k), nil
 	case HBH:
 		return newHBH(p.stream(epoch, f, k), f, k), nil
+	case Flake:
+		return newFlake(p, p.stream(epoch, f, k), f, k), nil
 	case Block:
 		return newBlock(p.stream(epoch, f, k), p.spec.BlockWidth, f, k), nil
 	}
@@ -132,6 +145,8 @@ func (p Params) fits(f, k int) error {
 		return fmt.Errorf("okra: %d features and %d extra dimensions; at most %d of each", f, k, MaxFeatures)
 	case p.spec.Encoder == Haar && f+k > MaxHaarWidth:
 		return fmt.Errorf("okra: encoder haar costs (f+k)^2 for each row and takes at most %d coordinates, not %d; use encoder: hadamard", MaxHaarWidth, f+k)
+	case p.spec.Encoder == Flake && f > MaxFlakeFeatures:
+		return fmt.Errorf("okra: encoder flake multiplies matrices as wide as the rows, at a cost cubic in the features, and takes at most %d of them, not %d; use protocol okra", MaxFlakeFeatures, f)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-var encoders = []Spec{{Encoder: Hadamard}, {Encoder: Haar}, {Encoder: HBH}, {Encoder: Block, Mode: Paper}}
+var encoders = []Spec{{Encoder: Hadamard}, {Encoder: Haar}, {Encoder: HBH}, {Encoder: Block, Mode: Paper}, {Encoder: Flake}, {Encoder: Flake, Mode: Paper}}
 
 // widths holds small, odd, prime and binary numbers of features, and the
 // neighbours of the places where buckets and blocks change.
@@ -128,7 +128,7 @@ func TestEncoderDependsOnEverything(t *testing.T) {
 		return y.Data
 	}
 	seen := make(map[float64]string)
-	for _, spec := range []Spec{{}, {Rounds: 2}, {Encoder: Haar}, {Encoder: HBH}, {Mode: Paper}, {Mode: Paper, BlockWidth: 64}} {
+	for _, spec := range []Spec{{}, {Rounds: 2}, {Encoder: Haar}, {Encoder: HBH}, {Mode: Paper}, {Mode: Paper, BlockWidth: 64}, {Encoder: Flake}, {Encoder: Flake, Mode: Paper}} {
 		for seed := range byte(2) {
 			for _, k := range []int{0, 64, 65} {
 				name := fmt.Sprint(spec, seed, k)
@@ -178,6 +178,7 @@ func TestNewEncoderRefuses(t *testing.T) {
 		{good, 1, -1, "okra: 1 features and -1 extra dimensions; at most 4194304 of each"},
 		{good, MaxFeatures + 1, 64, "okra: 4194305 features and 64 extra dimensions; at most 4194304 of each"},
 		{mustParams(t, Spec{Encoder: Haar}), 8192, 1, "okra: encoder haar costs (f+k)^2 for each row and takes at most 8192 coordinates, not 8193; use encoder: hadamard"},
+		{mustParams(t, Spec{Encoder: Flake}), 8193, 64, "okra: encoder flake multiplies matrices as wide as the rows, at a cost cubic in the features, and takes at most 8192 of them, not 8193; use protocol okra"},
 	} {
 		if _, err := NewEncoder(c.p, Seed{}, c.f, c.k); err == nil || err.Error() != c.want {
 			t.Errorf("f = %d, k = %d: %v, want %s", c.f, c.k, err, c.want)

@@ -31,7 +31,7 @@ func TestBlockSizes(t *testing.T) {
 // 2(width-1)/(width^2(width+2)).
 func TestFramesAreUniform(t *testing.T) {
 	const f, k, seeds = 5, 3, 3000
-	for _, spec := range []Spec{{Encoder: Haar}, {Mode: Paper}} {
+	for _, spec := range []Spec{{Encoder: Haar}, {Mode: Paper}, {Encoder: Flake}} {
 		var mean, square [f][f + k]float64
 		var corner float64
 		for seed := range seeds {

@@ -11,7 +11,8 @@ type Facts struct {
 	Features int
 	Grid     bool   // all features that vary hold values on a grid; see Input
 	Mixed    bool   // some do and some do not
-	Encoder  string // Hadamard, Haar, HBH or Block
+	Encoder  string // Hadamard, Haar, HBH, Flake or Block
+	Mode     string // of encoder flake: Hardened or Paper
 	Labels   bool   // the rows have labels
 }
 
@@ -111,10 +112,20 @@ func encoderLeakage(f Facts) []string {
 	switch f.Encoder {
 	case Block:
 		return blockLeakage(f)
+	case Flake:
+		return []string{flakeLeakage(f)}
 	case Haar:
 		return []string{"Encoder haar adds nothing to this: the law of the encoded rows depends on the rows only through their Gram matrix."}
 	}
 	return []string{"Encoder " + f.Encoder + " is not known to add anything to this, but that is a heuristic; only encoder haar has a proof."}
+}
+
+// flakeLeakage names the attack on the paper's law of the matrix.
+func flakeLeakage(f Facts) string {
+	if f.Mode == Paper {
+		return "Encoder flake in mode paper draws its matrix from numbers between 0 and 1, whose mean is a direction that everybody knows: the sum of an encoded row gives the server the sum of the row's features. The Gram matrix does not. Mode hardened draws from a normal law and adds nothing."
+	}
+	return "Encoder flake in mode hardened adds nothing to this: its matrix is uniformly random, so the law of the encoded rows depends on the rows only through their Gram matrix."
 }
 
 // blockLeakage names the attacks on the paper's encoder that apply to f.

@@ -20,6 +20,7 @@ const (
 	Hadamard = "hadamard" // rounds of permutation, signs and Walsh-Hadamard
 	Haar     = "haar"     // a uniformly random isometry
 	HBH      = "hbh"      // a round of hadamard, random rotations of 32 coordinates, another round
+	Flake    = "flake"    // the encoder of FLAKE, a single dense frame
 	Block    = "block"    // the paper's direct sum of small frames
 
 	Float32 = "float32"
@@ -37,7 +38,7 @@ const (
 // Spec holds a job file's settings of the protocol. The zero value is the
 // recommended setting.
 type Spec struct {
-	Encoder string `yaml:"encoder"` // hadamard (default), haar, hbh or block
+	Encoder string `yaml:"encoder"` // hadamard (default), haar, hbh, flake or block
 	Wire    string `yaml:"wire"`    // float32 (default) or float64: how encoded numbers travel
 	Mode    string `yaml:"mode"`    // hardened (default) or paper
 	// Rounds of encoder hadamard: 2 to 16, default 3.
@@ -97,11 +98,11 @@ func (s Spec) validateNames() error {
 		return fmt.Errorf("okra: wire %q; choose float32 or float64", s.Wire)
 	case s.Mode != Hardened && s.Mode != Paper:
 		return fmt.Errorf("okra: mode %q; choose hardened or paper", s.Mode)
-	case !slices.Contains([]string{Hadamard, Haar, HBH, Block}, s.Encoder):
-		return fmt.Errorf("okra: encoder %q; choose hadamard, haar, hbh or block", s.Encoder)
+	case !slices.Contains([]string{Hadamard, Haar, HBH, Flake, Block}, s.Encoder):
+		return fmt.Errorf("okra: encoder %q; choose hadamard, haar, hbh, flake or block", s.Encoder)
 	case s.Encoder == Block && s.Mode != Paper:
 		return errors.New("okra: encoder block hands the server the Gram matrix of every block of features, so that about 110 known rows decode all others; to reproduce the paper all the same, say mode: paper")
-	case s.Encoder != Block && s.Mode == Paper:
+	case s.Encoder != Block && s.Encoder != Flake && s.Mode == Paper:
 		return fmt.Errorf("okra: encoder %s is not the paper's; leave out mode: paper, or the encoder", s.Encoder)
 	}
 	return nil

@@ -27,6 +27,8 @@ func TestProperties(t *testing.T) {
 		{"haar", Spec{Encoder: Haar, Wire: Float64}, small, 8192, 60},
 		{"hbh", Spec{Encoder: HBH}, small, 4096, 30},
 		{"block", Spec{Mode: Paper}, small, 4096, 30},
+		{"flake", Spec{Encoder: Flake}, small, 4096, 30},
+		{"flake of the paper", Spec{Encoder: Flake, Mode: Paper}, small, 4096, 30},
 		// Two chunks a row: a window less one and a step from each party.
 		{"chunks", Spec{Wire: Float64, Rounds: 2}, wide, 2 * (protocoltest.Window - 1 + 2) * protocol.MaxChunkBytes, 3},
 	} {

@@ -320,7 +320,7 @@ func TestLargestValues(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = MaxValue * float64(1-2*(i%2))
 	}
-	for _, spec := range []Spec{{}, {Wire: Float64}, {Encoder: Haar}, {Encoder: HBH}, {Mode: Paper}} {
+	for _, spec := range []Spec{{}, {Wire: Float64}, {Encoder: Haar}, {Encoder: HBH}, {Mode: Paper}, {Encoder: Flake}} {
 		w := train(t, spec, Input{Rows: x.Panel(0, 2)}, Input{Rows: x.Panel(2, 4)})
 		for _, v := range w.server().Gram().Data {
 			if want := 700 * MaxValue * MaxValue; math.Abs(v-want) > 1e-6*want {

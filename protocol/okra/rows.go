@@ -29,6 +29,7 @@ type upload struct {
 	panel   linalg.Matrix[float64] // encoded rows, reused; none after the last
 	first   int                    // row of the data at which panel begins
 	end     int                    // first row of the data not yet encoded
+	ready   bool                   // the encoder is prepared
 	piece   int                    // of the panel that begins at end, the next to do
 	next    int                    // first chunk not yet sent
 }
@@ -75,9 +76,13 @@ func (u *upload) batch() (first int, bodies [][]byte) {
 	return first, bodies
 }
 
-// encode does the next piece of the next panel and reports whether that panel
-// is whole.
+// encode does the next piece, of the encoder's preparation or of the next panel, and reports
+// whether that panel is whole.
 func (u *upload) encode() bool {
+	if p, is := u.encoder.(preparer); is && !u.ready {
+		u.ready = p.prepare()
+		return false
+	}
 	rows := min(u.panel.Rows, u.layout.rows-u.end)
 	plain := u.plain.Panel(0, rows)
 	if u.piece == 0 {

@@ -36,6 +36,8 @@ func TestTraining(t *testing.T) {
 		{Spec{Encoder: Haar, Wire: Float64}, 37, []int{20, 30}, 1e-14},
 		{Spec{Encoder: HBH, Wire: Float64}, 3001, []int{400, 300}, 1e-14}, // several pieces of each kind
 		{Spec{Mode: Paper}, 300, []int{50, 60, 70}, 1e-6},
+		{Spec{Encoder: Flake, Wire: Float64}, 300, []int{50, 60, 70}, 1e-14},
+		{Spec{Encoder: Flake, Mode: Paper, Wire: Float64}, 300, []int{50, 60, 70}, 1e-14},
 		{Spec{}, 1, []int{3}, 1e-6},
 		{Spec{Rounds: 2}, 3000, []int{400, 300}, 1e-6},                // several chunks, steps, tiles and slices
 		{Spec{Wire: Float64}, 140_001, []int{2, 3}, 1e-14},            // a row needs three chunks

@@ -74,6 +74,7 @@ func bases() []base {
 	columns := strings.Replace(shared, "{parties", "{by: columns, parties", 1)
 	return []base{
 		{"okra", shared, "name: okra", rbf, "name: svc"},
+		{"flake", shared, "name: flake", rbf, "name: svc"},
 		{"grid", shared + ", folds: 5", "name: okra", rbf, "name: svc"},
 		{"moments", shared, "name: moments, directions: 20, classes: [ill, well]", rbf, "name: ridge-classifier"},
 		{"gram", columns, "name: gram", rbf, "name: svc"},

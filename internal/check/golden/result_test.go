@@ -84,6 +84,10 @@ func runs() []run {
 		of("okra-grid", "source: bundled:wdbc, label: label, partition: {parties: [north, south], skew: 0.5}, folds: 3", "name: okra",
 			"name: polynomial, gamma_unit: norm, coef0: 1, degree: [1, 2]", "name: svc, C: [1, 100]", "").forPeople(),
 
+		// its rivals
+		tumours("flake", "name: flake", rbf, "name: svc, C: 10", "").forPeople(),
+		tumours("flake-paper", "name: flake, mode: paper, wire: float64", rbf, "name: ridge, alpha: 0.1", ""),
+
 		// moments
 		tumours("moments-curve", `name: moments, classes: ["0", "1"]`, "name: rbf, gamma: 0.1", "name: ridge-classifier, alpha: [0.01, 1]", "  compare: [curve]\n  prediction: open\n").forPeople().
 			and("predict out/model-north bundled:wdbc --label label --json", "predict out/model bundled:wdbc --label label"),

@@ -6,6 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/flake"
 	"github.com/mercer-fl/mercer/internal/method/gram"
 	"github.com/mercer-fl/mercer/internal/method/moments"
 	"github.com/mercer-fl/mercer/internal/method/okra"
@@ -17,6 +18,6 @@ import (
 // documents.
 func Reader() *job.Reader {
 	return &job.Reader{Protocols: []job.Kind{
-		okra.Method{}, moments.Method{}, gram.Method{}, fdskl.Method{}, fedcfk.Method{}, secvm.Method{}, pooled.Method{},
+		okra.Method{}, flake.Method{}, moments.Method{}, gram.Method{}, fdskl.Method{}, fedcfk.Method{}, secvm.Method{}, pooled.Method{},
 	}, Learners: learner.Table()}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// keepsake returns a body as a keepsake of this method.
-func keepsake(body []byte) method.Keepsake {
-	return method.Keepsake{Method: Method{}.Name(), Version: 1, Body: body}
+// keepsake returns a body as a keepsake of a job's method.
+func keepsake(j *job.Job, body []byte) method.Keepsake {
+	return method.Keepsake{Method: j.Protocol.Name(), Version: 1, Body: body}
 }
 
 // Left implements [method.Answering].

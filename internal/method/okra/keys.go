@@ -4,6 +4,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
 // Keys are the settings of a job.
@@ -48,12 +49,17 @@ func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Every party uploads its rows once, encoded by an isometry that the parties share. The coordinator learns from the exact Gram matrix.",
 		Fields: []section.Field{
 			k.ModeKey(),
-			{Key: "encoder", Value: section.Choice[Encoder]{Noun: "encoder", Dst: &k.Encoder, Known: []Encoder{Hadamard, Haar, HBH, Block}, Later: []Encoder{"flake"}},
+			{Key: "encoder", Value: section.Choice[Encoder]{Noun: "encoder", Dst: &k.Encoder, Known: []Encoder{Hadamard, Haar, HBH, Block}},
 				Else: "hadamard; block in mode paper", Doc: "The isometry that the parties share."},
-			{Key: "wire", Value: section.Choice[Wire]{Noun: "wire", Dst: &k.Wire, Known: []Wire{Float32, Float64}}, Default: string(Float32),
-				Doc: "The type of the numbers that are sent."},
+			WireKey(&k.Wire),
 			{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "3 with encoder hadamard", Doc: "The number of rounds of encoder hadamard, 2 to 16."},
 		}, Finish: k.finish}
+}
+
+// WireKey declares the key wire.
+func WireKey(dst *Wire) section.Field {
+	return section.Field{Key: "wire", Value: section.Choice[Wire]{Noun: "wire", Dst: dst, Known: []Wire{Float32, Float64}}, Default: string(Float32),
+		Doc: "The type of the numbers that are sent."}
 }
 
 func (k *Keys) finish(in *section.Place) error {
@@ -77,6 +83,11 @@ func (k *Keys) finish(in *section.Place) error {
 		return in.Refuse("rounds", "rounds is %d; write %d to %d, since one round hides nothing", k.Rounds, minRounds, maxRounds)
 	}
 	return nil
+}
+
+// Spec implements [Settings].
+func (k *Keys) Spec() okra.Spec {
+	return okra.Spec{Encoder: string(k.Encoder), Wire: string(k.Wire), Mode: string(k.Mode), Rounds: k.Rounds}
 }
 
 // Check asks for a learner on the Gram matrix.

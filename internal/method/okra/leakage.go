@@ -11,9 +11,10 @@ import (
 
 // leakage describes in plain words what each role learns, computed for this job.
 func (s *server) leakage() map[string][]string {
+	spec := job.As[Settings](s.Job.Protocol).Spec()
 	lines := okra.Leakage(okra.Facts{
 		Parties: len(s.Parties), TotalRows: len(s.upload.Test()), Features: int(s.facts.Features),
-		Grid: s.facts.Grid == method.AllGrid, Mixed: s.facts.Grid == method.SomeGrid, Encoder: string(job.As[*Keys](s.Job.Protocol).Encoder), Labels: s.upload.Labels() != nil,
+		Grid: s.facts.Grid == method.AllGrid, Mixed: s.facts.Grid == method.SomeGrid, Encoder: spec.Encoder, Mode: spec.Mode, Labels: s.upload.Labels() != nil,
 	})
 	if s.Job.Task().Numbers {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")

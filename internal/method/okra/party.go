@@ -19,12 +19,12 @@ type party struct {
 }
 
 // Party implements [method.Federated].
-func (m Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
 	p, err := rows.Of(c, self, t)
 	if err != nil {
 		return nil, err
 	}
-	return &party{Party: p}, c.Limits.Floors.CheckRows(m.Name(), p.Split.Set.X.Rows())
+	return &party{Party: p}, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
 }
 
 // Known implements [method.Member]: the job says all.
@@ -85,5 +85,5 @@ func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
 	e := &Kept{
 		params, p.epoch, p.parent, p.Scaling, p.Split.Set.Columns, p.Width(),
 		learner.ReadingOf(p.Job, c.Classes)}
-	return keepsake(e.encode()), nil
+	return keepsake(p.Job, e.encode()), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/protocol"
@@ -32,10 +33,16 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 	return append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"}), nil
 }
 
+// Settings are the keys of a job that runs on these machines: of this method, or of another
+// with its own encoder.
+type Settings interface {
+	section.Values
+	Spec() okra.Spec
+}
+
 // paramsOf returns the protocol's parameters of a job.
 func paramsOf(j *job.Job) (okra.Params, error) {
-	k := job.As[*Keys](j.Protocol)
-	return okra.NewParams(okra.Spec{Encoder: string(k.Encoder), Wire: string(k.Wire), Mode: string(k.Mode), Rounds: k.Rounds})
+	return okra.NewParams(job.As[Settings](j.Protocol).Spec())
 }
 
 // unknown is a step that the method does not have.

@@ -97,7 +97,7 @@ func (s *server) Result() (*method.Result, error) {
 // Keep implements [method.Keeper]: it keeps what questions about the model must fit.
 func (s *server) Keep(method.Closing) (method.Keepsake, error) {
 	if s.model == nil {
-		return keepsake(nil), nil
+		return keepsake(s.Job, nil), nil
 	}
-	return keepsake(answers{s.parent, s.upload.Tag()}.encode()), nil
+	return keepsake(s.Job, answers{s.parent, s.upload.Tag()}.encode()), nil
 }

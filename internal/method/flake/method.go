@@ -1,0 +1,45 @@
+// Package flake is the method FLAKE: method okra with one dense matrix for an encoder. It is here
+// to be compared with. Encoder haar of okra has the law of its matrix at less cost.
+package flake
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/okra"
+	protocol "github.com/mercer-fl/mercer/protocol/okra"
+)
+
+// Method is FLAKE. Parties and coordinator are okra's.
+type Method struct{ okra.Method }
+
+// Name returns the word in job files.
+func (Method) Name() string { return "flake" }
+
+// New returns keys to read into.
+func (Method) New() section.Values { return new(Keys) }
+
+// Left implements [method.Answering]: no program without names of methods had this one.
+func (Method) Left([]byte) bool { return false }
+
+// Keys are the settings of a job.
+type Keys struct {
+	job.Moded
+	Wire okra.Wire
+}
+
+// Section declares the keys.
+func (k *Keys) Section() *section.Section {
+	return &section.Section{
+		Doc:    "As protocol okra, with the encoder of FLAKE: one dense matrix, whose cost is cubic in the columns. For comparison: encoder haar of okra gives as much for less.",
+		Fields: []section.Field{k.ModeKey(), okra.WireKey(&k.Wire)},
+	}
+}
+
+// Check asks for a learner on the Gram matrix.
+func (k *Keys) Check(j *job.Job, in *section.Place) error { return learner.OnMatrix(j, in) }
+
+// Spec implements [okra.Settings].
+func (k *Keys) Spec() protocol.Spec {
+	return protocol.Spec{Encoder: protocol.Flake, Wire: string(k.Wire), Mode: string(k.Mode)}
+}

@@ -1,0 +1,189 @@
+package okra
+
+import (
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// flake is the encoder of FLAKE (Hannemann et al.), the protocol before OKRA. Its paper
+// multiplies rows by L (N N^T)^{1/2} for a secret (f+k) x f matrix N with the left inverse L.
+// With N = U S V^T that is V U^T, the transpose of N's polar factor, so FLAKE is OKRA with one
+// dense block. The polar factor is made here without any decomposition, by products of matrices:
+// about 35 f^2 (f+k) multiply-adds before the first row, and f (f+k) for each row.
+//
+// The paper draws entries uniformly from [0, 1). Their mean is a direction that everybody knows,
+// and the sum of an encoded row gives the sum of its features away. Mode hardened draws
+// Gaussians, whose polar factor is uniformly random, like encoder haar.
+type flake struct {
+	f, width int
+	normal   bool // Gaussian entries
+	stream   func() *prg.Stream
+
+	attempt int                    // matrices refused so far
+	left    []func()               // pieces of the preparation, the next first
+	mask    linalg.Matrix[float64] // f x width: N transposed, in the end its polar factor transposed
+	step    linalg.Matrix[float64] // f x f: the factor of an iteration
+	off     float64                // distance from orthonormal before the last iteration
+	ready   bool
+}
+
+const (
+	// pieceWork is the number of multiply-adds of a piece.
+	pieceWork = 4e8
+	// pieceDraws is the number of entries that a piece draws, at 12 ns each.
+	pieceDraws = 4 << 20
+	// nearly is the distance from orthonormal that one more iteration makes vanish.
+	nearly = 1e-7
+)
+
+func newFlake(p Params, stream func() *prg.Stream, f, k int) *flake {
+	return &flake{f: f, width: f + k, normal: p.spec.Mode != Paper, stream: stream}
+}
+
+func (e *flake) Width() int { return e.width }
+
+func (e *flake) panel() int { return 4096 }
+
+// prepare does a piece of the making of the mask, and reports whether it is made. A matrix that
+// is near to one of lower rank, or beyond its likely size, does not become orthonormal; another
+// is drawn.
+func (e *flake) prepare() bool {
+	if e.left == nil {
+		e.begin()
+	}
+	e.left[0]()
+	if e.left = e.left[1:]; len(e.left) > 0 {
+		return false
+	}
+	if e.off > nearly {
+		e.attempt, e.left = e.attempt+1, nil
+		return false
+	}
+	e.step, e.ready = linalg.Matrix[float64]{}, true
+	return true
+}
+
+// begin lists the pieces: drawing, and for each iteration the factor and the product.
+func (e *flake) begin() {
+	e.mask, e.step = linalg.New[float64](e.f, e.width), linalg.New[float64](e.f, e.f)
+	least, most := e.bounds()
+	e.list(e.f, pieceDraws/e.width, func(lo, hi int) { e.draw(lo, hi, 1/most) })
+	each := int(pieceWork / (float64(e.f) * float64(e.width)))
+	for _, s := range scalesFrom(least / most) {
+		e.list(e.f, each, func(lo, hi int) { e.factor(lo, hi, s) })
+		e.list(e.width, int(pieceWork/(float64(e.f)*float64(e.f))), e.iterate)
+	}
+}
+
+// list adds pieces that do n things, some at a time.
+func (e *flake) list(n, each int, do func(lo, hi int)) {
+	each = max(1, each)
+	for lo := 0; lo < n; lo += each {
+		e.left = append(e.left, func() { do(lo, min(n, lo+each)) })
+	}
+}
+
+// bounds returns bounds of the singular values of nearly every N that may be drawn: a quarter of
+// the least that is likely, and the most (Davidson and Szarek, Handbook of the Geometry of Banach
+// Spaces 1, 2001; a square matrix has a least one of about 1/sqrt(f)).
+func (e *flake) bounds() (least, most float64) {
+	f, w := math.Sqrt(float64(e.f)), math.Sqrt(float64(e.width))
+	least, most = max(w-f, .5/w)/4, w+f+10
+	if e.normal {
+		return least, most
+	}
+	deviation := math.Sqrt(1. / 12)
+	return least * deviation, most*deviation + f*w/2
+}
+
+// scalesFrom returns the scales s of the iterations X <- s X (3 I - s^2 X^T X) / 2 which bring
+// singular values between l and 1 to 1. Each is the best for the interval that the one before
+// leaves (Chen and Chow, 2014); without them small values would grow by half only.
+func scalesFrom(l float64) (scales []float64) {
+	for l < 1-1e-9 {
+		s := math.Sqrt(3 / (1 + l + l*l))
+		scales = append(scales, s)
+		l *= s * (3 - s*s*l*l) / 2
+	}
+	return append(scales, 1)
+}
+
+// draw fills rows of the mask with entries of N.
+func (e *flake) draw(first, end int, scale float64) {
+	linalg.For(end-first, 4, func(lo, hi int) {
+		s := e.stream()
+		for i := first + lo; i < first+hi; i++ {
+			row := e.mask.Row(i)
+			s.Seek(vectorPlace(e.attempt, i))
+			e.fill(s, row)
+			for j := range row {
+				row[j] *= scale
+			}
+		}
+	})
+}
+
+func (e *flake) fill(s *prg.Stream, row []float64) {
+	if e.normal {
+		s.Normals(row)
+		return
+	}
+	for j := range row {
+		row[j] = s.Float64()
+	}
+}
+
+// factor sets rows lo to hi-1 of s (3 I - s^2 X^T X) / 2, and the columns of these numbers, up to
+// the diagonal.
+func (e *flake) factor(lo, hi int, s float64) {
+	if lo == 0 {
+		e.off = 0
+	}
+	part := columns(e.step.Panel(lo, hi), 0, hi)
+	linalg.MulTransB(part, e.mask.Panel(lo, hi), e.mask.Panel(0, hi))
+	for i := range part.Rows {
+		row := part.Row(i)[:lo+i+1]
+		for j, v := range row {
+			unit := 0.
+			if j == lo+i {
+				unit = 1
+			}
+			e.off = max(e.off, math.Abs(v-unit))
+			row[j] = s * (3*unit - s*s*v) / 2
+			e.step.Row(j)[lo+i] = row[j]
+		}
+	}
+}
+
+// iterate multiplies coordinates lo to hi-1 of the mask by the factor.
+func (e *flake) iterate(lo, hi int) {
+	linalg.Scratch(e.f*(hi-lo), func(room []float64) {
+		part := columns(e.mask, lo, hi)
+		linalg.MulTransB(part, e.step, transpose(room, part))
+	})
+}
+
+// pieces are ranges of coordinates. Turning the mask costs like 16 rows.
+func (e *flake) pieces(rows int) int { return (e.width-1)/e.coordinates(rows) + 1 }
+
+// coordinates returns the number of coordinates of a piece.
+func (e *flake) coordinates(rows int) int {
+	return max(1, int(pieceWork/(float64(rows+16)*float64(e.f))))
+}
+
+// Encode makes the mask first if nobody has.
+func (e *flake) Encode(dst, src linalg.Matrix[float64]) {
+	for !e.ready && !e.prepare() {
+	}
+	encode(e, dst, src)
+}
+
+func (e *flake) piece(dst, src linalg.Matrix[float64], i int) {
+	lo := i * e.coordinates(src.Rows)
+	hi := min(e.width, lo+e.coordinates(src.Rows))
+	linalg.Scratch(e.f*(hi-lo), func(room []float64) {
+		linalg.MulTransB(columns(dst, lo, hi), src, transpose(room, columns(e.mask, lo, hi)))
+	})
+}
