@@ -1,0 +1,82 @@
+package boost
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// MaxBins is the most bins that a column can have.
+const MaxBins = 256
+
+// Columns are rows of numbers in bins, column by column.
+type Columns struct {
+	Codes [][]uint8   // of each column, the bin of each row
+	Cuts  [][]float64 // of each column, ascending; values up to cut b are in bins up to b
+}
+
+// Bins returns the number of bins of a column.
+func (c Columns) Bins(column int) int { return len(c.Cuts[column]) + 1 }
+
+// Bin cuts every column of rows into at most the given number of bins. The first
+// training rows decide where; the other rows fall into the bins that there are.
+func Bin(rows linalg.Rows, training, bins int) Columns {
+	n, width := rows.Shape()
+	c := Columns{Codes: make([][]uint8, width), Cuts: make([][]float64, width)}
+	values := make([][]float64, width)
+	for f := range width {
+		values[f], c.Codes[f] = make([]float64, n), make([]uint8, n)
+	}
+	row := make([]float64, width)
+	for i := range n {
+		rows.ReadRow(i, row)
+		for f, v := range row {
+			values[f][i] = v
+		}
+	}
+	linalg.Each(width, 1, func(f int) {
+		c.Cuts[f] = Cuts(values[f][:training], bins)
+		for i, v := range values[f] {
+			c.Codes[f][i] = uint8(sort.SearchFloat64s(c.Cuts[f], v))
+		}
+	})
+	return c
+}
+
+// Cuts returns the values at which a column is cut into at most the given number of
+// bins of about equal counts. A cut lies halfway between two neighbouring values.
+func Cuts(values []float64, bins int) []float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	distinct := slices.Compact(slices.Clone(sorted))
+	bins = min(bins, MaxBins)
+	if len(distinct) <= bins {
+		return halves(distinct)
+	}
+	var cuts []float64
+	begin := 0 // of the bin that is being filled
+	for i := 1; i < len(sorted) && len(cuts) < bins-1; i++ {
+		left := len(sorted) - begin
+		if sorted[i] != sorted[i-1] && (i-begin)*(bins-len(cuts)) >= left {
+			cuts, begin = append(cuts, half(sorted[i-1], sorted[i])), i
+		}
+	}
+	return cuts
+}
+
+func halves(distinct []float64) []float64 {
+	var cuts []float64
+	for i := 1; i < len(distinct); i++ {
+		cuts = append(cuts, half(distinct[i-1], distinct[i]))
+	}
+	return cuts
+}
+
+// half lies between a and a larger b, and is never b.
+func half(a, b float64) float64 {
+	if m := a/2 + b/2; m >= a && m < b {
+		return m
+	}
+	return a
+}

@@ -1,0 +1,214 @@
+package boost
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Loss names the loss of a training.
+type Loss uint8
+
+// The losses.
+const (
+	Logistic Loss = iota // targets are 0 and 1
+	Squared              // targets are numbers
+)
+
+// Params are the settings of a training.
+type Params struct {
+	Loss   Loss
+	Rounds int // trees
+	Depth  int // of a tree: 1 makes stumps
+	Rate   float64
+	Lambda float64 // penalty on the squares of leaves' values
+	Gamma  float64 // gain that a split must exceed
+}
+
+// Bounds on the settings and on the training rows.
+const (
+	MaxRounds = 1 << 12
+	MaxDepth  = 8
+	MaxRows   = 1 << 22
+)
+
+// Validate reports the first setting that no training can have.
+func (p Params) Validate() error {
+	switch {
+	case p.Loss > Squared:
+		return fmt.Errorf("boost: loss %d; choose Logistic or Squared", p.Loss)
+	case p.Rounds < 1 || p.Rounds > MaxRounds:
+		return fmt.Errorf("boost: %d rounds; 1 to %d are possible", p.Rounds, MaxRounds)
+	case p.Depth < 1 || p.Depth > MaxDepth:
+		return fmt.Errorf("boost: depth %d; 1 to %d are possible", p.Depth, MaxDepth)
+	case !(p.Rate > 0) || p.Rate > 1:
+		return fmt.Errorf("boost: rate %g; write a number above 0 and up to 1", p.Rate)
+	case !(p.Lambda >= 0) || math.IsInf(p.Lambda, 1):
+		return fmt.Errorf("boost: lambda %g; write 0 or more", p.Lambda)
+	case !(p.Gamma >= 0) || math.IsInf(p.Gamma, 1):
+		return fmt.Errorf("boost: gamma %g; write 0 or more", p.Gamma)
+	}
+	return nil
+}
+
+// Fixed point: a gradient is a whole number of steps of 2^-Scale, and its size is at
+// most MostGradient steps. Residuals of the squared loss are at most 1 at first, and
+// are cut off at 4.
+const (
+	Scale        = 22
+	MostGradient = 4 << Scale
+)
+
+// Booster makes a model tree by tree from histograms that others compute. It is
+// told of a tree's nodes from the root on: node 1 is the root, and 2k and 2k+1 are
+// the children of node k.
+type Booster struct {
+	params  Params
+	y       []float64 // of the training rows; numbers lie within -1 and 1
+	mean    float64   // of numbers
+	unit    float64   // largest distance of a number from their mean
+	scores  []float64 // of all rows
+	model   Model
+	pending []Node // of the tree that grows
+}
+
+// New returns a booster of n rows, of which the first len(y) are for training.
+func New(p Params, y []float64, n int) (*Booster, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if len(y) < 1 || len(y) > n || n > MaxRows {
+		return nil, fmt.Errorf("boost: %d training rows of %d; 1 to %d rows are possible", len(y), n, MaxRows)
+	}
+	b := &Booster{params: p, y: slices.Clone(y), unit: 1, scores: make([]float64, n)}
+	if p.Loss == Squared {
+		b.standardise()
+	}
+	for _, v := range b.y {
+		if p.Loss == Logistic && v != 0 && v != 1 || v-v != 0 {
+			return nil, errors.New("boost: a target is no finite number, or is neither 0 nor 1 where classes are told apart")
+		}
+	}
+	b.model = Model{Mean: b.mean, Unit: b.unit}
+	return b, nil
+}
+
+// standardise brings numbers into the range of -1 to 1.
+func (b *Booster) standardise() {
+	for _, v := range b.y {
+		b.mean += v / float64(len(b.y))
+	}
+	most := 0.0
+	for _, v := range b.y {
+		most = max(most, math.Abs(v-b.mean))
+	}
+	if most > 0 {
+		b.unit = most
+	}
+	for i, v := range b.y {
+		b.y[i] = (v - b.mean) / b.unit
+	}
+}
+
+// Gradients returns the gradient and the second derivative of each training row at
+// the present scores, in fixed point, for the next tree; false after the last tree.
+func (b *Booster) Gradients() ([][2]int64, bool) {
+	if len(b.model.Trees) == b.params.Rounds {
+		return nil, false
+	}
+	list := make([][2]int64, len(b.y))
+	for i, y := range b.y {
+		g, h := b.scores[i]-y, 1.0
+		if b.params.Loss == Logistic {
+			p := 1 / (1 + math.Exp(-b.scores[i]))
+			g, h = p-y, float64(p*(1-p))
+		}
+		list[i] = [2]int64{fixed(g), max(1, fixed(h))} // a row is never without weight
+	}
+	b.pending = nil
+	return list, true
+}
+
+func fixed(v float64) int64 {
+	return max(-MostGradient, min(MostGradient, int64(math.RoundToEven(v*(1<<Scale)))))
+}
+
+// Split returns the split of a node with the greatest gain, by its histogram: for each
+// feature, the sums of gradients and of second derivatives in each bin. Rows in bins
+// up to bin go left. It returns false for a node that becomes a leaf. Of equal gains
+// the first feature and bin wins.
+func (b *Booster) Split(node int, histogram [][][2]int64) (feature, bin int, ok bool) {
+	best := 0.0
+	for f, cells := range histogram {
+		total := sumOf(cells)
+		before, left := b.quality(total), [2]int64{}
+		for k := 0; k+1 < len(cells); k++ {
+			left = [2]int64{left[0] + cells[k][0], left[1] + cells[k][1]}
+			right := [2]int64{total[0] - left[0], total[1] - left[1]}
+			if left[1] <= 0 || right[1] <= 0 { // nobody on one side
+				continue
+			}
+			gain := (b.quality(left)+b.quality(right)-before)/2 - b.params.Gamma
+			if gain > best {
+				best, feature, bin, ok = gain, f, k, true
+			}
+		}
+	}
+	if ok {
+		b.put(node, Node{Feature: int32(feature), Bin: int32(bin)})
+	}
+	return feature, bin, ok
+}
+
+func sumOf(cells [][2]int64) (sum [2]int64) {
+	for _, c := range cells {
+		sum[0], sum[1] = sum[0]+c[0], sum[1]+c[1]
+	}
+	return sum
+}
+
+// quality returns G^2/(H+lambda) in plain numbers.
+func (b *Booster) quality(s [2]int64) float64 {
+	g, h := math.Ldexp(float64(s[0]), -Scale), math.Ldexp(float64(s[1]), -Scale)
+	return float64(g*g) / (h + b.params.Lambda)
+}
+
+// Leaf makes a node a leaf, by the sums over its training rows, and adds the leaf's
+// value to the scores of its rows.
+func (b *Booster) Leaf(node int, sum [2]int64, rows []int32) {
+	value := 0.0
+	if g, h := math.Ldexp(float64(sum[0]), -Scale), math.Ldexp(float64(sum[1]), -Scale); h+b.params.Lambda > 0 {
+		value = -b.params.Rate * (g / (h + b.params.Lambda))
+	}
+	b.put(node, Node{Feature: -1, Value: value})
+	for _, i := range rows {
+		b.scores[i] += value
+	}
+}
+
+// Done ends a tree.
+func (b *Booster) Done() { b.model.Trees = append(b.model.Trees, b.pending) }
+
+func (b *Booster) put(node int, n Node) {
+	for len(b.pending) <= node {
+		b.pending = append(b.pending, Node{Feature: Absent})
+	}
+	b.pending[node] = n
+}
+
+// Depth returns the depth at which every node is a leaf.
+func (b *Booster) Depth() int { return b.params.Depth }
+
+// Scores returns the score of each row so far: of classes, positive for class 1; of
+// numbers, the number.
+func (b *Booster) Scores() []float64 {
+	scores := make([]float64, len(b.scores))
+	for i, s := range b.scores {
+		scores[i] = b.mean + b.unit*s
+	}
+	return scores
+}
+
+// Model returns the trees so far.
+func (b *Booster) Model() Model { return b.model }

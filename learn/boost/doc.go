@@ -1,0 +1,26 @@
+// Package boost is gradient boosting of decision trees by histograms: a binary
+// classifier by the logistic loss, and a regression by the squared loss.
+//
+// Source: Chen and Guestrin, "XGBoost: a scalable tree boosting system", KDD 2016,
+// equations 2 to 7; Cheng et al., "SecureBoost: a lossless federated learning
+// framework", IEEE Intelligent Systems 2021, section 2.
+//
+// A column is cut into at most 256 bins of about equal counts ([Bin]). With
+// gradients g and second derivatives h of the loss at the present scores, a node
+// with the sums G and H is split where
+//
+//	1/2 (GL^2/(HL+lambda) + GR^2/(HR+lambda) - G^2/(H+lambda)) - gamma
+//
+// is greatest and positive. A leaf adds -rate G/(H+lambda) to the scores of its
+// rows. Of two children the histogram of the smaller one is computed, and the
+// other's is the difference to the parent's.
+//
+// Gradients are whole numbers, in steps of 2^-22, so that sums are exact in any
+// order. That is why trees do not depend on who adds up: a [Booster] decides by
+// histograms alone, and the histograms may come from holders of other columns.
+//
+//	columns := boost.Bin(rows, training, 32)
+//	b, err := boost.New(boost.Params{Rounds: 50, Depth: 3, Rate: 0.3, Lambda: 1}, y, n)
+//	err = boost.Fit(b, columns, nil)
+//	scores := b.Scores() // of all n rows; rows from len(y) on were held out
+package boost
