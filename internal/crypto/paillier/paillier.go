@@ -1,0 +1,137 @@
+// Package paillier is encryption under which ciphertexts can be added: the product of
+// ciphertexts modulo n^2 decrypts to the sum of the plaintexts modulo n.
+//
+// Sources: Paillier, "Public-key cryptosystems based on composite degree residuosity
+// classes", EUROCRYPT 1999; Damgård, Jurik and Nielsen, "A generalization of
+// Paillier's public-key system with applications to electronic voting", International
+// Journal of Information Security 2010, for randomness by powers of a fixed base with
+// short exponents.
+//
+//	key, err := paillier.GenerateKey(random, 2048)
+//	c := key.Encrypt(m, random)
+//	c = key.Add(c, d)
+//	m = key.Decrypt(c)
+//
+// A ciphertext is (1+mn) b^r mod n^2 with b = (-x^2)^n for a random x, and r of
+// [ExponentBits] bits. Powers of b come from a table. The owner of the key encrypts
+// and decrypts modulo the squares of the primes.
+//
+// A sum of ciphertexts tells the owner of the key more than the sum of the
+// plaintexts: its randomness is the sum of all exponents. A holder of the public key
+// therefore adds an encryption of 0 of its own ([Blinder]) to what it returns.
+//
+// # What is not promised
+//
+// Arithmetic is math/big's, whose time depends on the numbers: whoever can measure the
+// owner's time exactly may learn of the key. Ciphertexts can be changed on their way;
+// who sent them must be known by other means.
+package paillier
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+)
+
+// Sizes of a key and of the exponents that hide a plaintext.
+const (
+	Bits         = 2048 // of a key in use
+	ExponentBits = 448
+	leastBits    = 128 // of a toy key, for tests
+	mostBits     = 8192
+)
+
+// PublicKey adds ciphertexts.
+type PublicKey struct{ n, square *big.Int }
+
+// NewPublicKey returns the public key with the modulus n, which has bits bits.
+func NewPublicKey(n []byte, bits int) (*PublicKey, error) {
+	k := &PublicKey{n: new(big.Int).SetBytes(n)}
+	if bits < leastBits || bits > mostBits || k.n.BitLen() != bits || k.n.Bit(0) == 0 || len(n) != (bits+7)/8 {
+		return nil, fmt.Errorf("paillier: the key's modulus is no odd number of %d bits", bits)
+	}
+	if root := new(big.Int).Sqrt(k.n); root.Mul(root, root).Cmp(k.n) == 0 {
+		return nil, errors.New("paillier: the key's modulus is a square")
+	}
+	k.square = new(big.Int).Mul(k.n, k.n)
+	return k, nil
+}
+
+// Modulus returns n, which is all of the key.
+func (k *PublicKey) Modulus() []byte { return k.n.FillBytes(make([]byte, (k.n.BitLen()+7)/8)) }
+
+// Bytes returns the length of a ciphertext.
+func (k *PublicKey) Bytes() int { return 2 * ((k.n.BitLen() + 7) / 8) }
+
+// Add sets c to the sum of the ciphertexts c and d, and returns it.
+func (k *PublicKey) Add(c, d *big.Int) *big.Int {
+	c.Mul(c, d)
+	return c.Mod(c, k.square)
+}
+
+// Shift returns the ciphertext of 2^bits times the plaintext of c.
+func (k *PublicKey) Shift(c *big.Int, bits uint) *big.Int {
+	out := new(big.Int).Set(c)
+	for range bits {
+		k.Add(out, out)
+	}
+	return out
+}
+
+// Check refuses numbers that are no ciphertexts: each lies between 0 and n^2 and has no
+// factor in common with n.
+func (k *PublicKey) Check(list ...*big.Int) error {
+	product := big.NewInt(1)
+	for _, c := range list {
+		if c.Sign() <= 0 || c.Cmp(k.square) >= 0 {
+			return errors.New("paillier: a ciphertext is 0, or not below the square of the modulus")
+		}
+		product.Mul(product, c)
+		product.Mod(product, k.n)
+	}
+	if new(big.Int).GCD(nil, nil, product, k.n).Cmp(big.NewInt(1)) != 0 {
+		return errors.New("paillier: a ciphertext has a factor in common with the modulus")
+	}
+	return nil
+}
+
+// Blinder makes encryptions of 0 for a public key, under a base of its own.
+type Blinder struct {
+	key   *PublicKey
+	table table
+}
+
+// Blinder returns a blinder whose base is drawn from random.
+func (k *PublicKey) Blinder(random io.Reader) (*Blinder, error) {
+	base, err := k.base(random)
+	if err != nil {
+		return nil, err
+	}
+	return &Blinder{k, newTable(base, k.square)}, nil
+}
+
+// Blind adds an encryption of 0 to the ciphertext c, and returns c.
+func (b *Blinder) Blind(c *big.Int, exponent Exponent) *big.Int {
+	return b.key.Add(c, b.table.power(exponent))
+}
+
+// base returns (-x^2)^n mod n^2 for a random x.
+func (k *PublicKey) base(random io.Reader) (*big.Int, error) {
+	x, err := below(random, k.n)
+	if err != nil {
+		return nil, err
+	}
+	x.Mul(x, x).Mod(x, k.n).Sub(k.n, x)
+	return x.Exp(x, k.n, k.square), nil
+}
+
+// below draws a number from 0 to n-1; that it is not quite uniform costs 2^-128.
+func below(random io.Reader, n *big.Int) (*big.Int, error) {
+	b := make([]byte, (n.BitLen()+7)/8+16)
+	if _, err := io.ReadFull(random, b); err != nil {
+		return nil, fmt.Errorf("paillier: %w", err)
+	}
+	x := new(big.Int).SetBytes(b)
+	return x.Mod(x, n), nil
+}

@@ -1,0 +1,121 @@
+package paillier
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+)
+
+// PrivateKey encrypts, and decrypts sums.
+type PrivateKey struct {
+	PublicKey
+	p, q    half
+	inverse *big.Int // of q^2 modulo p^2
+	within  *big.Int // inverse of q modulo p
+}
+
+// half is the arithmetic modulo the square of one of the primes.
+type half struct {
+	prime, square *big.Int
+	less          *big.Int // prime - 1
+	scale         *big.Int // takes a logarithm to a plaintext
+	table         table    // of the base
+}
+
+// GenerateKey draws a key of bits bits, a multiple of 2.
+func GenerateKey(random io.Reader, bits int) (*PrivateKey, error) {
+	if bits < leastBits || bits > mostBits || bits%16 != 0 {
+		return nil, fmt.Errorf("paillier: keys of %d bits; %d to %d are possible", bits, leastBits, mostBits)
+	}
+	p, err := prime(random, bits/2)
+	if err != nil {
+		return nil, err
+	}
+	q, err := prime(random, bits/2)
+	if err != nil {
+		return nil, err
+	}
+	if p.Cmp(q) == 0 {
+		return nil, errors.New("paillier: both primes are equal")
+	}
+	n := new(big.Int).Mul(p, q)
+	k := &PrivateKey{PublicKey: PublicKey{n: n, square: new(big.Int).Mul(n, n)}}
+	base, err := k.base(random)
+	if err != nil {
+		return nil, err
+	}
+	k.p, k.q = newHalf(p, n, base), newHalf(q, n, base)
+	k.inverse = new(big.Int).ModInverse(k.q.square, k.p.square)
+	k.within = new(big.Int).ModInverse(q, p)
+	return k, nil
+}
+
+// prime draws a prime that is 3 modulo 4 and begins with two ones.
+func prime(random io.Reader, bits int) (*big.Int, error) {
+	const rounds = 20
+	b := make([]byte, bits/8)
+	for p := new(big.Int); ; {
+		if _, err := io.ReadFull(random, b); err != nil {
+			return nil, fmt.Errorf("paillier: %w", err)
+		}
+		b[0] |= 0xc0
+		b[len(b)-1] |= 3
+		if p.SetBytes(b).ProbablyPrime(rounds) {
+			return p, nil
+		}
+	}
+}
+
+func newHalf(prime, n, base *big.Int) half {
+	one := big.NewInt(1)
+	h := half{prime: prime, square: new(big.Int).Mul(prime, prime), less: new(big.Int).Sub(prime, one)}
+	h.scale = h.logarithm(new(big.Int).Add(n, one))
+	h.scale.ModInverse(h.scale, prime)
+	h.table = newTable(base, h.square)
+	return h
+}
+
+// logarithm returns (c^(prime-1) mod prime^2 - 1) / prime.
+func (h *half) logarithm(c *big.Int) *big.Int {
+	x := new(big.Int).Mod(c, h.square)
+	x.Exp(x, h.less, h.square).Sub(x, big.NewInt(1))
+	return x.Div(x, h.prime)
+}
+
+// plaintext returns the plaintext of c modulo the prime.
+func (h *half) plaintext(c *big.Int) *big.Int {
+	m := h.logarithm(c)
+	return m.Mul(m, h.scale).Mod(m, h.prime)
+}
+
+// Encrypt returns a ciphertext of m modulo n.
+func (k *PrivateKey) Encrypt(m *big.Int, exponent Exponent) *big.Int {
+	p, q := k.p.table.power(exponent), k.q.table.power(exponent)
+	blind := garner(p, q, k.p.square, k.q.square, k.inverse)
+	c := new(big.Int).Mod(m, k.n)
+	c.Mul(c, blind).Mod(c, k.n).Mul(c, k.n).Add(c, blind)
+	return c.Mod(c, k.square)
+}
+
+// Decrypt returns the plaintext of c, from 0 to n-1.
+func (k *PrivateKey) Decrypt(c *big.Int) *big.Int {
+	return garner(k.p.plaintext(c), k.q.plaintext(c), k.p.prime, k.q.prime, k.within)
+}
+
+// Signed returns the plaintext of c that lies nearest to 0.
+func (k *PrivateKey) Signed(c *big.Int) *big.Int {
+	m := k.Decrypt(c)
+	if m.BitLen() >= k.n.BitLen()-1 && new(big.Int).Lsh(m, 1).Cmp(k.n) > 0 {
+		m.Sub(m, k.n)
+	}
+	return m
+}
+
+// garner returns the number below pp qq that is p modulo pp and q modulo qq; inverse is
+// the inverse of qq modulo pp.
+func garner(p, q, pp, qq, inverse *big.Int) *big.Int {
+	x := new(big.Int).Sub(p, q)
+	x.Mul(x, inverse).Mod(x, pp)
+	return x.Mul(x, qq).Add(x, q)
+}
