@@ -1,0 +1,119 @@
+package secureboost
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+)
+
+// layout says how rows and sums are cut into messages.
+type layout struct {
+	row       int // bytes of a row's gradients
+	rows      int // of a chunk
+	unit      int // bytes of a unit of sums
+	slots     int // sums in a unit
+	units     int // of a chunk
+	additions int // of rows to sums that one step makes
+	packs     int // units that one step makes
+}
+
+func (l layout) chunksOf(items, each int) int { return max(1, (items+each-1)/each) }
+
+// unitsOf counts the units of some sums.
+func (l layout) unitsOf(cells int) int { return (cells + l.slots - 1) / l.slots }
+
+// opener is the guest's side of an encryption.
+type opener interface {
+	// hello is sent to the hosts first; nil: nothing is.
+	hello() []byte
+	// seal encodes the gradients of rows from first on, for a tree.
+	seal(tree, first int, g [][2]int64) ([]byte, error)
+	// open decodes whole units of sums.
+	open(body []byte) ([][2]int64, error)
+}
+
+// adder is a host's side of an encryption.
+type adder interface {
+	// meet takes the guest's hello.
+	meet(body []byte) error
+	// take decodes the gradients of rows from first on.
+	take(first int, body []byte) error
+	// begin makes room for sums.
+	begin(cells int)
+	// add adds a row to a sum. Different sums may be added to at once.
+	add(cell, row int)
+	// pack encodes units of the sums, numbered by what is unique in the session.
+	pack(number uint32, first, count int) ([]byte, error)
+}
+
+// plain is no encryption.
+type plain struct {
+	rows  [][2]int64
+	cells [][2]int64
+}
+
+func plainLayout() layout {
+	return layout{row: 16, rows: 1 << 13, unit: 16, slots: 1, units: 1 << 13, additions: 1 << 22, packs: 1 << 13}
+}
+
+func (*plain) hello() []byte { return nil }
+
+func (*plain) seal(_, _ int, g [][2]int64) ([]byte, error) { return appendPairs(nil, g), nil }
+
+func appendPairs(b []byte, list [][2]int64) []byte {
+	for _, v := range list {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v[0]))
+		b = binary.LittleEndian.AppendUint64(b, uint64(v[1]))
+	}
+	return b
+}
+
+func pairs(b []byte) [][2]int64 {
+	list := make([][2]int64, len(b)/16)
+	for i := range list {
+		at := b[16*i:]
+		list[i] = [2]int64{int64(binary.LittleEndian.Uint64(at)), int64(binary.LittleEndian.Uint64(at[8:]))}
+	}
+	return list
+}
+
+func (*plain) open(body []byte) ([][2]int64, error) { return pairs(body), nil }
+
+func (*plain) meet([]byte) error { return errors.New("a key where nothing is encrypted") }
+
+func (p *plain) take(first int, body []byte) error {
+	list := pairs(body)
+	for _, v := range list {
+		if err := checkGradient(v); err != nil {
+			return err
+		}
+	}
+	copy(p.rows[first:], list)
+	return nil
+}
+
+func checkGradient(v [2]int64) error {
+	if v[0] < -MostGradient || v[0] > MostGradient || v[1] < 1 || v[1] > MostGradient {
+		return fmt.Errorf("a row has a gradient of %d and a second derivative of %d steps", v[0], v[1])
+	}
+	return nil
+}
+
+func (p *plain) begin(cells int) { p.cells = make([][2]int64, cells) }
+
+func (p *plain) add(cell, row int) {
+	c, g := &p.cells[cell], p.rows[row]
+	c[0], c[1] = c[0]+g[0], c[1]+g[1]
+}
+
+func (p *plain) pack(_ uint32, first, count int) ([]byte, error) {
+	return appendPairs(nil, p.cells[first:first+count]), nil
+}
+
+// stream is randomness of a member for one item.
+func stream(seed [sha256.Size]byte, what string, a, b int) *prg.Stream {
+	return prg.New(seed, "secureboost/"+what, binary.LittleEndian.AppendUint64(nil, uint64(a)), binary.LittleEndian.AppendUint64(nil, uint64(b)))
+}

@@ -1,0 +1,77 @@
+// Package secureboost lets parties who hold different columns of the same rows train
+// boosted trees. The guest has the labels, and decides; the hosts add up its gradients
+// over the bins of their columns.
+//
+// Source: Cheng, Fan, Jin, Liu, Chen, Papadopoulos, Yang, "SecureBoost: a lossless
+// federated learning framework", IEEE Intelligent Systems 2021, Algorithms 1 and 2.
+// Packing of gradients and of sums follows Chen et al., "SecureBoost+", 2021.
+//
+// Rounds:
+//
+//	1 Key        guest -> host   modulus of a Paillier key (encryption paillier)
+//	1 Shape      host -> guest   how many bins each of the host's columns has
+//	then for each tree:
+//	2 Gradients  guest -> host   gradient and second derivative of each training row
+//	and for each level of the tree:
+//	3 Sums       host -> guest   sums over each bin but the first, for each node asked for
+//	4 Choose     guest -> host   the host's own columns and bins at which nodes are split
+//	5 Bits       host -> guest   which rows of these nodes go left
+//	6 Divide     guest -> host   which rows of each node go left
+//	at last:
+//	7 Finish     guest -> host   no more trees; all end
+//
+// Of the two children of a node, sums are asked for the one with fewer training rows, the
+// left one of equals. The guest gets the other's by subtraction from the parent's, and
+// the sums of first bins by subtraction from the node's total. On the last level there
+// is no Divide.
+//
+// The decisions, from gradients to leaves, are a [Learner] that the caller gives, such as
+// boost.Booster of package learn/boost:
+//
+//	params, err := secureboost.NewParams(secureboost.Spec{Rows: n, Training: m, Rounds: 50, Depth: 3})
+//	guest, err := secureboost.NewGuest(setup, params, input, booster)
+//	// elsewhere
+//	host, err := secureboost.NewHost(setup, params, input)
+//	// a runner calls Step until all have ended; then
+//	splits := host.Splits() // the host's part of the trees
+//
+// # Exact sums
+//
+// Gradients are whole numbers, so sums are exact and encryption changes nothing: with
+// and without it the trees are those of the same training in one place.
+//
+// A row is one plaintext, g 2^48 + h. Sums over fewer than 2^20 rows with |g| and h up to
+// 2^24 stay below 2^44. A host shifts sums by multiples of 96 bits and adds them, so
+// that one ciphertext of 4,096 bits carries the sums of 21 bins, and blinds it by an
+// encryption of 0 of its own before it leaves: the product of ciphertexts alone would
+// tell the guest which rows are in it, since the guest knows their randomness.
+//
+// # What is checked
+//
+// Bounds and lengths of everything. A host's sums of second derivatives must be between 0
+// and the node's total, for every column and node. The rows that a host sends left must
+// have the sums that it told before; a host that sends others is named. A ciphertext
+// must be a unit modulo n^2.
+//
+// # Who learns what
+//
+//   - Encryption none: each host learns every training row's gradients. In the first tree
+//     a gradient has one of two values, which are the labels.
+//   - Encryption paillier: a host learns no gradient.
+//   - In both, a host learns which rows are together in each node above the last level,
+//     and at which level: rows of one node have similar labels. It learns the number of
+//     trees and which of its own columns were of use, and where they were cut.
+//   - The guest learns, for each node that is asked for and each bin of each host's column, the
+//     sums of gradients. In the first tree, where all second derivatives are equal, this
+//     is the number of rows in the bin. It learns which rows of a node go left where a
+//     host's column splits it. It does not learn a column's name or values.
+//   - Two hosts together learn no more than each of them. A host together with the guest
+//     learns what both know.
+//
+// # What is not promised
+//
+// A guest that lies about its gradients can single rows out: if one row has a gradient
+// and all others have none, the sums tell the row's bin in every column. Parties here are
+// taken to follow the protocol and to be curious. A host's sums and cuts are its own
+// word. Time on the guest's machine depends on its key; see internal/crypto/paillier.
+package secureboost

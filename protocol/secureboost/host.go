@@ -1,0 +1,292 @@
+package secureboost
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// TimerGuest bounds a host's wait for the guest. It must outlast the slowest other
+// host's sums, and the guest's encryption of all rows.
+const TimerGuest protocol.Timer = "secureboost/guest"
+
+// Host adds up gradients over the bins of its columns.
+type Host struct {
+	setup  protocol.Setup
+	life   protocol.Life
+	params Params
+	input  Input
+	cipher adder
+	layout layout
+	guest  string
+	told   int  // sums for each node
+	met    bool // has what it needs to read gradients
+
+	stage   hostStage
+	tree    int    // whose gradients come, or that grows
+	have    []bool // chunks of gradients
+	missing int
+	depth   int
+	level   []node
+	asked   []int
+	at      int    // of asked, whose sums are made
+	added   int    // rows of it
+	packed  int    // units of it
+	body    []byte // units that wait for a whole chunk
+	chosen  []choice
+	bits    []byte // that were sent for the chosen nodes
+	splits  []Split
+}
+
+// hostStage is what a host does.
+type hostStage uint8
+
+const (
+	resting  hostStage = iota // waits for a tree's gradients, or the end
+	taking                    // has some of them
+	summing                   // makes sums
+	choosers                  // waits for the guest's choice
+	divided                   // waits for the division, the next tree or the end
+)
+
+// NewHost returns the machine of a host.
+func NewHost(s protocol.Setup, in Input) (*Host, error) {
+	p, err := member(s, in, protocol.RoleParty)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{
+		setup: s, params: p, input: in, guest: s.Session.With(protocol.RoleLeader)[0], told: told(in.Bins),
+		layout: plainLayout(), cipher: &plain{rows: make([][2]int64, p.spec.Training)}, met: true,
+	}
+	if p.spec.Encryption == Paillier {
+		h.layout, h.met = sealedLayout(p.keyBits()), false
+		h.cipher = &blind{bits: p.keyBits(), seed: s.Seed, rows: make([]*big.Int, p.spec.Training)}
+	}
+	h.await()
+	return h, nil
+}
+
+// Splits returns the host's part of the trees so far.
+func (h *Host) Splits() []Split { return h.splits }
+
+// InputHash returns the hash that the start event must hold.
+func (h *Host) InputHash() [sha256.Size]byte { return h.input.Hash }
+
+// Step implements [protocol.Machine].
+func (h *Host) Step(e protocol.Event) (protocol.Effects, error) {
+	effects, err := h.life.Step(h.setup, e, protocol.Handlers{Start: h.start, Receive: h.receive, Resume: h.resume, Expire: h.expire})
+	if err != nil || effects.End != nil {
+		return effects, err
+	}
+	if effects.Resume = h.stage == summing; !effects.Resume {
+		effects.Arm = []protocol.Timer{TimerGuest}
+	}
+	return effects, nil
+}
+
+func (h *Host) start(e protocol.Start) (protocol.Effects, error) {
+	if e.InputHash != h.input.Hash {
+		return protocol.Effects{}, errInput
+	}
+	return protocol.Effects{Sync: true, Send: []protocol.Message{h.setup.Message(h.guest, roundHello, kindShape, encodeShape(h.input.Bins))}}, nil
+}
+
+func (h *Host) expire(t protocol.Timer) (protocol.Effects, error) {
+	switch {
+	case t != TimerGuest:
+		return protocol.Effects{}, fmt.Errorf("secureboost: a host has no timer %q", t)
+	case h.stage == summing:
+		return protocol.Effects{}, nil
+	}
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(h.guest, protocol.KindSilent, fmt.Errorf("secureboost: %s did not go on in time", h.guest)))
+}
+
+func (h *Host) receive(m protocol.Message) (protocol.Effects, error) {
+	whole := m.Chunks == 1 && m.Sender == h.guest
+	between := h.stage == resting || h.stage == divided
+	switch {
+	case whole && m.Round == roundHello && m.Kind == kindKey && m.Sequence == 0 && !h.met:
+		return h.receiveKey(m)
+	case m.Sender == h.guest && m.Round == roundGradients && m.Kind == kindOf(roundGradients) && (between || h.stage == taking):
+		return h.receiveGradients(m)
+	case whole && m.Round == roundChoose && m.Kind == kindOf(roundChoose) && h.stage == choosers && m.Sequence == request(h.tree, h.depth):
+		return h.receiveChoose(m)
+	case whole && m.Round == roundDivide && m.Kind == kindOf(roundDivide) && h.stage == divided && h.depth+1 < h.params.spec.Depth && m.Sequence == request(h.tree, h.depth):
+		return h.receiveDivide(m)
+	case whole && m.Round == roundFinish && m.Kind == kindOf(roundFinish) && between && m.Sequence == 0:
+		if len(m.Body) > 0 {
+			return protocol.Effects{}, m.Malformed(fmt.Errorf("secureboost: %d bytes where none belong", len(m.Body)))
+		}
+		return protocol.Finish(protocol.Effects{}, nil)
+	}
+	return protocol.Effects{}, m.Unexpected()
+}
+
+func (h *Host) receiveKey(m protocol.Message) (protocol.Effects, error) {
+	if err := h.cipher.meet(m.Body); err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	h.met = true
+	return protocol.Effects{}, nil
+}
+
+// await makes ready for the gradients of a tree.
+func (h *Host) await() {
+	h.have = make([]bool, h.layout.chunksOf(h.params.spec.Training, h.layout.rows))
+	h.missing = len(h.have)
+}
+
+func (h *Host) receiveGradients(m protocol.Message) (protocol.Effects, error) {
+	want := h.tree
+	if h.stage == divided {
+		want++
+	}
+	if int(m.Sequence) != want || want >= h.params.spec.Rounds || int(m.Chunks) != len(h.have) || h.stage == taking && h.have[m.Chunk] {
+		return protocol.Effects{}, m.Unexpected()
+	}
+	first := int(m.Chunk) * h.layout.rows
+	if n := min(h.layout.rows, h.params.spec.Training-first) * h.layout.row; len(m.Body) != n {
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("secureboost: %d bytes of gradients, not %d", len(m.Body), n))
+	}
+	if !h.met {
+		return protocol.Effects{}, protocol.ErrLater
+	}
+	if err := h.cipher.take(first, m.Body); err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	if h.stage != taking {
+		h.await()
+		h.tree, h.stage = want, taking
+	}
+	h.have[m.Chunk] = true
+	if h.missing--; h.missing == 0 {
+		h.depth = 0
+		h.sum([]node{root(h.params)})
+	}
+	return protocol.Effects{Progress: protocol.Progress{Stage: "trees", Done: int64(h.tree), Total: int64(h.params.spec.Rounds)}}, nil
+}
+
+// sum begins the sums of a level.
+func (h *Host) sum(level []node) {
+	h.level, h.asked, h.at, h.stage = level, smaller(level), 0, summing
+	h.beginNode()
+}
+
+func (h *Host) beginNode() {
+	h.added, h.packed, h.body = 0, 0, nil
+	h.cipher.begin(h.told)
+}
+
+// resume makes the next sums: it adds some rows, or packs some units.
+func (h *Host) resume() (protocol.Effects, error) {
+	if h.stage != summing {
+		return protocol.Effects{}, errors.New("secureboost: there is nothing to resume")
+	}
+	if n := h.level[h.asked[h.at]]; h.added < n.training && h.told > 0 {
+		end := min(n.training, h.added+max(1, h.layout.additions/len(h.input.Bins)))
+		h.add(n.rows[h.added:end])
+		h.added = end
+		return protocol.Effects{}, nil
+	}
+	return h.pack()
+}
+
+// add adds rows to the sums. The first bin of a column has none.
+func (h *Host) add(rows []int32) {
+	firsts, next := make([]int, len(h.input.Bins)), 0
+	for f, bins := range h.input.Bins {
+		firsts[f] = next - 1
+		next += bins - 1
+	}
+	linalg.Each(len(firsts), 1, func(f int) {
+		codes := h.input.Codes[f]
+		for _, r := range rows {
+			if c := int(codes[r]); c > 0 {
+				h.cipher.add(firsts[f]+c, int(r))
+			}
+		}
+	})
+}
+
+// pack encodes the next units, and sends a chunk once it is whole.
+func (h *Host) pack() (protocol.Effects, error) {
+	units, sequence := h.layout.unitsOf(h.told), request(h.tree, h.depth)<<8|uint32(h.asked[h.at])
+	body, err := h.cipher.pack(sequence, h.packed, min(h.layout.packs, units-h.packed))
+	if err != nil {
+		return protocol.Finish(protocol.Effects{}, err)
+	}
+	h.body = append(h.body, body...)
+	h.packed = min(units, h.packed+h.layout.packs)
+	if h.packed < units && len(h.body) < h.layout.units*h.layout.unit {
+		return protocol.Effects{}, nil
+	}
+	m := h.setup.Message(h.guest, roundSums, kindOf(roundSums), h.body)
+	m.Sequence = sequence
+	e := protocol.Effects{Send: []protocol.Message{m.Piece(max(0, h.packed-1)/h.layout.units, h.layout.chunksOf(units, h.layout.units))}}
+	h.body = nil
+	if h.packed == units {
+		h.nextNode()
+	}
+	return e, nil
+}
+
+func (h *Host) nextNode() {
+	if h.at++; h.at == len(h.asked) {
+		h.stage = choosers
+		return
+	}
+	h.beginNode()
+}
+
+// receiveChoose notes the splits by the host's columns, and says which rows go left.
+func (h *Host) receiveChoose(m protocol.Message) (protocol.Effects, error) {
+	list, err := decodeChoices(m.Body, len(h.level), h.input.Bins)
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	var bits []byte
+	for _, c := range list {
+		n := h.level[c.node]
+		bits = append(bits, n.bitsOf(h.input.Codes[c.column], c.bin)...)
+		h.splits = append(h.splits, Split{Tree: h.tree, Node: n.place, Column: c.column, Bin: c.bin})
+	}
+	h.chosen, h.bits, h.stage = list, bits, divided
+	answer := h.setup.Message(h.guest, roundBits, kindOf(roundBits), bytes.Clone(bits))
+	answer.Sequence = m.Sequence
+	return protocol.Effects{Send: []protocol.Message{answer}}, nil
+}
+
+// receiveDivide divides the level, by the host's own bits where it was asked for them.
+func (h *Host) receiveDivide(m protocol.Message) (protocol.Effects, error) {
+	bits, err := decodeDivision(m.Body, h.level)
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	own := h.bits
+	for _, c := range h.chosen {
+		size := h.level[c.node].bytes()
+		if !bytes.Equal(bits[c.node], own[:size]) {
+			return protocol.Effects{}, m.Inconsistent("node %d is not divided by the bits that this host has sent", c.node)
+		}
+		own = own[size:]
+	}
+	var next []node
+	for k, b := range bits {
+		if b != nil {
+			left, right := h.level[k].divide(b)
+			next = append(next, left, right)
+		}
+	}
+	if len(next) == 0 {
+		return protocol.Effects{}, m.Inconsistent("no node is divided")
+	}
+	h.depth++
+	h.sum(next)
+	return protocol.Effects{}, nil
+}

@@ -1,0 +1,83 @@
+package secureboost
+
+import (
+	"errors"
+	"fmt"
+)
+
+// node is an open node of the tree that grows.
+type node struct {
+	place    int     // in the tree
+	rows     []int32 // ascending, so that training rows come first
+	training int     // of the rows
+}
+
+func root(p Params) node {
+	n := node{place: 1, rows: make([]int32, p.spec.Rows), training: p.spec.Training}
+	for i := range n.rows {
+		n.rows[i] = int32(i)
+	}
+	return n
+}
+
+// divide returns the children of n by a bit for each of its rows, which is set for rows
+// that go left.
+func (n node) divide(bits []byte) (left, right node) {
+	left.place, right.place = 2*n.place, 2*n.place+1
+	for i, r := range n.rows {
+		side := &right
+		if bits[i/8]>>(i%8)&1 == 1 {
+			side = &left
+		}
+		side.rows = append(side.rows, r)
+		if i < n.training {
+			side.training++
+		}
+	}
+	return left, right
+}
+
+// bitsOf has a bit for each row, set for rows that go left.
+func (n node) bitsOf(codes []uint8, bin int) []byte {
+	bits := make([]byte, n.bytes())
+	for i, r := range n.rows {
+		if int(codes[r]) <= bin {
+			bits[i/8] |= 1 << (i % 8)
+		}
+	}
+	return bits
+}
+
+// bytes is the length of a bit for each row.
+func (n node) bytes() int { return (len(n.rows) + 7) / 8 }
+
+var errBits = errors.New("bits of rows that are not in the node")
+
+// cutBits takes the node's bits off b.
+func (n node) cutBits(b []byte) (bits, rest []byte, err error) {
+	size := n.bytes()
+	if len(b) < size {
+		return nil, nil, fmt.Errorf("%d bytes for the bits of %d rows", len(b), len(n.rows))
+	}
+	if over := len(n.rows) % 8; over > 0 && b[size-1]>>over != 0 {
+		return nil, nil, errBits
+	}
+	return b[:size], b[size:], nil
+}
+
+// smaller lists the nodes of a level whose sums are asked for: the root, or of each two
+// children the one with fewer training rows.
+func smaller(level []node) []int {
+	if len(level) == 1 {
+		return []int{0}
+	}
+	var list []int
+	for k := 0; k < len(level); k += 2 {
+		least := k
+		if level[k].training > level[k+1].training {
+			least = k + 1
+		}
+		list = append(list, least)
+	}
+	return list
+}
