@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -298,3 +299,15 @@ func (g *Guest) seal() (protocol.Effects, error) {
 
 // request numbers the level within the session.
 func request(tree, depth int) uint32 { return uint32(tree*MaxDepth + depth) }
+
+func decodeShape(b []byte) ([]int, error) {
+	r := wire.NewReader(b)
+	bins := make([]int, r.Count(MaxColumns, 1))
+	for i := range bins {
+		bins[i] = int(r.Uint8()) + 1
+	}
+	if err := r.Close("secureboost: shape"); err != nil {
+		return nil, err
+	}
+	return bins, checkShape(bins)
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -289,4 +290,50 @@ func (h *Host) receiveDivide(m protocol.Message) (protocol.Effects, error) {
 	h.depth++
 	h.sum(next)
 	return protocol.Effects{}, nil
+}
+
+func encodeShape(bins []int) []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(bins)))
+	for _, b := range bins {
+		w.Uint8(uint8(b - 1))
+	}
+	return w.Bytes()
+}
+
+// decodeChoices decodes choices among so many nodes, in their order, by columns with
+// these bins. No column is split after its last bin.
+func decodeChoices(b []byte, nodes int, bins []int) ([]choice, error) {
+	r := wire.NewReader(b)
+	list := make([]choice, r.Count(nodes, 5))
+	last := -1
+	for i := range list {
+		c := choice{int(r.Uint16()), int(r.Uint16()), int(r.Uint8())}
+		if r.Err() == nil && (c.node <= last || c.node >= nodes || c.column >= len(bins) || c.bin+1 >= bins[c.column]) {
+			r.Fail(fmt.Errorf("node %d is split by bin %d of column %d", c.node, c.bin, c.column))
+		}
+		list[i], last = c, c.node
+	}
+	return list, r.Close("secureboost: choices")
+}
+
+func decodeDivision(b []byte, level []node) ([][]byte, error) {
+	bits := make([][]byte, len(level))
+	for k, n := range level {
+		if len(b) == 0 || b[0] > 1 {
+			return nil, fmt.Errorf("secureboost: division: node %d is neither a leaf nor split", k)
+		}
+		split := b[0] == 1
+		if b = b[1:]; !split {
+			continue
+		}
+		var err error
+		if bits[k], b, err = n.cutBits(b); err != nil {
+			return nil, fmt.Errorf("secureboost: division: node %d: %w", k, err)
+		}
+	}
+	if len(b) > 0 {
+		return nil, fmt.Errorf("secureboost: division: %d bytes too many", len(b))
+	}
+	return bits, nil
 }

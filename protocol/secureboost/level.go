@@ -3,6 +3,7 @@ package secureboost
 import (
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -265,4 +266,28 @@ func (g *Guest) children(n *open) []open {
 		right.histogram = n.histogram
 	}
 	return []open{left, right}
+}
+
+func encodeChoices(list []choice) []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(list)))
+	for _, c := range list {
+		w.Uint16(uint16(c.node))
+		w.Uint16(uint16(c.column))
+		w.Uint8(uint8(c.bin))
+	}
+	return w.Bytes()
+}
+
+// encodeDivision writes the bits of each node of a level; nil for a leaf.
+func encodeDivision(bits [][]byte) []byte {
+	var b []byte
+	for _, one := range bits {
+		if one == nil {
+			b = append(b, 0)
+		} else {
+			b = append(append(b, 1), one...)
+		}
+	}
+	return b
 }
