@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// layout says how rows and sums are cut into messages.
+// layout describes how rows and sums are cut into messages.
 type layout struct {
 	row       int // bytes of a row's gradients
 	rows      int // of a chunk

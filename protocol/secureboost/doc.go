@@ -38,7 +38,7 @@
 // # Exact sums
 //
 // Gradients are whole numbers, so sums are exact and encryption changes nothing: with
-// and without it the trees are those of the same training in one place.
+// and without it the trees equal the trees of the same training in one place.
 //
 // A row is one plaintext, g 2^48 + h. Sums over fewer than 2^20 rows with |g| and h up to
 // 2^24 stay below 2^44. A host shifts sums by multiples of 96 bits and adds them, so

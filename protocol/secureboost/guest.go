@@ -55,7 +55,7 @@ type Guest struct {
 	answered  []bool      // hosts that have said which rows go left
 }
 
-// stage is what the guest does.
+// stage names the guest's present work.
 type stage uint8
 
 const (

@@ -44,7 +44,7 @@ type Host struct {
 	splits  []Split
 }
 
-// hostStage is what a host does.
+// hostStage names a host's present work.
 type hostStage uint8
 
 const (
@@ -301,8 +301,8 @@ func encodeShape(bins []int) []byte {
 	return w.Bytes()
 }
 
-// decodeChoices decodes choices among so many nodes, in their order, by columns with
-// these bins. No column is split after its last bin.
+// decodeChoices decodes choices among the given number of nodes, in their order, by
+// columns with these bins. No column is split after its last bin.
 func decodeChoices(b []byte, nodes int, bins []int) ([]choice, error) {
 	r := wire.NewReader(b)
 	list := make([]choice, r.Count(nodes, 5))

@@ -22,8 +22,8 @@
 //
 // # What is not promised
 //
-// Arithmetic is math/big's, whose time depends on the numbers: whoever can measure the
-// owner's time exactly may learn of the key. Ciphertexts can be changed on their way;
+// Arithmetic is math/big's, whose time depends on the numbers: somebody who can measure
+// the owner's time exactly may learn of the key. Ciphertexts can be changed on their way;
 // who sent them must be known by other means.
 package paillier
 

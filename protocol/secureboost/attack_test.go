@@ -1,0 +1,190 @@
+package secureboost
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/learn/boost"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// wdbc is a session on real data: the guest has ten columns and the labels, the host the
+// other twenty.
+func wdbc(t *testing.T, e Encryption, rows, rounds, depth int) *federation {
+	t.Helper()
+	set, err := bundled.Load("wdbc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set = set.Subset(dataset.Complement(rows, nil))
+	_, codes := dataset.Classes(set.Labels)
+	y := make([]float64, len(codes))
+	for i, c := range codes {
+		y[i] = float64(c)
+	}
+	s := Spec{Encryption: e, Rows: rows, Training: rows, Rounds: rounds, Depth: depth}
+	return shared(t, s, boost.Bin(dataset.RowsOf(set.X), rows, 16), y, 10, 20)
+}
+
+// gradientsSeen are the bodies of the first tree's gradients, row by row.
+func gradientsSeen(t *testing.T, f *federation) [][]byte {
+	t.Helper()
+	all := make([][]byte, f.params.Spec().Training)
+	f.run(t, func(m protocol.Message) []protocol.Message {
+		if m.Round == roundGradients && m.Sequence == 0 {
+			l := plainLayout()
+			if f.params.Spec().Encryption == Paillier {
+				l = sealedLayout(toyKey)
+			}
+			for i := range len(m.Body) / l.row {
+				all[int(m.Chunk)*l.rows+i] = m.Body[i*l.row : (i+1)*l.row]
+			}
+		}
+		return []protocol.Message{m}
+	})
+	return all
+}
+
+// The known attack: a gradient of the first tree is p - y, and p is the same for all
+// rows. Without encryption a host reads every label from its sign.
+func TestAttackGradientsAreLabels(t *testing.T) {
+	f := wdbc(t, None, 569, 1, 2)
+	for i, b := range gradientsSeen(t, f) {
+		label := 0.0
+		if int64(binary.LittleEndian.Uint64(b)) < 0 {
+			label = 1
+		}
+		if label != f.y[i] {
+			t.Fatalf("row %d is taken for %v, it is %v", i, label, f.y[i])
+		}
+	}
+}
+
+// Under encryption the attack has nothing to go by: no two rows have equal ciphertexts,
+// and the lowest bit of a ciphertext guesses labels no better than a coin does.
+func TestAttackOnCiphertextsFails(t *testing.T) {
+	f := wdbc(t, Paillier, 400, 1, 1)
+	seen, right := make(map[string]bool), 0
+	for i, b := range gradientsSeen(t, f) {
+		if seen[string(b)] {
+			t.Fatal("two rows have equal ciphertexts")
+		}
+		seen[string(b)] = true
+		if float64(b[len(b)-1]&1) == f.y[i] {
+			right++
+		}
+	}
+	if right < 160 || right > 240 { // four deviations of 400 coins
+		t.Errorf("%d of 400 labels are guessed", right)
+	}
+}
+
+// levels are the rows of a host's nodes at one level of each tree, as the host has them.
+func levels(t *testing.T, f *federation, depth int) [][]int {
+	t.Helper()
+	h, err := NewHost(f.setup(1), f.inputs[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups [][]int
+	feed := func(e protocol.Event) {
+		effects, err := h.Step(e)
+		for err == nil && effects.Resume {
+			effects, err = h.Step(protocol.Resumed{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	feed(protocol.Start{InputHash: h.InputHash()})
+	f.run(t, func(m protocol.Message) []protocol.Message {
+		if m.Receiver == f.names[1] {
+			feed(protocol.Received{Message: m})
+		}
+		if m.Round == roundDivide && h.depth == depth {
+			for _, n := range h.level {
+				var group []int
+				for _, r := range n.rows {
+					group = append(group, int(r))
+				}
+				groups = append(groups, group)
+			}
+		}
+		return []protocol.Message{m}
+	})
+	return groups
+}
+
+// The known leak that encryption does not close: a host sees which rows are together in a
+// node, and they have similar labels. A host that knows one label of each node, or which
+// class is the more frequent one there, guesses the labels of nearly all rows.
+func TestAttackNodesGiveLabelsAway(t *testing.T) {
+	for _, e := range []Encryption{None, Paillier} {
+		f := wdbc(t, e, 300, 1, 3)
+		right, total, frequent := 0, 0, 0
+		for _, y := range f.y {
+			frequent += int(y)
+		}
+		for _, group := range levels(t, f, 2) {
+			ones := 0
+			for _, i := range group {
+				ones += int(f.y[i])
+			}
+			right, total = right+max(ones, len(group)-ones), total+len(group)
+		}
+		share, blind := float64(right)/float64(total), float64(max(frequent, 300-frequent))/300
+		t.Logf("%s: %.3f of %d rows by their node, %.3f by the more frequent class", e, share, total, blind)
+		if total < 250 || share < blind+0.2 {
+			t.Errorf("%s: %.3f of %d rows are guessed right, and %.3f without nodes", e, share, total, blind)
+		}
+	}
+}
+
+// A guest that lies: one row has a gradient and all others none, and the host's sums name
+// the bin of that row in every column. Nothing prevents it.
+func TestAttackOneRowSingledOut(t *testing.T) {
+	f := newFederation(t, Spec{Encryption: Paillier, Rows: 30, Training: 30, Rounds: 1, Depth: 1}, 1, 3)
+	const victim = 7
+	spy := &spy{victim: victim}
+	nodes := f.nodes()
+	nodes[0].New = func() (protocol.Machine, error) { return NewGuest(f.setup(0), f.inputs[0], spy) }
+	runNodes(t, f, nodes)
+	for c := range 3 {
+		if got, want := spy.bins[1+c], int(f.inputs[1].Codes[c][victim]); got != want {
+			t.Errorf("column %d: bin %d is read, it is %d", c, got, want)
+		}
+	}
+}
+
+// spy is a learner that wants to know the bins of one row.
+type spy struct {
+	victim int
+	bins   []int
+	done   bool
+}
+
+func (s *spy) Gradients() ([][2]int64, bool) {
+	list := make([][2]int64, 30)
+	for i := range list {
+		list[i] = [2]int64{0, 1}
+	}
+	list[s.victim][0] = 1
+	return list, !s.done
+}
+
+func (s *spy) Split(_ int, histogram [][][2]int64) (column, bin int, ok bool) {
+	for _, cells := range histogram {
+		for b, c := range cells {
+			if c[0] != 0 {
+				s.bins = append(s.bins, b)
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+func (s *spy) Leaf(int, [2]int64, []int32) {}
+
+func (s *spy) Done() { s.done = true }
