@@ -141,7 +141,7 @@ func runNodes(t testing.TB, f *federation, nodes []sim.Node) {
 	}
 }
 
-// pooled is the same training with all columns in one place.
+// pooled returns a booster that was trained on all columns in one place.
 func (f *federation) pooled(t testing.TB) *boost.Booster {
 	t.Helper()
 	b, err := f.booster()
