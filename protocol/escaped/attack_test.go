@@ -1,0 +1,99 @@
+package escaped
+
+import (
+	"math"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// overheard holds the numbers that north sends to south, a party behind it: M = X - A and N = a A.
+type overheard struct{ masked, mask linalg.Matrix[float64] }
+
+// overhear runs a session and keeps what south gets of north.
+func overhear(t *testing.T, north, south linalg.Matrix[float64]) overheard {
+	t.Helper()
+	o := overheard{linalg.New[float64](north.Rows, north.Cols), linalg.New[float64](north.Rows, north.Cols)}
+	cfg := session(t, Input{Rows: north}, Input{Rows: south})
+	cfg.Intercept = func(m protocol.Message) []protocol.Message {
+		if m.Sender == "north" && m.Receiver == "south" {
+			to := o.masked
+			if m.Kind == kindMask {
+				to = o.mask
+			}
+			lo, hi := span(len(to.Data), int(m.Chunk))
+			if err := decodeNumbers(m.Body, to.Data[lo:hi]); err != nil {
+				t.Error(err)
+			}
+		}
+		return []protocol.Message{m}
+	}
+	mustRun(t, cfg)
+	return o
+}
+
+// guess returns the rows M + N/a, and how far the worst value is off.
+func (o overheard) guess(a float64, truth linalg.Matrix[float64]) (worst float64) {
+	for i, v := range truth.Data {
+		worst = max(worst, math.Abs(o.masked.Data[i]+o.mask.Data[i]/a-v))
+	}
+	return worst
+}
+
+// One value that south knows of north gives it all of north's rows. Measured: to 1.2e-14.
+func TestOneKnownValueGivesAllRows(t *testing.T) {
+	north := randomRows("north", 50, 30)
+	o := overhear(t, north, randomRows("south", 3, 30))
+	a := o.mask.Data[7] / (north.Data[7] - o.masked.Data[7])
+	if worst := o.guess(a, north); worst > 1e-13 {
+		t.Errorf("the worst value is off by %.2g", worst)
+	}
+	if worst := o.guess(a*1.01, north); worst < .1 {
+		t.Errorf("a wrong number gives the rows too, to %.2g", worst)
+	}
+}
+
+// Images have a background of zeros, where -N/M is a. South knows no value: it takes the ratio
+// that most values share. Measured on the bundled digits: to 7.5e-14 of pixels up to 16.
+func TestTheMostFrequentRatioGivesAllImages(t *testing.T) {
+	set, err := bundled.Load("digits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := dataset.RowsOf(set.X)
+	north, south := linalg.New[float64](200, set.X.Cols()), linalg.New[float64](5, set.X.Cols())
+	linalg.Gather(north, all, 0)
+	linalg.Gather(south, all, 200)
+	o := overhear(t, north, south)
+	counts := make(map[int64]int)
+	var best int64
+	for i := range o.mask.Data {
+		ratio := int64(math.Round(-o.mask.Data[i] / o.masked.Data[i] * 1e9))
+		if counts[ratio]++; counts[ratio] > counts[best] {
+			best = ratio
+		}
+	}
+	var sum, n float64
+	for i := range o.mask.Data { // the rounded ratio, made sharp by those that have it
+		if ratio := -o.mask.Data[i] / o.masked.Data[i]; math.Abs(ratio*1e9-float64(best)) < 2 {
+			sum, n = sum+ratio, n+1
+		}
+	}
+	if worst := o.guess(sum/n, north); worst > 1e-12 {
+		t.Errorf("the worst pixel is off by %.2g", worst)
+	}
+}
+
+// The server knows 1/a: with south it needs no attack.
+func TestTheServerAndAPartyReadTheOneBefore(t *testing.T) {
+	north := randomRows("north", 20, 10)
+	cfg := session(t, Input{Rows: north}, Input{Rows: randomRows("south", 3, 10)})
+	s := mustRun(t, cfg).Outcome("hub").Machine.(*Server)
+	o := overhear(t, north, randomRows("south", 3, 10))
+	if worst := o.guess(1/s.sources[0].scale, north); worst > 1e-13 {
+		t.Errorf("the worst value is off by %.2g", worst)
+	}
+}

@@ -1,0 +1,112 @@
+package escaped
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const (
+	// MaxValue bounds the entries of rows; masks of at most 50 hide nothing of larger ones, and
+	// cost them digits.
+	MaxValue = 1e6
+	// MaxWords bounds the entries of a party's rows, of which it holds five copies and two of a
+	// partner's.
+	MaxWords = 1 << 27
+	// MaxRows bounds the rows of a party.
+	MaxRows       = 1 << 20
+	maxLabelBytes = protocol.MaxNameBytes
+)
+
+// Input is a party's contribution.
+type Input struct {
+	Rows   linalg.Rows // n x f, already scaled
+	Labels []string    // n of 1 to 64 bytes, or nil: none
+	Test   []bool      // n, true for held-out rows; nil: none is
+}
+
+func (in Input) shape() (rows, features int) {
+	if in.Rows == nil {
+		return 0, 0
+	}
+	return in.Rows.Shape()
+}
+
+// Hash returns the SHA-256 of the canonical encoding of in, for protocol.Start.
+func (in Input) Hash() [sha256.Size]byte {
+	h := sha256.New()
+	var w wire.Writer
+	w.String("mercer/v1/escaped/input")
+	n, f := in.shape()
+	w.Uint32(uint32(n))
+	w.Uint32(uint32(f))
+	w.Strings(in.Labels)
+	w.Uint32(uint32(len(in.Test)))
+	for _, t := range in.Test {
+		w.Bool(t)
+	}
+	h.Write(w.Bytes())
+	row := make([]float64, f)
+	for i := range n {
+		in.Rows.ReadRow(i, row)
+		w.Reset()
+		w.Float64s(row)
+		h.Write(w.Bytes())
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func (in Input) validate() error {
+	n, f := in.shape()
+	switch {
+	case n < 1 || n > MaxRows || f < 1 || n > MaxWords/f:
+		return fmt.Errorf("escaped: %d rows of %d features; a party brings 1 to %d rows and at most %d values; use protocol okra", n, f, MaxRows, MaxWords)
+	case in.Labels != nil && len(in.Labels) != n:
+		return fmt.Errorf("escaped: %d labels for %d rows", len(in.Labels), n)
+	case in.Test != nil && len(in.Test) != n:
+		return fmt.Errorf("escaped: %d test flags for %d rows", len(in.Test), n)
+	}
+	for i, l := range in.Labels {
+		if l == "" || len(l) > maxLabelBytes {
+			return fmt.Errorf("escaped: row %d: label %q; a label has 1 to %d bytes", i, l, maxLabelBytes)
+		}
+	}
+	row := make([]float64, f)
+	for i := range n {
+		in.Rows.ReadRow(i, row)
+		for j, v := range row {
+			if !(math.Abs(v) <= MaxValue) { // false for NaN
+				return fmt.Errorf("escaped: row %d, feature %d: %v; fill in missing values and scale the features first", i, j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// errEdited refuses a Start over other data than the constructor got: the difference under one
+// mask is the edit in clear.
+var errEdited = errors.New("escaped: the rows are not those the session started with; restore them, or start a new session")
+
+// Labels travel in clear, and with them which rows are held out.
+const labelsPerChunk = protocol.MaxChunkBytes / (2 + maxLabelBytes + 1)
+
+func labelChunks(rows int) int { return (rows + labelsPerChunk - 1) / labelsPerChunk }
+
+func (in Input) encodeLabels(chunk int) []byte {
+	var w wire.Writer
+	n, _ := in.shape()
+	for i := chunk * labelsPerChunk; i < min(n, (chunk+1)*labelsPerChunk); i++ {
+		label := ""
+		if in.Labels != nil {
+			label = in.Labels[i]
+		}
+		w.String(label)
+		w.Bool(in.Test != nil && in.Test[i])
+	}
+	return w.Bytes()
+}

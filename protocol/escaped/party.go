@@ -1,0 +1,241 @@
+package escaped
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Party brings rows.
+type Party struct {
+	core
+	input    Input
+	hash     [sha256.Size]byte
+	self     int
+	scale    float64 // a
+	rows     linalg.Matrix[float64]
+	mask     linalg.Matrix[float64] // A
+	counts   []int                  // rows of each party; nil before the grant
+	guests   []*guest               // by party; nil for oneself
+	partners []int                  // still to be met, the next first
+	agenda   []task
+}
+
+// task is a piece of work with what it sends.
+type task func() []protocol.Message
+
+// guest holds the numbers that have come from another party.
+type guest struct {
+	masked *sheet // X - A
+	mask   *sheet // a A, of a party before this one; nil of one behind
+}
+
+func (g *guest) complete() bool {
+	return g.masked.complete() && (g.mask == nil || g.mask.complete())
+}
+
+// forget drops the numbers, and remembers that they came.
+func (g *guest) forget() []protocol.Message {
+	for _, s := range []*sheet{g.masked, g.mask} {
+		if s != nil {
+			s.m = linalg.Matrix[float64]{}
+		}
+	}
+	return nil
+}
+
+// NewParty returns the machine of a party. It refuses an input that it cannot mask.
+func NewParty(s protocol.Setup, in Input) (*Party, error) {
+	c, err := newCore(s, protocol.RoleParty, protocol.RoleLeader)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.validate(); err != nil {
+		return nil, err
+	}
+	p := &Party{core: c, input: in, hash: in.Hash(), self: c.index(s.Self)}
+	p.partners = circle(len(c.parties), p.self)
+	p.rows = linalg.New[float64](in.shape())
+	linalg.Gather(p.rows, in.Rows, 0)
+	return p, nil
+}
+
+// InputHash returns the hash of the rows and labels, for protocol.Start.
+func (p *Party) InputHash() [sha256.Size]byte { return p.hash }
+
+// TotalRows returns how many rows all parties bring, once the server has said so; 0 before.
+func (p *Party) TotalRows() (total int) {
+	for _, n := range p.counts {
+		total += n
+	}
+	return total
+}
+
+// Step implements [protocol.Machine].
+func (p *Party) Step(e protocol.Event) (protocol.Effects, error) {
+	return p.life.Step(p.setup, e, protocol.Handlers{Start: p.start, Receive: p.receive, Resume: p.resume, Expire: p.expire})
+}
+
+func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
+	if e.InputHash != p.hash {
+		return protocol.Effects{}, errEdited
+	}
+	a := announce{p.rows.Rows, p.input.Labels != nil}
+	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerGrant},
+		Send: []protocol.Message{p.setup.Message(p.server(), roundAnnounce, kindAnnounce, a.encode())}}, nil
+}
+
+func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
+	from := p.index(m.Sender)
+	switch {
+	case m.Sequence != 0:
+	case m.Round == roundAnnounce && m.Kind == kindGrant && m.Sender == p.server() && p.counts == nil:
+		return p.receiveGrant(m)
+	case m.Round == roundReceipt && m.Kind == kindReceipt && m.Sender == p.server() && p.sent():
+		return p.receiveReceipt(m)
+	case m.Round != roundMasked || from < 0 || from == p.self:
+	case m.Kind == kindMasked || m.Kind == kindMask && from < p.self:
+		return p.receiveSheet(m, from)
+	}
+	return protocol.Effects{}, m.Unexpected()
+}
+
+func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
+	if err := whole(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	counts, err := decodeGrant(m.Body, len(p.parties))
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	for i, n := range counts {
+		if i == p.self && n != p.rows.Rows {
+			return protocol.Effects{}, m.Inconsistent("%d rows of %s, which brings %d", n, p.parties[i], p.rows.Rows)
+		}
+		if n > MaxWords/p.rows.Cols {
+			return protocol.Effects{}, m.Inconsistent("%d rows of %s, more than %s can take", n, p.parties[i], p.setup.Self)
+		}
+	}
+	p.counts, p.guests = counts, make([]*guest, len(counts))
+	p.begin()
+	return protocol.Effects{Sync: true, Resume: true}, nil
+}
+
+// receiveSheet takes a chunk of a partner. It comes early from one who has met others already.
+func (p *Party) receiveSheet(m protocol.Message, from int) (protocol.Effects, error) {
+	if p.counts == nil {
+		return protocol.Effects{}, protocol.ErrLater
+	}
+	if p.guests[from] == nil {
+		g := &guest{masked: newSheet(p.counts[from], p.rows.Cols)}
+		if from < p.self {
+			g.mask = newSheet(p.counts[from], p.rows.Cols)
+		}
+		p.guests[from] = g
+	}
+	s := p.guests[from].masked
+	if m.Kind == kindMask {
+		s = p.guests[from].mask
+	}
+	if err := s.take(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	if len(p.agenda) > 0 {
+		return protocol.Effects{}, nil // resumed already
+	}
+	return p.goOn(protocol.Effects{}), nil
+}
+
+func (p *Party) sent() bool { return p.counts != nil && len(p.agenda) == 0 && len(p.partners) == 0 }
+
+func (p *Party) resume() (protocol.Effects, error) {
+	if len(p.agenda) == 0 {
+		return protocol.Effects{}, errors.New("escaped: resumed with nothing left to do")
+	}
+	next := p.agenda[0]
+	p.agenda[0], p.agenda = nil, p.agenda[1:]
+	return p.goOn(protocol.Effects{Send: next()}), nil
+}
+
+// goOn turns to the next partner where all is done with the last, and waits where there is nothing
+// to do.
+func (p *Party) goOn(e protocol.Effects) protocol.Effects {
+	for len(p.agenda) == 0 && len(p.partners) > 0 && p.guests[p.partners[0]] != nil && p.guests[p.partners[0]].complete() {
+		p.meet(p.partners[0])
+		p.partners = p.partners[1:]
+		p.greet()
+	}
+	met := len(p.parties) - 1 - len(p.partners)
+	e.Progress = protocol.Progress{Stage: "pairs", Done: int64(met), Total: int64(len(p.parties) - 1)}
+	switch {
+	case len(p.agenda) > 0:
+		e.Resume = true
+	case len(p.partners) > 0:
+		e.Arm = []protocol.Timer{TimerPartner}
+	default:
+		e.Arm = []protocol.Timer{TimerReceipt}
+	}
+	return e
+}
+
+func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
+	if err := whole(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	if len(m.Body) > 0 {
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("escaped: receipt: %d bytes too many", len(m.Body)))
+	}
+	return protocol.Finish(protocol.Effects{}, nil)
+}
+
+func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
+	switch {
+	case t == TimerGrant && p.counts == nil:
+		return protocol.Finish(protocol.Effects{}, silent(p.server(), "the numbers of rows"))
+	case t == TimerPartner && p.counts != nil && len(p.agenda) == 0 && len(p.partners) > 0:
+		return protocol.Finish(protocol.Effects{}, silent(p.parties[p.partners[0]], "masked rows"))
+	case t == TimerReceipt && p.sent():
+		return protocol.Finish(protocol.Effects{}, silent(p.server(), "a receipt"))
+	case t == TimerGrant || t == TimerPartner || t == TimerReceipt:
+		return protocol.Effects{}, nil
+	}
+	return protocol.Effects{}, fmt.Errorf("escaped: a party has no timer %q", t)
+}
+
+func decodeGrant(b []byte, parties int) ([]int, error) {
+	r := wire.NewReader(b)
+	rows := make([]int, parties)
+	for i := range rows {
+		if rows[i] = int(r.Uint32()); r.Err() == nil && (rows[i] < 1 || rows[i] > MaxRows) {
+			r.Fail(fmt.Errorf("%d rows; 1 to %d are possible", rows[i], MaxRows))
+		}
+	}
+	return rows, r.Close("escaped: grant")
+}
+
+// circle returns whom one of m parties meets, round by round, by the circle method for
+// tournaments: everybody meets everybody once, in m-1 rounds or, with one idle in each, in m.
+func circle(m, self int) (partners []int) {
+	n := m + m%2 // with a dummy
+	for r := range n - 1 {
+		if partner := opponent(n, r, self); partner < m {
+			partners = append(partners, partner)
+		}
+	}
+	return partners
+}
+
+// opponent returns the opponent of a round among n, an even number. The last stands still.
+func opponent(n, round, self int) int {
+	if self == n-1 {
+		return round * (n / 2) % (n - 1)
+	}
+	if other := ((round-self)%(n-1) + n - 1) % (n - 1); other != self {
+		return other
+	}
+	return n - 1
+}
