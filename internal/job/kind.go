@@ -78,7 +78,7 @@ func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 		case want == Devices:
 			return in.Refuse("data", "protocol %s and this partition do not go together; %s takes partition: {by: devices}", name, name)
 		}
-		return in.Refuse("data", "protocol %s and this partition do not go together; %s take partition: {by: columns}, and others do not", name, strings.Join(r.cutting(Columns), " and "))
+		return in.Refuse("data", "protocol %s and this partition do not go together; %s take partition: {by: columns}, and others do not", name, listed(r.cutting(Columns)))
 	}
 }
 
@@ -90,4 +90,13 @@ func (r *Reader) cutting(d Direction) (names []string) {
 		}
 	}
 	return names
+}
+
+// listed writes names as a sentence does: a, b and c.
+func listed(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

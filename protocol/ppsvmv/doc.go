@@ -31,9 +31,10 @@
 //
 //   - The leader and the server learn the sum: every inner product over all columns.
 //   - A site that works alone sees uniformly random words, and learns nothing.
-//   - The two neighbours of a site, working together, learn its matrix exactly: what it
-//     sends less what it gets. Of two sites, the leader alone learns the other's matrix.
-//   - The leader and the neighbours of any run of sites learn that run's matrices, summed.
+//   - The two neighbours of a site that is not the leader, working together, learn its
+//     matrix exactly: what it sends less what it gets. So do the neighbours of several such
+//     sites in a row, of their sum. Of two sites, the leader alone learns the other's matrix.
+//   - The server and all sites but the leader learn the leader's matrix.
 //
 // # What is not promised
 //

@@ -15,11 +15,14 @@ const (
 	roundSum
 )
 
+// TileKind is the kind of the messages in the ring.
+const TileKind = "Tile"
+
 func kindOf(round uint16) string {
 	if round == roundSum {
 		return "Sum"
 	}
-	return "Tile"
+	return TileKind
 }
 
 // TimerTile bounds a member's wait for the next tile.

@@ -98,8 +98,11 @@ func (r *register) literal(e ast.Expr) string {
 
 // home reports whether a file is of the room of a method, or a learner's own.
 func home(name string, f file) bool {
-	return room(f.path) == name || f.path == "internal/learner/"+strings.ReplaceAll(name, "-", "")+".go"
+	return room(f.path) == folderOf(name) || f.path == "internal/learner/"+folderOf(name)+".go"
 }
+
+// folderOf returns the folder or file of a method or learner: no package has a hyphen in its name.
+func folderOf(name string) string { return strings.ReplaceAll(name, "-", "") }
 
 // search finds the places of a file that know a method or learner.
 type search struct {

@@ -45,15 +45,27 @@ type cases struct {
 var files embed.FS
 
 // Cases returns the files that the reader refuses. PROTOCOLS and LEARNERS in a sentence stand for
-// the names that the reader knows.
+// the names that the reader knows, and BYCOLUMNS for the protocols by columns.
 func Cases(r *job.Reader) ([]Case, error) {
 	known := r.Known()
-	list, err := read(".", strings.NewReplacer("PROTOCOLS", strings.Join(known.Protocols, ", "), "LEARNERS", strings.Join(known.Learners, ", ")))
+	list, err := read(".", strings.NewReplacer("PROTOCOLS", strings.Join(known.Protocols, ", "), "LEARNERS", strings.Join(known.Learners, ", "), "BYCOLUMNS", byColumns(r)))
 	if err != nil {
 		return nil, err
 	}
 	at := slices.IndexFunc(list, func(c Case) bool { return strings.Contains(c.Base, "name: small") })
 	return append(list, computed(list[at].Base)...), nil
+}
+
+// byColumns names the protocols whose parties hold columns: a, b and c.
+func byColumns(r *job.Reader) string {
+	var names []string
+	for _, k := range r.Protocols {
+		if c, cuts := k.(job.Cutter); cuts && c.Cuts() == job.Columns {
+			names = append(names, k.Name())
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // Launches returns the jobs that the reader accepts, and that one command or the other refuses.

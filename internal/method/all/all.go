@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/moments"
 	"github.com/mercer-fl/mercer/internal/method/okra"
 	"github.com/mercer-fl/mercer/internal/method/pooled"
+	"github.com/mercer-fl/mercer/internal/method/ppsvmv"
 	"github.com/mercer-fl/mercer/internal/method/secvm"
 )
 
@@ -18,6 +19,8 @@ import (
 // documents.
 func Reader() *job.Reader {
 	return &job.Reader{Protocols: []job.Kind{
-		okra.Method{}, flake.Method{}, moments.Method{}, gram.Method{}, fdskl.Method{}, fedcfk.Method{}, secvm.Method{}, pooled.Method{},
+		okra.Method{}, flake.Method{}, moments.Method{},
+		gram.Method{}, fdskl.Method{}, ppsvmv.Method{},
+		fedcfk.Method{}, secvm.Method{}, pooled.Method{},
 	}, Learners: learner.Table()}
 }

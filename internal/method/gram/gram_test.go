@@ -71,7 +71,7 @@ func fixedPoint(t *testing.T, j *job.Job, f *federated, set *dataset.Set) [][]fl
 	for i, id := range ids {
 		rows[i] = slices.Index(set.IDs, id)
 	}
-	training := f.Server.layout.Training()
+	training := f.Server.Layout.Training()
 	x := dataset.RowsOf(set.X.Subset(rows))
 	if j.Data.Scale != job.None {
 		scaling, err := scale.Pooled(dataset.RowsOf(set.X.Subset(rows[:training])), scale.Method(j.Data.Scale))
@@ -80,7 +80,7 @@ func fixedPoint(t *testing.T, j *job.Job, f *federated, set *dataset.Set) [][]fl
 		}
 		x = scaling.Rows(x)
 	}
-	unit := math.Ldexp(1, f.Server.layout.Scale())
+	unit := math.Ldexp(1, f.Server.Layout.Scale())
 	whole := make([][]int64, len(rows))
 	row := make([]float64, set.X.Cols())
 	for i := range whole {
@@ -127,7 +127,7 @@ func TestGramIsThePooledOne(t *testing.T) {
 					}
 				}
 			}
-			if scale := f.Server.layout.Scale(); (scale == 0) != (c.set == "digits") {
+			if scale := f.Server.Layout.Scale(); (scale == 0) != (c.set == "digits") {
 				t.Errorf("scale %d", scale)
 			}
 			ids := f.Parties["guest"].Aligned()
@@ -275,34 +275,4 @@ func TestDeclarationsSettleTheSum(t *testing.T) {
 			t.Errorf("%s settles before anybody has declared anything: %v, %v", st.Name, s, err)
 		}
 	}
-}
-
-func TestLabels(t *testing.T) {
-	labels := []string{"ill", "well", "ill", "ill"}
-	b := encodeLabels(labels)
-	got, err := decodeLabels(b, 4)
-	if err != nil || !slices.Equal(got, labels) {
-		t.Errorf("%v, %v", got, err)
-	}
-	if other := encodeLabels([]string{"ill", "well", "well", "well"}); len(other) != len(b) {
-		t.Error("the length tells how many rows each class has")
-	}
-	for name, b := range map[string][]byte{"cut": b[1:], "long": append(slices.Clone(b), 0), "class": append(slices.Clone(b[:len(b)-4]), 9, 0, 0, 0), "nothing": nil} {
-		if _, err := decodeLabels(b, 4); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}
-
-func FuzzDecodeLabels(f *testing.F) {
-	f.Add(encodeLabels([]string{"a", "b", "a"}), 3)
-	f.Add([]byte{}, 0)
-	f.Fuzz(func(t *testing.T, b []byte, n int) {
-		if n < 1 || n > 1000 {
-			return
-		}
-		if labels, err := decodeLabels(b, n); err == nil && len(labels) != n {
-			t.Errorf("%d labels of %d rows", len(labels), n)
-		}
-	})
 }

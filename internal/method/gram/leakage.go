@@ -11,7 +11,7 @@ import (
 
 // leakage describes in plain words what each role learns, computed for this job.
 func (s *server) leakage() map[string][]string {
-	p := s.layout
+	p := s.Layout
 	lines := map[string][]string{
 		"server": {
 			fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, exactly in multiples of 2^-%d; from them every distance between two training rows. What one party's columns add it does not learn.",
@@ -41,7 +41,7 @@ func (s *server) leakage() map[string][]string {
 
 // lattice describes whether the matrix can give away the data.
 func (s *server) lattice() string {
-	width, rows := 0, s.layout.Training()
+	width, rows := 0, s.Layout.Training()
 	for _, one := range s.Declared.List {
 		width += one.Columns.Columns
 	}

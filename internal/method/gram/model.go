@@ -4,47 +4,14 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/model"
 )
 
-// WriteModel implements [method.Model]: functions of the kernel with training rows,
-// which are named by their places in the common order. Rows are nowhere in it, and it
-// predicts nothing without their products with new ones.
-func (s *server) WriteModel(out io.Writer) error {
-	var w wire.Writer
-	w.String("mercer/v1/gram")
-	w.Fixed(s.Declared.Digest[:])
-	k, h := s.Choice.Job.Kernel.Spec(), s.Fitted.Head
-	w.String(k.Name)
-	for _, v := range []float64{k.Gamma, k.Coef0, float64(k.Degree), k.Alpha, k.LengthScale, k.Nu, h.Noise, h.Unit} {
-		w.Float64(v)
-	}
-	w.String(string(h.Kind))
-	w.Strings(h.Classes)
-	w.Uint32(uint32(len(h.Functions)))
-	for _, f := range h.Functions {
-		w.Float64(f.Rho)
-		w.Uint32(uint32(len(f.Index)))
-		for i, at := range f.Index {
-			w.Uint32(uint32(s.Fitted.Support[at]))
-			w.Float64(f.Coef[i])
-		}
-	}
-	w.Uint32(uint32(len(h.Sigmoids)))
-	for _, g := range h.Sigmoids {
-		w.Float64(g.A)
-		w.Float64(g.B)
-	}
-	_, err := out.Write(w.Bytes())
-	return err
-}
-
-// Private implements [method.Model]: no row is in the model.
-func (*server) Private() bool { return false }
+// WriteModel implements [method.Model].
+func (s *server) WriteModel(out io.Writer) error { return s.WriteFunctions(out, "mercer/v1/gram") }
 
 // Keep implements [method.Keeper].
 func (s *server) Keep(method.Closing) (method.Keepsake, error) {

@@ -2,17 +2,14 @@ package gram
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
 // party is a holder of columns.
@@ -41,7 +38,7 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	case "protocol":
 		return p.adder(setup, p.Declared, slices.Index(p.Job.Parties(), p.Self), p.Rows, func() { p.summed, p.parent = true, setup.Session.ID() })
 	case "labels":
-		return sums.Sender(setup, encodeLabels(p.Set.Labels))
+		return sums.Sender(setup, columns.EncodeLabels(p.Set.Labels))
 	case "keep":
 		return sums.Receiver(setup, func(body []byte) error {
 			if err := p.takeSupport(body); err != nil {
@@ -55,34 +52,8 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 
 // Declare implements [columns.Guest].
 func (p *party) Declare(d *columns.Declaration) error {
-	var err error
-	if d.Columns, err = holderOf(p.Rows); err != nil {
-		return tooLarge(err)
-	}
-	d.Labels = len(encodeLabels(p.Set.Labels))
-	return nil
-}
-
-// holderOf describes a holder's columns, computed over all its rows.
-func holderOf(rows linalg.Rows) (gram.Holder, error) {
-	n, width := rows.Shape()
-	h := gram.Holder{Columns: width, Whole: true}
-	row, most := make([]float64, width), 0.0
-	for i := range n {
-		rows.ReadRow(i, row)
-		for _, x := range row {
-			most = math.Max(most, math.Abs(x))
-			h.Whole = h.Whole && x == math.Trunc(x)
-		}
-	}
-	var err error
-	h.Exponent, err = gram.Exponent(most)
-	return h, err
-}
-
-// tooLarge refuses values that are too large; only their owner's log quotes them.
-func tooLarge(err error) error {
-	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: gram.ErrTooLarge.Error()}
+	d.Labels = len(columns.EncodeLabels(p.Set.Labels))
+	return columns.DeclareProducts(d, p.Rows)
 }
 
 // Disclose implements [method.Discloser].

@@ -3,13 +3,11 @@ package gram
 import (
 	"encoding/hex"
 
-	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/gram"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -26,7 +24,7 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 	j := c.Job
 	plan = append(plan, method.Step{Name: "protocol", Session: adding(c, trained(j))})
 	if j.Data.Label != job.NoLabel {
-		plan = append(plan, labelStep(c))
+		plan = append(plan, columns.LabelStep(c))
 	}
 	if j.Data.Folds > 0 {
 		plan = append(plan, method.Step{Name: "tune"})
@@ -40,26 +38,11 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 	return plan, nil
 }
 
-// labelStep sends the labels from the first party to the coordinator, and to nobody
-// else: of the session's two members it is the one that tells.
-func labelStep(c method.Case) method.Step {
-	return method.Step{Name: "labels", Session: method.Following(method.Session{
-		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels",
-		Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
-	}, func(k method.Known) ([]byte, error) {
-		d := k.(columns.Declared)
-		if _, err := d.Rows(); err != nil {
-			return nil, err
-		}
-		return broadcast.Encode(d.List[0].Labels), nil
-	})}
-}
-
 // adding is the session that adds up what the arithmetic lays out.
 func adding(c method.Case, a arithmetic) *method.Session {
 	return sums.Session(c, "protocol", func(k method.Known) (sums.Sum, error) {
 		d := k.(columns.Declared)
-		p, err := a.params(d)
+		p, err := a.Params(d)
 		return sums.Sum{Epoch: hex.EncodeToString(d.Digest[:]), Groups: groups(p)}, err
 	})
 }
@@ -73,40 +56,15 @@ func groups(p gram.Params) []secagg.Group {
 	return list
 }
 
-// arithmetic follows from the holders of columns and the number of common rows.
-type arithmetic func(holders []gram.Holder, rows int) (gram.Params, error)
+// arithmetic lays the sum out.
+type arithmetic struct{ columns.Products }
 
 // trained is the arithmetic of a job.
-func trained(j *job.Job) arithmetic {
-	return func(holders []gram.Holder, rows int) (gram.Params, error) {
-		train, test, err := columns.Sizes(j, rows)
-		if err != nil {
-			return gram.Params{}, err
-		}
-		return gram.NewParams(holders, train, test)
-	}
-}
-
-// params returns the arithmetic that follows from the declarations of all.
-func (a arithmetic) params(d columns.Declared) (gram.Params, error) {
-	rows, err := d.Rows()
-	if err != nil {
-		return gram.Params{}, err
-	}
-	var holders []gram.Holder
-	for _, one := range d.List {
-		holders = append(holders, one.Columns)
-	}
-	p, err := a(holders, rows)
-	if err != nil {
-		return gram.Params{}, fault.BadInput(err)
-	}
-	return p, nil
-}
+func trained(j *job.Job) arithmetic { return arithmetic{columns.ProductsOf(j)} }
 
 // Usable implements [columns.Judge]: it refuses declarations that cannot be added up.
 func (a arithmetic) Usable(d columns.Declared) error {
-	p, err := a.params(d)
+	p, err := a.Params(d)
 	if err != nil {
 		return err
 	}
@@ -115,13 +73,9 @@ func (a arithmetic) Usable(d columns.Declared) error {
 
 // adder adds the term of a party's rows to the sum.
 func (a arithmetic) adder(setup method.Setup, d columns.Declared, party int, rows linalg.Rows, added func()) (*method.Run, error) {
-	layout, err := a.params(d)
+	part, err := a.PartOf(d, party, rows)
 	if err != nil {
 		return nil, err
-	}
-	part, err := layout.Part(rows, party)
-	if err != nil {
-		return nil, tooLarge(err)
 	}
 	return sums.Client(setup, part, added)
 }

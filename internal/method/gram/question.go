@@ -33,9 +33,9 @@ func (o *inquirer) Plan(q method.Question) ([]method.Step, error) {
 
 // products returns the arithmetic between new rows and the rows of a model.
 func products(b columns.Basis) arithmetic {
-	return func(holders []gram.Holder, rows int) (gram.Params, error) {
+	return arithmetic{func(holders []gram.Holder, rows int) (gram.Params, error) {
 		return gram.NewCrossParams(holders, b.Rows, rows)
-	}
+	}}
 }
 
 // answerStep tells the model's answer to the asker, and to nobody else.
@@ -74,11 +74,7 @@ func (h *helper) Machine(step string, setup method.Setup) (*method.Run, error) {
 
 // Declare implements [columns.Guest].
 func (h *helper) Declare(d *columns.Declaration) error {
-	var err error
-	if d.Columns, err = holderOf(h.withModel()); err != nil {
-		return tooLarge(err)
-	}
-	return nil
+	return columns.DeclareProducts(d, h.withModel())
 }
 
 // withModel has the model's rows and then the new ones.
@@ -147,7 +143,7 @@ func (a *answerer) Machine(step string, setup method.Setup) (*method.Run, error)
 
 // summer adds the terms up and decides.
 func (a *answerer) summer(setup method.Setup) (*method.Run, error) {
-	layout, err := a.params(a.Declared)
+	layout, err := a.Params(a.Declared)
 	if err != nil {
 		return nil, err
 	}

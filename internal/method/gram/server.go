@@ -4,31 +4,26 @@ import (
 	"context"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/gram"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 // server is the coordinator, which learns from the sum of the Gram matrices.
 type server struct {
-	columns.Server
-	arithmetic
-	learner.Work // on training rows before held-out rows, in the common order
-	layout       gram.Params
-	parent       protocol.SessionID // of the sum
-	facts        method.Facts
-	rowless      *model.Rowless // the model as the coordinator keeps it, where predictions are open
+	columns.Learner
+	parent  protocol.SessionID // of the sum
+	facts   method.Facts
+	rowless *model.Rowless // the model as the coordinator keeps it, where predictions are open
 }
 
 // Server implements [method.Federated].
 func (Method) Server(c method.Case) (method.Server, error) {
-	return &server{Server: columns.Server{Case: c}, arithmetic: trained(c.Job)}, nil
+	return &server{Learner: columns.LearnerOf(c, columns.ProductsOf(c.Job))}, nil
 }
 
 // Machine implements [method.Member].
@@ -37,7 +32,7 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	case "protocol":
 		return s.summer(setup)
 	case "labels":
-		return sums.Receiver(setup, s.takeLabels)
+		return sums.Receiver(setup, s.TakeLabels)
 	case "keep":
 		return sums.Sender(setup, s.support())
 	}
@@ -50,27 +45,18 @@ func room() secagg.Limits { return secagg.Limits{Words: 1 << 28, Uploads: 1} }
 
 // summer adds the Gram matrices up.
 func (s *server) summer(setup method.Setup) (*method.Run, error) {
-	layout, err := s.params(s.Declared)
+	layout, err := s.Params(s.Declared)
 	if err != nil {
 		return nil, err
 	}
 	return sums.Server(setup, room(), func(sums [][]int64) error {
-		var err error
-		s.layout, s.parent = layout, setup.Session.ID()
-		s.Problem.Gram, err = layout.Matrix(sums)
-		s.Problem.Test = columns.HeldOutLast(layout.Training(), layout.HeldOut())
-		return err
+		s.parent = setup.Session.ID()
+		return s.TakeSums(layout, sums)
 	})
 }
 
-func (s *server) takeLabels(body []byte) error {
-	labels, err := decodeLabels(body, len(s.Problem.Test))
-	if err != nil {
-		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
-	}
-	s.Problem.Labels = labels
-	return nil
-}
+// Usable implements [columns.Judge].
+func (s *server) Usable(d columns.Declared) error { return arithmetic{s.Products}.Usable(d) }
 
 // Ended implements [method.Observer]: the facts are for the statement of leakage.
 func (s *server) Ended(_ string, e method.End) { s.facts = s.facts.Join(e.Facts) }
@@ -80,7 +66,7 @@ func (s *server) Compute(ctx context.Context, step string, progress method.Repor
 	if step == "keep" {
 		return s.makeRowless()
 	}
-	return s.Do(ctx, s.Job, step, progress.Counts)
+	return s.Learner.Compute(ctx, step, progress)
 }
 
 // makeRowless makes the model as the coordinator keeps it.
@@ -115,9 +101,6 @@ func (s *server) support() []byte {
 	w.Fixed(bits)
 	return w.Bytes()
 }
-
-// Outcome implements [method.Decider].
-func (s *server) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
 
 // Result implements [method.Server].
 func (s *server) Result() (*method.Result, error) {

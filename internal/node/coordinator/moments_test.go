@@ -71,9 +71,11 @@ type death struct {
 // seeds, and expects the model of the undisturbed job.
 func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done coordinator.Job, deaths []death) {
 	w.t.Helper()
+	policy := w.policy
 	for _, d := range deaths {
 		w.t.Run(fmt.Sprintf("%s/%s/%d", d.name, d.op, d.nth), func(t *testing.T) {
 			w := newWorld(t, shares)
+			w.policy = policy
 			var died atomic.Bool
 			at := onThe(int32(d.nth), d.op)
 			w.start(d.name, func(op string) bool {

@@ -1,4 +1,4 @@
-package gram
+package columns
 
 import (
 	"fmt"
@@ -6,12 +6,29 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
 )
 
-// encodeLabels writes labels as the distinct ones and a number for each row, so
+// LabelStep sends the labels from the first party to the coordinator, and to nobody
+// else: of the session's two members it is the one that tells.
+func LabelStep(c method.Case) method.Step {
+	return method.Step{Name: "labels", Session: method.Following(method.Session{
+		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels",
+		Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
+	}, func(k method.Known) ([]byte, error) {
+		d := k.(Declared)
+		if _, err := d.Rows(); err != nil {
+			return nil, err
+		}
+		return broadcast.Encode(d.List[0].Labels), nil
+	})}
+}
+
+// EncodeLabels writes labels as the distinct ones and a number for each row, so
 // that the length says how many rows and classes there are and not how many rows
 // each class has. Nothing is written for no labels.
-func encodeLabels(labels []string) []byte {
+func EncodeLabels(labels []string) []byte {
 	if labels == nil {
 		return nil
 	}
@@ -42,5 +59,5 @@ func decodeLabels(b []byte, n int) ([]string, error) {
 		}
 		labels = append(labels, classes[c])
 	}
-	return labels, r.Close("gram: labels")
+	return labels, r.Close("columns: labels")
 }

@@ -1,0 +1,88 @@
+package columns
+
+import (
+	"context"
+	"io"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/gram"
+)
+
+// Learner is a coordinator that learns from the Gram matrix of all columns. A method's own
+// server embeds it.
+type Learner struct {
+	Server
+	Products
+	learner.Work // on training rows before held-out rows, in the common order
+	Layout       gram.Params
+}
+
+// LearnerOf returns the coordinator of a job.
+func LearnerOf(c method.Case, a Products) Learner {
+	return Learner{Server: Server{Case: c}, Products: a}
+}
+
+// TakeSums takes the sum of all Gram matrices over.
+func (s *Learner) TakeSums(layout gram.Params, sums [][]int64) error {
+	var err error
+	s.Layout = layout
+	s.Problem.Gram, err = layout.Matrix(sums)
+	s.Problem.Test = HeldOutLast(layout.Training(), layout.HeldOut())
+	return err
+}
+
+// TakeLabels takes over what the first party says in the step of [LabelStep].
+func (s *Learner) TakeLabels(body []byte) error {
+	labels, err := decodeLabels(body, len(s.Problem.Test))
+	if err != nil {
+		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
+	}
+	s.Problem.Labels = labels
+	return nil
+}
+
+// Compute implements [method.Server].
+func (s *Learner) Compute(ctx context.Context, step string, progress method.Reporter) error {
+	return s.Do(ctx, s.Job, step, progress.Counts)
+}
+
+// Outcome implements [method.Decider].
+func (s *Learner) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
+
+// Private implements [method.Model]: no row is in the model.
+func (*Learner) Private() bool { return false }
+
+// WriteFunctions writes functions of the kernel with training rows, which are named by their
+// places in the common order, under the name of the format. Rows are nowhere in it, and it
+// predicts nothing without their products with new ones.
+func (s *Learner) WriteFunctions(out io.Writer, format string) error {
+	var w wire.Writer
+	w.String(format)
+	w.Fixed(s.Declared.Digest[:])
+	k, h := s.Choice.Job.Kernel.Spec(), s.Fitted.Head
+	w.String(k.Name)
+	for _, v := range []float64{k.Gamma, k.Coef0, float64(k.Degree), k.Alpha, k.LengthScale, k.Nu, h.Noise, h.Unit} {
+		w.Float64(v)
+	}
+	w.String(string(h.Kind))
+	w.Strings(h.Classes)
+	w.Uint32(uint32(len(h.Functions)))
+	for _, f := range h.Functions {
+		w.Float64(f.Rho)
+		w.Uint32(uint32(len(f.Index)))
+		for i, at := range f.Index {
+			w.Uint32(uint32(s.Fitted.Support[at]))
+			w.Float64(f.Coef[i])
+		}
+	}
+	w.Uint32(uint32(len(h.Sigmoids)))
+	for _, g := range h.Sigmoids {
+		w.Float64(g.A)
+		w.Float64(g.B)
+	}
+	_, err := out.Write(w.Bytes())
+	return err
+}

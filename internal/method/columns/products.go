@@ -1,0 +1,86 @@
+package columns
+
+import (
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/gram"
+)
+
+// Products is the arithmetic of a sum of Gram matrices: it follows from the holders of columns
+// and the number of common rows.
+type Products func(holders []gram.Holder, rows int) (gram.Params, error)
+
+// ProductsOf returns the arithmetic of a job.
+func ProductsOf(j *job.Job) Products {
+	return func(holders []gram.Holder, rows int) (gram.Params, error) {
+		train, test, err := Sizes(j, rows)
+		if err != nil {
+			return gram.Params{}, err
+		}
+		return gram.NewParams(holders, train, test)
+	}
+}
+
+// Params returns the arithmetic that follows from the declarations of all.
+func (a Products) Params(d Declared) (gram.Params, error) {
+	rows, err := d.Rows()
+	if err != nil {
+		return gram.Params{}, err
+	}
+	var holders []gram.Holder
+	for _, one := range d.List {
+		holders = append(holders, one.Columns)
+	}
+	p, err := a(holders, rows)
+	if err != nil {
+		return gram.Params{}, fault.BadInput(err)
+	}
+	return p, nil
+}
+
+// PartOf returns a party's own term of the sum.
+func (a Products) PartOf(d Declared, party int, rows linalg.Rows) (*gram.Part, error) {
+	layout, err := a.Params(d)
+	if err != nil {
+		return nil, err
+	}
+	part, err := layout.Part(rows, party)
+	if err != nil {
+		return nil, TooLarge(err)
+	}
+	return part, nil
+}
+
+// DeclareProducts adds a holder's columns to its declaration, computed over all its rows.
+func DeclareProducts(d *Declaration, rows linalg.Rows) error {
+	var err error
+	if d.Columns, err = holderOf(rows); err != nil {
+		return TooLarge(err)
+	}
+	return nil
+}
+
+// holderOf describes a holder's columns, computed over all its rows.
+func holderOf(rows linalg.Rows) (gram.Holder, error) {
+	n, width := rows.Shape()
+	h := gram.Holder{Columns: width, Whole: true}
+	row, most := make([]float64, width), 0.0
+	for i := range n {
+		rows.ReadRow(i, row)
+		for _, x := range row {
+			most = math.Max(most, math.Abs(x))
+			h.Whole = h.Whole && x == math.Trunc(x)
+		}
+	}
+	var err error
+	h.Exponent, err = gram.Exponent(most)
+	return h, err
+}
+
+// TooLarge refuses values that are too large; only their owner's log quotes them.
+func TooLarge(err error) error {
+	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: gram.ErrTooLarge.Error()}
+}
