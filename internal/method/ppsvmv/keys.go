@@ -17,7 +17,7 @@ type Keys struct {
 // Section declares the keys.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{
-		Doc:    "A published rival, for comparisons: parties that hold different columns of the same people add up their Gram matrices around a ring. Two parties can read the matrix of the one between them.",
+		Doc:    "A published rival of gram: parties add up their Gram matrices around a ring, where two can read the one between them.",
 		Fields: []section.Field{k.ModeKey(), k.IDsKey()}, Finish: k.CheckIDs,
 	}
 }
