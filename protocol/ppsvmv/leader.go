@@ -3,6 +3,7 @@ package ppsvmv
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
@@ -100,6 +101,14 @@ func (l *Leader) receive(m protocol.Message) (protocol.Effects, error) {
 		e.Arm = []protocol.Timer{TimerTile}
 	}
 	return e, nil
+}
+
+// subtract takes words off words modulo 2^64.
+func subtract(words, other []byte) {
+	for i := 0; i < len(words); i += wordBytes {
+		v := binary.LittleEndian.Uint64(words[i:]) - binary.LittleEndian.Uint64(other[i:])
+		binary.LittleEndian.PutUint64(words[i:], v)
+	}
 }
 
 func (l *Leader) server() string { return l.setup.Session.With(protocol.RoleServer)[0] }

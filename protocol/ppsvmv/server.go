@@ -2,6 +2,7 @@ package ppsvmv
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 
 	"github.com/mercer-fl/mercer/protocol"
@@ -63,5 +64,12 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 func (s *Server) makeRoom() {
 	for _, entries := range s.params.groups {
 		s.sums = append(s.sums, make([]int64, entries))
+	}
+}
+
+// read sets numbers to words, as signed numbers.
+func read(numbers []int64, words []byte) {
+	for i := range numbers {
+		numbers[i] = int64(binary.LittleEndian.Uint64(words[wordBytes*i:]))
 	}
 }

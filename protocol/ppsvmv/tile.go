@@ -32,18 +32,3 @@ func add(words []byte, numbers []int64) {
 		binary.LittleEndian.PutUint64(at, binary.LittleEndian.Uint64(at)+uint64(v))
 	}
 }
-
-// subtract takes words off words modulo 2^64.
-func subtract(words, other []byte) {
-	for i := 0; i < len(words); i += wordBytes {
-		v := binary.LittleEndian.Uint64(words[i:]) - binary.LittleEndian.Uint64(other[i:])
-		binary.LittleEndian.PutUint64(words[i:], v)
-	}
-}
-
-// read sets numbers to words, as signed numbers.
-func read(numbers []int64, words []byte) {
-	for i := range numbers {
-		numbers[i] = int64(binary.LittleEndian.Uint64(words[wordBytes*i:]))
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
 )
 
@@ -39,6 +40,16 @@ func EncodeLabels(labels []string) []byte {
 		w.Uint32(uint32(c))
 	}
 	return w.Bytes()
+}
+
+// TakeLabels takes over what the first party says in the step of [LabelStep].
+func (s *Learner) TakeLabels(body []byte) error {
+	labels, err := decodeLabels(body, len(s.Problem.Test))
+	if err != nil {
+		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
+	}
+	s.Problem.Labels = labels
+	return nil
 }
 
 // decodeLabels reads the labels of n rows.

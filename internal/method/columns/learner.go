@@ -7,7 +7,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
@@ -32,16 +31,6 @@ func (s *Learner) TakeSums(layout gram.Params, sums [][]int64) error {
 	s.Problem.Gram, err = layout.Matrix(sums)
 	s.Problem.Test = HeldOutLast(layout.Training(), layout.HeldOut())
 	return err
-}
-
-// TakeLabels takes over what the first party says in the step of [LabelStep].
-func (s *Learner) TakeLabels(body []byte) error {
-	labels, err := decodeLabels(body, len(s.Problem.Test))
-	if err != nil {
-		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
-	}
-	s.Problem.Labels = labels
-	return nil
 }
 
 // Compute implements [method.Server].
