@@ -7,7 +7,7 @@ type Facts struct {
 	Parties   []string // in the session's order
 	TotalRows int
 	Labels    bool // the rows have labels
-	Grid      bool // values lie on a grid
+	Grid      bool // some or all features hold values on a grid
 }
 
 // Leakage says in plain words what each role learns in this job beyond its own data and the
@@ -24,7 +24,7 @@ func Leakage(f Facts) map[string][]string {
 		server = append(server, "It learns the label of every row, held-out rows included.")
 	}
 	if f.Grid {
-		server = append(server, "Values lie on a grid. Where rows outnumber the features that vary, lattice reduction of the Gram matrix gives them, with no row known, as with protocol okra.")
+		server = append(server, "Some or all features hold values on a grid. Where rows outnumber the features that vary, lattice reduction of the Gram matrix gives them, with no row known, as with protocol okra.")
 	}
 	return map[string][]string{
 		"server": server,
@@ -34,7 +34,7 @@ func Leakage(f Facts) map[string][]string {
 			"A party learns how many rows each other party has.",
 		},
 		"coalition": {
-			"The server knows that number: together with any party it reads the rows of all before that party, without an attack.",
+			"The server knows the number that a party's mask is multiplied by. Together with any party it reads the rows of all before that party, without an attack.",
 		},
 		"broker": {
 			"The broker sees who sends to whom, when and how much; from the amounts follow every party's number of rows and features. It sees no content: messages are sealed end to end.",

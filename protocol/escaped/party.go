@@ -144,9 +144,6 @@ func (p *Party) receiveSheet(m protocol.Message, from int) (protocol.Effects, er
 	if err := s.take(m); err != nil {
 		return protocol.Effects{}, err
 	}
-	if len(p.agenda) > 0 {
-		return protocol.Effects{}, nil // resumed already
-	}
 	return p.goOn(protocol.Effects{}), nil
 }
 
@@ -162,7 +159,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 }
 
 // goOn turns to the next partner where all is done with the last, and waits where there is nothing
-// to do.
+// to do. Every event says anew whether there is more: a runner need not remember that.
 func (p *Party) goOn(e protocol.Effects) protocol.Effects {
 	for len(p.agenda) == 0 && len(p.partners) > 0 && p.guests[p.partners[0]] != nil && p.guests[p.partners[0]].complete() {
 		p.meet(p.partners[0])

@@ -75,6 +75,7 @@ func bases() []base {
 	return []base{
 		{"okra", shared, "name: okra", rbf, "name: svc"},
 		{"flake", shared, "name: flake", rbf, "name: svc"},
+		{"escaped", shared, "name: escaped, mode: paper", rbf, "name: svc"},
 		{"grid", shared + ", folds: 5", "name: okra", rbf, "name: svc"},
 		{"moments", shared, "name: moments, directions: 20, classes: [ill, well]", rbf, "name: ridge-classifier"},
 		{"gram", columns, "name: gram", rbf, "name: svc"},

@@ -86,6 +86,7 @@ func runs() []run {
 
 		// its rivals
 		tumours("flake", "name: flake", rbf, "name: svc, C: 10", "").forPeople(),
+		tumours("escaped", "name: escaped, mode: paper", rbf, "name: svc, C: 10", "").forPeople(),
 		tumours("flake-paper", "name: flake, mode: paper, wire: float64", rbf, "name: ridge, alpha: 0.1", ""),
 
 		// moments

@@ -4,6 +4,7 @@ package all
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/escaped"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/flake"
@@ -19,7 +20,7 @@ import (
 // documents.
 func Reader() *job.Reader {
 	return &job.Reader{Protocols: []job.Kind{
-		okra.Method{}, flake.Method{}, moments.Method{},
+		okra.Method{}, flake.Method{}, escaped.Method{}, moments.Method{},
 		gram.Method{}, fdskl.Method{}, ppsvmv.Method{},
 		fedcfk.Method{}, secvm.Method{}, pooled.Method{},
 	}, Learners: learner.Table()}

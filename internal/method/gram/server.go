@@ -7,7 +7,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
-	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -71,21 +70,8 @@ func (s *server) Compute(ctx context.Context, step string, progress method.Repor
 
 // makeRowless makes the model as the coordinator keeps it.
 func (s *server) makeRowless() error {
-	dot, support := s.Problem.Gram, s.Fitted.Support
-	spec := model.RowlessSpec{Kernel: s.Choice.Job.Kernel.Spec(), Head: s.Fitted.Head}
-	for _, i := range support {
-		spec.Squares = append(spec.Squares, dot.Row(i)[i])
-	}
-	if spec.Head.Kind.Shape() == model.Deviation {
-		spec.Dot = linalg.New[float64](len(support), len(support))
-		for a, i := range support {
-			for b, k := range support {
-				spec.Dot.Row(a)[b] = dot.Row(i)[k]
-			}
-		}
-	}
 	var err error
-	s.rowless, err = model.NewRowless(spec)
+	s.rowless, err = method.Rowless(&s.Work)
 	return err
 }
 

@@ -200,6 +200,8 @@ func TestGoldenSessions(t *testing.T) {
 		{"okra-haar", rowwise(", encoder: haar, wire: float64", "", ""), ""},
 		{"okra-standard", rowwise("", "    scale: standard\n", ""), ""},
 		{"okra-unscaled", rowwise("", "    scale: none\n", ""), ""},
+		{"flake", jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, openJob), "{name: okra}", "{name: flake}", 1)), "okra"},
+		{"escaped", jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, ""), "{name: okra}", "{name: escaped, mode: paper}", 1)), ""},
 		{"moments", moments(t, ", directions: 4", openJob), "moments"},
 		{"moments-counted", moments(t, "", ""), ""},
 		{"gram", opened(t, columns(t)), "gram"},

@@ -1,0 +1,53 @@
+package escaped
+
+import (
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/protocol/escaped"
+)
+
+// party is a holder of rows.
+type party struct {
+	*rows.Party
+	met bool // with all others
+}
+
+// Party implements [method.Federated].
+func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+	p, err := rows.Of(c, self, t)
+	if err != nil {
+		return nil, err
+	}
+	return &party{Party: p}, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
+}
+
+// Known implements [method.Member]: the job says all.
+func (*party) Known() method.Known { return nil }
+
+// Machine implements [method.Member].
+func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
+	if step != "protocol" {
+		return p.Party.Machine(step, setup)
+	}
+	m, err := escaped.NewParty(setup.Setup, escaped.Input{Rows: p.Rows, Labels: p.Split.Set.Labels, Test: p.Split.Test})
+	return method.RunOf(m, err, func() error {
+		p.met = true
+		return nil
+	})
+}
+
+// Disclose implements [method.Discloser].
+func (p *party) Disclose(step string) (method.Release, bool) {
+	if step != "protocol" {
+		return method.Release{}, false
+	}
+	return p.Release(method.ReleaseRows), true
+}
+
+// Facts implements [method.Grainer]. There are none before the session.
+func (p *party) Facts() method.Facts {
+	if !p.met {
+		return method.Facts{}
+	}
+	return method.Facts{Known: true, Grid: p.Grid}
+}

@@ -1,0 +1,25 @@
+package method
+
+import (
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// Rowless returns a fitted model without its rows: it decides by their products with new rows.
+func Rowless(w *learner.Work) (*model.Rowless, error) {
+	dot, support := w.Problem.Gram, w.Fitted.Support
+	spec := model.RowlessSpec{Kernel: w.Choice.Job.Kernel.Spec(), Head: w.Fitted.Head}
+	for _, i := range support {
+		spec.Squares = append(spec.Squares, dot.Row(i)[i])
+	}
+	if spec.Head.Kind.Shape() == model.Deviation {
+		spec.Dot = linalg.New[float64](len(support), len(support))
+		for a, i := range support {
+			for b, k := range support {
+				spec.Dot.Row(a)[b] = dot.Row(i)[k]
+			}
+		}
+	}
+	return model.NewRowless(spec)
+}

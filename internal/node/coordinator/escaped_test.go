@@ -1,0 +1,35 @@
+package coordinator_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
+)
+
+// A job whose parties meet in pairs dies in the middle of its messages and ends in an identical
+// model; what a party lets out stands in its ledger once.
+func TestCrashOfEscaped(t *testing.T) {
+	t.Parallel()
+	j := jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, ""), "{name: okra}", "{name: escaped, mode: paper}", 1))
+	w := newWorld(t, tumours(t, j))
+	w.policy.Modes = []string{string(job.Paper)}
+	done := w.mustRun(j)
+	list, err := w.releases("south").List()
+	if err != nil || len(list) != 1 || list[0].Kind != method.ReleaseRows || list[0].State != disclosure.Released {
+		t.Errorf("releases %+v, error %v", list, err)
+	}
+	if b, err := w.members[hub].boss.Download(done.ID); fault.CodeOf(err) != fault.CodeBadInput || b != nil {
+		t.Errorf("%d bytes are downloaded, error %v", len(b), err)
+	}
+	w.diesAndEndsTheSame(j, tumours(t, j), done, []death{
+		{hub, 1, "send escaped/Grant"}, {hub, 2, "send escaped/Receipt"}, {hub, 1, "send control/Closing"},
+		{"north", 1, "send escaped/Announce"}, {"north", 1, "send escaped/Mask"}, {"north", 2, "send escaped/Component"},
+		{"south", 1, "send escaped/Masked"}, {"south", 1, "send escaped/Own"}, {"east", 2, "send escaped/Unmasker"}, {"east", 2, "send control/Report"},
+	})
+}

@@ -1,0 +1,26 @@
+package escaped
+
+import (
+	"strings"
+	"testing"
+)
+
+// The statement warns, names who is open to whom, and speaks of labels and grids where there are
+// any.
+func TestLeakage(t *testing.T) {
+	bare := Leakage(Facts{Parties: []string{"north", "south", "east"}, TotalRows: 569})
+	party := strings.Join(bare["party"], "\n")
+	for _, want := range []string{"for comparison only", "One value", "read the rows of north", "nobody by this attack the rows of east"} {
+		if !strings.Contains(party, want) {
+			t.Errorf("a party is not told %q:\n%s", want, party)
+		}
+	}
+	server := strings.Join(bare["server"], "\n")
+	if !strings.Contains(server, "all 569 rows") || strings.Contains(server, "label") || strings.Contains(server, "grid") {
+		t.Errorf("the server:\n%s", server)
+	}
+	more := strings.Join(Leakage(Facts{Parties: []string{"north", "south"}, Labels: true, Grid: true})["server"], "\n")
+	if !strings.Contains(more, "the label of every row") || !strings.Contains(more, "lattice reduction") {
+		t.Errorf("the server, with labels on a grid:\n%s", more)
+	}
+}
