@@ -18,7 +18,8 @@ type (
 	OnKernel interface{ Solver(seed uint64) Solver }
 	// OnSums learns from sums of products of random features: method moments.
 	OnSums interface{ Sums() Objective }
-	// OnLoss learns by a convex loss from random features: method fdskl.
+	// OnLoss learns by a convex loss, from random features in method fdskl, from columns in
+	// fd-svrg.
 	OnLoss interface {
 		Loss() (linear.Loss, error)
 		// Course returns the settings, which the method completes while a job is read.
@@ -74,7 +75,7 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 	case OnCounts:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; secvm and %[2]s do", protocol, name)
 	default:
-		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s, and nothing else does", protocol, name, Able[OnLoss](", "))
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s", protocol, name, Able[OnLoss](", "))
 	}
 	for _, k := range j.Kernels() {
 		if k.Name == job.LaplacianProduct {

@@ -20,11 +20,11 @@ type Descent struct {
 func (d *Descent) section(doc string) *section.Section {
 	return &section.Section{Doc: doc, Fields: []section.Field{
 		lambdaKey(&d.Lambda, "1e-06", "The penalty on the squared norm, above 0."),
-		{Key: "iterations", Value: section.Whole{Dst: &d.Iterations}, Else: "64 with trainings block and precond, or the number of directions if that is smaller",
-			Doc: "The number of blocks of directions, 1 or more."},
-		{Key: "rate", Value: section.Number{Dst: &d.Rate}, Else: "4; 1 with training precond, none with training cached",
+		{Key: "iterations", Value: section.Whole{Dst: &d.Iterations}, Else: "64 with trainings block and precond, or the number of directions if that is smaller; 20 with fd-svrg",
+			Doc: "The number of blocks of directions, or of epochs with fd-svrg, 1 or more."},
+		{Key: "rate", Value: section.Number{Dst: &d.Rate}, Else: "4; 1 with training precond, none with training cached, by the rows' norms with fd-svrg",
 			Doc: "The length of a step; rate times lambda is below 1."},
-		{Key: "batch", Value: section.Whole{Dst: &d.Batch}, Else: "256 with trainings block and precond", Doc: "The number of rows of a step, 1 or more."},
+		{Key: "batch", Value: section.Whole{Dst: &d.Batch}, Else: "256 with trainings block and precond, 16 with fd-svrg", Doc: "The number of rows of a step, 1 or more."},
 	}, Finish: d.finish}
 }
 

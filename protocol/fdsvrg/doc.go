@@ -1,6 +1,6 @@
 // Package fdsvrg lets workers who hold different columns of the same rows train a linear model
 // by variance-reduced stochastic gradients (Zhang, Zhao, Gao, Li, "Feature-distributed SVRG
-// for high-dimensional linear classification", 2018, arXiv 1802.03604). It is a published
+// for high-dimensional linear classification", 2018). It is a published
 // rival, kept for comparisons: partial margins travel in the clear.
 //
 // Each worker has the weights of its own columns. A margin of a row is the sum over the

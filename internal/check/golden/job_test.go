@@ -80,6 +80,7 @@ func bases() []base {
 		{"moments", shared, "name: moments, directions: 20, classes: [ill, well]", rbf, "name: ridge-classifier"},
 		{"gram", columns, "name: gram", rbf, "name: svc"},
 		{"pp-svmv", columns, "name: pp-svmv, mode: paper", rbf, "name: svc"},
+		{"fd-svrg", columns, "name: fd-svrg, mode: paper", "name: linear", "name: logistic"},
 		{"fdskl", columns, "name: fdskl", rbf, "name: logistic"},
 		{"fedcfk", films, "name: fedcfk", "name: linear", "name: cf-komd"},
 		{"secvm", voters, "name: secvm", "name: linear", "name: linear-svm"},

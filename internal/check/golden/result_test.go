@@ -103,6 +103,7 @@ func runs() []run {
 		patients("gram-gp", "name: gram", rbf, "name: gp", "  prediction: open\n"),
 		of("gram-sources", people, "name: gram", rbf, "name: svc", "  prediction: open\n"),
 		patients("pp-svmv", "name: pp-svmv, mode: paper", rbf, "name: svc, C: 10", "").forPeople(),
+		patients("fd-svrg", "name: fd-svrg, mode: paper", "name: linear", "name: logistic, lambda: 0.01", "  compare: [pooled, alone]\n").forPeople(),
 		of("fdskl-sources", people, "name: fdskl, directions: 128", rbf, "name: smooth-hinge", "  compare: [pooled, alone, exact-kernel]\n  prediction: open\n").forPeople(),
 		patients("fdskl-several", "name: fdskl, training: faithful, active: 2, directions: 32", rbf, "name: logistic, lambda: 1e-3", "  compare: []\n").forPeople(),
 		patients("fdskl-block", "name: fdskl, training: block, directions: 64, tree: chain, bits: 8", "name: laplacian-product, gamma: 0.1", "name: logistic, batch: 32, iterations: 4", ""),

@@ -4,6 +4,7 @@ package all
 
 import (
 	fdskl "github.com/mercer-fl/mercer/internal/method/fdskl/local"
+	fdsvrg "github.com/mercer-fl/mercer/internal/method/fdsvrg/local"
 	fedcfk "github.com/mercer-fl/mercer/internal/method/fedcfk/local"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	moments "github.com/mercer-fl/mercer/internal/method/moments/local"
@@ -12,5 +13,5 @@ import (
 
 // Local lists it.
 func Local() []local.Own {
-	return []local.Own{fdskl.Method{}, fedcfk.Method{}, moments.Method{}, secvm.Method{}}
+	return []local.Own{fdskl.Method{}, fdsvrg.Method{}, fedcfk.Method{}, moments.Method{}, secvm.Method{}}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/escaped"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
+	"github.com/mercer-fl/mercer/internal/method/fdsvrg"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/flake"
 	"github.com/mercer-fl/mercer/internal/method/gram"
@@ -21,7 +22,7 @@ import (
 func Reader() *job.Reader {
 	return &job.Reader{Protocols: []job.Kind{
 		okra.Method{}, flake.Method{}, escaped.Method{}, moments.Method{},
-		gram.Method{}, fdskl.Method{}, ppsvmv.Method{},
+		gram.Method{}, fdskl.Method{}, ppsvmv.Method{}, fdsvrg.Method{},
 		fedcfk.Method{}, secvm.Method{}, pooled.Method{},
 	}, Learners: learner.Table()}
 }

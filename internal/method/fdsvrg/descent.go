@@ -1,0 +1,154 @@
+package fdsvrg
+
+import (
+	"crypto/sha256"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/learn/linear"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/fdsvrg"
+)
+
+// Margins are whole multiples of 2^-marginBits, up to mostMargin: so the sum of all margins
+// fits a word.
+const (
+	marginBits = 32
+	mostMargin = 1 << 56
+)
+
+// rateOf returns the length of a step: the job's or, where it gives none, 1 over four times the
+// bound of the objective's second derivative.
+func rateOf(j *job.Job, loss linear.Loss, d columns.Declared) float64 {
+	_, course := learner.CourseOf(j)
+	if course.Rate > 0 {
+		return course.Rate
+	}
+	norm := 0.0
+	for _, one := range d.List {
+		norm += one.Unit
+	}
+	return 1 / (4 * (loss.Curvature()*norm + course.Lambda))
+}
+
+// weights are a party's weights with its columns.
+type weights struct {
+	x            linalg.Matrix[float64]
+	w, mean      []float64 // mean: the gradient of the mean loss at the weights of the last full step
+	rate, lambda float64
+}
+
+func newWeights(rows linalg.Rows, rate, lambda float64) *weights {
+	n, width := rows.Shape()
+	v := &weights{x: linalg.New[float64](n, width), w: make([]float64, width), mean: make([]float64, width), rate: rate, lambda: lambda}
+	linalg.Gather(v.x, rows, 0)
+	return v
+}
+
+// Hash implements [fdsvrg.Worker].
+func (v *weights) Hash() [sha256.Size]byte {
+	h := sha256.New()
+	var w wire.Writer
+	w.String("mercer/v1/fd-svrg/columns")
+	w.Float64s([]float64{v.rate, v.lambda})
+	w.Uint32(uint32(v.x.Cols))
+	h.Write(w.Bytes())
+	for i := range v.x.Rows {
+		w.Reset()
+		w.Float64s(v.x.Row(i))
+		h.Write(w.Bytes())
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// Margins implements [fdsvrg.Worker].
+func (v *weights) Margins(s fdsvrg.Step) []int64 {
+	margins := make([]int64, len(s.Rows))
+	for i, row := range s.Rows {
+		margin := math.RoundToEven(math.Ldexp(linalg.Dot(v.w, v.x.Row(row)), marginBits))
+		if margin-margin != 0 { // a training that has lost its way; its loss says so
+			margin = mostMargin
+		}
+		margins[i] = int64(max(-mostMargin, min(mostMargin, margin)))
+	}
+	return margins
+}
+
+// Learn implements [fdsvrg.Worker]. A full step has slopes of the mean loss, and
+// an inner step has the differences to them.
+func (v *weights) Learn(s fdsvrg.Step, slopes []float64) {
+	if s.Kind == fdsvrg.Full {
+		clear(v.mean)
+		v.gather(v.mean, s, slopes)
+		return
+	}
+	gradient := make([]float64, len(v.w))
+	copy(gradient, v.mean)
+	linalg.Axpy(v.lambda, v.w, gradient)
+	v.gather(gradient, s, slopes)
+	linalg.Axpy(-v.rate, gradient, v.w)
+}
+
+// gather adds slopes times rows.
+func (v *weights) gather(to []float64, s fdsvrg.Step, slopes []float64) {
+	for i, row := range s.Rows {
+		linalg.Axpy(slopes[i], v.x.Row(row), to)
+	}
+}
+
+// trainer has the labels.
+type trainer struct {
+	loss      linear.Loss
+	y         []float64 // targets of the training rows
+	slopes    []float64 // of the last full step
+	losses    []float64 // mean, at each full step and at the end
+	decisions []float64 // of all rows, at the end
+}
+
+// margin is the number that a sum of margins stands for.
+func margin(sum int64) float64 { return math.Ldexp(float64(sum), -marginBits) }
+
+// Slopes implements [fdsvrg.Judge].
+func (t *trainer) Slopes(s fdsvrg.Step, margins []int64) []float64 {
+	slopes := make([]float64, len(margins))
+	if s.Kind == fdsvrg.Full {
+		t.losses = append(t.losses, t.meanLoss(margins))
+		t.slopes = make([]float64, len(t.y))
+	}
+	for i, row := range s.Rows {
+		slope := t.loss.Slope(margin(margins[i]), t.y[row])
+		if s.Kind == fdsvrg.Full {
+			t.slopes[row] = slope
+			slopes[i] = slope / float64(len(t.y))
+		} else {
+			slopes[i] = (slope - t.slopes[row]) / float64(len(s.Rows))
+		}
+	}
+	return slopes
+}
+
+// meanLoss is over the training rows, which come first.
+func (t *trainer) meanLoss(margins []int64) float64 {
+	sum := 0.0
+	for i, y := range t.y {
+		sum += t.loss.Value(margin(margins[i]), y)
+	}
+	return sum / float64(len(t.y))
+}
+
+// Decide implements [fdsvrg.Judge].
+func (t *trainer) Decide(margins []int64) {
+	t.losses = append(t.losses, t.meanLoss(margins))
+	for _, m := range margins {
+		t.decisions = append(t.decisions, margin(m))
+	}
+}
+
+// left returns the share by which the mean loss still changed in the last epoch.
+func (t *trainer) left() float64 {
+	n := len(t.losses)
+	return math.Abs(t.losses[n-1]-t.losses[n-2]) / max(t.losses[0], math.SmallestNonzeroFloat64)
+}

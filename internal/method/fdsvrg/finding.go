@@ -1,0 +1,72 @@
+package fdsvrg
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+)
+
+// finding holds the label holder's report to the coordinator.
+type finding struct {
+	metrics learner.Metrics // on held-out rows
+	left    float64         // the share by which the mean loss changed in the last epoch
+	model   [sha256.Size]byte
+}
+
+// findingMetrics lists the metrics that a finding may have, in its order.
+func findingMetrics(t job.Task) []string {
+	if t.Numbers {
+		return []string{"rmse", "r2"}
+	}
+	return []string{"accuracy", "f1_micro", "f1_macro", "auc"}
+}
+
+// findingBytes is the length of every finding.
+func findingBytes(t job.Task) int { return 9*len(findingMetrics(t)) + 8 + sha256.Size }
+
+func (v finding) encode(t job.Task) []byte {
+	var w wire.Writer
+	for _, name := range findingMetrics(t) {
+		value, has := v.metrics[name]
+		w.Bool(has)
+		w.Float64(value)
+	}
+	w.Float64(v.left)
+	w.Fixed(v.model[:])
+	return w.Bytes()
+}
+
+func decodeFinding(t job.Task, b []byte) (finding, error) {
+	r, v := wire.NewReader(b), finding{metrics: learner.Metrics{}}
+	for _, name := range findingMetrics(t) {
+		has, value := r.Bool(), r.Float64()
+		switch {
+		case r.Err() != nil:
+		case value-value != 0 || !has && math.Float64bits(value) != 0:
+			r.Fail(fmt.Errorf("%s is %v", name, value))
+		case has:
+			v.metrics[name] = value
+		}
+	}
+	if v.left = r.Float64(); r.Err() == nil && !(v.left >= 0) {
+		r.Fail(fmt.Errorf("a change of the loss by %v", v.left))
+	}
+	r.Fixed(v.model[:])
+	return v, r.Close("fdsvrg: finding")
+}
+
+// settled bounds the change of the mean loss in the last epoch of a training that has come near
+// its end.
+const settled = 1e-4
+
+// warnings warn about a training that has not.
+func (v finding) warnings() []string {
+	if v.left <= settled {
+		return nil
+	}
+	return []string{fmt.Sprintf("the training has not settled: in the last epoch the mean loss changed by %.2g of what it was at first. Give more iterations, a smaller batch or another rate.", v.left)}
+}

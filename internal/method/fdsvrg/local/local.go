@@ -1,0 +1,98 @@
+// Package local is FD-SVRG where one process owns all columns: it compares the job with the
+// optimum on the columns in one place.
+package local
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/fdsvrg"
+	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
+	"github.com/mercer-fl/mercer/learn/linear"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Method is FD-SVRG where one process owns all columns.
+type Method struct{}
+
+// Name implements [local.Own].
+func (Method) Name() string { return fdsvrg.Method{}.Name() }
+
+// Compare implements [local.Compared]: the job's loss is minimised on all columns in one place,
+// and on each party's own.
+func (Method) Compare(ctx context.Context, c local.Comparison) error {
+	if c.Job.Compares(job.Pooled) {
+		all, err := pool.Beside(c.Splits)
+		if err != nil {
+			return err
+		}
+		if c.Result.Pooled, err = fitted(ctx, c.Job, all); err != nil {
+			return err
+		}
+	}
+	if c.Job.Compares(job.Alone) {
+		return alone(ctx, c)
+	}
+	return nil
+}
+
+// alone adds what each party's columns reach.
+func alone(ctx context.Context, c local.Comparison) error {
+	for i, name := range c.Job.Parties() {
+		one := method.Alone{Party: name, Rows: c.Result.Training}
+		var err error
+		if one.Metrics, err = fitted(ctx, c.Job, c.Splits[i]); ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			one.Failure = err.Error()
+		}
+		c.Result.Alone = append(c.Result.Alone, one)
+	}
+	return nil
+}
+
+// fitted returns the figures of the optimum on some columns.
+func fitted(ctx context.Context, j *job.Job, s method.Split) (learner.Metrics, error) {
+	if s.Set.Labels == nil {
+		return nil, pool.ErrNoLabels
+	}
+	p, err := pool.Prepare(j, []method.Split{s}, []method.Split{s})
+	if err != nil {
+		return nil, err
+	}
+	train := pool.Count([]method.Split{s}, false)
+	out, err := learner.OutputsOf(p.Labels[:train], j.Task().Numbers)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	on, course := learner.CourseOf(j)
+	loss, err := on.Loss()
+	if err != nil {
+		return nil, err
+	}
+	f, err := linear.Fit(features(p.X, 0, train), out.Y, linear.Params{Loss: loss, Lambda: course.Lambda, Tol: 1e-4, MaxPasses: 1000, Interrupt: ctx.Err})
+	if err != nil && !errors.Is(err, linear.ErrNotConverged) {
+		return nil, learner.Unlearnt(ctx, err)
+	}
+	n, _ := p.X.Shape()
+	return out.Measure(linear.Decide(features(p.X, train, n), f.Coefficients), p.Labels[train:])
+}
+
+// features is a table of some rows' columns.
+func features(rows linalg.Rows, first, end int) linear.Dense[float64] {
+	_, width := rows.Shape()
+	m, row := linalg.New[float64](width, end-first), make([]float64, width)
+	for i := first; i < end; i++ {
+		rows.ReadRow(i, row)
+		for c, v := range row {
+			m.Row(c)[i-first] = v
+		}
+	}
+	return linear.Dense[float64]{M: m}
+}

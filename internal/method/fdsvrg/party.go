@@ -1,0 +1,136 @@
+package fdsvrg
+
+import (
+	"crypto/sha256"
+	"errors"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/fdsvrg"
+)
+
+// party is a holder of columns.
+type party struct {
+	*columns.Party
+	judge
+	weights *weights         // nil before the training
+	trainer *trainer         // of the label holder
+	outputs *learner.Outputs // of the label holder
+}
+
+// Party implements [method.Federated].
+func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+	p, err := columns.Of(c, self, t)
+	if err != nil {
+		return nil, err
+	}
+	return &party{Party: p, judge: judge{c.Job}}, nil
+}
+
+// Machine implements [method.Member].
+func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
+	switch step {
+	case "protocol":
+		return p.worker(setup)
+	case "learn":
+		v, err := p.found()
+		if err != nil {
+			return nil, err
+		}
+		return sums.Sender(setup, v.encode(p.Job.Task()))
+	}
+	return p.Party.Machine(step, setup, p)
+}
+
+// Declare implements [columns.Guest]: the norms bound the length of a step.
+func (p *party) Declare(d *columns.Declaration) error {
+	d.Columns.Columns = p.Width()
+	rows := p.Training()
+	n, width := rows.Shape()
+	row, most := make([]float64, width), 0.0
+	for i := range n {
+		rows.ReadRow(i, row)
+		most = max(most, linalg.Dot(row, row))
+	}
+	if most-most != 0 {
+		return fault.BadInputf("fdsvrg: the squared norm of a row is %v; scale the columns (scale: minmax)", most)
+	}
+	d.Unit = roundedUp(most)
+	return nil
+}
+
+// roundedUp is the next power of two with an exponent in eighths.
+func roundedUp(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return math.Exp2(math.Ceil(8*math.Log2(v)) / 8)
+}
+
+// worker is a party's machine of the training. It begins with weights of zero, also after a
+// restart, which replays the steps.
+func (p *party) worker(setup method.Setup) (*method.Run, error) {
+	params, err := fdsvrg.DecodeParams(setup.Session.Params)
+	if err != nil {
+		return nil, err
+	}
+	on, course := learner.CourseOf(p.Job)
+	loss, err := on.Loss()
+	if err != nil {
+		return nil, err
+	}
+	p.weights = newWeights(p.Rows, rateOf(p.Job, loss, p.Declared), course.Lambda)
+	if setup.Session.RoleOf(p.Self) != protocol.RoleLeader {
+		m, err := fdsvrg.NewWorker(setup.Setup, p.weights)
+		return method.RunOf(m, err, method.Nothing)
+	}
+	if p.outputs, err = learner.OutputsOf(p.Set.Labels[:params.Spec().Rows], p.Job.Task().Numbers); err != nil {
+		return nil, fault.BadInput(err)
+	}
+	if p.outputs.Y.Rows > 1 {
+		return nil, fault.BadInput(errors.New("fdsvrg: fd-svrg tells two classes apart, and the labels have more; use protocol fdskl"))
+	}
+	p.trainer = &trainer{loss: loss, y: p.outputs.Y.Row(0)}
+	m, err := fdsvrg.NewLeader(setup.Setup, p.weights, p.trainer)
+	return method.RunOf(m, err, method.Nothing)
+}
+
+// Disclose implements [method.Discloser]: margins are sums of products of rows. The label
+// holder shows nobody anything of its columns.
+func (p *party) Disclose(step string) (method.Release, bool) {
+	switch {
+	case step != "protocol":
+		return p.Party.Disclose(step)
+	case p.Self == p.Parties[0]:
+		return method.Release{}, false
+	}
+	return p.Release(method.ReleaseProducts), true
+}
+
+// found measures the training on held-out rows.
+func (p *party) found() (finding, error) {
+	t := p.trainer
+	train, labels := len(t.y), p.Set.Labels
+	held := linalg.Matrix[float64]{Rows: 1, Cols: len(labels) - train, Stride: len(labels) - train, Data: t.decisions[train:]}
+	m, err := p.outputs.Measure(held, labels[train:])
+	if err != nil {
+		return finding{}, fault.BadInput(err)
+	}
+	return finding{m, t.left(), p.hash()}, nil
+}
+
+// hash names the model: the label holder's weights, and the decisions for the others'.
+func (p *party) hash() [sha256.Size]byte {
+	var w wire.Writer
+	w.String("mercer/v1/fd-svrg/model")
+	w.Float64s(p.weights.w)
+	w.Float64s(p.trainer.decisions)
+	return sha256.Sum256(w.Bytes())
+}
