@@ -16,21 +16,27 @@ type encodeSize struct {
 	others     []int // features at which its cost is shown as well
 	blocked    int   // features for encoder block
 	blockDgemm int   // order of the product that it is measured by
+	flaked     []int // features for encoder flake
 }
 
 // Encode measures OKRA's encoders: hadamard beside reading and writing the encoded rows as
 // often as it has passes over them, block beside dgemm, and how the time of hadamard grows
 // with the features: from few to many, and the cost of a value for each doubling of the width
-// at more sizes, which shows the cache that a row no longer fits.
+// at more sizes, which shows the cache that a row no longer fits. Hadamard and haar stand beside
+// their rival flake.
 func Encode() Benchmark {
-	return encodeOf(encodeSize{rows: 400, few: 1 << 14, many: 1 << 18, others: []int{1 << 16, 1 << 20}, blocked: 1 << 16, blockDgemm: 2048})
+	return encodeOf(encodeSize{rows: 400, few: 1 << 14, many: 1 << 18, others: []int{1 << 16, 1 << 20}, blocked: 1 << 16, blockDgemm: 2048, flaked: []int{128, 512, 2048}})
 }
 
 func encodeOf(s encodeSize) Benchmark {
-	return Benchmark{[]scene{
+	scenes := []scene{
 		sceneOf(fmt.Sprintf("hadamard, %d features", s.many), s, raceHadamard),
 		sceneOf(fmt.Sprintf("block, %d features", s.blocked), s, raceBlock),
-	}}
+	}
+	for _, f := range s.flaked {
+		scenes = append(scenes, sceneOf(fmt.Sprintf("flake, %d features", f), s, raceFlake(s.rows, f)))
+	}
+	return Benchmark{scenes}
 }
 
 // encoding is an encoder with rows and room for the encoded rows.

@@ -12,6 +12,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
+// A job dies while FLAKE's matrix is made and ends in an identical model.
+func TestCrashOfFlake(t *testing.T) {
+	t.Parallel()
+	j := jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, ""), "{name: okra}", "{name: flake}", 1))
+	w := newWorld(t, tumours(t, j))
+	done := w.mustRun(j)
+	w.diesAndEndsTheSame(j, tumours(t, j), done, []death{
+		{hub, 1, "send okra/Grant"}, {"north", 1, "send okra/Labels"}, {"north", 1, "send okra/Rows"}, {"south", 1, "send okra/Announce"},
+	})
+}
+
 // A job whose parties meet in pairs dies in the middle of its messages and ends in an identical
 // model; what a party lets out stands in its ledger once.
 func TestCrashOfEscaped(t *testing.T) {
