@@ -21,8 +21,8 @@ type Floors struct {
 	// Share is the greatest share of all training rows that one party may hold;
 	// between two parties the half of the rest is added.
 	Share float64
-	// Rows counts the rows that okra, flake, escaped, gram and fdskl take from the party,
-	// held-out rows included.
+	// Rows counts the rows that okra, flake, escaped and all methods by columns take from the
+	// party, held-out rows included.
 	Rows int
 
 	// Of fedcfk.
