@@ -57,12 +57,14 @@ func (d *driver) remember(e protocol.Event) {
 		d.started = true
 	case protocol.Received:
 		d.inbox.Accept(e.Message)
+	case protocol.Resumed:
+		d.resume = false
 	}
 }
 
 // take notes the changes that a step, new or replayed, makes to the session.
 func (d *driver) take(effects protocol.Effects) {
-	d.resume = effects.Resume
+	d.resume = d.resume || effects.Resume // a message in between takes nothing back
 	for _, t := range effects.Arm {
 		d.timers.arm(t)
 	}

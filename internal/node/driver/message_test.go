@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mercer-fl/mercer/internal/node/journal"
@@ -286,6 +287,26 @@ func TestSendThatCannotWorkIsFinal(t *testing.T) {
 		t.Fatalf("%v, want a final error", err)
 	}
 	w.sealedAs("no such member")
+}
+
+// A machine that has asked for more work gets it, also if a message comes in between whose step
+// asks for none. Which of the two comes first is chance; in 20 sessions both do.
+func TestAMessageTakesNoWorkBack(t *testing.T) {
+	for range 20 {
+		w := scripted(t, func(_ *protocol.Session, e protocol.Event) (protocol.Effects, error) {
+			if _, resumed := e.(protocol.Resumed); resumed {
+				return over, nil
+			}
+			return protocol.Effects{Resume: kindOf(e) == "First"}, nil
+		})
+		w.broker.post(w.incoming("First", 0), w.incoming("Second", 0))
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		err := w.run(ctx, nil)
+		stop()
+		if err != nil {
+			t.Fatalf("the machine waits for its work: %v", err)
+		}
+	}
 }
 
 func TestMachineThatRefusesItsOwnEvents(t *testing.T) {
