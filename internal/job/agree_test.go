@@ -75,7 +75,7 @@ func TestLearnersAreKindsOfModels(t *testing.T) {
 	for _, l := range names {
 		j := &Job{Learner: jobtest.Learner(t, l)}
 		kind, task := learner.ReadingOf(j, nil).Kind, j.Task()
-		if learner.StepsOf(j) != nil || learner.ProfileOf(j) != nil { // weights, or a kernel between items
+		if learner.StepsOf(j) != nil || learner.ProfileOf(j) != nil || learner.TreesOf(j) != nil { // weights, a kernel between items, or trees
 			continue
 		}
 		if kind.Shape() == "" || kind.Classifies() != task.Classes || kind.Regresses() != task.Numbers {

@@ -32,6 +32,8 @@ type (
 	OnCounts interface{ Counts() *Steps }
 	// OnLists learns from lists of liked items: method fedcfk.
 	OnLists interface{ Lists() *Profile }
+	// OnTrees grows trees by histograms of columns: method secureboost.
+	OnTrees interface{ Grown() *Trees }
 	// Weighted has weights of classes.
 	Weighted interface {
 		// Only returns the values for rows of some classes.
@@ -74,6 +76,8 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; fedcfk and %[2]s do", protocol, name)
 	case OnCounts:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; secvm and %[2]s do", protocol, name)
+	case OnTrees:
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; secureboost and %[2]s do", protocol, name)
 	default:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s", protocol, name, Able[OnLoss](", "))
 	}

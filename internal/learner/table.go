@@ -7,6 +7,6 @@ import "github.com/mercer-fl/mercer/internal/job"
 func Table() []job.Kind {
 	return []job.Kind{
 		SVC{}, NuSVC{}, OneClass{}, SVR{}, Ridge{}, GP{}, KPCA{}, KMeans{}, CFKOMD{}, RidgeClassifier{}, LinearSVM{},
-		Logistic{}, SmoothHinge{}, Squared{}, Huber{},
+		Logistic{}, SmoothHinge{}, Squared{}, Huber{}, BoostedTrees{},
 	}
 }

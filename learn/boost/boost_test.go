@@ -50,7 +50,7 @@ func (w *twin) train() {
 	for range w.p.Rounds {
 		g := make([][2]int64, len(w.y))
 		for i, y := range w.y {
-			p := 1 / (1 + math.Exp(-w.scores[i]))
+			p := logistic(w.scores[i])
 			g[i] = [2]int64{int64(math.RoundToEven((p - y) * (1 << Scale))), max(1, int64(math.RoundToEven(p*(1-p)*(1<<Scale))))}
 		}
 		rows := make([]int, len(w.scores))
@@ -130,6 +130,14 @@ func TestHistogramsGiveTheTreesOfAnExhaustiveSearch(t *testing.T) {
 			if got := b.Scores()[i]; got != want {
 				t.Fatalf("%+v: row %d has score %v, want %v", p, i, got, want)
 			}
+		}
+	}
+}
+
+func TestLogistic(t *testing.T) {
+	for _, s := range []float64{-800, -40, -3, -1e-9, 0, 0.5, 7, 36, 900} {
+		if got, want := logistic(s), 1/(1+math.Exp(-s)); math.Abs(got-want) > 1e-15 {
+			t.Errorf("at %v it is %v, want %v", s, got, want)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/mercer-fl/mercer/internal/crypto/exactmath"
 )
 
 // Loss names the loss of a training.
@@ -121,13 +123,22 @@ func (b *Booster) Gradients() ([][2]int64, bool) {
 	for i, y := range b.y {
 		g, h := b.scores[i]-y, 1.0
 		if b.params.Loss == Logistic {
-			p := 1 / (1 + math.Exp(-b.scores[i]))
+			p := logistic(b.scores[i])
 			g, h = p-y, float64(p*(1-p))
 		}
 		list[i] = [2]int64{fixed(g), max(1, fixed(h))} // a row is never without weight
 	}
 	b.pending = nil
 	return list, true
+}
+
+// logistic returns 1/(1+e^-score), the same bits on every machine.
+func logistic(score float64) float64 {
+	e := exactmath.ExpNegative(math.Abs(score))
+	if score < 0 {
+		return e / (1 + e)
+	}
+	return 1 / (1 + e)
 }
 
 func fixed(v float64) int64 {

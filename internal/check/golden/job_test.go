@@ -82,6 +82,7 @@ func bases() []base {
 		{"pp-svmv", columns, "name: pp-svmv, mode: paper", rbf, "name: svc"},
 		{"fd-svrg", columns, "name: fd-svrg, mode: paper", "name: linear", "name: logistic"},
 		{"fdskl", columns, "name: fdskl", rbf, "name: logistic"},
+		{"secureboost", columns, "name: secureboost, mode: paper", "name: linear", "name: boosted-trees"},
 		{"fedcfk", films, "name: fedcfk", "name: linear", "name: cf-komd"},
 		{"secvm", voters, "name: secvm", "name: linear", "name: linear-svm"},
 		{"pooled", shared, "name: pooled", rbf, "name: svc"},
@@ -226,6 +227,8 @@ func TestSettings(t *testing.T) {
 			c = by["moments"]
 		case "logistic", "smooth-hinge", "squared", "huber":
 			c = by["fdskl"]
+		case "boosted-trees":
+			c = by["secureboost"]
 		}
 		c.learner = "name: " + name
 		for _, s := range settings("learner") {

@@ -108,6 +108,8 @@ func runs() []run {
 		patients("fdskl-several", "name: fdskl, training: faithful, active: 2, directions: 32", rbf, "name: logistic, lambda: 1e-3", "  compare: []\n").forPeople(),
 		patients("fdskl-block", "name: fdskl, training: block, directions: 64, tree: chain, bits: 8", "name: laplacian-product, gamma: 0.1", "name: logistic, batch: 32, iterations: 4", ""),
 		patients("fdskl-precond", "name: fdskl, training: precond, directions: 64, tree: star, bits: 32", rbf, "name: squared, batch: 64, iterations: 4", "").forPeople(),
+		patients("secureboost", "name: secureboost, mode: paper, he: none", "name: linear", "name: boosted-trees, rounds: 10", "").forPeople(),
+		patients("secureboost-sealed", "name: secureboost, mode: paper", "name: linear", "name: boosted-trees, rounds: 1, depth: 2, bins: 8", ""),
 		patients("fdskl-paper", "name: fdskl, mode: paper, directions: 64", rbf, "name: huber, delta: 0.5", "").forPeople(),
 
 		// crowds

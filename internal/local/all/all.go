@@ -8,10 +8,11 @@ import (
 	fedcfk "github.com/mercer-fl/mercer/internal/method/fedcfk/local"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	moments "github.com/mercer-fl/mercer/internal/method/moments/local"
+	secureboost "github.com/mercer-fl/mercer/internal/method/secureboost/local"
 	secvm "github.com/mercer-fl/mercer/internal/method/secvm/local"
 )
 
 // Local lists it.
 func Local() []local.Own {
-	return []local.Own{fdskl.Method{}, fdsvrg.Method{}, fedcfk.Method{}, moments.Method{}, secvm.Method{}}
+	return []local.Own{fdskl.Method{}, fdsvrg.Method{}, fedcfk.Method{}, moments.Method{}, secureboost.Method{}, secvm.Method{}}
 }

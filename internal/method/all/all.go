@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/okra"
 	"github.com/mercer-fl/mercer/internal/method/pooled"
 	"github.com/mercer-fl/mercer/internal/method/ppsvmv"
+	"github.com/mercer-fl/mercer/internal/method/secureboost"
 	"github.com/mercer-fl/mercer/internal/method/secvm"
 )
 
@@ -22,7 +23,7 @@ import (
 func Reader() *job.Reader {
 	return &job.Reader{Protocols: []job.Kind{
 		okra.Method{}, flake.Method{}, escaped.Method{}, moments.Method{},
-		gram.Method{}, fdskl.Method{}, ppsvmv.Method{}, fdsvrg.Method{},
+		gram.Method{}, fdskl.Method{}, ppsvmv.Method{}, fdsvrg.Method{}, secureboost.Method{},
 		fedcfk.Method{}, secvm.Method{}, pooled.Method{},
 	}, Learners: learner.Table()}
 }

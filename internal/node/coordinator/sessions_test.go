@@ -207,6 +207,7 @@ func TestGoldenSessions(t *testing.T) {
 		{"gram", opened(t, columns(t)), "gram"},
 		{"pp-svmv", ring(t), ""},
 		{"fd-svrg", slopes(t), ""},
+		{"secureboost", boosted(t), ""},
 		{"fdskl", opened(t, phases(t, "{join: 20s, round: 20s}")), "gram"},
 		{"fdskl-several", phasesBy(t, "{join: 20s, round: 20s}", "active: 2, training: faithful, directions: 16"), ""},
 		{"fdskl-block", phasesBy(t, "{join: 20s, round: 20s}", "training: block, directions: 32, tree: chain, bits: 8"), ""},

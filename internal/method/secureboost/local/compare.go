@@ -1,0 +1,76 @@
+// Package local compares jobs of SecureBoost with the same training in one place, in a
+// process that owns all columns.
+package local
+
+import (
+	"context"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
+	"github.com/mercer-fl/mercer/internal/method/secureboost"
+	"github.com/mercer-fl/mercer/learn/boost"
+)
+
+// Method is SecureBoost where one process owns all columns.
+type Method struct{}
+
+// Name implements [local.Own].
+func (Method) Name() string { return secureboost.Method{}.Name() }
+
+// Compare implements [local.Compared]. It compares the job with the same training on all
+// columns in one place, whose trees are equal, and on the label holder's columns alone.
+func (Method) Compare(ctx context.Context, c local.Comparison) error {
+	if c.Job.Compares(job.Pooled) {
+		all, err := pool.Beside(c.Splits)
+		if err != nil {
+			return err
+		}
+		if c.Result.Pooled, err = grown(ctx, c.Job, all); err != nil {
+			return err
+		}
+	}
+	if c.Job.Compares(job.Alone) {
+		return alone(ctx, c)
+	}
+	return nil
+}
+
+// alone adds what each party's columns reach.
+func alone(ctx context.Context, c local.Comparison) error {
+	for i, name := range c.Job.Parties() {
+		one := method.Alone{Party: name, Rows: c.Result.Training}
+		metrics, err := grown(ctx, c.Job, c.Splits[i])
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if one.Metrics = metrics; err != nil {
+			one.Failure = err.Error()
+		}
+		c.Result.Alone = append(c.Result.Alone, one)
+	}
+	return nil
+}
+
+// grown trains on columns in one place.
+func grown(ctx context.Context, j *job.Job, s method.Split) (learner.Metrics, error) {
+	if s.Set.Labels == nil {
+		return nil, pool.ErrNoLabels
+	}
+	p, err := pool.Prepare(j, []method.Split{s}, []method.Split{s})
+	if err != nil {
+		return nil, err
+	}
+	train := pool.Count([]method.Split{s}, false)
+	t, err := secureboost.NewTraining(j, p.Labels, train)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	if err := boost.Fit(t.Booster, boost.Bin(p.X, train, learner.TreesOf(j).Bins), ctx.Err); err != nil {
+		return nil, err
+	}
+	return t.Measure()
+}
