@@ -6,16 +6,99 @@ import (
 	"strings"
 )
 
-// Curve is shares against steps, drawn as lines and written as a table.
+// Curve is values against steps, drawn as lines and written as a table.
 type Curve struct {
 	Title string
+	Scale Scale    // of the values; the zero Scale is for shares from 0 to 1
 	X     string   // what the steps count
 	Steps []string // from left to right
 	Lines []Line
 	Notes []Note // more columns of the table
 }
 
-// Line is one value from 0 to 1 for each step.
+// Scale is the range of a curve's values.
+type Scale struct {
+	Least, Most float64
+	Log         bool // powers of ten have equal distances; Least is above 0
+}
+
+// shares is the scale of shares.
+func (s Scale) shares() bool { return s == Scale{} }
+
+// place returns where a value lies between the ends, from 0 to 1.
+func (s Scale) place(v float64) float64 {
+	switch {
+	case s.shares():
+		return v
+	case s.Log:
+		return math.Log(v/s.Least) / math.Log(s.Most/s.Least)
+	}
+	return (v - s.Least) / (s.Most - s.Least)
+}
+
+// levels are the values of the grid's lines.
+func (s Scale) levels() (list []float64) {
+	if s.shares() {
+		return []float64{0, 0.25, 0.5, 0.75, 1}
+	}
+	if !s.Log {
+		for i := range 5 {
+			list = append(list, s.Least+float64(i)/4*(s.Most-s.Least))
+		}
+		return list
+	}
+	for v := math.Pow10(int(math.Ceil(math.Log10(s.Least)))); v <= s.Most; v *= 10 {
+		list = append(list, v)
+	}
+	return list
+}
+
+// text writes a level.
+func (s Scale) text(v float64) string {
+	if s.shares() {
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// LinearScale is from 0 to the largest value of some lines.
+func LinearScale(lines []Line) Scale {
+	_, most := extent(lines)
+	return Scale{Most: most}
+}
+
+// CloseScale is around the values of some lines, so that small differences show. Its ends are
+// multiples of a twentieth.
+func CloseScale(lines []Line) Scale {
+	least, most := extent(lines)
+	return Scale{Least: math.Floor(20*least) / 20, Most: math.Max(math.Ceil(20*most), math.Floor(20*least)+1) / 20}
+}
+
+// LogScale is between the powers of ten around the values of some lines, which are above 0. Where
+// they are not, it is linear.
+func LogScale(lines []Line) Scale {
+	least, most := extent(lines)
+	if least <= 0 {
+		return LinearScale(lines)
+	}
+	first, last := math.Floor(math.Log10(least)), math.Ceil(math.Log10(most))
+	return Scale{Least: math.Pow10(int(first)), Most: math.Pow10(int(math.Max(last, first+1))), Log: true}
+}
+
+// extent returns the smallest and the largest value.
+func extent(lines []Line) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	for _, l := range lines {
+		for _, v := range l.Values {
+			if !math.IsNaN(v) {
+				least, most = math.Min(least, v), math.Max(most, v)
+			}
+		}
+	}
+	return least, most
+}
+
+// Line is one value for each step; NaN where there is none.
 type Line struct {
 	Name   string
 	Values []float64
@@ -37,8 +120,8 @@ func (c *Curve) validate() error {
 			return fmt.Errorf("report: line %q has %d values for %d steps", l.Name, len(l.Values), len(c.Steps))
 		}
 		for _, v := range l.Values {
-			if !(v >= 0) || v > 1 {
-				return fmt.Errorf("report: line %q goes through %v; shares are from 0 to 1", l.Name, v)
+			if at := c.Scale.place(v); (c.Scale.shares() || !math.IsNaN(v)) && !(at >= 0 && at <= 1) {
+				return fmt.Errorf("report: line %q goes through %v, outside of the scale; shares are from 0 to 1", l.Name, v)
 			}
 		}
 	}
@@ -91,12 +174,12 @@ type point struct {
 }
 
 // classes of lines, in order.
-func lineClass(i int) string { return []string{"together", "alarm", "plain", "pooled"}[i%4] }
+func lineClass(i int) string { return []string{"together", "alarm", "plain", "pooled", "alone"}[i%5] }
 
 func (c *Curve) plot() *plot {
 	p := &plot{Title: c.Title, X: c.X, Header: []string{c.X}}
-	for level := 0.0; level <= 1; level += 0.25 {
-		p.Grid = append(p.Grid, mark{height(level), fmt.Sprintf("%.2f", level)})
+	for _, level := range c.Scale.levels() {
+		p.Grid = append(p.Grid, mark{c.height(level), c.Scale.text(level)})
 	}
 	for i, s := range c.Steps {
 		p.Steps = append(p.Steps, mark{c.across(i), s})
@@ -106,12 +189,19 @@ func (c *Curve) plot() *plot {
 		d := drawn{Name: l.Name, Class: lineClass(k)}
 		var path []string
 		for i, v := range l.Values {
-			at := point{c.across(i), height(v), fmt.Sprintf("%s, %s %s: %.4f", l.Name, c.X, c.Steps[i], v)}
+			if math.IsNaN(v) {
+				p.Rows[i] = append(p.Rows[i], "")
+				continue
+			}
+			at := point{c.across(i), c.height(v), fmt.Sprintf("%s, %s %s: %.4f", l.Name, c.X, c.Steps[i], v)}
 			d.Points = append(d.Points, at)
 			path = append(path, fmt.Sprintf("%g,%g", at.X, at.Y))
 			p.Rows[i] = append(p.Rows[i], fmt.Sprintf("%.4f", v))
 		}
-		d.Path, d.EndY = strings.Join(path, " "), d.Points[len(d.Points)-1].Y+4
+		d.Path = strings.Join(path, " ")
+		if len(d.Points) > 0 {
+			d.EndY = d.Points[len(d.Points)-1].Y + 4
+		}
 		p.Lines, p.Header = append(p.Lines, d), append(p.Header, l.Name)
 	}
 	p.spread()
@@ -140,5 +230,7 @@ func (c *Curve) across(i int) float64 {
 	return round1(curveLeft + float64(i)*(curveRight-curveLeft)/math.Max(1, float64(len(c.Steps)-1)))
 }
 
-// height returns the vertical position of a share.
-func height(v float64) float64 { return round1(curveBottom - v*(curveBottom-curveTop)) }
+// height returns the vertical position of a value.
+func (c *Curve) height(v float64) float64 {
+	return round1(curveBottom - c.Scale.place(v)*(curveBottom-curveTop))
+}

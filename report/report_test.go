@@ -120,7 +120,7 @@ func TestMarkupIsShown(t *testing.T) {
 		Title: evil, Summary: []Row{{evil, evil}}, Facts: []Row{{evil, evil}},
 		Metrics: []string{evil}, Scores: []Score{{evil, Alone, 7, map[string]float64{evil: 1}}},
 		Grid:    Grid{[]string{evil}, []Cell{{[]string{evil}, true}}},
-		Curves:  []Curve{{evil, evil, []string{evil}, []Line{{evil, []float64{1}}}, []Note{{evil, []string{evil}}}}},
+		Curves:  []Curve{{Title: evil, X: evil, Steps: []string{evil}, Lines: []Line{{evil, []float64{1}}}, Notes: []Note{{evil, []string{evil}}}}},
 		Timings: []Timing{{evil, 1, 0}}, Traffic: []Traffic{{evil, 1, 1}}, Leakage: []Leak{{evil, []string{evil}}},
 	})
 	if strings.Contains(got, "<script") || strings.Contains(got, "<img") {
@@ -333,5 +333,45 @@ func TestBoxesThatCannotBeDrawnAreRefused(t *testing.T) {
 		if err := Write(io.Discard, Run{Title: "t", Boxes: []Boxes{b}}); err == nil {
 			t.Errorf("%s: drawn", name)
 		}
+	}
+}
+
+func TestScalesHoldTheValues(t *testing.T) {
+	lines := []Line{{"a", []float64{0.3, math.NaN(), 20}}}
+	for name, got := range map[string]struct{ is, want Scale }{
+		"linear":   {LinearScale(lines), Scale{Most: 20}},
+		"close":    {CloseScale([]Line{{"a", []float64{0.63, 0.66}}}), Scale{Least: 0.6, Most: 0.7}},
+		"log":      {LogScale(lines), Scale{Least: 0.1, Most: 100, Log: true}},
+		"log of 0": {LogScale([]Line{{"a", []float64{0, 5}}}), Scale{Most: 5}},
+	} {
+		if got.is != got.want {
+			t.Errorf("%s: %+v, want %+v", name, got.is, got.want)
+		}
+	}
+	if at := (Scale{Least: 0.1, Most: 1000, Log: true}).place(10); math.Abs(at-0.5) > 1e-12 {
+		t.Errorf("10 lies at %g of the powers from 0.1 to 1000, want the middle", at)
+	}
+	if err := (&Curve{Title: "c", Steps: []string{"1"}, Scale: Scale{Most: 5}, Lines: []Line{{"a", []float64{6}}}}).validate(); err == nil {
+		t.Error("a value above the scale is drawn")
+	}
+}
+
+func TestStudyShowsItsPartsAndObeysNoMarkup(t *testing.T) {
+	var b bytes.Buffer
+	err := WriteStudy(&b, Study{Title: "papers", Parts: []Part{{
+		Title: "table <script>", Header: []string{"cell", "ours"}, Rows: [][]string{{"all", "0.5"}},
+		Curves: []Curve{{Title: "c", X: "n", Steps: []string{"1", "2"}, Lines: []Line{{"a", []float64{0.25, 1}}}}},
+		Claims: []Claim{{"it is fast", "holds", "2 s"}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"table &lt;script&gt;", "<td>0.5</td>", "polyline", "it is fast", "holds"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if WriteStudy(io.Discard, Study{}) == nil {
+		t.Error("a study without a title is written")
 	}
 }

@@ -9,8 +9,15 @@ import (
 	"strconv"
 )
 
-//go:embed page.html
-var pageText string
+// Texts of the pages, and the parts that they share.
+var (
+	//go:embed page.html
+	pageText string
+	//go:embed study.html
+	studyText string
+	//go:embed parts.html
+	partsText string
+)
 
 // page holds the values that the template sees.
 type page struct {
@@ -30,11 +37,19 @@ func Write(w io.Writer, r Run) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	t, err := template.New("page").Parse(pageText)
+	return write(w, pageText, r.page())
+}
+
+// write fills a page that may use the shared parts.
+func write(w io.Writer, text string, values any) error {
+	t, err := template.New("page").Parse(partsText)
+	if err == nil {
+		t, err = t.New("whole").Parse(text)
+	}
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	if err := t.Execute(w, r.page()); err != nil {
+	if err := t.Execute(w, values); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil

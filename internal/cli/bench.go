@@ -42,6 +42,7 @@ func (a *app) bench() *cobra.Command {
 		a.benchPSI(),
 		a.benchFDSKL(),
 		a.benchGateway(),
+		a.benchPaper(),
 	)
 	return cmd
 }

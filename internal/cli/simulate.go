@@ -102,13 +102,16 @@ func (a *app) loader() partition.Loader {
 
 // simulateJob runs a job, or all runs of a job that repeats. The first run's models stay.
 func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (Result, error) {
-	return a.launch(j, out, func(dir string) (*method.Result, error) {
-		first, err := a.simulateRun(ctx, j.Repeat(0), dir, seed)
-		if err == nil && j.Repeats > 0 {
-			first.Repeats, err = a.repeat(ctx, j, first, dir, seed)
-		}
-		return first, err
-	})
+	return a.launch(j, out, func(dir string) (*method.Result, error) { return a.simulateAll(ctx, j, dir, seed) })
+}
+
+// simulateAll makes all runs of a job, and leaves the first run's files in dir.
+func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (*method.Result, error) {
+	first, err := a.simulateRun(ctx, j.Repeat(0), dir, seed)
+	if err == nil && j.Repeats > 0 {
+		first.Repeats, err = a.repeat(ctx, j, first, dir, seed)
+	}
+	return first, err
 }
 
 // launch warns, runs a job in a temporary folder, and leaves the results in out.

@@ -1,0 +1,131 @@
+package paper
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// Finding is what an experiment found.
+type Finding struct {
+	Experiment Experiment     `json:"experiment"`
+	Data       string         `json:"data"` // where the rows come from: the paper's data, or a stand-in
+	Rows       []Row          `json:"rows"`
+	Boxes      []report.Boxes `json:"-"`
+	Curves     []report.Curve `json:"-"` // of the rows
+	Claims     []Claim        `json:"claims"`
+	Seconds    float64        `json:"seconds"` // that the experiment took
+}
+
+// Row is one figure beside the published one.
+type Row struct {
+	Cell      string         `json:"cell"`
+	Figure    string         `json:"figure"` // its name and unit
+	Ours      learner.Spread `json:"ours"`
+	Published *float64       `json:"published"` // nil where the paper has a picture only, or no such figure
+}
+
+// Claim is a claim of the paper in words.
+type Claim struct {
+	Text    string  `json:"claim"`
+	Verdict Verdict `json:"verdict"`
+	Numbers string  `json:"numbers"` // ours
+	Doubted bool    `json:"doubted"` // the documents say that it does not hold in general
+}
+
+// Surprises reports whether a claim does not hold that is not known for that.
+func (c Claim) Surprises() bool { return c.Verdict == Fails && !c.Doubted }
+
+// Verdict says what our figures make of a claim.
+type Verdict string
+
+// The verdicts.
+const (
+	Holds   Verdict = "holds"
+	Fails   Verdict = "does not hold"
+	Unknown Verdict = "cannot be checked"
+)
+
+// judge returns the verdict on a claim that our numbers decide.
+func judge(text string, holds bool, format string, numbers ...any) Claim {
+	verdict := Fails
+	if holds {
+		verdict = Holds
+	}
+	return Claim{Text: text, Verdict: verdict, Numbers: fmt.Sprintf(format, numbers...)}
+}
+
+// doubted is a judged claim that is known not to hold in general.
+func doubted(text string, holds bool, format string, numbers ...any) Claim {
+	c := judge(text, holds, format, numbers...)
+	c.Doubted = true
+	return c
+}
+
+// published is a number from the paper.
+func published(v float64) *float64 { return &v }
+
+// Header names the columns of Table and of CSV.
+func Header() []string {
+	return []string{"cell", "figure", "mean", "deviation", "runs", "paper", "data"}
+}
+
+// beforeData counts the columns before the data, which a page and a terminal name once.
+const beforeData = 6
+
+// Brief returns the table without the column of the data, and its header.
+func (f *Finding) Brief() (header []string, rows [][]string) {
+	for _, row := range f.Table() {
+		rows = append(rows, row[:beforeData])
+	}
+	return Header()[:beforeData], rows
+}
+
+// Table returns the rows as texts.
+func (f *Finding) Table() [][]string {
+	var table [][]string
+	for _, r := range f.Rows {
+		paper := "picture"
+		if r.Published != nil {
+			paper = number(*r.Published)
+		}
+		deviation := ""
+		if len(r.Ours.Values) > 1 {
+			deviation = number(r.Ours.Deviation)
+		}
+		table = append(table, []string{r.Cell, r.Figure, number(r.Ours.Mean), deviation, strconv.Itoa(len(r.Ours.Values)), paper, f.Data})
+	}
+	return table
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+
+// WriteCSV writes the rows of all findings, with paper and experiment before each.
+func WriteCSV(w io.Writer, findings []*Finding) error {
+	c := csv.NewWriter(w)
+	records := [][]string{append([]string{"paper", "experiment"}, Header()...)}
+	for _, f := range findings {
+		for _, row := range f.Table() {
+			records = append(records, append([]string{f.Experiment.Paper, f.Experiment.Name}, row...))
+		}
+	}
+	return c.WriteAll(records)
+}
+
+// Part returns the finding as a part of a page.
+func (f *Finding) Part() report.Part {
+	p := report.Part{
+		Title: fmt.Sprintf("%s %s: %s", f.Experiment.Paper, f.Experiment.Name, f.Experiment.Title),
+		Intro: fmt.Sprintf("Data: %s. It took %.0f s.", f.Data, f.Seconds),
+		Boxes: f.Boxes, Curves: f.Curves,
+	}
+	p.Header, p.Rows = f.Brief()
+	for _, c := range f.Claims {
+		p.Claims = append(p.Claims, report.Claim{Text: c.Text, Verdict: string(c.Verdict), Numbers: c.Numbers})
+	}
+	return p
+}

@@ -1,0 +1,119 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// small is a lab with no data folder, whose jobs are read and not run: each gives the figures that
+// follow from its name.
+func small(t *testing.T, result func(*job.Job) *method.Result) (*Lab, *[]string) {
+	t.Helper()
+	var ran []string
+	return &Lab{
+		Reader: all.Reader(), Runs: 1, Quick: true, Has: func(string) bool { return false },
+		Run: func(_ context.Context, j *job.Job) (*method.Result, error) {
+			ran = append(ran, j.Name)
+			return result(j), nil
+		},
+	}, &ran
+}
+
+func TestEveryExperimentHasAPaperAndANameOfItsOwn(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, e := range Experiments() {
+		if !slices.Contains(Papers(), e.Paper) || e.Name == "" || e.Title == "" || seen[e.Paper+e.Name] {
+			t.Errorf("experiment %+v", e)
+		}
+		seen[e.Paper+e.Name] = true
+	}
+}
+
+func TestFigure6TurnsAccuracyIntoErrorAndMarksGeneratedRows(t *testing.T) {
+	lab, _ := small(t, func(*job.Job) *method.Result {
+		return &method.Result{Metrics: map[string]float64{"accuracy": 0.75}, Pooled: map[string]float64{"accuracy": 0.875}, ExactKernel: map[string]float64{"accuracy": 1}}
+	})
+	f, err := guFigure6(t.Context(), lab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := f.Rows[0]; r.Cell != "phishing (generated), FDSKL" || r.Ours.Mean != 0.25 || r.Published != nil {
+		t.Errorf("row %+v", r)
+	}
+	if len(f.Claims) != 0 {
+		t.Errorf("claims about generated rows: %v", f.Claims)
+	}
+	if len(f.Boxes) != 3 {
+		t.Errorf("%d box plots, want one for each data set", len(f.Boxes))
+	}
+}
+
+func TestEqualJobsRunOnce(t *testing.T) {
+	lab, ran := small(t, func(*job.Job) *method.Result {
+		return &method.Result{Metrics: map[string]float64{"accuracy": 0.75}, Timings: map[string]float64{"protocol": 30, "learn": 30}}
+	})
+	if _, err := guFigure6(t.Context(), lab); err != nil {
+		t.Fatal(err)
+	}
+	f, err := guTable4(t.Context(), lab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"gu-phishing", "gu-a9a", "gu-default-credit"}; !slices.Equal(*ran, want) {
+		t.Errorf("ran %v, want %v", *ran, want)
+	}
+	if r := f.Rows[1]; r.Ours.Mean != 1 || *r.Published != 2 {
+		t.Errorf("minutes on a9a: %+v", r)
+	}
+}
+
+func TestPolatoWithoutRatingsSaysWhatToGet(t *testing.T) {
+	lab, ran := small(t, nil)
+	f, err := polatoTable1(t.Context(), lab)
+	if err != nil || len(f.Rows) != 0 || !strings.Contains(f.Data, "mercer data get ml-100k") || len(*ran) != 0 {
+		t.Errorf("%+v, error %v, ran %v", f, err, *ran)
+	}
+}
+
+func TestClaimsAreJudgedByOurNumbers(t *testing.T) {
+	lines := []report.Line{{Values: []float64{1, 2}}, {Values: []float64{2, 3}}}
+	if c := aheadOf(lines, "first"); c.Verdict != Holds || c.Surprises() {
+		t.Errorf("faster everywhere: %+v", c)
+	}
+	lines[1].Values[1] = 1.5
+	if c := aheadOf(lines, "first"); c.Verdict != Fails || !c.Surprises() {
+		t.Errorf("slower once: %+v", c)
+	}
+	if c := doubted("x", false, ""); c.Surprises() {
+		t.Errorf("a claim that is known not to hold surprises: %+v", c)
+	}
+}
+
+func TestErrorsNameTheExperiment(t *testing.T) {
+	lab, _ := small(t, nil)
+	lab.Run = func(context.Context, *job.Job) (*method.Result, error) { return nil, errors.New("no room") }
+	e := Experiments()[len(Experiments())-1]
+	if _, err := e.Run(t.Context(), lab); err == nil || !strings.Contains(err.Error(), "gu table4: job gu-phishing: no room") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestCSVHasALineForEachRow(t *testing.T) {
+	f := &Finding{Experiment: Experiments()[0], Data: "original", Rows: []Row{{"all", "auc", once(0.5), published(0.808)}, {"half", "auc", once(0.25), nil}}}
+	var b strings.Builder
+	if err := WriteCSV(&b, []*Finding{f}); err != nil {
+		t.Fatal(err)
+	}
+	want := "paper,experiment,cell,figure,mean,deviation,runs,paper,data\npolato,table1,all,auc,0.5,,1,0.808,original\npolato,table1,half,auc,0.25,,1,picture,original\n"
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}

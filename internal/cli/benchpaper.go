@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/bench/paper"
+	"github.com/mercer-fl/mercer/internal/catalogue"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// paperFlags are the flags of mercer bench paper.
+type paperFlags struct {
+	only, out    string
+	runs         int
+	quick, check bool
+}
+
+func (a *app) benchPaper() *cobra.Command {
+	var f paperFlags
+	names := append(paper.Papers(), "all")
+	cmd := &cobra.Command{
+		Use:   "paper [" + strings.Join(names, "|") + "]",
+		Short: "Tables and figures of the papers, beside the published values",
+		Long: `Run the experiments of the four papers, and print each figure beside the published
+one. A claim of a paper holds, does not hold, or cannot be checked. Data come from
+the data folder. Where the paper's data are not there, a stand-in takes their place,
+and the table says so.
+
+With --out, the folder gets a page, report.html, and all figures as figures.csv.`,
+		Example: "  mercer bench paper all --quick --out papers\n  mercer bench paper gu --only table4",
+		Args:    onePaper, ValidArgs: names,
+	}
+	cmd.Flags().StringVar(&f.only, "only", "", "one experiment, such as table1")
+	cmd.Flags().StringVar(&f.out, "out", "", "folder for the page and the table; default none")
+	cmd.Flags().IntVar(&f.runs, "runs", 10, "number of splits of each figure; 1 with --quick unless given")
+	cmd.Flags().BoolVar(&f.quick, "quick", false, "measure fewer sizes, for a look")
+	cmd.Flags().BoolVar(&f.check, "check", false, "end with exit code 1 when a claim does not hold that should")
+	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
+		if f.quick && !cmd.Flags().Changed("runs") {
+			f.runs = 1
+		}
+		return a.papers(ctx, append(args, "all")[0], f)
+	})
+	return cmd
+}
+
+// onePaper accepts the name of a paper, all, or nothing.
+func onePaper(_ *cobra.Command, args []string) error {
+	if len(args) > 1 || len(args) == 1 && args[0] != "all" && !slices.Contains(paper.Papers(), args[0]) {
+		return usage("mercer bench paper has the papers %s and all, not %q; name one", strings.Join(paper.Papers(), ", "), strings.Join(args, " "))
+	}
+	return nil
+}
+
+// papers runs the experiments of a paper, or of all.
+func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, error) {
+	chosen := slices.DeleteFunc(paper.Experiments(), func(e paper.Experiment) bool {
+		return which != "all" && e.Paper != which || f.only != "" && e.Name != f.only
+	})
+	switch {
+	case len(chosen) == 0:
+		return nil, usage("--only %s is no experiment of %s; mercer bench paper has %s", f.only, which, strings.Join(experimentNames(), ", "))
+	case f.runs < 1:
+		return nil, usage("--runs %d; run at least once", f.runs)
+	}
+	if f.out != "" {
+		if err := folder(f.out); err != nil {
+			return nil, err
+		}
+	}
+	r := paperResult{Machine: thisMachine()}
+	lab := &paper.Lab{Reader: a.reader, Run: a.paperJob, Has: a.has, Runs: f.runs, Quick: f.quick}
+	for i, e := range chosen {
+		bars := a.progress()
+		bars.Step("", protocol.Progress{Stage: e.Paper + " " + e.Name, Done: int64(i), Total: int64(len(chosen))})
+		bars.Close()
+		began := time.Now()
+		found, err := e.Run(ctx, lab)
+		if err != nil {
+			return nil, err
+		}
+		found.Seconds = time.Since(began).Seconds()
+		r.Findings = append(r.Findings, found)
+	}
+	if f.out != "" {
+		if err := r.save(f.out); err != nil {
+			return nil, err
+		}
+	}
+	if f.check {
+		return r, r.err()
+	}
+	return r, nil
+}
+
+func experimentNames() (list []string) {
+	for _, e := range paper.Experiments() {
+		list = append(list, e.Paper+" "+e.Name)
+	}
+	return list
+}
+
+// has reports whether a source of the data folder is there.
+func (a *app) has(source string) bool {
+	var missing *catalogue.Error
+	_, err := a.library().Find(source)
+	return !errors.As(err, &missing)
+}
+
+// paperJob runs a job of an experiment and leaves no files.
+func (a *app) paperJob(ctx context.Context, j *job.Job) (_ *method.Result, err error) {
+	dir, err := os.MkdirTemp("", "mercer-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return a.simulateAll(ctx, j, dir, daemon.InsecureSeeds(j.Seed))
+}
+
+// paperResult holds the findings of experiments, and names the machine.
+type paperResult struct {
+	Machine  benchMachine     `json:"machine"`
+	Findings []*paper.Finding `json:"findings"`
+}
+
+// save writes the page and the table.
+func (r paperResult) save(out string) error {
+	if err := os.MkdirAll(out, 0o700); err != nil {
+		return fmt.Errorf("the folder of the page: %w", err)
+	}
+	var page, table bytes.Buffer
+	m := r.Machine
+	s := report.Study{Title: "The papers' tables and figures", Facts: []report.Row{
+		{Label: "Machine", Value: fmt.Sprintf("%s/%s, %d cores, products by %s", m.OS, m.Arch, m.Cores, m.Path)}, {Label: "Go", Value: m.Go},
+	}}
+	for _, f := range r.Findings {
+		s.Parts = append(s.Parts, f.Part())
+	}
+	if err := errors.Join(report.WriteStudy(&page, s), paper.WriteCSV(&table, r.Findings)); err != nil {
+		return err
+	}
+	return errors.Join(disk.Replace(filepath.Join(out, "figures.csv"), table.Bytes()), disk.Replace(filepath.Join(out, "report.html"), page.Bytes()))
+}
+
+// err is an error that carries all figures, when a claim does not hold that should.
+func (r paperResult) err() error {
+	var failed []string
+	for _, f := range r.Findings {
+		for _, c := range f.Claims {
+			if c.Surprises() {
+				failed = append(failed, f.Experiment.Paper+" "+f.Experiment.Name+": "+c.Text)
+			}
+		}
+	}
+	if failed == nil {
+		return nil
+	}
+	return &Error{Code: codeFailed, Exit: Failed, Result: r, Err: errors.New("does not hold: " + strings.Join(failed, "; ")), Hint: "look at the figures with --json"}
+}
+
+// Print writes a table for each experiment, and the claims.
+func (r paperResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	for _, f := range r.Findings {
+		p.linef("%s %s: %s (%.0f s)", f.Experiment.Paper, f.Experiment.Name, f.Experiment.Title, f.Seconds)
+		p.linef("%s", paragraph("data: "+f.Data))
+		if header, rows := f.Brief(); rows != nil {
+			t := &tableOf{header: header}
+			for _, row := range rows {
+				var cells []any
+				for _, cell := range row {
+					cells = append(cells, cell)
+				}
+				t.add(cells...)
+			}
+			p.join(t.print(w))
+		}
+		for _, c := range f.Claims {
+			p.linef("%s", paragraph(fmt.Sprintf("%s: %s (%s)", c.Verdict, c.Text, c.Numbers)))
+		}
+		p.linef("")
+	}
+	return p.err
+}

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"errors"
+	"io"
+)
+
+// Study is the content of a page about several experiments.
+type Study struct {
+	Title string
+	Facts []Row // machine, versions
+	Parts []Part
+}
+
+// Part is one experiment. Everything but the title may be empty.
+type Part struct {
+	Title, Intro string
+	Header       []string
+	Rows         [][]string
+	Boxes        []Boxes
+	Curves       []Curve
+	Claims       []Claim
+}
+
+// Claim is a claim of others, with what was found.
+type Claim struct{ Text, Verdict, Numbers string }
+
+// drawnPart holds the values that the template sees.
+type drawnPart struct {
+	Part
+	BoxCharts  []boxChart
+	CurvePlots []*plot
+}
+
+// WriteStudy writes the page, as Write does. Nothing is written where a chart cannot be drawn.
+func WriteStudy(w io.Writer, s Study) error {
+	if s.Title == "" {
+		return errors.New("report: a study has no title")
+	}
+	var parts []drawnPart
+	for _, p := range s.Parts {
+		d := drawnPart{Part: p}
+		for _, b := range p.Boxes {
+			if err := b.validate(); err != nil {
+				return err
+			}
+			d.BoxCharts = append(d.BoxCharts, b.chart())
+		}
+		for _, c := range p.Curves {
+			if err := c.validate(); err != nil {
+				return err
+			}
+			d.CurvePlots = append(d.CurvePlots, c.plot())
+		}
+		parts = append(parts, d)
+	}
+	return write(w, studyText, struct {
+		Study
+		Drawn []drawnPart
+	}{s, parts})
+}
