@@ -174,7 +174,7 @@ type point struct {
 }
 
 // classes of lines, in order.
-func lineClass(i int) string { return []string{"together", "alarm", "plain", "pooled", "alone"}[i%5] }
+func lineClass(i int) string { return []string{"together", "alarm", "plain", "pooled"}[i%4] }
 
 func (c *Curve) plot() *plot {
 	p := &plot{Title: c.Title, X: c.X, Header: []string{c.X}}

@@ -76,7 +76,9 @@ func hartmannFigure2(ctx context.Context, l *Lab) (*Finding, error) {
 	for _, k := range ks {
 		values := lines[k].Values
 		last[k] = values[len(values)-1]
-		c.Lines = append(c.Lines, *lines[k])
+		if k != 5 { // between its neighbours; four lines have colours of their own
+			c.Lines = append(c.Lines, *lines[k])
+		}
 		f.Rows = append(f.Rows, Row{lines[k].Name, "accuracy at the end", once(last[k]), nil})
 	}
 	c.Steps, c.Scale = thinned(c.Steps), report.CloseScale(c.Lines)
