@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -66,13 +65,6 @@ func (l *Lab) do(ctx context.Context, t task) (*method.Result, error) {
 	}
 	l.done[text] = r
 	return r, nil
-}
-
-// timed returns the result with the seconds that the job took.
-func (l *Lab) timed(ctx context.Context, t task) (*method.Result, float64, error) {
-	began := time.Now()
-	r, err := l.do(ctx, t)
-	return r, time.Since(began).Seconds(), err
 }
 
 // together returns a figure of all parties.
