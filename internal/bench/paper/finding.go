@@ -59,13 +59,6 @@ func judge(text string, holds bool, format string, numbers ...any) Claim {
 	return Claim{Text: text, Verdict: verdict, Numbers: fmt.Sprintf(format, numbers...)}
 }
 
-// doubted is a judged claim that is known not to hold in general.
-func doubted(text string, holds bool, format string, numbers ...any) Claim {
-	c := judge(text, holds, format, numbers...)
-	c.Doubted = true
-	return c
-}
-
 // published is a number from the paper.
 func published(v float64) *float64 { return &v }
 

@@ -166,3 +166,20 @@ func guFigure5(ctx context.Context, l *Lab) (*Finding, error) {
 	}
 	return f, nil
 }
+
+// exactKernel returns a figure of the kernel itself.
+func exactKernel(r *method.Result, figure string) learner.Spread {
+	if r.Repeats != nil {
+		return r.Repeats.ExactKernel[figure]
+	}
+	return once(r.ExactKernel[figure])
+}
+
+// errorsOf turns accuracies into errors.
+func errorsOf(accuracy learner.Spread) learner.Spread {
+	values := make([]float64, len(accuracy.Values))
+	for i, v := range accuracy.Values {
+		values[i] = 1 - v
+	}
+	return learner.SpreadOf(values)
+}

@@ -83,24 +83,7 @@ func pooled(r *method.Result, figure string) learner.Spread {
 	return once(r.Pooled[figure])
 }
 
-// exactKernel returns a figure of the kernel itself.
-func exactKernel(r *method.Result, figure string) learner.Spread {
-	if r.Repeats != nil {
-		return r.Repeats.ExactKernel[figure]
-	}
-	return once(r.ExactKernel[figure])
-}
-
 func once(v float64) learner.Spread { return learner.SpreadOf([]float64{v}) }
-
-// errorsOf turns accuracies into errors.
-func errorsOf(accuracy learner.Spread) learner.Spread {
-	values := make([]float64, len(accuracy.Values))
-	for i, v := range accuracy.Values {
-		values[i] = 1 - v
-	}
-	return learner.SpreadOf(values)
-}
 
 // details reads the part of a result that only its method has, as any reader of the result does.
 func details(r *method.Result, into any) error {

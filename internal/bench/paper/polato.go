@@ -121,3 +121,10 @@ func numbered(n int) []string {
 	}
 	return steps
 }
+
+// doubted is a judged claim that is known not to hold in general.
+func doubted(text string, holds bool, format string, numbers ...any) Claim {
+	c := judge(text, holds, format, numbers...)
+	c.Doubted = true
+	return c
+}
