@@ -9,6 +9,7 @@ package paper
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Experiment is a table or figure of a paper.
@@ -33,17 +34,4 @@ func (e Experiment) Run(ctx context.Context, l *Lab) (*Finding, error) {
 func Papers() []string { return []string{"polato", "hartmann", "hannemann", "gu"} }
 
 // Experiments lists all experiments in the order of the papers.
-func Experiments() []Experiment {
-	return []Experiment{
-		{"polato", "table1", "FedCFK on ml-100k, by the share of people who take part in one round", polatoTable1},
-		{"polato", "figure1", "Error of FedCFK's estimated kernel, by rounds", polatoFigure1},
-		{"hartmann", "figure2", "SecVM's learning curve, for the mean of the last k weight vectors", hartmannFigure2},
-		{"hartmann", "figure3", "SecVM's accuracy by the number of bins", hartmannFigure3},
-		{"hannemann", "svm", "OKRA beside the support vector machine without privacy", hannemannSVM},
-		{"hannemann", "figure2", "Time by the number of parties", hannemannFigure2},
-		{"hannemann", "figure3", "Time of encoding by the number of features", hannemannFigure3},
-		{"gu", "figure6", "Test error over random splits", guFigure6},
-		{"gu", "figure5", "Time of FDSKL by the number of rows", guFigure5},
-		{"gu", "table4", "Minutes of training", guTable4},
-	}
-}
+func Experiments() []Experiment { return slices.Concat(polato(), hartmann(), hannemann(), gu()) }

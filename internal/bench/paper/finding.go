@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// Finding is what an experiment found.
+// Finding holds the rows, charts and claims of an experiment.
 type Finding struct {
 	Experiment Experiment     `json:"experiment"`
 	Data       string         `json:"data"` // where the rows come from: the paper's data, or a stand-in
@@ -40,7 +40,7 @@ type Claim struct {
 // Surprises reports whether a claim does not hold that is not known for that.
 func (c Claim) Surprises() bool { return c.Verdict == Fails && !c.Doubted }
 
-// Verdict says what our figures make of a claim.
+// Verdict judges a claim by our figures.
 type Verdict string
 
 // The verdicts.

@@ -12,6 +12,15 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
+// gu lists the experiments of Gu et al., on FDSKL.
+func gu() []Experiment {
+	return []Experiment{
+		{"gu", "figure6", "Test error over random splits", guFigure6},
+		{"gu", "figure5", "Time of FDSKL by the number of rows", guFigure5},
+		{"gu", "table4", "Minutes of training", guTable4},
+	}
+}
+
 // guSet is one of the paper's ten data sets.
 type guSet struct {
 	name               string
@@ -65,6 +74,18 @@ func (g guSet) job(l *Lab) (task, string) {
 	return t, origin
 }
 
+// guRival is a protocol that Figure 6 compares with.
+type guRival struct{ name, protocol, kernel, learner string }
+
+// guRivals are the rivals that learn from as many rows.
+var guRivals = []guRival{{"FD-SVRG", "{name: fd-svrg, mode: paper}", "{name: linear}", "{name: logistic}"}}
+
+// on returns the job of the rival on the rows of another job.
+func (g guRival) on(t task) task {
+	t.protocol, t.kernel, t.learner, t.compare = g.protocol, g.kernel, g.learner, ""
+	return t
+}
+
 // guFigure6 is Figure 6: box plots of the errors of 10 splits. Where rows are generated, errors
 // say nothing about the paper's.
 func guFigure6(ctx context.Context, l *Lab) (*Finding, error) {
@@ -85,6 +106,13 @@ func guFigure6(ctx context.Context, l *Lab) (*Finding, error) {
 		add("DSG", report.Pooled, pooled(r, "accuracy"))
 		if g.exact {
 			add("LIBSVM's kernel", report.Pooled, exactKernel(r, "accuracy"))
+		}
+		for _, rival := range guRivals {
+			r, err := l.do(ctx, rival.on(t))
+			if err != nil {
+				return nil, err
+			}
+			add(rival.name, report.Sums, together(r, "accuracy"))
 		}
 		f.Boxes = append(f.Boxes, b)
 		if origin == "original" {

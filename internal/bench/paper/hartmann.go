@@ -10,10 +10,18 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
+// hartmann lists the experiments of Hartmann et al., on SecVM.
+func hartmann() []Experiment {
+	return []Experiment{
+		{"hartmann", "figure2", "SecVM's learning curve, for the mean of the last k weight vectors", hartmannFigure2},
+		{"hartmann", "figure3", "SecVM's accuracy by the number of bins", hartmannFigure3},
+	}
+}
+
 // twitter is the stand-in for the paper's 350,000 profiles, which are not public.
 const twitter = "twitter-gender/twitter-gender.train.svm"
 
-// secVM is what the results of SecVM have beside the common part.
+// secVM reads the part of a result that only SecVM has.
 type secVM struct {
 	SecVM struct {
 		Averages []struct {

@@ -67,8 +67,8 @@ func TestEqualJobsRunOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"gu-phishing", "gu-a9a", "gu-default-credit"}; !slices.Equal(*ran, want) {
-		t.Errorf("ran %v, want %v", *ran, want)
+	if want := []string{"gu-phishing", "gu-phishing", "gu-a9a", "gu-a9a", "gu-default-credit", "gu-default-credit"}; !slices.Equal(*ran, want) {
+		t.Errorf("ran %v, want %v: FDSKL and FD-SVRG once each on each set", *ran, want)
 	}
 	if r := f.Rows[1]; r.Ours.Mean != 1 || *r.Published != 2 {
 		t.Errorf("minutes on a9a: %+v", r)

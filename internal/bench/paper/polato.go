@@ -9,6 +9,14 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
+// polato lists the experiments of Polato et al., on the secure kernel and FedCFK.
+func polato() []Experiment {
+	return []Experiment{
+		{"polato", "table1", "FedCFK on ml-100k, by the share of people who take part in one round", polatoTable1},
+		{"polato", "figure1", "Error of FedCFK's estimated kernel, by rounds", polatoFigure1},
+	}
+}
+
 // ml100k is the paper's smaller data set.
 const ml100k = "ml-100k/u.data"
 
