@@ -3,8 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-
-	"github.com/mercer-fl/mercer/internal/base/say"
 )
 
 // chart is a group of horizontal bars that start at zero and share one scale,
@@ -82,32 +80,6 @@ func (s Score) value(metric string) (float64, bool) {
 		return 0, false
 	}
 	return v, ok
-}
-
-func (r *Run) timingChart() chart {
-	full := 0.0
-	var items []item
-	for _, t := range r.Timings {
-		full = max(full, t.Seconds)
-		text := seconds(t.Seconds)
-		if t.CPU > 0 {
-			text += ", " + seconds(t.CPU) + " CPU"
-		}
-		items = append(items, item{label: t.Stage, text: text, class: "plain", value: t.Seconds})
-	}
-	return newChart("seconds by stage", full, items)
-}
-
-func (r *Run) trafficChart() chart {
-	full := 0.0
-	var items []item
-	for _, t := range r.Traffic {
-		full = max(full, float64(t.Sent), float64(t.Received))
-		items = append(items,
-			item{label: t.Name, text: say.Bytes(t.Sent) + " sent", class: "plain", value: float64(t.Sent)},
-			item{text: say.Bytes(t.Received) + " received", class: "faint", value: float64(t.Received)})
-	}
-	return newChart("bytes by member", full, items)
 }
 
 // number shows a metric to four decimals, as the tables of the papers do.

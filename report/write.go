@@ -7,6 +7,8 @@ import (
 	"html/template"
 	"io"
 	"strconv"
+
+	"github.com/mercer-fl/mercer/internal/base/say"
 )
 
 // Texts of the pages, and the parts that they share.
@@ -93,6 +95,32 @@ func (r *Run) scoreChart() chart {
 		items = append(items, item{label: s.Name, text: number(v, ok), class: string(s.Kind), value: v})
 	}
 	return newChart(fmt.Sprintf("%s on held-out rows", metric), full, items)
+}
+
+func (r *Run) timingChart() chart {
+	full := 0.0
+	var items []item
+	for _, t := range r.Timings {
+		full = max(full, t.Seconds)
+		text := seconds(t.Seconds)
+		if t.CPU > 0 {
+			text += ", " + seconds(t.CPU) + " CPU"
+		}
+		items = append(items, item{label: t.Stage, text: text, class: "plain", value: t.Seconds})
+	}
+	return newChart("seconds by stage", full, items)
+}
+
+func (r *Run) trafficChart() chart {
+	full := 0.0
+	var items []item
+	for _, t := range r.Traffic {
+		full = max(full, float64(t.Sent), float64(t.Received))
+		items = append(items,
+			item{label: t.Name, text: say.Bytes(t.Sent) + " sent", class: "plain", value: float64(t.Sent)},
+			item{text: say.Bytes(t.Received) + " received", class: "faint", value: float64(t.Received)})
+	}
+	return newChart("bytes by member", full, items)
 }
 
 // headline returns the first metric in three figures: the mean of the parties
