@@ -67,10 +67,14 @@ func TestEqualJobsRunOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"gu-phishing", "gu-phishing", "gu-a9a", "gu-a9a", "gu-default-credit", "gu-default-credit"}; !slices.Equal(*ran, want) {
-		t.Errorf("ran %v, want %v: FDSKL and FD-SVRG once each on each set", *ran, want)
+	a, b, c := "gu-phishing", "gu-a9a", "gu-default-credit"
+	if want := []string{a, a, a, b, b, b, c, c, c, a}; !slices.Equal(*ran, want) {
+		t.Errorf("ran %v, want %v: FDSKL and two rivals once each on each set, and an encrypted tree", *ran, want)
 	}
-	if r := f.Rows[1]; r.Ours.Mean != 1 || *r.Published != 2 {
+	if r := f.Rows[1]; r.Ours.Mean != 50 || *r.Published != 10 {
+		t.Errorf("minutes of 50 trees on phishing: %+v", r)
+	}
+	if r := f.Rows[2]; r.Ours.Mean != 1 || *r.Published != 2 {
 		t.Errorf("minutes on a9a: %+v", r)
 	}
 }
