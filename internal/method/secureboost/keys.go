@@ -24,22 +24,17 @@ func (k *Keys) Section() *section.Section {
 			{Key: "he", Value: section.Choice[secureboost.Encryption]{Noun: "he", Dst: &k.HE, Known: []secureboost.Encryption{secureboost.Paillier, secureboost.None}},
 				Default: string(secureboost.Paillier), Doc: "The encryption of gradients; none shows the labels to every party, and runs in simulate only."},
 			k.IDsKey(),
-		}, Finish: k.finish}
-}
-
-func (k *Keys) finish(in *section.Place) error {
-	if k.Mode != job.Paper {
-		return in.Refuse("mode", "protocol secureboost has mode paper only; write mode: paper, or use protocol fdskl, whose passive parties learn nothing of the labels")
-	}
-	return k.CheckIDs(in)
+		}, Finish: k.CheckIDs}
 }
 
 // Limits returns the numbers that a policy bounds.
 func (k *Keys) Limits() map[string]int { return map[string]int{"max_ids": k.MaxIDs} }
 
-// Check checks that the learner grows trees and that nothing else is asked for.
+// Check asks for mode paper and for a learner that grows trees, and for nothing else.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	switch {
+	case k.Mode != job.Paper:
+		return in.Refuse("protocol", "protocol secureboost has mode paper only; write mode: paper, or use protocol fdskl, whose passive parties learn nothing of the labels")
 	case learner.TreesOf(j) == nil:
 		return in.Refuse("learner", "protocol secureboost and learner %s do not go together; secureboost and %s do", j.Learner.Name(), learner.Able[learner.OnTrees](" or "))
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
