@@ -84,6 +84,9 @@ func (o outcome) Print(w io.Writer) error {
 		p.join(o.costs().print(w))
 	}
 	p.linef("\ntime: %s", o.times())
+	if n := o.Network; n != nil {
+		p.linef("network: %s in %s would take %.2f s on the lines that the job describes, besides the time above", say.Bytes(n.Bytes), say.Count(int(n.Messages), "message"), n.Seconds)
+	}
 	p.learnt(o.Leakage)
 	p.linef("")
 	for _, m := range o.Models {

@@ -70,6 +70,9 @@ func page(j *job.Job, o outcome) report.Run {
 	if v, some := r.ExactKernel[run.Metrics[0]]; some {
 		run.Facts = append(run.Facts, report.Row{Label: run.Metrics[0] + " of the exact kernel, pooled", Value: fmt.Sprintf("%.4f", v)})
 	}
+	if n := r.Network; n != nil {
+		run.Facts = append(run.Facts, report.Row{Label: "Network that the job describes", Value: fmt.Sprintf("%.2f s for %s in %s", n.Seconds, say.Bytes(n.Bytes), say.Count(int(n.Messages), "message"))})
+	}
 	for _, line := range r.Warnings {
 		run.Facts = append(run.Facts, report.Row{Label: "Warning", Value: line})
 	}

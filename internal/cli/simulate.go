@@ -230,6 +230,9 @@ func addComparison(r *method.Result, took time.Duration) {
 
 func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (*method.Result, *method.Outcome, error) {
 	if _, err := method.Of(j); err != nil { // it runs in one place only
+		if j.Link != (job.Link{}) {
+			return nil, nil, fmt.Errorf("protocol %s sends no messages over a network; remove link", j.Protocol.Name())
+		}
 		return baseline.RunPooled(ctx, j, shares, dir)
 	}
 	bars := a.progress()

@@ -29,7 +29,8 @@ type Job struct {
 	Grid       Grid         // empty unless the file has lists to choose from
 	Compare    []Comparison // in the order of [Comparisons]
 	Prediction Prediction
-	Repeats    int // runs on other partitions and splits; 0 for one run
+	Repeats    int  // runs on other partitions and splits; 0 for one run
+	Link       Link // of a network that is not there
 	Timeout    Timeout
 }
 
@@ -64,6 +65,7 @@ const (
 // all call by one name.
 func (j *Job) Owned(name string) *Job {
 	d := *j
+	d.Link = Link{}
 	d.Data.Source, d.Data.Sources = name, nil
 	d.Data.Partition = Partition{By: Rows, Parties: j.Parties()}
 	if p := j.Data.Partition; p.By == Columns {
@@ -120,6 +122,9 @@ func (j *Job) Deployable() error {
 	if j.Repeats > 0 {
 		return errors.New("job: several splits of the same rows tell more about them than one, and repeats is for simulate; remove it")
 	}
+	if j.Link != (Link{}) {
+		return errors.New("job: real parties have real lines, and link is for simulate; remove it")
+	}
 	if err := j.Data.LeavesRows(); err != nil {
 		return fmt.Errorf("job: %w", err)
 	}
@@ -161,12 +166,14 @@ func (j *Job) spec(r *Reader) *section.Section {
 			Default: "closed", Doc: "Closed destroys the encoders' secrets with the result. Open keeps them at the parties, which can encode new rows for the model later."},
 		{Key: "repeats", Value: section.Whole{Dst: &j.Repeats}, Else: "one run",
 			Doc: "The number of runs, 2 to 100, each on another partition and split, in simulate. The result gives each figure's mean and deviation."},
+		{Key: "link", Value: j.Link.Section(), Else: "none",
+			Doc: "A network that simulate tells the time of: the result gives the seconds that all messages would take on it."},
 		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "The limits on the waits of a deployed job."},
 	}, Finish: func(in *section.Place) error {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
-		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishCompare, r.finishPartition(j), j.check, j.finishLabels} {
+		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.check, j.finishLabels} {
 			if err := finish(in); err != nil {
 				return err
 			}
@@ -235,6 +242,14 @@ func (j *Job) finishRepeats(in *section.Place) error {
 		return in.Refuse("repeats", "repeats is %d; write 2 to %d, or remove it for one run", j.Repeats, maxRepeats)
 	case j.Data.Partition.By != Devices && (t.Every > 0 || t.Source != ""):
 		return in.Refuse("repeats", "each run of repeats draws the held-out rows anew, and this test draws none; use test: {fraction: 0.25}")
+	}
+	return nil
+}
+
+// finishLink refuses lines where one process plays all members itself.
+func (j *Job) finishLink(in *section.Place) error {
+	if in.Given("link") && j.Data.Partition.By == Devices {
+		return in.Refuse("link", "people of a crowd have no lines in this version; remove link")
 	}
 	return nil
 }

@@ -28,18 +28,20 @@ type Result struct {
 	ExactKernel learner.Metrics `json:"exact_kernel,omitempty"`
 	// Repeats spreads the figures over the runs of a job that repeats; the figures above are the
 	// first run's.
-	Repeats    *Repeats            `json:"repeats,omitempty"`
-	Difference *float64            `json:"max_decision_difference"` // to pooled
-	Exact      *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
-	Grid       []learner.Cell      `json:"grid"`                    // empty without folds
-	Timings    map[string]float64  `json:"timings_s"`
-	PeakRSS    uint64              `json:"peak_rss_bytes"`
-	Parties    []Cost              `json:"parties"`
-	Processes  []int               `json:"processes"`
-	Models     []ModelFile         `json:"models"`
-	ModelHash  string              `json:"model_sha256"` // of the sorted list of models
-	Leakage    map[string][]string `json:"leakage"`      // what each role learns, in words
-	Warnings   []string            `json:"warnings,omitempty"`
+	Repeats    *Repeats           `json:"repeats,omitempty"`
+	Difference *float64           `json:"max_decision_difference"` // to pooled
+	Exact      *bool              `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
+	Grid       []learner.Cell     `json:"grid"`                    // empty without folds
+	Timings    map[string]float64 `json:"timings_s"`
+	// Network holds the messages' time on the network that the job describes.
+	Network   *Network            `json:"network,omitempty"`
+	PeakRSS   uint64              `json:"peak_rss_bytes"`
+	Parties   []Cost              `json:"parties"`
+	Processes []int               `json:"processes"`
+	Models    []ModelFile         `json:"models"`
+	ModelHash string              `json:"model_sha256"` // of the sorted list of models
+	Leakage   map[string][]string `json:"leakage"`      // what each role learns, in words
+	Warnings  []string            `json:"warnings,omitempty"`
 	// Refused lists the refusals of a party with the default policy. It is filled only for a
 	// job that one process plays.
 	Refused  []string `json:"party_would_refuse,omitempty"`
@@ -60,6 +62,14 @@ type Alone struct {
 	Rows    int    `json:"training_rows"`
 	Metrics learner.Metrics
 	Failure string `json:"error,omitempty"` // why the learner cannot be fitted to these rows alone
+}
+
+// Network holds the messages of a job and the time that they would take on lines that a job
+// describes, without any computing.
+type Network struct {
+	Seconds  float64 `json:"seconds"`
+	Bytes    uint64  `json:"bytes"`
+	Messages uint64  `json:"messages"`
 }
 
 // Cost holds the cost of a job for one party.

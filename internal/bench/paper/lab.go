@@ -29,6 +29,7 @@ type task struct {
 	kernel   string
 	learner  string
 	compare  string // "" for none
+	link     string // "" for none
 	repeats  int    // 0 or 1 for one run
 }
 
@@ -42,6 +43,9 @@ func (t task) text() string {
 	fmt.Fprintf(&b, "  protocol: %s\n  kernel: %s\n  learner: %s\n  compare: [%s]\n", t.protocol, t.kernel, t.learner, t.compare)
 	if t.repeats > 1 {
 		fmt.Fprintf(&b, "  repeats: %d\n", t.repeats)
+	}
+	if t.link != "" {
+		fmt.Fprintf(&b, "  link: %s\n", t.link)
 	}
 	return b.String()
 }

@@ -23,6 +23,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport"
+	"github.com/mercer-fl/mercer/transport/link"
 	"github.com/mercer-fl/mercer/transport/mem"
 )
 
@@ -55,6 +57,9 @@ func Run(ctx context.Context, c Config) (*method.Result, *method.Outcome, error)
 	for range f.daemons() {
 		err = errors.Join(err, <-ended)
 	}
+	if err == nil {
+		result.Network = f.network.cost()
+	}
 	return result, outcome, err
 }
 
@@ -62,6 +67,7 @@ func Run(ctx context.Context, c Config) (*method.Result, *method.Outcome, error)
 type federation struct {
 	boss    *coordinator.Coordinator
 	parties []*party.Party
+	network network
 	aligned alignments
 	// keepsake is the first party's.
 	keepsake party.Keepsake
@@ -112,12 +118,15 @@ func found(c Config) (*federation, error) {
 }
 
 func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) (*federation, error) {
-	network := mem.NewNetwork()
-	conn, err := network.Join(coordinatorName)
+	joined, err := networkOf(c.Job)
 	if err != nil {
 		return nil, err
 	}
-	f := &federation{aligned: alignments{ids: make(map[job.ID][]string)}}
+	conn, err := joined.join(coordinatorName)
+	if err != nil {
+		return nil, err
+	}
+	f := &federation{network: joined, aligned: alignments{ids: make(map[job.ID][]string)}}
 	f.boss, err = coordinator.New(coordinator.Config{
 		Reader: c.Reader, Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 		Jobs: filepath.Join(c.Dir, "jobs"), Estate: plain(filepath.Join(c.Dir, "left")), KeepPrivate: true, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
@@ -131,7 +140,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 		if i == 0 {
 			f.keepsake = keepsake
 		}
-		conn, err := network.Join(share.Party)
+		conn, err := joined.join(share.Party)
 		if err != nil {
 			return nil, err
 		}
@@ -144,6 +153,39 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 		}))
 	}
 	return f, nil
+}
+
+// network joins the members of a federation, with a clock where the job describes a network.
+type network struct {
+	fast  *mem.Network
+	clock *link.Clock // nil without a description
+}
+
+func networkOf(j *job.Job) (network, error) {
+	n := network{fast: mem.NewNetwork()}
+	if j.Link == (job.Link{}) {
+		return n, nil
+	}
+	var err error
+	n.clock, err = link.NewClock(link.Line(j.Link))
+	return n, err
+}
+
+func (n network) join(name string) (transport.Conn, error) {
+	conn, err := n.fast.Join(name)
+	if err != nil || n.clock == nil {
+		return conn, err
+	}
+	return n.clock.Conn(name, conn), nil
+}
+
+// cost returns the time that the messages would have taken, nil without a description.
+func (n network) cost() *method.Network {
+	if n.clock == nil {
+		return nil
+	}
+	bytes, messages := n.clock.Sent()
+	return &method.Network{Seconds: n.clock.Elapsed().Seconds(), Bytes: bytes, Messages: messages}
 }
 
 // start runs all daemons; each sends one error, or nil, when it ends. The

@@ -1,0 +1,43 @@
+package job
+
+import (
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// Link describes the lines of a network that simulate tells the time of; see package
+// transport/link. The zero value stands for none.
+type Link struct {
+	Rate    float64       // bytes a second in each direction
+	Latency time.Duration // of every message
+	Loss    float64       // share of bytes that are sent again
+}
+
+// Section declares the line.
+func (l *Link) Section() *section.Section {
+	return &section.Section{Name: "link", Fields: []section.Field{
+		{Key: "rate", Value: section.Number{Dst: &l.Rate}, Need: "add rate: and the bytes a second of a party's line, such as 1.25e6", Doc: "The bytes a second of each member's line, in each direction."},
+		{Key: "latency", Value: latency{section.Duration{Dst: &l.Latency}}, Else: "none", Doc: "The time that every message needs besides its bytes."},
+		{Key: "loss", Value: section.Number{Dst: &l.Loss}, Else: "none", Doc: "The share of bytes that are lost and sent again."},
+	}, Finish: l.finish}
+}
+
+func (l *Link) finish(in *section.Place) error {
+	if err := in.Positive("rate", l.Rate); err != nil {
+		return err
+	}
+	return in.Share("loss", "the bytes", l.Loss)
+}
+
+// latency is a time that is left out where it is zero.
+type latency struct{ section.Duration }
+
+func (v latency) Encode() *yaml.Node {
+	if *v.Dst == 0 {
+		return nil
+	}
+	return v.Duration.Encode()
+}
