@@ -60,15 +60,20 @@ func (a announce) encode() []byte {
 	return w.Bytes()
 }
 
-func decodeAnnounce(body []byte) (announce, error) {
-	r := wire.NewReader(body)
-	var a announce
+// readAnnounce reads what encode wrote, without a check.
+func readAnnounce(r *wire.Reader) (a announce) {
 	r.Fixed(a.tag[:])
 	a.rows = int(r.Uint32())
 	a.width = int(r.Uint32())
 	a.wire = int(r.Uint8())
 	a.grid = r.Bool()
 	a.labelled = r.Bool()
+	return a
+}
+
+func decodeAnnounce(body []byte) (announce, error) {
+	r := wire.NewReader(body)
+	a := readAnnounce(r)
 	if r.Err() == nil {
 		if err := checkShape(a.rows, a.width, a.wire); err != nil {
 			r.Fail(err)

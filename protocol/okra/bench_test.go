@@ -119,11 +119,11 @@ func BenchmarkGramStep(b *testing.B) {
 		b.Run(wire, func(b *testing.B) {
 			w := train(b, Spec{Wire: wire, Rounds: 2}, Input{Rows: randomRows("bench", n, f)})
 			store, width := w.server().store, w.server().Width()
-			a := newAssembly(store, n, width)
+			a := newAssembly(store, []stretch{{0, n, true}}, width)
 			work := 0.0
 			for b.Loop() {
 				if a.done() {
-					a = newAssembly(store, n, width)
+					a = newAssembly(store, []stretch{{0, n, true}}, width)
 				}
 				a.step()
 				work += stepWork // half of it where a tile lies on the diagonal

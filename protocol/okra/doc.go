@@ -31,6 +31,30 @@
 // New rows are classified in a session of two, [PredictParty] and
 // [PredictServer], whose descriptor names the training session as its parent.
 //
+// # Sessions that continue another
+//
+// A later session goes on under the same seed: parties come late, bring more rows, or
+// withdraw. Its descriptor names the session before as its parent. The server begins with
+// what it has kept ([Base]), parties with what they have kept ([Standing]).
+//
+//	1 Consent  party  -> leader    who has the seed agrees that the newcomers get it
+//	  Welcome  leader -> newcomers the epoch's seed, after the last consent
+//	2 Confirm  party  -> server    the number and the hash of the rows sent before; rows to come
+//	  Grant    server -> parties   to those that bring rows
+//	3 Rows     party  -> server    new rows only
+//	4 Receipt  server -> parties   the total number of rows; all end
+//
+// The server computes the products of new rows with all rows and no others. Rows lie in the
+// order of the session's parties, and a product does not depend on the rows beside it. So
+// the Gram matrix, the encoded rows and the labels equal, bit for bit, the results of a session in
+// which all parties send all their rows under the same seed. Rows of parties that are no
+// members any more are left out. [Base.Emptied] and [Standing.Emptied] lead to such a
+// session, to compare with.
+//
+// A party that leaves keeps the seed, and its rows were multiplied with everybody's. A
+// newcomer holds the seed as the others do: with the server it reads all rows, kept ones
+// included. A party continues a session in one other session only.
+//
 // # Encoder hadamard
 //
 // A round transforms two overlapping windows of a power of two coordinates, and

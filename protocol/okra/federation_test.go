@@ -14,7 +14,7 @@ var hospitals = []protocol.Member{
 }
 
 // timers end the server's waits before the waits of the parties, who wait for it.
-var timers = map[protocol.Timer]int64{TimerAnnounce: 1000, TimerRows: 1000, TimerSeed: 2000, TimerReceipt: 2000, TimerDecisions: 2000}
+var timers = map[protocol.Timer]int64{TimerAnnounce: 1000, TimerRows: 1000, TimerSeed: 2000, TimerReceipt: 2000, TimerDecisions: 2000, TimerConsent: 500}
 
 func newSession(t testing.TB, p Params, members ...protocol.Member) *protocol.Session {
 	t.Helper()

@@ -113,3 +113,37 @@ func FuzzDecodeDecisions(f *testing.F) {
 		}
 	})
 }
+
+func FuzzDecodeConsent(f *testing.F) {
+	f.Add(consent{Tag{3}}.encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if c, err := decodeConsent(b); err == nil && !bytes.Equal(c.encode(), b) {
+			t.Errorf("%x is a second encoding", b)
+		}
+	})
+}
+
+func FuzzDecodeWelcome(f *testing.F) {
+	f.Add(welcome{seedBody{Seed{1}, 64}, [32]byte{2}, []string{"north", "south"}}.encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if w, err := decodeWelcome(b); err == nil && !bytes.Equal(w.encode(), b) {
+			t.Errorf("%x is a second encoding", b)
+		}
+	})
+}
+
+func FuzzDecodeConfirm(f *testing.F) {
+	f.Add(confirm{announce{Tag{2}, 0, 72, 4, true, false}, 9, Digest{4}}.encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := decodeConfirm(b)
+		if err != nil {
+			return
+		}
+		if !bytes.Equal(c.encode(), b) {
+			t.Errorf("%x is a second encoding", b)
+		}
+		if l := (layout{c.rows, c.width, c.wire}); (l.chunks() == 0) != (c.rows == 0) {
+			t.Errorf("%d chunks of %d rows", l.chunks(), c.rows)
+		}
+	})
+}

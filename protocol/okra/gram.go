@@ -15,12 +15,6 @@ const (
 	kindReceipt  = "Receipt"
 )
 
-func encodeReceipt(rows int) []byte {
-	var w wire.Writer
-	w.Uint64(uint64(rows))
-	return w.Bytes()
-}
-
 func decodeReceipt(body []byte) (uint64, error) {
 	r := wire.NewReader(body)
 	rows := r.Uint64()
@@ -43,8 +37,86 @@ type assembly struct {
 	gram  linalg.Matrix[float64]
 	tiles []tile // not yet complete
 	total int
-	lo    int // first coordinate that the first tile lacks
-	part  []float64
+	// products counts the inner products that are computed, a pair of rows once.
+	products int64
+	lo       int // first coordinate that the first tile lacks
+	part     []float64
+}
+
+// assemble begins the Gram matrix: what is kept of it is copied, and the products of new
+// rows are to be computed.
+func (s *Server) assemble() *assembly {
+	spans := []stretch{{0, s.total, true}}
+	if s.base != nil {
+		spans = s.stretches()
+	}
+	a := newAssembly(s.store, spans, s.Width())
+	if s.base != nil {
+		s.keepGram(a.gram)
+	}
+	return a
+}
+
+// stretch is a run of rows that are all new, or all kept.
+type stretch struct {
+	lo, hi int
+	fresh  bool
+}
+
+// newAssembly plans the products of new rows with all rows. Of which rows a tile is made
+// does not change a bit of them: each is a sum over the coordinates in one order.
+func newAssembly(s store, spans []stretch, width int) *assembly {
+	var panels []stretch
+	for _, p := range spans {
+		for lo := p.lo; lo < p.hi; lo += panelRows {
+			panels = append(panels, stretch{lo, min(lo+panelRows, p.hi), p.fresh})
+		}
+	}
+	rows := panels[len(panels)-1].hi
+	a := &assembly{rows: s, width: width, gram: linalg.New[float64](rows, rows)}
+	for i, down := range panels {
+		for _, across := range panels[:i+1] {
+			if t := (tile{down.lo, down.hi, across.lo, across.hi}); down.fresh || across.fresh {
+				a.tiles = append(a.tiles, t)
+				a.products += t.pairs()
+			}
+		}
+	}
+	a.total = len(a.tiles)
+	return a
+}
+
+// pairs counts the pairs of rows of a tile, which is symmetric on the diagonal.
+func (t tile) pairs() int64 {
+	rows, cols := int64(t.iEnd-t.i), int64(t.jEnd-t.j)
+	if t.i == t.j {
+		return rows * (rows + 1) / 2
+	}
+	return rows * cols
+}
+
+// stretches returns the runs of kept and of new rows, in order.
+func (s *Server) stretches() (spans []stretch) {
+	for _, from := range s.sources {
+		for _, run := range []stretch{{from.first, from.fresh(), false}, {from.fresh(), from.end(), true}} {
+			if run.lo < run.hi {
+				spans = append(spans, run)
+			}
+		}
+	}
+	return spans
+}
+
+// keepGram copies the products of kept rows.
+func (s *Server) keepGram(gram linalg.Matrix[float64]) {
+	for _, down := range s.sources {
+		for _, across := range s.sources {
+			i, j := s.base.part(down.name).first, s.base.part(across.name).first
+			for r := range down.kept {
+				copy(gram.Row(down.first + r)[across.first:][:across.kept], s.base.gram.Row(i + r)[j:])
+			}
+		}
+	}
 }
 
 // step does slices until about stepWork is done.

@@ -29,6 +29,9 @@ type Input struct {
 	Labels []string    // n of 1 to 64 bytes, or nil: none
 	Test   []bool      // n, true for held-out rows; nil: none is
 	Grid   bool        // the values lie on a grid: integers, counts, one-hot, pixels
+	// Kept says that a later session may continue this one: the party notes the hash
+	// of what it sends. See [Party.Standing].
+	Kept bool
 }
 
 // shape returns the number of rows and of features.

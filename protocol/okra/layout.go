@@ -25,6 +25,9 @@ func (l layout) parts() int {
 }
 
 func (l layout) chunks() int {
+	if l.rows == 0 {
+		return 0
+	}
 	if n := l.perChunk(); n > 0 {
 		return (l.rows + n - 1) / n
 	}

@@ -1,10 +1,13 @@
 package okra
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
@@ -19,6 +22,7 @@ const (
 	TimerSeed     protocol.Timer = "okra/seed"     // a party waits for the leader
 	TimerAnnounce protocol.Timer = "okra/announce" // the server waits for announcements
 	TimerRows     protocol.Timer = "okra/rows"     // the server waits for rows
+	TimerConsent  protocol.Timer = "okra/consent"  // the leader waits for the consent to newcomers
 	TimerReceipt  protocol.Timer = "okra/receipt"  // a party has announced, or sent all, and waits for the server
 )
 
@@ -35,6 +39,13 @@ type Party struct {
 	granted        bool    // the server takes rows
 	labels         int     // chunks of labels sent
 	total          int
+
+	before  *Standing // after the sessions before; nil where this is the first, or for a newcomer
+	late    bool      // a newcomer in a continued session
+	origin  protocol.SessionID
+	holders []string        // of the epoch's seed
+	asked   map[string]bool // who must still consent, at the leader
+	digest  hash.Hash       // of what is sent, where it is kept
 }
 
 // NewParty returns the machine of the leader or of another party. It refuses
@@ -54,7 +65,7 @@ func NewParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 	if err := p.fits(f, Padding(f)); err != nil {
 		return nil, err
 	}
-	return &Party{core: d, params: p, input: in, rows: n, features: f, hash: in.Hash()}, nil
+	return &Party{core: d, params: p, input: in, rows: n, features: f, hash: in.Hash(), origin: s.Session.ID(), holders: d.parties()}, nil
 }
 
 // TotalRows returns how many rows all parties brought, once the session has
@@ -82,7 +93,10 @@ func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != p.hash {
 		return protocol.Effects{}, errEdited
 	}
-	if p.setup.Self != p.leader() {
+	switch {
+	case p.before != nil:
+		return p.reopen()
+	case p.setup.Self != p.leader():
 		return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerSeed}}, nil
 	}
 	seed := epochSeed(p.setup)
@@ -92,6 +106,29 @@ func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 	}
 	effects, err := p.begin(seed, sends)
 	return effects, err
+}
+
+// reopen begins a continued session at a party that has the seed. Where there are
+// newcomers, the leader waits for the consent of everybody who is none.
+func (p *Party) reopen() (protocol.Effects, error) {
+	newcomers := p.newcomers()
+	if len(newcomers) == 0 {
+		return p.begin(p.before.Seed, nil)
+	}
+	if p.setup.Self != p.leader() {
+		body := consent{newTag(p.params, p.before.Seed, p.features, p.setup.Session.ID())}.encode()
+		return p.begin(p.before.Seed, []protocol.Message{p.setup.Message(p.leader(), roundSeed, kindConsent, body)})
+	}
+	p.asked = make(map[string]bool)
+	for _, name := range p.parties() {
+		if name != p.setup.Self && !slices.Contains(newcomers, name) {
+			p.asked[name] = true
+		}
+	}
+	if len(p.asked) == 0 {
+		return p.welcome()
+	}
+	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerConsent}}, nil
 }
 
 // epochSeed derives the epoch's seed from the leader's session seed.
@@ -104,20 +141,28 @@ func epochSeed(s protocol.Setup) Seed {
 // sends.
 func (p *Party) begin(seed Seed, sends []protocol.Message) (protocol.Effects, error) {
 	f := p.features
-	encoder, err := NewEncoder(p.params, seed, f, Padding(f))
-	if err != nil {
-		return protocol.Effects{}, err
+	p.epoch, p.granted = seed, p.rows == 0
+	p.upload = &upload{layout: layout{0, f + Padding(f), p.params.wordBytes()}}
+	if p.rows > 0 {
+		encoder, err := NewEncoder(p.params, seed, f, Padding(f))
+		if err != nil {
+			return protocol.Effects{}, err
+		}
+		p.upload = newUpload(encoder, p.input.Rows, p.params.wordBytes())
 	}
-	p.epoch = seed
-	p.upload = newUpload(encoder, p.input.Rows, p.params.wordBytes())
 	a := announce{
-		tag: newTag(p.params, seed, f, p.setup.Session.ID()), rows: p.rows, width: encoder.Width(),
+		tag: newTag(p.params, seed, f, p.origin), rows: p.rows, width: f + Padding(f),
 		wire: p.params.wordBytes(), grid: p.input.Grid, labelled: p.input.Labels != nil,
 	}
+	kind, body, claim := kindAnnounce, a.encode(), seed.claim()
+	if p.continues() {
+		kind, body, claim = kindConfirm, p.confirm(a).encode(), seed.continued(p.setup.Session.Parent)
+	}
+	p.note(p.segment())
 	return protocol.Effects{
 		Sync:  true,
-		Claim: []string{seed.claim()},
-		Send:  append(sends, p.setup.Message(p.server(), roundAnnounce, kindAnnounce, a.encode())),
+		Claim: []string{claim},
+		Send:  append(sends, p.setup.Message(p.server(), roundAnnounce, kind, body)),
 		Arm:   []protocol.Timer{TimerReceipt},
 	}, nil
 }
@@ -127,7 +172,11 @@ func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	switch {
-	case m.Round == roundSeed && m.Kind == kindSeed && m.Sender == p.leader() && p.upload == nil:
+	case p.late && m.Round == roundSeed && m.Kind == kindWelcome && m.Sender == p.leader() && p.upload == nil:
+		return p.receiveWelcome(m)
+	case m.Round == roundSeed && m.Kind == kindConsent && p.asked[m.Sender]:
+		return p.receiveConsent(m)
+	case m.Round == roundSeed && m.Kind == kindSeed && m.Sender == p.leader() && p.upload == nil && !p.continues():
 		return p.receiveSeed(m)
 	case m.Round == roundAnnounce && m.Kind == kindGrant && m.Sender == p.server() && p.upload != nil && !p.granted:
 		return p.receiveGrant(m)
@@ -149,6 +198,40 @@ func (p *Party) receiveSeed(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Finish(protocol.Effects{}, p.mismatch(m.Sender, b.features))
 	}
 	return p.begin(b.seed, nil)
+}
+
+// receiveConsent takes the consent of a party: nobody without the seed can make it.
+func (p *Party) receiveConsent(m protocol.Message) (protocol.Effects, error) {
+	if err := whole(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	c, err := decodeConsent(m.Body)
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	if want := newTag(p.params, p.before.Seed, p.features, p.setup.Session.ID()); !hmac.Equal(c.tag[:], want[:]) {
+		return protocol.Effects{}, m.Inconsistent("a consent that is not made with the seed of this epoch")
+	}
+	delete(p.asked, m.Sender)
+	if len(p.asked) > 0 {
+		return protocol.Effects{Arm: []protocol.Timer{TimerConsent}}, nil
+	}
+	return p.welcome()
+}
+
+func (p *Party) receiveWelcome(m protocol.Message) (protocol.Effects, error) {
+	if err := whole(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	w, err := decodeWelcome(m.Body)
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	if f := p.features; f != w.features {
+		return protocol.Finish(protocol.Effects{}, p.mismatch(m.Sender, w.features))
+	}
+	p.origin, p.holders = w.origin, union(w.holders, p.parties())
+	return p.begin(w.seed, nil)
 }
 
 // mismatch says that the leader's rows have another width.
@@ -173,7 +256,7 @@ func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
 }
 
 func (p *Party) sent() bool {
-	return p.granted && p.upload.done() && p.labels == labelChunks(p.rows)
+	return p.upload != nil && p.granted && p.upload.done() && p.labels == labelChunks(p.rows)
 }
 
 // resume sends the labels first and then rows, a step's worth at a time.
@@ -185,6 +268,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 	if e.Send == nil {
 		first, bodies := p.upload.batch()
 		for i, b := range bodies {
+			p.note(b)
 			e.Send = append(e.Send, p.setup.Message(p.server(), roundRows, kindRows, b).Piece(first+i, p.upload.layout.chunks()))
 		}
 	}
@@ -202,7 +286,9 @@ func (p *Party) nextLabels() (sends []protocol.Message) {
 		if p.labels == chunks {
 			break
 		}
-		sends = append(sends, p.setup.Message(p.server(), roundRows, kindLabels, encodeLabels(p.input, p.labels)).Piece(p.labels, chunks))
+		body := encodeLabels(p.input, p.labels)
+		p.note(body)
+		sends = append(sends, p.setup.Message(p.server(), roundRows, kindLabels, body).Piece(p.labels, chunks))
 		p.labels++
 	}
 	return sends
@@ -216,8 +302,8 @@ func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
-	if rows < uint64(p.rows) || rows > maxRows*protocol.MaxMembers {
-		return protocol.Effects{}, m.Inconsistent("a receipt for %d rows, although %d were sent", rows, p.rows)
+	if rows < uint64(p.held()) || rows > maxRows*protocol.MaxMembers {
+		return protocol.Effects{}, m.Inconsistent("a receipt for %d rows, although %d were sent", rows, p.held())
 	}
 	p.total = int(rows)
 	return protocol.Finish(protocol.Effects{}, nil)
@@ -225,16 +311,28 @@ func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
 
 func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
-	case t == TimerSeed && p.upload == nil:
+	case t == TimerConsent && p.upload == nil && p.before != nil:
+		return protocol.Finish(protocol.Effects{}, silent(p.unheard(), "the consent to newcomers"))
+	case t == TimerSeed && p.upload == nil && p.setup.Self != p.leader():
 		return protocol.Finish(protocol.Effects{}, silent([]string{p.leader()}, "the epoch's seed"))
 	case t == TimerReceipt && p.upload != nil && !p.granted:
 		return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "the word to send rows"))
 	case t == TimerReceipt && p.sent():
 		return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "a receipt"))
-	case t == TimerSeed || t == TimerReceipt:
+	case t == TimerSeed || t == TimerReceipt || t == TimerConsent && p.continues():
 		return protocol.Effects{}, nil
 	}
 	return protocol.Effects{}, fmt.Errorf("okra: a party has no timer %q", t)
+}
+
+// unheard returns who has not consented, in the descriptor's order.
+func (p *Party) unheard() (names []string) {
+	for _, name := range p.parties() {
+		if p.asked[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // silent blames those who did not send what in time: the first of them, since
@@ -260,6 +358,16 @@ const (
 func (s Seed) claim() string {
 	h := sha256.Sum256(append([]byte("mercer/v1/okra/claim"), s[:]...))
 	return "okra/epoch/" + hex.EncodeToString(h[:16])
+}
+
+// continued returns the one permanent name of what follows a session: a party continues it
+// in one session only. Otherwise two of them could show the server changed rows.
+func (s Seed) continued(parent protocol.SessionID) string {
+	h := sha256.New()
+	h.Write([]byte("mercer/v1/okra/continued"))
+	h.Write(s[:])
+	h.Write(parent[:])
+	return "okra/continued/" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 type seedBody struct {

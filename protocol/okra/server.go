@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -49,6 +50,7 @@ type Server struct {
 	limits  Limits
 	sources []*source // in the descriptor's order
 	total   int
+	base    *Base // of a continued session
 	store   store // nil until all announcements agree
 	labels  []string
 	test    []bool
@@ -59,11 +61,19 @@ type Server struct {
 type source struct {
 	name     string
 	announce *announce
+	kept     int // rows of earlier sessions
 	first    int // row of the matrix at which its rows begin
-	layout   layout
+	bytes    int64
+	layout   layout // of the rows to come
 	rows     tally
 	labels   tally
 }
+
+// end returns the row behind the last of its rows.
+func (s *source) end() int { return s.first + s.kept + s.announce.rows }
+
+// fresh returns the row at which the rows to come begin.
+func (s *source) fresh() int { return s.first + s.kept }
 
 func (s *source) complete() bool { return s.rows.missing == 0 && s.labels.missing == 0 }
 
@@ -100,8 +110,10 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	from := s.source(m.Sender)
 	switch {
 	case from == nil || s.gram != nil:
-	case m.Round == roundAnnounce && m.Kind == kindAnnounce && from.announce == nil:
+	case m.Round == roundAnnounce && m.Kind == kindAnnounce && from.announce == nil && s.base == nil:
 		return s.receiveAnnounce(m, from)
+	case m.Round == roundAnnounce && m.Kind == kindConfirm && from.announce == nil && s.base != nil:
+		return s.receiveConfirm(m, from)
 	case m.Round == roundRows && m.Kind == kindLabels:
 		return s.receiveChunk(m, from, s.takeLabels)
 	case m.Round == roundRows && m.Kind == kindRows:
@@ -135,6 +147,10 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 	if s.waiting(func(from *source) bool { return from.announce == nil }) != nil {
 		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
 	}
+	leader := s.source(s.setup.Session.With(protocol.RoleLeader)[0])
+	if err := compare(leader, s.sources); err != nil {
+		return protocol.Finish(protocol.Effects{}, err)
+	}
 	return s.open()
 }
 
@@ -148,39 +164,52 @@ func (s *Server) waiting(missing func(*source) bool) (names []string) {
 	return names
 }
 
-// open compares the announcements, all of which have come, and makes room for
-// the rows.
+// open makes room for the rows, once all announcements have come and agree.
 func (s *Server) open() (protocol.Effects, error) {
-	leader := s.source(s.setup.Session.With(protocol.RoleLeader)[0])
-	if err := compare(leader, s.sources); err != nil {
-		return protocol.Finish(protocol.Effects{}, err)
-	}
 	total := 0
 	for _, from := range s.sources {
-		total += from.announce.rows
+		total += from.kept + from.announce.rows
 	}
-	width, word := leader.announce.width, s.params.wordBytes()
-	if err := s.limits.check(total, width, word, 8*int64(total)*int64(total)); err != nil {
+	width, word := s.Width(), s.params.wordBytes()
+	if err := s.limits.check(total, width, word, 8*int64(total)*int64(total)+s.base.bytes()); err != nil {
 		return protocol.Finish(protocol.Effects{}, err)
 	}
 	s.store = newStore(total, width, word)
 	s.labels, s.test = make([]string, total), make([]bool, total)
 	for _, from := range s.sources {
-		from.first, s.total = s.total, s.total+from.announce.rows
+		from.first, s.total = s.total, s.total+from.kept+from.announce.rows
 		from.layout = layout{from.announce.rows, width, word}
 		from.rows = newTally(from.layout.chunks())
 		from.labels = newTally(labelChunks(from.announce.rows))
+		s.restore(from)
 	}
 	e := protocol.Effects{Arm: []protocol.Timer{TimerRows}}
+	if s.waiting(func(from *source) bool { return !from.complete() }) == nil { // nothing is new
+		s.gram, e.Arm, e.Resume = s.assemble(), nil, true
+	}
 	for _, from := range s.sources {
-		e.Send = append(e.Send, s.setup.Message(from.name, roundAnnounce, kindGrant, nil))
+		if from.announce.rows > 0 {
+			e.Send = append(e.Send, s.setup.Message(from.name, roundAnnounce, kindGrant, nil))
+		}
 	}
 	return e, nil
 }
 
-// receiveChunk puts a chunk where take says. None comes before the grant.
+// restore copies what is kept of a party to its place.
+func (s *Server) restore(from *source) {
+	if from.kept == 0 {
+		return
+	}
+	lo := s.base.part(from.name).first
+	s.store.take(from.first, s.base.rows, lo, lo+from.kept)
+	copy(s.labels[from.first:], s.base.labels[lo:lo+from.kept])
+	copy(s.test[from.first:], s.base.test[lo:lo+from.kept])
+}
+
+// receiveChunk puts a chunk where take says. None comes before the grant, or from a party
+// that has announced no rows.
 func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protocol.Message, *source) error) (protocol.Effects, error) {
-	if s.store == nil {
+	if s.store == nil || from.announce.rows == 0 {
 		return protocol.Effects{}, m.Unexpected()
 	}
 	if err := take(m, from); err != nil {
@@ -191,20 +220,8 @@ func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protoc
 		e.Arm = []protocol.Timer{TimerRows}
 		return e, nil
 	}
-	s.gram = newAssembly(s.store, s.total, s.Width())
-	e.Resume = true
+	s.gram, e.Resume = s.assemble(), true
 	return e, nil
-}
-
-func newAssembly(s store, rows, width int) *assembly {
-	a := &assembly{rows: s, width: width, gram: linalg.New[float64](rows, rows)}
-	for i := 0; i < rows; i += panelRows {
-		for j := 0; j <= i; j += panelRows {
-			a.tiles = append(a.tiles, tile{i, min(i+panelRows, rows), j, min(j+panelRows, rows)})
-		}
-	}
-	a.total = len(a.tiles)
-	return a
 }
 
 // received counts chunks of rows.
@@ -221,10 +238,11 @@ func (s *Server) takeRows(m protocol.Message, from *source) error {
 	if err := from.rows.check(m); err != nil {
 		return err
 	}
-	if err := s.store.put(from.layout.span(int(m.Chunk)), from.first, m.Body); err != nil {
+	if err := s.store.put(from.layout.span(int(m.Chunk)), from.fresh(), m.Body); err != nil {
 		return m.Malformed(err)
 	}
 	from.rows.take(m.Chunk)
+	from.bytes += int64(len(m.Body))
 	return nil
 }
 
@@ -237,9 +255,10 @@ func (s *Server) takeLabels(m protocol.Message, from *source) error {
 	if err != nil {
 		return m.Malformed(err)
 	}
-	copy(s.labels[from.first+lo:], labels)
-	copy(s.test[from.first+lo:], test)
+	copy(s.labels[from.fresh()+lo:], labels)
+	copy(s.test[from.fresh()+lo:], test)
 	from.labels.take(m.Chunk)
+	from.bytes += int64(len(m.Body))
 	return nil
 }
 
@@ -258,6 +277,12 @@ func (s *Server) resume() (protocol.Effects, error) {
 		e.Send = append(e.Send, s.setup.Message(from.name, roundReceipt, kindReceipt, encodeReceipt(s.total)))
 	}
 	return protocol.Finish(e, nil)
+}
+
+func encodeReceipt(rows int) []byte {
+	var w wire.Writer
+	w.Uint64(uint64(rows))
+	return w.Bytes()
 }
 
 func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
@@ -280,11 +305,13 @@ func (s *Server) Gram() linalg.Matrix[float64] { return s.gram.gram }
 
 // Labels returns the label of each row, or nil if the session has none.
 func (s *Server) Labels() []string {
-	if !s.sources[0].announce.labelled {
+	if !s.labelled() {
 		return nil
 	}
 	return s.labels
 }
+
+func (s *Server) labelled() bool { return s.sources[0].announce.labelled }
 
 // Test says of each row whether it is held out.
 func (s *Server) Test() []bool { return s.test }
@@ -299,7 +326,7 @@ type Range struct {
 func (s *Server) Owner() []Range {
 	var ranges []Range
 	for _, from := range s.sources {
-		ranges = append(ranges, Range{from.name, from.first, from.first + from.announce.rows})
+		ranges = append(ranges, Range{from.name, from.first, from.end()})
 	}
 	return ranges
 }
@@ -307,6 +334,21 @@ func (s *Server) Owner() []Range {
 // Rows returns the encodings of the given rows, such as a model's support
 // vectors, len(index) x Width(). They stay where they are, as they came.
 func (s *Server) Rows(index []int) linalg.Rows { return linalg.Pick(s.store.rows(), index) }
+
+// Costs count what a session took.
+type Costs struct {
+	Bytes    []int64 // of rows and labels that each party sent, in the order of Owner
+	Products int64   // of two rows, each pair once
+}
+
+// Costs returns the costs of the session.
+func (s *Server) Costs() Costs {
+	c := Costs{Products: s.gram.products}
+	for _, from := range s.sources {
+		c.Bytes = append(c.Bytes, from.bytes)
+	}
+	return c
+}
 
 // Width returns f+k.
 func (s *Server) Width() int { return s.sources[0].announce.width }
@@ -317,7 +359,7 @@ func (s *Server) Tag() Tag { return s.sources[0].announce.tag }
 // Grid reports whether a party said that its values lie on a grid.
 func (s *Server) Grid() bool {
 	for _, from := range s.sources {
-		if from.announce.grid {
+		if from.announce.grid || s.base != nil && s.base.part(from.name).Grid {
 			return true
 		}
 	}

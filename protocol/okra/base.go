@@ -1,0 +1,213 @@
+package okra
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Digest is the hash of everything that a party has sent in the sessions of an epoch: the
+// hash of the sessions before, then labels and encoded rows as they travelled. Encoded rows
+// show nothing that the server does not hold.
+type Digest [sha256.Size]byte
+
+// segment begins the hashed bytes of one session: rows of one width follow.
+func (d Digest) segment(rows, width int) []byte {
+	var w wire.Writer
+	w.String("mercer/v1/okra/sent")
+	w.Fixed(d[:])
+	w.Uint32(uint32(rows))
+	w.Uint32(uint32(width))
+	return w.Bytes()
+}
+
+// Part describes the rows that a server keeps of one party.
+type Part struct {
+	Party string
+	Rows  int
+	Sent  Digest
+	Grid  bool // the party said that its values lie on a grid
+	first int  // row at which its rows begin
+}
+
+// Base holds the part of a session that a server keeps, so that a later session may continue it: the
+// encoded rows, their labels and their Gram matrix. Who has it and the epoch's seed reads
+// every row.
+type Base struct {
+	Origin  protocol.SessionID // with which the epoch began
+	Session protocol.SessionID // the last one
+	Tag     Tag
+	Width   int
+	Parts   []Part // in the order of their rows
+
+	labelled bool
+	rows     store
+	labels   []string
+	test     []bool
+	gram     linalg.Matrix[float64]
+}
+
+// Base returns what the server keeps, once the session has ended without error. It shares
+// memory with the server.
+func (s *Server) Base() *Base {
+	b := &Base{
+		Origin: s.setup.Session.ID(), Session: s.setup.Session.ID(), Tag: s.Tag(), Width: s.Width(),
+		labelled: s.labelled(), rows: s.store, labels: s.labels, test: s.test, gram: s.Gram(),
+	}
+	if s.base != nil {
+		b.Origin = s.base.Origin
+	}
+	for _, from := range s.sources {
+		b.Parts = append(b.Parts, s.keep(from))
+	}
+	return b
+}
+
+// keep returns the part of one party.
+func (s *Server) keep(from *source) Part {
+	part := Part{Party: from.name, Rows: from.kept + from.announce.rows, Grid: from.announce.grid, first: from.first}
+	if s.base != nil {
+		old := s.base.part(from.name)
+		part.Sent, part.Grid = old.Sent, part.Grid || old.Grid
+	}
+	if from.announce.rows > 0 {
+		part.Sent = s.digest(part.Sent, from)
+	}
+	return part
+}
+
+// digest returns the hash of what a party has sent in this session and before.
+func (s *Server) digest(before Digest, from *source) Digest {
+	h := sha256.New()
+	h.Write(before.segment(from.announce.rows, s.Width()))
+	var w wire.Writer
+	for i := from.fresh(); i < from.end(); i++ {
+		w.String(s.labels[i])
+		w.Bool(s.test[i])
+	}
+	h.Write(w.Bytes())
+	for i := from.fresh(); i < from.end(); i++ {
+		w.Reset()
+		s.store.write(&w, i, i+1)
+		h.Write(w.Bytes())
+	}
+	return Digest(h.Sum(nil))
+}
+
+// part returns what is kept of a party: no rows of one that is not known.
+func (b *Base) part(party string) Part {
+	for _, p := range b.Parts {
+		if p.Party == party {
+			return p
+		}
+	}
+	return Part{Party: party}
+}
+
+// bytes returns the memory that the base takes.
+func (b *Base) bytes() (n int64) {
+	if b == nil {
+		return 0
+	}
+	for _, p := range b.Parts {
+		n += int64(p.Rows)
+	}
+	return 8*n*n + 8*n*int64(b.Width)
+}
+
+// Emptied returns the base without any rows: the parties send them all anew, under the
+// epoch's seed. A session that continues it costs as much as a first one, and gives the same
+// bits as the sessions before.
+func (b *Base) Emptied() *Base {
+	empty := *b
+	empty.Parts, empty.rows, empty.labels, empty.test, empty.gram = nil, nil, nil, nil, linalg.Matrix[float64]{}
+	return &empty
+}
+
+// NewContinuingServer returns the machine of a server that goes on from a base: parties of
+// the base confirm what they have sent, and only new rows travel. Rows of parties that are
+// no members of this session are left out of everything. It refuses a session whose parent
+// is not the base's.
+func NewContinuingServer(s protocol.Setup, p Params, b *Base, l Limits) (*Server, error) {
+	server, err := NewServer(s, p, l)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Session.Parent != b.Session:
+		return nil, errors.New("okra: the session continues another one than the server has kept")
+	}
+	server.base = b
+	for _, from := range server.sources {
+		from.kept = b.part(from.name).Rows
+	}
+	return server, nil
+}
+
+func (s *Server) receiveConfirm(m protocol.Message, from *source) (protocol.Effects, error) {
+	if err := whole(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	c, err := decodeConfirm(m.Body)
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	if c.wire != s.params.wordBytes() {
+		return protocol.Effects{}, m.Inconsistent("numbers of %d bytes, although the session's have %d", c.wire, s.params.wordBytes())
+	}
+	if err := s.confirms(from, c); err != nil {
+		return protocol.Finish(protocol.Effects{}, err)
+	}
+	from.announce = &c.announce
+	if s.waiting(func(from *source) bool { return from.announce == nil }) != nil {
+		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
+	}
+	if s.rowless() {
+		return protocol.Finish(protocol.Effects{}, &MismatchError{Parties: s.parties(), Detail: "no rows are left and none are new"})
+	}
+	return s.open()
+}
+
+func decodeConfirm(body []byte) (confirm, error) {
+	r := wire.NewReader(body)
+	c := confirm{announce: readAnnounce(r)}
+	c.kept = int(r.Uint32())
+	r.Fixed(c.sent[:])
+	if r.Err() == nil {
+		err := checkShape(max(1, c.rows), c.width, c.wire)
+		if err == nil && c.kept > maxRows {
+			err = fmt.Errorf("%d kept rows; at most %d are possible", c.kept, maxRows)
+		}
+		if err != nil {
+			r.Fail(err)
+		}
+	}
+	return c, r.Close("okra: confirmation")
+}
+
+// confirms compares a confirmation with what the server has kept.
+func (s *Server) confirms(from *source, c confirm) error {
+	kept := s.base.part(from.name)
+	detail := ""
+	switch {
+	case c.width != s.base.Width || c.tag != s.base.Tag:
+		detail = "encoding parameters differ from the earlier session's: other features, seed or settings"
+	case c.kept != kept.Rows:
+		detail = fmt.Sprintf("confirmation is of %d rows, and %d are kept; continue with the parties as they were, or start a new session", c.kept, kept.Rows)
+	case c.sent != kept.Sent:
+		detail = "confirmation is of other rows than the kept ones; start a new session"
+	case c.labelled != s.base.labelled:
+		detail = "new rows have labels and the kept ones have none, or the other way round"
+	default:
+		return nil
+	}
+	return &MismatchError{Parties: []string{from.name}, Detail: possessive([]string{from.name}) + " " + detail}
+}
+
+// rowless reports whether there is nothing to learn from.
+func (s *Server) rowless() bool {
+	return s.waiting(func(from *source) bool { return from.kept+from.announce.rows > 0 }) == nil
+}

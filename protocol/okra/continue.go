@@ -1,0 +1,240 @@
+package okra
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// A continued session names the session before as its parent and goes on under the same
+// seed. Rounds 3 and 4 are a first session's. In round 1, parties of the epoch consent to
+// newcomers, and the leader tells each newcomer the seed after the last consent. In round 2,
+// every party confirms what it has sent before and announces the rows to come.
+const (
+	kindConsent = "Consent"
+	kindWelcome = "Welcome"
+	kindConfirm = "Confirm"
+)
+
+// Standing holds the part of a session that a party keeps, so that it can take part in one that
+// continues it. It is secret: it holds the epoch's seed.
+type Standing struct {
+	Origin   protocol.SessionID // with which the epoch began
+	Session  protocol.SessionID // the last one
+	Seed     Seed
+	Holders  []string // who has been told the seed, also of parties that have left
+	Features int
+	Rows     int    // that the server keeps of this party
+	Sent     Digest // of these rows and their labels
+	Labels   bool   // rows of the epoch have labels
+}
+
+// Emptied returns the standing of a party whose rows the server has dropped; see
+// [Base.Emptied].
+func (s Standing) Emptied() Standing {
+	s.Rows, s.Sent = 0, Digest{}
+	return s
+}
+
+// Standing returns what the party keeps, once the session has ended without error. The
+// input of a first session must have been one to keep.
+func (p *Party) Standing() Standing {
+	s := Standing{
+		Origin: p.origin, Session: p.setup.Session.ID(), Seed: p.epoch, Holders: p.holders,
+		Features: p.features, Rows: p.held(), Labels: p.labelled(),
+	}
+	switch {
+	case p.digest != nil:
+		s.Sent = Digest(p.digest.Sum(nil))
+	case p.before != nil:
+		s.Sent = p.before.Sent
+	}
+	return s
+}
+
+// continues reports whether this session continues another one.
+func (p *Party) continues() bool { return p.before != nil || p.late }
+
+// held returns the number of the party's rows, rows of earlier sessions included.
+func (p *Party) held() int {
+	if p.before != nil {
+		return p.before.Rows + p.rows
+	}
+	return p.rows
+}
+
+func (p *Party) labelled() bool {
+	if p.before != nil && p.rows == 0 {
+		return p.before.Labels
+	}
+	return p.input.Labels != nil
+}
+
+// segment begins the hash of what is sent, if there is anything to hash.
+func (p *Party) segment() []byte {
+	if p.rows == 0 || !p.input.Kept && !p.continues() {
+		return nil
+	}
+	var before Digest
+	if p.before != nil {
+		before = p.before.Sent
+	}
+	p.digest = sha256.New()
+	return before.segment(p.rows, p.upload.layout.width)
+}
+
+// note adds what is sent to its hash.
+func (p *Party) note(sent []byte) {
+	if p.digest != nil {
+		p.digest.Write(sent)
+	}
+}
+
+// NewContinuingParty returns the machine of a party that took part in the session before.
+// in has its new rows; without rows, the party confirms the old ones and sends nothing. The
+// leader is such a party.
+func NewContinuingParty(s protocol.Setup, p Params, before Standing, in Input) (*Party, error) {
+	if s.Session.Parent != before.Session {
+		return nil, errors.New("okra: the session continues another one than this party has kept")
+	}
+	party := &Party{}
+	if rows, _ := in.shape(); rows > 0 {
+		var err error
+		if party, err = NewParty(s, p, in); err != nil {
+			return nil, err
+		}
+		if party.features != before.Features {
+			return nil, fmt.Errorf("okra: new rows have %d features, the earlier ones %d; bring the same columns", party.features, before.Features)
+		}
+	} else {
+		d, err := newCore(s, p, protocol.RoleParty, protocol.RoleLeader)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(s.Session.With(protocol.RoleLeader)); n != 1 {
+			return nil, fmt.Errorf("okra: a training session has one leader, not %d", n)
+		}
+		party = &Party{core: d, params: p, input: in, hash: in.Hash(), features: before.Features}
+	}
+	party.before, party.origin = &before, before.Origin
+	party.holders = union(before.Holders, party.parties())
+	return party, nil
+}
+
+// NewLateParty returns the machine of a party that joins an epoch: it gets the seed from
+// the leader, once everybody who has it has agreed.
+func NewLateParty(s protocol.Setup, p Params, in Input) (*Party, error) {
+	if s.Session.Parent == (protocol.SessionID{}) {
+		return nil, errors.New("okra: a newcomer's session names the session that it continues as its parent")
+	}
+	if s.Session.RoleOf(s.Self) == protocol.RoleLeader {
+		return nil, errors.New("okra: a newcomer cannot lead, because the leader has the epoch's seed; put another party first")
+	}
+	party, err := NewParty(s, p, in)
+	if err != nil {
+		return nil, err
+	}
+	party.late = true
+	return party, nil
+}
+
+// union returns the names of both lists, each once.
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, name := range b {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// newcomers returns the members that have not been told the seed.
+func (p *Party) newcomers() (names []string) {
+	for _, name := range p.parties() {
+		if !slices.Contains(p.before.Holders, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// welcome tells every newcomer the seed.
+func (p *Party) welcome() (protocol.Effects, error) {
+	body := welcome{seedBody{p.before.Seed, p.features}, p.origin, p.before.Holders}.encode()
+	var sends []protocol.Message
+	for _, name := range p.newcomers() {
+		sends = append(sends, p.setup.Message(name, roundSeed, kindWelcome, body))
+	}
+	return p.begin(p.before.Seed, sends)
+}
+
+// consent is a party's word that the session's newcomers get the seed.
+type consent struct{ tag Tag }
+
+func (c consent) encode() []byte {
+	var w wire.Writer
+	w.Fixed(c.tag[:])
+	return w.Bytes()
+}
+
+func decodeConsent(body []byte) (c consent, err error) {
+	r := wire.NewReader(body)
+	r.Fixed(c.tag[:])
+	return c, r.Close("okra: consent")
+}
+
+// welcome tells a newcomer the epoch.
+type welcome struct {
+	seedBody
+	origin  protocol.SessionID
+	holders []string
+}
+
+func (b welcome) encode() []byte {
+	var w wire.Writer
+	w.Fixed(b.seedBody.encode())
+	w.Fixed(b.origin[:])
+	w.Strings(b.holders)
+	return w.Bytes()
+}
+
+func decodeWelcome(body []byte) (b welcome, err error) {
+	r := wire.NewReader(body)
+	r.Fixed(b.seed[:])
+	b.features = int(r.Uint32())
+	r.Fixed(b.origin[:])
+	b.holders = r.Strings(protocol.MaxMembers, protocol.MaxNameBytes)
+	if r.Err() == nil && (b.features < 1 || b.features > MaxFeatures) {
+		r.Fail(fmt.Errorf("%d features; 1 to %d are possible", b.features, MaxFeatures))
+	}
+	return b, r.Close("okra: welcome")
+}
+
+// confirm is an announcement in a continued session. Rows to come may be none.
+type confirm struct {
+	announce
+	kept int    // rows of earlier sessions
+	sent Digest // of these
+}
+
+func (p *Party) confirm(a announce) confirm {
+	a.labelled = p.labelled()
+	c := confirm{announce: a}
+	if p.before != nil {
+		c.kept, c.sent = p.before.Rows, p.before.Sent
+	}
+	return c
+}
+
+func (c confirm) encode() []byte {
+	var w wire.Writer
+	w.Fixed(c.announce.encode())
+	w.Uint32(uint32(c.kept))
+	w.Fixed(c.sent[:])
+	return w.Bytes()
+}
