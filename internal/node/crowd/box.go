@@ -1,0 +1,229 @@
+package crowd
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/journal"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// box holds the messages of one session at the server, for each device in the order in which
+// the machine has sent them. It is the [driver.Mail] of the server's machine, and its Log.
+type box struct {
+	vault.Session
+	session *protocol.Session
+	in      chan driver.Inbound
+	over    chan struct{} // closed when the next step has begun
+
+	fromServer, toServer atomic.Uint64 // bytes of bodies
+
+	mu     sync.Mutex
+	inbox  protocol.Inbox // what the journal holds
+	lists  map[string][]protocol.Message
+	read   map[string]int           // how many a device has asked beyond
+	more   map[string]chan struct{} // closed when a device gets another message
+	bodies map[[sha256.Size]byte][]byte
+}
+
+// room is the number of messages that may wait for the machine.
+const room = 64
+
+func newBox(s *protocol.Session, kept vault.Session) *box {
+	b := &box{
+		Session: kept, session: s, in: make(chan driver.Inbound, room), over: make(chan struct{}),
+		lists: make(map[string][]protocol.Message), read: make(map[string]int), more: make(map[string]chan struct{}), bodies: make(map[[sha256.Size]byte][]byte),
+	}
+	for _, m := range s.Members {
+		if m.Name != Server {
+			b.more[m.Name] = make(chan struct{})
+		}
+	}
+	return b
+}
+
+// Records yields the journal without its deliveries and its end. A device gets a message when
+// it asks, and may ask again after a restart: so a replay sends all of them again.
+func (b *box) Records() iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) {
+		for r, err := range b.Session.Records() {
+			if err == nil && (r.Delivered > 0 || r.Ended == ended) {
+				continue
+			}
+			b.accepted(r)
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// ended is the outcome by which a driver seals a session that ended well.
+const ended = "done"
+
+// Append writes a record, except for deliveries: see Records.
+func (b *box) Append(r journal.Record) error {
+	if r.Delivered > 0 {
+		return nil
+	}
+	err := b.Session.Append(r)
+	if err == nil {
+		b.accepted(r)
+	}
+	return err
+}
+
+// accepted notes a message that the machine has taken.
+func (b *box) accepted(r journal.Record) {
+	e, is := r.Event.(protocol.Received)
+	if !is {
+		return
+	}
+	b.toServer.Add(uint64(len(e.Message.Body)))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.inbox.Accept(e.Message)
+}
+
+// Send keeps a message for its device.
+func (b *box) Send(_ context.Context, m protocol.Message) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	woken, known := b.more[m.Receiver]
+	if !known {
+		return fmt.Errorf("crowd: %v is for nobody in the session", m.Header)
+	}
+	b.fromServer.Add(uint64(len(m.Body)))
+	m.Body = b.shared(m.Body)
+	b.lists[m.Receiver] = append(b.lists[m.Receiver], m)
+	close(woken)
+	b.more[m.Receiver] = make(chan struct{})
+	return nil
+}
+
+// shared returns a body that is kept once, however many devices are told it.
+func (b *box) shared(body []byte) []byte {
+	const small = 4 << 10
+	if len(body) < small {
+		return body
+	}
+	sum := sha256.Sum256(body)
+	if old, known := b.bodies[sum]; known {
+		return old
+	}
+	b.bodies[sum] = body
+	return body
+}
+
+// In delivers verified messages of the session.
+func (b *box) In() <-chan driver.Inbound { return b.in }
+
+// has reports whether a device takes part.
+func (b *box) has(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.more[name] != nil
+}
+
+// pull waits for messages behind a device's first ones, and returns some of them.
+func (b *box) pull(ctx context.Context, name string, after int) []protocol.Message {
+	for {
+		list, more := b.behind(name, after)
+		if len(list) > 0 {
+			return list
+		}
+		select {
+		case <-more:
+		case <-b.over:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (b *box) behind(name string, after int) ([]protocol.Message, <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.lists[name]
+	if after < 0 || after > len(all) {
+		return nil, b.more[name]
+	}
+	b.read[name] = max(b.read[name], after)
+	end, bytes := after, 0
+	for end < len(all) && (end == after || bytes+len(all[end].Body) <= maxPullBytes) {
+		bytes += len(all[end].Body)
+		end++
+	}
+	return all[after:end:end], b.more[name]
+}
+
+// unread counts the devices that have messages they have not asked beyond.
+func (b *box) unread() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for name, list := range b.lists {
+		if b.read[name] < len(list) {
+			n++
+		}
+	}
+	return n
+}
+
+// verdict is the machine's answer to a message.
+type verdict struct {
+	taken bool // or it shall come again
+}
+
+// receipt tells a waiting request how its message was settled.
+type receipt chan verdict
+
+// Ack implements [transport.Receipt].
+func (r receipt) Ack() error { return r.settle(verdict{true}) }
+
+// Later implements [transport.Receipt].
+func (r receipt) Later(time.Duration) error { return r.settle(verdict{}) }
+
+func (r receipt) settle(v verdict) error {
+	select {
+	case r <- v:
+	default: // settled before
+	}
+	return nil
+}
+
+// fresh reports whether a message is new; an error says that its sender had sent another one
+// under its header.
+func (b *box) fresh(m protocol.Message) (bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.inbox.Fresh(m)
+}
+
+// offer hands a message to the machine and waits for its answer. Without one in time the
+// message shall come again.
+func (b *box) offer(ctx context.Context, m protocol.Message) verdict {
+	r := make(receipt, 1)
+	select {
+	case b.in <- driver.Inbound{Message: m, Receipt: r}:
+	case <-b.over:
+		return verdict{}
+	case <-ctx.Done():
+		return verdict{}
+	}
+	select {
+	case v := <-r:
+		return v
+	case <-b.over:
+		return verdict{}
+	case <-ctx.Done():
+		return verdict{}
+	}
+}

@@ -1,0 +1,316 @@
+package crowd_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/generated"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	played "github.com/mercer-fl/mercer/internal/method/fedcfk/local"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
+	"github.com/mercer-fl/mercer/internal/node/crowd"
+	"github.com/mercer-fl/mercer/internal/node/journal"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const people = 24
+
+// films is a recommender of a crowd; dropout and the catalogue are filled in.
+const films = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: films}
+spec:
+  data:
+    source: ratings
+    like: 3
+    partition: {by: devices%s}
+    test: {every: 12}
+  protocol: {name: fedcfk, dropped: 0.085, items: [%s]}
+  kernel: {name: tanimoto}
+  learner: {name: cf-komd, recommend: 3}
+  timeout: {join: 30s, round: %s}
+`
+
+func ratings() *dataset.Ratings { return generated.Ratings(people, 24, 12, [32]byte{3}) }
+
+func filmsJob(t testing.TB, r *dataset.Ratings, dropout, round string) *job.Job {
+	return jobtest.Parse(t, fmt.Sprintf(films, dropout, strings.Join(r.Items, ", "), round))
+}
+
+// own returns one person's ratings.
+func own(r *dataset.Ratings, user int) *dataset.Ratings {
+	one := &dataset.Ratings{Name: r.Name, Users: r.Users[user : user+1], Items: r.Items, Timed: r.Timed}
+	for _, v := range r.List {
+		if v.User == user {
+			v.User = 0
+			one.List = append(one.List, v)
+		}
+	}
+	return one
+}
+
+// world is a crowd in one process.
+type world struct {
+	t         testing.TB
+	dir       string
+	enrolment *crowd.Enrolment
+	signed    []byte
+	authority ed25519.PublicKey
+	keys      []ed25519.PrivateKey
+	ratings   *dataset.Ratings
+	address   string
+	leaves    func(name, step, kind string) bool
+	vaults    []vault.Vault
+}
+
+func newWorld(t testing.TB, j *job.Job, r *dataset.Ratings) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), ratings: r, leaves: func(string, string, string) bool { return false }}
+	var public []ed25519.PublicKey
+	for i := range len(r.Users) {
+		seed := sha256.Sum256(fmt.Appendf(nil, "device %d", i))
+		w.keys = append(w.keys, ed25519.NewKeyFromSeed(seed[:]))
+		public = append(public, w.keys[i].Public().(ed25519.PublicKey))
+		w.vaults = append(w.vaults, vault.NewMemory())
+	}
+	authority := ed25519.NewKeyFromSeed(make([]byte, 32))
+	w.authority = authority.Public().(ed25519.PublicKey)
+	var err error
+	if w.signed, err = crowd.Enrol(j, public, authority); err != nil {
+		t.Fatal(err)
+	}
+	if w.enrolment, err = crowd.Open(w.signed, w.authority, all.Reader()); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.address = l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) model() string { return filepath.Join(w.dir, "model") }
+
+// life is one life of the server: it ends by itself, or before a journal gets a record that
+// the test does not let pass.
+func (w *world) life(ctx context.Context, dies func(appended int) bool) (*method.Result, error) {
+	w.t.Helper()
+	kept, err := vault.OpenDisk(filepath.Join(w.dir, "vault"), "test")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer kept.Close() //nolint:errcheck
+	ctx, kill := context.WithCancel(ctx)
+	defer kill()
+	s, err := crowd.New(crowd.Config{Enrolment: w.enrolment, Vault: &mortal{Vault: kept, dies: dies, kill: kill}, Model: w.model(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", w.address)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
+	defer web.Close() //nolint:errcheck // as a process that is gone
+	go web.Serve(l)   //nolint:errcheck // until then
+	return s.Run(ctx)
+}
+
+// devices runs all devices to their ends.
+func (w *world) devices(ctx context.Context) []*crowd.Report {
+	reports, turns := make([]*crowd.Report, len(w.keys)), make(chan struct{}, 2)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * len(w.keys)}}
+	defer client.CloseIdleConnections()
+	var running sync.WaitGroup
+	for i, key := range w.keys {
+		running.Go(func() {
+			name := crowd.Name(i)
+			d, err := crowd.NewDevice(crowd.DeviceConfig{
+				Enrolment: w.enrolment, Server: "http://" + w.address, Key: key, Table: method.Table{Ratings: own(w.ratings, i)}, Floors: method.DefaultFloors(),
+				Vault: w.vaults[i], HTTP: client, Patience: time.Minute, Turns: turns, Logger: slog.New(slog.DiscardHandler),
+				Leaves: func(step, kind string) bool { return w.leaves(name, step, kind) },
+			})
+			if err == nil {
+				reports[i], err = d.Run(ctx)
+			}
+			if err != nil {
+				w.t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	running.Wait()
+	return reports
+}
+
+// mortal is a vault of a server that dies before it appends a record.
+type mortal struct {
+	vault.Vault
+	dies     func(appended int) bool
+	kill     func()
+	appended int
+}
+
+// Create returns a session that dies with its server.
+func (m *mortal) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (vault.Session, error) {
+	s, err := m.Vault.Create(id, seed, proposal)
+	return &mortalSession{s, m}, err
+}
+
+// Open returns such sessions too.
+func (m *mortal) Open() ([]vault.Session, []vault.Lost, error) {
+	open, lost, err := m.Vault.Open()
+	for i := range open {
+		open[i] = &mortalSession{open[i], m}
+	}
+	return open, lost, err
+}
+
+type mortalSession struct {
+	vault.Session
+	of *mortal
+}
+
+var errDead = errors.New("the server has died")
+
+// Append writes a record, or dies before it does.
+func (s *mortalSession) Append(r journal.Record) error {
+	if s.of.appended++; s.of.dies(s.of.appended) {
+		s.of.kill()
+		return errDead
+	}
+	return s.Session.Append(r)
+}
+
+func never(int) bool { return false }
+
+// simulated runs the job in one process, and returns its kernel.
+func simulated(t testing.TB, j *job.Job, r *dataset.Ratings) (*method.Result, []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	done, err := played.Method{}.Play(t.Context(), local.Play{
+		Job: j, Ratings: func(string) (*dataset.Ratings, error) { return r, nil }, Dir: dir, Seed: daemon.InsecureSeeds(1),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel, err := os.ReadFile(filepath.Join(dir, "items.kernel"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done, kernel
+}
+
+// schedule draws who vanishes from which step, before which message, as a simulation of the
+// job does.
+func schedule(j *job.Job, n int) map[string]map[string]string {
+	c := clients.New(j, n, daemon.InsecureSeeds(1), nil)
+	first := c.Leavers(fedcfk.PurposePopularity, c.Names)
+	stayed := slices.DeleteFunc(slices.Clone(c.Names), func(name string) bool { return first[name] != "" })
+	return map[string]map[string]string{fedcfk.Popularity: first, fedcfk.Triangle: c.Leavers(fedcfk.PurposeTriangle, stayed)}
+}
+
+func figuresOf(t testing.TB, r *method.Result) []sums.Figures {
+	t.Helper()
+	d, err := method.DetailsOf[fedcfk.Details](r)
+	if err != nil || d == nil {
+		t.Fatalf("details %s, error %v", r.Details, err)
+	}
+	return d.Crowd.Sums
+}
+
+// A crowd over HTTP ends in the kernel of a simulation, byte for byte, and each device in the
+// same recommendations: with all devices, and without those that vanish on the way. The server
+// dies twice in the second case.
+func TestCrowdEqualsSimulation(t *testing.T) {
+	for name, tt := range map[string]struct {
+		dropout, round string
+		deaths         []int // records of a life after which the server dies
+	}{
+		"everybody stays, the server too":        {"", "20s", nil},
+		"some vanish, and the server dies twice": {", dropout: 0.085", "2s", []int{60, 70}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := ratings()
+			played := filmsJob(t, r, tt.dropout, tt.round)
+			want, kernel := simulated(t, played, r)
+			w := newWorld(t, filmsJob(t, r, "", tt.round), r)
+			going := schedule(played, people)
+			w.leaves = func(name, step, kind string) bool { return going[step][name] == kind }
+			var reports []*crowd.Report
+			var running sync.WaitGroup
+			running.Go(func() { reports = w.devices(t.Context()) })
+			for _, after := range tt.deaths {
+				if _, err := w.life(t.Context(), func(n int) bool { return n > after }); !errors.Is(err, errDead) {
+					t.Fatalf("the server lives on: %v", err)
+				}
+			}
+			done, err := w.life(t.Context(), never)
+			if err != nil {
+				t.Fatal(err)
+			}
+			running.Wait()
+			if got, err := os.ReadFile(w.model()); err != nil || !bytes.Equal(got, kernel) {
+				t.Errorf("a kernel of %d bytes, simulated %d bytes, not the same; error %v", len(got), len(kernel), err)
+			}
+			told, heard := figuresOf(t, want), figuresOf(t, done)
+			if tt.dropout != "" { // a simulation counts no message to a device that is gone
+				for i := range told {
+					heard[i].ToServer, heard[i].FromServer = told[i].ToServer, told[i].FromServer
+				}
+			}
+			if d := cmp.Diff(told, heard); d != "" {
+				t.Errorf("the sums (- simulated): %s", d)
+			}
+			vanish := len(going[fedcfk.Popularity]) + len(going[fedcfk.Triangle])
+			checkReports(t, reports, vanish)
+		})
+	}
+}
+
+func checkReports(t *testing.T, reports []*crowd.Report, vanish int) {
+	t.Helper()
+	finished, vanished := 0, 0
+	for i, one := range reports {
+		switch {
+		case one.Vanished:
+			vanished++
+		case one.Finished && len(one.Recommended) == 3 && one.Sent > 1000 && one.Received > 1000:
+			finished++
+		default:
+			t.Errorf("%s: %+v", crowd.Name(i), one)
+		}
+	}
+	if vanished != vanish || finished != people-vanish {
+		t.Errorf("%d finished and %d vanished, of %d", finished, vanished, vanish)
+	}
+}

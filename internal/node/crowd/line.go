@@ -1,0 +1,120 @@
+package crowd
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// line is a device's way to the server.
+type line struct {
+	enrolment *Enrolment
+	server    string // address
+	name      string
+	key       ed25519.PrivateKey
+	http      *http.Client
+	patience  time.Duration // with a server that does not answer
+
+	sent, received atomic.Uint64 // bytes of bodies, repetitions included
+}
+
+// errRefused is an answer that no repetition changes.
+var errRefused = errors.New("crowd: the server refuses this device")
+
+// ask repeats a request until the server answers it, or for as long as patience goes.
+func (l *line) ask(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
+	first, wait := time.Now(), retryFirst
+	for {
+		status, answer, err = l.once(ctx, method, path, query, body)
+		switch {
+		case ctx.Err() != nil:
+			return 0, nil, context.Cause(ctx)
+		case err == nil && status == http.StatusGone:
+			return status, nil, errMoved
+		case err == nil && (status == http.StatusOK || status == http.StatusNoContent):
+			return status, answer, nil
+		case err == nil && status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests:
+			return status, nil, fmt.Errorf("%w: %s", errRefused, reason(answer))
+		case err != nil && time.Since(first) > l.patience:
+			return 0, nil, fmt.Errorf("crowd: the server has not answered for %v: %w", l.patience, err)
+		}
+		select {
+		case <-time.After(wait/2 + rand.N(wait)):
+		case <-ctx.Done():
+		}
+		wait = min(2*wait, retryLast)
+	}
+}
+
+// reason returns a server's text for a log.
+func reason(b []byte) string {
+	return strconv.Quote(strings.TrimSpace(string(b[:min(len(b), maxReason)])))
+}
+
+// once makes one request.
+func (l *line) once(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, waitTime+answerTime)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(l.server, "/")+path+"?"+query.Encode(), bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	sign(q, l.enrolment, l.name, l.key, body)
+	r, err := l.http.Do(q)
+	if err != nil {
+		return 0, nil, err
+	}
+	l.sent.Add(uint64(len(body)))
+	answer, err = io.ReadAll(io.LimitReader(r.Body, maxAnswer))
+	l.received.Add(uint64(len(answer)))
+	return r.StatusCode, answer, errors.Join(err, r.Body.Close())
+}
+
+// step waits until a step has begun, and returns its announcement.
+func (l *line) step(ctx context.Context, index int) ([]byte, error) {
+	for {
+		status, b, err := l.ask(ctx, http.MethodGet, stepPath, url.Values{"index": {strconv.Itoa(index)}}, nil)
+		switch {
+		case err != nil:
+			return nil, err
+		case status == http.StatusNoContent:
+			continue
+		case len(b) > maxAnnounced:
+			return nil, fmt.Errorf("%w: an announcement of %d bytes", errRefused, len(b))
+		case len(b) == 0:
+			return nil, nil
+		}
+		return b, nil
+	}
+}
+
+// post sends one message. It returns when the server has it on its disk.
+func (l *line) post(ctx context.Context, m protocol.Message) error {
+	_, _, err := l.ask(ctx, http.MethodPost, messagesPath, url.Values{"session": {m.Session.Hex()}}, encode(m))
+	return err
+}
+
+// pull waits for messages behind the first ones.
+func (l *line) pull(ctx context.Context, session protocol.SessionID, after int) ([]protocol.Message, error) {
+	for {
+		status, b, err := l.ask(ctx, http.MethodGet, messagesPath, url.Values{"session": {session.Hex()}, "after": {strconv.Itoa(after)}}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if status == http.StatusOK {
+			return decodeAll(b)
+		}
+	}
+}

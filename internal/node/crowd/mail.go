@@ -1,0 +1,95 @@
+package crowd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// deviceMail is the [driver.Mail] of a device in one session.
+type deviceMail struct {
+	line    *line
+	session protocol.SessionID
+	in      chan driver.Inbound
+	leaves  func(kind string) bool // before a message of this kind
+	leave   context.CancelCauseFunc
+}
+
+// errVanished is the cause by which a device of a rehearsal goes.
+var errVanished = errors.New("crowd: the device vanishes, as it was told")
+
+// Send implements [driver.Mail].
+func (d *deviceMail) Send(ctx context.Context, m protocol.Message) error {
+	if d.leaves(m.Kind) {
+		d.leave(errVanished)
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	err := d.line.post(ctx, m)
+	if errors.Is(err, errMoved) {
+		return fmt.Errorf("%w: %w", transport.ErrClosed, err)
+	}
+	return err
+}
+
+// In implements [driver.Mail].
+func (d *deviceMail) In() <-chan driver.Inbound { return d.in }
+
+// fetch brings messages until ctx ends, or the session is over at the server.
+func (d *deviceMail) fetch(ctx context.Context) error {
+	var later sync.WaitGroup
+	defer later.Wait()
+	for after := 0; ; {
+		list, err := d.line.pull(ctx, d.session, after)
+		if err != nil {
+			return err
+		}
+		for _, m := range list {
+			p := &pulled{ctx: ctx, mail: d, waiting: &later}
+			p.Message, p.Receipt = m, p
+			if !p.push() {
+				return context.Cause(ctx)
+			}
+		}
+		after += len(list)
+	}
+}
+
+// pulled is a message that lies at the server until the session ends: there is nothing to
+// acknowledge.
+type pulled struct {
+	driver.Inbound
+	ctx     context.Context
+	mail    *deviceMail
+	waiting *sync.WaitGroup
+}
+
+func (p *pulled) push() bool {
+	select {
+	case p.mail.in <- p.Inbound:
+		return true
+	case <-p.ctx.Done():
+		return false
+	}
+}
+
+// Ack implements [transport.Receipt].
+func (*pulled) Ack() error { return nil }
+
+// Later implements [transport.Receipt].
+func (p *pulled) Later(delay time.Duration) error {
+	p.waiting.Go(func() {
+		select {
+		case <-time.After(delay):
+			p.push()
+		case <-p.ctx.Done():
+		}
+	})
+	return nil
+}

@@ -1,0 +1,218 @@
+package crowd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Config holds the settings and resources of a server; every field is required.
+type Config struct {
+	Enrolment *Enrolment
+	Vault     vault.Vault // the job's own
+	Model     string      // file of the model, once there is one
+	Progress  func(protocol.Progress)
+	Logger    *slog.Logger
+}
+
+// Service is the server of one job. Its handler serves devices while Run runs.
+type Service struct {
+	Config
+	plan   []method.Step
+	server method.Server
+	kept   map[protocol.SessionID]vault.Session
+
+	mu      sync.Mutex
+	begun   []*stage // the steps that have begun, in order
+	failure error
+	changed chan struct{} // closed when a step begins or the job fails
+	busy    map[string]*desk
+	reading chan struct{} // one for each body that is being read
+}
+
+// stage is a step that has begun. Devices have no part in a step without a box.
+type stage struct {
+	announced []byte
+	box       *box
+}
+
+// New opens the sessions that an earlier process has left, and runs nothing.
+func New(c Config) (*Service, error) {
+	s := &Service{
+		Config: c, kept: make(map[protocol.SessionID]vault.Session), changed: make(chan struct{}),
+		busy: make(map[string]*desk), reading: make(chan struct{}, maxReading),
+	}
+	m, plan, err := c.Enrolment.plan()
+	if err != nil {
+		return nil, err
+	}
+	s.plan = plan
+	if s.server, err = m.Server(c.Enrolment.cast()); err != nil {
+		return nil, err
+	}
+	open, lost, err := c.Vault.Open()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lost {
+		return nil, fmt.Errorf("crowd: session %v cannot go on, and devices add each vector once; no server can finish this job: %w", l.ID, l.Err)
+	}
+	for _, k := range open {
+		s.kept[k.ID()] = k
+	}
+	return s, nil
+}
+
+// Run takes the job to its end, or to where ctx ends: another process on the same vault goes
+// on from there.
+func (s *Service) Run(ctx context.Context) (*method.Result, error) {
+	for i, step := range s.plan {
+		if err := s.step(ctx, i, step); err != nil {
+			if !errors.Is(err, driver.ErrInterrupted) && ctx.Err() == nil {
+				s.fail(err)
+			}
+			return nil, fmt.Errorf("crowd: step %s: %w", step.Name, err)
+		}
+	}
+	result, err := s.server.Result()
+	if err != nil {
+		return nil, err
+	}
+	if m, has := s.server.(method.Model); has {
+		if err := disk.ReplaceBy(s.Model, m.WriteModel); err != nil {
+			return nil, err
+		}
+	}
+	s.linger(ctx)
+	return result, ctx.Err()
+}
+
+func (s *Service) step(ctx context.Context, i int, step method.Step) error {
+	if step.Session == nil {
+		s.begin(&stage{})
+		return s.server.Compute(ctx, step.Name, nil)
+	}
+	var announced []byte
+	if a, is := s.server.(method.Announcer); is {
+		var err error
+		if announced, err = a.Announce(step.Name); err != nil {
+			return err
+		}
+	}
+	next, err := step.Session.After(s.server.Known(), announced)
+	if err != nil {
+		return err
+	}
+	opened, err := protocol.NewSession(s.Enrolment.descriptor(next, i))
+	if err != nil {
+		return err
+	}
+	return s.conduct(ctx, step.Name, next, opened, announced)
+}
+
+// descriptor describes a session of the job.
+func (e *Enrolment) descriptor(next *method.Session, step int) protocol.Descriptor {
+	return next.Descriptor(e.ID(), step, e.sum, 1)
+}
+
+// conduct runs one session to its end.
+func (s *Service) conduct(ctx context.Context, step string, next *method.Session, opened *protocol.Session, announced []byte) error {
+	kept, err := take(s.Vault, s.kept, opened.ID(), step)
+	if err != nil {
+		return err
+	}
+	run, err := s.server.Machine(step, method.Setup{
+		Setup: protocol.Setup{Session: opened, Self: Server, Seed: kept.Seed()}, Announced: announced, Key: s.Enrolment.Key,
+	})
+	if err != nil {
+		return err
+	}
+	b := newBox(opened, kept)
+	s.begin(&stage{announced, b})
+	_, err = driver.Run(ctx, driver.Config{
+		Session: opened, Machine: run.Machine, InputHash: run.InputHash, Records: b.Records(), Log: b, Ledger: s.Vault, Mail: b,
+		Timeout:  func(t protocol.Timer) time.Duration { return next.Timeout(t, s.Enrolment.Job.Timeout.Round) },
+		Progress: s.Progress, Logger: s.Logger,
+	})
+	if err == nil {
+		err = run.Finish()
+	}
+	if err != nil {
+		return err
+	}
+	end := method.End{Session: opened.ID(), Stayed: opened.With(protocol.RoleParty), Sent: b.toServer.Load(), Received: b.fromServer.Load()}
+	if run.Stayed != nil {
+		end.Stayed = run.Stayed()
+	}
+	s.Logger.Info("a session is over", "step", step, "devices", len(opened.Members)-1, "stayed", len(end.Stayed), "bytes to the server", end.Sent, "bytes from it", end.Received)
+	if o, is := s.server.(method.Observer); is {
+		o.Ended(step, end)
+	}
+	return nil
+}
+
+// take returns a session that an earlier process has left, or a new one.
+func take(v vault.Vault, kept map[protocol.SessionID]vault.Session, id protocol.SessionID, step string) (vault.Session, error) {
+	if k := kept[id]; k != nil {
+		return k, nil
+	}
+	var seed [32]byte
+	_, _ = rand.Read(seed[:]) // which never fails: see crypto/rand
+	return v.Create(id, seed, []byte(step))
+}
+
+// begin lets devices know of a step.
+func (s *Service) begin(one *stage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.begun); n > 0 && s.begun[n-1].box != nil {
+		close(s.begun[n-1].box.over)
+		s.begun[n-1].box = nil // what was for its devices comes too late
+	}
+	s.begun = append(s.begun, one)
+	s.wake()
+}
+
+func (s *Service) fail(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failure = why
+	s.wake()
+}
+
+func (s *Service) wake() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// linger gives devices the time of one round to fetch the last messages.
+func (s *Service) linger(ctx context.Context) {
+	s.mu.Lock()
+	last := s.begun[len(s.begun)-1].box
+	s.mu.Unlock()
+	if last == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.Enrolment.Job.Timeout.Round)
+	defer cancel()
+	often := time.NewTicker(100 * time.Millisecond)
+	defer often.Stop()
+	for last.unread() > 0 {
+		select {
+		case <-often.C:
+		case <-ctx.Done():
+			s.Logger.Warn("devices have not fetched what was for them", "devices", last.unread())
+			return
+		}
+	}
+}
