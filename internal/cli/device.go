@@ -72,7 +72,7 @@ such as Tor's.`,
 	flags.IntVar(&f.fleet.Limits.Bins, "max-bins", f.fleet.Limits.Bins, "refuse models with more bins than this: many bins tell people apart")
 	flags.IntVar(&f.fleet.Limits.Cohort, "min-cohort", f.fleet.Limits.Cohort, "refuse models that take a step with fewer participants than this")
 	f.seed.flag(cmd)
-	cmd.AddCommand(a.deviceCredentials())
+	cmd.AddCommand(a.deviceCredentials(), a.deviceSums())
 	return daemonCommand(cmd)
 }
 

@@ -79,6 +79,7 @@ The gateway can be killed and started again at any time. With --tls-cert and
 	flags.DurationVar(&f.config.Hold, "hold", 5*time.Second, "how long a device waits for its package to be on disk before it is told to send again")
 	doorFlags(cmd, &f.doors, "127.0.0.1:8080")
 	f.seed.flag(cmd)
+	cmd.AddCommand(a.gatewaySums())
 	return daemonCommand(cmd)
 }
 

@@ -62,6 +62,7 @@ mercer device credentials prints it.`,
 	cmd.Flags().StringVar(&jobFile, "job", "", "job file, with protocol secvm")
 	cmd.Flags().StringVar(&roster, "roster", "", "file of the devices' public keys")
 	cmd.Flags().StringVar(&label, "name", "issuer", "name of the issuer, which every token carries")
+	cmd.AddCommand(a.enrol())
 	doorFlags(cmd, &doors, "127.0.0.1:8081")
 	return daemonCommand(cmd)
 }

@@ -165,18 +165,6 @@ func (b *box) behind(name string, after int) ([]protocol.Message, <-chan struct{
 	return all[after:end:end], b.more[name]
 }
 
-// unread counts the devices that have messages they have not asked beyond.
-func (b *box) unread() (n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for name, list := range b.lists {
-		if b.read[name] < len(list) {
-			n++
-		}
-	}
-	return n
-}
-
 // verdict is the machine's answer to a message.
 type verdict struct {
 	taken bool // or it shall come again
@@ -197,33 +185,4 @@ func (r receipt) settle(v verdict) error {
 	default: // settled before
 	}
 	return nil
-}
-
-// fresh reports whether a message is new; an error says that its sender had sent another one
-// under its header.
-func (b *box) fresh(m protocol.Message) (bool, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.inbox.Fresh(m)
-}
-
-// offer hands a message to the machine and waits for its answer. Without one in time the
-// message shall come again.
-func (b *box) offer(ctx context.Context, m protocol.Message) verdict {
-	r := make(receipt, 1)
-	select {
-	case b.in <- driver.Inbound{Message: m, Receipt: r}:
-	case <-b.over:
-		return verdict{}
-	case <-ctx.Done():
-		return verdict{}
-	}
-	select {
-	case v := <-r:
-		return v
-	case <-b.over:
-		return verdict{}
-	case <-ctx.Done():
-		return verdict{}
-	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -43,7 +42,7 @@ type Device struct {
 	kept  map[protocol.SessionID]vault.Session
 }
 
-// Report says how a device went through a job.
+// Report describes a device's way through a job.
 type Report struct {
 	Finished    bool
 	Vanished    bool   // as it was told
@@ -155,33 +154,6 @@ func (d *Device) take(ctx context.Context, i int, step string, next *method.Sess
 	return run.Finish()
 }
 
-// drive runs a machine to its end.
-func (d *Device) drive(ctx context.Context, step string, next *method.Session, opened *protocol.Session, kept vault.Session, run *method.Run) error {
-	ctx, leave := context.WithCancelCause(ctx)
-	defer leave(nil)
-	mail := &deviceMail{line: d.line, session: opened.ID(), in: make(chan driver.Inbound, room), leave: leave, leaves: func(kind string) bool {
-		return d.Leaves != nil && d.Leaves(step, kind)
-	}}
-	fetched, fetching := context.WithCancelCause(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := mail.fetch(fetched); err != nil && fetched.Err() == nil {
-			leave(err) // nothing more will come
-		}
-	}()
-	_, err := driver.Run(ctx, driver.Config{
-		Session: opened, Machine: turned{run.Machine, d.Turns}, InputHash: run.InputHash, Records: kept.Records(), Log: kept, Ledger: d.Vault, Mail: mail,
-		Timeout: func(t protocol.Timer) time.Duration { return next.Timeout(t, d.Enrolment.Job.Timeout.Round) }, Logger: d.Logger,
-	})
-	fetching(nil)
-	<-done
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("%w: %w", driver.ErrInterrupted, context.Cause(ctx))
-	}
-	return err
-}
-
 // forget destroys the secrets of the job. The ledger stays.
 func (d *Device) forget(outcome string) error {
 	var errs error
@@ -194,18 +166,3 @@ func (d *Device) forget(outcome string) error {
 
 // Close destroys the secrets of a job that is over for this device.
 func (d *Device) Close() error { return d.forget(ended) }
-
-// turned is a machine that waits for its turn to compute.
-type turned struct {
-	protocol.Machine
-	turns chan struct{}
-}
-
-// Step implements [protocol.Machine].
-func (t turned) Step(e protocol.Event) (protocol.Effects, error) {
-	if t.turns != nil {
-		t.turns <- struct{}{}
-		defer func() { <-t.turns }()
-	}
-	return t.Machine.Step(e)
-}

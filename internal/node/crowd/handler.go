@@ -6,6 +6,10 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 // Limits on what devices may have under way.
@@ -198,4 +202,43 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, name string, bo
 	if !b.offer(ctx, m).taken {
 		s.again(w)
 	}
+}
+
+// encodeAll encodes messages for a device.
+func encodeAll(list []protocol.Message) []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(list)))
+	for _, m := range list {
+		w.Bytes32(encode(m))
+	}
+	return w.Bytes()
+}
+
+// offer hands a message to the machine and waits for its answer. Without one in time the
+// message shall come again.
+func (b *box) offer(ctx context.Context, m protocol.Message) verdict {
+	r := make(receipt, 1)
+	select {
+	case b.in <- driver.Inbound{Message: m, Receipt: r}:
+	case <-b.over:
+		return verdict{}
+	case <-ctx.Done():
+		return verdict{}
+	}
+	select {
+	case v := <-r:
+		return v
+	case <-b.over:
+		return verdict{}
+	case <-ctx.Done():
+		return verdict{}
+	}
+}
+
+// fresh reports whether a message is new; an error says that its sender had sent another one
+// under its header.
+func (b *box) fresh(m protocol.Message) (bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.inbox.Fresh(m)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -100,12 +102,6 @@ func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	}
 }
 
-// post sends one message. It returns when the server has it on its disk.
-func (l *line) post(ctx context.Context, m protocol.Message) error {
-	_, _, err := l.ask(ctx, http.MethodPost, messagesPath, url.Values{"session": {m.Session.Hex()}}, encode(m))
-	return err
-}
-
 // pull waits for messages behind the first ones.
 func (l *line) pull(ctx context.Context, session protocol.SessionID, after int) ([]protocol.Message, error) {
 	for {
@@ -117,4 +113,33 @@ func (l *line) pull(ctx context.Context, session protocol.SessionID, after int) 
 			return decodeAll(b)
 		}
 	}
+}
+
+// sign puts a device's name and signature into a request.
+func sign(q *http.Request, e *Enrolment, name string, key ed25519.PrivateKey, body []byte) {
+	signature := ed25519.Sign(key, statement(e.sum, q.Method, q.URL.RequestURI(), body))
+	q.Header.Set(deviceHeader, name)
+	q.Header.Set(signatureHeader, base64.StdEncoding.EncodeToString(signature))
+}
+
+// decodeAll decodes what encodeAll wrote.
+func decodeAll(b []byte) ([]protocol.Message, error) {
+	r := wire.NewReader(b)
+	list := make([]protocol.Message, r.Count(maxAnswer, 4))
+	for i := range list {
+		one := r.Bytes32(maxPostBytes)
+		if r.Err() != nil {
+			break
+		}
+		m, err := decode(one)
+		if err != nil {
+			r.Fail(err)
+			break
+		}
+		list[i] = m
+	}
+	if err := r.Close("crowd: messages"); err != nil {
+		return nil, fmt.Errorf("the server's answer cannot be read: %w", err)
+	}
+	return list, nil
 }

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 )
@@ -92,4 +96,52 @@ func (p *pulled) Later(delay time.Duration) error {
 		}
 	})
 	return nil
+}
+
+// drive runs a machine to its end.
+func (d *Device) drive(ctx context.Context, step string, next *method.Session, opened *protocol.Session, kept vault.Session, run *method.Run) error {
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	mail := &deviceMail{line: d.line, session: opened.ID(), in: make(chan driver.Inbound, room), leave: leave, leaves: func(kind string) bool {
+		return d.Leaves != nil && d.Leaves(step, kind)
+	}}
+	fetched, fetching := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := mail.fetch(fetched); err != nil && fetched.Err() == nil {
+			leave(err) // nothing more will come
+		}
+	}()
+	_, err := driver.Run(ctx, driver.Config{
+		Session: opened, Machine: turned{run.Machine, d.Turns}, InputHash: run.InputHash, Records: kept.Records(), Log: kept, Ledger: d.Vault, Mail: mail,
+		Timeout: func(t protocol.Timer) time.Duration { return next.Timeout(t, d.Enrolment.Job.Timeout.Round) }, Logger: d.Logger,
+	})
+	fetching(nil)
+	<-done
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", driver.ErrInterrupted, context.Cause(ctx))
+	}
+	return err
+}
+
+// turned is a machine that waits for its turn to compute.
+type turned struct {
+	protocol.Machine
+	turns chan struct{}
+}
+
+// Step implements [protocol.Machine].
+func (t turned) Step(e protocol.Event) (protocol.Effects, error) {
+	if t.turns != nil {
+		t.turns <- struct{}{}
+		defer func() { <-t.turns }()
+	}
+	return t.Machine.Step(e)
+}
+
+// post sends one message. It returns when the server has it on its disk.
+func (l *line) post(ctx context.Context, m protocol.Message) error {
+	_, _, err := l.ask(ctx, http.MethodPost, messagesPath, url.Values{"session": {m.Session.Hex()}}, encode(m))
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -299,7 +298,7 @@ func FuzzMessages(f *testing.F) {
 			t.Error("a message is not canonical")
 		}
 		if _, err := Open(append(b, ed25519.Sign(authority, b)...), authority.Public().(ed25519.PublicKey), all.Reader()); err == nil {
-			t.Log(fmt.Sprintf("%d bytes enrol", len(b)))
+			t.Logf("%d bytes enrol", len(b))
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -49,13 +48,6 @@ func statement(of [sha256.Size]byte, method, address string, body []byte) []byte
 	return w.Bytes()
 }
 
-// sign puts a device's name and signature into a request.
-func sign(q *http.Request, e *Enrolment, name string, key ed25519.PrivateKey, body []byte) {
-	signature := ed25519.Sign(key, statement(e.sum, q.Method, q.URL.RequestURI(), body))
-	q.Header.Set(deviceHeader, name)
-	q.Header.Set(signatureHeader, base64.StdEncoding.EncodeToString(signature))
-}
-
 // verify reports whether a device has signed a request.
 func verify(q *http.Request, e *Enrolment, body []byte) bool {
 	signature, err := base64.StdEncoding.DecodeString(q.Header.Get(signatureHeader))
@@ -73,36 +65,4 @@ func decode(b []byte) (protocol.Message, error) {
 		err = h.Validate()
 	}
 	return protocol.Message{Header: h, Body: body}, err
-}
-
-// encodeAll encodes messages for a device.
-func encodeAll(list []protocol.Message) []byte {
-	var w wire.Writer
-	w.Uint32(uint32(len(list)))
-	for _, m := range list {
-		w.Bytes32(encode(m))
-	}
-	return w.Bytes()
-}
-
-// decodeAll decodes what encodeAll wrote.
-func decodeAll(b []byte) ([]protocol.Message, error) {
-	r := wire.NewReader(b)
-	list := make([]protocol.Message, r.Count(maxAnswer, 4))
-	for i := range list {
-		one := r.Bytes32(maxPostBytes)
-		if r.Err() != nil {
-			break
-		}
-		m, err := decode(one)
-		if err != nil {
-			r.Fail(err)
-			break
-		}
-		list[i] = m
-	}
-	if err := r.Close("crowd: messages"); err != nil {
-		return nil, fmt.Errorf("the server's answer cannot be read: %w", err)
-	}
-	return list, nil
 }

@@ -131,6 +131,7 @@ func (s *Service) conduct(ctx context.Context, step string, next *method.Session
 	if err != nil {
 		return err
 	}
+	s.kept[opened.ID()] = kept
 	run, err := s.server.Machine(step, method.Setup{
 		Setup: protocol.Setup{Session: opened, Self: Server, Seed: kept.Seed()}, Announced: announced, Key: s.Enrolment.Key,
 	})
@@ -195,6 +196,16 @@ func (s *Service) wake() {
 	s.changed = make(chan struct{})
 }
 
+// Close destroys the journals of a job that is over, and whose result is kept.
+func (s *Service) Close() error {
+	var errs error
+	for id, k := range s.kept {
+		errs = errors.Join(errs, k.Destroy(ended))
+		delete(s.kept, id)
+	}
+	return errs
+}
+
 // linger gives devices the time of one round to fetch the last messages.
 func (s *Service) linger(ctx context.Context) {
 	s.mu.Lock()
@@ -215,4 +226,16 @@ func (s *Service) linger(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// unread counts the devices that have messages they have not asked beyond.
+func (b *box) unread() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for name, list := range b.lists {
+		if b.read[name] < len(list) {
+			n++
+		}
+	}
+	return n
 }
