@@ -25,6 +25,14 @@ type Scale struct {
 // shares is the scale of shares.
 func (s Scale) shares() bool { return s == Scale{} }
 
+// Ends returns the least and the most value.
+func (s Scale) Ends() (least, most float64) {
+	if s.shares() {
+		return 0, 1
+	}
+	return s.Least, s.Most
+}
+
 // place returns where a value lies between the ends, from 0 to 1.
 func (s Scale) place(v float64) float64 {
 	switch {

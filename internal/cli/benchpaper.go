@@ -42,12 +42,13 @@ one. A claim of a paper holds, does not hold, or cannot be checked. Data come fr
 the data folder. Where the paper's data are not there, a stand-in takes their place,
 and the table says so.
 
-With --out, the folder gets a page, report.html, and all figures as figures.csv.`,
+With --out, the folder gets a page, report.html, all figures as figures.csv, and each
+chart as SVG and PNG.`,
 		Example: "  mercer bench paper all --quick --out papers\n  mercer bench paper gu --only table4",
 		Args:    onePaper, ValidArgs: names,
 	}
 	cmd.Flags().StringVar(&f.only, "only", "", "one experiment, such as table1")
-	cmd.Flags().StringVar(&f.out, "out", "", "folder for the page and the table; default none")
+	cmd.Flags().StringVar(&f.out, "out", "", "folder for the page, the table and the pictures; default none")
 	cmd.Flags().IntVar(&f.runs, "runs", 10, "number of splits of each figure; 1 with --quick unless given")
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "measure fewer sizes, for a look")
 	cmd.Flags().BoolVar(&f.check, "check", false, "end with exit code 1 when a claim does not hold that should")
@@ -154,6 +155,11 @@ func (r paperResult) save(out string) error {
 	}
 	if err := errors.Join(report.WriteStudy(&page, s), paper.WriteCSV(&table, r.Findings)); err != nil {
 		return err
+	}
+	for _, f := range r.Findings {
+		if err := f.SavePictures(out); err != nil {
+			return err
+		}
 	}
 	return errors.Join(disk.Replace(filepath.Join(out, "figures.csv"), table.Bytes()), disk.Replace(filepath.Join(out, "report.html"), page.Bytes()))
 }

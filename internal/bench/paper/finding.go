@@ -4,10 +4,14 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
+
+	"gonum.org/v1/plot"
 
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/report"
+	"github.com/mercer-fl/mercer/report/picture"
 )
 
 // Finding holds the rows, charts and claims of an experiment.
@@ -107,6 +111,29 @@ func WriteCSV(w io.Writer, findings []*Finding) error {
 		}
 	}
 	return c.WriteAll(records)
+}
+
+// SavePictures writes each curve and box plot as SVG and PNG into a folder.
+func (f *Finding) SavePictures(dir string) error {
+	n := 0
+	save := func(p *plot.Plot, err error) error {
+		n++
+		if err != nil {
+			return err
+		}
+		return picture.Save(filepath.Join(dir, fmt.Sprintf("%s-%s-%d", f.Experiment.Paper, f.Experiment.Name, n)), p)
+	}
+	for i := range f.Curves {
+		if err := save(picture.OfCurve(&f.Curves[i])); err != nil {
+			return err
+		}
+	}
+	for i := range f.Boxes {
+		if err := save(picture.OfBoxes(&f.Boxes[i])); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Part returns the finding as a part of a page.

@@ -79,7 +79,7 @@ type guRival struct{ name, protocol, kernel, learner string }
 
 // guRivals are the rivals that learn from as many rows.
 var guRivals = []guRival{
-	{"FD-SVRG", "{name: fd-svrg, mode: paper}", "{name: linear}", "{name: logistic}"},
+	{"FD-SVRG", "{name: fd-svrg, mode: paper}", "{name: linear}", "{name: logistic, batch: 256, rate: 2, iterations: 40}"},
 	{"SecureBoost", "{name: secureboost, mode: paper, he: none}", "{name: linear}", "{name: boosted-trees}"},
 }
 
@@ -212,8 +212,20 @@ func guFigure5(ctx context.Context, l *Lab) (*Finding, error) {
 	f.Claims = []Claim{
 		judge("FDSKL's time grows no faster than the rows.", longer < 1.2*more, "%.0f times the rows take %.1f times as long", more, longer),
 		outgrows(c.Lines[0], c.Lines[1]),
+		wall(rows),
 	}
 	return f, nil
+}
+
+// wall says up to which number of rows each protocol went.
+func wall(rows []int) Claim {
+	c := Claim{Text: "PP-SVMV runs out of memory where FDSKL goes on.", Verdict: Unknown, Numbers: fmt.Sprintf("all had room for %d rows", rows[len(rows)-1])}
+	last, most := rows[len(rows)-1], growing[1].most
+	if last > most {
+		gib := float64(last) * float64(last+1) / 2 * 8 / (1 << 30)
+		c.Verdict, c.Numbers = Holds, fmt.Sprintf("the matrix of %d rows has %.1f GiB, which every party of PP-SVMV would hold and pass on; FDSKL trained on them", last, gib)
+	}
+	return c
 }
 
 // exactKernel returns a figure of the kernel itself.

@@ -121,3 +121,12 @@ func TestCSVHasALineForEachRow(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 }
+
+func TestTheWallNeedsMoreRowsThanTheMatrixHasRoomFor(t *testing.T) {
+	if c := wall([]int{1000, 8000}); c.Verdict != Unknown {
+		t.Errorf("few rows: %+v", c)
+	}
+	if c := wall([]int{1000, 64000}); c.Verdict != Holds || !strings.Contains(c.Numbers, "64000 rows has 15.3 GiB") {
+		t.Errorf("many rows: %+v", c)
+	}
+}

@@ -34,6 +34,23 @@ func rateOf(j *job.Job, loss linear.Loss, d columns.Declared) float64 {
 	return 1 / (4 * (loss.Curvature()*norm + course.Lambda))
 }
 
+// WithOnes puts a column of ones behind the label holder's columns: its weight is the intercept,
+// with the penalty of all weights.
+type WithOnes struct{ linalg.Rows }
+
+// Shape implements [linalg.Rows].
+func (r WithOnes) Shape() (rows, cols int) {
+	rows, cols = r.Rows.Shape()
+	return rows, cols + 1
+}
+
+// ReadRow implements [linalg.Rows].
+func (r WithOnes) ReadRow(i int, dst []float64) {
+	last := len(dst) - 1
+	r.Rows.ReadRow(i, dst[:last])
+	dst[last] = 1
+}
+
 // weights are a party's weights with its columns.
 type weights struct {
 	x            linalg.Matrix[float64]

@@ -44,8 +44,12 @@ func trained(t *testing.T, parties string, lambda float64, epochs, batch int, mo
 // pooled returns all columns in one place and all weights.
 func pooled(j *job.Job, f *federated) (x linalg.Matrix[float64], w []float64) {
 	var rows []linalg.Rows
-	for _, name := range j.Parties() {
-		rows = append(rows, f.Parties[name].Rows)
+	for i, name := range j.Parties() {
+		if i == 0 {
+			rows = append(rows, WithOnes{f.Parties[name].Rows})
+		} else {
+			rows = append(rows, f.Parties[name].Rows)
+		}
 		w = append(w, f.Parties[name].weights.w...)
 	}
 	return columnstest.Beside(rows), w

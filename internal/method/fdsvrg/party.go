@@ -53,6 +53,9 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 func (p *party) Declare(d *columns.Declaration) error {
 	d.Columns.Columns = p.Width()
 	rows := p.Training()
+	if p.Self == p.Parties[0] {
+		rows = WithOnes{rows}
+	}
 	n, width := rows.Shape()
 	row, most := make([]float64, width), 0.0
 	for i := range n {
@@ -86,8 +89,9 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.weights = newWeights(p.Rows, rateOf(p.Job, loss, p.Declared), course.Lambda)
+	rate := rateOf(p.Job, loss, p.Declared)
 	if setup.Session.RoleOf(p.Self) != protocol.RoleLeader {
+		p.weights = newWeights(p.Rows, rate, course.Lambda)
 		m, err := fdsvrg.NewWorker(setup.Setup, p.weights)
 		return method.RunOf(m, err, method.Nothing)
 	}
@@ -97,6 +101,7 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	if p.outputs.Y.Rows > 1 {
 		return nil, fault.BadInput(errors.New("fdsvrg: fd-svrg tells two classes apart, and the labels have more; use protocol fdskl"))
 	}
+	p.weights = newWeights(WithOnes{p.Rows}, rate, course.Lambda)
 	p.trainer = &trainer{loss: loss, y: p.outputs.Y.Row(0)}
 	m, err := fdsvrg.NewLeader(setup.Setup, p.weights, p.trainer)
 	return method.RunOf(m, err, method.Nothing)

@@ -76,12 +76,12 @@ func fitted(ctx context.Context, j *job.Job, s method.Split) (learner.Metrics, e
 	if err != nil {
 		return nil, err
 	}
-	f, err := linear.Fit(features(p.X, 0, train), out.Y, linear.Params{Loss: loss, Lambda: course.Lambda, Tol: 1e-4, MaxPasses: 1000, Interrupt: ctx.Err})
+	f, err := linear.Fit(features(fdsvrg.WithOnes{Rows: p.X}, 0, train), out.Y, linear.Params{Loss: loss, Lambda: course.Lambda, Tol: 1e-4, MaxPasses: 1000, Interrupt: ctx.Err})
 	if err != nil && !errors.Is(err, linear.ErrNotConverged) {
 		return nil, learner.Unlearnt(ctx, err)
 	}
 	n, _ := p.X.Shape()
-	return out.Measure(linear.Decide(features(p.X, train, n), f.Coefficients), p.Labels[train:])
+	return out.Measure(linear.Decide(features(fdsvrg.WithOnes{Rows: p.X}, train, n), f.Coefficients), p.Labels[train:])
 }
 
 // features is a table of some rows' columns.

@@ -1,0 +1,124 @@
+// Package picture writes the curves and box plots of a report as files, SVG and PNG, for papers
+// and slides.
+//
+//	err := picture.Save("figures/gu-figure5", picture.OfCurve(&curve))
+package picture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image/color"
+	"math"
+	"os"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/mercer-fl/mercer/report"
+)
+
+// Size of a picture.
+const (
+	width  = 16 * vg.Centimeter
+	height = 9 * vg.Centimeter
+	dpi    = 150 // of a PNG
+)
+
+// colours of lines and boxes, in order. They are the page's.
+var colours = []color.Color{
+	color.RGBA{0x0b, 0x6e, 0x63, 0xff}, color.RGBA{0xb4, 0x45, 0x1f, 0xff}, color.RGBA{0x4c, 0x73, 0x96, 0xff}, color.RGBA{0xc9, 0x8a, 0x1b, 0xff},
+}
+
+// Save writes path.svg and path.png.
+func Save(path string, p *plot.Plot) error {
+	vector := vgsvg.New(width, height)
+	raster := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
+	p.Draw(draw.New(vector))
+	p.Draw(draw.New(raster))
+	var svg, png bytes.Buffer
+	_, errSVG := vector.WriteTo(&svg)
+	_, errPNG := vgimg.PngCanvas{Canvas: raster}.WriteTo(&png)
+	if err := errors.Join(errSVG, errPNG); err != nil {
+		return fmt.Errorf("picture: %s: %w", path, err)
+	}
+	return errors.Join(os.WriteFile(path+".svg", svg.Bytes(), 0o600), os.WriteFile(path+".png", png.Bytes(), 0o600))
+}
+
+// OfCurve draws the lines of a curve. A line has a gap where it has no value.
+func OfCurve(c *report.Curve) (*plot.Plot, error) {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text = c.Title, c.X
+	p.X.Tick.Marker = steps(c.Steps)
+	p.Add(plotter.NewGrid())
+	for i, l := range c.Lines {
+		if err := add(p, l, i); err != nil {
+			return nil, fmt.Errorf("picture: line %q of %q: %w", l.Name, c.Title, err)
+		}
+	}
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Y.Min, p.Y.Max = c.Scale.Ends()
+	if c.Scale.Log {
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	return p, nil
+}
+
+// add draws a line with its points and its name.
+func add(p *plot.Plot, l report.Line, i int) error {
+	var at plotter.XYs
+	for x, y := range l.Values {
+		if !math.IsNaN(y) {
+			at = append(at, plotter.XY{X: float64(x), Y: y})
+		}
+	}
+	if at == nil {
+		return nil
+	}
+	line, points, err := plotter.NewLinePoints(at)
+	if err != nil {
+		return err
+	}
+	line.Color, points.Color = colours[i%len(colours)], colours[i%len(colours)]
+	line.Width, points.Shape = vg.Points(1.5), draw.CircleGlyph{}
+	p.Add(line, points)
+	p.Legend.Add(l.Name, line, points)
+	return nil
+}
+
+// steps marks the steps of a curve that have a text.
+type steps []string
+
+// Ticks implements plot.Ticker.
+func (s steps) Ticks(_, _ float64) (list []plot.Tick) {
+	for i, text := range s {
+		if text != "" {
+			list = append(list, plot.Tick{Value: float64(i), Label: text})
+		}
+	}
+	return list
+}
+
+// OfBoxes draws box plots, the first one on top.
+func OfBoxes(b *report.Boxes) (*plot.Plot, error) {
+	p := plot.New()
+	p.Title.Text = b.Title
+	p.Add(plotter.NewGrid())
+	names := make([]string, len(b.Boxes))
+	for i, x := range b.Boxes {
+		row := len(b.Boxes) - 1 - i
+		names[row] = x.Name
+		box, err := plotter.NewBoxPlot(vg.Points(18), float64(row), plotter.Values(x.Values))
+		if err != nil {
+			return nil, fmt.Errorf("picture: box %q of %q: %w", x.Name, b.Title, err)
+		}
+		box.Horizontal, box.FillColor = true, color.RGBA{0xa9, 0xc0, 0xd3, 0xff}
+		p.Add(box)
+	}
+	p.NominalY(names...)
+	return p, nil
+}
