@@ -16,7 +16,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	p, err := picture.OfCurve(&report.Curve{Title: "accuracy", X: "bins", Steps: []string{"64", "256"}, Lines: []report.Line{{Name: "SecVM", Values: []float64{.55, .63}}}})
 	if err != nil {
 		fmt.Println(err)
