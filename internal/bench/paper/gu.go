@@ -16,6 +16,7 @@ import (
 func gu() []Experiment {
 	return []Experiment{
 		{"gu", "figure6", "Test error over random splits", guFigure6},
+		{"gu", "figure4", "Time to add up kernel matrices by ring, tree and star", guFigure4},
 		{"gu", "figure5", "Time of FDSKL by the number of rows", guFigure5},
 		{"gu", "table4", "Minutes of training", guTable4},
 	}
