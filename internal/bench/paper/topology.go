@@ -16,7 +16,7 @@ import (
 // topology is an order of messages by which the nodes' matrices are added up at node 0.
 type topology struct {
 	name string
-	hops func(nodes int) []hop // in order; a node sends when it has all that comes to it before
+	hops func(nodes int) []hop // in order; a node sends after the messages to it that stand before
 }
 
 // hop is a message from one node to another.
@@ -43,7 +43,7 @@ func starHops(nodes int) (list []hop) {
 	return list
 }
 
-// treeHops add up neighbours, then neighbours of those, until one is left.
+// treeHops add up pairs of neighbours, then pairs of sums, until one sum is left.
 func treeHops(nodes int) (list []hop) {
 	for step := range bits.Len(uint(nodes - 1)) {
 		for i := 1 << step; i < nodes; i += 2 << step {
