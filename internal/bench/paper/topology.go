@@ -54,7 +54,7 @@ func treeHops(nodes int) (list []hop) {
 }
 
 // guFigure4 is Figure 4: the time to add up the nodes' kernel matrices. The matrices travel whole,
-// as in the paper; the time is that of the messages on emulated lines.
+// as in the paper, on emulated lines.
 func guFigure4(ctx context.Context, l *Lab) (*Finding, error) {
 	const rows = 512 // of the matrix; the order of the structures does not depend on it
 	line := link.Line{Rate: 125e6, Latency: 100 * time.Microsecond}
