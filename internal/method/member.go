@@ -82,6 +82,7 @@ type Recommendation struct {
 // End describes how a session went for its parties, by their own reports.
 type End struct {
 	Session        protocol.SessionID
+	Asked          []string // the session's members
 	Stayed         []string // went through to the end, in the members' order
 	Sent, Received uint64   // bytes of messages of all that have reported
 	Facts          Facts    // of all parties together

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -31,7 +32,13 @@ type Standing struct {
 	Rows     int    // that the server keeps of this party
 	Sent     Digest // of these rows and their labels
 	Labels   bool   // rows of the epoch have labels
+	// Preparation holds the way in which rows are prepared before they are encoded. It goes
+	// to newcomers with the seed; its form is the caller's.
+	Preparation []byte
 }
+
+// maxPreparation bounds it, so that it travels in one message with the seed.
+const maxPreparation = 384 << 10
 
 // Emptied returns the standing of a party whose rows the server has dropped; see
 // [Base.Emptied].
@@ -45,7 +52,7 @@ func (s Standing) Emptied() Standing {
 func (p *Party) Standing() Standing {
 	s := Standing{
 		Origin: p.origin, Session: p.setup.Session.ID(), Seed: p.epoch, Holders: p.holders,
-		Features: p.features, Rows: p.held(), Labels: p.labelled(),
+		Features: p.features, Rows: p.held(), Labels: p.labelled(), Preparation: p.preparation,
 	}
 	switch {
 	case p.digest != nil:
@@ -120,14 +127,22 @@ func NewContinuingParty(s protocol.Setup, p Params, before Standing, in Input) (
 		}
 		party = &Party{core: d, params: p, input: in, hash: in.Hash(), features: before.Features}
 	}
-	party.before, party.origin = &before, before.Origin
+	if len(before.Preparation) > maxPreparation {
+		return nil, fmt.Errorf("okra: how rows are prepared takes %d bytes, and at most %d go to a newcomer; start a new session", len(before.Preparation), maxPreparation)
+	}
+	party.before, party.origin, party.preparation = &before, before.Origin, before.Preparation
 	party.holders = union(before.Holders, party.parties())
 	return party, nil
 }
 
+// Prepare returns the rows as the epoch's preparation, a [Standing]'s, makes them. It is a
+// pure function.
+type Prepare func(preparation []byte) (linalg.Rows, error)
+
 // NewLateParty returns the machine of a party that joins an epoch: it gets the seed from
-// the leader, once everybody who has it has agreed.
-func NewLateParty(s protocol.Setup, p Params, in Input) (*Party, error) {
+// the leader, once everybody who has it has agreed. The rows of in are prepared when the
+// preparation has come; with a nil prepare, they are ready and there is none.
+func NewLateParty(s protocol.Setup, p Params, in Input, prepare Prepare) (*Party, error) {
 	if s.Session.Parent == (protocol.SessionID{}) {
 		return nil, errors.New("okra: a newcomer's session names the session that it continues as its parent")
 	}
@@ -138,7 +153,7 @@ func NewLateParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 	if err != nil {
 		return nil, err
 	}
-	party.late = true
+	party.late, party.prepare = true, prepare
 	return party, nil
 }
 
@@ -165,12 +180,21 @@ func (p *Party) newcomers() (names []string) {
 
 // welcome tells every newcomer the seed.
 func (p *Party) welcome() (protocol.Effects, error) {
-	body := welcome{seedBody{p.before.Seed, p.features}, p.origin, p.before.Holders}.encode()
+	body := welcome{seedBody{p.before.Seed, p.features}, p.origin, p.before.Holders, p.preparation}.encode()
 	var sends []protocol.Message
 	for _, name := range p.newcomers() {
 		sends = append(sends, p.setup.Message(name, roundSeed, kindWelcome, body))
 	}
 	return p.begin(p.before.Seed, sends)
+}
+
+// mismatch says that the leader's rows have another width.
+func (p *Party) mismatch(leader string, features int) error {
+	return &MismatchError{
+		Parties: []string{p.setup.Self},
+		Detail:  fmt.Sprintf("%s (the leader) has rows of %d features, %s has rows of %d; agree on the columns", leader, features, p.setup.Self, p.features),
+		public:  fmt.Sprintf("%s and %s (the leader) have different numbers of features, which %s's log tells; agree on the columns", p.setup.Self, leader, p.setup.Self),
+	}
 }
 
 // consent is a party's word that the session's newcomers get the seed.
@@ -191,8 +215,9 @@ func decodeConsent(body []byte) (c consent, err error) {
 // welcome tells a newcomer the epoch.
 type welcome struct {
 	seedBody
-	origin  protocol.SessionID
-	holders []string
+	origin      protocol.SessionID
+	holders     []string
+	preparation []byte
 }
 
 func (b welcome) encode() []byte {
@@ -200,6 +225,7 @@ func (b welcome) encode() []byte {
 	w.Fixed(b.seedBody.encode())
 	w.Fixed(b.origin[:])
 	w.Strings(b.holders)
+	w.Bytes32(b.preparation)
 	return w.Bytes()
 }
 
@@ -209,6 +235,7 @@ func decodeWelcome(body []byte) (b welcome, err error) {
 	b.features = int(r.Uint32())
 	r.Fixed(b.origin[:])
 	b.holders = r.Strings(protocol.MaxMembers, protocol.MaxNameBytes)
+	b.preparation = r.Bytes32(maxPreparation)
 	if r.Err() == nil && (b.features < 1 || b.features > MaxFeatures) {
 		r.Fail(fmt.Errorf("%d features; 1 to %d are possible", b.features, MaxFeatures))
 	}

@@ -67,7 +67,7 @@ func (e *epoch) session(t testing.TB, parties ...bring) sim.Config {
 			case known:
 				return NewContinuingParty(setup, p, before, b.input)
 			case e.base != nil:
-				return NewLateParty(setup, p, b.input)
+				return NewLateParty(setup, p, b.input, nil)
 			}
 			return NewParty(setup, p, b.input)
 		}})
@@ -357,7 +357,7 @@ func TestContinuedConstructorsRefuse(t *testing.T) {
 	if _, err := NewContinuingParty(protocol.Setup{Session: other, Self: "north"}, p, first.standings["north"], Input{}); err == nil {
 		t.Error("a party continues another session than it has kept")
 	}
-	if _, err := NewLateParty(protocol.Setup{Session: other, Self: "south"}, p, in[2]); err == nil {
+	if _, err := NewLateParty(protocol.Setup{Session: other, Self: "south"}, p, in[2], nil); err == nil {
 		t.Error("a newcomer joins a first session")
 	}
 	d := protocol.Descriptor{Protocol: Name, Version: Version, Params: p.Encode(), Purpose: "train", Parent: first.base.Session,
@@ -366,7 +366,7 @@ func TestContinuedConstructorsRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewLateParty(protocol.Setup{Session: led, Self: "south"}, p, in[2]); err == nil {
+	if _, err := NewLateParty(protocol.Setup{Session: led, Self: "south"}, p, in[2], nil); err == nil {
 		t.Error("a newcomer leads")
 	}
 	wide := Input{Rows: randomRows("wide", 1, 6), Labels: []string{"a"}}

@@ -75,3 +75,13 @@ func (e *MismatchError) Public() string {
 
 // Is says that the members' data or settings do not go together.
 func (e *MismatchError) Is(target error) bool { return target == protocol.ErrInput }
+
+// silent blames those who did not send what in time: the first of them, since
+// callers look the blamed party up, and the others in words.
+func silent(names []string, what string) error {
+	err := fmt.Errorf("okra: %s did not come in time", what)
+	if others := names[1:]; len(others) > 0 {
+		err = fmt.Errorf("%w, nor from %s", err, list(others))
+	}
+	return protocol.Blame(names[0], protocol.KindSilent, err)
+}

@@ -124,7 +124,7 @@ func FuzzDecodeConsent(f *testing.F) {
 }
 
 func FuzzDecodeWelcome(f *testing.F) {
-	f.Add(welcome{seedBody{Seed{1}, 64}, [32]byte{2}, []string{"north", "south"}}.encode())
+	f.Add(welcome{seedBody{Seed{1}, 64}, [32]byte{2}, []string{"north", "south"}, []byte{7}}.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if w, err := decodeWelcome(b); err == nil && !bytes.Equal(w.encode(), b) {
 			t.Errorf("%x is a second encoding", b)

@@ -40,12 +40,14 @@ type Party struct {
 	labels         int     // chunks of labels sent
 	total          int
 
-	before  *Standing // after the sessions before; nil where this is the first, or for a newcomer
-	late    bool      // a newcomer in a continued session
-	origin  protocol.SessionID
-	holders []string        // of the epoch's seed
-	asked   map[string]bool // who must still consent, at the leader
-	digest  hash.Hash       // of what is sent, where it is kept
+	prepare     Prepare // a newcomer's rows
+	preparation []byte
+	before      *Standing // after the sessions before; nil where this is the first, or for a newcomer
+	late        bool      // a newcomer in a continued session
+	origin      protocol.SessionID
+	holders     []string        // of the epoch's seed
+	asked       map[string]bool // who must still consent, at the leader
+	digest      hash.Hash       // of what is sent, where it is kept
 }
 
 // NewParty returns the machine of the leader or of another party. It refuses
@@ -230,17 +232,27 @@ func (p *Party) receiveWelcome(m protocol.Message) (protocol.Effects, error) {
 	if f := p.features; f != w.features {
 		return protocol.Finish(protocol.Effects{}, p.mismatch(m.Sender, w.features))
 	}
+	if err := p.arrive(w.preparation); err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
 	p.origin, p.holders = w.origin, union(w.holders, p.parties())
 	return p.begin(w.seed, nil)
 }
 
-// mismatch says that the leader's rows have another width.
-func (p *Party) mismatch(leader string, features int) error {
-	return &MismatchError{
-		Parties: []string{p.setup.Self},
-		Detail:  fmt.Sprintf("%s (the leader) has rows of %d features, %s has rows of %d; agree on the columns", leader, features, p.setup.Self, p.features),
-		public:  fmt.Sprintf("%s and %s (the leader) have different numbers of features, which %s's log tells; agree on the columns", p.setup.Self, leader, p.setup.Self),
+// arrive prepares a newcomer's rows.
+func (p *Party) arrive(preparation []byte) error {
+	if p.prepare == nil {
+		if len(preparation) > 0 {
+			return errors.New("rows are to be prepared, although the job has no preparation")
+		}
+		return nil
 	}
+	rows, err := p.prepare(preparation)
+	if err == nil {
+		err = validateRows(rows)
+	}
+	p.input.Rows, p.preparation = rows, preparation
+	return err
 }
 
 // receiveGrant begins the upload.
@@ -333,16 +345,6 @@ func (p *Party) unheard() (names []string) {
 		}
 	}
 	return names
-}
-
-// silent blames those who did not send what in time: the first of them, since
-// callers look the blamed party up, and the others in words.
-func silent(names []string, what string) error {
-	err := fmt.Errorf("okra: %s did not come in time", what)
-	if others := names[1:]; len(others) > 0 {
-		err = fmt.Errorf("%w, nor from %s", err, list(others))
-	}
-	return protocol.Blame(names[0], protocol.KindSilent, err)
 }
 
 // Round 1, Seed (the paper's 3.2.2): the leader draws the epoch's seed and

@@ -19,6 +19,7 @@ import (
 // method, if the list has any. A training that is under way when ctx ends stops soon, too,
 // with an error that wraps ctx's error.
 func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
+	j, shares = staying(j, shares)
 	with, compared := local.Of(list, j).(local.Compared)
 	if j.Data.Partition.By == job.Columns && len(j.Compare) == 0 {
 		return nil
@@ -39,6 +40,27 @@ func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []partiti
 		return compareAlone(ctx, j, own, r)
 	}
 	return nil
+}
+
+// leaver holds the keys of a job from which parties withdraw before its model is learnt.
+type leaver interface{ Leaving() []string }
+
+// staying returns a job between the parties that do not withdraw, with their shares.
+func staying(j *job.Job, shares []partition.Share) (*job.Job, []partition.Share) {
+	l, some := j.Protocol.Values.(leaver)
+	if !some || len(l.Leaving()) == 0 {
+		return j, shares
+	}
+	left := *j
+	left.Data.Sources, left.Data.Partition.Parties = nil, nil
+	var stay []partition.Share
+	for _, s := range shares {
+		if !slices.Contains(l.Leaving(), s.Party) {
+			stay = append(stay, s)
+			left.Data.Partition.Parties = append(left.Data.Partition.Parties, s.Party)
+		}
+	}
+	return &left, stay
 }
 
 // ownRows returns the parties' rows. For holders of columns these are the rows of the job, in

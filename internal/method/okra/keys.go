@@ -1,6 +1,8 @@
 package okra
 
 import (
+	"slices"
+
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -10,6 +12,7 @@ import (
 // Keys are the settings of a job.
 type Keys struct {
 	job.Moded
+	Changes
 	Encoder Encoder
 	Wire    Wire
 	Rounds  int // of the hadamard encoder
@@ -47,13 +50,13 @@ const (
 // Section declares the keys.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Every party uploads its rows once, encoded by an isometry that the parties share. The coordinator learns from the exact Gram matrix.",
-		Fields: []section.Field{
+		Fields: append([]section.Field{
 			k.ModeKey(),
 			{Key: "encoder", Value: section.Choice[Encoder]{Noun: "encoder", Dst: &k.Encoder, Known: []Encoder{Hadamard, Haar, HBH, Block}},
 				Else: "hadamard; block in mode paper", Doc: "The isometry that the parties share."},
 			WireKey(&k.Wire),
 			{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "3 with encoder hadamard", Doc: "The number of rounds of encoder hadamard, 2 to 16."},
-		}, Finish: k.finish}
+		}, k.fields()...), Finish: k.finish}
 }
 
 // WireKey declares the key wire.
@@ -77,6 +80,8 @@ func (k *Keys) finish(in *section.Place) error {
 		return in.Refuse("encoder", "encoder block is the paper's and gives each block's Gram matrix away; use hadamard, or add mode: paper to reproduce the paper")
 	case k.Mode == job.Paper && k.Encoder != Block:
 		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove one of the two", k.Encoder)
+	case in.Given("preparation") && !k.any():
+		return in.Refuse("preparation", "preparation goes with late or withdrawn; remove it")
 	case in.Given("rounds") && k.Encoder != Hadamard:
 		return in.Refuse("rounds", "encoder %s has no rounds; remove them", k.Encoder)
 	case k.Encoder == Hadamard && (k.Rounds < minRounds || k.Rounds > maxRounds):
@@ -90,5 +95,59 @@ func (k *Keys) Spec() okra.Spec {
 	return okra.Spec{Encoder: string(k.Encoder), Wire: string(k.Wire), Mode: string(k.Mode), Rounds: k.Rounds}
 }
 
-// Check asks for a learner on the Gram matrix.
-func (k *Keys) Check(j *job.Job, in *section.Place) error { return learner.OnMatrix(j, in) }
+// Check asks for a learner on the Gram matrix, and for changes that the parties can go through.
+func (k *Keys) Check(j *job.Job, in *section.Place) error {
+	if err := learner.OnMatrix(j, in); err != nil {
+		return err
+	}
+	return k.check(j, in)
+}
+
+// fields declares the keys.
+func (c *Changes) fields() []section.Field {
+	return []section.Field{
+		{Key: "late", Value: section.Words{Dst: &c.Late, Most: job.MaxParties, Example: "[south]"}, Else: "nobody",
+			Doc: "The parties that come late. Simulate plays a first session without them, which they then join."},
+		{Key: "withdrawn", Value: section.Words{Dst: &c.Withdrawn, Most: job.MaxParties, Example: "[east]"}, Else: "nobody",
+			Doc: "The parties that withdraw after the first session. Their rows are dropped before the model is learnt."},
+		{Key: "preparation", Value: section.Choice[Preparation]{Noun: "preparation", Dst: &c.Preparation, Known: []Preparation{Keep, Refit}},
+			Else: "refit where somebody withdraws, keep otherwise", Doc: "Keep scales as the first session did, and only new rows travel. Refit scales anew, and every row travels again."},
+	}
+}
+
+// check refuses changes that the parties of a job cannot go through.
+func (c *Changes) check(j *job.Job, in *section.Place) error {
+	if !c.any() {
+		return nil
+	}
+	for _, name := range slices.Concat(c.Late, c.Withdrawn) {
+		switch {
+		case !slices.Contains(j.Parties(), name):
+			return in.Refuse("protocol", "%s is no party of the job, and cannot come late or withdraw; name one of its parties", name)
+		case slices.Contains(c.Late, name) && slices.Contains(c.Withdrawn, name):
+			return in.Refuse("protocol", "%s comes late and withdraws; keep one of the two", name)
+		}
+	}
+	first, last := without(j.Parties(), c.Late), without(j.Parties(), c.Withdrawn)
+	switch {
+	case len(first) < 2:
+		return in.Refuse("protocol", "fewer than two parties are there from the beginning; leave two that do not come late")
+	case len(last) < 2:
+		return in.Refuse("protocol", "fewer than two parties stay; leave two that do not withdraw")
+	case slices.Contains(c.Late, last[0]):
+		return in.Refuse("protocol", "%s would lead without the seed; list it after a party that was there and stays", last[0])
+	case j.Prediction == job.Open:
+		return in.Refuse("prediction", "predictions stay closed in a job whose parties change; remove prediction: open")
+	}
+	if c.Preparation == "" {
+		c.Preparation = Keep
+		if len(c.Withdrawn) > 0 {
+			c.Preparation = Refit
+		}
+	}
+	return nil
+}
+
+func without(names, left []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(left, name) })
+}

@@ -1,7 +1,9 @@
 package okra
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -21,8 +23,38 @@ func (s *server) leakage() map[string][]string {
 	}
 	lines["server"] = append(lines["server"], "Another job over other columns, labels, scaling or values of the same rows would tell it more: each party's release ledger holds such a job until its operator approves it.")
 	rows.Leakage(s.Case, lines, int(s.facts.Features))
+	if c := changesOf(s.Job); c != nil {
+		c.leakage(s.Job, lines)
+	}
 	for role := range lines {
 		lines[role] = slices.Compact(lines[role])
 	}
 	return lines
+}
+
+// leakage adds the consequences of the changes to the statement of a job's leakage.
+func (c *Changes) leakage(j *job.Job, lines map[string][]string) {
+	add := func(role, format string, args ...any) {
+		lines[role] = append(lines[role], fmt.Sprintf(format, args...))
+	}
+	late, left, scaled := strings.Join(c.Late, " and "), strings.Join(c.Withdrawn, " and "), j.Data.Scale != job.None
+	if late != "" && !c.refits(j) {
+		add("coalition", "Late: %s got the seed under which the rows before were encoded, with the consent of every party that had it. One newcomer together with the server reads those rows too.", late)
+		if scaled {
+			add("party", "Late: %s learns the scaling that the others fitted: two numbers for each column, over their rows.", late)
+		}
+	}
+	if left == "" {
+		return
+	}
+	add("server", "Withdrawn: %s. The server has dropped the rows, their products and what was learnt from them. Nothing here proves that it kept no copy.", left)
+	switch {
+	case c.refits(j):
+		add("coalition", "Withdrawn: %s knows the first seed only. But rows that stayed were sent under both seeds: their Gram matrices show the server which are which, and with the first seed it can decode the second session.", left)
+	default:
+		add("coalition", "Withdrawn: %s still has the seed. Together with the server it reads every row that was sent under it, those of newcomers included. Only a new seed and new rows end this.", left)
+	}
+	if scaled && !c.refits(j) {
+		add("party", "A trace of %s stays in the scaling, which was fitted on its rows too. With preparation: refit it would go, and every row would travel again.", left)
+	}
 }

@@ -2,12 +2,19 @@ package okra
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
+	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
 // party is a holder of rows.
@@ -16,6 +23,8 @@ type party struct {
 	total  int // rows of all parties, once the server has said so
 	epoch  okra.Seed
 	parent protocol.SessionID // of the upload
+
+	standing okra.Standing // after the last session
 }
 
 // Party implements [method.Federated].
@@ -32,10 +41,22 @@ func (*party) Known() method.Known { return nil }
 
 // Machine implements [method.Member].
 func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if step == "protocol" {
+	switch step {
+	case "protocol", "protocol-again":
 		return p.uploader(setup.Setup)
+	case "continue":
+		return p.continuer(setup.Setup)
+	case "fresh":
+		return p.repeater(setup.Setup)
+	case "scale-again":
+		p.Unscale()
 	}
-	return p.Party.Machine(step, setup)
+	return p.Party.Machine(strings.TrimSuffix(step, again), setup)
+}
+
+// input returns all the party's rows.
+func (p *party) input() okra.Input {
+	return okra.Input{Rows: p.Rows, Labels: p.Split.Set.Labels, Test: p.Split.Test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil}
 }
 
 // uploader encodes the party's rows and sends them.
@@ -44,9 +65,9 @@ func (p *party) uploader(setup protocol.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := okra.NewParty(setup, params, okra.Input{Rows: p.Rows, Labels: p.Split.Set.Labels, Test: p.Split.Test, Grid: p.Grid == method.AllGrid})
+	m, err := okra.NewParty(setup, params, p.input())
 	return method.RunOf(m, err, func() error {
-		p.total = m.TotalRows()
+		p.total, p.standing = m.TotalRows(), m.Standing()
 		p.epoch, p.parent = m.EpochSeed(), setup.Session.ID()
 		return nil
 	})
@@ -54,7 +75,10 @@ func (p *party) uploader(setup protocol.Setup) (*method.Run, error) {
 
 // Disclose implements [method.Discloser].
 func (p *party) Disclose(step string) (method.Release, bool) {
-	if step != "protocol" {
+	switch {
+	case step == "continue" && p.standing.Rows > 0: // its rows lie there
+		return method.Release{}, false
+	case !slices.Contains([]string{"protocol", "protocol-again", "continue", "fresh"}, step):
 		return method.Release{}, false
 	}
 	return p.Release(method.ReleaseRows), true
@@ -86,4 +110,69 @@ func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
 		params, p.epoch, p.parent, p.Scaling, p.Split.Set.Columns, p.Width(),
 		learner.ReadingOf(p.Job, c.Classes)}
 	return keepsake(p.Job, e.encode()), nil
+}
+
+// continuer sends the rows of a newcomer, and confirms everybody else's.
+func (p *party) continuer(setup protocol.Setup) (*method.Run, error) {
+	params, err := paramsOf(p.Job)
+	if err != nil {
+		return nil, err
+	}
+	var m *okra.Party
+	if p.standing.Session == (protocol.SessionID{}) {
+		m, err = okra.NewLateParty(setup, params, p.input(), p.prepare())
+	} else {
+		p.standing.Preparation = encodeScaling(p.Scaling)
+		m, err = okra.NewContinuingParty(setup, params, p.standing, okra.Input{})
+	}
+	return method.RunOf(m, err, func() error {
+		if p.standing.Session == (protocol.SessionID{}) && p.Job.Data.Scale != job.None {
+			if p.Scaling, err = decodeScaling(m.Standing().Preparation, p.Width()); err != nil {
+				return err
+			}
+			p.Rows = p.Scaling.Rows(p.Rows)
+		}
+		p.total, p.standing = m.TotalRows(), m.Standing()
+		return nil
+	})
+}
+
+// prepare scales a newcomer's rows as the others'; nil where the job scales none.
+func (p *party) prepare() okra.Prepare {
+	if p.Job.Data.Scale == job.None {
+		return nil
+	}
+	return func(b []byte) (linalg.Rows, error) {
+		s, err := decodeScaling(b, p.Width())
+		if err != nil {
+			return nil, err
+		}
+		return s.Rows(p.Rows), nil
+	}
+}
+
+// repeater sends all rows again under the same seed.
+func (p *party) repeater(setup protocol.Setup) (*method.Run, error) {
+	params, err := paramsOf(p.Job)
+	if err != nil {
+		return nil, err
+	}
+	m, err := okra.NewContinuingParty(setup, params, p.standing.Emptied(), p.input())
+	return method.RunOf(m, err, method.Nothing)
+}
+
+// encodeScaling returns nothing for no scaling.
+func encodeScaling(s scale.Scaling) []byte {
+	var w wire.Writer
+	w.Float64s(s.Offset)
+	w.Float64s(s.Factor)
+	return w.Bytes()
+}
+
+func decodeScaling(b []byte, columns int) (s scale.Scaling, err error) {
+	rest, err := s.Cut(b, columns)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("okra: the scaling of %d columns has %d bytes too many", columns, len(rest))
+	}
+	return s, err
 }

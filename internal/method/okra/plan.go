@@ -15,22 +15,34 @@ import (
 // send encoded rows; the coordinator chooses by folds if the job has any, learns, and
 // evaluates.
 func (Method) Plan(c method.Case) ([]method.Step, error) {
+	changes := changesOf(c.Job)
+	if changes != nil {
+		return changes.plan(c)
+	}
+	plan, err := upload(c)
+	if c.Job.Data.Folds > 0 {
+		plan = append(plan, method.Step{Name: "tune"})
+	}
+	return append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"}), err
+}
+
+// upload has all parties of a case send all their rows.
+func upload(c method.Case) ([]method.Step, error) {
 	plan, err := rows.Steps(c)
 	if err != nil {
 		return nil, err
 	}
+	s, err := rowsSession(c)
+	return append(plan, method.Step{Name: "protocol", Session: s}), err
+}
+
+// rowsSession is a session in which encoded rows travel.
+func rowsSession(c method.Case) (*method.Session, error) {
 	params, err := paramsOf(c.Job)
-	if err != nil {
-		return nil, err
-	}
-	plan = append(plan, method.Step{Name: "protocol", Session: &method.Session{
+	return &method.Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.Everybody(), Purpose: "train",
 		Discloses: []string{okra.RowsKind}, Patient: []protocol.Timer{okra.TimerReceipt},
-	}})
-	if c.Job.Data.Folds > 0 {
-		plan = append(plan, method.Step{Name: "tune"})
-	}
-	return append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"}), nil
+	}, err
 }
 
 // Settings are the keys of a job that runs on these machines: of this method, or of another

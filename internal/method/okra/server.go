@@ -1,11 +1,15 @@
 package okra
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/model"
@@ -21,6 +25,8 @@ type server struct {
 	parent protocol.SessionID // of the upload
 	facts  method.Facts
 	model  *model.Private
+
+	course // of a job whose parties change
 }
 
 // Server implements [method.Federated].
@@ -31,22 +37,41 @@ func (*server) Known() method.Known { return nil }
 
 // Machine implements [method.Member]: it collects encoded rows into a Gram matrix.
 func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if step != "protocol" {
-		return nil, unknown(step)
-	}
 	params, err := paramsOf(s.Job)
 	if err != nil {
 		return nil, err
 	}
-	m, err := okra.NewServer(setup.Setup, params, okra.Limits{})
+	var m *okra.Server
+	switch step {
+	case "protocol", "protocol-again":
+		m, err = okra.NewServer(setup.Setup, params, okra.Limits{})
+	case "continue":
+		m, err = okra.NewContinuingServer(setup.Setup, params, s.base, okra.Limits{})
+	case "fresh":
+		m, err = okra.NewContinuingServer(setup.Setup, params, s.base.Emptied(), okra.Limits{})
+	default:
+		return nil, unknown(step)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &method.Run{Machine: bounded(m), Finish: func() error {
-		s.upload, s.parent = m, setup.Session.ID()
-		s.Problem = learner.Problem{Gram: m.Gram(), Labels: m.Labels(), Test: m.Test()}
+		s.finish(step, m, setup.Session.ID())
 		return nil
 	}}, nil
+}
+
+// finish takes the result of a session over.
+func (s *server) finish(step string, m *okra.Server, id protocol.SessionID) {
+	if changesOf(s.Job) != nil && s.changed(step, m) {
+		return
+	}
+	s.upload, s.parent, s.Problem = m, id, problemOf(m)
+}
+
+// problemOf returns the rows of a session as a learner sees them.
+func problemOf(m *okra.Server) learner.Problem {
+	return learner.Problem{Gram: m.Gram(), Labels: m.Labels(), Test: m.Test()}
 }
 
 // bounded has a machine that holds rows up to a limit say that more are the job's
@@ -62,20 +87,31 @@ func bounded(m protocol.Machine) protocol.Machine {
 }
 
 // Ended implements [method.Observer]: the facts are for the statement of leakage.
-func (s *server) Ended(_ string, e method.End) { s.facts = s.facts.Join(e.Facts) }
+func (s *server) Ended(step string, e method.End) {
+	s.facts = s.facts.Join(e.Facts)
+	s.note(step, e.Sent)
+}
 
 // Compute implements [method.Server]. The model holds encoded rows and therefore never
 // leaves the coordinator.
 func (s *server) Compute(ctx context.Context, step string, progress method.Reporter) error {
-	if err := s.Do(ctx, s.Job, step, progress.Counts); err != nil || step != "learn" {
-		return err
+	if step == "relearn" {
+		return s.relearn(ctx, progress)
 	}
-	m, err := model.New(s.Choice.Job.Kernel.Spec(), nil, s.upload.Rows(s.Fitted.Support), s.Fitted.Head)
-	if err != nil {
-		return err
+	err := s.Do(ctx, s.Job, step, progress.Counts)
+	if err == nil && step == "learn" {
+		s.model, err = modelOf(&s.Work, s.upload)
 	}
-	s.model, err = model.NewPrivate(m)
 	return err
+}
+
+// modelOf returns the fitted model with its rows.
+func modelOf(w *learner.Work, rows *okra.Server) (*model.Private, error) {
+	m, err := model.New(w.Choice.Job.Kernel.Spec(), nil, rows.Rows(w.Fitted.Support), w.Fitted.Head)
+	if err != nil {
+		return nil, err
+	}
+	return model.NewPrivate(m)
 }
 
 // Outcome implements [method.Decider].
@@ -91,6 +127,9 @@ func (s *server) Private() bool { return true }
 func (s *server) Result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
 	r.Leakage = s.leakage()
+	if c := changesOf(s.Job); c != nil {
+		r.Details = &Details{s.figures(c, s.Job)}
+	}
 	return r, nil
 }
 
@@ -100,4 +139,101 @@ func (s *server) Keep(method.Closing) (method.Keepsake, error) {
 		return keepsake(s.Job, nil), nil
 	}
 	return keepsake(s.Job, answers{s.parent, s.upload.Tag()}.encode()), nil
+}
+
+// course is the coordinator's knowledge of a job whose parties change.
+type course struct {
+	base  *okra.Base
+	fresh *okra.Server
+	hash  string // of the model from the fresh session
+	costs map[string]Phase
+}
+
+// Announce implements [method.Announcer]: sessions go on from the last one.
+func (s *server) Announce(step string) ([]byte, error) {
+	if step != "continue" && step != "fresh" {
+		return nil, nil
+	}
+	return s.base.Session[:], nil
+}
+
+// changed takes a session over, and reports whether it was not the one to learn from.
+func (c *course) changed(step string, m *okra.Server) bool {
+	c.phase(step, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
+	if step == "fresh" {
+		c.fresh = m
+		return true
+	}
+	c.base = m.Base()
+	return step == "protocol"
+}
+
+// note counts the messages of a session, and of the sessions that it needs.
+func (c *course) note(step string, sent uint64) {
+	switch step {
+	case "heading", "scale":
+		step = "protocol"
+	case "heading" + again, "scale" + again:
+		step = "continue"
+		c.phase("fresh", func(p *Phase) { p.Sent += sent }) // which needs this session too
+	}
+	c.phase(step, func(p *Phase) { p.Sent += sent })
+}
+
+func (c *course) phase(step string, change func(*Phase)) {
+	if c.costs == nil {
+		c.costs = make(map[string]Phase)
+	}
+	p := c.costs[step]
+	change(&p)
+	c.costs[step] = p
+}
+
+// rowBytes returns the bytes of rows and labels that each party sent.
+func rowBytes(m *okra.Server) map[string]int64 {
+	all := make(map[string]int64)
+	for i, n := range m.Costs().Bytes {
+		all[m.Owner()[i].Party] = n
+	}
+	return all
+}
+
+// relearn learns from the fresh session's rows, as the job did from the others.
+func (s *server) relearn(ctx context.Context, progress method.Reporter) error {
+	w := learner.Work{Problem: problemOf(s.fresh)}
+	if err := w.Do(ctx, s.Job, "learn", progress.Counts); err != nil {
+		return err
+	}
+	m, err := modelOf(&w, s.fresh)
+	if err == nil {
+		s.hash, err = hashOf(m)
+	}
+	s.fresh = nil
+	return err
+}
+
+func hashOf(m *model.Private) (string, error) {
+	var b bytes.Buffer
+	err := model.EncodePrivate(&b, m)
+	sum := sha256.Sum256(b.Bytes())
+	return hex.EncodeToString(sum[:]), err
+}
+
+// figures compares the session that the model is from with the fresh one. A refit is one.
+func (s *server) figures(c *Changes, j *job.Job) *Figures {
+	f := &Figures{Late: c.Late, Withdrawn: c.Withdrawn, Preparation: string(c.Preparation), First: s.costs["protocol"]}
+	if j.Data.Scale == job.None {
+		f.Preparation = "none"
+	}
+	if f.Equal = c.refits(j); f.Equal {
+		f.Changed = s.costs["protocol"+again]
+		f.Changed.Sent += s.costs["continue"].Sent
+		f.Fresh = f.Changed
+	} else {
+		own, err := hashOf(s.model)
+		f.Changed, f.Fresh, f.Equal = s.costs["continue"], s.costs["fresh"], err == nil && own == s.hash
+	}
+	f.BytesShare = float64(f.Changed.Sent) / float64(max(1, f.Fresh.Sent))
+	f.ProductsShare = float64(f.Changed.Products) / float64(max(1, f.Fresh.Products))
+	return f
 }

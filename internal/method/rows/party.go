@@ -77,6 +77,10 @@ func (p *Party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	return nil, fmt.Errorf("rows: no session %s", step)
 }
 
+// Unscale brings the rows back to the table's own values, so that another scaling can be
+// fitted.
+func (p *Party) Unscale() { p.Rows, p.Scaling = dataset.RowsOf(p.Split.Set.X), scale.Scaling{} }
+
 // Training returns the rows that are not held out: only they may shape the scaling.
 func (p *Party) Training() linalg.Rows { return linalg.Pick(p.Rows, p.Split.Rows(false)) }
 

@@ -70,7 +70,9 @@ func (w *course) ended(step string, e method.End) {
 func (w *course) left(next *method.Session) []string {
 	for _, e := range w.ends {
 		if e.Session == next.Parent {
-			return slices.DeleteFunc(slices.Clone(w.job.Spec.Parties()), func(name string) bool { return slices.Contains(e.Stayed, name) })
+			return slices.DeleteFunc(slices.Clone(w.job.Spec.Parties()), func(name string) bool {
+				return slices.Contains(e.Stayed, name) || !slices.Contains(e.Asked, name) // who joins has not left
+			})
 		}
 	}
 	return nil
@@ -106,6 +108,7 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 func (d *conducted) ended() method.End {
 	e := method.End{Session: d.session.ID()}
 	for _, m := range d.session.Members {
+		e.Asked = append(e.Asked, m.Name)
 		r := d.reports[m.Name]
 		if r == nil {
 			continue

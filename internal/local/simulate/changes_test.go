@@ -1,0 +1,72 @@
+package simulate
+
+import (
+	"strings"
+	"testing"
+
+	"log/slog"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/job"
+	owners "github.com/mercer-fl/mercer/internal/local/all"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
+	"github.com/mercer-fl/mercer/internal/local/partition"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/okra"
+	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// changing simulates ten parties with a tenth of a table each, of whom one comes late or
+// withdraws.
+func changing(t *testing.T, table, scale, change string) (*method.Result, *okra.Figures) {
+	t.Helper()
+	j := jobtest.Parse(t, strings.NewReplacer("bundled:digits", "bundled:"+table, "parties: [north, south, east], skew: 0.3}", "parties: [a, b, c, d, e, f, g, h, i, j]}\n    scale: "+scale,
+		"{name: okra}", "{name: okra, "+change+"}").Replace(digits))
+	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load(table) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, outcome, err := Run(t.Context(), Config{
+		Reader: all.Reader(), Job: j, Shares: shares, Dir: t.TempDir(), Seed: coordinator.RandomSeed,
+		Usage: func() (float64, uint64) { return 0, 0 }, Progress: func(protocol.Progress) {}, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := baseline.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
+		t.Fatal(err)
+	}
+	d, err := method.DetailsOf[okra.Details](result)
+	if err != nil || d == nil {
+		t.Fatalf("no figures of the change: %v", err)
+	}
+	return result, d.Changes
+}
+
+// A late tenth of the rows costs at most a quarter of all bytes, the messages that order the
+// columns among them, and of all products; the model is the fresh run's, bit for bit.
+func TestLatePartyCostsAQuarterAtMost(t *testing.T) {
+	for table, scale := range map[string]string{"digits": "none", "wdbc": "standard"} {
+		_, f := changing(t, table, scale, "late: [j]")
+		t.Logf("%s: %.3f of the bytes, %.3f of the products", table, f.BytesShare, f.ProductsShare)
+		if !f.Equal || f.BytesShare > .25 || f.ProductsShare > .25 || f.Changed.Rows["j"] == 0 || f.Changed.Rows["a"] != 0 {
+			t.Errorf("%s: %+v", table, f)
+		}
+	}
+}
+
+// After a withdrawal nothing travels, and the model is a fresh run's without that party, bit
+// for bit. The comparison with pooled rows has the rows of those who stay.
+func TestWithdrawalEqualsAFreshRun(t *testing.T) {
+	r, f := changing(t, "digits", "none", "withdrawn: [a]")
+	if !f.Equal || f.Changed.Products != 0 || f.Changed.Rows["b"] != 0 || f.Changed.Sent*100 > f.Fresh.Sent {
+		t.Errorf("%+v", f)
+	}
+	if !*r.Exact || *r.Difference > 1e-5 || len(r.Alone) != 9 {
+		t.Errorf("exact %v, largest difference %g, %d alone", *r.Exact, *r.Difference, len(r.Alone))
+	}
+}

@@ -1,0 +1,125 @@
+package okra
+
+import (
+	"errors"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Preparation decides how rows are scaled after the parties of a job have changed.
+type Preparation string
+
+// The preparations. Where nothing is scaled they are one.
+const (
+	Keep  Preparation = "keep"  // as the first session did: only new rows travel
+	Refit Preparation = "refit" // anew: all rows travel, under a new seed
+)
+
+// again ends the names of the steps that come twice.
+const again = "-again"
+
+// plan is a first session of some parties, then the session of the parties that stay, and a
+// fresh one of them to compare with.
+func (c *Changes) plan(of method.Case) ([]method.Step, error) {
+	first, last := c.first(of), c.last(of)
+	plan, err := upload(first)
+	if err != nil {
+		return nil, err
+	}
+	next, err := c.next(last)
+	if err != nil {
+		return nil, err
+	}
+	plan = append(plan, next...)
+	if of.Job.Data.Folds > 0 {
+		plan = append(plan, method.Step{Name: "tune"})
+	}
+	plan = append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"})
+	if c.refits(of.Job) { // which is a fresh session
+		return plan, nil
+	}
+	s, err := continued(last)
+	return append(plan, method.Step{Name: "fresh", Session: s}, method.Step{Name: "relearn"}), err
+}
+
+// next is the session of the parties that stay.
+func (c *Changes) next(last method.Case) ([]method.Step, error) {
+	steps, err := upload(last)
+	if err != nil {
+		return nil, err
+	}
+	for i := range steps {
+		steps[i].Name += again
+	}
+	if c.refits(last.Job) {
+		return steps, nil
+	}
+	s, err := continued(last)
+	join := method.Step{Name: "continue", Session: s}
+	if len(c.Late) == 0 {
+		return []method.Step{join}, err
+	}
+	return []method.Step{steps[0], join}, err // newcomers find the order of the columns
+}
+
+// continued is a session that goes on from the session that the coordinator names. Parties
+// that took part in it know its name.
+func continued(c method.Case) (*method.Session, error) {
+	s, err := rowsSession(c)
+	if err != nil {
+		return nil, err
+	}
+	s.Follow = func(_ method.Known, announced []byte) (*method.Session, error) {
+		if len(announced) != len(protocol.SessionID{}) {
+			return nil, errors.New("okra: the coordinator does not say which session goes on")
+		}
+		next := *s
+		next.Parent = protocol.SessionID(announced)
+		return &next, nil
+	}
+	return s, nil
+}
+
+// Changes are the keys of a job whose parties change after a first session.
+type Changes struct {
+	Late, Withdrawn []string
+	Preparation     Preparation
+}
+
+// any reports whether the parties change.
+func (c *Changes) any() bool { return len(c.Late)+len(c.Withdrawn) > 0 }
+
+// Leaving lists the parties without which the model is learnt.
+func (c *Changes) Leaving() []string { return c.Withdrawn }
+
+// changesOf returns the changes of a job, nil for none.
+func changesOf(j *job.Job) *Changes {
+	if k, has := j.Protocol.Values.(*Keys); has && k.any() {
+		return &k.Changes
+	}
+	return nil
+}
+
+// refits reports whether all rows travel anew: only a scaling is ever fitted.
+func (c *Changes) refits(j *job.Job) bool { return c.Preparation == Refit && j.Data.Scale != job.None }
+
+// first and last are the job between the parties of its first session and of its last.
+func (c *Changes) first(of method.Case) method.Case {
+	of.Parties = without(of.Parties, c.Late)
+	return of
+}
+
+func (c *Changes) last(of method.Case) method.Case {
+	of.Parties = without(of.Parties, c.Withdrawn)
+	return of
+}
+
+// Undeployable implements [job.Undeployable].
+func (Method) Undeployable(j *job.Job) string {
+	if changesOf(j) != nil {
+		return "late and withdrawn play in one process how parties change; remove them, and submit a new job where parties have changed"
+	}
+	return ""
+}

@@ -1,0 +1,186 @@
+package okra
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// changing is a job between four parties with the given scale and keys of the protocol.
+func changing(scale, keys string) string {
+	text := strings.NewReplacer("[north, south]", "[north, south, east, west]", "{name: okra}", "{name: okra, wire: float64, encoder: haar"+keys+"}").Replace(jobFile)
+	return fmt.Sprintf(text, scale, "{every: 4}")
+}
+
+// tables have 12 rows for each party, and each party has a range of its own.
+func tables() map[string]method.Table {
+	all := make(map[string]method.Table)
+	for i, name := range []string{"north", "south", "east", "west"} {
+		m := linalg.New[float64](12, 3)
+		labels := make([]string, 12)
+		for r := range 12 {
+			labels[r] = string(rune('a' + r%2))
+			for c := range 3 {
+				m.Row(r)[c] = float64(i+1)*math.Sin(float64(7*r+3*c+i)) + float64(r%2)
+			}
+		}
+		all[name] = method.Table{Set: &dataset.Set{Name: name, X: dataset.NewDense(m), Labels: labels, Columns: []string{"x", "y", "z"}}}
+	}
+	return all
+}
+
+// reordered turns a party's columns round.
+func reordered(t method.Table) method.Table {
+	t.Set = t.Set.SelectColumns([]int{2, 0, 1})
+	return t
+}
+
+func play(t *testing.T, scale, keys string) *methodtest.Known[*server, *party] {
+	t.Helper()
+	data := tables()
+	data["south"] = reordered(data["south"])
+	f := methodtest.Join[*server, *party](t, Method{}, read(t, changing(scale, keys)), data)
+	f.Finish(t)
+	return f
+}
+
+func steps(f *methodtest.Federation) (names []string) {
+	for _, s := range f.Plan {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// A job whose parties change gives the model of a session with all rows of the parties that
+// stay, bit for bit, and computes the products of new rows only.
+func TestChangedPartiesGiveTheFreshModel(t *testing.T) {
+	for name, tt := range map[string]struct {
+		scale, keys string
+		plan        string
+		rows        []int // in the order of the parties that stay
+		products    int64
+	}{
+		"late": {"none", ", late: [south]", "heading protocol heading-again continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 12*36 + 78},
+		"late and scaled": {"standard", ", late: [south]", "heading scale protocol heading-again continue learn evaluate fresh relearn",
+			[]int{12, 12, 12, 12}, 12*36 + 78},
+		"the leader withdraws": {"none", ", withdrawn: [north]", "heading protocol continue learn evaluate fresh relearn", []int{12, 12, 12}, 0},
+		"kept scaling":         {"minmax", ", withdrawn: [north], late: [west], preparation: keep", "heading scale protocol heading-again continue learn evaluate fresh relearn", []int{12, 12, 12}, 12*24 + 78},
+		"nothing to fit anew":  {"none", ", withdrawn: [west], preparation: refit", "heading protocol continue learn evaluate fresh relearn", []int{12, 12, 12}, 0},
+		"two come together":    {"none", ", late: [east, west]", "heading protocol heading-again continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 24*24 + 300},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := play(t, tt.scale, tt.keys)
+			if got := strings.Join(steps(f.Federation), " "); got != tt.plan {
+				t.Errorf("steps %s, want %s", got, tt.plan)
+			}
+			d, err := method.DetailsOf[Details](f.Result(t))
+			if err != nil || d == nil || !d.Changes.Equal {
+				t.Fatalf("%v: not the fresh model: %+v", err, d)
+			}
+			if d.Changes.Changed.Products != tt.products || d.Changes.Fresh.Products <= tt.products {
+				t.Errorf("%d products of %d, want %d", d.Changes.Changed.Products, d.Changes.Fresh.Products, tt.products)
+			}
+			var rows []int
+			for _, r := range f.Server.upload.Owner() {
+				rows = append(rows, r.Hi-r.Lo)
+			}
+			if !slices.Equal(rows, tt.rows) {
+				t.Errorf("rows %d, want %d", rows, tt.rows)
+			}
+		})
+	}
+}
+
+// A refit is a run without the party that withdrew: its scaling has no trace of it, and its
+// decisions equal the decisions of a job that never had it.
+func TestRefitIsARunWithoutTheLeaver(t *testing.T) {
+	f := play(t, "standard", ", withdrawn: [north]")
+	if got, want := strings.Join(steps(f.Federation), " "), "heading scale protocol heading-again scale-again protocol-again learn evaluate"; got != want {
+		t.Errorf("steps %s, want %s", got, want)
+	}
+	text := strings.Replace(changing("standard", ""), "[north, south, east, west]", "[south, east, west]", 1)
+	never := methodtest.Join[*server, *party](t, Method{}, read(t, text), tables())
+	never.Finish(t)
+	got, want := f.Server.Outcome().Decisions.Data, never.Server.Outcome().Decisions.Data
+	if len(got) != len(want) || len(got) == 0 {
+		t.Fatalf("%d decisions, want %d", len(got), len(want))
+	}
+	for i := range got {
+		if math.Abs(got[i]-want[i]) > 1e-6 {
+			t.Errorf("decision %d is %v, want %v", i, got[i], want[i])
+		}
+	}
+	for name, p := range never.Parties {
+		if own := f.Parties[name].Scaling; !slices.Equal(own.Offset, p.Scaling.Offset) || !slices.Equal(own.Factor, p.Scaling.Factor) {
+			t.Errorf("%s scales by %v, want %v", name, own, p.Scaling)
+		}
+	}
+}
+
+// A newcomer scales by the scaling of the first session, which knows nothing of its rows.
+func TestNewcomersScaleAsTheOthers(t *testing.T) {
+	f := play(t, "standard", ", late: [south]")
+	want := f.Parties["north"].Scaling
+	if own := f.Parties["south"].Scaling; !slices.Equal(own.Offset, want.Offset) || !slices.Equal(own.Factor, want.Factor) || len(own.Offset) != 3 {
+		t.Errorf("south scales by %v, the others by %v", own, want)
+	}
+	if _, err := decodeScaling(append(encodeScaling(want), 0), 3); err == nil {
+		t.Error("a scaling with a byte too many is taken")
+	}
+}
+
+// Leakage says of every change who holds which seed, and where a trace stays.
+func TestLeakageOfChanges(t *testing.T) {
+	for _, tt := range []struct{ scale, keys, role, want string }{
+		{"none", ", late: [south]", "coalition", "Late: south got the seed"},
+		{"minmax", ", late: [south]", "party", "Late: south learns the scaling"},
+		{"none", ", withdrawn: [south]", "server", "Nothing here proves that it kept no copy."},
+		{"none", ", withdrawn: [south]", "coalition", "Withdrawn: south still has the seed."},
+		{"minmax", ", withdrawn: [south], preparation: keep", "party", "A trace of south stays in the scaling"},
+		{"minmax", ", withdrawn: [south]", "coalition", "with the first seed it can decode the second session"},
+	} {
+		lines := play(t, tt.scale, tt.keys).Result(t).Leakage[tt.role]
+		if !strings.Contains(strings.Join(lines, "\n"), tt.want) {
+			t.Errorf("%s%s: %s: %q is missing", tt.scale, tt.keys, tt.role, tt.want)
+		}
+	}
+}
+
+func TestPresentationOfChanges(t *testing.T) {
+	r := play(t, "none", ", late: [south]").Result(t)
+	p, err := Method{}.Present(nil, r)
+	if err != nil || p == nil || len(p.Later) != 4 || p.Later[0].Line != "late: south; withdrawn: nobody; preparation: none" ||
+		p.Later[3].Line != "the model equals the model from all rows anew, bit for bit" {
+		t.Errorf("%v: %+v", err, p)
+	}
+	r = &method.Result{}
+	if p, err := (Method{}).Present(nil, r); p != nil || err != nil {
+		t.Errorf("a job without changes: %v, %+v", err, p)
+	}
+	j := read(t, changing("none", ", late: [south]"))
+	if err := j.Deployable(); err == nil {
+		t.Error("real parties play a change in one job")
+	}
+}
+
+// The parties find out a coordinator that names no session to go on from.
+func TestContinuedSessionNeedsItsParent(t *testing.T) {
+	plan, err := Method{}.Plan(methodtest.Case(read(t, changing("none", ", late: [south]"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range plan {
+		if s.Name == "continue" || s.Name == "fresh" {
+			if _, err := s.Session.After(nil, []byte{1}); err == nil {
+				t.Errorf("%s follows from one byte", s.Name)
+			}
+		}
+	}
+}

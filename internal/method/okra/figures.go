@@ -1,0 +1,80 @@
+package okra
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// Details holds the part of a result that a job has whose parties change.
+type Details struct {
+	Changes *Figures `json:"changes"`
+}
+
+// Phase counts the costs of one session, and of the sessions before it that order and scale
+// columns.
+type Phase struct {
+	Sent     uint64           `json:"sent_bytes"` // by all parties, in all messages
+	Rows     map[string]int64 `json:"row_bytes"`  // of rows and labels, by party
+	Products int64            `json:"products"`   // of two rows
+}
+
+// Figures describes how the parties of a job changed, and the cost.
+type Figures struct {
+	Late        []string `json:"late"`
+	Withdrawn   []string `json:"withdrawn"`
+	Preparation string   `json:"preparation"` // keep, refit, or none where nothing is scaled
+	First       Phase    `json:"first"`
+	Changed     Phase    `json:"changed"`
+	// Fresh is a session in which the parties that stay send all their rows. Where newcomers
+	// had to find the order of the columns, its cost is counted here, too.
+	Fresh         Phase   `json:"fresh"`
+	BytesShare    float64 `json:"bytes_of_fresh"`
+	ProductsShare float64 `json:"products_of_fresh"`
+	// Equal reports whether the model equals, bit for bit, the model from the fresh session.
+	Equal bool `json:"equals_fresh"`
+}
+
+// Present implements [method.Presenter].
+func (Method) Present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
+	d, err := method.DetailsOf[Details](r)
+	if err != nil || d == nil || d.Changes == nil {
+		return nil, err
+	}
+	f := d.Changes
+	table := method.Block{Header: []string{"session", "sent", "products of rows"}}
+	for _, row := range []struct {
+		name string
+		Phase
+	}{{"first", f.First}, {"after the change", f.Changed}, {"all rows anew", f.Fresh}} {
+		table.Rows = append(table.Rows, []string{row.name, say.Bytes(row.Sent), fmt.Sprint(row.Products)})
+	}
+	return &method.Presentation{
+		More:  []report.Row{{Label: "Changes", Value: f.parties() + "; " + f.costs() + "; " + f.equality()}},
+		Later: []method.Block{{Line: f.parties()}, table, {Line: f.costs()}, {Line: f.equality()}},
+	}, nil
+}
+
+func (f *Figures) parties() string {
+	return fmt.Sprintf("late: %s; withdrawn: %s; preparation: %s",
+		cmp.Or(strings.Join(f.Late, ", "), "nobody"), cmp.Or(strings.Join(f.Withdrawn, ", "), "nobody"), f.Preparation)
+}
+
+func (f *Figures) costs() string {
+	return fmt.Sprintf("the change took %.1f %% of the bytes and %.1f %% of the products", 100*f.BytesShare, 100*f.ProductsShare)
+}
+
+func (f *Figures) equality() string {
+	switch {
+	case f.Preparation == string(Refit):
+		return "all rows travelled anew: this is a fresh run"
+	case f.Equal:
+		return "the model equals the model from all rows anew, bit for bit"
+	}
+	return "the model differs from the model from all rows anew"
+}
