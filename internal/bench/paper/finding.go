@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 
@@ -86,7 +87,10 @@ func (f *Finding) Brief() (header []string, rows [][]string) {
 func (f *Finding) Table() [][]string {
 	var table [][]string
 	for _, r := range f.Rows {
-		paper := "picture"
+		paper := "no number"
+		if strings.HasPrefix(f.Experiment.Name, "figure") {
+			paper = "picture"
+		}
 		if r.Published != nil {
 			paper = number(*r.Published)
 		}

@@ -116,7 +116,7 @@ func TestCSVHasALineForEachRow(t *testing.T) {
 	if err := WriteCSV(&b, []*Finding{f}); err != nil {
 		t.Fatal(err)
 	}
-	want := "paper,experiment,cell,figure,mean,deviation,runs,paper,data\npolato,table1,all,auc,0.5,,1,0.808,original\npolato,table1,half,auc,0.25,,1,picture,original\n"
+	want := "paper,experiment,cell,figure,mean,deviation,runs,paper,data\npolato,table1,all,auc,0.5,,1,0.808,original\npolato,table1,half,auc,0.25,,1,no number,original\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}

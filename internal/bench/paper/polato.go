@@ -13,85 +13,102 @@ import (
 func polato() []Experiment {
 	return []Experiment{
 		{"polato", "table1", "FedCFK on ml-100k, by the share of people who take part in one round", polatoTable1},
+		{"polato", "table2", "FedCFK on ml-1m, by the share of people who take part in one round", polatoTable2},
 		{"polato", "figure1", "Error of FedCFK's estimated kernel, by rounds", polatoFigure1},
 	}
 }
 
-// ml100k is the paper's smaller data set.
-const ml100k = "ml-100k/u.data"
-
-// ratings names the ratings at hand.
-func ratings(l *Lab) (data string, have bool) {
-	if l.Has(ml100k) {
-		return "original: ml-100k", true
-	}
-	return "ml-100k is not in the data folder: mercer data get ml-100k", false
+// polatoSet is one of the paper's two sets of ratings, with its table.
+type polatoSet struct {
+	name, source string
+	get          string // how to come by the ratings
+	table        []polatoShare
 }
 
-// polatoRound is a job of rounds of the published protocol.
-func polatoRound(participation float64, rounds, repeats int) task {
-	return task{
-		name:     fmt.Sprintf("polato-%g-%d", 100*participation, rounds),
-		data:     "source: " + ml100k + "\npartition: {by: devices}\ntest: {by: time, fraction: 0.1}",
-		protocol: fmt.Sprintf("{name: fedcfk, mode: paper, rounds: %d, participation: %g, omitted: 0}", rounds, participation),
-		kernel:   "{name: linear}", learner: "{name: cf-komd, lambda: 0.1}", repeats: repeats,
-	}
-}
-
-// polatoShares are the shares of Table 1 with its AUC, nDCG@100 and recall@100.
-var polatoShares = []struct {
+// polatoShare is a share of people with the table's AUC, nDCG@100 and recall@100.
+type polatoShare struct {
 	share  float64
 	values [3]float64
-}{
+}
+
+var ml100k = polatoSet{"ml-100k", "ml-100k/u.data", "mercer data get ml-100k", []polatoShare{
 	{1, [3]float64{.808, .207, .325}},
 	{.9, [3]float64{.808, .206, .325}},
 	{.7, [3]float64{.801, .196, .308}},
 	{.5, [3]float64{.797, .194, .314}},
 	{.3, [3]float64{.772, .169, .270}},
+}}
+
+var ml1m = polatoSet{"ml-1m", "ml-1m/ratings.dat", "put GroupLens's ml-1m there", []polatoShare{
+	{1, [3]float64{.823, .129, .191}},
+	{.9, [3]float64{.822, .128, .190}},
+	{.7, [3]float64{.821, .126, .188}},
+	{.5, [3]float64{.819, .127, .189}},
+	{.3, [3]float64{.813, .127, .190}},
+}}
+
+// round is a job of rounds of the published protocol.
+func (p polatoSet) round(participation float64, rounds, repeats int) task {
+	return task{
+		name:     fmt.Sprintf("polato-%g-%d", 100*participation, rounds),
+		data:     "source: " + p.source + "\npartition: {by: devices}\ntest: {by: time, fraction: 0.1}",
+		protocol: fmt.Sprintf("{name: fedcfk, mode: paper, rounds: %d, participation: %g, omitted: 0}", rounds, participation),
+		kernel:   "{name: linear}", learner: "{name: cf-komd, lambda: 0.1}", repeats: repeats,
+	}
 }
 
-// polatoTable1 is Table 1. The paper does not say how it held 10 % of the ratings out; these are
-// the newest of all.
-func polatoTable1(ctx context.Context, l *Lab) (*Finding, error) {
-	data, have := ratings(l)
-	f := &Finding{Data: data}
-	if !have {
+// missing is the finding where the ratings are not at hand, and nil where they are.
+func (p polatoSet) missing(l *Lab, claim string) *Finding {
+	if l.Has(p.source) {
+		return nil
+	}
+	why := p.name + " is not in the data folder: " + p.get
+	return &Finding{Data: why, Claims: []Claim{{Text: claim, Verdict: Unknown, Numbers: why}}}
+}
+
+func polatoTable1(ctx context.Context, l *Lab) (*Finding, error) { return ml100k.robustness(ctx, l) }
+func polatoTable2(ctx context.Context, l *Lab) (*Finding, error) { return ml1m.robustness(ctx, l) }
+
+// robustness is Table 1 or 2. The paper does not say how it held 10 % of the ratings out; these
+// are the newest of all.
+func (p polatoSet) robustness(ctx context.Context, l *Lab) (*Finding, error) {
+	claim := fmt.Sprintf("One round with half of the people costs little; with 30 %% it costs clearly more (%s).", p.name)
+	if f := p.missing(l, claim); f != nil {
 		return f, nil
 	}
-	auc := make(map[float64]float64)
-	for _, p := range polatoShares {
-		if l.Quick && (p.share == .9 || p.share == .7) {
+	f, auc := &Finding{Data: "original: " + p.name}, make(map[float64]float64)
+	for _, cells := range p.table {
+		if l.Quick && (cells.share == .9 || cells.share == .7) {
 			continue
 		}
-		r, err := l.do(ctx, polatoRound(p.share, 1, l.Runs))
+		r, err := l.do(ctx, p.round(cells.share, 1, l.Runs))
 		if err != nil {
 			return nil, err
 		}
 		for i, figure := range []string{"auc", "ndcg_100", "recall_100"} {
-			f.Rows = append(f.Rows, Row{fmt.Sprintf("%.0f %% of people", 100*p.share), figure, together(r, figure), published(p.values[i])})
+			f.Rows = append(f.Rows, Row{fmt.Sprintf("%.0f %% of people", 100*cells.share), figure, together(r, figure), published(cells.values[i])})
 		}
-		auc[p.share] = together(r, "auc").Mean
+		auc[cells.share] = together(r, "auc").Mean
 	}
 	half, third := auc[1]-auc[.5], auc[1]-auc[.3]
-	f.Claims = append(f.Claims, judge("One round with half of the people costs little; with 30 % it costs clearly more.",
-		half < 0.03 && third > 1.5*half, "AUC %.3f with all, %.3f less with half, %.3f less with 30 %%", auc[1], half, third))
+	f.Claims = append(f.Claims, judge(claim, half < 0.03 && third > 1.5*half, "AUC %.3f with all, %.3f less with half, %.3f less with 30 %%", auc[1], half, third))
 	return f, nil
 }
 
 // polatoFigure1 is Figure 1: the mean squared difference between the normalised kernels.
 func polatoFigure1(ctx context.Context, l *Lab) (*Finding, error) {
-	data, have := ratings(l)
-	f := &Finding{Data: data}
-	if !have {
+	const claim = "Rounds bring the estimated kernel nearer to the kernel."
+	if f := ml100k.missing(l, claim); f != nil {
 		return f, nil
 	}
+	f := &Finding{Data: "original: " + ml100k.name}
 	rounds, shares := 100, []float64{.01, .05, .10}
 	if l.Quick {
 		rounds, shares = 20, []float64{.01, .05}
 	}
 	var lines []report.Line
 	for _, share := range shares {
-		r, err := l.do(ctx, polatoRound(share, rounds, 1))
+		r, err := l.do(ctx, ml100k.round(share, rounds, 1))
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +131,7 @@ func polatoFigure1(ctx context.Context, l *Lab) (*Finding, error) {
 	}
 	f.Curves = []report.Curve{{Title: "squared error of the normalised kernel", X: "rounds", Scale: report.LogScale(lines), Steps: numbered(rounds), Lines: lines}}
 	first, last := lines[len(lines)-1].Values[0], lines[len(lines)-1].Values[rounds-1]
-	f.Claims = append(f.Claims, doubted("Rounds bring the estimated kernel nearer to the kernel.", last < first/2,
+	f.Claims = append(f.Claims, doubted(claim, last < first/2,
 		"with %g %% of people the error is %.4f after one round and %.4f after %d", 100*shares[len(shares)-1], first, last, rounds))
 	return f, nil
 }
