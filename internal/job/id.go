@@ -3,6 +3,10 @@ package job
 import (
 	"encoding/hex"
 	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
 // ID names one submission of a job.
@@ -19,3 +23,28 @@ func ParseID(s string) (ID, error) {
 	}
 	return ID(b), nil
 }
+
+// OneID is the value of a key that names a job; a zero one is left out.
+type OneID struct{ Dst *ID }
+
+func (v OneID) Decode(key string, n *yaml.Node) error {
+	var text string
+	if err := (section.Text{Dst: &text}).Decode(key, n); err != nil {
+		return err
+	}
+	id, err := ParseID(text)
+	if err != nil || id == (ID{}) {
+		return section.At(n, "%s is %s; write the 32 hexadecimal digits of a job, as mercer job list prints them", key, section.Quote(text))
+	}
+	*v.Dst = id
+	return nil
+}
+
+func (v OneID) Encode() *yaml.Node {
+	if *v.Dst == (ID{}) {
+		return nil
+	}
+	return section.Word(v.Dst.String())
+}
+
+func (OneID) Form() string { return "the 32 hexadecimal digits of a job" }

@@ -41,6 +41,10 @@ type Limited interface {
 	Limits() map[string]int
 }
 
+// Outliving is a protocol's values by which encoded rows of a job, or secrets of an earlier
+// one, serve a later job.
+type Outliving interface{ Outlives() bool }
+
 // Limit returns a number that an operator's policy bounds; 0 where there is none.
 func (n Named) Limit(key string) int {
 	if l, ok := n.Values.(Limited); ok {

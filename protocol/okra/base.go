@@ -119,6 +119,12 @@ func (b *Base) bytes() (n int64) {
 	return 8*n*n + 8*n*int64(b.Width)
 }
 
+// Find returns the part of a party, false where nothing is kept of it.
+func (b *Base) Find(party string) (Part, bool) {
+	p := b.part(party)
+	return p, p.Rows > 0
+}
+
 // Emptied returns the base without any rows: the parties send them all anew, under the
 // epoch's seed. A session that continues it costs as much as a first one, and gives the same
 // bits as the sessions before.

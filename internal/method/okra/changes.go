@@ -82,14 +82,50 @@ func continued(c method.Case) (*method.Session, error) {
 	return s, nil
 }
 
-// Changes are the keys of a job whose parties change after a first session.
+// Changes are the keys of a job whose parties change after a first session, and of a job
+// that goes on where another one ended.
 type Changes struct {
 	Late, Withdrawn []string
 	Preparation     Preparation
+	Continuable     bool   // a later job may go on from this one
+	Earlier         job.ID // that this one goes on from; zero for none
 }
 
-// any reports whether the parties change.
-func (c *Changes) any() bool { return len(c.Late)+len(c.Withdrawn) > 0 }
+// any reports whether the parties change within the job.
+func (c *Changes) any() bool { return !c.continues() && len(c.Late)+len(c.Withdrawn) > 0 }
+
+func (c *Changes) continues() bool { return c.Earlier != job.ID{} }
+
+// Outlives implements [job.Outliving].
+func (c *Changes) Outlives() bool { return c.Continuable || c.continues() }
+
+// continuing returns the keys of a job that goes on from an earlier one, nil of another.
+func continuing(j *job.Job) *Changes {
+	if k, has := j.Protocol.Values.(*Keys); has && k.continues() {
+		return &k.Changes
+	}
+	return nil
+}
+
+// lasting reports whether a later job may go on from this one.
+func lasting(j *job.Job) bool {
+	k, has := j.Protocol.Values.(*Keys)
+	return has && k.Continuable
+}
+
+// goOn is the plan of a job that goes on from an earlier one.
+func goOn(c method.Case) ([]method.Step, error) {
+	steps, err := upload(c)
+	if err != nil {
+		return nil, err
+	}
+	s, err := continued(c)
+	plan := []method.Step{steps[0], {Name: "continue", Session: s}}
+	if c.Job.Data.Folds > 0 {
+		plan = append(plan, method.Step{Name: "tune"})
+	}
+	return append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"}), err
+}
 
 // Leaving lists the parties without which the model is learnt.
 func (c *Changes) Leaving() []string { return c.Withdrawn }
@@ -119,7 +155,7 @@ func (c *Changes) last(of method.Case) method.Case {
 // Undeployable implements [job.Undeployable].
 func (Method) Undeployable(j *job.Job) string {
 	if changesOf(j) != nil {
-		return "late and withdrawn play in one process how parties change; remove them, and submit a new job where parties have changed"
+		return "late and withdrawn alone play in one process how parties change; between parties write continues: and the id of an ended job"
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package okra
 import (
 	"bytes"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -26,6 +27,9 @@ func (Method) Left(body []byte) bool {
 
 // OpenParty implements [method.Answering].
 func (Method) OpenParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
+	if k.Version == restVersion {
+		return silent{}, nil
+	}
 	e, err := DecodeKept(k.Body)
 	return &inquirer{encoder: e}, err
 }
@@ -114,4 +118,61 @@ func decodeAnswers(b []byte) (answers, error) {
 	r.Fixed(a.Parent[:])
 	r.Fixed(a.Tag[:])
 	return a, r.Close("okra: answers")
+}
+
+// restVersion is the version of a party's keepsake for a job that continues.
+const restVersion = 2
+
+// rest holds the part of a job that a party keeps for a job that continues it. It is secret.
+type rest struct {
+	params   okra.Params
+	scale    job.Scaling
+	standing okra.Standing
+}
+
+// encode returns a whole keepsake.
+func (r rest) encode(j *job.Job) []byte {
+	var w wire.Writer
+	w.Bytes32(r.params.Encode())
+	w.String(string(r.scale))
+	w.Bytes32(r.standing.Encode())
+	return method.Keepsake{Method: j.Protocol.Name(), Version: restVersion, Body: w.Bytes()}.Encode()
+}
+
+// decodeRest decodes what encode wrote.
+func decodeRest(b []byte) (rest, error) {
+	k, err := method.DecodeKeepsake(b)
+	if err != nil {
+		return rest{}, err
+	}
+	if k.Version != restVersion {
+		return rest{}, fault.BadInputf("okra: the earlier job has kept an encoder for questions, and is not continuable; submit a new job")
+	}
+	r := wire.NewReader(k.Body)
+	params := r.Bytes32(1 << 10)
+	scale := r.String(method.MaxLabelBytes)
+	standing := r.Bytes32(1 << 20)
+	if err := r.Close("okra: rest"); err != nil {
+		return rest{}, err
+	}
+	out := rest{scale: job.Scaling(scale)}
+	if out.params, err = okra.DecodeParams(params); err == nil {
+		out.standing, err = okra.DecodeStanding(standing)
+	}
+	return out, err
+}
+
+// silent is a keepsake that answers no questions.
+type silent struct{}
+
+// Erase implements [method.Erasable]: nothing was read.
+func (silent) Erase() {}
+
+// earlier returns the job that a job goes on from.
+func earlier(j *job.Job) (job.ID, bool) {
+	c := continuing(j)
+	if c == nil {
+		return job.ID{}, false
+	}
+	return c.Earlier, true
 }

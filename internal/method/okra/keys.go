@@ -80,7 +80,7 @@ func (k *Keys) finish(in *section.Place) error {
 		return in.Refuse("encoder", "encoder block is the paper's and gives each block's Gram matrix away; use hadamard, or add mode: paper to reproduce the paper")
 	case k.Mode == job.Paper && k.Encoder != Block:
 		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove one of the two", k.Encoder)
-	case in.Given("preparation") && !k.any():
+	case in.Given("preparation") && len(k.Late)+len(k.Withdrawn) == 0:
 		return in.Refuse("preparation", "preparation goes with late or withdrawn; remove it")
 	case in.Given("rounds") && k.Encoder != Hadamard:
 		return in.Refuse("rounds", "encoder %s has no rounds; remove them", k.Encoder)
@@ -93,6 +93,22 @@ func (k *Keys) finish(in *section.Place) error {
 // Spec implements [Settings].
 func (k *Keys) Spec() okra.Spec {
 	return okra.Spec{Encoder: string(k.Encoder), Wire: string(k.Wire), Mode: string(k.Mode), Rounds: k.Rounds}
+}
+
+// checkContinued refuses a job that cannot go on from another one.
+func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
+	for _, name := range c.Late {
+		if !slices.Contains(j.Parties(), name) {
+			return in.Refuse("protocol", "%s comes late and is not among the job's parties; name them all in partition: {parties: [..]}", name)
+		}
+	}
+	switch {
+	case len(c.Withdrawn) > 0 || c.Preparation != "":
+		return in.Refuse("protocol", "a job that continues another has no withdrawn and no preparation; leave withdrawn parties out of its parties")
+	case len(c.Late) > 0 && j.Parties()[0] == c.Late[0]:
+		return in.Refuse("protocol", "%s would lead without the seed; list it after a party of the earlier job", c.Late[0])
+	}
+	return nil
 }
 
 // Check asks for a learner on the Gram matrix, and for changes that the parties can go through.
@@ -112,13 +128,24 @@ func (c *Changes) fields() []section.Field {
 			Doc: "The parties that withdraw after the first session. Their rows are dropped before the model is learnt."},
 		{Key: "preparation", Value: section.Choice[Preparation]{Noun: "preparation", Dst: &c.Preparation, Known: []Preparation{Keep, Refit}},
 			Else: "refit where somebody withdraws, keep otherwise", Doc: "Keep scales as the first session did, and only new rows travel. Refit scales anew, and every row travels again."},
+		{Key: "continuable", Value: section.Yes{Dst: &c.Continuable}, Else: "no",
+			Doc: "Whether the coordinator keeps the encoded rows, sealed, so that a later job can continue this one."},
+		{Key: "continues", Value: job.OneID{Dst: &c.Earlier}, Else: "no job",
+			Doc: "The job that this one continues: its parties send nothing again, and late names the parties that join."},
 	}
 }
 
 // check refuses changes that the parties of a job cannot go through.
 func (c *Changes) check(j *job.Job, in *section.Place) error {
-	if !c.any() {
+	switch {
+	case c.Outlives() && j.Prediction == job.Open:
+		return in.Refuse("prediction", "predictions stay closed in a job that continues or is continued; remove prediction: open")
+	case c.continues():
+		return c.checkContinued(j, in)
+	case !c.any():
 		return nil
+	case c.Continuable:
+		return in.Refuse("protocol", "late and withdrawn without continues are played by simulate, and nothing is kept; remove continuable")
 	}
 	for _, name := range slices.Concat(c.Late, c.Withdrawn) {
 		switch {

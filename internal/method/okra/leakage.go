@@ -1,6 +1,7 @@
 package okra
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,8 +24,12 @@ func (s *server) leakage() map[string][]string {
 	}
 	lines["server"] = append(lines["server"], "Another job over other columns, labels, scaling or values of the same rows would tell it more: each party's release ledger holds such a job until its operator approves it.")
 	rows.Leakage(s.Case, lines, int(s.facts.Features))
-	if c := changesOf(s.Job); c != nil {
+	if c := cmp.Or(changesOf(s.Job), continuing(s.Job)); c != nil {
 		c.leakage(s.Job, lines)
+	}
+	if lasting(s.Job) {
+		lines["server"] = append(lines["server"], "The coordinator keeps the encoded rows, their labels and products after the job, sealed, until mercer job forget.")
+		lines["coalition"] = append(lines["coalition"], "Every party keeps the seed of these rows until mercer job forget, so that a later job can continue this one.")
 	}
 	for role := range lines {
 		lines[role] = slices.Compact(lines[role])

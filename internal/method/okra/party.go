@@ -3,9 +3,11 @@ package okra
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -56,7 +58,7 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 
 // input returns all the party's rows.
 func (p *party) input() okra.Input {
-	return okra.Input{Rows: p.Rows, Labels: p.Split.Set.Labels, Test: p.Split.Test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil}
+	return okra.Input{Rows: p.Rows, Labels: p.Split.Set.Labels, Test: p.Split.Test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil || lasting(p.Job)}
 }
 
 // uploader encodes the party's rows and sends them.
@@ -122,7 +124,9 @@ func (p *party) continuer(setup protocol.Setup) (*method.Run, error) {
 	if p.standing.Session == (protocol.SessionID{}) {
 		m, err = okra.NewLateParty(setup, params, p.input(), p.prepare())
 	} else {
-		p.standing.Preparation = encodeScaling(p.Scaling)
+		if continuing(p.Job) == nil {
+			p.standing.Preparation = encodeScaling(p.Scaling)
+		}
 		m, err = okra.NewContinuingParty(setup, params, p.standing, okra.Input{})
 	}
 	return method.RunOf(m, err, func() error {
@@ -175,4 +179,52 @@ func decodeScaling(b []byte, columns int) (s scale.Scaling, err error) {
 		err = fmt.Errorf("okra: the scaling of %d columns has %d bytes too many", columns, len(rest))
 	}
 	return s, err
+}
+
+// Lasts reports whether a later job may continue this one.
+func (p *party) Lasts() bool { return lasting(p.Job) && p.total > 0 }
+
+// WriteRest writes the part of the job that the later one needs.
+func (p *party) WriteRest(to io.Writer) error {
+	params, err := paramsOf(p.Job)
+	if err != nil {
+		return err
+	}
+	if p.standing.Preparation == nil {
+		p.standing.Preparation = encodeScaling(p.Scaling)
+	}
+	_, err = to.Write(rest{params, p.Job.Data.Scale, p.standing}.encode(p.Job))
+	return err
+}
+
+// Continues returns the earlier job, if there is one.
+func (p *party) Continues() (job.ID, bool) { return earlier(p.Job) }
+
+// Resume takes the rest of the earlier job: a party of the earlier job must have its rest, and a
+// newcomer none.
+func (p *party) Resume(b []byte) error {
+	late := slices.Contains(continuing(p.Job).Late, p.Self)
+	switch {
+	case late && b != nil:
+		return fault.BadInputf("okra: %s was a party of the earlier job, and cannot come late; take it out of late", p.Self)
+	case late:
+		return nil
+	case b == nil:
+		return fault.BadInputf("okra: %s has nothing of the earlier job, which was not continuable or is forgotten; submit a new job, or name the party in late", p.Self)
+	}
+	r, err := decodeRest(b)
+	if err != nil {
+		return err
+	}
+	params, err := paramsOf(p.Job)
+	switch {
+	case err != nil:
+		return err
+	case r.params != params || r.scale != p.Job.Data.Scale:
+		return fault.BadInputf("okra: the earlier job has other settings of protocol or scale; write the same")
+	case r.standing.Features != p.Width():
+		return fault.BadInputf("okra: the table has %d columns, and %d in the earlier job; bring the same columns", p.Width(), r.standing.Features)
+	}
+	p.standing = r.standing
+	return nil
 }

@@ -16,8 +16,11 @@ import (
 // evaluates.
 func (Method) Plan(c method.Case) ([]method.Step, error) {
 	changes := changesOf(c.Job)
-	if changes != nil {
+	switch {
+	case changes != nil:
 		return changes.plan(c)
+	case continuing(c.Job) != nil:
+		return goOn(c)
 	}
 	plan, err := upload(c)
 	if c.Job.Data.Folds > 0 {

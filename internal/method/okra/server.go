@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -236,4 +237,34 @@ func (s *server) figures(c *Changes, j *job.Job) *Figures {
 	f.BytesShare = float64(f.Changed.Sent) / float64(max(1, f.Fresh.Sent))
 	f.ProductsShare = float64(f.Changed.Products) / float64(max(1, f.Fresh.Products))
 	return f
+}
+
+// Lasts reports whether a later job may continue this one.
+func (s *server) Lasts() bool { return lasting(s.Job) }
+
+// WriteRest writes the part of the job that the later one needs.
+func (s *server) WriteRest(to io.Writer) error {
+	return s.upload.Base().Write(func(part []byte) error {
+		_, err := to.Write(part)
+		return err
+	})
+}
+
+// Continues returns the earlier job, if there is one.
+func (s *server) Continues() (job.ID, bool) { return earlier(s.Job) }
+
+// Resume takes the rest of the earlier job, whose parties must be those that the job says.
+func (s *server) Resume(b []byte) error {
+	base, err := okra.DecodeBase(b)
+	if err != nil {
+		return err
+	}
+	for _, name := range s.Parties {
+		_, known := base.Find(name)
+		if late := slices.Contains(continuing(s.Job).Late, name); late == known {
+			return fault.BadInputf("okra: late must name the parties without rows in the earlier job, and no others; %s is wrong there", name)
+		}
+	}
+	s.base = base
+	return nil
 }

@@ -31,6 +31,14 @@ type Estate interface {
 	Erase(id job.ID) ([]vault.Item, error)
 }
 
+// chained is a method's server whose job may continue an earlier one, or be continued.
+type chained interface {
+	Lasts() bool                   // a later job may continue this one
+	WriteRest(io.Writer) error     // of this job, for the later one
+	Continues() (_ job.ID, _ bool) // the earlier job, if there is one
+	Resume(rest []byte) error      // of the earlier job; nil where this member has none
+}
+
 // keep writes what a job leaves, its result last, so that it is there only if all is.
 // What goes wrong on the disk is an interruption: another process can do all of it
 // again. A private model of a job that keeps predictions closed is not kept: nobody
@@ -87,6 +95,11 @@ func (c *Coordinator) leave(w *course) error {
 	}
 	if err := c.Estate.Put(j.ID, vault.Decisions, decided.Encode()); err != nil {
 		return err
+	}
+	if l, ok := w.server.(chained); ok && l.Lasts() {
+		if err := c.Estate.Write(j.ID, vault.Rows, l.WriteRest); err != nil {
+			return err
+		}
 	}
 	k, ok := w.server.(method.Keeper)
 	if !ok || j.Spec.Prediction != job.Open {

@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -92,11 +93,31 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
+	if err := c.resumeFrom(w.server); err != nil {
+		return nil, err
+	}
 	err = c.walk(ctx, w, func(name string) error { return c.set(j, goOn(name)) })
 	if err != nil {
 		return nil, err
 	}
 	return c.keep(w)
+}
+
+// resumeFrom gives the server its rest of the job that this one continues, if it does.
+func (c *Coordinator) resumeFrom(s method.Server) error {
+	next, is := s.(chained)
+	if !is {
+		return nil
+	}
+	id, is := next.Continues()
+	if !is {
+		return nil
+	}
+	rest, err := c.left(id, vault.Rows)
+	if err == nil {
+		err = next.Resume(rest)
+	}
+	return err
 }
 
 // goOn is a change of status that begins a stage, unless the job was aborted.

@@ -1,9 +1,11 @@
 package party
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -56,6 +58,7 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 		}
 	}
 	if c.Done {
+		p.last(w)
 		p.hand(w)
 	}
 	if err := p.destroy(w, c.Outcome); err != nil {
@@ -92,6 +95,31 @@ func (p *Party) keep(w *work, c *control.Closing) error {
 		return err
 	}
 	return p.Keepsake.Put(w.id, kept.Encode())
+}
+
+// chained is a method's party whose job may continue an earlier one, or be continued.
+type chained interface {
+	Lasts() bool                   // a later job may continue this one
+	WriteRest(io.Writer) error     // of this job, for the later one
+	Continues() (_ job.ID, _ bool) // the earlier job, if there is one
+	Resume(rest []byte) error      // of the earlier job; nil where this member has none
+}
+
+// last puts away what a job that continues this one needs.
+func (p *Party) last(w *work) {
+	l, ok := w.state.(chained)
+	if !ok || !l.Lasts() {
+		return
+	}
+	var b bytes.Buffer
+	err := l.WriteRest(&b)
+	if err == nil {
+		err = p.Keepsake.Put(w.id, b.Bytes())
+	}
+	clear(b.Bytes())
+	if err != nil {
+		p.Logger.Error("could not keep what a later job needs to continue", "job", w.id.String(), "error", err)
+	}
 }
 
 // hand gives the operator what a finished job has for this party alone.

@@ -37,6 +37,9 @@ type Policy struct {
 	// OpenPrediction allows jobs that keep the encoder's secret here after
 	// their result, so that new rows can be predicted.
 	OpenPrediction bool `yaml:"open_prediction,omitempty"`
+	// Continuation allows jobs whose encoded rows the coordinator keeps for a later job, and
+	// jobs that continue them, in which newcomers get the seed of the rows.
+	Continuation bool `yaml:"continuation,omitempty"`
 	// Floors raises or lowers what is asked of every job and of the table.
 	Floors Floors `yaml:"floors,omitempty"`
 }
@@ -46,7 +49,7 @@ type Policy struct {
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())},
-		OpenPrediction: j.Prediction == job.Open, Floors: NoFloors(),
+		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), Floors: NoFloors(),
 	}
 }
 
@@ -131,7 +134,16 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if j.Prediction == job.Open && !p.OpenPrediction {
 		say("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
 	}
+	if outlives(j) && !p.Continuation {
+		say("the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)")
+	}
 	return reasons
+}
+
+// outlives reports whether rows of the job serve another job.
+func outlives(j *job.Job) bool {
+	o, some := j.Protocol.Values.(job.Outliving)
+	return some && o.Outlives()
 }
 
 // defaultMaxIDs bounds the ids that each party may look for if a job says nothing.

@@ -39,6 +39,7 @@ func TestPolicy(t *testing.T) {
 	hardened := parse(t, "minmax", "{name: okra}", "closed")
 	paper := parse(t, "minmax", "{name: okra, mode: paper}", "closed")
 	open := parse(t, "minmax", "{name: okra}", "open")
+	lasting := parse(t, "minmax", "{name: okra, continuable: true}", "closed")
 	grid := parse(t, "minmax", "{name: okra}", "closed")
 	grid.Grid = job.Grid{Kernels: []job.Kernel{grid.Kernel, {Name: job.Linear}}, Learners: []job.Named{grid.Learner}}
 	vertical := parse(t, "minmax", "{name: okra}", "closed")
@@ -78,6 +79,8 @@ func TestPolicy(t *testing.T) {
 		{"directions", Policy{MaxDirections: 62}, wide, 3, "the job has 64 directions, this party allows 62 (max_directions in its policy)"},
 		{"few directions", Policy{MaxDirections: 64}, wide, 3, ""},
 		{"open predictions", Policy{}, open, 3, "the job keeps predictions open, which this party does not allow (open_prediction in its policy)"},
+		{"kept rows", Policy{}, lasting, 3, "the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)"},
+		{"kept rows allowed", Policy{Continuation: true}, lasting, 3, ""},
 		{"open predictions allowed", Policy{OpenPrediction: true}, open, 3, ""},
 	}
 	for _, tt := range tests {

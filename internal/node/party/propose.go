@@ -180,10 +180,31 @@ func (p *Party) prepare(w *work) error {
 	}
 	cast := p.cast(w)
 	cast.Limits = method.Limits{Directions: policy.MaxDirections, Floors: policy.Floors.Values()}
-	if w.state, err = w.method.Party(cast, p.Name, table); err != nil {
+	if w.state, err = w.method.Party(cast, p.Name, table); err == nil {
+		err = p.resumeFrom(w.state)
+	}
+	if err != nil {
 		w.state = nil
 	}
 	return errUnusable(err)
+}
+
+// resumeFrom gives the party its rest of the job that this one continues, if it does.
+func (p *Party) resumeFrom(s method.Party) error {
+	next, is := s.(chained)
+	if !is {
+		return nil
+	}
+	id, is := next.Continues()
+	if !is {
+		return nil
+	}
+	rest, err := p.Keepsake.Get(id)
+	defer clear(rest)
+	if err != nil && !errors.Is(err, vault.ErrNoKeepsake) {
+		return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot read what it keeps of the earlier job; its own log says why"}
+	}
+	return next.Resume(rest)
 }
 
 // allowed asks the policy of the table concerned.

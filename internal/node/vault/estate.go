@@ -18,11 +18,12 @@ import (
 // Item names one of the things that a finished job leaves.
 type Item string
 
-// What jobs leave. The first three are the coordinator's, the others a party's.
+// What jobs leave. The first four are the coordinator's, the others a party's.
 const (
 	Model           Item = "model"
 	Answers         Item = "answers"   // what questions about new rows must fit
 	Decisions       Item = "decisions" // on held-out rows, with their labels
+	Rows            Item = "rows"      // encoded, with their products, for a job that continues
 	Predictor       Item = "predictor" // an encoder, a model, or a part of a model
 	Alignment       Item = "alignment" // the ids of the job's rows, in their order
 	Recommendations Item = "recommendations"
