@@ -46,7 +46,7 @@ var guSets = []guSet{
 // data describes the rows, and data lists the keys of a job that reads them.
 func (g guSet) data(l *Lab) (keys, origin string) {
 	if g.name == "default-credit" && l.Has("default-credit/guest.csv") {
-		return "sources: {guest: default-credit/guest.csv, host: default-credit/host.csv}\nid: id\nlabel: y\npartition: {by: columns}\ntest: {fraction: 0.25}\nscale: standard", "original"
+		return "sources: {guest: default-credit/guest.csv, host: default-credit/host.csv}\nid: id\nlabel: y\npartition: {by: columns, aligned: true}\ntest: {fraction: 0.25}\nscale: standard", "original"
 	}
 	source, label, origin := "generated:"+g.shape, "label", "generated"
 	if first, _, _ := strings.Cut(g.source, " + "); g.source != "" && l.Has(first) {
