@@ -21,6 +21,7 @@ type Keys struct {
 	Items []string
 
 	// Of mode paper.
+	Once          bool    // everybody is in one round of all, and rounds are added up
 	Participation float64 // share of the people who take part in a round
 	Decoys        int     // other items that a device asks for beside each liked one
 	Omitted       float64 // share of the liked items that a request leaves out
@@ -57,6 +58,8 @@ func (k *Keys) Section() *section.Section {
 				Doc: "The margin above the threshold: the number of people who may be corrupted, or none."},
 			{Key: "items", Value: section.Words{Dst: &k.Items, Most: MaxItems, Example: "[alien, brazil]"}, Else: "the items that the ratings name, in simulate",
 				Doc: "The catalogue: all items there are, up to 8192, in the order of the sums."},
+			{Key: "once", Value: section.Yes{Dst: &k.Once}, Default: "false",
+				Doc: "True puts each person into one round of mode paper and adds the rounds up, where the paper keeps the largest counts."},
 			{Key: "participation", Value: section.Number{Dst: &k.Participation}, Else: "0.1 in mode paper",
 				Doc: "The share of the people, above 0 and up to 1, who take part in a round of mode paper."},
 			{Key: "decoys", Value: section.Whole{Dst: &k.Decoys}, Else: "3 in mode paper",
@@ -75,7 +78,7 @@ func (k *Keys) finish(in *section.Place) error {
 	if k.paper() {
 		return k.finishPaper(in)
 	}
-	for _, key := range []string{"rounds", "participation", "decoys", "omitted"} {
+	for _, key := range []string{"rounds", "once", "participation", "decoys", "omitted"} {
 		if in.Given(key) {
 			return in.Refuse(key, "%s belongs to mode paper of fedcfk, which gives lists away; remove it, or add mode: paper to reproduce the paper", key)
 		}
@@ -152,10 +155,16 @@ func (k *Keys) finishPaper(in *section.Place) error {
 	if err := in.Count("decoys", &k.Decoys, defaultDecoys); err != nil {
 		return err
 	}
-	if err := in.Count("rounds", &k.Rounds, defaultRounds); err != nil {
+	rounds := defaultRounds
+	if k.Once && k.Participation > 0 {
+		rounds = k.Groups()
+	}
+	if err := in.Count("rounds", &k.Rounds, rounds); err != nil {
 		return err
 	}
 	switch {
+	case k.Once && k.Participation > 0 && k.Rounds > k.Groups():
+		return in.Refuse("rounds", "rounds is %d; with once: true and participation %g everybody has been in a round after %d", k.Rounds, k.Participation, k.Groups())
 	case k.Rounds > maxRounds:
 		return in.Refuse("rounds", "rounds is %d; write 1 to %d", k.Rounds, maxRounds)
 	case k.Participation <= 0 || k.Participation > 1:
@@ -163,3 +172,6 @@ func (k *Keys) finishPaper(in *section.Place) error {
 	}
 	return in.Share("omitted", "the liked items", k.Omitted)
 }
+
+// Groups counts the rounds in which everybody takes part once.
+func (k *Keys) Groups() int { return int(1/k.Participation + 1e-9) }

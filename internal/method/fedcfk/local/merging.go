@@ -60,9 +60,23 @@ func (m *merging) pooled() *Estimate {
 
 // some draws the people who take part in a round.
 func (m *merging) some(round int) []string {
+	keys := m.crowd.Keys()
+	if keys.Once {
+		order, groups := m.order(0), keys.Groups()
+		return m.named(order[(round-1)*len(order)/groups : round*len(order)/groups])
+	}
+	order := m.order(round)
+	return m.named(order[:max(2, sums.Share(keys.Participation, len(order)))])
+}
+
+// order draws an order of all people for a round.
+func (m *merging) order(round int) []int {
 	seed := sha256.Sum256(fmt.Appendf(nil, "mercer/v1/round/%d/%d", m.Job.Seed, round))
-	order := prg.New(seed, "simulate/round").Perm(len(m.Names))
-	chosen := order[:max(2, sums.Share(m.crowd.Keys().Participation, len(order)))]
+	return prg.New(seed, "simulate/round").Perm(len(m.Names))
+}
+
+// named returns the names of chosen people in the order of all.
+func (m *merging) named(chosen []int) []string {
 	slices.Sort(chosen)
 	names := make([]string, len(chosen))
 	for i, at := range chosen {
@@ -83,7 +97,11 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 	m.figures.Sums = append(m.figures.Sums, sum.Figures())
 	m.exact = m.exact && m.exactPairs(sum, m.catalogue, 0)
 	m.attack(sum)
-	m.estimate.Merge(sum.Sums[0], len(sum.Added))
+	if m.crowd.Keys().Once {
+		m.estimate.Add(sum.Sums[0], len(sum.Added))
+	} else {
+		m.estimate.Merge(sum.Sums[0], len(sum.Added))
+	}
 	if m.offer, err = m.estimate.Offer(m.Job.Kernel); err != nil {
 		return err
 	}

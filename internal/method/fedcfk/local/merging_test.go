@@ -53,6 +53,27 @@ func TestPaperCrowd(t *testing.T) {
 	}
 }
 
+// Everybody adds a list once: the estimate is a kernel after each round and comes nearer to the
+// kernel of all, no list follows from several rounds, and nobody's problem has several solutions.
+func TestRoundsThatAreAddedUpEndInTheKernel(t *testing.T) {
+	once := strings.Replace(paperJob(), "mode: paper, rounds: 12, participation: 0.3", "mode: paper, once: true, participation: 0.25", 1)
+	r := runCrowd(t, strings.Replace(once, ", dropout: 0.1", "", 1))
+	p := figuresOf(t, r).Paper
+	if len(p.KernelErrors) != 4 || p.Added != 60 || p.KernelErrors[3] != 0 || p.KernelErrors[0] <= p.KernelErrors[2] {
+		t.Errorf("%d lists in rounds, errors of the kernel %v", p.Added, p.KernelErrors)
+	}
+	if p.Indefinite != 0 || p.Solved != 0 {
+		t.Errorf("%d people without a convex problem, %d lists from several rounds", p.Indefinite, p.Solved)
+	}
+	if a, b := r.Metrics["auc"], r.Pooled["auc"]; a < .7 || a > b+.05 {
+		t.Errorf("auc %v, pooled %v", a, b)
+	}
+	said := strings.Join(r.Leakage["server"], " ") + strings.Join(r.Leakage["party"], " ")
+	if strings.Contains(said, "Max-merge") || !strings.Contains(said, "nobody is in two rounds") {
+		t.Errorf("leakage: %s", said)
+	}
+}
+
 // TestDifferencingTwoRounds: in mode paper the same people add their lists to a
 // second sum, over all but one of them, and the difference of the two is that
 // one's list. In hardened mode nobody adds a list twice (TestRule14_OneEpochOnly),

@@ -93,14 +93,14 @@ func TestEstimate(t *testing.T) {
 			want[at] = max(want[at], pairs[at])
 		}
 	}
-	if d := cmp.Diff(want, e.most); d != "" || e.people != 9 {
+	if d := cmp.Diff(want, e.counts); d != "" || e.people != 9 {
 		t.Errorf("%d people %s", e.people, d)
 	}
 	offer, err := e.Offer(job.Kernel{Name: job.Linear})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := e.counts().C
+	c := e.matrix().C
 	for i, row := range offer.Rows([]int{3, 7}) {
 		i = []int{3, 7}[i]
 		for j, v := range row {

@@ -42,7 +42,7 @@ func (Method) Name() string { return fedcfk.Method{}.Name() }
 // Warnings implements [local.Warned]: mode paper is open to published attacks.
 func (Method) Warnings(j *job.Job) []string {
 	if j.Protocol.Mode() == job.Paper {
-		return warnings()
+		return warnings(job.As[*fedcfk.Keys](j.Protocol))
 	}
 	return nil
 }

@@ -28,34 +28,43 @@ func Round(c fedcfk.Crowd, roster [sha256.Size]byte, number int, clients []strin
 }
 
 // Estimate holds the server's estimate from its rounds in mode paper: for every pair of
-// items, and for every item, the largest count in any round (section 3.1 of the paper). The
-// largest of several sums is no sum: the matrix computed from it need not be a kernel.
+// items, and for every item, the largest count in any round (section 3.1 of the paper), or the sum
+// of all rounds. The largest of several sums is no sum: the matrix computed from it need not be a
+// kernel.
 type Estimate struct {
 	items  int
-	people int     // most in a round
-	most   []int64 // pairs i <= j, row after row
+	people int     // most in a round, or in all rounds
+	counts []int64 // pairs i <= j, row after row
 }
 
 // NewEstimate returns one over a catalogue, before any round.
 func NewEstimate(items int) *Estimate {
-	return &Estimate{items: items, most: make([]int64, fedcfk.Entries(items))}
+	return &Estimate{items: items, counts: make([]int64, fedcfk.Entries(items))}
 }
 
 // Merge takes in the sum of a round over a number of people.
 func (e *Estimate) Merge(pairs []int64, people int) {
 	e.people = max(e.people, people)
 	for at, n := range pairs {
-		e.most[at] = max(e.most[at], n)
+		e.counts[at] = max(e.counts[at], n)
 	}
 }
 
-// counts is the estimate as learn/komd takes it.
-func (e *Estimate) counts() komd.Counts {
+// Add adds the sum of a round over people who were in no other.
+func (e *Estimate) Add(pairs []int64, people int) {
+	e.people += people
+	for at, n := range pairs {
+		e.counts[at] += n
+	}
+}
+
+// matrix is the estimate as learn/komd takes it.
+func (e *Estimate) matrix() komd.Counts {
 	c := linalg.New[float64](e.items, e.items)
 	at := 0
 	for i := range e.items {
 		for j := i; j < e.items; j++ {
-			c.Row(i)[j], c.Row(j)[i] = float64(e.most[at]), float64(e.most[at])
+			c.Row(i)[j], c.Row(j)[i] = float64(e.counts[at]), float64(e.counts[at])
 			at++
 		}
 	}
@@ -64,7 +73,7 @@ func (e *Estimate) counts() komd.Counts {
 
 // Offer returns the values that the server gives out on request until the next round.
 func (e *Estimate) Offer(k job.Kernel) (*Offer, error) {
-	values, err := fedcfk.SpecOf(k).Kernel(e.counts())
+	values, err := fedcfk.SpecOf(k).Kernel(e.matrix())
 	if err != nil {
 		return nil, err
 	}
