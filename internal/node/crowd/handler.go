@@ -103,25 +103,30 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 	}
 }
 
-// open returns the box of the session that a request is about, nil if it is not under way.
-func (s *Service) open(q *http.Request, name string) *box {
+// open returns the box of the session that a request is about. Without one it answers: 410 for
+// a session that is over, 503 for one that has not begun in this life of the server.
+func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.begun) == 0 || s.failure != nil {
+	id := q.URL.Query().Get("session")
+	switch {
+	case s.failure != nil || s.past[id]:
+		http.Error(w, errMoved.Error(), http.StatusGone)
 		return nil
+	case len(s.begun) == 0:
+	default:
+		if b := s.begun[len(s.begun)-1].box; b != nil && b.session.ID().Hex() == id && b.has(name) {
+			return b
+		}
 	}
-	b := s.begun[len(s.begun)-1].box
-	if b == nil || b.session.ID().Hex() != q.URL.Query().Get("session") || !b.has(name) {
-		return nil
-	}
-	return b
+	s.again(w)
+	return nil
 }
 
 // servePull answers with messages for a device, 204 when there are none.
 func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.Request, name string) {
-	b := s.open(q, name)
+	b := s.open(w, q, name)
 	if b == nil {
-		http.Error(w, errMoved.Error(), http.StatusGone)
 		return
 	}
 	after, err := strconv.Atoi(q.URL.Query().Get("after"))
@@ -174,9 +179,8 @@ func (s *Service) again(w http.ResponseWriter) {
 
 // accept hands a message that its device has signed to the session.
 func (s *Service) accept(w http.ResponseWriter, q *http.Request, name string, body []byte) {
-	b := s.open(q, name)
+	b := s.open(w, q, name)
 	if b == nil {
-		http.Error(w, errMoved.Error(), http.StatusGone)
 		return
 	}
 	m, err := decode(body)

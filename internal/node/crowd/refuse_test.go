@@ -206,16 +206,22 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"a message in another's name":        {"POST", messages, "device-1", 0, message("device-2", "x"), http.StatusBadRequest},
 		"a message that is none":             {"POST", messages, "device-1", 0, []byte("x"), http.StatusBadRequest},
 		"a message that is too long":         {"POST", messages, "device-1", 0, make([]byte, maxPostBytes+1), http.StatusRequestEntityTooLarge},
-		"a message of another session":       {"POST", messagesPath + "?session=00", "device-1", 0, message("device-1", "x"), http.StatusGone},
+		"a message of another session":       {"POST", messagesPath + "?session=00", "device-1", 0, message("device-1", "x"), http.StatusServiceUnavailable},
 		"a question under another's key":     {"GET", messages + "&after=0", "device-1", 1, nil, http.StatusForbidden},
 		"a question for no number":           {"GET", messages + "&after=x", "device-1", 0, nil, http.StatusBadRequest},
-		"a question about another session":   {"GET", messagesPath + "?session=00&after=0", "device-1", 0, nil, http.StatusGone},
+		"a question about another session":   {"GET", messagesPath + "?session=00&after=0", "device-1", 0, nil, http.StatusServiceUnavailable},
 		"a question about a step beyond all": {"GET", stepPath + "?index=9", "device-1", 0, nil, http.StatusBadRequest},
 		"what the machine refuses":           {"POST", messages, "device-1", 0, message("device-1", "x"), http.StatusOK},
 	} {
 		if got := ask(tt.method, tt.address, tt.device, keyOf(tt.key), tt.body); got != tt.want {
 			t.Errorf("%s: status %d, want %d", name, got, tt.want)
 		}
+	}
+	s.mu.Lock()
+	s.past[session.ID().Hex()] = true
+	s.mu.Unlock()
+	if got := ask("GET", messages+"&after=0", "device-1", keyOf(0), nil); got != http.StatusGone {
+		t.Errorf("a session that is over: status %d", got)
 	}
 	signed := func(address string) string {
 		q, err := http.NewRequestWithContext(t.Context(), "GET", web.URL+address, nil)

@@ -33,7 +33,8 @@ type Service struct {
 	kept   map[protocol.SessionID]vault.Session
 
 	mu      sync.Mutex
-	begun   []*stage // the steps that have begun, in order
+	begun   []*stage        // the steps that have begun, in order
+	past    map[string]bool // sessions that are over
 	failure error
 	changed chan struct{} // closed when a step begins or the job fails
 	busy    map[string]*desk
@@ -50,7 +51,7 @@ type stage struct {
 func New(c Config) (*Service, error) {
 	s := &Service{
 		Config: c, kept: make(map[protocol.SessionID]vault.Session), changed: make(chan struct{}),
-		busy: make(map[string]*desk), reading: make(chan struct{}, maxReading),
+		past: make(map[string]bool), busy: make(map[string]*desk), reading: make(chan struct{}, maxReading),
 	}
 	m, plan, err := c.Enrolment.plan()
 	if err != nil {
@@ -178,6 +179,7 @@ func (s *Service) begin(one *stage) {
 	defer s.mu.Unlock()
 	if n := len(s.begun); n > 0 && s.begun[n-1].box != nil {
 		close(s.begun[n-1].box.over)
+		s.past[s.begun[n-1].box.session.ID().Hex()] = true
 		s.begun[n-1].box = nil // what was for its devices comes too late
 	}
 	s.begun = append(s.begun, one)
