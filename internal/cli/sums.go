@@ -106,8 +106,8 @@ their lists up by secure aggregation, makes the kernel between items, tells it t
 devices that are still there, and leaves it in HOME/items.kernel.
 
 The enrolment names the job and all devices; mercer issuer enrol signs it, at another
-operator. A round lasts at most timeout.round of the job after its last message: a
-device that is slower has vanished.
+operator. The first device must come within timeout.join of the job. A round is over
+timeout.round after its last message: a device that is slower has vanished.
 
 The server can be killed and started again at any time. With --tls-cert and --tls-key
 it speaks HTTPS.`,

@@ -151,6 +151,10 @@ func (d *Device) take(ctx context.Context, i int, step string, next *method.Sess
 	if err := d.drive(ctx, step, next, opened, kept, run); err != nil {
 		return fmt.Errorf("crowd: step %s: %w", step, err)
 	}
+	if d.Turns != nil { // a device may learn from what it was told
+		d.Turns <- struct{}{}
+		defer func() { <-d.Turns }()
+	}
 	return run.Finish()
 }
 

@@ -4,6 +4,7 @@ package crowd_test
 
 import (
 	"fmt"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ spec:
   protocol: {name: fedcfk, dropped: 0.1, threshold: 10, items: %s}
   kernel: {name: tanimoto}
   learner: {name: cf-komd}
-  timeout: {join: 1m, round: 20s}
+  timeout: {join: 1m, round: 10s}
 `
 
 // The 943 people of MovieLens are devices in four processes. A tenth vanishes in each sum, and
@@ -59,4 +60,15 @@ func TestCrowdOfMovieLens(t *testing.T) {
 	if gone := len(going[fedcfk.Popularity]) + len(going[fedcfk.Triangle]); all.Vanished != gone || all.Finished != all.Devices-gone || gone < 170 {
 		t.Errorf("%+v, of whom %d vanish", all, gone)
 	}
+}
+
+// serverWork returns the processor time of all lives of the server, and the largest memory.
+func (w *town) serverWork() (cpu time.Duration, rss int64) {
+	for _, c := range w.lives {
+		cpu += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+		if u, is := c.ProcessState.SysUsage().(*syscall.Rusage); is {
+			rss = max(rss, u.Maxrss<<10)
+		}
+	}
+	return cpu, rss
 }

@@ -41,7 +41,6 @@ type town struct {
 	people     int
 	address    string
 	authority  string
-	vanish     string      // lines of the file of those who vanish
 	lives      []*exec.Cmd // of the server
 	households map[int]*exec.Cmd
 }
@@ -178,7 +177,7 @@ func (w *town) kill(c *exec.Cmd) {
 	}
 }
 
-// until waits for a time in the server's life: so many sums are over, and its journals have
+// until waits for a time in the server's life: a number of sums is over, and its journals have
 // these bytes.
 func (w *town) until(sums int, bytes int64) {
 	w.t.Helper()
@@ -234,17 +233,6 @@ func (w *town) end() (all counted) {
 		all.Sent, all.Received, all.CPU = all.Sent+one.Sent, all.Received+one.Received, all.CPU+one.CPU
 	}
 	return all
-}
-
-// serverWork returns the processor time of all lives of the server, and the largest memory.
-func (w *town) serverWork() (cpu time.Duration, rss int64) {
-	for _, c := range w.lives {
-		cpu += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-		if u, is := c.ProcessState.SysUsage().(*syscall.Rusage); is {
-			rss = max(rss, u.Maxrss<<10)
-		}
-	}
-	return cpu, rss
 }
 
 func (w *town) sameKernel(kernel []byte) {

@@ -308,3 +308,19 @@ func FuzzMessages(f *testing.F) {
 		}
 	})
 }
+
+// The first device has the time that the job gives devices to come; after it a round is short.
+func TestTheFirstDeviceMayTakeItsTime(t *testing.T) {
+	e, err := enrolled(t, filmsText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, b := &Service{Config: Config{Enrolment: e}}, &box{}
+	if got := s.timeout(&method.Session{}, b, "any"); got != 30*time.Second {
+		t.Errorf("before the first device %v", got)
+	}
+	b.toServer.Add(1)
+	if got := s.timeout(&method.Session{}, b, "any"); got != 20*time.Second {
+		t.Errorf("after it %v", got)
+	}
+}

@@ -143,7 +143,7 @@ func (s *Service) conduct(ctx context.Context, step string, next *method.Session
 	s.begin(&stage{announced, b})
 	_, err = driver.Run(ctx, driver.Config{
 		Session: opened, Machine: run.Machine, InputHash: run.InputHash, Records: b.Records(), Log: b, Ledger: s.Vault, Mail: b,
-		Timeout:  func(t protocol.Timer) time.Duration { return next.Timeout(t, s.Enrolment.Job.Timeout.Round) },
+		Timeout:  func(t protocol.Timer) time.Duration { return s.timeout(next, b, t) },
 		Progress: s.Progress, Logger: s.Logger,
 	})
 	if err == nil {
@@ -161,6 +161,16 @@ func (s *Service) conduct(ctx context.Context, step string, next *method.Session
 		o.Ended(step, end)
 	}
 	return nil
+}
+
+// timeout returns the duration of a timer. Until the first device has come, it is the time in
+// which devices may come to a job.
+func (s *Service) timeout(next *method.Session, b *box, t protocol.Timer) time.Duration {
+	limits := s.Enrolment.Job.Timeout
+	if b.toServer.Load() == 0 {
+		return max(limits.Join, limits.Round)
+	}
+	return next.Timeout(t, limits.Round)
 }
 
 // take returns a session that an earlier process has left, or a new one.
@@ -208,7 +218,7 @@ func (s *Service) Close() error {
 	return errs
 }
 
-// linger gives devices the time of one round to fetch the last messages.
+// linger gives devices the time in which they may come to a job to fetch the last messages.
 func (s *Service) linger(ctx context.Context) {
 	s.mu.Lock()
 	last := s.begun[len(s.begun)-1].box
@@ -216,7 +226,7 @@ func (s *Service) linger(ctx context.Context) {
 	if last == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Enrolment.Job.Timeout.Round)
+	ctx, cancel := context.WithTimeout(ctx, max(s.Enrolment.Job.Timeout.Join, s.Enrolment.Job.Timeout.Round))
 	defer cancel()
 	often := time.NewTicker(100 * time.Millisecond)
 	defer often.Stop()

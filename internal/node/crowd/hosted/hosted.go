@@ -74,11 +74,18 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		running.Go(func() { reports[i], errs[i] = c.device(ctx, c.First+i, lists[c.First+i], turns) })
 	}
 	running.Wait()
+	failed := 0
 	for i, err := range errs {
-		if err != nil { // one is enough: mostly they are alike
-			return nil, err
+		if err == nil {
+			r.add(reports[i])
+			continue
 		}
-		r.add(reports[i])
+		c.Logger.Error("a device has failed", "row", c.First+i, "error", err)
+		r.LeftOut++
+		failed++
+	}
+	if failed == c.Count {
+		return nil, errs[0]
 	}
 	return r, nil
 }
