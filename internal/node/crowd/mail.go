@@ -115,7 +115,9 @@ func (d *Device) drive(ctx context.Context, step string, next *method.Session, o
 	}()
 	_, err := driver.Run(ctx, driver.Config{
 		Session: opened, Machine: turned{run.Machine, d.Turns}, InputHash: run.InputHash, Records: kept.Records(), Log: kept, Ledger: d.Vault, Mail: mail,
-		Timeout: func(t protocol.Timer) time.Duration { return max(next.Timeout(t, d.Enrolment.Job.Timeout.Round), d.Patience) }, Logger: d.Logger,
+		Timeout: func(t protocol.Timer) time.Duration {
+			return max(next.Timeout(t, d.Enrolment.Job.Timeout.Round), d.Patience)
+		}, Logger: d.Logger,
 	})
 	fetching(nil)
 	<-done
