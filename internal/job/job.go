@@ -105,6 +105,9 @@ func (j *Job) Simulable() error {
 	if j.Parties() != nil && j.Data.Partition.By == Devices {
 		return errors.New("job: to simulate, the people come from the ratings; remove parties")
 	}
+	if k, may := j.Protocol.Values.(Outliving); may && k.Outlives() {
+		return errors.New("job: simulate keeps nothing for a later job; remove continuable and continues, and write late: [south] to play a party that comes later")
+	}
 	if j.Data.Label == "" {
 		return fmt.Errorf("job: data has no label; to simulate, add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
 	}

@@ -38,6 +38,8 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "", "", "data.test.fraction", ""},
 	{"okra", "", "", "data.test.source", ""},
 	{"okra", "data.test", "{fraction: 0.25}", "data.test.every", ""},
+	{"okra", "", "", "protocol.continuable", ""},
+	{"okra", "", "", "protocol.continues", ""},
 	{"okra", "", "", "protocol.late", ""},
 	{"okra", "", "", "protocol.withdrawn", ""},
 	{"okra", "", "", "protocol.preparation", ""},
