@@ -24,7 +24,7 @@ spec:
   protocol: {name: fedcfk, dropped: 0.1, threshold: 10, items: %s}
   kernel: {name: tanimoto}
   learner: {name: cf-komd}
-  timeout: {join: 1m, round: 10s}
+  timeout: {join: 1m, round: 30s}
 `
 
 // The 943 people of MovieLens are devices in four processes. A tenth vanishes in each sum, and
