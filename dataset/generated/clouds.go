@@ -2,7 +2,6 @@ package generated
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
@@ -21,17 +20,11 @@ const (
 // columns two rows in 10,000 are on the wrong side of the plane between the
 // clouds, beside those with wrong labels.
 func Clouds(rows, columns int) (*dataset.Set, error) {
-	switch {
-	case rows < 1 || columns < 1 || columns > dataset.MaxColumns:
-		return nil, fmt.Errorf("dataset/generated: a table of %d rows and %d columns; choose at least one of each, and at most %d columns", rows, columns, dataset.MaxColumns)
-	case rows > dataset.MaxCells/columns:
-		return nil, fmt.Errorf("dataset/generated: a table of %d rows and %d columns; at most %d numbers are allowed", rows, columns, dataset.MaxCells)
+	if err := check(rows, columns, columns); err != nil {
+		return nil, err
 	}
 	x := linalg.New[float32](rows, columns)
-	const panel = 1 << 12 // rows that one stream draws
-	linalg.Each((rows+panel-1)/panel, 1, func(p int) {
-		draw(x.Panel(p*panel, min((p+1)*panel, rows)), prg.New([32]byte{}, "generated/clouds", number(p)))
-	})
+	panels(rows, func(from, to int, s *prg.Stream) { draw(x.Panel(from, to), s) }, "generated/clouds")
 	return &dataset.Set{X: dataset.NewDense32(x), Labels: labels(rows)}, nil
 }
 

@@ -17,3 +17,14 @@ func ExampleClouds() {
 	fmt.Println(set.X.Rows(), set.X.Cols(), len(classes))
 	// Output: 1000 100 2
 }
+
+func ExampleBells() {
+	set, err := generated.Bells(1000, 200, .05)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, sparse := set.X.(*dataset.CSR)
+	fmt.Println(set.X.Rows(), set.X.Cols(), sparse)
+	// Output: 1000 200 true
+}

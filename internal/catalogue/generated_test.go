@@ -2,7 +2,10 @@ package catalogue
 
 import (
 	"errors"
+	"strings"
 	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
 )
 
 func TestLoadGenerated(t *testing.T) {
@@ -16,10 +19,16 @@ func TestLoadGenerated(t *testing.T) {
 		}
 	}
 	for ref, want := range map[string]string{
-		"generated:":     "generated: has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
-		"generated:3":    "generated:3 has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
-		"generated:3x4x": "generated:3x4x has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
-		"generated:0x4":  "generated:0x4 cannot be generated: a table of 0 rows and 4 columns; choose at least one of each, and at most 16777216 columns",
+		"generated:":             "generated: has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
+		"generated:3":            "generated:3 has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
+		"generated:3x4x":         "generated:3x4x has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
+		"generated:3x4x5x6":      "generated:3x4x5x6 has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
+		"generated:3x4x1":        "generated:3x4x1 cannot be generated: a table of 1 classes; choose 2 to 1024",
+		"generated:3x4x2#rbf":    "generated:3x4x2#rbf has two classes by #; leave the third number out",
+		"generated:3x4#":         "generated:3x4# has no such form; write #rbf, or #sparse=0.05 for rows of which 5 % is not zero",
+		"generated:3x4#sparse=":  "generated:3x4#sparse= has no such form; write #rbf, or #sparse=0.05 for rows of which 5 % is not zero",
+		"generated:3x4#sparse=2": "generated:3x4#sparse=2 cannot be generated: a density of 2; choose a share above 0 and up to 1",
+		"generated:0x4":          "generated:0x4 cannot be generated: a table of 0 rows and 4 columns; choose at least one of each, and at most 16777216 columns",
 	} {
 		_, err := New("").Load(ref, Columns{})
 		var problem *Error
@@ -29,5 +38,19 @@ func TestLoadGenerated(t *testing.T) {
 	}
 	if _, err := New("").Load("generated:3x4", Columns{ID: "id"}); err == nil {
 		t.Error("ids were found where there are none")
+	}
+}
+
+func TestLoadGeneratedForms(t *testing.T) {
+	for ref, classes := range map[string]int{"generated:60x3x4": 4, "generated:60x3#rbf": 2, "generated:60x30#sparse=0.1": 2} {
+		set, err := New("").Load(ref, Columns{Label: LabelColumn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, _ := dataset.Classes(set.Labels)
+		_, thin := set.X.(*dataset.CSR)
+		if len(found) != classes || set.X.Rows() != 60 || set.Name != ref || thin != strings.Contains(ref, "sparse") {
+			t.Errorf("%s: %d classes, %d rows, sparse %v, name %s", ref, len(found), set.X.Rows(), thin, set.Name)
+		}
 	}
 }

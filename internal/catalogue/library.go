@@ -11,7 +11,6 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
-	"github.com/mercer-fl/mercer/dataset/generated"
 )
 
 // Variable names the environment variable that holds the data folder.
@@ -70,14 +69,19 @@ func Folder(env func(string) string) string {
 	return ""
 }
 
-// Load reads a source: bundled:NAME, generated:ROWSxCOLUMNS, the path of a file,
-// or a name in the data folder. A folder that holds one table stands for that table, and one that holds
+// Load reads a source: bundled:NAME, generated:ROWSxCOLUMNS (see below), the path of
+// a file, or a name in the data folder. A folder that holds one table stands for that table, and one that holds
 // no table but images, in a sub-folder for each class, is read as those.
 //
 // After # a name may say which part is meant: of an archive the array that holds
 // the features (mnist.npz#x_train), of a folder of images their size or colours
 // (slices#88x104, flowers#rgb, flowers#64x64,rgb). bundled:digits#odd has odd and
 // even as its classes.
+//
+// Generated rows have two classes, or as many as a third number says
+// (generated:1000x10x4). With #rbf their labels follow a sum of radial basis
+// functions (generated:1000x10#rbf), and with #sparse=SHARE only that share of
+// each row is not zero, too (generated:1000x200#sparse=0.05).
 //
 // Names with " + " between them stand for one table below the other (a9a/a9a +
 // a9a/a9a.t).
@@ -116,28 +120,6 @@ func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 	}
 	if err := set.Validate(); err != nil {
 		return nil, &Error{path, "cannot be used: " + err.Error(), err}
-	}
-	return set, nil
-}
-
-// loadGenerated makes a table of two classes whose size is ROWSxCOLUMNS.
-func loadGenerated(size string, c Columns) (*dataset.Set, error) {
-	ref := Generated + size
-	left, right, _ := strings.Cut(size, "x")
-	rows, badRows := strconv.Atoi(left)
-	columns, badColumns := strconv.Atoi(right)
-	if err := errors.Join(badRows, badColumns); err != nil {
-		return nil, &Error{ref, "has no size; write " + Generated + "ROWSxCOLUMNS, such as " + Generated + "1000x10", err}
-	}
-	if err := unnamed(ref, c); err != nil {
-		return nil, err
-	}
-	set, err := generated.Clouds(rows, columns)
-	if err != nil {
-		return nil, &Error{ref, "cannot be generated: " + strings.TrimPrefix(err.Error(), "dataset/generated: "), err}
-	}
-	if set.Name = ref; c.Label == noColumn {
-		set.Labels = nil
 	}
 	return set, nil
 }

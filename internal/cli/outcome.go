@@ -68,6 +68,9 @@ func (o outcome) Print(w io.Writer) error {
 	if o.Difference != nil {
 		p.linef("largest difference to the pooled decisions: %.2g%s", *o.Difference, o.agreement())
 	}
+	if l := o.Components; l != nil {
+		p.linef("components beside pooled's, up to their signs: mean squared error %.2g%s", l.MSE, determined(l.R2))
+	}
 	if o.Repeats != nil {
 		p.linef("\nMean and standard deviation over %d splits; all other figures are the first split's", len(o.Repeats.Seeds))
 		p.join(o.spreads().print(w))
@@ -130,6 +133,14 @@ func (o outcome) judge() string {
 		return fmt.Sprintf("the mean over %d folds", folds)
 	}
 	return "the held-out rows that the figures are about"
+}
+
+// determined words a coefficient of determination; nil for none.
+func determined(r2 *float64) string {
+	if r2 == nil {
+		return ""
+	}
+	return fmt.Sprintf(", R2 %.12g", *r2)
 }
 
 // agreement reports whether the job predicts what it would on pooled data.

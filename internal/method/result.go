@@ -28,20 +28,19 @@ type Result struct {
 	ExactKernel learner.Metrics `json:"exact_kernel,omitempty"`
 	// Repeats spreads the figures over the runs of a job that repeats; the figures above are the
 	// first run's.
-	Repeats    *Repeats           `json:"repeats,omitempty"`
-	Difference *float64           `json:"max_decision_difference"` // to pooled
-	Exact      *bool              `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
-	Grid       []learner.Cell     `json:"grid"`                    // empty without folds
-	Timings    map[string]float64 `json:"timings_s"`
-	// Network holds the messages' time on the network that the job describes.
-	Network   *Network            `json:"network,omitempty"`
-	PeakRSS   uint64              `json:"peak_rss_bytes"`
-	Parties   []Cost              `json:"parties"`
-	Processes []int               `json:"processes"`
-	Models    []ModelFile         `json:"models"`
-	ModelHash string              `json:"model_sha256"` // of the sorted list of models
-	Leakage   map[string][]string `json:"leakage"`      // what each role learns, in words
-	Warnings  []string            `json:"warnings,omitempty"`
+	Repeats    *Repeats            `json:"repeats,omitempty"`
+	Difference *float64            `json:"max_decision_difference"` // to pooled
+	Exact      *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
+	Grid       []learner.Cell      `json:"grid"`                    // empty without folds
+	Timings    map[string]float64  `json:"timings_s"`
+	Network    *Network            `json:"network,omitempty"` // on which the job's messages take time
+	PeakRSS    uint64              `json:"peak_rss_bytes"`
+	Parties    []Cost              `json:"parties"`
+	Processes  []int               `json:"processes"`
+	Models     []ModelFile         `json:"models"`
+	ModelHash  string              `json:"model_sha256"` // of the sorted list of models
+	Leakage    map[string][]string `json:"leakage"`      // what each role learns, in words
+	Warnings   []string            `json:"warnings,omitempty"`
 	// Refused lists the refusals of a party with the default policy. It is filled only for a
 	// job that one process plays.
 	Refused  []string `json:"party_would_refuse,omitempty"`
@@ -52,7 +51,8 @@ type Result struct {
 	// stand beside the common ones, or the value read back from such an object.
 	Details any `json:"-"`
 	// Eigenvalues lists the eigenvalues of a kernel PCA, largest first.
-	Eigenvalues []float64 `json:"eigenvalues,omitempty"`
+	Eigenvalues []float64         `json:"eigenvalues,omitempty"`
+	Components  *learner.Likeness `json:"components_to_pooled,omitempty"` // of a kernel PCA, on the held-out rows
 }
 
 // Alone holds the figures that one party reaches without the others, on the same held-out

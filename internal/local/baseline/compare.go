@@ -109,6 +109,10 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 		return err
 	}
 	r.Difference = &difference
+	if pooled.Eigenvalues != nil {
+		likeness := learner.LikenessOf(o.Decisions, pooled.Decisions)
+		r.Components = &likeness
+	}
 	if pooled.Discrete() {
 		exact := slices.Equal(pooled.Predicted, o.Predicted)
 		r.Exact = &exact

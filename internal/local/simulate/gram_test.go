@@ -119,6 +119,9 @@ func TestGramEqualsPooled(t *testing.T) {
 			if *r.Difference > c.difference {
 				t.Errorf("decisions differ by %v from the pooled ones", *r.Difference)
 			}
+			if l := r.Components; (l != nil) != strings.Contains(c.learner, "kpca") || l != nil && (l.MSE > 1e-8 || l.R2 == nil || *l.R2 < 1-1e-8) {
+				t.Errorf("components beside pooled's: %+v", l)
+			}
 			if r.Exact != nil && !*r.Exact {
 				t.Error("a prediction differs from the pooled one")
 			}

@@ -31,7 +31,7 @@ func TestPresent(t *testing.T) {
 	} {
 		r := &method.Result{Exact: tt.exact, Details: &Details{&Figures{
 			Source: "words.svm", Trainers: 9, Testers: 3, Windows: 4, Packages: 6, PackageBytes: 40, Bins: 12, Sums: tt.sums, Sampled: 1, PooledC: .5,
-			Classes: []ClassTest{{"ill", 3, 2}}, Averages: []AveragePoint{{1, 1, .5}, {1, 2, .75}, {2, 1, 1}}, BinCurve: []BinPoint{{64, .5}},
+			Classes: []ClassTest{{"ill", 3, 2}}, Majority: .75, Averages: []AveragePoint{{1, 1, .5}, {1, 2, .75}, {2, 1, 1}}, BinCurve: []BinPoint{{64, .5}},
 		}}}
 		b, err := json.Marshal(r)
 		if err != nil {
@@ -53,7 +53,7 @@ func TestPresent(t *testing.T) {
 			lines = append(lines, block.Line)
 		}
 		text := strings.Join(lines, "\n")
-		rest := "\nclass ill: 2 of 3 testing devices predicted right\nwith     64 bins: accuracy 0.5000\npooled: the best of eleven values of C on the held-out records, 0.5"
+		rest := "\nclass ill: 2 of 3 testing devices predicted right\nalways saying the larger class: accuracy 0.7500\nwith     64 bins: accuracy 0.5000\npooled: the best of eleven values of C on the held-out records, 0.5"
 		if !strings.HasPrefix(text, "Data: words.svm\n") || !strings.Contains(text, tt.text) || !strings.HasSuffix(text, rest) {
 			t.Errorf("%s: %s", name, text)
 		}
@@ -66,5 +66,17 @@ func TestPresent(t *testing.T) {
 	}
 	if shown, err := (Method{}).Present(nil, &method.Result{Details: json.RawMessage(`{"crowd":{}}`)}); shown != nil || err != nil {
 		t.Errorf("of another method: %v, %v", shown, err)
+	}
+}
+
+func TestMajorityOf(t *testing.T) {
+	for want, tests := range map[float64][]ClassTest{
+		.75: {{"ill", 2, 2}, {"well", 6, 1}},
+		.5:  {{"ill", 1, 0}, {"well", 1, 1}},
+		0:   nil,
+	} {
+		if got := MajorityOf(tests); got != want {
+			t.Errorf("%v: %v, want %v", tests, got, want)
+		}
 	}
 }

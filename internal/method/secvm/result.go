@@ -29,6 +29,7 @@ type Figures struct {
 	Sums         []sums.Figures `json:"sums,omitempty"` // of each window, where packages are summed and not sent
 	Sampled      int            `json:"sampled"`        // devices that had more to say than packages
 	Classes      []ClassTest    `json:"classes"`
+	Majority     float64        `json:"majority_accuracy"`  // of a model that always says the testing devices' larger class
 	PooledC      float64        `json:"pooled_c,omitempty"` // of the best pooled machine
 	Averages     []AveragePoint `json:"averages"`
 	BinCurve     []BinPoint     `json:"bin_curve,omitempty"`
@@ -45,6 +46,16 @@ type ClassTest struct {
 	Class   string `json:"class"`
 	Tested  uint64 `json:"tested"`
 	Correct uint64 `json:"correct"`
+}
+
+// MajorityOf is the accuracy of a model that always says the class of most testing devices:
+// the share of that class. It is 0 where nobody has tested.
+func MajorityOf(tests []ClassTest) float64 {
+	var most, all uint64
+	for _, t := range tests {
+		most, all = max(most, t.Tested), all+t.Tested
+	}
+	return float64(most) / float64(max(1, all))
 }
 
 // String describes the test in words.
@@ -97,6 +108,9 @@ func (f *Figures) text(exact *bool) []method.Block {
 	}
 	for _, c := range f.Classes {
 		linef("%s", c)
+	}
+	if f.Majority > 0 {
+		linef("always saying the larger class: accuracy %.4f", f.Majority)
 	}
 	for _, b := range f.BinCurve {
 		linef("with %6d bins: accuracy %.4f", b.Bins, b.Accuracy)

@@ -101,6 +101,7 @@ func (r *records) evaluate(context.Context) error {
 		Classes:  []crowd.ClassTest{{Class: r.classes[0], Tested: tests[0].Total, Correct: tests[0].Correct}, {Class: r.classes[1], Tested: tests[1].Total, Correct: tests[1].Correct}},
 		Averages: r.curve.points,
 	}
+	r.figures.Majority = crowd.MajorityOf(r.figures.Classes)
 	r.result.Details = &crowd.Details{SecVM: r.figures}
 	if r.summing != nil {
 		r.result.Exact, r.figures.Sums = &r.summing.exact, r.summing.sums

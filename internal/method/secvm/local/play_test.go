@@ -95,6 +95,9 @@ func TestDevices(t *testing.T) {
 	if s.Trainers+s.Testers != 400 || s.Testers < 70 || s.Testers > 130 || s.Windows != 41 || s.Sampled != 0 {
 		t.Errorf("%+v", s)
 	}
+	if s.Majority < .5 || s.Majority > .7 || s.Majority != crowd.MajorityOf(s.Classes) {
+		t.Errorf("the larger class is %v of %+v", s.Majority, s.Classes)
+	}
 	b, err := os.ReadFile(r.Models[0].Path)
 	if err != nil {
 		t.Fatal(err)

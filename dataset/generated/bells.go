@@ -1,0 +1,117 @@
+package generated
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// A function of radial basis functions: as many bells, and this share of the labels that it
+// gives is turned.
+const (
+	bells = 20
+	noise = .05
+	// widest bounds the columns: every bell has a number for each.
+	widest = 1 << 20
+)
+
+// Bells returns rows whose labels, "0" and "1", say on which side of its median a sum of radial
+// basis functions is; one label in twenty is turned. Every row has normal numbers in a share
+// of the columns, drawn at random, and zeros in the others: a share of 1 gives a dense table,
+// a smaller one a sparse table.
+func Bells(rows, columns int, density float64) (*dataset.Set, error) {
+	filled, err := filledOf(rows, columns, density)
+	if err != nil {
+		return nil, err
+	}
+	if columns > widest {
+		return nil, fmt.Errorf("dataset/generated: %d columns; labels by radial basis functions are for at most %d", columns, widest)
+	}
+	x, index := linalg.New[float64](rows, filled), []int32(nil)
+	if filled < columns {
+		index = make([]int32, rows*filled)
+	}
+	values, centres := make([]float64, rows), bellsOf(columns, filled)
+	panels(rows, func(from, to int, s *prg.Stream) {
+		for i := from; i < to; i++ {
+			s.Normals(x.Row(i))
+			if index != nil {
+				places(index[i*filled:(i+1)*filled], columns, s)
+				values[i] = centres.at(x.Row(i), index[i*filled:(i+1)*filled])
+				continue
+			}
+			values[i] = centres.at(x.Row(i), nil)
+		}
+	}, "generated/bells")
+	set := &dataset.Set{Labels: sides(values)}
+	if index == nil {
+		set.X = dataset.NewDense(x)
+		return set, nil
+	}
+	set.X, err = dataset.NewCSR(columns, starts(rows, filled), index, x.Data)
+	return set, err
+}
+
+// centres holds bells, half of which count with -1.
+type centres struct {
+	place   linalg.Matrix[float64]
+	squares []float64
+	gamma   float64
+}
+
+// bellsOf draws bells that are as far from 0 as rows are.
+func bellsOf(columns, filled int) centres {
+	c := centres{linalg.New[float64](bells, columns), make([]float64, bells), 1 / float64(filled)}
+	shrink := math.Sqrt(float64(filled) / float64(columns))
+	for b := range bells {
+		row := c.place.Row(b)
+		prg.New([32]byte{}, "generated/bell", number(b)).Normals(row)
+		for j := range row {
+			row[j] *= shrink
+			c.squares[b] += row[j] * row[j]
+		}
+	}
+	return c
+}
+
+// at returns the function of a row whose values stand in these columns; nil for all columns.
+func (c centres) at(values []float64, columns []int32) float64 {
+	square := 0.0
+	for _, v := range values {
+		square += v * v
+	}
+	sum := 0.0
+	for b := range bells {
+		product, row := 0.0, c.place.Row(b)
+		for k, v := range values {
+			j := k
+			if columns != nil {
+				j = int(columns[k])
+			}
+			product += v * row[j]
+		}
+		sum += float64(1-2*(b%2)) * math.Exp(-c.gamma*(square-2*product+c.squares[b]))
+	}
+	return sum
+}
+
+// sides returns the labels of values on the two sides of their median.
+func sides(values []float64) []string {
+	sorted := slices.Sorted(slices.Values(values))
+	median, s := sorted[len(sorted)/2], prg.New([32]byte{}, "generated/noise")
+	list := make([]string, len(values))
+	for i, v := range values {
+		above := v >= median
+		if s.Float64() < noise {
+			above = !above
+		}
+		if list[i] = "0"; above {
+			list[i] = "1"
+		}
+	}
+	return list
+}

@@ -1,0 +1,62 @@
+package generated
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// filledOf returns how many columns of each row are not zero.
+func filledOf(rows, columns int, density float64) (int, error) {
+	if !(density > 0 && density <= 1) {
+		return 0, fmt.Errorf("dataset/generated: a density of %g; choose a share above 0 and up to 1", density)
+	}
+	filled := max(1, int(density*float64(columns)+.5))
+	return filled, check(rows, columns, filled)
+}
+
+// check refuses sizes that no table has; filled columns of each row are stored.
+func check(rows, columns, filled int) error {
+	switch {
+	case rows < 1 || columns < 1 || columns > dataset.MaxColumns:
+		return fmt.Errorf("dataset/generated: a table of %d rows and %d columns; choose at least one of each, and at most %d columns", rows, columns, dataset.MaxColumns)
+	case rows > dataset.MaxCells/filled:
+		return fmt.Errorf("dataset/generated: a table of %d rows and %d columns; at most %d numbers are allowed", rows, columns, dataset.MaxCells)
+	}
+	return nil
+}
+
+// places draws different columns, ascending.
+func places(dst []int32, columns int, s *prg.Stream) {
+	drawn := make(map[int32]bool, len(dst))
+	for k := columns - len(dst); k < columns; k++ { // Floyd's: each set is as likely as all others
+		j := int32(s.Uint64n(uint64(k + 1)))
+		if drawn[j] {
+			j = int32(k)
+		}
+		drawn[j] = true
+		dst[k-columns+len(dst)] = j
+	}
+	slices.Sort(dst)
+}
+
+func starts(rows, filled int) []int {
+	list := make([]int, rows+1)
+	for i := range list {
+		list[i] = i * filled
+	}
+	return list
+}
+
+// panel counts the rows that one stream draws.
+const panel = 1 << 12
+
+// panels draws rows, each panel by a stream of its own, so that the cores do not matter.
+func panels(rows int, draw func(from, to int, s *prg.Stream), domain string) {
+	linalg.Each((rows+panel-1)/panel, 1, func(p int) {
+		draw(p*panel, min((p+1)*panel, rows), prg.New([32]byte{}, domain, number(p)))
+	})
+}

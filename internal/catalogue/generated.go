@@ -1,0 +1,76 @@
+package catalogue
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/generated"
+)
+
+// The words after # in the name of a table that is generated.
+const (
+	radial = "rbf"
+	sparse = "sparse="
+)
+
+// loadGenerated makes a table whose size is ROWSxCOLUMNS: of two classes, of
+// ROWSxCOLUMNSxCLASSES, or with labels that follow radial basis functions.
+func loadGenerated(name string, c Columns) (*dataset.Set, error) {
+	ref := Generated + name
+	size, form, formed := strings.Cut(name, "#")
+	sizes, err := numbers(size)
+	if err != nil || len(sizes) < 2 || len(sizes) > 3 {
+		return nil, &Error{ref, "has no size; write " + Generated + "ROWSxCOLUMNS, such as " + Generated + "1000x10", err}
+	}
+	if err := unnamed(ref, c); err != nil {
+		return nil, err
+	}
+	var set *dataset.Set
+	switch {
+	case formed && len(sizes) > 2:
+		return nil, &Error{ref, "has two classes by #; leave the third number out", nil}
+	case formed:
+		density, problem := densityOf(form)
+		if problem != "" {
+			return nil, &Error{ref, problem, nil}
+		}
+		set, err = generated.Bells(sizes[0], sizes[1], density)
+	case len(sizes) > 2:
+		set, err = generated.Clusters(sizes[0], sizes[1], sizes[2])
+	default:
+		set, err = generated.Clouds(sizes[0], sizes[1])
+	}
+	if err != nil {
+		return nil, &Error{ref, "cannot be generated: " + strings.TrimPrefix(err.Error(), "dataset/generated: "), err}
+	}
+	if set.Name = ref; c.Label == noColumn {
+		set.Labels = nil
+	}
+	return set, nil
+}
+
+// numbers reads numbers with x between them.
+func numbers(size string) ([]int, error) {
+	var list []int
+	var bad []error
+	for text := range strings.SplitSeq(size, "x") {
+		n, err := strconv.Atoi(text)
+		list, bad = append(list, n), append(bad, err)
+	}
+	return list, errors.Join(bad...)
+}
+
+// densityOf reads the words after #; the problem is "" where there is none.
+func densityOf(form string) (density float64, problem string) {
+	if form == radial {
+		return 1, ""
+	}
+	share, is := strings.CutPrefix(form, sparse)
+	density, err := strconv.ParseFloat(share, 64)
+	if !is || err != nil {
+		return 0, "has no such form; write #" + radial + ", or #" + sparse + "0.05 for rows of which 5 % is not zero"
+	}
+	return density, ""
+}

@@ -1,0 +1,63 @@
+package learner
+
+import "github.com/mercer-fl/mercer/linalg"
+
+// Likeness compares the components of held-out rows with the components that pooled rows give.
+// The sign of a component means nothing, so each is turned to its counterpart before.
+type Likeness struct {
+	MSE float64 `json:"mse"` // mean squared difference over all rows and components
+	// R2 is the mean over the components of the coefficient of determination; nil where a
+	// component is the same for all rows.
+	R2 *float64 `json:"r2,omitempty"`
+}
+
+// LikenessOf compares components, rows x components, with pooled ones of the same shape.
+func LikenessOf(components, pooled linalg.Matrix[float64]) Likeness {
+	var all, share float64
+	varied := pooled.Cols > 0
+	for c := range pooled.Cols {
+		a, b := components.Column(c), pooled.Column(c)
+		residual, total := squaredDistance(a, b, turn(a, b)), spreadAround(b)
+		all += residual
+		if total == 0 {
+			varied = false
+			continue
+		}
+		share += (1 - residual/total) / float64(pooled.Cols)
+	}
+	l := Likeness{MSE: all / float64(max(1, pooled.Rows*pooled.Cols))}
+	if varied {
+		l.R2 = &share
+	}
+	return l
+}
+
+// turn returns the sign with which a is nearer to b.
+func turn(a, b []float64) float64 {
+	product := 0.0
+	for i, v := range a {
+		product += v * b[i]
+	}
+	if product < 0 {
+		return -1
+	}
+	return 1
+}
+
+// squaredDistance is the squared distance of sign * a to b.
+func squaredDistance(a, b []float64, sign float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += (sign*v - b[i]) * (sign*v - b[i])
+	}
+	return sum
+}
+
+// spreadAround is the sum of squared distances to the mean.
+func spreadAround(values []float64) float64 {
+	mean, sum := linalg.Mean(values), 0.0
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum
+}
