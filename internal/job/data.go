@@ -20,8 +20,9 @@ type Data struct {
 	// Label is the column of the labels; NoLabel for none, "" for the one that each
 	// party's catalogue names.
 	Label     string
-	ID        string // column of the row ids; "" for none
-	Features  int    // columns beside these; 0 for all that the source has
+	Classes   []MergedClass // classes that stand for several classes of the tables; others stay
+	ID        string        // column of the row ids; "" for none
+	Features  int           // columns beside these; 0 for all that the source has
 	Partition Partition
 	Test      Test
 	// Folds is the number of parts in which the training rows are held out in
@@ -149,6 +150,8 @@ func (d *Data) Section() *section.Section {
 		{Key: "sources", Value: sources{&d.Sources}, Else: "none", Doc: "One table for each party. Sums run in this order."},
 		{Key: "label", Value: section.Text{Dst: &d.Label}, Else: "the column that each party's catalogue names; none for a learner without labels",
 			Doc: "The column of the labels, or none."},
+		{Key: "classes", Value: mergedClasses{&d.Classes}, Else: "every class stays",
+			Doc: "Classes that stand for several classes of the tables. Classes that are not listed stay."},
 		{Key: "id", Value: section.Text{Dst: &d.ID}, Else: "none", Doc: "The column of the row ids."},
 		{Key: "features", Value: section.Whole{Dst: &d.Features}, Else: "as many as the source has",
 			Doc: "The number of columns beside label and id, up to 16777216."},
@@ -190,6 +193,9 @@ func (d *Data) finish(in *section.Place) error {
 			return in.Refuse("scale", "data on devices is not scaled; remove scale")
 		}
 		d.Scale = None
+	}
+	if err := d.finishClasses(in); err != nil {
+		return err
 	}
 	if err := d.finishColumns(in); err != nil {
 		return err

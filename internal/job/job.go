@@ -311,6 +311,9 @@ func (j *Job) finishLabels(in *section.Place) error {
 	if j.Data.Folds > 0 && task.Score == "" {
 		return in.Refuse("data", "folds go by accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
 	}
+	if j.Data.Classes != nil && (j.Data.Label == NoLabel || !task.Classes && needs) {
+		return in.Refuse("data", "learner %s gets no classes here; remove classes", j.Learner.Name())
+	}
 	if j.Data.Partition.Skew > 0 && (needs && !task.Classes || j.Data.Label == NoLabel) {
 		return in.Refuse("data", "skew divides classes unevenly, and there are none here; remove it")
 	}

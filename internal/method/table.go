@@ -44,7 +44,7 @@ func (s Split) Rows(held bool) []int {
 	return rows
 }
 
-// TakeLabels returns a table with the labels that a job asks for. Other labels stay behind.
+// TakeLabels returns a table with the labels that a job asks for, merged. Others stay behind.
 func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	switch {
 	case j.Data.Label == job.NoLabel:
@@ -52,7 +52,7 @@ func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	case set.Labels == nil:
 		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
 	}
-	return set, nil
+	return j.Data.Merge(set), nil
 }
 
 // CheckLabels checks the labels, if a table has any, against the needs of a job's learner.

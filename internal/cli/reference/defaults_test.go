@@ -88,6 +88,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"secvm", "protocol.aggregation", "secagg", "protocol.dropped", "0.1"},
 	{"secvm", "protocol.classes", "", "protocol.classes", ""},
 	{"okra", "", "", "learner.class_weight", ""},
+	{"okra", "", "", "data.classes", ""},
 	{"secvm", "", "", "learner.class_weight", ""},
 	{"fdskl", "", "", "learner.rate", ""},
 	{"fdskl", "protocol.training", "faithful", "learner.rate", "4"},

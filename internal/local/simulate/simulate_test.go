@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +41,11 @@ spec:
 // simulated runs the digits with all comparisons.
 func simulated(t *testing.T, seed func(string) [32]byte, load partition.Loader) *method.Result {
 	t.Helper()
-	j := jobtest.Parse(t, digits)
+	return simulatedJob(t, jobtest.Parse(t, digits), seed, load)
+}
+
+func simulatedJob(t *testing.T, j *job.Job, seed func(string) [32]byte, load partition.Loader) *method.Result {
+	t.Helper()
 	shares, err := partition.Shares(j, load)
 	if err != nil {
 		t.Fatal(err)
@@ -104,4 +109,28 @@ func single(m linalg.Matrix[float64]) dataset.Table {
 		narrow.Data[i] = float32(v)
 	}
 	return dataset.NewDense32(narrow)
+}
+
+// Classes that a job merges give what a table with these labels gives.
+func TestMergedClassesAreTheTablesOwn(t *testing.T) {
+	merge := map[string]string{"0": "round", "6": "round", "8": "round", "9": "round", "1": "thin", "7": "thin"}
+	run := func(classes string, relabel bool) *method.Result {
+		j := jobtest.Parse(t, strings.Replace(digits, "label: label\n", "label: label\n"+classes, 1))
+		return simulatedJob(t, j, daemon.InsecureSeeds(1), func(string, job.Data) (*dataset.Set, error) {
+			set, err := bundled.Load("digits")
+			for i, l := range set.Labels {
+				if relabel && merge[l] != "" {
+					set.Labels[i] = merge[l]
+				}
+			}
+			return set, err
+		})
+	}
+	merged, own, plain := run("    classes: {round: [0, 6, 8, 9], thin: [1, 7]}\n", false), run("", true), run("", false)
+	if d := cmp.Diff(merged.Pooled, own.Pooled); d != "" || !*merged.Exact || merged.Metrics["accuracy"] != own.Metrics["accuracy"] {
+		t.Errorf("exact %v, accuracy %v and %v: %s", *merged.Exact, merged.Metrics["accuracy"], own.Metrics["accuracy"], d)
+	}
+	if cmp.Equal(merged.Pooled, plain.Pooled) {
+		t.Error("the classes were not merged")
+	}
 }
