@@ -204,6 +204,9 @@ func (t trained) Print(w io.Writer) error {
 	for _, c := range t.Classes {
 		p.linef("%s", c)
 	}
+	if t.Majority > 0 {
+		p.linef("always saying the larger class: accuracy %.4f", t.Majority)
+	}
 	p.linef("model: %s\nmodel_sha256: %s", t.Model, t.SHA256)
 	return p.err
 }

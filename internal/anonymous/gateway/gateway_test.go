@@ -65,6 +65,10 @@ func (w *world) expect(r *gateway.Result, said *tally) {
 	if want := learner.StepsOf(w.job).Iterations + 1; r.Windows != want {
 		w.t.Errorf("%d windows, where %d are enough", r.Windows, want)
 	}
+	a, b := float64(r.Classes[0].Tested), float64(r.Classes[1].Tested)
+	if want := max(a, b) / (a + b); r.Majority != want {
+		w.t.Errorf("the larger class is %v of %+v, want %v", r.Majority, r.Classes, want)
+	}
 }
 
 // With tokens, relay and network the crowd ends in the model of the simulation.

@@ -25,6 +25,7 @@ type Result struct {
 	Iterations int                 `json:"iterations"`
 	Windows    int                 `json:"windows"`
 	Classes    []ClassTest         `json:"classes"`
+	Majority   float64             `json:"majority_accuracy"` // see [crowd.MajorityOf]
 	Leakage    map[string][]string `json:"leakage"`
 }
 
@@ -172,6 +173,7 @@ func (g *Gateway) finish() (*Result, error) {
 	for i, t := range g.tests {
 		r.Classes = append(r.Classes, ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
 	}
+	r.Majority = crowd.MajorityOf(r.Classes)
 	return r, nil
 }
 
