@@ -12,6 +12,9 @@ import (
 // (Gu et al. 2020, theorem 4): eight times the iterations leave about an eighth of the error. An
 // error that does not fall, or falls as the root of t, is outside the band.
 func TestErrorFallsAsOneOverT(t *testing.T) {
+	if testing.Short() {
+		t.Skip("800 trainings take seconds, and minutes under the race detector")
+	}
 	c := fewRows()
 	best := c.optimum()
 	const runs, first = 200, 150
