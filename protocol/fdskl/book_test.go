@@ -53,3 +53,35 @@ func TestBookIsAnswered(t *testing.T) {
 		}
 	}
 }
+
+// The paper's costs grow with the square of the iterations (Gu et al. 2020, section 3.3): each
+// iteration draws a row and needs it in all directions so far, a word for each. Rows that are drawn
+// again are asked for in new directions only, so that with few rows the words grow with the
+// iterations.
+func TestWordsGrowWithTheSquareOfIterationsUntilRowsComeAgain(t *testing.T) {
+	for _, iterations := range []int{100, 200, 400} {
+		if got, want := wordsOfTraining(iterations, iterations), iterations*(iterations+1)/2; got != want {
+			t.Errorf("%d iterations on as many rows: %d words, want %d", iterations, got, want)
+		}
+	}
+	const rows = 10
+	for _, iterations := range []int{100, 200, 400} {
+		// Each row is known in all directions up to its last draw.
+		if got, want := wordsOfTraining(rows, iterations), rows*iterations-rows*(rows-1)/2; got != want {
+			t.Errorf("%d iterations on %d rows: %d words, want %d", iterations, rows, got, want)
+		}
+	}
+}
+
+// wordsOfTraining counts the words that a worker sends about rows that are drawn in turns, one in
+// each iteration.
+func wordsOfTraining(rows, iterations int) (words int) {
+	b := NewBook(rows, 16)
+	for i := range iterations {
+		b.Want([]int{i % rows}, i+1)
+		for q, more := b.Next(); more; q, more = b.Next() {
+			words += q.count() * q.Directions.Count
+		}
+	}
+	return words
+}
