@@ -79,6 +79,24 @@ func TestEqualJobsRunOnce(t *testing.T) {
 	}
 }
 
+func TestTwoClassesOfAlzheimersDiseaseMergeTheStages(t *testing.T) {
+	lab, _ := small(t, nil)
+	var merged []job.MergedClass
+	generated := false
+	lab.Has = func(string) bool { return true }
+	lab.Run = func(_ context.Context, j *job.Job) (*method.Result, error) {
+		merged = append(merged, j.Data.Classes...)
+		generated = generated || j.Data.Source == "generated:1000x30000x4"
+		return &method.Result{}, nil
+	}
+	if _, err := hannemannSVM(t.Context(), lab); err != nil {
+		t.Fatal(err)
+	}
+	if len(merged) != 1 || merged[0].Class != "Demented" || len(merged[0].Of) != 3 || !generated {
+		t.Errorf("merged %+v, four generated classes: %v", merged, generated)
+	}
+}
+
 func TestPolatoWithoutRatingsSaysWhatToGet(t *testing.T) {
 	lab, ran := small(t, nil)
 	f, err := polatoTable1(t.Context(), lab)
