@@ -66,8 +66,7 @@ type named struct {
 	dst   *Named
 	what  string // "protocol"
 	kinds []Kind
-	later []string // names of Kinds that are planned
-	alike bool     // the Kinds' keys mean much the same: a mistake in another Kind's key is reported first, and then that the key is another Kind's
+	alike bool // the Kinds' keys mean much the same: a mistake in another Kind's key is reported first, and then that the key is another Kind's
 }
 
 // Decode reads the name first, wherever it stands, and then the rest.
@@ -93,7 +92,7 @@ func (v named) of(n *yaml.Node) (*section.Section, error) {
 		return nil, v.nameless(n)
 	}
 	var name string
-	if err := (section.Choice[string]{Noun: v.what, Dst: &name, Known: v.names(), Later: v.later}).Decode("name", n.Content[at]); err != nil {
+	if err := (section.Choice[string]{Noun: v.what, Dst: &name, Known: v.names()}).Decode("name", n.Content[at]); err != nil {
 		return nil, err
 	}
 	kind := v.kinds[slices.Index(v.names(), name)]

@@ -32,7 +32,7 @@ func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 	if n == nil {
 		return l.section("learner"), nil
 	}
-	return named{dst: l, what: "learner", kinds: r.Learners, later: []string{"cca"}, alike: true}.of(n)
+	return named{dst: l, what: "learner", kinds: r.Learners, alike: true}.of(n)
 }
 
 // File declares the whole job file, for documents.

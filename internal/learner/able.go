@@ -16,6 +16,11 @@ import (
 type (
 	// OnKernel learns from a kernel matrix: methods okra, gram and pooled.
 	OnKernel interface{ Solver(seed uint64) Solver }
+	// OnViews learns from the kernel matrix of rows in two views: methods okra, flake and pooled.
+	OnViews interface {
+		// View names the columns of the first view.
+		View() []string
+	}
 	// OnSums learns from sums of products of random features: method moments.
 	OnSums interface{ Sums() Objective }
 	// OnLoss learns by a convex loss, from random features in method fdskl, from columns in
@@ -64,11 +69,22 @@ func Able[C any](last string) string {
 	return strings.Join(all, "")
 }
 
+// OnRows refuses as [OnMatrix] does, except for learners of two views: the method has rows, in
+// which the columns of a view can be hidden.
+func OnRows(j *job.Job, in *section.Place) error {
+	if _, twofold := j.Learner.Values.(OnViews); twofold {
+		return checkViews(j, in)
+	}
+	return OnMatrix(j, in)
+}
+
 // OnMatrix refuses learners and kernels that need more than the matrix of a kernel on
-// inner products. Each is of one protocol.
+// inner products. Each is of one protocol, or of few.
 func OnMatrix(j *job.Job, in *section.Place) error {
 	protocol, name := j.Protocol.Name(), j.Learner.Name()
 	switch j.Learner.Values.(type) {
+	case OnViews:
+		return in.Refuse("learner", "learner %s runs with protocols okra, flake and pooled only; use kpca", name)
 	case OnKernel:
 	case OnSums:
 		return in.Refuse("learner", "learner %s runs with protocol moments only; use svc", name)

@@ -16,6 +16,7 @@ import (
 //	gp           these, mean_deviation, coverage_95, log_marginal_likelihood (of the training rows)
 //	one-class    inside; accuracy and auc where labels are 1 and -1
 //	kpca         explained_variance, explained_variance_training
+//	cca          correlation, correlation_training (regularised)
 //	kmeans       inertia, inertia_training; adjusted_rand where there are labels
 type Metrics map[string]float64
 

@@ -6,7 +6,7 @@ import "github.com/mercer-fl/mercer/internal/job"
 // a type in a file of its own, which is its row, its settings and, on a kernel, its solver.
 func Table() []job.Kind {
 	return []job.Kind{
-		SVC{}, NuSVC{}, OneClass{}, SVR{}, Ridge{}, GP{}, KPCA{}, KMeans{}, CFKOMD{}, RidgeClassifier{}, LinearSVM{},
+		SVC{}, NuSVC{}, OneClass{}, SVR{}, Ridge{}, GP{}, KPCA{}, CCA{}, KMeans{}, CFKOMD{}, RidgeClassifier{}, LinearSVM{},
 		Logistic{}, SmoothHinge{}, Squared{}, Huber{}, BoostedTrees{},
 	}
 }

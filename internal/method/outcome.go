@@ -68,6 +68,6 @@ func NewResult(j *job.Job, w *learner.Work) *Result {
 		Job: j.Name, Metrics: w.Metrics, Grid: append([]learner.Cell{}, w.Choice.Grid...), Support: len(w.Fitted.Support), Eigenvalues: w.Fitted.Eigenvalues,
 	}
 	train, test := w.Problem.Rows()
-	r.Training, r.HeldOut = len(train), len(test)
+	r.Training, r.HeldOut = learner.Examples(j.Learner, len(train)), len(test)
 	return r
 }

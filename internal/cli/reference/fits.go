@@ -52,6 +52,10 @@ func trial(p, l job.Kind, k job.KernelName) string {
 			kernel += ", " + key + ": " + value
 		}
 	}
+	learner := "name: " + l.Name()
+	if slices.Contains(l.New().Section().Keys(), "view") {
+		learner += ", view: [x]"
+	}
 	return fmt.Sprintf(`apiVersion: mercer/v1
 kind: Job
 metadata: {name: trial}
@@ -59,8 +63,8 @@ spec:
   data: {source: a.csv, label: %s, partition: {%s}, test: {every: 10}}
   protocol: {%s}
   kernel: {%s}
-  learner: {name: %s}
-`, label, partition, protocol, kernel, l.Name())
+  learner: {%s}
+`, label, partition, protocol, kernel, learner)
 }
 
 func cuts(k job.Kind) job.Direction {

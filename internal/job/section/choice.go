@@ -12,7 +12,6 @@ type Choice[T ~string] struct {
 	Noun  string // of one of them, in messages: "kernel"
 	Dst   *T
 	Known []T
-	Later []T // names that the project plans and this version does not run
 }
 
 func (v Choice[T]) Decode(key string, n *yaml.Node) error {
@@ -23,11 +22,8 @@ func (v Choice[T]) Decode(key string, n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	if slices.Contains(v.Later, T(s)) {
-		return At(n, "%s %q is not in this version; it runs %s", v.Noun, s, Join(v.Known))
-	}
 	if !slices.Contains(v.Known, T(s)) {
-		return unknownName(n, v.Noun, s, v.Known, v.Later)
+		return unknownName(n, v.Noun, s, v.Known)
 	}
 	*v.Dst = T(s)
 	return nil
@@ -57,7 +53,7 @@ func (v Choices[T]) Decode(key string, n *yaml.Node) error {
 	var given []T
 	for _, c := range n.Content {
 		var one T
-		if err := (Choice[T]{v.Noun, &one, v.Known, nil}).Decode(key, c); err != nil {
+		if err := (Choice[T]{v.Noun, &one, v.Known}).Decode(key, c); err != nil {
 			return err
 		}
 		if slices.Contains(given, one) {
@@ -91,8 +87,8 @@ func (v Choices[T]) Encode() *yaml.Node {
 func (v Choices[T]) Form() string { return "a list of " + Join(v.Known) }
 
 // unknownName lists the known names, and suggests the nearest when one is near.
-func unknownName[T ~string](n *yaml.Node, noun, got string, known, later []T) error {
-	if near, ok := nearest(got, Texts(slices.Concat(known, later))); ok {
+func unknownName[T ~string](n *yaml.Node, noun, got string, known []T) error {
+	if near, ok := nearest(got, Texts(known)); ok {
 		return At(n, "unknown %s %s; did you mean %q? This version has %s", noun, Quote(got), near, Join(known))
 	}
 	return At(n, "unknown %s %s; this version has %s", noun, Quote(got), Join(known))

@@ -37,7 +37,7 @@ func (k *Keys) Section() *section.Section {
 }
 
 // Check asks for a learner on the Gram matrix.
-func (k *Keys) Check(j *job.Job, in *section.Place) error { return learner.OnMatrix(j, in) }
+func (k *Keys) Check(j *job.Job, in *section.Place) error { return learner.OnRows(j, in) }
 
 // Spec implements [okra.Settings].
 func (k *Keys) Spec() protocol.Spec {

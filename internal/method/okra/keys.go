@@ -113,8 +113,11 @@ func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 
 // Check asks for a learner on the Gram matrix, and for changes that the parties can go through.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
-	if err := learner.OnMatrix(j, in); err != nil {
+	if err := learner.OnRows(j, in); err != nil {
 		return err
+	}
+	if _, twofold := j.Learner.Values.(learner.OnViews); twofold && (k.any() || k.Outlives()) {
+		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove late, withdrawn, continuable and continues", j.Learner.Name())
 	}
 	return k.check(j, in)
 }

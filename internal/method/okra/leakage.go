@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/protocol/okra"
@@ -23,6 +24,9 @@ func (s *server) leakage() map[string][]string {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}
 	lines["server"] = append(lines["server"], "Another job over other columns, labels, scaling or values of the same rows would tell it more: each party's release ledger holds such a job until its operator approves it.")
+	if _, twofold := s.Job.Learner.Values.(learner.OnViews); twofold {
+		lines["server"] = append(lines["server"], "Each training row travels as two, with the columns of one view each, and is counted twice above. The server learns which two belong together, and the products within each view: more than products of whole rows.")
+	}
 	rows.Leakage(s.Case, lines, int(s.facts.Features))
 	if c := cmp.Or(changesOf(s.Job), continuing(s.Job)); c != nil {
 		c.leakage(s.Job, lines)

@@ -35,7 +35,11 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 	if err != nil {
 		return nil, err
 	}
-	return &party{Party: p}, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
+	own := &party{Party: p}
+	if _, err := own.input(); err != nil {
+		return nil, err
+	}
+	return own, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
 }
 
 // Known implements [method.Member]: the job says all.
@@ -57,8 +61,9 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 }
 
 // input returns all the party's rows.
-func (p *party) input() okra.Input {
-	return okra.Input{Rows: p.Rows, Labels: p.Split.Set.Labels, Test: p.Split.Test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil || lasting(p.Job)}
+func (p *party) input() (okra.Input, error) {
+	x, test, err := learner.InViews(p.Job.Learner, p.Rows, p.Split.Set.Columns, p.Split.Test)
+	return okra.Input{Rows: x, Labels: p.Split.Set.Labels, Test: test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil || lasting(p.Job)}, err
 }
 
 // uploader encodes the party's rows and sends them.
@@ -67,7 +72,11 @@ func (p *party) uploader(setup protocol.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := okra.NewParty(setup, params, p.input())
+	in, err := p.input()
+	if err != nil {
+		return nil, err
+	}
+	m, err := okra.NewParty(setup, params, in)
 	return method.RunOf(m, err, func() error {
 		p.total, p.standing = m.TotalRows(), m.Standing()
 		p.epoch, p.parent = m.EpochSeed(), setup.Session.ID()
@@ -120,9 +129,13 @@ func (p *party) continuer(setup protocol.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	in, err := p.input()
+	if err != nil {
+		return nil, err
+	}
 	var m *okra.Party
 	if p.standing.Session == (protocol.SessionID{}) {
-		m, err = okra.NewLateParty(setup, params, p.input(), p.prepare())
+		m, err = okra.NewLateParty(setup, params, in, p.prepare())
 	} else {
 		if continuing(p.Job) == nil {
 			p.standing.Preparation = encodeScaling(p.Scaling)
@@ -161,7 +174,11 @@ func (p *party) repeater(setup protocol.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := okra.NewContinuingParty(setup, params, p.standing.Emptied(), p.input())
+	in, err := p.input()
+	if err != nil {
+		return nil, err
+	}
+	m, err := okra.NewContinuingParty(setup, params, p.standing.Emptied(), in)
 	return method.RunOf(m, err, method.Nothing)
 }
 

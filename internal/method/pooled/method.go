@@ -31,4 +31,4 @@ func (*Keys) Section() *section.Section {
 }
 
 // Check asks for a learner on the Gram matrix.
-func (*Keys) Check(j *job.Job, in *section.Place) error { return learner.OnMatrix(j, in) }
+func (*Keys) Check(j *job.Job, in *section.Place) error { return learner.OnRows(j, in) }

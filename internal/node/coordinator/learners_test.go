@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	owners "github.com/mercer-fl/mercer/internal/local/all"
@@ -77,6 +78,32 @@ func TestEveryLearner(t *testing.T) {
 	}
 }
 
+// Two views of the rows go the whole way, too.
+func TestViews(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer("    label: label\n", "", "{name: rbf, gamma: 0.5}", "{name: linear}",
+		"{name: svc, C: 10, tol: 1.0e-8}", "{name: cca, view: [column 3, column 0, column 7]}").Replace(jobFile)
+	j := jobtest.Parse(t, fmt.Sprintf(text, openJob))
+	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) {
+		set, err := bundled.Load("wdbc")
+		if err != nil {
+			return nil, err
+		}
+		named := *set.Subset(span(0, 60))
+		named.Labels = nil
+		for c := range named.X.Cols() {
+			named.Columns = append(named.Columns, fmt.Sprint("column ", c))
+		}
+		return &named, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, shares)
+	done := w.mustRun(j)
+	checkLearnt(t, w, shares, done.ID, j, []string{"correlation", "correlation_training"})
+}
+
 func checkLearnt(t *testing.T, w *world, shares []partition.Share, id job.ID, j *job.Job, metrics []string) {
 	t.Helper()
 	boss := w.members[hub].boss
@@ -105,7 +132,7 @@ func checkLearnt(t *testing.T, w *world, shares []partition.Share, id job.ID, j 
 	if *r.Difference > 5e-3 {
 		t.Errorf("decisions differ from the pooled ones by %v", *r.Difference)
 	}
-	if (r.Exact == nil) != (j.Task().Numbers || j.Learner.Name() == "kpca") || r.Exact != nil && !*r.Exact {
+	if (r.Exact == nil) != (j.Task().Numbers || slices.Contains([]string{"kpca", "cca"}, j.Learner.Name())) || r.Exact != nil && !*r.Exact {
 		t.Errorf("exact is %v", r.Exact)
 	}
 	if len(r.Alone) != 3 || r.Alone[0].Failure != "" || len(r.Alone[0].Metrics) == 0 {

@@ -54,14 +54,14 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	for i := n; i < len(p.Test); i++ {
 		p.Test[i] = true
 	}
-	if j.Data.Scale == job.None {
-		return p, nil
+	if j.Data.Scale != job.None {
+		if p.Scaling, err = scale.Pooled(linalg.Pick(p.X, dataset.Complement(n, nil)), scale.Method(j.Data.Scale)); err != nil {
+			return nil, err
+		}
+		p.X = p.Scaling.Rows(p.X)
 	}
-	if p.Scaling, err = scale.Pooled(linalg.Pick(p.X, dataset.Complement(n, nil)), scale.Method(j.Data.Scale)); err != nil {
-		return nil, err
-	}
-	p.X = p.Scaling.Rows(p.X)
-	return p, nil
+	p.X, p.Test, err = learner.InViews(j.Learner, p.X, p.Columns, p.Test)
+	return p, err
 }
 
 // Problem returns the input of the learners.

@@ -1,0 +1,218 @@
+package learner
+
+import (
+	"errors"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/cca"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// CCA is canonical correlation analysis of two views of a row: some columns, and all others.
+type CCA struct {
+	FirstView      []string // names of columns
+	Components     int
+	Regularization float64
+}
+
+// maxViewColumns bounds the columns that a job file names.
+const maxViewColumns = 4096
+
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
+func (CCA) Name() string        { return "cca" }
+func (CCA) New() section.Values { return new(CCA) }
+func (CCA) Task() job.Task      { return job.Task{} }
+
+// Section declares the keys.
+func (p *CCA) Section() *section.Section {
+	return &section.Section{Doc: "Canonical correlation analysis: it finds pairs of scores, one of each view of a row, that go together.", Fields: []section.Field{
+		{Key: "view", Value: section.Words{Dst: &p.FirstView, Most: maxViewColumns, Example: "[age, weight]"},
+			Need: "add the names of the first view's columns, such as view: [age, weight]", Doc: "The columns of the first view; all others are the second."},
+		{Key: "n_components", Value: section.Whole{Dst: &p.Components}, Default: "2", Doc: "The number of pairs, 1 or more."},
+		{Key: "regularization", Value: section.Number{Dst: &p.Regularization}, Default: "0.1",
+			Doc: "The price of large weights, in the unit of the columns' squares; above 0."},
+	}, Finish: func(in *section.Place) error {
+		if err := in.Some("n_components", p.Components); err != nil {
+			return err
+		}
+		return in.Positive("regularization", p.Regularization)
+	}}
+}
+
+// Solver implements [OnKernel].
+func (p *CCA) Solver(uint64) Solver { return *p }
+
+// View implements [OnViews].
+func (p *CCA) View() []string { return p.FirstView }
+
+// Shape implements [Shaped].
+func (CCA) Shape() model.Shape { return model.Components }
+
+// Fit takes rows in turns for the first view and the second, as [InViews] arranges them. Its
+// scores are all pairs' in the first view, then all in the second.
+func (p CCA) Fit(t Training) (*Solution, error) {
+	var sides [2][]int
+	for i := range t.Kernel.Len() {
+		sides[i%2] = append(sides[i%2], i)
+	}
+	m, err := cca.Fit(kernel.Subset(t.Kernel, sides[0]), kernel.Subset(t.Kernel, sides[1]),
+		cca.Params{Components: p.Components, Regularization: p.Regularization, Interrupt: t.Interrupt})
+	if err != nil {
+		return nil, err
+	}
+	h := model.Head{Reading: model.Reading{Kind: model.NewKind(p.Name(), p.Shape())}}
+	for side, v := range []cca.View{m.X, m.Y} {
+		for c := range v.Dual.Rows {
+			h.Functions = append(h.Functions, score(v.Dual.Row(c), v.Centring, sides[side], t.Kernel.Len()))
+		}
+	}
+	f := dense(h, t)
+	for _, rho := range m.Correlations {
+		f.Eigenvalues = append(f.Eigenvalues, rho*rho)
+	}
+	f.Figures["correlation_training"] = m.Correlations[0]
+	return f, nil
+}
+
+// score writes a score as a function over rows of which some belong to its view:
+//
+//	sum_j a_j (k(x, j) - mean of k(x, .) - mean_j + mean)
+//
+// The mean of k(x, .) only shifts every a_j by their mean.
+func score(dual []float64, centring kernel.Centring, rows []int, n int) model.Function {
+	coef, rho := make([]float64, n), 0.0
+	shift := linalg.Sum(dual) / float64(len(dual))
+	for j, a := range dual {
+		coef[rows[j]] = a - shift
+		rho += a * (centring.Means[j] - centring.Mean)
+	}
+	return model.Dense(coef, rho)
+}
+
+// Measure adds the correlation of the first pair's scores on held-out rows.
+func (p CCA) Measure(f *Fitted, m Metrics) error {
+	if r, ok := correlation(f.Decisions, 0, f.Decisions.Cols/2); ok {
+		m["correlation"] = r
+	}
+	return nil
+}
+
+// correlation of two columns; false where one of them is constant.
+func correlation(m linalg.Matrix[float64], a, b int) (float64, bool) {
+	var meanA, meanB, aa, bb, ab float64
+	for i := range m.Rows {
+		meanA += m.Row(i)[a] / float64(m.Rows)
+		meanB += m.Row(i)[b] / float64(m.Rows)
+	}
+	for i := range m.Rows {
+		x, y := m.Row(i)[a]-meanA, m.Row(i)[b]-meanB
+		aa, bb, ab = aa+x*x, bb+y*y, ab+x*y
+	}
+	return ab / math.Sqrt(aa*bb), aa > 0 && bb > 0
+}
+
+// checkViews refuses jobs in which two views of a row make no sense: whole rows are decided by
+// products with rows of one view.
+func checkViews(j *job.Job, in *section.Place) error {
+	for _, k := range j.Kernels() {
+		if k.Name != job.Linear {
+			return in.Refuse("kernel", "learner %s needs the linear kernel, not %s; write kernel: {name: linear}", j.Learner.Name(), k.Name)
+		}
+	}
+	if j.Data.Label != "" && j.Data.Label != job.NoLabel {
+		return in.Refuse("data", "learner %s has no use for labels; remove label", j.Learner.Name())
+	}
+	return nil
+}
+
+// InViews returns the rows from which a job's learner learns. Of two views, each training row
+// stands there twice: with the columns of the first view, then with the others. The rest of its
+// numbers is 0, so that products within a view are its kernel. Held-out rows stay whole.
+func InViews(l job.Named, x linalg.Rows, columns []string, test []bool) (linalg.Rows, []bool, error) {
+	on, twofold := l.Values.(OnViews)
+	if !twofold {
+		return x, test, nil
+	}
+	v := &views{from: x}
+	var err error
+	if v.first, err = columnsOf(on.View(), columns); err != nil {
+		return nil, nil, err
+	}
+	var held []bool
+	for i, t := range test {
+		if t {
+			v.rows, held = append(v.rows, viewed{i, false, false}), append(held, true)
+			continue
+		}
+		v.rows = append(v.rows, viewed{i, false, true}, viewed{i, true, false})
+		held = append(held, false, false)
+	}
+	return v, held, nil
+}
+
+// Examples returns the number of rows of which n rows of training are made.
+func Examples(l job.Named, n int) int {
+	if _, twofold := l.Values.(OnViews); twofold {
+		return n / 2
+	}
+	return n
+}
+
+// columnsOf marks the columns of a view.
+func columnsOf(view, columns []string) ([]bool, error) {
+	at := make(map[string]int, len(columns))
+	for i, name := range columns {
+		at[name] = i
+	}
+	marks := make([]bool, len(columns))
+	for _, name := range view {
+		i, has := at[name]
+		if !has {
+			return nil, &noColumn{name}
+		}
+		marks[i] = true
+	}
+	if len(view) == len(columns) {
+		return nil, errors.New("view names all columns; leave some for the second view")
+	}
+	return marks, nil
+}
+
+// noColumn reports a name in a job that a table lacks.
+type noColumn struct{ name string }
+
+func (e *noColumn) Error() string {
+	return "the table has no column " + section.Quote(e.name) + ", which view names; write names of its columns"
+}
+
+// views are the rows that InViews returns.
+type views struct {
+	from  linalg.Rows
+	first []bool // columns of the first view
+	rows  []viewed
+}
+
+// viewed is a row, of which the columns of a view may be hidden.
+type viewed struct {
+	row         int
+	hidesFirst  bool
+	hidesSecond bool
+}
+
+// Shape implements [linalg.Rows].
+func (v *views) Shape() (rows, cols int) { return len(v.rows), len(v.first) }
+
+// ReadRow implements [linalg.Rows].
+func (v *views) ReadRow(i int, dst []float64) {
+	r := v.rows[i]
+	v.from.ReadRow(r.row, dst)
+	for c, first := range v.first {
+		if first && r.hidesFirst || !first && r.hidesSecond {
+			dst[c] = 0
+		}
+	}
+}
