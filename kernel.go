@@ -25,10 +25,10 @@ type prepared struct {
 // Linear is the inner product of two rows.
 type Linear struct{}
 
-// RBF is exp(-Gamma |x-z|^2), with |x-z| the Euclidean distance. Where Gamma is 0 it
-// is 1 over the number of columns times the variance of all numbers in the training
-// rows, as "scale" in scikit-learn.
-type RBF struct{ Gamma float64 }
+// RBF is Amplitude exp(-Gamma |x-z|^2), with |x-z| the Euclidean distance. Where Gamma
+// is 0 it is 1 over the number of columns times the variance of all numbers in the
+// training rows, as "scale" in scikit-learn. Amplitude 0 means 1.
+type RBF struct{ Gamma, Amplitude float64 }
 
 // Polynomial is (Gamma x.z + Coef0)^Degree. Gamma is as in [RBF]; Degree 0 means 3.
 type Polynomial struct {
@@ -44,9 +44,9 @@ type Laplacian struct{ Gamma float64 }
 // means 1.
 type Matern struct{ LengthScale, Nu float64 }
 
-// RationalQuadratic is (1 + |x-z|^2 / (2 Alpha LengthScale^2))^-Alpha. Both fields
-// default to 1.
-type RationalQuadratic struct{ LengthScale, Alpha float64 }
+// RationalQuadratic is Amplitude (1 + |x-z|^2 / (2 Alpha LengthScale^2))^-Alpha. All
+// fields default to 1.
+type RationalQuadratic struct{ LengthScale, Alpha, Amplitude float64 }
 
 // Cosine is the cosine of the angle between two rows.
 type Cosine struct{}
@@ -69,7 +69,7 @@ type Standard struct{ Kernel Kernel }
 func (Linear) prepare(rows linalg.Rows) (*prepared, error) { return plain("linear", rows) }
 
 func (k RBF) prepare(rows linalg.Rows) (*prepared, error) {
-	return &prepared{spec: kernel.Spec{Name: "rbf", Gamma: gamma(k.Gamma, rows)}, rows: rows}, nil
+	return &prepared{spec: kernel.Spec{Name: "rbf", Gamma: gamma(k.Gamma, rows), Amplitude: k.Amplitude}, rows: rows}, nil
 }
 
 func (k Polynomial) prepare(rows linalg.Rows) (*prepared, error) {
@@ -86,7 +86,7 @@ func (k Matern) prepare(rows linalg.Rows) (*prepared, error) {
 }
 
 func (k RationalQuadratic) prepare(rows linalg.Rows) (*prepared, error) {
-	s := kernel.Spec{Name: "rational-quadratic", LengthScale: k.LengthScale, Alpha: k.Alpha}
+	s := kernel.Spec{Name: "rational-quadratic", LengthScale: k.LengthScale, Alpha: k.Alpha, Amplitude: k.Amplitude}
 	return &prepared{spec: s, rows: rows}, nil
 }
 

@@ -7,9 +7,9 @@
 // With D = max(0, x.x + z.z - 2 x.z), the squared Euclidean distance:
 //
 //	linear              x.z
-//	rbf                 exp(-gamma D)
+//	rbf                 amplitude exp(-gamma D)
 //	polynomial          (gamma x.z + coef0)^degree
-//	rational-quadratic  (1 + D / (2 alpha length_scale^2))^-alpha
+//	rational-quadratic  amplitude (1 + D / (2 alpha length_scale^2))^-alpha
 //	laplacian           exp(-gamma sqrt(D))
 //	matern              nu 0.5, 1.5, 2.5 (Rasmussen and Williams 2006, equations 4.14, 4.17)
 //	cosine              x.z / sqrt(x.x z.z)

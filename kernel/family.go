@@ -20,9 +20,9 @@ type family struct {
 func families() []family {
 	return []family{
 		{"linear", nil, linear},
-		{"rbf", []string{"gamma"}, rbf},
+		{"rbf", []string{"gamma", amplitude}, rbf},
 		{"polynomial", []string{"gamma", "coef0", "degree"}, polynomial},
-		{"rational-quadratic", []string{"length_scale", "alpha"}, rationalQuadratic},
+		{"rational-quadratic", []string{"length_scale", "alpha", amplitude}, rationalQuadratic},
 		{"laplacian", []string{"gamma"}, laplacian},
 		{"matern", []string{"length_scale", "nu"}, matern},
 		{"cosine", nil, fixed("cosine", cosine)},
@@ -33,6 +33,9 @@ func families() []family {
 
 // coefficients is the parameter of dot-product, a list.
 const coefficients = "coefficients"
+
+// amplitude is the parameter that multiplies a kernel.
+const amplitude = "amplitude"
 
 // maxDegree bounds the powers of polynomial and dot-product.
 const maxDegree = 64
@@ -141,6 +144,10 @@ func parameters() []parameter {
 		{
 			"nu", 1.5, func(s Spec) float64 { return s.Nu }, func(s *Spec, v float64) { s.Nu = v },
 			func(v float64) bool { return v == 0.5 || v == 1.5 || v == 2.5 }, "0.5, 1.5 or 2.5",
+		},
+		{
+			amplitude, 1, func(s Spec) float64 { return s.Amplitude }, func(s *Spec, v float64) { s.Amplitude = v },
+			positive, above,
 		},
 	}
 }

@@ -53,6 +53,21 @@ func (k mapped) Map(dst, xz []float64, xx float64, zz []float64) {
 	k.of(dst[:len(xz)], xz, xx, zz[:len(xz)])
 }
 
+// amplified is a kernel times a number above 0.
+type amplified struct {
+	Kernel
+	by float64
+}
+
+func (k amplified) At(xz, xx, zz float64) float64 { return k.by * k.Kernel.At(xz, xx, zz) }
+
+func (k amplified) Map(dst, xz []float64, xx float64, zz []float64) {
+	k.Kernel.Map(dst, xz, xx, zz)
+	for j := range dst[:len(xz)] {
+		dst[j] *= k.by
+	}
+}
+
 // cosine is 0 when a row is 0, as in scikit-learn.
 func cosine(xz, xx, zz float64) float64 {
 	if xx == 0 || zz == 0 {

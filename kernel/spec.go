@@ -16,6 +16,8 @@ type Spec struct {
 	LengthScale float64 `yaml:"length_scale,omitempty" json:"length_scale,omitempty"` // rational-quadratic, matern: > 0, default 1
 	Alpha       float64 `yaml:"alpha,omitempty" json:"alpha,omitempty"`               // rational-quadratic: > 0, default 1
 	Nu          float64 `yaml:"nu,omitempty" json:"nu,omitempty"`                     // matern: 0.5, 1.5 or 2.5, default 1.5
+	// Amplitude multiplies rbf and rational-quadratic: > 0, default 1.
+	Amplitude float64 `yaml:"amplitude,omitempty" json:"amplitude,omitempty"`
 	// Coefficients lists the factors of the powers of x.z in dot-product, from the constant on: 2 to
 	// 65 numbers, none below 0, the last above 0; no default.
 	Coefficients []float64 `yaml:"coefficients,omitempty,flow" json:"coefficients,omitempty"`
@@ -27,13 +29,18 @@ func New(s Spec) (Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.build(s), nil
+	k := f.build(s)
+	if s.Amplitude == 0 || s.Amplitude == 1 { // 0: the kernel takes none
+		return k, nil
+	}
+	return amplified{k, s.Amplitude}, nil
 }
 
 // Canonical returns the one text for all spellings of the same kernel, with
 // every parameter that it takes made explicit: "polynomial gamma=1 coef0=0
-// degree=3". Numbers are written so that [Parse] reads back the same bits. It
-// fails where New does.
+// degree=3". Only an amplitude of 1 is left out, so that descriptions from before
+// there were amplitudes stay canonical. Numbers are written so that [Parse] reads
+// back the same bits. It fails where New does.
 func (s Spec) Canonical() (string, error) {
 	s, f, err := s.complete()
 	if err != nil {
@@ -41,7 +48,7 @@ func (s Spec) Canonical() (string, error) {
 	}
 	text := f.name
 	for _, p := range parameters() {
-		if f.takesParameter(p.name) {
+		if f.takesParameter(p.name) && !(p.name == amplitude && s.Amplitude == 1) {
 			text += " " + p.name + "=" + number(p.get(s))
 		}
 	}

@@ -33,13 +33,13 @@ func TestNewRefuses(t *testing.T) {
 		{kernel.Spec{Name: "rbf", Gamma: -1}, "kernel: gamma of rbf is -1; it must be " + above},
 		{kernel.Spec{Name: "rbf", Gamma: math.NaN()}, "kernel: gamma of rbf is NaN; it must be " + above},
 		{kernel.Spec{Name: "rbf", Gamma: math.Inf(1)}, "kernel: gamma of rbf is +Inf; it must be " + above},
-		{kernel.Spec{Name: "rbf", Gamma: 1, Degree: 2}, "kernel: rbf takes no degree; it takes gamma"},
+		{kernel.Spec{Name: "rbf", Gamma: 1, Degree: 2}, "kernel: rbf takes no degree; it takes gamma, amplitude"},
 		{kernel.Spec{Name: "linear", Gamma: 1}, "kernel: linear takes no gamma; it takes no parameters"},
 		{kernel.Spec{Name: "polynomial", Gamma: 1, Degree: -1}, "kernel: degree of polynomial is -1; it must be 1 to 64"},
 		{kernel.Spec{Name: "polynomial", Gamma: 1, Degree: 65}, "kernel: degree of polynomial is 65; it must be 1 to 64"},
 		{kernel.Spec{Name: "polynomial", Gamma: 1, Coef0: -1}, "kernel: coef0 of polynomial is -1; it must be 0 or more, or the kernel is not positive semidefinite"},
 		{kernel.Spec{Name: "matern", Nu: 1}, "kernel: nu of matern is 1; it must be 0.5, 1.5 or 2.5"},
-		{kernel.Spec{Name: "rbf", Gamma: 1, Coefficients: []float64{0, 1}}, "kernel: rbf takes no coefficients; it takes gamma"},
+		{kernel.Spec{Name: "rbf", Gamma: 1, Coefficients: []float64{0, 1}}, "kernel: rbf takes no coefficients; it takes gamma, amplitude"},
 		{kernel.Spec{Name: "dot-product", Gamma: 1, Coefficients: []float64{0, 1}}, "kernel: dot-product takes no gamma; it takes coefficients"},
 		{kernel.Spec{Name: "dot-product"}, "kernel: dot-product needs 2 to 65 coefficients, of the powers 0, 1 and so on; there are 0"},
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1}}, "kernel: dot-product needs 2 to 65 coefficients, of the powers 0, 1 and so on; there are 1"},
@@ -47,6 +47,9 @@ func TestNewRefuses(t *testing.T) {
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, -1, 1}}, "kernel: the coefficient of power 1 is -1; it must be 0 or a number above 0 (1e-100 to 1e100), or dot-product is not positive semidefinite"},
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, math.NaN()}}, "kernel: the coefficient of power 1 is NaN; it must be 0 or a number above 0 (1e-100 to 1e100), or dot-product is not positive semidefinite"},
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1, 1, 0}}, "kernel: the last coefficient is 0; leave it out"},
+		{kernel.Spec{Name: "rbf", Gamma: 1, Amplitude: -2}, "kernel: amplitude of rbf is -2; it must be a number above 0 (1e-100 to 1e100)"},
+		{kernel.Spec{Name: "rational-quadratic", Amplitude: math.NaN()}, "kernel: amplitude of rational-quadratic is NaN; it must be a number above 0 (1e-100 to 1e100)"},
+		{kernel.Spec{Name: "laplacian", Gamma: 1, Amplitude: 2}, "kernel: laplacian takes no amplitude; it takes gamma"},
 		{kernel.Spec{Name: "rational-quadratic", Alpha: -2}, "kernel: alpha of rational-quadratic is -2; it must be a number above 0 (1e-100 to 1e100)"},
 	} {
 		if k, err := kernel.New(c.spec); err == nil || err.Error() != c.want {
@@ -94,6 +97,9 @@ func TestCanonical(t *testing.T) {
 	}{
 		{kernel.Spec{Name: "linear"}, "linear"},
 		{kernel.Spec{Name: "rbf", Gamma: 0.1}, "rbf gamma=0.1"},
+		{kernel.Spec{Name: "rbf", Gamma: 0.1, Amplitude: 1}, "rbf gamma=0.1"},
+		{kernel.Spec{Name: "rbf", Gamma: 0.1, Amplitude: 2.5}, "rbf gamma=0.1 amplitude=2.5"},
+		{kernel.Spec{Name: "rational-quadratic", Amplitude: 4}, "rational-quadratic length_scale=1 alpha=1 amplitude=4"},
 		{kernel.Spec{Name: "polynomial", Gamma: 1}, "polynomial gamma=1 coef0=0 degree=3"},
 		{kernel.Spec{Name: "polynomial", Gamma: 1, Degree: 3}, "polynomial gamma=1 coef0=0 degree=3"},
 		{kernel.Spec{Name: "polynomial", Gamma: 1, Degree: 1}, "polynomial gamma=1 coef0=0 degree=1"},
@@ -113,6 +119,8 @@ func TestCanonical(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"rbf gamma=0.50":                `kernel: the description "rbf gamma=0.50" is not canonical; it should read "rbf gamma=0.5"`,
+		"rbf gamma=1 amplitude=1":       `kernel: the description "rbf gamma=1 amplitude=1" is not canonical; it should read "rbf gamma=1"`,
+		"rbf gamma=1 amplitude=0":       `kernel: the description "rbf gamma=1 amplitude=0" is not canonical; it should read "rbf gamma=1"`,
 		"rbf  gamma=0.5":                `kernel: the description "rbf  gamma=0.5" is not canonical; it should read "rbf gamma=0.5"`,
 		"matern":                        `kernel: the description "matern" is not canonical; it should read "matern length_scale=1 nu=1.5"`,
 		"rbf gamma=1 gamma=2":           `kernel: the description "rbf gamma=1 gamma=2" is not canonical; it should read "rbf gamma=2"`,

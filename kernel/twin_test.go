@@ -14,8 +14,10 @@ func specs() []kernel.Spec {
 	return []kernel.Spec{
 		{Name: "linear"},
 		{Name: "rbf", Gamma: 0.3},
+		{Name: "rbf", Gamma: 0.3, Amplitude: 2.5},
 		{Name: "polynomial", Gamma: 0.5, Coef0: 1, Degree: 4},
 		{Name: "rational-quadratic", LengthScale: 1.5, Alpha: 0.7},
+		{Name: "rational-quadratic", LengthScale: 1.5, Alpha: 0.7, Amplitude: 0.3},
 		{Name: "laplacian", Gamma: 0.4},
 		{Name: "matern", LengthScale: 2, Nu: 0.5},
 		{Name: "matern", LengthScale: 2, Nu: 1.5},
@@ -34,6 +36,10 @@ func twin(s kernel.Spec, x, z []float64) float64 {
 		xx += x[i] * x[i]
 		zz += z[i] * z[i]
 		d += (x[i] - z[i]) * (x[i] - z[i])
+	}
+	if a := s.Amplitude; a != 0 {
+		s.Amplitude = 0
+		return a * twin(s, x, z)
 	}
 	r := math.Sqrt(d) / s.LengthScale
 	switch s.Name {

@@ -120,6 +120,9 @@ func (l *libsvmWriter) classifier(top string) error {
 
 // libsvmKernel returns the lines of the kernel.
 func libsvmKernel(s kernel.Spec) (string, error) {
+	if s.Amplitude != 0 {
+		return "", fmt.Errorf("its files hold no amplitude, and the kernel here has %g; train without one", s.Amplitude)
+	}
 	switch s.Name {
 	case "linear":
 		return "kernel_type linear\n", nil

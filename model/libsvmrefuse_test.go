@@ -53,6 +53,7 @@ func TestWriteLIBSVMRefuses(t *testing.T) {
 	linear := kernel.Spec{Name: "linear"}
 	for want, m := range map[string]*model.Model{
 		"model: LIBSVM: its files hold no ridge model":                                                                              one(model.Ridge, linear),
+		"model: LIBSVM: its files hold no amplitude, and the kernel here has 2; train without one":                                  one(model.SVR, kernel.Spec{Name: "rbf", Gamma: 1, Amplitude: 2}),
 		"model: LIBSVM: its files hold no cosine kernel; linear, rbf and polynomial can be exported":                                one(model.SVR, kernel.Spec{Name: "cosine"}),
 		`model: LIBSVM: its classes are whole numbers of 32 bits, and one here is "01"; rename the classes and train again`:         one(model.SVC, linear, "1", "01"),
 		`model: LIBSVM: its classes are whole numbers of 32 bits, and one here is "3000000000"; rename the classes and train again`: one(model.SVC, linear, "3000000000", "1"),

@@ -64,7 +64,7 @@ func cellKernel(k kernel.Spec) string {
 		name  string
 		value float64
 	}{
-		{"gamma", k.Gamma}, {"coef0", k.Coef0}, {"degree", float64(k.Degree)}, {"alpha", k.Alpha}, {"length_scale", k.LengthScale}, {"nu", k.Nu},
+		{"gamma", k.Gamma}, {"coef0", k.Coef0}, {"degree", float64(k.Degree)}, {"alpha", k.Alpha}, {"length_scale", k.LengthScale}, {"nu", k.Nu}, {"amplitude", k.Amplitude},
 	} {
 		if p.value != 0 {
 			s += fmt.Sprintf(", %s = %.4g", p.name, p.value)

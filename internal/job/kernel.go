@@ -20,6 +20,7 @@ type Kernel struct {
 	Alpha       float64 // rational-quadratic
 	LengthScale float64 // rational-quadratic, matern
 	Nu          float64 // matern
+	Amplitude   float64 // rbf, rational-quadratic; 0 for 1
 	// Coefficients lists the factors of the powers of x.z in dot-product, from the constant on.
 	Coefficients []float64
 }
@@ -40,7 +41,7 @@ const (
 func (k Kernel) Spec() kernel.Spec {
 	return kernel.Spec{
 		Name: string(k.Name), Gamma: k.Gamma, Coef0: k.Coef0, Degree: k.Degree,
-		Alpha: k.Alpha, LengthScale: k.LengthScale, Nu: k.Nu, Coefficients: k.Coefficients,
+		Alpha: k.Alpha, LengthScale: k.LengthScale, Nu: k.Nu, Amplitude: k.Amplitude, Coefficients: k.Coefficients,
 	}
 }
 
@@ -83,9 +84,9 @@ func kernelNames() []KernelName {
 func (k KernelName) Formula() string {
 	return map[KernelName]string{
 		Linear:            "x·z",
-		RBF:               "exp(-gamma D)",
+		RBF:               "amplitude exp(-gamma D)",
 		Polynomial:        "(gamma x·z + coef0)^degree",
-		RationalQuadratic: "(1 + D / (2 alpha length_scale²))^(-alpha)",
+		RationalQuadratic: "amplitude (1 + D / (2 alpha length_scale²))^(-alpha)",
 		Laplacian:         "exp(-gamma √D)",
 		Matern:            "the Matérn kernel of smoothness nu at the distance √D / length_scale",
 		Cosine:            "x·z / √(x·x z·z)",
@@ -102,14 +103,16 @@ func (k KernelName) Formula() string {
 // Keys returns the keys that a kernel takes, beside its name.
 func (k KernelName) Keys() []string {
 	switch k {
-	case RBF, Laplacian:
+	case RBF:
+		return []string{"gamma", "gamma_unit", "amplitude"}
+	case Laplacian:
 		return []string{"gamma", "gamma_unit"}
 	case LaplacianProduct:
 		return []string{"gamma"}
 	case Polynomial:
 		return []string{"gamma", "gamma_unit", "coef0", "degree"}
 	case RationalQuadratic:
-		return []string{"alpha", "length_scale"}
+		return []string{"alpha", "length_scale", "amplitude"}
 	case Matern:
 		return []string{"length_scale", "nu"}
 	case DotProduct:
@@ -138,6 +141,8 @@ func (k *Kernel) Section() *section.Section {
 		{Key: "length_scale", Value: section.Number{Dst: &k.LengthScale}, List: true, Else: "1",
 			Doc: "The length scale of rational-quadratic and matern, above 0."},
 		{Key: "nu", Value: section.Number{Dst: &k.Nu}, List: true, Else: "1.5", Doc: "The smoothness of matern: 0.5, 1.5 or 2.5."},
+		{Key: "amplitude", Value: section.Number{Dst: &k.Amplitude}, List: true, Else: "1",
+			Doc: "The factor, above 0, before rbf and rational-quadratic: of gp, the variance of the function."},
 		{Key: "coefficients", Value: section.Numbers{Dst: &k.Coefficients, Most: maxCoefficients}, Else: "none; dot-product needs them",
 			Doc: "The factors of the powers of the inner product in dot-product, from the constant on: 2 to 65 numbers, none below 0."},
 	}, Finish: k.finish}
@@ -147,7 +152,7 @@ func (k *Kernel) Section() *section.Section {
 // for the rational quadratic and Matérn the defaults of the kernels of its Gaussian
 // processes.
 func (k *Kernel) finish(in *section.Place) error {
-	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "clause", "alpha", "length_scale", "nu", "coefficients"} {
+	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "clause", "alpha", "length_scale", "nu", "amplitude", "coefficients"} {
 		if in.Given(key) && !slices.Contains(k.Name.Keys(), key) {
 			return in.Refuse(key, "the %s kernel has no %s; remove it", k.Name, key)
 		}
@@ -184,11 +189,28 @@ func (k *Kernel) finishParameter(in *section.Place, key string) error {
 	case "length_scale":
 		in.Fallback(key, &k.LengthScale, 1)
 		return in.Positive(key, k.LengthScale)
+	case "amplitude":
+		return k.finishAmplitude(in)
 	case "nu":
 		in.Fallback(key, &k.Nu, 1.5)
 		if k.Nu != 0.5 && k.Nu != 1.5 && k.Nu != 2.5 {
 			return in.Refuse(key, "nu is %g; write 0.5, 1.5 or 2.5", k.Nu)
 		}
+	}
+	return nil
+}
+
+// finishAmplitude leaves an amplitude of 1 out, so that job files with it and without it are one
+// job.
+func (k *Kernel) finishAmplitude(in *section.Place) error {
+	if !in.Given("amplitude") {
+		return nil
+	}
+	if err := in.Positive("amplitude", k.Amplitude); err != nil {
+		return err
+	}
+	if k.Amplitude == 1 {
+		k.Amplitude = 0
 	}
 	return nil
 }

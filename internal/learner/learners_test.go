@@ -3,6 +3,7 @@ package learner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -223,27 +224,37 @@ func TestHeadsAreTheWholeModel(t *testing.T) {
 		task.Test[i] = true
 	}
 	for name, m := range methods() {
-		t.Run(name, func(t *testing.T) {
-			f, err := Fit(t.Context(), task, Spec{Kernel: rbf(t), Solver: m}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			vectors := linalg.New[float64](len(f.Support), 30)
-			for i, r := range f.Support {
-				copy(vectors.Row(i), rows.Row(r))
-			}
-			again, err := model.New(kernel.Spec{Name: "rbf", Gamma: 0.5}, nil, vectors, f.Head)
-			if err != nil {
-				t.Fatal(err)
-			}
-			decisions, err := again.Decisions(rows.Panel(60, 90))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d, err := Difference(decisions, f.Decisions); err != nil || d > 1e-8 {
-				t.Errorf("decisions differ by %v, %v", d, err)
-			}
-		})
+		for _, spec := range []kernel.Spec{{Name: "rbf", Gamma: 0.5}, {Name: "rbf", Gamma: 0.5, Amplitude: 2.5}} {
+			t.Run(fmt.Sprint(name, spec.Amplitude), func(t *testing.T) { checkHead(t, task, spec, m, rows) })
+		}
+	}
+}
+
+// checkHead checks that a model of a fitted head and its rows decides as the fit did about the last rows.
+func checkHead(t *testing.T, task Problem, spec kernel.Spec, m Solver, rows linalg.Matrix[float64]) {
+	t.Helper()
+	k, err := kernel.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Fit(t.Context(), task, Spec{Kernel: k, Solver: m}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors := linalg.New[float64](len(f.Support), 30)
+	for i, r := range f.Support {
+		copy(vectors.Row(i), rows.Row(r))
+	}
+	again, err := model.New(spec, nil, vectors, f.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decisions, err := again.Decisions(rows.Panel(60, 90))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := Difference(decisions, f.Decisions); err != nil || d > 1e-8 {
+		t.Errorf("decisions differ by %v, %v", d, err)
 	}
 }
 

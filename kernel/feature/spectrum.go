@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -56,10 +57,13 @@ func Matern(lengthScale, nu float64) Spectrum {
 
 // SpectrumOf returns the spectrum of the kernel that s describes. Kernels that
 // depend on more than the distance of x and z have none, which is an error. So
-// is a kernel that kernel.New refuses.
+// is a kernel that kernel.New refuses, or one with an amplitude.
 func SpectrumOf(s kernel.Spec) (Spectrum, error) {
 	if _, err := kernel.New(s); err != nil {
 		return Spectrum{}, err
+	}
+	if s.Amplitude != 0 && s.Amplitude != 1 {
+		return Spectrum{}, errors.New("feature: no random features of a kernel with an amplitude; leave amplitude out")
 	}
 	switch s.Name {
 	case "rbf":

@@ -17,6 +17,9 @@ func Features(k kernel.Spec, seed [32]byte, features, width int) (feature.Map, e
 	if features < 2 || features%2 != 0 || width < 1 {
 		return feature.Map{}, fmt.Errorf("moments: %d features of %d columns; features come in pairs", features, width)
 	}
+	if k.Amplitude != 0 && k.Amplitude != 1 {
+		return feature.Map{}, fmt.Errorf("moments: there are no random features of a kernel with amplitude %g; leave amplitude out", k.Amplitude)
+	}
 	w := linalg.New[float64](features/2, width)
 	source := func(direction int) feature.Normals {
 		return prg.New(seed, "moments/direction", binary.LittleEndian.AppendUint64(nil, uint64(direction)))

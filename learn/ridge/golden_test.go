@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/mercer-fl/mercer/kernel"
@@ -19,7 +20,8 @@ import (
 
 // The values in testdata/golden.json are scikit-learn 1.2.1's on the diabetes
 // data: columns standardised over all rows, every fourth row is test; the
-// Gaussian processes see targets standardised by the training rows.
+// Gaussian processes see targets standardised by the training rows. Values with an
+// amplitude other than 1 are scikit-learn 1.9.1's.
 type golden struct {
 	Gamma       float64
 	Alpha       float64 // of ridge; of the rational quadratic kernel
@@ -138,6 +140,16 @@ func (d diabetes) kernels(t *testing.T, spec kernel.Spec) (kernel.Source, linalg
 	return kernel.Of(kernel.LinearGram(d.train), k), cross
 }
 
+// standardised returns the training targets with mean 0 and deviation 1.
+func (d diabetes) standardised() []float64 {
+	mean, deviation := moments(d.trainTarget)
+	y := make([]float64, len(d.trainTarget))
+	for i, v := range d.trainTarget {
+		y[i] = (v - mean) / deviation
+	}
+	return y
+}
+
 // near compares the first values, of which there are count.
 func near(t *testing.T, what string, count int, got, want []float64, tol float64) {
 	t.Helper()
@@ -168,15 +180,7 @@ func TestRidgeAsScikitLearn(t *testing.T) {
 
 func TestGPAsScikitLearn(t *testing.T) {
 	g, d := readGolden(t), load(t)
-	mean, deviation := moments(d.trainTarget)
-	y := make([]float64, len(d.trainTarget))
-	for i, v := range d.trainTarget {
-		y[i] = (v - mean) / deviation
-	}
-	prior := make([]float64, d.test.Rows)
-	for i := range prior {
-		prior[i] = 1
-	}
+	y := d.standardised()
 	for name, c := range map[string]struct {
 		spec  kernel.Spec
 		count int // of golden means and deviations
@@ -189,9 +193,42 @@ func TestGPAsScikitLearn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// scikit-learn adds 1e-10 to the diagonal.
-		near(t, name+": likelihood", 1, []float64{gp.LogMarginalLikelihood}, []float64{g[name].Likelihood}, 1e-7)
-		near(t, name+": mean", c.count, gp.Predict(cross), g[name].FirstMean, 1e-8)
-		near(t, name+": deviation", c.count, gp.Deviations(cross, prior), g[name].FirstStd, 1e-8)
+		asScikitLearn(t, name, g[name], c.count, gp, cross, 1)
+	}
+}
+
+// asScikitLearn compares a process, and the first of its means and deviations of the test rows, each
+// of which has that kernel value with itself.
+func asScikitLearn(t *testing.T, name string, want golden, count int, gp *ridge.GP, cross linalg.Matrix[float64], own float64) {
+	t.Helper()
+	prior := slices.Repeat([]float64{own}, cross.Rows)
+	// scikit-learn adds 1e-10 to the diagonal.
+	near(t, name+": likelihood", 1, []float64{gp.LogMarginalLikelihood}, []float64{want.Likelihood}, 1e-7)
+	near(t, name+": mean", count, gp.Predict(cross), want.FirstMean, 1e-8)
+	near(t, name+": deviation", count, gp.Deviations(cross, prior), want.FirstStd, 1e-8)
+}
+
+// The kernel with an amplitude is scikit-learn's ConstantKernel times the kernel, whether the kernel
+// or the process has the amplitude.
+func TestAmplitudeAsScikitLearn(t *testing.T) {
+	g, d := readGolden(t), load(t)
+	y := d.standardised()
+	for name, spec := range map[string]kernel.Spec{
+		"gp_rbf_amplitude": {Name: "rbf", Gamma: 1 / (2 * g["gp_rbf_amplitude"].LengthScale * g["gp_rbf_amplitude"].LengthScale)},
+		"gp_rq_amplitude":  {Name: "rational-quadratic", LengthScale: g["gp_rq_amplitude"].LengthScale, Alpha: g["gp_rq_amplitude"].Alpha},
+	} {
+		want := g[name]
+		src, cross := d.kernels(t, spec)
+		gp, err := ridge.FitGP(src, y, ridge.GPParams{Amplitude: want.Amplitude2, Noise: want.Noise})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asScikitLearn(t, name+" of the process", want, 10, gp, cross, 1)
+		spec.Amplitude = want.Amplitude2
+		src, cross = d.kernels(t, spec)
+		if gp, err = ridge.FitGP(src, y, ridge.GPParams{Noise: want.Noise}); err != nil {
+			t.Fatal(err)
+		}
+		asScikitLearn(t, name+" of the kernel", want, 10, gp, cross, want.Amplitude2)
 	}
 }

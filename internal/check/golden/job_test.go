@@ -129,7 +129,7 @@ func settings(section string) []string {
 	case "kernel":
 		return []string{
 			"gamma: 2", "gamma: -1", "gamma: [1, 2]", "gamma_unit: median", "gamma_unit: norm", "coef0: 1", "coef0: -1", "degree: 3", "degree: 0", "degree: 2.5", "clause: 2", "alpha: 2",
-			"alpha: 0", "length_scale: 2", "nu: 2.5", "nu: 2", "gama: 2",
+			"alpha: 0", "length_scale: 2", "nu: 2.5", "nu: 2", "amplitude: 2", "amplitude: [1, 2]", "amplitude: 0", "gama: 2",
 		}
 	case "learner":
 		return []string{

@@ -56,6 +56,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "kernel", "{name: rational-quadratic}", "kernel.length_scale", "1"},
 	{"okra", "kernel", "{name: matern}", "kernel.length_scale", "1"},
 	{"okra", "kernel", "{name: matern}", "kernel.nu", "1.5"},
+	{"okra", "kernel", "{name: rbf, gamma: 1}", "kernel.amplitude", ""},
 	{"okra", "kernel", "{name: rbf, gamma: 1}", "kernel.coefficients", ""},
 	{"okra", "", "", "protocol.encoder", "hadamard"},
 	{"okra", "protocol", "{name: okra, mode: paper}", "protocol.encoder", "block"},

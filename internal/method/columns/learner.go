@@ -72,6 +72,10 @@ func (s *Learner) WriteFunctions(out io.Writer, format string) error {
 		w.Float64(g.A)
 		w.Float64(g.B)
 	}
+	if k.Amplitude != 0 {
+		w.String("amplitude")
+		w.Float64(k.Amplitude)
+	}
 	_, err := out.Write(w.Bytes())
 	return err
 }

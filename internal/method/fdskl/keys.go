@@ -122,6 +122,8 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 		return in.Refuse("learner", "protocol fdskl and learner %s do not go together; fdskl runs %s", j.Learner.Name(), learner.Able[learner.OnLoss](", "))
 	case len(j.Kernels()) > 1 || !slices.Contains([]job.KernelName{job.RBF, job.Laplacian, job.LaplacianProduct, job.RationalQuadratic, job.Matern}, j.Kernel.Name):
 		return in.Refuse("kernel", "protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern")
+	case j.Kernel.Amplitude != 0:
+		return in.Refuse("kernel", "protocol fdskl has random features, which have no amplitude in this version; remove amplitude")
 	case k.Active > len(j.Parties()):
 		return in.Refuse("protocol", "%d active workers of %d parties; write up to %d", k.Active, len(j.Parties()), len(j.Parties()))
 	case k.Active > 1 && j.Prediction == job.Open:

@@ -124,6 +124,8 @@ func checkKernel(k job.Kernel, in *section.Place) error {
 		return in.Refuse("kernel", "learner cf-komd has no kernel %s; it has %s", k.Name, section.Join(known))
 	case k.GammaUnit != "":
 		return in.Refuse("kernel", "fedcfk has no gamma_unit; give gamma as a number")
+	case k.Amplitude != 0:
+		return in.Refuse("kernel", "a kernel between items has no amplitude, since its values are brought to at most 1; remove amplitude")
 	case k.Name == job.Polynomial && k.Gamma != 1:
 		return in.Refuse("kernel", "gamma of a kernel between items is %g; it is (C + coef0)^degree, so write gamma: 1", k.Gamma)
 	case k.Name == job.Polynomial && k.Degree > job.MaxItemDegree:

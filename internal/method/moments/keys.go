@@ -80,6 +80,8 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
 	case k.Directions > 0 && components > k.Directions:
 		return in.Refuse("learner", "%d components of %d directions; ask for at most as many", components, k.Directions)
+	case j.Kernel.Amplitude != 0:
+		return in.Refuse("kernel", "protocol moments has random features, which have no amplitude in this version; remove amplitude")
 	case components*k.mostDirections() > maxTold:
 		return in.Refuse("learner", "%d components of %d directions are more than %d weights; give fewer", components, k.mostDirections(), maxTold)
 	case j.Data.Folds > 0:
