@@ -55,6 +55,9 @@ func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
 	if err != nil {
 		return linalg.Matrix[float64]{}, err
 	}
+	if c.Most > 0 && !s.ofProducts() {
+		return linalg.Matrix[float64]{}, fmt.Errorf("komd: kernel %s compares lists, and there are ratings", s.Name)
+	}
 	if err := c.check(); err != nil {
 		return linalg.Matrix[float64]{}, err
 	}
@@ -68,6 +71,12 @@ func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
 		}
 	}
 	return k, nil
+}
+
+// ofProducts says that the kernel is a function of inner products, which ratings have as well as
+// lists.
+func (s Spec) ofProducts() bool {
+	return s.Name == Linear || s.Name == Polynomial || s.Name == DotProduct || s.Name == RBF
 }
 
 // row sets dst to the normalised kernel of item i with items 0 to i.

@@ -121,7 +121,7 @@ func settings(section string) []string {
 	case "protocol":
 		return []string{
 			"mode: paper", "mode: hardened", "mode: other", "encoder: haar", "encoder: hbh", "encoder: block", "encoder: flake", "wire: float64", "rounds: 4", "rounds: 1", "adversary: semi-honest",
-			"corrupted: 0", "corrupted: 0.2", "dropped: 0", "dropped: 0.2", "dropped: 2", "threshold: 3", "threshold: 1", "margin: none", "items: [a, b, c]", "participation: 0.5", "decoys: 2",
+			"corrupted: 0", "corrupted: 0.2", "dropped: 0", "dropped: 0.2", "dropped: 2", "threshold: 3", "threshold: 1", "margin: none", "items: [a, b, c]", "ratings: 5", "participation: 0.5", "decoys: 2",
 			"omitted: 0", "omitted: 0.1", "directions: 64", "directions: 63", "directions: 0", "max_ids: 100", "max_ids: -1", "classes: [a, b]", "classes: [a]", "targets: [0, 1]", "targets: [1, 0]",
 			"deviations: true", "bins: 64", "bins: 63", "hashes: 2", "packages: 8", "cohort: 200", "cohort: 1", "aggregation: secagg", "training: faithful", "training: block", "bits: 8", "bits: 9",
 			"tree: star", "active: 2", "active: 0", "rounds: 4, rounds: 5", "encoders: haar",

@@ -75,6 +75,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"fedcfk", "", "", "protocol.margin", "corrupted"},
 	{"fedcfk", "protocol", "{name: fedcfk, mode: paper}", "protocol.margin", ""},
 	{"fedcfk", "", "", "protocol.items", ""},
+	{"fedcfk", "", "", "protocol.ratings", ""},
 	{"fedcfk", "", "", "protocol.participation", ""},
 	{"fedcfk", "protocol", "{name: fedcfk, mode: paper}", "protocol.participation", "0.1"},
 	{"fedcfk", "", "", "protocol.decoys", ""},

@@ -116,21 +116,21 @@ func (c Crowd) CheckCatalogue() error {
 
 // possible refuses counts that no first sum of these people has.
 func (c Crowd) possible(survivors []string, likes []int64) error {
-	if len(likes) != c.Items {
-		return fmt.Errorf("counts of %d items, the catalogue has %d", len(likes), c.Items)
+	if n := c.firstEntries(); len(likes) != n {
+		return fmt.Errorf("counts of %d items, the catalogue has %d", len(likes)*c.Items/n, c.Items)
 	}
-	for i, n := range likes {
+	for i, n := range c.Popularity(likes) {
 		if n < 0 || n > int64(len(survivors)) {
 			return fmt.Errorf("item %d is liked by %d of %d people", i, n, len(survivors))
 		}
 	}
-	return nil
+	return c.possibleSquares(c.Popularity(likes), c.Squares(likes))
 }
 
 // Spec returns the settings with which the given number of clients add up entries that are 0
-// or 1.
+// or 1, or products of two ratings.
 func (c Crowd) Spec(clients, entries int) secagg.Spec {
-	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: 1})
+	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: c.bound()})
 }
 
 // pairSpec returns the settings of the second sum: its clients tolerate as many absences as

@@ -82,7 +82,7 @@ func TestVectorsOfADevice(t *testing.T) {
 				kept = append(kept, i)
 			}
 		}
-		d := Device{someCrowd(items, MarginNone), liked}
+		d := Device{Crowd: someCrowd(items, MarginNone), Liked: liked}
 		likes := func(i int) int64 {
 			if slices.Contains(liked, i) {
 				return 1
@@ -344,7 +344,7 @@ func exposed(t *testing.T, c Crowd, kept []int, honest, fakes [][]int) int {
 	for sign, lists := range map[int64][][]int{1: slices.Concat(honest, fakes), -1: fakes} {
 		likes := make([]int64, len(sum))
 		for _, list := range lists {
-			Device{c, list}.Pairs(kept).Read(0, 0, likes)
+			Device{Crowd: c, Liked: list}.Pairs(kept).Read(0, 0, likes)
 			for i, x := range likes {
 				sum[i] += sign * x
 			}
@@ -363,7 +363,7 @@ func exposed(t *testing.T, c Crowd, kept []int, honest, fakes [][]int) int {
 				row = append(row, other)
 			}
 		}
-		if slices.Sort(row); !slices.Equal(Device{c, honest[u]}.places(kept), row) {
+		if slices.Sort(row); !slices.Equal(Device{Crowd: c, Liked: honest[u]}.places(kept), row) {
 			t.Fatalf("the row of item %d is not the list of person %d: the attack is wrong", i, u)
 		}
 		read[u] = true

@@ -7,23 +7,35 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/learn/komd"
+	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 // Device computes with one person's list, which never leaves the person's device.
 type Device struct {
 	Crowd
-	Liked []int // items, ascending
+	Liked []int   // items, ascending
+	Rated []int64 // the rating of each; nil: 1
 }
 
-// Likes returns the vector of the first sum: 1 for each item that the person likes.
-func (d Device) Likes() Likes { return d.Liked }
+// Likes returns the vector of the first sum: 1 for each item that the person likes, with ratings
+// the squares too.
+func (d Device) Likes() secagg.Vector {
+	if d.Rated != nil || d.Keys().Ratings > 0 {
+		return Rated{d.Items, d.Liked, d.Rated}
+	}
+	return Likes(d.Liked)
+}
 
-// Pairs returns the vector of the second sum: 1 for each pair i < j of kept items that the
-// person likes both of, row after row.
-func (d Device) Pairs(kept []int) Pairs { return Pairs{len(kept), d.places(kept), 1} }
+// Pairs returns the vector of the second sum: 1, or the product of both ratings, for each pair
+// i < j of kept items that the person likes both of, row after row.
+func (d Device) Pairs(kept []int) Pairs {
+	return Pairs{len(kept), d.places(kept), d.ratings(kept), 1}
+}
 
 // Square returns the vector of a round of mode paper: the pairs i <= j.
-func (d Device) Square(items []int) Pairs { return Pairs{len(items), d.places(items), 0} }
+func (d Device) Square(items []int) Pairs {
+	return Pairs{len(items), d.places(items), d.ratings(items), 0}
+}
 
 // places returns where among the items those are that the person likes.
 func (d Device) places(items []int) (places []int) {
@@ -33,6 +45,20 @@ func (d Device) places(items []int) (places []int) {
 		}
 	}
 	return places
+}
+
+// ratings returns the person's ratings of the liked ones of the items, 1 where the job has none.
+func (d Device) ratings(items []int) (list []int64) {
+	for _, item := range items {
+		at, likes := slices.BinarySearch(d.Liked, item)
+		switch {
+		case likes && d.Rated != nil:
+			list = append(list, d.Rated[at])
+		case likes:
+			list = append(list, 1)
+		}
+	}
+	return list
 }
 
 // Recommend returns a score for every item of the catalogue: the device solves for its own
@@ -96,14 +122,15 @@ func (v Likes) Read(_, first int, dst []int64) {
 type Pairs struct {
 	items int
 	liked []int // ascending
-	apart int   // the least distance between the items of a pair: 0 with the diagonal, 1 without
+	rated []int64
+	apart int // the least distance between the items of a pair: 0 with the diagonal, 1 without
 }
 
 // Read implements secagg.Vector.
 func (p Pairs) Read(_, first int, dst []int64) {
 	clear(dst)
 	for k, i := range p.liked {
-		mark(dst, RowOf(i, p.items-p.apart)-first, p.items-p.apart-i, p.liked[k+p.apart:], i+p.apart)
+		p.mark(dst, RowOf(i, p.items-p.apart)-first, k)
 	}
 }
 
@@ -114,15 +141,16 @@ func Entries(items int) int { return items * (items + 1) / 2 }
 // rows.
 func RowOf(i, rows int) int { return i*rows - i*(i-1)/2 }
 
-// mark sets what is liked of one row that begins at the given place of dst, has
-// the given length, and whose first entry is of the given item.
-func mark(dst []int64, begin, length int, liked []int, item int) {
-	if begin+length <= 0 || begin >= len(dst) {
+// mark sets the products of the k-th liked item with those behind it, in a row that begins at
+// the given place of dst.
+func (p Pairs) mark(dst []int64, begin, k int) {
+	item := p.liked[k] + p.apart // of the row's first entry
+	if begin+p.items-item <= 0 || begin >= len(dst) {
 		return
 	}
-	for _, j := range liked {
-		if at := begin + j - item; at >= 0 && at < len(dst) {
-			dst[at] = 1
+	for l := k + p.apart; l < len(p.liked); l++ {
+		if at := begin + p.liked[l] - item; at >= 0 && at < len(dst) {
+			dst[at] = p.rated[k] * p.rated[l]
 		}
 	}
 }

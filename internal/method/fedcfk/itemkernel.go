@@ -26,13 +26,13 @@ func SpecOf(k job.Kernel) komd.Spec {
 	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Clause: k.Clause, Coef0: k.Coef0, Gamma: k.Gamma, Coefficients: k.Coefficients}
 }
 
-// ItemKernel makes the kernel from both sums: the popularity of all items, over the given
-// number of people, and the pairs i < j of kept ones, row after row. Where people are missing
+// ItemKernel makes the kernel from both sums: the popularity of all items, or the squares of their
+// ratings, over the given number of people, and the pairs i < j of kept ones, row after row. Where people are missing
 // from the second, its counts are too small by at most as many; the diagonal is never too
 // small, as if each of the missing were several people who like one item each. So the result
 // is a kernel, up to rounding; the solver refuses a matrix that is none.
 func (c Crowd) ItemKernel(kept []int, popularity, pairs []int64, people int) (*ItemKernel, error) {
-	counts := komd.Counts{Users: people, C: linalg.New[float64](len(kept), len(kept))}
+	counts := komd.Counts{Users: people, Most: c.Keys().Ratings, C: linalg.New[float64](len(kept), len(kept))}
 	at := 0
 	for r, item := range kept {
 		counts.C.Row(r)[r] = float64(popularity[item])

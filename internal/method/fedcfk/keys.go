@@ -19,6 +19,8 @@ type Keys struct {
 	// Items is the catalogue, in the order of the sums; nil: what the ratings name,
 	// where one process has them all.
 	Items []string
+	// Ratings is the greatest rating where products of ratings are added up; 0: lists are.
+	Ratings int
 
 	// Of mode paper.
 	Once          bool    // everybody is in one round of all, and rounds are added up
@@ -41,6 +43,9 @@ const (
 
 const defaultThreshold = 10
 
+// maxRating bounds the ratings of a job: no scale of stars, grades or percents has more.
+const maxRating = 100
+
 // MaxItems bounds a catalogue: a device holds a kernel between all of them.
 const MaxItems = 1 << 13
 
@@ -58,6 +63,8 @@ func (k *Keys) Section() *section.Section {
 				Doc: "The margin above the threshold: the number of people who may be corrupted, or none."},
 			{Key: "items", Value: section.Words{Dst: &k.Items, Most: MaxItems, Example: "[alien, brazil]"}, Else: "the items that the ratings name, in simulate",
 				Doc: "The catalogue: all items there are, up to 8192, in the order of the sums."},
+			{Key: "ratings", Value: section.Whole{Dst: &k.Ratings}, Else: "none: every liked item counts as 1",
+				Doc: "The greatest rating, 2 to 100, where the kernel is of ratings, which are whole numbers from 1 on. The server then learns more."},
 			{Key: "once", Value: section.Yes{Dst: &k.Once}, Default: "false",
 				Doc: "True puts each person into one round of mode paper and adds the rounds up, where the paper keeps the largest counts."},
 			{Key: "participation", Value: section.Number{Dst: &k.Participation}, Else: "0.1 in mode paper",
@@ -86,6 +93,9 @@ func (k *Keys) finish(in *section.Place) error {
 	if k.Margin == "" {
 		k.Margin = MarginCorrupted
 	}
+	if in.Given("ratings") && (k.Ratings < 2 || k.Ratings > maxRating) {
+		return in.Refuse("ratings", "ratings is %d; write the greatest rating, 2 to %d, such as 5", k.Ratings, maxRating)
+	}
 	if err := in.Count("threshold", &k.Threshold, defaultThreshold); err != nil {
 		return err
 	}
@@ -113,7 +123,13 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	case !in.Given("compare"):
 		j.Compare = []job.Comparison{job.Pooled}
 	}
-	return checkKernel(j.Kernel, in)
+	if err := checkKernel(j.Kernel, in); err != nil {
+		return err
+	}
+	if k.Ratings > 0 && (j.Kernel.Name == job.Tanimoto || slices.Contains(job.BooleanKernels(), j.Kernel.Name)) {
+		return in.Refuse("kernel", "the %s kernel compares lists of likes, and ratings are numbers; remove ratings, or use linear, polynomial, dot-product or rbf", j.Kernel.Name)
+	}
+	return nil
 }
 
 // checkKernel refuses kernels between items that learn/komd does not have.
@@ -147,6 +163,9 @@ const (
 )
 
 func (k *Keys) finishPaper(in *section.Place) error {
+	if in.Given("ratings") {
+		return in.Refuse("ratings", "mode paper of fedcfk counts likes; remove ratings, or use mode: hardened")
+	}
 	for _, key := range []string{"threshold", "margin"} {
 		if in.Given(key) {
 			return in.Refuse(key, "mode paper of fedcfk counts every item, however few like it; remove %s, or use mode: hardened", key)

@@ -36,7 +36,7 @@ func openSums(c Crowd, kept []int, lists [][]int, missing []int) opened {
 			continue
 		}
 		o.people++
-		Device{c, list}.Pairs(kept).Read(0, 0, likes)
+		Device{Crowd: c, Liked: list}.Pairs(kept).Read(0, 0, likes)
 		for i, x := range likes {
 			pairs[i] += x
 		}

@@ -18,7 +18,7 @@ import (
 type Party struct {
 	Device
 	known
-	likes       []int64 // how many like each item, as the coordinator says
+	likes       []int64 // the first sum, as the coordinator says
 	recommended []method.Recommendation
 }
 
@@ -39,11 +39,17 @@ func (Method) Party(c method.Case, _ string, t method.Table) (method.Party, erro
 	if err != nil {
 		return nil, err
 	}
-	return crowd.Party(train[0]), nil
+	rated, err := crowd.Rated(within, train)
+	if err != nil {
+		return nil, err
+	}
+	p := crowd.Party(train[0])
+	p.Rated = rated[0]
+	return p, nil
 }
 
 // Party returns the party of a person who likes the given items, ascending.
-func (c Crowd) Party(liked []int) *Party { return &Party{Device: Device{c, liked}} }
+func (c Crowd) Party(liked []int) *Party { return &Party{Device: Device{Crowd: c, Liked: liked}} }
 
 // Split returns the items that each person likes, to learn from and to be judged by: places
 // in the list of items, ascending.
@@ -123,7 +129,7 @@ func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {
 	if k.Catalogue != p.Items || !slices.Equal(k.Kept, p.kept) {
 		return p.blame("a kernel between other items than the second sum has")
 	}
-	scores, err := p.Recommend(k.Model(), k.Kept, p.likes)
+	scores, err := p.Recommend(k.Model(), k.Kept, p.Popularity(p.likes))
 	if err != nil {
 		return fault.BadInput(err)
 	}

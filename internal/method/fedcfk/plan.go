@@ -41,7 +41,7 @@ func (c Crowd) Plan() ([]method.Step, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	first, err := c.summing(method.Session{Purpose: PurposePopularity}, c.Parties, c.Spec(len(c.Parties), c.Items))
+	first, err := c.summing(method.Session{Purpose: PurposePopularity}, c.Parties, c.Spec(len(c.Parties), c.firstEntries()))
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (c Crowd) pairing(k known, announced []byte) (likes []int64, kept []int, er
 	if err != nil {
 		return nil, nil, c.blame("%w", err)
 	}
-	kept, err = c.enough(k.first.People(), likes)
+	kept, err = c.enough(k.first.People(), c.Popularity(likes))
 	return likes, kept, err
 }
 
@@ -195,7 +195,7 @@ func encodeCounts(likes []int64) []byte {
 // decodeCounts decodes what encodeCounts wrote.
 func decodeCounts(b []byte) ([]int64, error) {
 	r := wire.NewReader(b)
-	likes := make([]int64, r.Count(MaxItems, 8))
+	likes := make([]int64, r.Count(2*MaxItems, 8))
 	for i := range likes {
 		n := r.Uint64()
 		if n > math.MaxInt64 {

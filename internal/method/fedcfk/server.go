@@ -122,9 +122,9 @@ func (s *Server) Compute(_ context.Context, step string, _ method.Reporter) erro
 	if step != Learn {
 		return fmt.Errorf("fedcfk: nothing to compute in step %q", step)
 	}
-	kept := s.Kept(s.first.People(), s.first.likes)
+	kept := s.Kept(s.first.People(), s.Popularity(s.first.likes))
 	var err error
-	if s.kernel, err = s.ItemKernel(kept, s.first.likes, s.second.likes, len(s.first.survivors)); err != nil {
+	if s.kernel, err = s.ItemKernel(kept, s.Squares(s.first.likes), s.second.likes, len(s.first.survivors)); err != nil {
 		return err
 	}
 	s.broadcast = s.kernel.Encode()
@@ -134,19 +134,19 @@ func (s *Server) Compute(_ context.Context, step string, _ method.Reporter) erro
 // Result implements [method.Server]. How good the recommendations are only the
 // parties could tell.
 func (s *Server) Result() (*method.Result, error) {
-	people, likes := len(s.Parties), 0
-	for _, n := range s.first.likes {
+	people, popularity, likes := len(s.Parties), s.Popularity(s.first.likes), 0
+	for _, n := range popularity {
 		likes += int(n)
 	}
 	return &method.Result{
 		Job: s.Job.Name, Grid: []learner.Cell{}, Training: likes,
 		Details: &Details{&Figures{
-			Source: s.Job.Data.Source, People: people, Items: s.Items, Ratings: likes, Cut: s.Cut(people, s.first.likes),
+			Source: s.Job.Data.Source, People: people, Items: s.Items, Ratings: likes, Cut: s.Cut(people, popularity),
 			Kept: len(s.kernel.Kept), Broadcast: len(s.broadcast),
 			Sums: []sums.Figures{s.first.figures(s.ended[Popularity]), s.second.figures(s.ended[Triangle])},
 		}},
 		Leakage: s.leakage(facts{
-			people: people, first: s.first.survivors, second: s.second.survivors, likes: s.first.likes, kept: s.kernel.Kept, pairs: s.second.likes,
+			people: people, first: s.first.survivors, second: s.second.survivors, likes: popularity, kept: s.kernel.Kept, pairs: s.second.likes,
 		}),
 	}, nil
 }

@@ -56,6 +56,10 @@ func person(i int) string { return fmt.Sprintf("person-%d", i+1) }
 // is simulated.
 func filmsJob(t *testing.T, parties bool, all *dataset.Ratings) *job.Job {
 	t.Helper()
+	return jobtest.Parse(t, filmsText(parties, all))
+}
+
+func filmsText(parties bool, all *dataset.Ratings) string {
 	named := ""
 	if parties {
 		for i := range people {
@@ -63,7 +67,7 @@ func filmsJob(t *testing.T, parties bool, all *dataset.Ratings) *job.Job {
 		}
 		named = ", parties: [" + named[2:] + "]"
 	}
-	return jobtest.Parse(t, fmt.Sprintf(films, named, strings.Join(all.Items, ", ")))
+	return fmt.Sprintf(films, named, strings.Join(all.Items, ", "))
 }
 
 func allRatings() *dataset.Ratings {
@@ -75,6 +79,11 @@ func allRatings() *dataset.Ratings {
 func newCinema(t *testing.T) (*world, *job.Job, *dataset.Ratings) {
 	t.Helper()
 	all := allRatings()
+	return cinemaOf(t, all), filmsJob(t, true, all), all
+}
+
+func cinemaOf(t *testing.T, all *dataset.Ratings) *world {
+	t.Helper()
 	var shares []partition.Share
 	for i, user := range all.Users {
 		var text strings.Builder
@@ -89,16 +98,21 @@ func newCinema(t *testing.T) (*world, *job.Job, *dataset.Ratings) {
 		}
 		shares = append(shares, partition.Share{Party: person(i), Table: method.Table{Ratings: own}})
 	}
-	return newWorld(t, shares), filmsJob(t, true, all), all
+	return newWorld(t, shares)
 }
 
 // simulated runs the job in one process and returns its result, with everybody's
 // recommendations by name, and its kernel.
 func simulated(t *testing.T, all *dataset.Ratings) (*method.Result, []byte) {
 	t.Helper()
+	return simulatedJob(t, filmsJob(t, false, all), all)
+}
+
+func simulatedJob(t *testing.T, j *job.Job, all *dataset.Ratings) (*method.Result, []byte) {
+	t.Helper()
 	dir := t.TempDir()
 	r, err := played.Method{}.Play(t.Context(), local.Play{
-		Job: filmsJob(t, false, all), Ratings: func(string) (*dataset.Ratings, error) { return all, nil }, Dir: dir, Seed: daemon.InsecureSeeds(1),
+		Job: j, Ratings: func(string) (*dataset.Ratings, error) { return all, nil }, Dir: dir, Seed: daemon.InsecureSeeds(1),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func (p *people) pool() error {
 	if !p.Job.Compares(job.Pooled) {
 		return nil
 	}
-	m, err := pooled(p.crowd, p.train)
+	m, err := p.pooled()
 	if err != nil {
 		return err
 	}
@@ -35,8 +35,12 @@ func (p *people) pool() error {
 
 // pooled returns the result of the same learner on all lists in one place, without any
 // threshold: the cost of privacy is measured by it.
-func pooled(c fedcfk.Crowd, profiles [][]int) (*komd.Model, error) {
-	k, err := fedcfk.SpecOf(c.Job.Kernel).Kernel(komd.CountsOf(c.Items, profiles))
+func (p *people) pooled() (*komd.Model, error) {
+	counts := komd.CountsOf(p.crowd.Items, p.train)
+	if most := p.crowd.Keys().Ratings; most > 0 {
+		counts = komd.ProductsOf(p.crowd.Items, most, p.train, p.rated)
+	}
+	k, err := fedcfk.SpecOf(p.Job.Kernel).Kernel(counts)
 	if err != nil {
 		return nil, err
 	}
@@ -44,14 +48,18 @@ func pooled(c fedcfk.Crowd, profiles [][]int) (*komd.Model, error) {
 }
 
 // plain counts in the lists of the named people, by the dumbest way there is, how
-// many like item i and item j, at i items + j.
+// many like item i and item j, at i items + j. With ratings it adds up their products.
 func (p *people) plain(names []string) []int64 {
 	counts := make([]int64, p.crowd.Items*p.crowd.Items)
 	for _, name := range names {
-		profile := p.train[p.Place[name]]
-		for _, i := range profile {
-			for _, j := range profile {
-				counts[i*p.crowd.Items+j]++
+		profile, rated := p.train[p.Place[name]], p.rated[p.Place[name]]
+		for k, i := range profile {
+			for l, j := range profile {
+				product := int64(1)
+				if rated != nil {
+					product = rated[k] * rated[l]
+				}
+				counts[i*p.crowd.Items+j] += product
 			}
 		}
 	}
@@ -59,9 +67,15 @@ func (p *people) plain(names []string) []int64 {
 }
 
 func (r *recommending) exactPopularity() bool {
-	plain := r.plain(r.first.Added)
-	for i, n := range r.first.Sums[0] {
-		if n != plain[i*r.crowd.Items+i] {
+	plain, likes := r.plain(r.first.Added), make([]int64, r.crowd.Items)
+	for _, name := range r.first.Added {
+		for _, i := range r.train[r.Place[name]] {
+			likes[i]++
+		}
+	}
+	squares := r.crowd.Squares(r.first.Sums[0])
+	for i, n := range r.crowd.Popularity(r.first.Sums[0]) {
+		if n != likes[i] || squares[i] != plain[i*r.crowd.Items+i] {
 			return false
 		}
 	}

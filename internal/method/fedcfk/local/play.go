@@ -100,6 +100,7 @@ type people struct {
 	figures     *fedcfk.Figures // in the result
 	devices     []fedcfk.Device
 	train, test [][]int
+	rated       [][]int64 // the ratings in train; nil for each person of a job without ratings
 }
 
 // gather splits the ratings and gives everybody a device and an identity.
@@ -121,8 +122,11 @@ func gather(c local.Play, ratings *dataset.Ratings) (*people, error) {
 	}
 	p.figures = &fedcfk.Figures{Source: ratings.Name, People: len(p.Names), Items: p.crowd.Items}
 	p.result = &method.Result{Job: c.Job.Name, Timings: map[string]float64{}, Grid: []learner.Cell{}, Details: &fedcfk.Details{Crowd: p.figures}}
-	for _, liked := range p.train {
-		p.devices = append(p.devices, fedcfk.Device{Crowd: p.crowd, Liked: liked})
+	if p.rated, err = p.crowd.Rated(p.ratings, p.train); err != nil {
+		return nil, err
+	}
+	for i, liked := range p.train {
+		p.devices = append(p.devices, fedcfk.Device{Crowd: p.crowd, Liked: liked, Rated: p.rated[i]})
 		p.figures.Ratings += len(liked)
 	}
 	return p, nil
@@ -142,8 +146,10 @@ type recommending struct {
 func newRecommending(p *people) (*recommending, error) {
 	plan, err := p.crowd.Plan()
 	r := &recommending{people: p, plan: plan, server: p.crowd.Server()}
-	for _, liked := range p.train {
-		r.parties = append(r.parties, p.crowd.Party(liked))
+	for i, liked := range p.train {
+		party := p.crowd.Party(liked)
+		party.Rated = p.rated[i]
+		r.parties = append(r.parties, party)
 	}
 	return r, err
 }
@@ -281,5 +287,7 @@ func (p *people) save(kernel []byte) error {
 // the broadcast when they are back.
 func (r *recommending) evaluate(context.Context) error {
 	m := r.kernel.Model()
-	return r.recommend(func(user int) ([]float64, error) { return r.devices[user].Recommend(m, r.kernel.Kept, r.first.Sums[0]) })
+	return r.recommend(func(user int) ([]float64, error) {
+		return r.devices[user].Recommend(m, r.kernel.Kept, r.crowd.Popularity(r.first.Sums[0]))
+	})
 }
