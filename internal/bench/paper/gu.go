@@ -15,6 +15,7 @@ import (
 // gu lists the experiments of Gu et al., on FDSKL.
 func gu() []Experiment {
 	return []Experiment{
+		{"gu", "figure3", "Test error against time", guFigure3},
 		{"gu", "figure6", "Test error over random splits", guFigure6},
 		{"gu", "figure4", "Time to add up kernel matrices by ring, tree and star", guFigure4},
 		{"gu", "figure5", "Time of FDSKL by the number of rows", guFigure5},

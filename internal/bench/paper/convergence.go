@@ -1,0 +1,176 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/report"
+)
+
+// trained is a method's training of some length.
+type trained struct {
+	length  string // in its own unit
+	seconds float64
+	error   float64
+}
+
+// course is a method's trainings, from short to long.
+type course struct {
+	name      string
+	trainings []trained
+}
+
+// best returns the least error of the trainings that end within some seconds; NaN for none.
+func (c course) best(seconds float64) float64 {
+	least := math.NaN()
+	for _, t := range c.trainings {
+		if t.seconds <= seconds && !(least <= t.error) {
+			least = t.error
+		}
+	}
+	return least
+}
+
+// reaches returns the seconds of the first training with an error of at most the given one.
+func (c course) reaches(error float64) (seconds float64, ok bool) {
+	for _, t := range c.trainings {
+		if t.error <= error && (!ok || t.seconds < seconds) {
+			seconds, ok = t.seconds, true
+		}
+	}
+	return seconds, ok
+}
+
+// least is the error of the course's best training.
+func (c course) least() float64 { return c.best(math.Inf(1)) }
+
+// guFigure3 is Figure 3: the test error against the time of training. Each point is a training of
+// its own, of another length.
+func guFigure3(ctx context.Context, l *Lab) (*Finding, error) {
+	f := &Finding{Data: "original, or generated where the cell says so"}
+	sets := guSetsFor(l)[:2]
+	if l.Quick {
+		sets = sets[:1]
+	}
+	for _, g := range sets {
+		t, origin := g.job(l)
+		t.compare, t.repeats = "", 0
+		courses, err := l.courses(ctx, g, t)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range courses {
+			for _, one := range c.trainings {
+				cell := fmt.Sprintf("%s (%s), %s, %s", g.name, origin, c.name, one.length)
+				f.Rows = append(f.Rows, Row{cell, "s", once(one.seconds), nil}, Row{cell, "error", once(one.error), nil})
+			}
+			if c.name != courses[0].name && origin == "original" {
+				f.Claims = append(f.Claims, overtakes(courses[0], c, g.name))
+			}
+		}
+		f.Curves = append(f.Curves, againstTime("error on "+g.name+", "+origin, courses))
+	}
+	return f, nil
+}
+
+// courses trains all methods on the rows of FDSKL's job.
+func (l *Lab) courses(ctx context.Context, g guSet, t task) ([]course, error) {
+	list := []course{{name: "FDSKL"}, {name: "FD-SVRG"}, {name: "SecureBoost"}}
+	add := func(c int, t task, length string, seconds float64) error {
+		r, err := l.do(ctx, t)
+		if err != nil {
+			return err
+		}
+		if seconds == 0 {
+			seconds = training(r)
+		}
+		list[c].trainings = append(list[c].trainings, trained{length, seconds, 1 - together(r, "accuracy").Mean})
+		return nil
+	}
+	for _, n := range []int{64, 256, 1024, 2048} {
+		t.protocol = fmt.Sprintf("{name: fdskl, directions: %d}", n)
+		if err := add(0, t, fmt.Sprintf("%d directions", n), 0); err != nil {
+			return nil, err
+		}
+	}
+	for _, n := range []int{2, 10, 40} {
+		linear := guRivals[0].on(t)
+		linear.learner = fmt.Sprintf("{name: logistic, batch: 256, rate: 2, iterations: %d}", n)
+		if err := add(1, linear, fmt.Sprintf("%d iterations", n), 0); err != nil {
+			return nil, err
+		}
+	}
+	tree, err := l.do(ctx, encryptedTree.on(t))
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range []int{1, 5, 20, boostedTrees} {
+		trees := guRivals[1].on(t)
+		trees.learner = fmt.Sprintf("{name: boosted-trees, rounds: %d}", n)
+		// Trees are equal with and without encryption, and each costs about as much as the first.
+		if err := add(2, trees, fmt.Sprintf("%d trees", n), float64(n)*training(tree)); err != nil {
+			return nil, err
+		}
+	}
+	if !g.exact {
+		return list, nil
+	}
+	list = append(list, course{name: "PP-SVMV"})
+	t.protocol, t.learner = growing[1].protocol, growing[1].learner
+	return list, add(3, t, "all rows", 0)
+}
+
+// overtakes judges whether one method reaches the best error of another one sooner.
+func overtakes(ours, rival course, set string) Claim {
+	error := rival.least()
+	its, _ := rival.reaches(error)
+	text := fmt.Sprintf("FDSKL reaches %s's error sooner (%s).", rival.name, set)
+	seconds, ok := ours.reaches(error)
+	if !ok {
+		return judge(text, false, "%s reaches %.4f after %.3g s; FDSKL's best is %.4f", rival.name, error, its, ours.least())
+	}
+	return judge(text, seconds <= its, "%.4f after %.3g s, beside %.3g s", error, seconds, its)
+}
+
+// againstTime draws the least error that each method has reached by then.
+func againstTime(title string, courses []course) report.Curve {
+	var all []float64
+	worst := 0.0
+	for _, c := range courses {
+		for _, t := range c.trainings {
+			all, worst = append(all, t.seconds), max(worst, t.error)
+		}
+	}
+	steps := moments(slices.Min(all), slices.Max(all))
+	c := report.Curve{Title: title, X: "seconds of training", Scale: report.Scale{Most: math.Ceil(12*worst) / 10}} // a little above
+	for _, s := range steps {
+		c.Steps = append(c.Steps, strconv.FormatFloat(s, 'g', -1, 64))
+	}
+	for _, one := range courses {
+		line := report.Line{Name: one.name}
+		for _, s := range steps {
+			line.Values = append(line.Values, one.best(s))
+		}
+		c.Lines = append(c.Lines, line)
+	}
+	return c
+}
+
+// moments are 1, 2 and 5 times powers of ten, from the first that is not before least to the first
+// that is not before most.
+func moments(least, most float64) (list []float64) {
+	for power := int(math.Floor(math.Log10(least))); ; power++ {
+		for _, digit := range []float64{1, 2, 5} {
+			s := digit * math.Pow10(power)
+			if s >= least {
+				list = append(list, s)
+			}
+			if s >= most {
+				return list
+			}
+		}
+	}
+}
