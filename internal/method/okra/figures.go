@@ -3,6 +3,8 @@ package okra
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/say"
@@ -11,9 +13,19 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// Details holds the part of a result that a job has whose parties change.
+// Details holds the part of a result that a job has whose parties change, or that goes on from
+// an earlier job.
 type Details struct {
-	Changes *Figures `json:"changes"`
+	Changes   *Figures   `json:"changes,omitempty"`
+	Continued *Continued `json:"continued,omitempty"`
+}
+
+// Continued describes the cost of a job that goes on from an earlier one.
+type Continued struct {
+	Job  string   `json:"job"` // the earlier one
+	Late []string `json:"late"`
+	Phase
+	ProductsShare float64 `json:"products_of_all"` // of the products of all rows
 }
 
 // Phase counts the costs of one session, and of the sessions before it that order and scale
@@ -43,8 +55,13 @@ type Figures struct {
 // Present implements [method.Presenter].
 func (Method) Present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
-	if err != nil || d == nil || d.Changes == nil {
+	switch {
+	case err != nil || d == nil:
 		return nil, err
+	case d.Continued != nil:
+		return d.Continued.present(), nil
+	case d.Changes == nil:
+		return nil, nil
 	}
 	f := d.Changes
 	table := method.Block{Header: []string{"session", "sent", "products of rows"}}
@@ -58,6 +75,20 @@ func (Method) Present(_ *job.Job, r *method.Result) (*method.Presentation, error
 		More:  []report.Row{{Label: "Changes", Value: f.parties() + "; " + f.costs() + "; " + f.equality()}},
 		Later: []method.Block{{Line: f.parties()}, table, {Line: f.costs()}, {Line: f.equality()}},
 	}, nil
+}
+
+// present shows what each party has sent of its rows.
+func (f *Continued) present() *method.Presentation {
+	table := method.Block{Header: []string{"party", "rows and labels"}}
+	for _, name := range slices.Sorted(maps.Keys(f.Rows)) {
+		table.Rows = append(table.Rows, []string{name, say.Bytes(uint64(f.Rows[name]))})
+	}
+	text := fmt.Sprintf("continues job %s; late: %s", f.Job, cmp.Or(strings.Join(f.Late, ", "), "nobody"))
+	costs := fmt.Sprintf("all parties sent %s; %d products of rows were computed, %.1f %% of those of all rows", say.Bytes(f.Sent), f.Products, 100*f.ProductsShare)
+	return &method.Presentation{
+		More:  []report.Row{{Label: "Continues", Value: text + "; " + costs}},
+		Later: []method.Block{{Line: text}, table, {Line: costs}},
+	}
 }
 
 func (f *Figures) parties() string {

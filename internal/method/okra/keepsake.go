@@ -27,7 +27,7 @@ func (Method) Left(body []byte) bool {
 
 // OpenParty implements [method.Answering].
 func (Method) OpenParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
-	if k.Version == restVersion {
+	if k.Version == restVersion || k.Version == unmarkedVersion {
 		return silent{}, nil
 	}
 	e, err := DecodeKept(k.Body)
@@ -120,14 +120,19 @@ func decodeAnswers(b []byte) (answers, error) {
 	return a, r.Close("okra: answers")
 }
 
-// restVersion is the version of a party's keepsake for a job that continues.
-const restVersion = 2
+// Versions of a party's keepsake for a job that continues.
+const (
+	unmarkedVersion = 2 // without columns and marks
+	restVersion     = 3
+)
 
 // rest holds the part of a job that a party keeps for a job that continues it. It is secret.
 type rest struct {
 	params   okra.Params
 	scale    job.Scaling
 	standing okra.Standing
+	columns  []string // of the rows as they were encoded, nil where they have no names
+	rows     []mark   // that the coordinator keeps of this party
 }
 
 // encode returns a whole keepsake.
@@ -136,6 +141,11 @@ func (r rest) encode(j *job.Job) []byte {
 	w.Bytes32(r.params.Encode())
 	w.String(string(r.scale))
 	w.Bytes32(r.standing.Encode())
+	w.Strings(r.columns)
+	w.Uint32(uint32(len(r.rows)))
+	for i := range r.rows {
+		w.Fixed(r.rows[i][:])
+	}
 	return method.Keepsake{Method: j.Protocol.Name(), Version: restVersion, Body: w.Bytes()}.Encode()
 }
 
@@ -145,22 +155,37 @@ func decodeRest(b []byte) (rest, error) {
 	if err != nil {
 		return rest{}, err
 	}
-	if k.Version != restVersion {
+	if k.Version != restVersion && k.Version != unmarkedVersion {
 		return rest{}, fault.BadInputf("okra: the earlier job has kept an encoder for questions, and is not continuable; submit a new job")
 	}
 	r := wire.NewReader(k.Body)
 	params := r.Bytes32(1 << 10)
 	scale := r.String(method.MaxLabelBytes)
 	standing := r.Bytes32(1 << 20)
+	out := rest{scale: job.Scaling(scale)}
+	if k.Version == restVersion {
+		out.readMarks(r)
+	}
 	if err := r.Close("okra: rest"); err != nil {
 		return rest{}, err
 	}
-	out := rest{scale: job.Scaling(scale)}
 	if out.params, err = okra.DecodeParams(params); err == nil {
 		out.standing, err = okra.DecodeStanding(standing)
 	}
 	return out, err
 }
+
+// readMarks reads the columns and the marks.
+func (r *rest) readMarks(from *wire.Reader) {
+	r.columns = from.Strings(okra.MaxFeatures, method.MaxLabelBytes)
+	r.rows = make([]mark, from.Count(maxMarks, len(mark{})))
+	for i := range r.rows {
+		from.Fixed(r.rows[i][:])
+	}
+}
+
+// maxMarks bounds the rows of a party.
+const maxMarks = 1 << 26
 
 // silent is a keepsake that answers no questions.
 type silent struct{}

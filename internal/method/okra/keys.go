@@ -134,7 +134,7 @@ func (c *Changes) fields() []section.Field {
 		{Key: "continuable", Value: section.Yes{Dst: &c.Continuable}, Else: "no",
 			Doc: "Whether the coordinator keeps the encoded rows, sealed, so that a later job can continue this one."},
 		{Key: "continues", Value: job.OneID{Dst: &c.Earlier}, Else: "no job",
-			Doc: "The job that this one continues: its parties send nothing again, and late names the parties that join."},
+			Doc: "The job that this one continues: its parties send only rows that they have got since, and late names the parties that join."},
 	}
 }
 

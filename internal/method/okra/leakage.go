@@ -31,6 +31,9 @@ func (s *server) leakage() map[string][]string {
 	if c := cmp.Or(changesOf(s.Job), continuing(s.Job)); c != nil {
 		c.leakage(s.Job, lines)
 	}
+	if continuing(s.Job) != nil {
+		lines["server"] = append(lines["server"], "Parties of the earlier job send the rows that they have got since then. The server learns how many, and their products with all rows.")
+	}
 	if lasting(s.Job) {
 		lines["server"] = append(lines["server"], "The coordinator keeps the encoded rows, their labels and products after the job, sealed, until mercer job forget.")
 		lines["coalition"] = append(lines["coalition"], "Every party keeps the seed of these rows until mercer job forget, so that a later job can continue this one.")

@@ -27,6 +27,7 @@ type party struct {
 	parent protocol.SessionID // of the upload
 
 	standing okra.Standing // after the last session
+	added    []int         // rows that have come since the earlier job
 }
 
 // Party implements [method.Federated].
@@ -87,7 +88,7 @@ func (p *party) uploader(setup protocol.Setup) (*method.Run, error) {
 // Disclose implements [method.Discloser].
 func (p *party) Disclose(step string) (method.Release, bool) {
 	switch {
-	case step == "continue" && p.standing.Rows > 0: // its rows lie there
+	case step == "continue" && p.standing.Rows > 0 && len(p.added) == 0: // its rows lie there
 		return method.Release{}, false
 	case !slices.Contains([]string{"protocol", "protocol-again", "continue", "fresh"}, step):
 		return method.Release{}, false
@@ -123,7 +124,7 @@ func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
 	return keepsake(p.Job, e.encode()), nil
 }
 
-// continuer sends the rows of a newcomer, and confirms everybody else's.
+// continuer sends the rows of a newcomer, and confirms everybody else's old rows.
 func (p *party) continuer(setup protocol.Setup) (*method.Run, error) {
 	params, err := paramsOf(p.Job)
 	if err != nil {
@@ -140,7 +141,10 @@ func (p *party) continuer(setup protocol.Setup) (*method.Run, error) {
 		if continuing(p.Job) == nil {
 			p.standing.Preparation = encodeScaling(p.Scaling)
 		}
-		m, err = okra.NewContinuingParty(setup, params, p.standing, okra.Input{})
+		var in okra.Input
+		if in, err = p.news(); err == nil {
+			m, err = okra.NewContinuingParty(setup, params, p.standing, in)
+		}
 	}
 	return method.RunOf(m, err, func() error {
 		if p.standing.Session == (protocol.SessionID{}) && p.Job.Data.Scale != job.None {
@@ -210,7 +214,7 @@ func (p *party) WriteRest(to io.Writer) error {
 	if p.standing.Preparation == nil {
 		p.standing.Preparation = encodeScaling(p.Scaling)
 	}
-	_, err = to.Write(rest{params, p.Job.Data.Scale, p.standing}.encode(p.Job))
+	_, err = to.Write(rest{params, p.Job.Data.Scale, p.standing, p.Split.Set.Columns, marks(p.standing.Seed, p.Split)}.encode(p.Job))
 	return err
 }
 
@@ -243,5 +247,5 @@ func (p *party) Resume(b []byte) error {
 		return fault.BadInputf("okra: the table has %d columns, and %d in the earlier job; bring the same columns", p.Width(), r.standing.Features)
 	}
 	p.standing = r.standing
-	return nil
+	return p.compare(r)
 }

@@ -67,6 +67,9 @@ func (s *server) finish(step string, m *okra.Server, id protocol.SessionID) {
 	if changesOf(s.Job) != nil && s.changed(step, m) {
 		return
 	}
+	if continuing(s.Job) != nil {
+		s.phase(step, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
+	}
 	s.upload, s.parent, s.Problem = m, id, problemOf(m)
 }
 
@@ -129,7 +132,10 @@ func (s *server) Result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
 	r.Leakage = s.leakage()
 	if c := changesOf(s.Job); c != nil {
-		r.Details = &Details{s.figures(c, s.Job)}
+		r.Details = &Details{Changes: s.figures(c, s.Job)}
+	}
+	if c := continuing(s.Job); c != nil {
+		r.Details = &Details{Continued: s.continued(c)}
 	}
 	return r, nil
 }
@@ -236,6 +242,16 @@ func (s *server) figures(c *Changes, j *job.Job) *Figures {
 	}
 	f.BytesShare = float64(f.Changed.Sent) / float64(max(1, f.Fresh.Sent))
 	f.ProductsShare = float64(f.Changed.Products) / float64(max(1, f.Fresh.Products))
+	return f
+}
+
+// continued counts the costs of a job that goes on from an earlier one: its session, and the
+// order of the columns.
+func (s *server) continued(c *Changes) *Continued {
+	f := &Continued{Job: c.Earlier.String(), Late: c.Late, Phase: s.costs["continue"]}
+	f.Sent += s.costs["protocol"].Sent
+	n := int64(len(s.upload.Test()))
+	f.ProductsShare = float64(f.Products) / float64(max(1, n*(n+1)/2))
 	return f
 }
 

@@ -118,7 +118,21 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	if w.question != nil {
 		w.question.work = w
 	}
+	p.consented(r)
 	return r, nil
+}
+
+// consented notes in the log that the party has let a job go on from an earlier one, once for
+// each session.
+func (p *Party) consented(r *running) {
+	next, is := r.work.state.(chained)
+	if !is {
+		return
+	}
+	if earlier, is := next.Continues(); is {
+		p.Logger.Info("consented to continue an earlier job, as the policy of its table allows",
+			"job", r.work.id.String(), "earlier", earlier.String(), "parties", r.work.job.Parties(), "session", r.ID().String(), "stage", r.step)
+	}
 }
 
 // notOver refuses a job that is over here.
