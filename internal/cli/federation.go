@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
@@ -22,7 +25,7 @@ func (a *app) federation() *cobra.Command {
   mercer federation init --home ./n --name north --coordinator nats://host:4222
   mercer federation roster hospitals ./c/member.yaml ./n/member.yaml ./s/member.yaml --out roster.yaml
   mercer federation join --home ./n roster.yaml`
-	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationJoin(), a.federationSplitKey())
+	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationJoin(), a.federationRotate(), a.federationSplitKey())
 	return cmd
 }
 
@@ -172,6 +175,38 @@ func (a *app) confirm(r *roster.Roster) error {
 		return refused(errors.New("the roster is not approved"), "compare the fingerprints and answer yes, or use --yes")
 	}
 	return nil
+}
+
+// rotation lists what was erased of each job.
+type rotation struct {
+	Jobs map[string]admin.Forgotten `json:"jobs"`
+}
+
+// Print says of each job what was erased, and where.
+func (r rotation) Print(w io.Writer) error {
+	p := &printer{w: w}
+	for _, id := range slices.Sorted(maps.Keys(r.Jobs)) {
+		p.join(forgetResult{id, r.Jobs[id]}.Print(w))
+	}
+	p.linef("no job that ended before can be continued")
+	return p.err
+}
+
+func (a *app) federationRotate() *cobra.Command {
+	return a.asking(&cobra.Command{
+		Use:   "rotate",
+		Short: "Begin a new epoch: nobody can continue an earlier job any more",
+		Long: `Have all members erase what continuable jobs left: at the coordinator encoded rows,
+their products and the decisions on held-out rows, at each party the seed of its rows.
+A later job draws a new seed. Each party confirms, and a party that is away is told
+when it comes back. A continuable job that is queued or running must end before. If
+the command is broken off, give it again.`,
+		Example: "  mercer federation rotate --home ./c",
+		Args:    args(),
+	}, func(ctx context.Context, c *admin.Client, _ []string) (Result, error) {
+		erased, err := c.Rotate(ctx)
+		return rotation{erased}, err
+	})
 }
 
 // splitKeyResult is a fresh split key.

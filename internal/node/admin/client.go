@@ -105,6 +105,11 @@ func (c *Client) Forget(ctx context.Context, id string) (f Forgotten, err error)
 	return f, c.call(ctx, http.MethodDelete, jobPath(id)+"/keepsake", nil, &f)
 }
 
+// Rotate begins a new epoch, and returns what was erased of each job.
+func (c *Client) Rotate(ctx context.Context) (erased map[string]Forgotten, err error) {
+	return erased, c.call(ctx, http.MethodPost, "/epoch", nil, &erased)
+}
+
 func jobPath(id string) string { return "/jobs/" + url.PathEscape(id) }
 
 func (c *Client) call(ctx context.Context, method, path string, body []byte, into any) error {

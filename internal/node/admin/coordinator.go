@@ -61,6 +61,14 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 	ofJob("GET /jobs/{id}/model", func(_ *http.Request, id job.ID) (any, error) { return c.Download(id) })
 	ofJob("DELETE /jobs/{id}/keepsake", func(r *http.Request, id job.ID) (any, error) { return forgotten(c.Forget(r.Context(), id)) })
 	ofJob("DELETE /jobs/{id}", func(r *http.Request, id job.ID) (any, error) { return forgotten(c.Delete(r.Context(), id)) })
+	route("POST /epoch", func(r *http.Request) (any, error) {
+		all := make(map[string]any)
+		done, err := c.Rotate(r.Context())
+		for id, f := range done {
+			all[id.String()], _ = forgotten(f, nil)
+		}
+		return all, err
+	})
 	route("/", func(*http.Request) (any, error) {
 		return nil, fault.BadInputf("this is the coordinator's home, which cannot do that; give a party's")
 	})
