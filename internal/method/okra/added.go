@@ -5,14 +5,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
@@ -83,19 +81,31 @@ func (p *party) compare(r rest) error {
 	}
 }
 
-// news returns the rows that have come since the earlier job, scaled as the others were.
-func (p *party) news() (okra.Input, error) {
-	if len(p.added) == 0 {
-		return okra.Input{}, nil
+// Resume takes the rest of the earlier job: a party of the earlier job must have its rest, and a
+// newcomer none.
+func (p *party) Resume(b []byte) error {
+	late := slices.Contains(continuing(p.Job).Late, p.Self)
+	switch {
+	case late && b != nil:
+		return fault.BadInputf("okra: %s was a party of the earlier job, and cannot come late; take it out of late", p.Self)
+	case late:
+		return nil
+	case b == nil:
+		return fault.BadInputf("okra: %s has nothing of the earlier job, which was not continuable or is forgotten; submit a new job, or name the party in late", p.Self)
 	}
-	x, test := linalg.Pick(p.Rows, p.added), linalg.At(p.Split.Test, p.added)
-	if p.Job.Data.Scale != job.None {
-		s, err := decodeScaling(p.standing.Preparation, p.Width())
-		if err != nil {
-			return okra.Input{}, err
-		}
-		x = s.Rows(x)
+	r, err := decodeRest(b)
+	if err != nil {
+		return err
 	}
-	x, test, err := learner.InViews(p.Job.Learner, x, p.Split.Set.Columns, test)
-	return okra.Input{Rows: x, Labels: linalg.At(p.Split.Set.Labels, p.added), Test: test, Grid: p.Grid == method.AllGrid, Kept: true}, err
+	params, err := paramsOf(p.Job)
+	switch {
+	case err != nil:
+		return err
+	case r.params != params || r.scale != p.Job.Data.Scale:
+		return fault.BadInputf("okra: the earlier job has other settings of protocol or scale; write the same")
+	case r.standing.Features != p.Width():
+		return fault.BadInputf("okra: the table has %d columns, and %d in the earlier job; bring the same columns", p.Width(), r.standing.Features)
+	}
+	p.standing = r.standing
+	return p.compare(r)
 }
