@@ -148,3 +148,18 @@ func TestTheWallNeedsMoreRowsThanTheMatrixHasRoomFor(t *testing.T) {
 		t.Errorf("many rows: %+v", c)
 	}
 }
+
+func TestFigure6HasAllTenSets(t *testing.T) {
+	lab, ran := small(t, func(*job.Job) *method.Result {
+		one := map[string]float64{"accuracy": .5}
+		return &method.Result{Metrics: one, Pooled: one, ExactKernel: one}
+	})
+	lab.Quick, lab.Runs = false, 3
+	f, err := guFigure6(t.Context(), lab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Boxes) != 10 || !slices.Contains(*ran, "gu-real-sim-4000-rows") {
+		t.Errorf("%d box plots of the jobs %v", len(f.Boxes), *ran)
+	}
+}
