@@ -207,6 +207,21 @@ func (t trained) Print(w io.Writer) error {
 	if t.Majority > 0 {
 		p.linef("always saying the larger class: accuracy %.4f", t.Majority)
 	}
+	t.printCurve(p)
 	p.linef("model: %s\nmodel_sha256: %s", t.Model, t.SHA256)
 	return p.err
+}
+
+// printCurve prints about ten points of the learning curve, the last one among them; the
+// result in JSON has all.
+func (t trained) printCurve(p *printer) {
+	every := max(1, len(t.Curve)/10)
+	for i, point := range t.Curve {
+		if (len(t.Curve)-1-i)%every == 0 {
+			p.linef("%s", point)
+		}
+	}
+	if t.Withheld > 0 {
+		p.linef("no curve for %s: fewer testing devices than the cohort", say.Count(t.Withheld, "iteration"))
+	}
 }

@@ -67,6 +67,7 @@ type Gateway struct {
 	server        *crowd.Training
 	chain         secvm.Chain
 	tests         [2]secvm.Outcome // of the last closed iteration
+	curve         []tested         // of closed iterations with enough testing devices
 	windows       int              // closed ones
 	participants  int              // of the first iteration
 	rare          int              // see [crowd.Rare], of the first iteration

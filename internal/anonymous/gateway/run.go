@@ -20,13 +20,17 @@ import (
 
 // Result describes how a job ended.
 type Result struct {
-	Model      string              `json:"model"` // path
-	SHA256     string              `json:"model_sha256"`
-	Iterations int                 `json:"iterations"`
-	Windows    int                 `json:"windows"`
-	Classes    []ClassTest         `json:"classes"`
-	Majority   float64             `json:"majority_accuracy"` // see [crowd.MajorityOf]
-	Leakage    map[string][]string `json:"leakage"`
+	Model      string      `json:"model"` // path
+	SHA256     string      `json:"model_sha256"`
+	Iterations int         `json:"iterations"`
+	Windows    int         `json:"windows"`
+	Classes    []ClassTest `json:"classes"`
+	Majority   float64     `json:"majority_accuracy"` // see [crowd.MajorityOf]
+	// Curve has the tests of the iterations, without those that fewer devices than the cohort
+	// have tested. Withheld counts these.
+	Curve    []Point             `json:"curve,omitempty"`
+	Withheld int                 `json:"curve_withheld,omitempty"`
+	Leakage  map[string][]string `json:"leakage"`
 }
 
 // ClassTest counts how the testing devices of a class were predicted.
@@ -114,10 +118,19 @@ func (g *Gateway) close(d *window) error {
 		return g.again(d)
 	}
 	g.tests = t.Tests
+	g.plot(d.iteration, t.Tests)
 	if d.iteration == 0 {
 		g.participants, g.rare = t.Count(), crowd.Rare(t)
 	}
 	return g.proceed(d)
+}
+
+// plot keeps the test of an iteration that is over. Where fewer devices than the cohort
+// have tested, nothing of it is kept for the curve.
+func (g *Gateway) plot(iteration uint32, tests [2]secvm.Outcome) {
+	if tests[0].Total+tests[1].Total >= uint64(g.server.Params().Spec().Cohort) {
+		g.curve = append(g.curve, tested{iteration, tests})
+	}
 }
 
 // again announces another window of the same iteration. Its packages are added
@@ -173,8 +186,26 @@ func (g *Gateway) finish() (*Result, error) {
 	for i, t := range g.tests {
 		r.Classes = append(r.Classes, ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
 	}
+	for _, t := range g.curve {
+		r.Curve = append(r.Curve, t.point())
+	}
+	r.Withheld = r.Iterations + 1 - len(r.Curve)
 	r.Majority = crowd.MajorityOf(r.Classes)
 	return r, nil
+}
+
+// point returns the figures of an iteration's test.
+func (t tested) point() Point {
+	var classes []ClassTest
+	p := Point{Iteration: int(t.iteration)}
+	correct := uint64(0)
+	for _, o := range t.tests {
+		classes = append(classes, ClassTest{Tested: o.Total})
+		p.Testers += o.Total
+		correct += o.Correct
+	}
+	p.Accuracy, p.Majority = float64(correct)/float64(p.Testers), crowd.MajorityOf(classes)
+	return p
 }
 
 // Close closes what is on disk.

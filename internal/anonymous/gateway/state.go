@@ -34,7 +34,23 @@ func (g *Gateway) save() error {
 		w.Uint64(t.Total)
 		w.Uint64(t.Correct)
 	}
+	encodeCurve(&w, g.curve)
 	return disk.Replace(g.path("state"), w.Bytes())
+}
+
+// testedSize is the number of bytes that an iteration's test takes in the state.
+const testedSize = 4 + 4*8
+
+// encodeCurve appends the curve to the state.
+func encodeCurve(w *wire.Writer, curve []tested) {
+	w.Uint32(uint32(len(curve)))
+	for _, t := range curve {
+		w.Uint32(t.iteration)
+		for _, o := range t.tests {
+			w.Uint64(o.Total)
+			w.Uint64(o.Correct)
+		}
+	}
 }
 
 // load reads the state, if there is one. Records of iterations that are over,
@@ -82,6 +98,7 @@ func (g *Gateway) decodeState(b []byte) error {
 	for i := range g.tests {
 		g.tests[i] = secvm.Outcome{Total: r.Uint64(), Correct: r.Uint64()}
 	}
+	g.curve = decodeCurve(r)
 	err := r.Close("gateway: " + g.path("state"))
 	if err == nil {
 		g.chain, err = secvm.DecodeChain(chain)
@@ -93,6 +110,22 @@ func (g *Gateway) decodeState(b []byte) error {
 		return err
 	}
 	return g.server.Restore(snapshot)
+}
+
+// decodeCurve reads the curve at the end of a state. A state from before curves has none.
+func decodeCurve(r *wire.Reader) []tested {
+	if r.Len() == 0 {
+		return nil
+	}
+	curve := make([]tested, r.Count(maxSnapshot/testedSize, testedSize))
+	for i := range curve {
+		t := &curve[i]
+		t.iteration = r.Uint32()
+		for c := range t.tests {
+			t.tests[c] = secvm.Outcome{Total: r.Uint64(), Correct: r.Uint64()}
+		}
+	}
+	return curve
 }
 
 // announceWindow adds a window to the history, with a key of its own, and saves it
