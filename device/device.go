@@ -64,7 +64,8 @@ type Device struct {
 const requestTime = 30 * time.Second
 
 // New checks the job against the device's limits, and makes its record of the
-// names of its features and its label. What has been drawn once is in the store.
+// names of its features and its label. A job without hashing names features by the numbers,
+// from 1, of columns in a list that all devices have. What has been drawn once is in the store.
 func New(c Config, features []string, label string) (*Device, error) {
 	job, err := secvm.DecodeConfiguration(c.Configuration)
 	if err != nil {
@@ -113,6 +114,9 @@ func (c Config) checkWitnesses(job *secvm.Configuration) error {
 // enrol makes the record, and draws what is drawn once.
 func (d *Device) enrol(features []string, label string) error {
 	p := d.job.Params
+	if err := p.CheckNames(features); err != nil {
+		return fmt.Errorf("device: %w", err)
+	}
 	record := secvm.Record{Label: -1}
 	switch label {
 	case d.job.Classes[0]:

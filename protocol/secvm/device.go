@@ -61,12 +61,20 @@ func (l Limits) OrDefaults() Limits {
 	}
 }
 
+// unit names what a model has weights for.
+func (s Spec) unit() string {
+	if s.Columns {
+		return "columns"
+	}
+	return "bins"
+}
+
 // Check refuses a greedy model.
 func (l Limits) Check(p Params) error {
 	s := p.spec
 	switch {
 	case s.Bins > l.Bins:
-		return fmt.Errorf("secvm: model %s has %d bins, and this device takes part in at most %d: more bins can tell people apart", s.Name, s.Bins, l.Bins)
+		return fmt.Errorf("secvm: model %s has %d %[3]s, and this device takes part in at most %[4]d: more %[3]s can tell people apart", s.Name, s.Bins, s.unit(), l.Bins)
 	case s.Hashes > l.Hashes:
 		return fmt.Errorf("secvm: model %s has %d hashes, and this device takes part in at most %d: bins can be intersected", s.Name, s.Hashes, l.Hashes)
 	case s.MaxWeight > l.MaxWeight:

@@ -17,6 +17,9 @@
 //	err = tally.Add(pkg) // one by one, in any order
 //	sum, n, err := tally.Gradient(1, 1)
 //
+// With [Spec.Columns] nothing is hashed. Then features are the numbers, from 1, of columns in a
+// list that all devices have, and every count below is for one column by name.
+//
 // There is no session and no member here, hence no protocol.Machine: devices come
 // and go, and anybody who holds a token may speak.
 //

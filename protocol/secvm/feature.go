@@ -3,6 +3,7 @@ package secvm
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strconv"
 )
@@ -18,18 +19,40 @@ func Bin(name string, k, bins int) int {
 // Entry is a bin and how often a record has it.
 type Entry struct{ Bin, Count int }
 
-// Vector is hashed features: entries by rising bin, counts from 1.
+// Vector is hashed features, or columns: entries by rising bin, counts from 1.
 type Vector []Entry
 
-// Vector hashes names into bins. Names that fall into one bin add up.
+// Vector hashes names into bins. Names that fall into one bin add up. Of columns, names that are
+// none count nothing; see [Params.CheckNames].
 func (p Params) Vector(names []string) Vector {
-	bins := make([]int, 0, len(names)*p.spec.Hashes)
+	bins := make([]int, 0, len(names)*max(1, p.spec.Hashes))
 	for _, name := range names {
+		if bin, is := p.column(name); is {
+			bins = append(bins, bin)
+		}
 		for k := range p.spec.Hashes {
 			bins = append(bins, Bin(name, k, p.spec.Bins))
 		}
 	}
 	return count(bins)
+}
+
+// column returns the bin of a feature that is not hashed, and whether the name is a column's.
+func (p Params) column(name string) (bin int, is bool) {
+	n, err := strconv.Atoi(name)
+	is = p.spec.Columns && err == nil && n >= 1 && n <= p.spec.Bins && strconv.Itoa(n) == name
+	return n - 1, is
+}
+
+// CheckNames refuses names of features that a model without hashing has no column for. A model
+// with hashing has a bin for every name.
+func (p Params) CheckNames(names []string) error {
+	for _, name := range names {
+		if _, is := p.column(name); !is && p.spec.Columns {
+			return fmt.Errorf("secvm: feature %q is no column of model %s, which hashes nothing; name features by their columns' numbers, 1 to %d", name, p.spec.Name, p.spec.Bins)
+		}
+	}
+	return nil
 }
 
 // count turns bins, in any order, into entries.

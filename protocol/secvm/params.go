@@ -21,9 +21,12 @@ const (
 
 // Spec describes a model to be trained.
 type Spec struct {
-	Name     string
-	Bins     int // of the hashed features
-	Hashes   int // bins that one name falls into; 0: 1. More let bins be intersected
+	Name   string
+	Bins   int // of the hashed features
+	Hashes int // bins that one name falls into; 0: 1. More let bins be intersected
+	// Columns says that nothing is hashed: every column of a public list has a bin of its own,
+	// and a device names its features by the columns' numbers, from 1. There are no Hashes.
+	Columns  bool
 	Packages int // that every device sends in each window, whatever it has to say
 	Cohort   int // fewest participants for a step; with fewer a window goes on
 	// Classes says that participants tell their label, so that the classes can be
@@ -42,7 +45,7 @@ type Params struct {
 
 // NewParams checks a spec.
 func NewParams(s Spec) (Params, error) {
-	if s.Hashes == 0 {
+	if s.Hashes == 0 && !s.Columns {
 		s.Hashes = 1
 	}
 	if s.MaxWeight == 0 {
@@ -53,7 +56,9 @@ func NewParams(s Spec) (Params, error) {
 		return Params{}, fmt.Errorf("secvm: a model's name has 1 to %d bytes", maxName)
 	case s.Bins < 1 || s.Bins > maxBins:
 		return Params{}, fmt.Errorf("secvm: %d bins; use 1 to %d", s.Bins, maxBins)
-	case s.Hashes < 1 || s.Hashes > maxHashes:
+	case s.Columns && s.Hashes != 0:
+		return Params{}, fmt.Errorf("secvm: %d hashes of columns, which are not hashed; leave them out", s.Hashes)
+	case !s.Columns && (s.Hashes < 1 || s.Hashes > maxHashes):
 		return Params{}, fmt.Errorf("secvm: %d hashes; use 1 to %d", s.Hashes, maxHashes)
 	case s.Packages < 3 || s.Packages > maxPackages:
 		return Params{}, fmt.Errorf("secvm: %d packages for each device; use 3 (that it takes part, its bias, one feature) to %d", s.Packages, maxPackages)
@@ -87,7 +92,7 @@ func (p Params) Tokens() int { return Tokens(p.spec.Packages) }
 // Tokens returns [Params.Tokens] of a model with that number of packages.
 func Tokens(packages int) int { return packages + 1 }
 
-// Encode returns the canonical bytes.
+// Encode returns the canonical bytes. No hashes say that columns are not hashed.
 func (p Params) Encode() []byte {
 	var w wire.Writer
 	w.String(p.spec.Name)
@@ -109,6 +114,7 @@ func DecodeParams(b []byte) (Params, error) {
 	for _, dst := range []*int{&s.Bins, &s.Hashes, &s.Packages, &s.Cohort} {
 		*dst = int(r.Uint32())
 	}
+	s.Columns = s.Hashes == 0
 	s.Classes = r.Bool()
 	s.MaxWeight = r.Float64()
 	ball := r.Len() > 0
@@ -118,7 +124,7 @@ func DecodeParams(b []byte) (Params, error) {
 	if err := r.Close("secvm: parameters"); err != nil {
 		return Params{}, err
 	}
-	if s.Hashes == 0 || s.MaxWeight == 0 || ball && s.Radius == 0 {
+	if s.MaxWeight == 0 || ball && s.Radius == 0 {
 		return Params{}, errors.New("secvm: parameters with a default left out")
 	}
 	return NewParams(s)

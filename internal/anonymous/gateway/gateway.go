@@ -132,6 +132,8 @@ func Check(j *job.Job) error {
 		return fault.BadInputf("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}")
 	case k.Aggregation != crowd.AnonymousPackages:
 		return fault.BadInputf("a gateway counts packages; aggregation: secagg among real devices is not in this version, try it with mercer simulate")
+	case k.Unhashed() && k.Bins == 0:
+		return fault.BadInputf("a gateway has no table whose columns it could count; add bins: to protocol, with the number of columns in the public list")
 	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
 		return fault.BadInputf("every device draws for itself whether it tests; write test: {fraction: 0.25}")
 	}

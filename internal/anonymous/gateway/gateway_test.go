@@ -17,6 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/mercer-fl/mercer/device"
 	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -95,6 +96,28 @@ func TestModelIsTheSimulations(t *testing.T) {
 		if status != http.StatusGone || w.metric("late") != 1 {
 			t.Errorf("status %d, %d late", status, w.metric("late"))
 		}
+	})
+}
+
+// A job without hashing ends in the model of the simulation: the configuration says that features
+// are columns, and how many there are. A device whose features are no columns takes no part.
+func TestColumnsOfACrowd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldOf(t, strings.Replace(jobText, "bins: 16", "features: columns, bins: 12", 1), privacypass.VOPRF, 20, nil)
+		signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
+		check(t, err)
+		c, err := secvm.DecodeConfiguration(signed)
+		check(t, err)
+		if s := c.Params.Spec(); !s.Columns || s.Bins != 12 {
+			t.Errorf("devices are told %+v", s)
+		}
+		limits := secvm.Limits{Cohort: 10, Paper: true}
+		if _, err := device.New(device.Config{Configuration: signed, Credential: credential(0), Store: &memory{}, Limits: limits}, []string{"3", "ball"}, "+1"); err == nil ||
+			!strings.Contains(err.Error(), `feature "ball" is no column of model small`) {
+			t.Errorf("a word: %v", err)
+		}
+		w.expect(w.run(nil))
 	})
 }
 

@@ -120,7 +120,12 @@ func credential(row int) ed25519.PrivateKey {
 // commands have by default.
 func newWorld(t *testing.T, kind privacypass.Type, devices int, change func(*gateway.Config)) *world {
 	t.Helper()
-	text := jobText
+	return newWorldOf(t, jobText, kind, devices, change)
+}
+
+// newWorldOf furnishes them for another job.
+func newWorldOf(t *testing.T, text string, kind privacypass.Type, devices int, change func(*gateway.Config)) *world {
+	t.Helper()
 	if kind == privacypass.VOPRF { // the gateway is its own issuer
 		text = strings.Replace(text, "{name: secvm,", "{name: secvm, mode: paper,", 1)
 	}

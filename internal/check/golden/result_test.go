@@ -120,6 +120,7 @@ func runs() []run {
 		of("secvm-sums", strings.Replace(voters, "devices", "devices, dropout: 0.1", 1), "name: secvm, aggregation: secagg, bins: 32, packages: 4, cohort: 8, corrupted: 0, dropped: 0.1",
 			"name: linear", "name: linear-svm, lambda: 0.1, iterations: 2, average: 2", "").forPeople(),
 		of("secvm-paper", voters, "name: secvm, mode: paper, bins: 32, hashes: 2, packages: 4, cohort: 8", "name: linear", "name: linear-svm, lambda: 0.1, iterations: 3, schedule: published, class_weight: {sport: 2}", "").forPeople(),
+		of("secvm-columns", voters, "name: secvm, features: columns, packages: 16, cohort: 8", "name: linear", "name: linear-svm, lambda: 0.1, iterations: 4", "").forPeople(),
 
 		// everything in one place
 		tumours("pooled-svc", "name: pooled", rbf, "name: svc, C: 10, probability: true", "").forPeople().

@@ -15,7 +15,7 @@ func SeedsOf(seed func(label string) [32]byte, row int) secvm.Seeds {
 }
 
 // Features names the features of a row: the numbers, from 1, of the columns
-// that are not zero. Devices hash the names.
+// that are not zero. Devices hash the names, or leave them as they are.
 func Features(t dataset.Table, row int) []string {
 	var names []string
 	t.Each(row, func(col int, value float64) {

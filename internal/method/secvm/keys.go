@@ -15,15 +15,29 @@ type Keys struct {
 	job.Moded
 	sums.Keys            // of aggregation secagg
 	Classes     []string // two, the second is the positive one; nil: the classes of the data, where one process has them all
-	Bins        int      // of hashed features
-	Hashes      int      // bins that one feature falls into
-	Packages    int      // that every device sends in each window, or could
-	Cohort      int      // fewest participants for a step
+	Space       FeatureSpace
+	Bins        int // of hashed features, or columns; 0: the columns of the table, where one process has it
+	Hashes      int // bins that one feature falls into; 0: none is hashed
+	Packages    int // that every device sends in each window, or could
+	Cohort      int // fewest participants for a step
 	Aggregation Aggregation
 }
 
 // KeysOf returns the settings of a job of SecVM.
 func KeysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
+
+// FeatureSpace names the numbers that a model has a weight for.
+type FeatureSpace string
+
+// The spaces. Of columns the list is public, and every device has it. A job whose
+// features are hashed says nothing of them.
+const (
+	HashedFeatures FeatureSpace = "hashed"
+	ColumnFeatures FeatureSpace = "columns"
+)
+
+// Unhashed reports whether features are columns.
+func (k *Keys) Unhashed() bool { return k.Space == ColumnFeatures }
 
 // Aggregation names the way in which the devices' packages become a sum.
 type Aggregation string
@@ -36,6 +50,8 @@ const (
 	SecureSum         Aggregation = "secagg"
 )
 
+const defaultBins = 1 << 14
+
 // maxClasses bounds a list of classes, of which two are meant.
 const maxClasses = 256
 
@@ -46,8 +62,11 @@ func (k *Keys) Section() *section.Section {
 		Fields: slices.Concat([]section.Field{k.ModeKey()}, k.SumKeys(k.summed, " with aggregation secagg"), []section.Field{
 			{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "the classes of the data, in simulate",
 				Doc: "The two classes; the second is the positive one."},
-			{Key: "bins", Value: section.Whole{Dst: &k.Bins}, Default: "16384", Doc: "The number of bins of hashed features, 1 or more."},
-			{Key: "hashes", Value: section.Whole{Dst: &k.Hashes}, Default: "1", Doc: "The number of bins, 1 or more, into which one feature falls."},
+			{Key: "features", Value: section.Choice[FeatureSpace]{Noun: "kind of features", Dst: &k.Space, Known: []FeatureSpace{HashedFeatures, ColumnFeatures}}, Else: "hashed",
+				Doc: "What has a weight: bins into which features are hashed, or the columns of a public list."},
+			{Key: "bins", Value: section.Whole{Dst: &k.Bins}, Else: "16384, or the table's columns with features columns",
+				Doc: "The number of bins of hashed features, or of columns, 1 or more."},
+			{Key: "hashes", Value: section.Whole{Dst: &k.Hashes}, Else: "1 with features hashed", Doc: "The number of bins, 1 or more, into which one feature falls."},
 			{Key: "packages", Value: section.Whole{Dst: &k.Packages}, Default: "64", Doc: "The number of packages, 1 or more, that every device sends or could send in each window."},
 			{Key: "cohort", Value: section.Whole{Dst: &k.Cohort}, Default: "100", Doc: "The smallest number of participants of a step, 1 or more."},
 			{Key: "aggregation", Value: section.Choice[Aggregation]{Noun: "aggregation", Dst: &k.Aggregation, Known: []Aggregation{AnonymousPackages, SecureSum}},
@@ -61,10 +80,13 @@ func (k *Keys) finish(in *section.Place) error {
 	if len(k.Classes) != 0 && len(k.Classes) != 2 {
 		return in.Refuse("classes", "secvm tells two classes apart; name two, the second is the positive one")
 	}
+	if err := k.finishFeatures(in); err != nil {
+		return err
+	}
 	for _, f := range []struct {
 		key   string
 		value int
-	}{{"bins", k.Bins}, {"hashes", k.Hashes}, {"packages", k.Packages}, {"cohort", k.Cohort}} {
+	}{{"packages", k.Packages}, {"cohort", k.Cohort}} {
 		if err := in.Some(f.key, f.value); err != nil {
 			return err
 		}
@@ -81,6 +103,22 @@ func (k *Keys) finish(in *section.Place) error {
 		}
 	}
 	return nil
+}
+
+// finishFeatures fills the defaults of bins and hashes. Jobs have not always had a choice, so
+// that the default one is not written.
+func (k *Keys) finishFeatures(in *section.Place) error {
+	if k.Unhashed() {
+		if in.Given("hashes") {
+			return in.Refuse("hashes", "features: columns hashes nothing; remove hashes")
+		}
+		return in.Some("bins", k.Bins)
+	}
+	k.Space = ""
+	if err := in.Count("bins", &k.Bins, defaultBins); err != nil {
+		return err
+	}
+	return in.Count("hashes", &k.Hashes, 1)
 }
 
 // Check checks that learner, kernel and data fit a crowd with one labelled record each.

@@ -30,14 +30,24 @@ func Rare(t *secvm.Tally) int {
 	return rare
 }
 
+// unit names the things that a model has a weight for.
+func unit(p secvm.Params) string {
+	if p.Spec().Columns {
+		return "column"
+	}
+	return "bin"
+}
+
+const unhashed = "features: columns: nothing is hashed. The list of columns is public, every device has it, and each count is for one column by name: no other feature can be meant."
+
 // Leakage describes in plain words what each role learns, computed for this job.
 func Leakage(f Facts) map[string][]string {
-	spec := f.Params.Spec()
+	spec, unit := f.Params.Spec(), unit(f.Params)
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("In every window the gateway learns how often each of %d bins was sent with each sign, and how many took part, and not which packages come from one device.", spec.Bins),
-			fmt.Sprintf("%d bins were sent once only with a sign in the first window: somebody of %d has this feature, and the label that the sign says.", f.Rare, f.Participants),
-			"From two windows between which one person came or left it may learn what that person has; weights of its own choice can silence the people of one bin, to the same end. Nothing is noisy: there is no formal guarantee.",
+			fmt.Sprintf("In every window the gateway learns how often each of %d %ss was sent with each sign, and how many took part, and not which packages come from one device.", spec.Bins, unit),
+			fmt.Sprintf("%d %ss were sent once only with a sign in the first window: somebody of %d has this feature, and the label that the sign says.", f.Rare, unit, f.Participants),
+			"From two windows between which one person came or left it may learn what that person has; weights of its own choice can silence the people of one " + unit + ", to the same end. Nothing is noisy: there is no formal guarantee.",
 			"Cover packages are known to it as such once they are opened: how many devices lie beyond the margin is no secret from it.",
 		},
 		"party": {"Every device learns the weights. Its role, for training or for tests, is its own secret."},
@@ -56,6 +66,9 @@ func Leakage(f Facts) map[string][]string {
 	if !f.Network {
 		lines["server"] = append(lines["server"], "This was a simulation: packages went from device to tally in one process, without tokens and relay.")
 	}
+	if spec.Columns {
+		lines["server"] = append(lines["server"], unhashed)
+	}
 	if spec.Hashes > 1 {
 		lines["server"] = append(lines["server"], fmt.Sprintf("With %d hashes the bins of a rare feature can be intersected; devices refuse more than one unless told otherwise.", spec.Hashes))
 	}
@@ -65,7 +78,7 @@ func Leakage(f Facts) map[string][]string {
 // Leakage describes what each role learns where windows are summed, computed from the first
 // window.
 func (c Summed) Leakage(s *secvm.Sum, devices int) map[string][]string {
-	p, spec := KeysOf(c.Job), c.Params.Spec()
+	p, spec, unit := KeysOf(c.Job), c.Params.Spec(), unit(c.Params)
 	corrupted := sums.Share(p.Corrupted, devices)
 	apart := "with both signs taken together"
 	alone := 0
@@ -77,8 +90,8 @@ func (c Summed) Leakage(s *secvm.Sum, devices int) map[string][]string {
 	}
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("In every window the server learns how often each of %d bins was added, %s, how many of the devices train and how many tests were right; and, other than with anonymous packages, which devices take part. It learns nobody's summand.", spec.Bins, apart),
-			fmt.Sprintf("%d entries of the first sum are 1 or -1: behind such a bin there may be a single one of %d people, whose label then shows.", alone, s.Count()),
+			fmt.Sprintf("In every window the server learns how often each of %d %ss was added, %s, how many of the devices train and how many tests were right; and, other than with anonymous packages, which devices take part. It learns nobody's summand.", spec.Bins, unit, apart),
+			fmt.Sprintf("%d entries of the first sum are 1 or -1: behind such a %s there may be a single one of %d people, whose label then shows.", alone, unit, s.Count()),
 			"Sums of two windows whose devices differ by one tell what that one has, if the weights have hardly changed in between: every time somebody vanishes. Nothing is noisy: there is no formal guarantee.",
 		},
 		"party": {"Every device learns the weights, who takes part and who is in each sum. Its role, for training or for tests, is its own secret."},
@@ -87,6 +100,9 @@ func (c Summed) Leakage(s *secvm.Sum, devices int) map[string][]string {
 			"A device can add anything to a sum, also far more than its packages would be, and nobody can tell whose it was.",
 		},
 		"broker": {"Whoever carries the messages learns who sends, when and how much: the same of every device, whatever it has to say."},
+	}
+	if spec.Columns {
+		lines["server"] = append(lines["server"], unhashed)
 	}
 	if p.Adversary == sums.SemiHonest {
 		lines["server"] = append(lines["server"], sums.SemiHonestServer)

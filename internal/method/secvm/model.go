@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// LinearModel is a linear machine on hashed features. It is public.
+// LinearModel is a linear machine on hashed features or on columns. It is public.
 type LinearModel struct {
 	Params  secvm.Params
 	Classes [2]string // of label -1 and +1

@@ -23,8 +23,9 @@ type Figures struct {
 	Trainers     int            `json:"training_devices"`
 	Testers      int            `json:"testing_devices"`
 	Windows      int            `json:"windows"`
-	Bins         int            `json:"bins"`
-	Packages     int            `json:"packages"` // of each device in each window; of mode paper and of sums, at most
+	Bins         int            `json:"bins"`               // or columns
+	Features     FeatureSpace   `json:"features,omitempty"` // none: hashed
+	Packages     int            `json:"packages"`           // of each device in each window; of mode paper and of sums, at most
 	PackageBytes int            `json:"package_bytes"`
 	Sums         []sums.Figures `json:"sums,omitempty"` // of each window, where packages are summed and not sent
 	Sampled      int            `json:"sampled"`        // devices that had more to say than packages
@@ -96,7 +97,7 @@ func (f *Figures) text(exact *bool) []method.Block {
 	if len(f.Sums) > 0 {
 		windows = fmt.Sprintf(", each a secure sum of up to %d packages of each", f.Packages)
 	}
-	linef("%d devices train and %d test; %d windows%s; %d bins", f.Trainers, f.Testers, f.Windows, windows, f.Bins)
+	linef("%d devices train and %d test; %d windows%s; %s", f.Trainers, f.Testers, f.Windows, windows, f.width())
 	if exact != nil {
 		linef("all sums are those of the plain packages, entry for entry: %s\n", say.YesNo(*exact))
 	}
@@ -119,6 +120,14 @@ func (f *Figures) text(exact *bool) []method.Block {
 		linef("pooled: the best of eleven values of C on the held-out records, %g", f.PooledC)
 	}
 	return list
+}
+
+// width describes the number of weights without the bias.
+func (f *Figures) width() string {
+	if f.Features == ColumnFeatures {
+		return fmt.Sprintf("%d columns, which are not hashed", f.Bins)
+	}
+	return fmt.Sprintf("%d bins", f.Bins)
 }
 
 // curves are figures 2 and 3 of the paper: means of the last weight

@@ -27,7 +27,7 @@ type Training struct {
 func SpecOf(j *job.Job) secvm.Spec {
 	k := KeysOf(j)
 	return secvm.Spec{
-		Name: j.Name, Bins: k.Bins, Hashes: k.Hashes, Packages: k.Packages, Cohort: k.Cohort,
+		Name: j.Name, Bins: k.Bins, Hashes: k.Hashes, Columns: k.Unhashed(), Packages: k.Packages, Cohort: k.Cohort,
 		Classes: len(learner.StepsOf(j).ClassWeight) > 0, MaxWeight: weightLimit(j), Radius: radius(j),
 	}
 }

@@ -97,7 +97,7 @@ func (r *records) evaluate(context.Context) error {
 	spec := r.server.Params().Spec()
 	r.figures = &crowd.Figures{
 		Source: r.rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvm.Train)), Testers: len(r.with(secvm.Test)),
-		Windows: learner.StepsOf(r.Job).Iterations + 1, Bins: spec.Bins, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
+		Windows: learner.StepsOf(r.Job).Iterations + 1, Bins: spec.Bins, Features: crowd.KeysOf(r.Job).Space, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
 		Classes:  []crowd.ClassTest{{Class: r.classes[0], Tested: tests[0].Total, Correct: tests[0].Correct}, {Class: r.classes[1], Tested: tests[1].Total, Correct: tests[1].Correct}},
 		Averages: r.curve.points,
 	}
@@ -131,7 +131,7 @@ func (r *records) measure(score func(device int) float64) (learner.Metrics, erro
 	return m, nil
 }
 
-// compare trains pooled linear machines on the same hashed features, over a
+// compare trains pooled linear machines on the same features, over a
 // grid of C. The one that does best on the held-out records counts, which
 // favours it.
 func (r *records) compare(ctx context.Context) error {
@@ -144,7 +144,7 @@ func (r *records) compare(ctx context.Context) error {
 		return nil
 	}
 	train := r.with(secvm.Train)
-	all, err := r.hashed()
+	all, err := r.featured()
 	if err != nil {
 		return err
 	}
@@ -174,12 +174,12 @@ func (r *records) compare(ctx context.Context) error {
 }
 
 // compareBins trains with other numbers of bins, on sums that are added up in
-// one place.
+// one place. A job without hashing is compared with hashed features, too.
 func (r *records) compareBins(ctx context.Context) error {
 	for power := 6; power <= 16; power++ {
 		j := *r.Job
 		k := *crowd.KeysOf(&j)
-		k.Bins = 1 << power
+		k.Space, k.Bins, k.Hashes = "", 1<<power, max(1, k.Hashes)
 		j.Protocol.Values = &k
 		accuracy, err := r.accuracyOf(ctx, &j)
 		if err != nil {
@@ -215,8 +215,8 @@ func rightOf(tests [2]secvm.Outcome) float64 {
 	return float64(tests[0].Correct+tests[1].Correct) / float64(tests[0].Total+tests[1].Total)
 }
 
-// hashed is the table of all devices' bins.
-func (r *records) hashed() (*dataset.CSR, error) {
+// featured is the table of all devices' bins.
+func (r *records) featured() (*dataset.CSR, error) {
 	start, bins, counts := []int{0}, []int32{}, []float64{}
 	for _, p := range r.profiles {
 		for _, e := range p.Vector {

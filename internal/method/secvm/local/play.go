@@ -46,6 +46,10 @@ func (Method) Play(ctx context.Context, c local.Play) (*method.Result, error) {
 
 func (p people) play(ctx context.Context) (*method.Result, error) {
 	first := time.Now()
+	p, err := p.counted()
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
 	roles, err := drawRoles(p)
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -71,6 +75,32 @@ func read(c local.Play) (p people, err error) {
 		p.heldOut, err = c.Rows(c.Job.Data.Test.Source)
 	}
 	return p, err
+}
+
+// counted gives a job without hashing the number of columns of its tables, where it names none.
+func (p people) counted() (people, error) {
+	k := *crowd.KeysOf(p.Job)
+	if !k.Unhashed() {
+		return p, nil
+	}
+	columns := p.rows.X.Cols()
+	if p.heldOut != nil {
+		columns = max(columns, p.heldOut.X.Cols())
+	}
+	most := secvm.DefaultLimits().Bins
+	switch {
+	case k.Bins == 0:
+		k.Bins = columns
+	case k.Bins < columns:
+		return p, fmt.Errorf("%s has %d columns, and bins is %d; raise bins, or remove it", p.rows.Name, columns, k.Bins)
+	}
+	if k.Bins > most {
+		return p, fmt.Errorf("%s has %d columns, and devices take part in models of at most %d; remove features: columns, so that they are hashed", p.rows.Name, k.Bins, most)
+	}
+	j := *p.Job
+	j.Protocol.Values = &k
+	p.Job = &j
+	return p, nil
 }
 
 // records is a crowd with one labelled record each.
