@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +18,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/strict"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -115,7 +112,7 @@ func loadConfig(jobs *job.Reader, path string) (*Config, error) {
 		return nil, fmt.Errorf("daemon: %w", err)
 	}
 	c := &Config{}
-	if err := strict(b, c); err != nil {
+	if err := strictly(b, c); err != nil {
 		return nil, fault.BadInputf("%s:%w", path, err)
 	}
 	if err := c.check(jobs.Known()); err != nil {
@@ -161,79 +158,18 @@ func (c *Config) source(h Home, name string) (Source, error) {
 	return s, nil
 }
 
-// strict decodes a configuration. Its errors are one sentence that begins with
-// the line, for which the caller gives the file.
-func strict(b []byte, c *Config) error {
-	d := yaml.NewDecoder(bytes.NewReader(b))
-	d.KnownFields(true)
-	err := d.Decode(c)
-	var list *yaml.TypeError
+// strictly decodes a configuration. Its errors are one sentence that begins with the line, for
+// which the caller gives the file.
+func strictly(b []byte, c *Config) error {
+	err := strict.Decode(b, c)
+	var problem *strict.Error
 	switch {
 	case errors.Is(err, io.EOF):
 		return errors.New("1: the file is empty; write name: and the member's name")
-	case errors.As(err, &list) && len(list.Errors) > 0:
-		return inWords(list.Errors[0])
+	case errors.As(err, &problem) && problem.Line > 0:
+		return fmt.Errorf("%d: %w", problem.Line, err)
 	case err != nil:
-		return fmt.Errorf(" this is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return fmt.Errorf(" %w", err)
 	}
 	return nil
-}
-
-var (
-	atLine  = regexp.MustCompile(`^line (\d+): (.*)$`)
-	unknown = regexp.MustCompile(`^field (.+) not found in type `)
-	noInt   = regexp.MustCompile("^cannot unmarshal !!\\w+ `(.*)` into int$")
-	noBool  = regexp.MustCompile("^cannot unmarshal !!\\w+ `(.*)` into bool$")
-)
-
-// inWords takes the names of Go types out of what the decoder says.
-func inWords(problem string) error {
-	m := atLine.FindStringSubmatch(problem)
-	if m == nil {
-		return fmt.Errorf(" %s", problem)
-	}
-	line, problem := m[1], m[2]
-	if m := noInt.FindStringSubmatch(problem); m != nil {
-		return fmt.Errorf("%s: %q stands where a whole number belongs", line, m[1])
-	}
-	if m := noBool.FindStringSubmatch(problem); m != nil {
-		return fmt.Errorf("%s: %q stands where true or false belongs", line, m[1])
-	}
-	m = unknown.FindStringSubmatch(problem)
-	if m == nil {
-		return fmt.Errorf("%s: %s", line, problem)
-	}
-	known := keysOf(reflect.TypeFor[Config]())
-	if near, ok := spell.Nearest(m[1], known...); ok {
-		return fmt.Errorf("%s: unknown key %q; did you mean %q?", line, m[1], near)
-	}
-	return fmt.Errorf("%s: unknown key %q; a configuration has %s", line, m[1], strings.Join(known, ", "))
-}
-
-// keysOf lists the keys of a structure and of those in it, each once.
-func keysOf(t reflect.Type) []string {
-	var keys []string
-	add := func(list ...string) {
-		for _, key := range list {
-			if !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
-		}
-	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if name == "" {
-			continue // a type that reads itself
-		}
-		add(name)
-		inner := f.Type
-		if inner.Kind() == reflect.Map || inner.Kind() == reflect.Pointer {
-			inner = inner.Elem()
-		}
-		if inner.Kind() == reflect.Struct {
-			add(keysOf(inner)...)
-		}
-	}
-	return keys
 }

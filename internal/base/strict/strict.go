@@ -1,0 +1,140 @@
+// Package strict decodes YAML into structures: it refuses unknown keys, and says what is wrong
+// in one sentence without the names of Go types.
+package strict
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/base/spell"
+)
+
+// Error refuses a text.
+type Error struct {
+	Line    int // from 1; 0 for the text as a whole
+	Problem string
+}
+
+// Error returns the sentence without the line.
+func (e *Error) Error() string { return e.Problem }
+
+// Decode decodes a text. An empty one is io.EOF, every other error an *Error.
+func Decode(text []byte, into any) error {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	err := d.Decode(into)
+	var list *yaml.TypeError
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return err
+	case errors.As(err, &list) && len(list.Errors) > 0:
+		return inWords(list.Errors[0], keysOf(reflect.TypeOf(into)))
+	}
+	return &Error{Problem: "this is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+}
+
+// DecodeNode decodes a part of a document; lines count from the document's first.
+func DecodeNode(n *yaml.Node, into any) error {
+	text, err := yaml.Marshal(n)
+	if err != nil {
+		return &Error{n.Line, err.Error()}
+	}
+	err = Decode(text, into)
+	var problem *Error
+	if errors.As(err, &problem) {
+		return &Error{n.Line, problem.Problem}
+	}
+	return err
+}
+
+var (
+	atLine  = regexp.MustCompile(`^line (\d+): (.*)$`)
+	unknown = regexp.MustCompile(`^field (.+) not found in type `)
+	kinds   = regexp.MustCompile("^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)$")
+)
+
+// inWords takes the names of Go types out of what the decoder says.
+func inWords(problem string, known []string) error {
+	e := &Error{Problem: problem}
+	if m := atLine.FindStringSubmatch(problem); m != nil {
+		e.Line, _ = strconv.Atoi(m[1]) // digits
+		e.Problem = m[2]
+	}
+	if m := kinds.FindStringSubmatch(e.Problem); m != nil {
+		e.Problem = fmt.Sprintf("%s stands where %s belongs", given(m[1], m[2]), wanted(m[3]))
+	}
+	if m := unknown.FindStringSubmatch(e.Problem); m != nil {
+		e.Problem = fmt.Sprintf("unknown key %q; there are %s", m[1], strings.Join(known, ", "))
+		if near, ok := spell.Nearest(m[1], known...); ok {
+			e.Problem = fmt.Sprintf("unknown key %q; did you mean %q?", m[1], near)
+		}
+	}
+	return e
+}
+
+// given describes what the file has.
+func given(kind, value string) string {
+	switch kind {
+	case "seq":
+		return "a list"
+	case "map":
+		return "a map"
+	}
+	return strconv.Quote(value)
+}
+
+// wanted describes a Go type.
+func wanted(kind string) string {
+	switch {
+	case strings.HasPrefix(kind, "[]"):
+		return "a list"
+	case kind == "int":
+		return "a whole number"
+	case kind == "bool":
+		return "true or false"
+	case kind == "float64":
+		return "a number"
+	case kind == "string":
+		return "one word"
+	}
+	return "a map"
+}
+
+// keysOf lists the keys of a structure and of those in it, each once.
+func keysOf(t reflect.Type) []string {
+	var keys []string
+	add := func(list ...string) {
+		for _, key := range list {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	for t.Kind() == reflect.Map || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, rest, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case name != "":
+			add(name)
+		case rest != "inline":
+			continue // a type that reads itself
+		}
+		add(keysOf(f.Type)...)
+	}
+	return keys
+}

@@ -1,0 +1,49 @@
+package strict
+
+import (
+	"errors"
+	"io"
+	"testing"
+)
+
+type inner struct {
+	Decimal string `yaml:"decimal"`
+}
+
+type sample struct {
+	Name   string           `yaml:"name"`
+	Count  int              `yaml:"count"`
+	Share  float64          `yaml:"share"`
+	On     bool             `yaml:"on"`
+	Words  []string         `yaml:"words"`
+	Inside map[string]inner `yaml:"inside"`
+	inner  `yaml:",inline"`
+}
+
+func TestDecodeSaysWhatIsWrong(t *testing.T) {
+	for text, want := range map[string]Error{
+		"nam: x":                 {1, `unknown key "nam"; did you mean "name"?`},
+		"\nzzzzzz: x":            {2, `unknown key "zzzzzz"; there are name, count, share, on, words, inside, decimal`},
+		"count: many":            {1, `"many" stands where a whole number belongs`},
+		"share: [1]":             {1, "a list stands where a number belongs"},
+		"on: perhaps":            {1, `"perhaps" stands where true or false belongs`},
+		"words: {a: b}":          {1, "a map stands where a list belongs"},
+		"name: [a]":              {1, "a list stands where one word belongs"},
+		"inside: [a]":            {1, "a list stands where a map belongs"},
+		"inside:\n  a: {deci: }": {2, `unknown key "deci"; there are name, count, share, on, words, inside, decimal`},
+		"a: b: c":                {0, "this is not YAML: mapping values are not allowed in this context"},
+	} {
+		var s sample
+		var got *Error
+		if err := Decode([]byte(text), &s); !errors.As(err, &got) || *got != want {
+			t.Errorf("%q: %+v, want %+v", text, err, want)
+		}
+	}
+	if err := Decode(nil, &sample{}); !errors.Is(err, io.EOF) {
+		t.Errorf("an empty text: %v", err)
+	}
+	var s sample
+	if err := Decode([]byte("name: x\ndecimal: \",\""), &s); err != nil || s.Name != "x" || s.Decimal != "," {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
