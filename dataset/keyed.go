@@ -81,9 +81,13 @@ const cellBytes = 4 + 8
 // row returns the first 64 bits of a row's digest.
 func (d *rowDigest) row(i int) uint64 {
 	d.mac.Reset()
-	if d.set.IDs != nil {
+	typed, _ := d.set.X.(Typed)
+	switch {
+	case d.set.IDs != nil:
 		d.buf = append(append(d.buf[:0], "mercer/v1/split/id\x00"...), d.set.IDs[i]...)
-	} else {
+	case typed != nil:
+		d.typed(typed, i)
+	default:
 		d.cells(i)
 	}
 	d.mac.Write(d.buf)
@@ -112,6 +116,22 @@ func (d *rowDigest) cells(i int) {
 	}
 	if d.set.Labels != nil {
 		d.buf = append(append(d.buf, "\xff\xff\xff\xfflabel "...), d.set.Labels[i]...) // no column has that place
+	}
+}
+
+// typed writes all cells of a table that is not yet prepared, the columns in the order of
+// their names, and the label.
+func (d *rowDigest) typed(t Typed, i int) {
+	d.buf = append(d.buf[:0], "mercer/v1/split/typed\x00"...)
+	at := make([]int, len(d.rank))
+	for column, place := range d.rank {
+		at[place] = column
+	}
+	for _, column := range at {
+		d.buf = t.AppendCell(d.buf, i, column)
+	}
+	if d.set.Labels != nil {
+		d.buf = append(append(d.buf, "label "...), d.set.Labels[i]...)
 	}
 }
 

@@ -186,6 +186,12 @@ func sniffLIBSVM(b *bufio.Reader) bool {
 	return false
 }
 
+// LooksLikeLIBSVM reports whether a plain text begins like LIBSVM's format. It reads nothing of b.
+func LooksLikeLIBSVM(b *bufio.Reader) bool {
+	_, _ = b.Peek(readAhead) // what cannot be read is no such text
+	return sniffLIBSVM(b)
+}
+
 func allDigits(s []byte) bool {
 	for _, c := range s {
 		if c < '0' || c > '9' {

@@ -30,8 +30,9 @@ func Append(sets ...*Set) (*Set, error) {
 		out.Labels = append(out.Labels, s.Labels...)
 		out.IDs = append(out.IDs, s.IDs...)
 	}
-	out.X = stack(sets)
-	return out, nil
+	var err error
+	out.X, err = stack(sets)
+	return out, err
 }
 
 func joinNames(sets []*Set) string {
@@ -71,7 +72,24 @@ func title(s *Set) string {
 	return s.Name
 }
 
-func stack(sets []*Set) Table {
+func stack(sets []*Set) (Table, error) {
+	if t, typed := sets[0].X.(Typed); typed {
+		return stackTyped(t, sets[1:])
+	}
+	return stackNumbers(sets), nil
+}
+
+func stackTyped(t Typed, others []*Set) (Table, error) {
+	for _, s := range others {
+		var err error
+		if t, err = t.Below(s.X); err != nil {
+			return nil, fmt.Errorf("dataset: %s: %w", title(s), err)
+		}
+	}
+	return t, nil
+}
+
+func stackNumbers(sets []*Set) Table {
 	rows := 0
 	var doubles []dense[float64]
 	var singles []dense[float32]
@@ -195,6 +213,9 @@ func (s *Set) check() error {
 
 // checkNumbers names the first number that is not finite.
 func (s *Set) checkNumbers() error {
+	if _, typed := s.X.(Typed); typed { // its numbers are codes, and gaps
+		return nil
+	}
 	if d, ok := s.X.(interface{ finite(i int) bool }); ok && allRows(s.X.Rows(), d.finite) {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 )
 
@@ -41,13 +42,7 @@ func (s *Set) header() ([]string, error) {
 	if s.IDs != nil {
 		header = append(header, "id")
 	}
-	for j := range s.X.Cols() {
-		name := "x" + strconv.Itoa(j)
-		if s.Columns != nil {
-			name = s.Columns[j]
-		}
-		header = append(header, name)
-	}
+	header = append(header, s.names()...)
 	if s.Labels != nil {
 		header = append(header, "label")
 	}
@@ -55,6 +50,18 @@ func (s *Set) header() ([]string, error) {
 		return nil, fmt.Errorf("dataset: writing CSV: %w", err)
 	}
 	return header, nil
+}
+
+// names returns the names of the columns, x0, x1, ... where they have none.
+func (s *Set) names() []string {
+	if s.Columns != nil {
+		return slices.Clone(s.Columns)
+	}
+	names := make([]string, s.X.Cols())
+	for j := range names {
+		names[j] = "x" + strconv.Itoa(j)
+	}
+	return names
 }
 
 func (s *Set) record(record []string, i int, values []float64) []string {

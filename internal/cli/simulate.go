@@ -96,7 +96,11 @@ alone. The model, the result and a report are written to the folder --out.`,
 // loader reads a job's sources for programs that own all the data.
 func (a *app) loader() partition.Loader {
 	return func(name string, d job.Data) (*dataset.Set, error) {
-		return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features})
+		t := d.Table(name)
+		if d.Schema == nil && t.Mapping.Empty() {
+			return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features})
+		}
+		return a.library().LoadTable(name, t)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
@@ -19,10 +20,12 @@ type Data struct {
 	Sources []Source
 	// Label is the column of the labels; NoLabel for none, "" for the one that each
 	// party's catalogue names.
-	Label     string
-	Classes   []MergedClass // classes that stand for several classes of the tables; others stay
-	ID        string        // column of the row ids; "" for none
-	Features  int           // columns beside these; 0 for all that the source has
+	Label    string
+	Classes  []MergedClass // classes that stand for several classes of the tables; others stay
+	ID       string        // column of the row ids; "" for none
+	Features int           // columns beside these; 0 for all that the source has
+	// Schema describes the columns that the job uses; nil for numbers without gaps.
+	Schema    prepare.Schema
 	Partition Partition
 	Test      Test
 	// Folds is the number of parts in which the training rows are held out in
@@ -37,7 +40,12 @@ type Data struct {
 const NoLabel = "none"
 
 // Source is the source of one party.
-type Source struct{ Party, File string }
+type Source struct {
+	Party, File string
+	// Mapping describes the differences between file and schema, where one process has all
+	// files. A daemon takes it from its own catalogue.
+	Mapping prepare.Mapping
+}
 
 // Partition shares the rows of one source out among parties.
 type Partition struct {
@@ -103,6 +111,7 @@ type Scaling string
 const (
 	MinMax   Scaling = "minmax"   // to [0, 1]
 	Standard Scaling = "standard" // to mean 0, variance 1
+	Range    Scaling = "range"    // the schema's ranges to [0, 1]
 	None     Scaling = "none"
 )
 
@@ -155,11 +164,13 @@ func (d *Data) Section() *section.Section {
 		{Key: "id", Value: section.Text{Dst: &d.ID}, Else: "none", Doc: "The column of the row ids."},
 		{Key: "features", Value: section.Whole{Dst: &d.Features}, Else: "as many as the source has",
 			Doc: "The number of columns beside label and id, up to 16777216."},
+		{Key: "schema", Value: schemaMap{&d.Schema}, Else: "every column is a number without gaps, and all are used",
+			Doc: "The columns that the job uses, by the federation's names, and how their cells become numbers."},
 		{Key: "partition", Value: d.Partition.Section(), Else: "none", Doc: "How one table is shared out, or how the parties' tables belong together."},
 		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out to test the model."},
 		{Key: "folds", Value: section.Whole{Dst: &d.Folds}, Else: "none",
 			Doc: "The number of folds, 2 or more, of a cross-validation on the training rows."},
-		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, None}},
+		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, Range, None}},
 			Default: "minmax", Else: "none for devices", Doc: "How the parties scale features together, before the protocol."},
 		{Key: "like", Value: section.Number{Dst: &d.Like}, Else: "every rating counts as liking", Doc: "The lowest rating that counts as liking an item."},
 	}, Finish: d.finish}
@@ -198,6 +209,9 @@ func (d *Data) finish(in *section.Place) error {
 		return err
 	}
 	if err := d.finishColumns(in); err != nil {
+		return err
+	}
+	if err := d.finishSchema(in); err != nil {
 		return err
 	}
 	if in.Given("folds") && d.Folds < 2 {
@@ -339,7 +353,7 @@ func (v sources) Decode(key string, n *yaml.Node) error {
 			return err
 		}
 		s := Source{Party: n.Content[i].Value}
-		if err := (section.Text{Dst: &s.File}).Decode("the source of "+s.Party, n.Content[i+1]); err != nil {
+		if err := s.decode("the source of "+s.Party, n.Content[i+1]); err != nil {
 			return err
 		}
 		*v.dst = append(*v.dst, s)
@@ -353,9 +367,11 @@ func (v sources) Encode() *yaml.Node {
 	}
 	m := section.Map()
 	for _, s := range *v.dst {
-		m.Content = append(m.Content, section.Word(s.Party), section.Word(s.File))
+		m.Content = append(m.Content, section.Word(s.Party), s.encode())
 	}
 	return m
 }
 
-func (v sources) Form() string { return "a map such as {north: a.csv, south: b.csv}" }
+func (v sources) Form() string {
+	return "a map such as {north: a.csv, south: b.csv}; in place of a file a map of path and what a catalogue says of it"
+}

@@ -182,7 +182,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 		Name: "all-keys",
 		Seed: 1<<64 - 1,
 		Data: Data{
-			Sources: []Source{{"south", "s.csv"}, {"north", "n.csv"}},
+			Sources: []Source{{Party: "south", File: "s.csv"}, {Party: "north", File: "n.csv"}},
 			Label:   "5", ID: "patient", Test: Test{Every: 10}, Scale: Standard,
 		},
 		Protocol:   Named{okra.Method{}, &okra.Keys{Moded: Moded{Mode: Paper}, Encoder: okra.Block, Wire: okra.Float64}},

@@ -1,13 +1,12 @@
-package method
+package learner
 
 import (
-	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
 
 // Rowless returns a fitted model without its rows: it decides by their products with new rows.
-func Rowless(w *learner.Work) (*model.Rowless, error) {
+func (w *Work) Rowless() (*model.Rowless, error) {
 	dot, support := w.Problem.Gram, w.Fitted.Support
 	spec := model.RowlessSpec{Kernel: w.Choice.Job.Kernel.Spec(), Head: w.Fitted.Head}
 	for _, i := range support {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
@@ -29,8 +30,9 @@ func (t Table) Rows() int {
 
 // Split is a party's rows, some of which are held out.
 type Split struct {
-	Set  *dataset.Set
-	Test []bool
+	Set      *dataset.Set
+	Test     []bool
+	Prepared *prepare.Preparation // of a table with a schema
 }
 
 // Rows lists the held-out rows, or the other rows. It is never nil.

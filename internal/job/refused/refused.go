@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
@@ -112,6 +113,7 @@ func computed(base string) []Case {
 		with("file", "too large", base, base+strings.Repeat("#", job.MaxBytes), 1, fmt.Sprintf("the file has %d bytes; a job file has at most 1048576", len(base)+job.MaxBytes)),
 		with("file", "invalid UTF-8", "label: label", "label: \xff", 7, "this line is not UTF-8 text; save the file as UTF-8"),
 		with("data", "too many parties", "label: label", "label: label\n    partition: {parties: ["+many("p%d", job.MaxParties+1)+"]}", 8, "more than 1024 parties; that is the most a job may have"),
+		with("data", "too many columns in a schema", "label: label", "label: label\n    schema: {"+many("c%d: {}", prepare.MaxColumns+1)+"}", 8, "schema has more than 16384 columns; that is the most there may be"),
 		with("data", "long label", "label: label", "label: "+strings.Repeat("l", 1025), 7, "label is 1025 bytes long; at most 1024 are allowed"),
 		with("kernel", "too many coefficients", "{name: rbf, gamma: 0.5}", "{name: dot-product, coefficients: ["+many("%d", 66)+"]}", 9, "coefficients has more than 65; that is the most there may be"),
 		with("protocol secvm", "too many classes", "{name: okra}", "{name: secvm, classes: ["+many("c%d", 257)+"]}", 8, "classes has more than 256; that is the most there may be"),

@@ -138,7 +138,7 @@ func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 			return nil, err
 		}
 	}
-	return list, nil
+	return list, rows.PrepareTogether(j, list)
 }
 
 // partition reads one source and cuts it by rows.

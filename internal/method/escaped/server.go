@@ -67,7 +67,7 @@ func (s *server) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) 
 // WriteModel implements [method.Model]: functions of the kernel with training rows, of which the
 // file holds products only.
 func (s *server) WriteModel(w io.Writer) error {
-	m, err := method.Rowless(&s.Work)
+	m, err := s.Work.Rowless()
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *server) Compute(ctx context.Context, step string, progress method.Repor
 // makeRowless makes the model as the coordinator keeps it.
 func (s *server) makeRowless() error {
 	var err error
-	s.rowless, err = method.Rowless(&s.Work)
+	s.rowless, err = s.Work.Rowless()
 	return err
 }
 

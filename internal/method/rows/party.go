@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/heading"
@@ -23,6 +22,7 @@ type Party struct {
 	Scaling scale.Scaling // empty before the step scale, or without one
 
 	label string // the column of the labels, where the catalogue says
+	fit   fitter
 }
 
 // Of prepares a party's table for a job. Errors are faults of the data and tell the party
@@ -32,16 +32,28 @@ func Of(c method.Case, self string, t method.Table) (*Party, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Party{
-		Case: c, Self: self, Split: split, Rows: dataset.RowsOf(split.Set.X), Grid: method.GridOf(split.Set.X), label: t.Label,
-	}, nil
+	p := &Party{Case: c, Self: self, Split: split, Rows: dataset.RowsOf(split.Set.X), label: t.Label}
+	if p.frame() == nil {
+		p.Grid = method.GridOf(split.Set.X)
+	}
+	if err := p.begin(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // Steps returns the sessions with which a job begins: one order of columns and, if the
 // job has one, one scaling.
 func Steps(c method.Case) ([]method.Step, error) {
 	plan := []method.Step{headingStep(c)}
-	if c.Job.Data.Scale == job.None {
+	if c.Job.Data.Prepares() {
+		fitting, err := preparing(c)
+		if err != nil {
+			return nil, err
+		}
+		plan = append(plan, fitting...)
+	}
+	if !c.Job.Data.ScalesTogether() {
 		return plan, nil
 	}
 	s, err := scaleStep(c)
@@ -71,6 +83,8 @@ func (p *Party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	switch step {
 	case "heading":
 		return p.heading(setup.Setup)
+	case stepPropose, stepAgreed, stepFit, stepSummed, stepPrepared:
+		return p.preparer(step, setup)
 	case "scale":
 		return p.scaler(setup.Setup)
 	}
@@ -101,7 +115,7 @@ func Leakage(c method.Case, lines map[string][]string, features int) {
 		}
 	}
 	add(heading.Leakage(heading.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
-	if c.Job.Data.Scale != job.None {
+	if c.Job.Data.ScalesTogether() {
 		add(scale.Leakage(scale.Facts{Method: scale.Method(c.Job.Data.Scale), Leader: c.Parties[0], Parties: len(c.Parties), Columns: features}))
 	}
 }

@@ -26,7 +26,7 @@ func Session(c method.Case, purpose string, of func(method.Known) (Sum, error)) 
 		if err != nil {
 			return nil, err
 		}
-		p, err := params(len(c.Parties), hex.EncodeToString(c.ID[:])+"/"+sum.Epoch, sum.Groups)
+		p, err := Params(len(c.Parties), hex.EncodeToString(c.ID[:])+"/"+sum.Epoch, sum.Groups)
 		if err != nil {
 			return nil, fault.BadInput(err)
 		}
@@ -37,13 +37,13 @@ func Session(c method.Case, purpose string, of func(method.Known) (Sum, error)) 
 // Check refuses groups that cannot be added up among some parties: a fault in them is a fault
 // in every epoch.
 func Check(parties int, groups []secagg.Group) error {
-	_, err := params(parties, "any", groups)
+	_, err := Params(parties, "any", groups)
 	return err
 }
 
-// params requires every party in the sum, and allows all parties but two to work with the
+// Params requires every party in the sum, and allows all parties but two to work with the
 // server, within the limits of secagg's promises.
-func params(parties int, epoch string, groups []secagg.Group) (secagg.Params, error) {
+func Params(parties int, epoch string, groups []secagg.Group) (secagg.Params, error) {
 	return secagg.NewParams(secagg.Spec{
 		Adversary: secagg.Active, Corrupted: min(float64(parties-2)/float64(parties), 0.9), Minimum: parties, Groups: groups, Epoch: epoch,
 	}, parties)

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/scale"
@@ -54,10 +55,10 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	for i := n; i < len(p.Test); i++ {
 		p.Test[i] = true
 	}
-	if j.Data.Scale != job.None {
-		if p.Scaling, err = scale.Pooled(linalg.Pick(p.X, dataset.Complement(n, nil)), scale.Method(j.Data.Scale)); err != nil {
-			return nil, err
-		}
+	if p.Scaling, err = rows.Together(j, method.Split{Set: x, Test: p.Test, Prepared: train[0].Prepared}); err != nil {
+		return nil, err
+	}
+	if p.Scaling.Offset != nil {
 		p.X = p.Scaling.Rows(p.X)
 	}
 	p.X, p.Test, err = learner.InViews(j.Learner, p.X, p.Columns, p.Test)

@@ -1,0 +1,235 @@
+package prepare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// Scaling names how prepared columns are scaled by what a preparation is fitted on.
+type Scaling string
+
+// The scalings that a preparation has itself.
+const (
+	Unscaled Scaling = ""
+	Standard Scaling = "standard" // to mean 0 and variance 1, over filled rows
+	Ranged   Scaling = "range"    // the schema's range to [0, 1]; nothing is fitted
+)
+
+// FitAlone fits a preparation where one process has all rows: exactly, on the given training
+// rows. Nothing leaves the process.
+func FitAlone(f *Frame, rows []int, scaling Scaling) (*Preparation, error) {
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("prepare: no training rows")
+	}
+	p := &Preparation{schema: f.schema, columns: make([]fitted, len(f.schema))}
+	for j := range f.schema {
+		if err := p.fitColumn(f, rows, j); err != nil {
+			return nil, fmt.Errorf("column %s %w", dataset.Quote(f.schema[j].Name), err)
+		}
+	}
+	return p, p.scaleAlone(f, rows, scaling)
+}
+
+// fitColumn finds a column's categories and fill.
+func (p *Preparation) fitColumn(f *Frame, rows []int, j int) (err error) {
+	c, fit := &p.schema[j], &p.columns[j]
+	fit.fill, fit.categories = gap, c.Categories
+	if c.Agree {
+		if fit.categories, err = f.Proposal(rows, j, 1); err != nil {
+			return err
+		}
+	}
+	var values []float64
+	for _, i := range rows {
+		if v := f.row(i)[j]; !isGap(v) {
+			values = append(values, v)
+		}
+	}
+	fit.fill, err = c.fill(values, fit.categories, f.words[j])
+	return err
+}
+
+// fill returns the code of what takes the place of a gap.
+func (c *Column) fill(values []float64, categories, words []string) (float64, error) {
+	if c.Missing == FillValue {
+		return c.parse(c.Value, decimalPoint)
+	}
+	if !c.filled() || c.Missing == FillCategory {
+		return gap, nil
+	}
+	if len(values) == 0 {
+		return 0, fmt.Errorf("has no value in any training row, so that its gaps cannot be filled; leave it out")
+	}
+	switch c.Missing {
+	case FillMean:
+		return mean(values), nil
+	case FillMedian:
+		return median(values), nil
+	}
+	counts := make([]int64, max(len(categories), 2))
+	if c.Agree {
+		codes := places(words, categories)
+		for i, v := range values {
+			values[i] = codes[int(v)]
+		}
+	}
+	for _, v := range values {
+		if v >= 0 {
+			counts[int(v)]++
+		}
+	}
+	return mostFrequent(counts)
+}
+
+// mean adds the numbers up with what rounding takes from each sum.
+func mean(values []float64) float64 {
+	sum, lost := 0.0, 0.0
+	for _, v := range values {
+		y := v - lost
+		t := sum + y
+		lost = (t - sum) - y
+		sum = t
+	}
+	return sum / float64(len(values))
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// mostFrequent returns the place of the largest count, the first of equals.
+func mostFrequent(counts []int64) (float64, error) {
+	at := 0
+	for i, n := range counts {
+		if n > counts[at] {
+			at = i
+		}
+	}
+	if counts[at] == 0 {
+		return 0, fmt.Errorf("has none of its categories in any training row, so that its gaps cannot be filled; leave it out")
+	}
+	return float64(at), nil
+}
+
+// scaleAlone measures the prepared training rows.
+func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
+	if scaling == Unscaled {
+		return nil
+	}
+	if scaling == Ranged {
+		return p.scaleByRange()
+	}
+	table, err := p.Apply(f.Subset(rows).(*Frame))
+	if err != nil {
+		return err
+	}
+	p.unit()
+	m := table.Matrix()
+	for k, scaled := range p.Scaled() {
+		if !scaled {
+			continue
+		}
+		values := make([]float64, m.Rows)
+		for i := range values {
+			values[i] = m.Row(i)[k]
+		}
+		centre := mean(values)
+		for i, v := range values {
+			values[i] = (v - centre) * (v - centre)
+		}
+		p.standardise(k, centre, mean(values))
+	}
+	return nil
+}
+
+// unit begins with a scaling that changes nothing.
+func (p *Preparation) unit() {
+	n := p.Width()
+	p.Offset, p.Factor = make([]float64, n), make([]float64, n)
+	for k := range p.Factor {
+		p.Factor[k] = 1
+	}
+}
+
+// standardise scales a column to mean 0 and variance 1; one that is constant to 0, as
+// scikit-learn's StandardScaler does.
+func (p *Preparation) standardise(k int, mean, variance float64) {
+	p.Offset[k] = mean
+	if variance > 0 {
+		p.Factor[k] = 1 / math.Sqrt(variance)
+	}
+}
+
+// scaleByRange scales each column's range to [0, 1].
+func (p *Preparation) scaleByRange() error {
+	p.unit()
+	k := 0
+	for j := range p.schema {
+		c := &p.schema[j]
+		n := len(c.names(p.columns[j].categories))
+		low, high, err := c.ends()
+		switch {
+		case !c.Scaled():
+		case err != nil:
+			return fmt.Errorf("column %s %w", dataset.Quote(c.Name), err)
+		default:
+			p.Offset[k], p.Factor[k] = low, 1/(high-low)
+		}
+		k += n
+	}
+	return nil
+}
+
+// ends returns the least and greatest transformed value.
+func (c *Column) ends() (low, high float64, err error) {
+	switch {
+	case c.Ordered:
+		return 0, float64(max(1, len(c.Categories)-1)), nil
+	case !c.Ranged():
+		return 0, 0, errors.New("has no range to scale by; add range: [least, greatest], or use another scale")
+	}
+	return c.transformed(c.Range[0]), c.transformed(c.Range[1]), nil
+}
+
+// Proposal returns the words that at least that number of the given rows have in a column whose
+// categories are agreed, sorted; the most frequent of them where there are too many. It refuses
+// a column whose words are mostly different: that is no category.
+func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
+	counts := make([]int, len(f.words[column]))
+	total, different := 0, 0
+	for _, i := range rows {
+		if v := f.row(i)[column]; !isGap(v) {
+			if counts[int(v)] == 0 {
+				different++
+			}
+			counts[int(v)]++
+			total++
+		}
+	}
+	if different > 1 && 2*different > total {
+		return nil, fmt.Errorf("has %d different words in %d training rows, and is no category; list its categories, or leave it out of the schema", different, total)
+	}
+	codes := make([]int, 0, len(counts))
+	for code, n := range counts {
+		if n >= least {
+			codes = append(codes, code)
+		}
+	}
+	word := f.words[column]
+	slices.SortFunc(codes, func(a, b int) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(word[a], word[b]))
+	})
+	var agreed []string
+	for _, code := range codes[:min(len(codes), MaxAgreed)] {
+		agreed = append(agreed, word[code])
+	}
+	slices.Sort(agreed)
+	return agreed, spelling(agreed)
+}

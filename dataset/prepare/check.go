@@ -1,0 +1,252 @@
+package prepare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/spell"
+)
+
+// Bounds of a schema.
+const (
+	MaxColumns    = 1 << 14
+	MaxCategories = 1 << 12 // that a schema lists
+	MaxAgreed     = 100     // that a party proposes for a column
+)
+
+// Check fills the defaults of a column and refuses contradictions. Errors are one sentence
+// without the column's name.
+func (c *Column) Check() error {
+	c.fallBack()
+	for _, check := range []func() error{c.checkType, c.checkRange, c.checkTransform, c.checkMissing, c.checkCategories, c.checkDate, c.checkWords} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Column) fallBack() {
+	if c.Type == "" {
+		c.Type = Number
+	}
+	if c.Missing == "" {
+		c.Missing = FillError
+	}
+	if c.Outside == "" {
+		c.Outside = OutsideRefuse
+	}
+	switch {
+	case c.Type == Category && c.Unknown == "" && c.Agree:
+		c.Unknown = UnknownOther
+	case c.Type == Category && c.Unknown == "":
+		c.Unknown = UnknownError
+	case c.Type == Boolean && c.True == nil && c.False == nil:
+		c.True, c.False = []string{"true", "yes", "1"}, []string{"false", "no", "0"}
+	}
+}
+
+// checkType refuses keys of another type.
+func (c *Column) checkType() error {
+	for _, key := range []struct {
+		name  string
+		given bool
+		types []Type
+	}{
+		{"unit", c.Unit != "", []Type{Number}},
+		{"range", c.Ranged(), []Type{Number, Date}},
+		{"outside", c.Outside != OutsideRefuse, []Type{Number, Date}},
+		{"transform", c.Transform != Identity, []Type{Number, Date}},
+		{"categories", c.Categories != nil || c.Agree, []Type{Category}},
+		{"unknown", c.Unknown != "", []Type{Category}},
+		{"ordered", c.Ordered, []Type{Category}},
+		{"true", c.True != nil, []Type{Boolean}},
+		{"false", c.False != nil, []Type{Boolean}},
+		{"format", c.Format != "", []Type{Date}},
+		{"as", c.As != "", []Type{Date}},
+		{"since", c.Since != "", []Type{Date}},
+	} {
+		if key.given && !slices.Contains(key.types, c.Type) {
+			return fmt.Errorf("a %s column has no %s; remove it, or write type: %s", c.Type, key.name, key.types[0])
+		}
+	}
+	return nil
+}
+
+func (c *Column) checkRange() error {
+	switch {
+	case c.Range[0] > c.Range[1]:
+		return fmt.Errorf("range begins with %g and ends with %g; write the smaller number first", c.Range[0], c.Range[1])
+	case math.IsInf(c.Range[1]-c.Range[0], 0):
+		return errors.New("range is too wide for 64-bit numbers; write a narrower one")
+	case c.Outside != OutsideRefuse && !c.Ranged():
+		return errors.New("outside says what becomes of numbers outside the range, and there is none; add range: [least, greatest]")
+	}
+	return nil
+}
+
+func (c *Column) checkTransform() error {
+	low := map[Transform]struct {
+		bound  float64
+		strict bool
+	}{Log: {0, true}, Log1p: {-1, true}, Sqrt: {0, false}}
+	l, known := low[c.Transform]
+	if !known || !c.Ranged() {
+		return nil
+	}
+	if c.Range[0] < l.bound || l.strict && c.Range[0] == l.bound {
+		return fmt.Errorf("range begins with %g, which has no %s; begin it above %g", c.Range[0], c.Transform, l.bound)
+	}
+	return nil
+}
+
+func (c *Column) checkMissing() error {
+	switch {
+	case c.Missing == FillMostFrequent && c.Type != Category && c.Type != Boolean:
+		return fmt.Errorf("missing: most-frequent is for categories; write mean, median or a number for a %s column", c.Type)
+	case (c.Missing == FillMean || c.Missing == FillMedian) && c.Type != Number && c.Type != Date:
+		return fmt.Errorf("missing: %s is for numbers; write most-frequent, category or one of the categories", c.Missing)
+	case c.Missing == FillCategory && !c.OneHot():
+		return fmt.Errorf("missing: category gives gaps a column beside the categories, and a %s column has none; write another fill", c.kind())
+	case c.Missing == FillMedian && !c.Ranged():
+		return errors.New("missing: median counts numbers in parts of the range; add range: [least, greatest]")
+	case c.Indicator && !c.filled():
+		return errors.New("indicator says where gaps were, and no gap is filled; add missing:, or remove it")
+	case c.Missing == FillValue && c.Agree:
+		return errors.New("missing names a category, and the parties agree on the categories later; write most-frequent or category")
+	case c.Missing != FillValue:
+		return nil
+	}
+	return c.checkValue()
+}
+
+// checkValue refuses a fill that is no value of the column.
+func (c *Column) checkValue() error {
+	v, err := c.parse(c.Value, decimalPoint)
+	if err == nil && c.Type != Category {
+		v, err = c.within(v)
+	}
+	switch {
+	case err != nil:
+		why, _, _ := strings.Cut(err.Error(), ";") // what follows is advice about cells
+		return fmt.Errorf("missing is %s, which %s; write one of the words, or a value that the column can have", dataset.Quote(c.Value), why)
+	case isGap(v) || v == unseen:
+		return fmt.Errorf("missing is %s, which is no value of the column; write one", dataset.Quote(c.Value))
+	}
+	return nil
+}
+
+// kind names the column's type in messages.
+func (c *Column) kind() string {
+	if c.Ordered {
+		return "ordered"
+	}
+	return string(c.Type)
+}
+
+func (c *Column) checkCategories() error {
+	switch {
+	case c.Type != Category:
+		return nil
+	case c.Categories == nil && !c.Agree:
+		return errors.New("a category column needs its categories; add categories: [F, M], or categories: agree")
+	case c.Agree && c.Ordered:
+		return errors.New("ordered categories are listed from the lowest to the highest; write them in place of agree")
+	case c.Ordered && c.Unknown != UnknownError:
+		return fmt.Errorf("unknown: %s has no place among ordered categories; remove unknown", c.Unknown)
+	case c.Agree && c.Unknown == UnknownError:
+		return errors.New("values that too few people have are never told, so that agreed categories need unknown: other or unknown: ignore")
+	case len(c.Categories) > MaxCategories:
+		return fmt.Errorf("%d categories are listed, and at most %d are read", len(c.Categories), MaxCategories)
+	}
+	for _, reserved := range c.reserved() {
+		if slices.Contains(c.Categories, reserved) {
+			return fmt.Errorf("category %q is also the name that the column's %s have; rename it by values in the catalogue", reserved, map[string]string{missingName: "gaps", otherName: "other values"}[reserved])
+		}
+	}
+	return spelling(c.Categories)
+}
+
+// reserved lists the names that a category would share with a column made by the preparation.
+func (c *Column) reserved() (names []string) {
+	if c.Missing == FillCategory || c.Indicator {
+		names = append(names, missingName)
+	}
+	if c.Unknown == UnknownOther {
+		names = append(names, otherName)
+	}
+	return names
+}
+
+// spelling refuses words that differ only by case, blanks or Unicode form.
+func spelling(words []string) error {
+	one, other, found := spell.Clash(words)
+	if !found {
+		return nil
+	}
+	one, other = spell.Quote(one, other)
+	return fmt.Errorf("the categories %s and %s differ only by case, blanks or Unicode form; keep one, and map the other by values in the catalogue", one, other)
+}
+
+func (c *Column) checkDate() error {
+	switch {
+	case c.Type != Date:
+		return nil
+	case c.Format == "":
+		return errors.New(`a date column needs its format; add one such as format: "%Y-%m-%d"`)
+	case c.As == "":
+		return errors.New("a date column needs the number that is taken of it; add as: year, month, weekday or days")
+	case (c.As == Days) != (c.Since != ""):
+		return errors.New("days are counted since a day, and only they; write as: days and since: 2020-01-01 together")
+	}
+	if _, err := parseDate("2000-01-01", c.Format); err != nil && strings.Contains(err.Error(), "format") {
+		return err
+	}
+	if c.As != Days {
+		return nil
+	}
+	if _, err := parseDate(c.Since, isoDate); err != nil {
+		return fmt.Errorf("since is %s, which %w", dataset.Quote(c.Since), err)
+	}
+	return nil
+}
+
+func (c *Column) checkWords() error {
+	if c.Type != Boolean {
+		return nil
+	}
+	if len(c.True) == 0 || len(c.False) == 0 {
+		return errors.New("a boolean column needs words for both values; write true: [yes, 1] and false: [no, 0]")
+	}
+	for _, word := range c.True {
+		if slices.Contains(c.False, word) {
+			return fmt.Errorf("%s stands among the words for true and for false; keep one", dataset.Quote(word))
+		}
+	}
+	return nil
+}
+
+// Check refuses a schema whose columns contradict each other.
+func (s Schema) Check() error {
+	if len(s) == 0 || len(s) > MaxColumns {
+		return fmt.Errorf("a schema has 1 to %d columns, and this one has %d", MaxColumns, len(s))
+	}
+	if one, other, found := spell.Clash(s.Names()); found {
+		one, other = spell.Quote(one, other)
+		return fmt.Errorf("columns %s and %s differ only by case, blanks or Unicode form; rename one", one, other)
+	}
+	owner := make(map[string]string)
+	for _, c := range s {
+		for _, name := range c.names(c.Categories) {
+			if first, taken := owner[name]; taken {
+				return fmt.Errorf("columns %s and %s both make a column called %s; rename one", dataset.Quote(first), dataset.Quote(c.Name), dataset.Quote(name))
+			}
+			owner[name] = c.Name
+		}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package prepare
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// sums are the sums of one column.
+type sums struct {
+	rows, gaps           int64
+	raw, scaled, squares *big.Int
+	bins, words          []int64
+}
+
+// Fit makes the preparation of the sum of the parties' vectors. All parties make the same one,
+// bit for bit.
+func (p *Plan) Fit(sum []int64) (*Preparation, error) {
+	if len(sum) != len(p.entries) {
+		return nil, fmt.Errorf("prepare: a sum of %d numbers, and %d were planned", len(sum), len(p.entries))
+	}
+	out := &Preparation{schema: p.schema, columns: make([]fitted, len(p.schema))}
+	all := p.split(sum)
+	for j := range p.schema {
+		fill, err := p.schema[j].fillOf(all[j])
+		if err != nil {
+			return nil, fmt.Errorf("column %s %w", dataset.Quote(p.schema[j].Name), err)
+		}
+		out.columns[j] = fitted{fill, p.categories[j]}
+	}
+	switch p.scaling {
+	case Ranged:
+		return out, out.scaleByRange()
+	case Standard:
+		out.unit()
+		p.standardise(out, all)
+	}
+	return out, nil
+}
+
+// split gives each column its sums.
+func (p *Plan) split(sum []int64) []sums {
+	all := make([]sums, len(p.schema))
+	limbs := make(map[entry][]int64)
+	for i, e := range p.entries {
+		switch e.what {
+		case countRows:
+			for j := range all {
+				all[j].rows = sum[i]
+			}
+		case countGaps:
+			all[e.column].gaps = sum[i]
+		case countBin:
+			all[e.column].bins = append(all[e.column].bins, sum[i])
+		case countWord:
+			all[e.column].words = append(all[e.column].words, sum[i])
+		default:
+			key := entry{e.what, e.column, 0}
+			limbs[key] = append(limbs[key], sum[i])
+		}
+	}
+	for key, l := range limbs {
+		s := &all[key.column]
+		switch key.what {
+		case sumRaw:
+			s.raw = fromLimbs(l)
+		case sumScaled:
+			s.scaled = fromLimbs(l)
+		case sumSquares:
+			s.squares = fromLimbs(l)
+		}
+	}
+	return all
+}
+
+// errFew refuses sums of too few values.
+func (s sums) enough() error {
+	if n := s.rows - s.gaps; n < leastSeen {
+		return fmt.Errorf("has a value in %d training rows of all parties; at least %d are needed to fit on them", n, leastSeen)
+	}
+	return nil
+}
+
+// fillOf returns the code that takes the place of a gap.
+func (c *Column) fillOf(s sums) (float64, error) {
+	switch {
+	case s.raw == nil && s.bins == nil && s.words == nil:
+		if s.scaled != nil {
+			if err := s.enough(); err != nil {
+				return 0, err
+			}
+		}
+		return c.fill(nil, nil, nil)
+	case s.gaps > s.rows || s.rows <= 0:
+		return 0, errors.New("has more gaps than rows, so that the sums are wrong")
+	}
+	if err := s.enough(); err != nil {
+		return 0, err
+	}
+	switch {
+	case s.raw != nil:
+		share := new(big.Rat).SetFrac(s.raw, new(big.Int).Lsh(big.NewInt(s.rows-s.gaps), fraction))
+		return within(c.Range[0], c.Range[1], share), nil
+	case s.bins != nil:
+		return c.medianOf(s.bins)
+	}
+	return mostFrequent(s.words)
+}
+
+// within returns the number at a share of a range, rounded once.
+func within(low, high float64, share *big.Rat) float64 {
+	lo, hi := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
+	span := hi.Sub(hi, lo)
+	v, _ := lo.Add(lo, span.Mul(span, share)).Float64()
+	return v
+}
+
+// medianOf interpolates within the bin that holds the middle.
+func (c *Column) medianOf(bins []int64) (float64, error) {
+	var total, before int64
+	for _, n := range bins {
+		total += n
+	}
+	if total <= 0 {
+		return 0, errors.New("has no value in any training row, so that its gaps cannot be filled; leave it out")
+	}
+	for at, n := range bins {
+		if n > 0 && 2*(before+n) >= total {
+			inside := big.NewRat(total-2*before, 2*n)
+			place := inside.Add(inside, new(big.Rat).SetInt64(int64(at)))
+			return within(c.Range[0], c.Range[1], place.Quo(place, new(big.Rat).SetInt64(Bins))), nil
+		}
+		before += n
+	}
+	return c.Range[1], nil
+}
+
+// standardise scales each column by mean and variance over all training rows, with the gaps
+// filled.
+func (p *Plan) standardise(out *Preparation, all []sums) {
+	k := 0
+	for j := range p.schema {
+		c := &p.schema[j]
+		if s := all[j]; s.scaled != nil && s.rows > 0 {
+			mean, variance := c.moments(s, out.columns[j].fill)
+			out.standardise(k, mean, variance)
+		}
+		k += len(c.names(p.categories[j]))
+	}
+}
+
+// moments returns mean and variance of the transformed numbers. Everything is whole until the
+// last step.
+func (c *Column) moments(s sums, fill float64) (mean, variance float64) {
+	first, second := new(big.Int).Set(s.scaled), new(big.Int).Set(s.squares)
+	if s.gaps > 0 {
+		x, n := c.scaledPart(fill), big.NewInt(s.gaps)
+		first.Add(first, new(big.Int).Mul(n, x))
+		second.Add(second, n.Mul(n, new(big.Int).Mul(x, x)))
+	}
+	rows := big.NewInt(s.rows)
+	// variance n^2 = n second - first^2, in parts squared
+	spread := new(big.Int).Mul(rows, second)
+	spread.Sub(spread, new(big.Int).Mul(first, first))
+	low, high, _ := c.ends() // the plan has refused a column without
+	mean = within(low, high, new(big.Rat).SetFrac(first, new(big.Int).Lsh(rows, fraction)))
+	share, _ := new(big.Rat).SetFrac(spread, new(big.Int).Lsh(new(big.Int).Mul(rows, rows), 2*fraction)).Float64()
+	return mean, float64(share*(high-low)) * (high - low)
+}

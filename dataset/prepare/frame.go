@@ -1,0 +1,182 @@
+package prepare
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Frame is a table of typed cells that may be gaps. It is a [dataset.Typed]: its numbers are
+// numbers, days, 0 and 1, or places of categories; NaN is a gap, and -1 a word that is no
+// category.
+type Frame struct {
+	schema Schema
+	words  [][]string // of each column whose categories are agreed, by code
+	blocks [][]float64
+	order  []int // the rows' places, where some are chosen; else nil
+	rows   int
+	// Dropped counts the rows that were left out since they had a gap.
+	Dropped int
+}
+
+// blockRows is the number of rows that are stored together.
+const blockRows = 1 << 12
+
+func newFrame(s Schema) *Frame { return &Frame{schema: s, words: make([][]string, len(s))} }
+
+// add appends a row.
+func (f *Frame) add(cells []float64) {
+	if f.rows%blockRows == 0 {
+		f.blocks = append(f.blocks, make([]float64, 0, blockRows*len(f.schema)))
+	}
+	last := &f.blocks[len(f.blocks)-1]
+	*last = append(*last, cells...)
+	f.rows++
+}
+
+// Schema describes the columns.
+func (f *Frame) Schema() Schema { return f.schema }
+
+// row returns the codes of a row, aliasing the frame.
+func (f *Frame) row(i int) []float64 {
+	if f.order != nil {
+		i = f.order[i]
+	}
+	at := i % blockRows * len(f.schema)
+	return f.blocks[i/blockRows][at : at+len(f.schema)]
+}
+
+// Rows returns the number of rows.
+func (f *Frame) Rows() int {
+	if f.order != nil {
+		return len(f.order)
+	}
+	return f.rows
+}
+
+// Cols returns the number of columns.
+func (f *Frame) Cols() int { return len(f.schema) }
+
+// Row writes the codes of row i into dst; nil allocates.
+func (f *Frame) Row(i int, dst []float64) []float64 {
+	if dst == nil {
+		dst = make([]float64, len(f.schema))
+	}
+	copy(dst, f.row(i))
+	return dst
+}
+
+// Subset returns the given rows, which stay where they are.
+func (f *Frame) Subset(rows []int) dataset.Table {
+	some := *f
+	some.Dropped = 0
+	some.order = append([]int{}, rows...)
+	if f.order != nil {
+		some.order = linalg.At(f.order, rows)
+	}
+	return &some
+}
+
+// Columns returns the given columns, copied.
+func (f *Frame) Columns(cols []int) dataset.Table {
+	some := newFrame(linalg.At(f.schema, cols))
+	some.words = linalg.At(f.words, cols)
+	for i := range f.Rows() {
+		some.add(linalg.At(f.row(i), cols))
+	}
+	some.Dropped = f.Dropped
+	return some
+}
+
+// Each calls f for every cell of a row.
+func (f *Frame) Each(i int, visit func(col int, value float64)) {
+	for j, v := range f.row(i) {
+		visit(j, v)
+	}
+}
+
+// AppendCell appends an unambiguous form of a cell: its bits, or the word of a category that is
+// agreed on later.
+func (f *Frame) AppendCell(b []byte, row, col int) []byte {
+	v := f.row(row)[col]
+	if f.schema[col].Agree && v >= 0 {
+		word := f.words[col][int(v)]
+		return append(binary.BigEndian.AppendUint32(append(b, 'w'), uint32(len(word))), word...)
+	}
+	if isGap(v) {
+		return append(b, 'g')
+	}
+	return binary.BigEndian.AppendUint64(append(b, 'n'), math.Float64bits(v+0)) // one zero
+}
+
+// Below returns the frame with the rows of another one of its schema below it.
+func (f *Frame) Below(other dataset.Table) (dataset.Typed, error) {
+	o, is := other.(*Frame)
+	if !is || !slices.EqualFunc(f.schema, o.schema, func(a, b Column) bool { return a.Name == b.Name && a.Type == b.Type }) {
+		return nil, errors.New("the tables were read by two schemas")
+	}
+	both := newFrame(f.schema)
+	both.Dropped = f.Dropped + o.Dropped
+	for i := range f.Rows() {
+		both.add(f.row(i))
+	}
+	codes := both.unite(f.words, o.words)
+	for i := range o.Rows() {
+		both.add(o.recoded(i, codes))
+	}
+	return both, nil
+}
+
+// unite takes over the words of two frames, and returns the new codes of the second one's.
+func (f *Frame) unite(first, second [][]string) [][]float64 {
+	codes := make([][]float64, len(first))
+	for j := range first {
+		f.words[j] = slices.Clone(first[j])
+		place := make(map[string]int, len(first[j]))
+		for code, word := range first[j] {
+			place[word] = code
+		}
+		for _, word := range second[j] {
+			at, known := place[word]
+			if !known {
+				at = len(f.words[j])
+				f.words[j], place[word] = append(f.words[j], word), at
+			}
+			codes[j] = append(codes[j], float64(at))
+		}
+	}
+	return codes
+}
+
+// recoded returns a row with other codes of its words.
+func (f *Frame) recoded(i int, codes [][]float64) []float64 {
+	row := slices.Clone(f.row(i))
+	for j, c := range codes {
+		if f.schema[j].Agree && row[j] >= 0 {
+			row[j] = c[int(row[j])]
+		}
+	}
+	return row
+}
+
+// numbers returns the cells of a frame without gaps and categories as a table.
+func (f *Frame) numbers() *dataset.Dense {
+	m := linalg.New[float64](f.rows, len(f.schema))
+	for i := range f.rows {
+		copy(m.Row(i), f.row(i))
+	}
+	return dataset.NewDense(m)
+}
+
+// errWords refuses a column with as many words as rows.
+func errWords(c Column) error {
+	return fmt.Errorf("column %s has more than %d different words; a category has few: list its categories, or leave the column out of the schema", dataset.Quote(c.Name), maxWords)
+}
+
+// maxWords bounds the different words of a column whose categories are agreed.
+const maxWords = 1 << 16

@@ -1,0 +1,187 @@
+package prepare
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// Mapping describes the differences between a party's own file and the schema. It is the party's business: no
+// job changes it, and it leaves the party nowhere.
+type Mapping struct {
+	CSV     CSV               `yaml:"csv,omitempty"`
+	Columns map[string]Theirs `yaml:"columns,omitempty"` // by the file's own names
+	Drop    []string          `yaml:"drop,omitempty"`
+	Keep    []string          `yaml:"keep,omitempty"`
+}
+
+// CSV describes the form of a CSV text.
+type CSV struct {
+	Delimiter string   `yaml:"delimiter,omitempty"`
+	Decimal   string   `yaml:"decimal,omitempty"`
+	Missing   []string `yaml:"missing,omitempty"` // words that stand for a gap; an empty cell always does
+	Encoding  string   `yaml:"encoding,omitempty"`
+	Names     []string `yaml:"names,omitempty"` // of the columns of a text without a line of names
+}
+
+// Theirs is the federation's view of one of the party's columns.
+type Theirs struct {
+	As     string            `yaml:"as,omitempty"`     // the federation's name
+	Unit   string            `yaml:"unit,omitempty"`   // of the file's numbers
+	Times  float64           `yaml:"times,omitempty"`  // factor to the schema's unit
+	Values map[string]string `yaml:"values,omitempty"` // the file's words -> the federation's
+}
+
+// Empty reports whether the mapping says nothing.
+func (m *Mapping) Empty() bool {
+	return m.CSV.empty() && m.Columns == nil && m.Drop == nil && m.Keep == nil
+}
+
+func (c CSV) empty() bool {
+	return c.Delimiter == "" && c.Decimal == "" && c.Missing == nil && c.Encoding == "" && c.Names == nil
+}
+
+// Form returns the way in which a CSV text is written.
+func (m *Mapping) Form() dataset.CSVForm {
+	form := dataset.CSVForm{Encoding: m.CSV.Encoding, Names: m.CSV.Names}
+	if m.CSV.Delimiter != "" {
+		form.Delimiter, _ = utf8.DecodeRuneInString(m.CSV.Delimiter)
+	}
+	return form
+}
+
+// decimal returns the sign between a number's whole part and its decimals.
+func (m *Mapping) decimal() byte {
+	if m.CSV.Decimal == "" {
+		return decimalPoint
+	}
+	return m.CSV.Decimal[0]
+}
+
+// Check refuses a mapping that contradicts itself.
+func (m *Mapping) Check() error {
+	switch {
+	case !slices.Contains([]string{"", ",", ";", "\t", "|", " ", ":"}, m.CSV.Delimiter):
+		return fmt.Errorf("csv: {delimiter: %q} cannot separate fields; choose a comma, semicolon, tab, space, bar or colon", m.CSV.Delimiter)
+	case !slices.Contains([]string{"", ".", ","}, m.CSV.Decimal):
+		return fmt.Errorf(`csv: {decimal: %q} is no decimal sign; write "." or ","`, m.CSV.Decimal)
+	case m.CSV.Decimal == "," && m.CSV.Delimiter == ",":
+		return errors.New("csv has a comma between fields and in numbers; correct delimiter or decimal")
+	case m.CSV.Encoding != "" && !slices.Contains(dataset.Encodings(), m.CSV.Encoding):
+		return fmt.Errorf("csv: {encoding: %s} is not known; write one of %s", m.CSV.Encoding, strings.Join(dataset.Encodings(), ", "))
+	case m.Drop != nil && m.Keep != nil:
+		return errors.New("drop names the columns that are left out, and keep those that are not; give one of them")
+	}
+	return m.checkColumns()
+}
+
+func (m *Mapping) checkColumns() error {
+	owner := make(map[string]string)
+	for name, c := range m.Columns {
+		switch {
+		case c.Times < 0:
+			return fmt.Errorf("column %s is multiplied by %g; write a number above 0", dataset.Quote(name), c.Times)
+		case slices.Contains(m.Drop, name):
+			return fmt.Errorf("column %s is dropped and described; remove one", dataset.Quote(name))
+		}
+		if other, taken := owner[c.as(name)]; taken {
+			one, two := min(name, other), max(name, other)
+			return fmt.Errorf("columns %s and %s are both called %s; rename one", dataset.Quote(one), dataset.Quote(two), dataset.Quote(c.as(name)))
+		}
+		owner[c.as(name)] = name
+	}
+	return nil
+}
+
+// as returns the federation's name of a column.
+func (t Theirs) as(name string) string {
+	if t.As != "" {
+		return t.As
+	}
+	return name
+}
+
+// dropped reports whether nobody may read a column.
+func (m *Mapping) dropped(name string) bool {
+	return slices.Contains(m.Drop, name) || m.Keep != nil && !slices.Contains(m.Keep, name)
+}
+
+// renamed returns the federation's names of the file's columns, "" for those that are dropped.
+func (m *Mapping) renamed(columns []string) ([]string, error) {
+	for name := range m.Columns {
+		if !slices.Contains(columns, name) {
+			return nil, fmt.Errorf("the catalogue describes column %s, and the table has none; correct the name", dataset.Quote(name))
+		}
+	}
+	for _, name := range slices.Concat(m.Drop, m.Keep) {
+		if !slices.Contains(columns, name) {
+			return nil, fmt.Errorf("the catalogue drops or keeps column %s, and the table has none; correct the name", dataset.Quote(name))
+		}
+	}
+	names := make([]string, len(columns))
+	first := make(map[string]string)
+	for i, name := range columns {
+		if m.dropped(name) {
+			continue
+		}
+		names[i] = m.Columns[name].as(name)
+		if other, taken := first[names[i]]; taken {
+			return nil, fmt.Errorf("columns %s and %s are both called %s; drop one or rename it in the catalogue", dataset.Quote(other), dataset.Quote(name), dataset.Quote(names[i]))
+		}
+		first[names[i]] = name
+	}
+	return names, nil
+}
+
+// IDRule makes the id of a row of columns. All parties need the same rule.
+type IDRule struct {
+	Columns   []string `yaml:"columns"`
+	Normalize []string `yaml:"normalize,omitempty"`
+}
+
+// normalizers are the steps by which ids become alike.
+var normalizers = map[string]func(string) string{
+	"trim": strings.TrimSpace, "nfc": norm.NFC.String, "upper": strings.ToUpper, "lower": strings.ToLower,
+	"digits": func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r < '0' || r > '9' {
+				return -1
+			}
+			return r
+		}, s)
+	},
+}
+
+// Check refuses a rule with unknown steps.
+func (r *IDRule) Check() error {
+	if len(r.Columns) == 0 {
+		return errors.New("id has no columns; name at least one")
+	}
+	for _, step := range r.Normalize {
+		if normalizers[step] == nil {
+			return fmt.Errorf("id: {normalize: [%s]} is not known; write some of trim, nfc, upper, lower, digits", step)
+		}
+	}
+	return nil
+}
+
+// idSeparator joins the columns of an id. No text holds it.
+const idSeparator = "\x1f"
+
+// id makes an id of a row's fields.
+func (r *IDRule) id(fields []string) string {
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		for _, step := range r.Normalize {
+			f = normalizers[step](f)
+		}
+		parts[i] = f
+	}
+	return strings.Join(parts, idSeparator)
+}

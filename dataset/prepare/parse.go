@@ -1,0 +1,109 @@
+package prepare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+const decimalPoint = '.'
+
+// gap is the code of a cell without a value, unseen the code of a word that is no category.
+var gap = math.NaN()
+
+const unseen = -1
+
+// isGap reports whether a cell has no value.
+func isGap(v float64) bool { return v != v }
+
+// parse returns the code of a word that is no gap. The error ends a sentence about the cell.
+func (c *Column) parse(word string, decimal byte) (float64, error) {
+	switch c.Type {
+	case Boolean:
+		return c.parseBoolean(word)
+	case Category:
+		return c.parseCategory(word)
+	case Date:
+		return c.parseDate(word)
+	}
+	v, err := dataset.ParseNumber(word, decimal)
+	if err != nil {
+		return 0, c.noNumber(word, decimal, err)
+	}
+	return v, nil
+}
+
+// noNumber tells what may have been meant.
+func (c *Column) noNumber(word string, decimal byte, err error) error {
+	switch {
+	case decimal == decimalPoint && strings.ContainsRune(word, ','):
+		return fmt.Errorf(`%w; write decimals with a point, or say csv: {decimal: ","} in the catalogue`, err)
+	case decimal != decimalPoint && strings.ContainsRune(word, '.'):
+		return fmt.Errorf("%w with the decimal sign %q; correct csv: {decimal: ...} in the catalogue", err, decimal)
+	}
+	return fmt.Errorf("%w; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type", err)
+}
+
+func (c *Column) parseBoolean(word string) (float64, error) {
+	for code, words := range [][]string{c.False, c.True} {
+		if slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, word) }) {
+			return float64(code), nil
+		}
+	}
+	return 0, fmt.Errorf("is neither of %s nor of %s; correct the cell, or map the word by values in the catalogue", strings.Join(c.True, ", "), strings.Join(c.False, ", "))
+}
+
+// parseCategory returns the place of a listed category. Words of columns whose categories are
+// agreed are coded by the frame.
+func (c *Column) parseCategory(word string) (float64, error) {
+	if i := slices.Index(c.Categories, word); i >= 0 {
+		return float64(i), nil
+	}
+	if c.Unknown != UnknownError {
+		return unseen, nil
+	}
+	return 0, fmt.Errorf("is none of the categories %s; correct the cell, map the word by values in the catalogue, or let the schema say unknown: other", list(c.Categories))
+}
+
+// list names the first words.
+func list(words []string) string {
+	const most = 8
+	if len(words) <= most {
+		return strings.Join(words, ", ")
+	}
+	return strings.Join(words[:most], ", ") + ", ..."
+}
+
+// errOutside ends a sentence about a number outside the range.
+func (c *Column) errOutside() error {
+	return fmt.Errorf("is outside the range of %g to %g; correct the cell, or let the schema say outside: missing or outside: clip", c.Range[0], c.Range[1])
+}
+
+// within applies the range to a number.
+func (c *Column) within(v float64) (float64, error) {
+	if !c.Ranged() || v >= c.Range[0] && v <= c.Range[1] {
+		return v, c.hasTransform(v)
+	}
+	switch c.Outside {
+	case OutsideMissing:
+		if !c.filled() && c.Missing != FillDropRow {
+			return 0, errors.New("is outside the range and counts as a gap, and the column has none; add missing: to the schema")
+		}
+		return gap, nil
+	case OutsideClip:
+		return min(max(v, c.Range[0]), c.Range[1]), nil
+	}
+	return 0, c.errOutside()
+}
+
+// hasTransform refuses a number that the column's function is not defined for.
+func (c *Column) hasTransform(v float64) error {
+	if c.Transform == Log && v <= 0 || c.Transform == Log1p && v <= -1 || c.Transform == Sqrt && v < 0 {
+		return fmt.Errorf("has no %s; give the column a range, or another transform", c.Transform)
+	}
+	return nil
+}

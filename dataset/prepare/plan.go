@@ -1,0 +1,262 @@
+package prepare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// Plan lists the whole numbers that parties add up to fit a preparation: each party's vector is
+// [Plan.Vector], and every party makes the same preparation of the sum.
+//
+// A number of a column with a range counts as a whole number of 2^-52 of the range, so that
+// sums are exact and do not depend on the order of rows or parties. A sum is written in limbs
+// of 32 bits.
+type Plan struct {
+	schema     Schema
+	categories [][]string // of each column
+	scaling    Scaling
+	entries    []entry
+}
+
+// what an entry counts or adds.
+type what int
+
+const (
+	countRows  what = iota
+	countGaps       // of a column
+	sumRaw          // of its numbers, one limb
+	sumScaled       // of its transformed numbers, one limb
+	sumSquares      // of these numbers squared, one limb
+	countBin        // its numbers in a part of the range
+	countWord       // its cells of a category
+)
+
+// entry is one number of the vector.
+type entry struct {
+	what   what
+	column int
+	part   int // limb, bin or category
+}
+
+// Widths of the whole numbers.
+const (
+	fraction  = 52 // bits of a number within its range
+	limbBits  = 32
+	rawLimbs  = 3 // 52 bits and up to 32 of rows
+	powLimbs  = 5 // 104 bits and up to 32 of rows
+	Bins      = 1024
+	EntryTop  = 1<<limbBits - 1 // bound of an entry of one party
+	leastSeen = 100             // values that all parties together must have
+)
+
+// Least is the number of a party's own training rows that must have a word before it is told
+// to the other parties, and the number of values that a party must have in a column of which
+// sums are made.
+const Least = 10
+
+// MaxUnited bounds the categories of a column on which all parties together agree.
+const MaxUnited = 1 << 10
+
+// NewPlan plans the sums for a schema. The vector's length follows from the schema alone.
+func NewPlan(s Schema, scaling Scaling) (*Plan, error) {
+	p := &Plan{schema: s, categories: make([][]string, len(s)), scaling: scaling}
+	for j := range s {
+		p.categories[j] = s[j].Categories
+		if err := p.plan(j); err != nil {
+			return nil, fmt.Errorf("column %s %w", dataset.Quote(s[j].Name), err)
+		}
+	}
+	if p.entries != nil {
+		p.entries = append([]entry{{what: countRows}}, p.entries...)
+	}
+	return p, nil
+}
+
+// With returns the plan with the categories that the parties have agreed on, in the order of
+// Schema.Agrees.
+func (p *Plan) With(agreed [][]string) (*Plan, error) {
+	places := p.schema.Agrees()
+	if len(agreed) != len(places) {
+		return nil, fmt.Errorf("prepare: categories of %d columns, and %d are agreed", len(agreed), len(places))
+	}
+	with := *p
+	with.categories = slices.Clone(p.categories)
+	for i, j := range places {
+		c := p.schema[j]
+		c.Categories = agreed[i]
+		if len(c.Categories) == 0 {
+			return nil, fmt.Errorf("column %s has no word that at least %d training rows of a party have; list its categories, or leave it out", dataset.Quote(c.Name), Least)
+		}
+		if err := c.checkCategories(); err != nil {
+			return nil, fmt.Errorf("column %s: %w", dataset.Quote(c.Name), err)
+		}
+		with.categories[j] = agreed[i]
+	}
+	return &with, nil
+}
+
+// Fits reports whether anything is fitted on rows.
+func (p *Plan) Fits() bool { return len(p.entries) > 0 || len(p.schema.Agrees()) > 0 }
+
+// plan adds the entries of a column.
+func (p *Plan) plan(j int) error {
+	c := &p.schema[j]
+	scaled := p.scaling == Standard && c.Scaled()
+	add := func(w what, parts int) {
+		for part := range parts {
+			p.entries = append(p.entries, entry{w, j, part})
+		}
+	}
+	if p.scaling == Ranged && c.Scaled() {
+		if _, _, err := c.ends(); err != nil {
+			return err
+		}
+	}
+	if (scaled || c.Missing == FillMean) && !c.Ranged() && !c.Ordered {
+		return errors.New("has no range, and its sum is made in parts of the range; add range: [least, greatest]")
+	}
+	before := len(p.entries)
+	switch c.Missing {
+	case FillMean:
+		add(sumRaw, rawLimbs)
+	case FillMedian:
+		add(countBin, Bins)
+	case FillMostFrequent:
+		add(countWord, p.words(j))
+	}
+	if scaled {
+		add(sumScaled, rawLimbs)
+		add(sumSquares, powLimbs)
+	}
+	if len(p.entries) > before && c.filled() {
+		add(countGaps, 1)
+	}
+	return nil
+}
+
+// words is the number of entries that count a column's words.
+func (p *Plan) words(j int) int {
+	if p.schema[j].Agree {
+		return MaxUnited
+	}
+	return max(2, len(p.schema[j].Categories))
+}
+
+// Entries is the length of a vector; 0 where nothing is to be added up.
+func (p *Plan) Entries() int { return len(p.entries) }
+
+// Vector returns a party's entries over its training rows. It refuses a column of which the
+// party has too few values.
+func (p *Plan) Vector(f *Frame, rows []int) ([]int64, error) {
+	v := make([]int64, len(p.entries))
+	for at := 0; at < len(v); {
+		e := p.entries[at]
+		end := at + 1
+		for end < len(v) && p.entries[end].what == e.what && p.entries[end].column == e.column {
+			end++
+		}
+		if err := p.measure(f, rows, e, v[at:end]); err != nil {
+			return nil, fmt.Errorf("column %s %w", dataset.Quote(p.schema[e.column].Name), err)
+		}
+		at = end
+	}
+	return v, nil
+}
+
+// measure fills the entries of one kind of a column.
+func (p *Plan) measure(f *Frame, rows []int, e entry, dst []int64) error {
+	if e.what == countRows {
+		dst[0] = int64(len(rows))
+		return nil
+	}
+	c := &p.schema[e.column]
+	sum, seen := new(big.Int), 0
+	var codes []float64
+	if c.Agree {
+		codes = places(f.words[e.column], p.categories[e.column])
+	}
+	for _, i := range rows {
+		v := f.row(i)[e.column]
+		if isGap(v) {
+			if e.what == countGaps {
+				dst[0]++
+			}
+			continue
+		}
+		seen++
+		if codes != nil {
+			v = codes[int(v)]
+		}
+		c.count(e.what, v, sum, dst)
+	}
+	if e.what == sumRaw || e.what == sumScaled || e.what == sumSquares {
+		toLimbs(sum, dst)
+	}
+	if e.what != countGaps && seen < Least {
+		return fmt.Errorf("has a value in %d of the training rows; at least %d are needed before sums of it are told", seen, Least)
+	}
+	return nil
+}
+
+// count adds one value to a sum or to a count.
+func (c *Column) count(w what, v float64, sum *big.Int, dst []int64) {
+	switch w {
+	case sumRaw:
+		sum.Add(sum, c.part(v, c.Range[0], c.Range[1]))
+	case sumScaled:
+		sum.Add(sum, c.scaledPart(v))
+	case sumSquares:
+		x := c.scaledPart(v)
+		sum.Add(sum, x.Mul(x, x))
+	case countBin:
+		dst[c.bin(v)]++
+	case countWord:
+		if v >= 0 {
+			dst[int(v)]++
+		}
+	}
+}
+
+// scale52 is the number of parts of a range.
+const scale52 = 1 << fraction
+
+// part returns the place of a number in the range, in whole parts.
+func (c *Column) part(v, low, high float64) *big.Int {
+	return big.NewInt(int64(math.Round((v - low) / (high - low) * scale52)))
+}
+
+// scaledPart is the place of a transformed number.
+func (c *Column) scaledPart(v float64) *big.Int {
+	low, high, _ := c.ends() // the plan has refused a column without
+	return c.part(c.transformed(v), low, high)
+}
+
+// bin returns the part of the range that holds a number.
+func (c *Column) bin(v float64) int {
+	at := int((v - c.Range[0]) / (c.Range[1] - c.Range[0]) * Bins)
+	return min(max(at, 0), Bins-1)
+}
+
+// toLimbs writes a number that is not negative.
+func toLimbs(x *big.Int, dst []int64) {
+	rest, mask := new(big.Int).Set(x), big.NewInt(EntryTop)
+	for i := range dst {
+		dst[i] = new(big.Int).And(rest, mask).Int64()
+		rest.Rsh(rest, limbBits)
+	}
+}
+
+// fromLimbs adds up limbs, each of which may be a sum over parties.
+func fromLimbs(limbs []int64) *big.Int {
+	x := new(big.Int)
+	for i := len(limbs) - 1; i >= 0; i-- {
+		x.Lsh(x, limbBits)
+		x.Add(x, big.NewInt(limbs[i]))
+	}
+	return x
+}

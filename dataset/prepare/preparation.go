@@ -1,0 +1,178 @@
+package prepare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/crypto/exactmath"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Preparation makes numbers of frames of its schema: it fills gaps, transforms, and writes
+// categories as columns of 0 and 1. It never changes.
+type Preparation struct {
+	schema  Schema
+	columns []fitted
+	// Offset and Factor scale the prepared columns to (x - Offset) Factor; nil where nothing is
+	// scaled. One-hot, indicator and boolean columns have 0 and 1.
+	Offset, Factor []float64
+}
+
+// fitted holds the values that training rows have told of a column.
+type fitted struct {
+	fill       float64 // code that takes the place of a gap; a gap where none is filled
+	categories []string
+}
+
+// Schema describes the columns before they are prepared.
+func (p *Preparation) Schema() Schema { return p.schema }
+
+// Names returns the names of the prepared columns.
+func (p *Preparation) Names() []string {
+	var names []string
+	for j, c := range p.schema {
+		names = append(names, c.names(p.columns[j].categories)...)
+	}
+	return names
+}
+
+// Width is the number of prepared columns.
+func (p *Preparation) Width() int { return len(p.Names()) }
+
+// Scaled reports of each prepared column whether its numbers are scaled.
+func (p *Preparation) Scaled() []bool {
+	var scaled []bool
+	for j, c := range p.schema {
+		n := len(c.names(p.columns[j].categories))
+		scaled = append(scaled, make([]bool, n)...)
+		scaled[len(scaled)-n] = c.Scaled() // an indicator stands behind its column
+	}
+	return scaled
+}
+
+// names lists the columns that are made of one.
+func (c Column) names(categories []string) []string {
+	var names []string
+	if c.OneHot() {
+		for _, word := range categories {
+			names = append(names, c.prepared(word))
+		}
+		if c.Unknown == UnknownOther {
+			names = append(names, c.prepared(otherName))
+		}
+	} else {
+		names = append(names, c.Name)
+	}
+	if c.Missing == FillCategory || c.Indicator {
+		names = append(names, c.prepared(missingName))
+	}
+	return names
+}
+
+// Apply returns the table of numbers, unscaled. The frame must have the preparation's schema.
+func (p *Preparation) Apply(f *Frame) (*dataset.Dense, error) {
+	if !slices.EqualFunc(p.schema, f.schema, Column.reads) {
+		return nil, fmt.Errorf("prepare: a table of columns %s cannot be prepared as %s", list(f.schema.Names()), list(p.schema.Names()))
+	}
+	codes := make([][]float64, len(p.schema))
+	for j, c := range p.schema {
+		if c.Agree {
+			codes[j] = places(f.words[j], p.columns[j].categories)
+		}
+	}
+	m := linalg.New[float64](f.Rows(), p.Width())
+	bad := make([]error, f.Rows()/blockRows+1)
+	linalg.For(f.Rows(), blockRows, func(lo, hi int) {
+		for i := lo; i < hi && bad[lo/blockRows] == nil; i++ {
+			bad[lo/blockRows] = p.row(f, i, codes, m.Row(i))
+		}
+	})
+	for _, err := range bad {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return dataset.NewDense(m), nil
+}
+
+// reads reports whether cells of two descriptions have one meaning.
+func (c Column) reads(other Column) bool {
+	return c.Name == other.Name && c.Type == other.Type && slices.Equal(c.Categories, other.Categories)
+}
+
+// places returns the agreed place of each word, unseen for others.
+func places(words, categories []string) []float64 {
+	at := make([]float64, len(words))
+	for code, word := range words {
+		at[code] = float64(slices.Index(categories, word))
+	}
+	return at
+}
+
+// row prepares one row.
+func (p *Preparation) row(f *Frame, i int, codes [][]float64, dst []float64) error {
+	for j, v := range f.row(i) {
+		c := &p.schema[j]
+		if codes[j] != nil && v >= 0 {
+			v = codes[j][int(v)]
+		}
+		n := len(c.names(p.columns[j].categories))
+		if err := p.cell(c, p.columns[j], v, dst[:n]); err != nil {
+			return fmt.Errorf("row %d: column %s %w", i+1, dataset.Quote(c.Name), err)
+		}
+		dst = dst[n:]
+	}
+	return nil
+}
+
+// cell writes the columns that are made of one cell; dst is zero.
+func (p *Preparation) cell(c *Column, fit fitted, v float64, dst []float64) error {
+	if isGap(v) {
+		if c.Missing == FillCategory || c.Indicator {
+			dst[len(dst)-1] = 1
+		}
+		if c.Missing == FillCategory {
+			return nil
+		}
+		if v = fit.fill; isGap(v) {
+			return errGap
+		}
+	}
+	if !c.OneHot() {
+		dst[0] = c.transformed(v)
+		return nil
+	}
+	switch {
+	case v >= 0:
+		dst[int(v)] = 1
+	case c.Unknown == UnknownOther:
+		dst[len(fit.categories)] = 1
+	case c.Unknown == UnknownError:
+		return fmt.Errorf("has a word that is none of its categories")
+	}
+	return nil
+}
+
+// transformed applies the column's function, with the same bits on every machine.
+func (c *Column) transformed(v float64) float64 {
+	switch c.Transform {
+	case Log:
+		return exactmath.Log(v)
+	case Log1p:
+		return log1p(v)
+	case Sqrt:
+		return math.Sqrt(v)
+	}
+	return v
+}
+
+// log1p is log(1 + x), where what rounding takes from 1 + x is given back.
+func log1p(x float64) float64 {
+	u := 1 + x
+	if u == 1 {
+		return x
+	}
+	return float64(exactmath.Log(u)*x) / float64(u-1)
+}

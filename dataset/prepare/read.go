@@ -1,0 +1,321 @@
+package prepare
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// Table describes a table that is read.
+type Table struct {
+	Name    string // for messages
+	Schema  Schema // nil: all columns that nothing else names hold numbers without gaps
+	Mapping Mapping
+	Label   string // column of the labels by the federation's name, "" for none
+	ID      IDRule // no columns: no ids
+	Aside   []string
+}
+
+// Read reads a table row by row. Columns that neither the schema nor label and id name are
+// never parsed. Errors are *dataset.SyntaxError with the line.
+func Read(from dataset.Records, t Table) (*dataset.Set, error) {
+	r, err := t.reader(from.Columns())
+	if err != nil {
+		return nil, t.refuse(1, err)
+	}
+	for {
+		row, err := from.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := r.add(row); err != nil {
+			return nil, t.refuse(row.Line, err)
+		}
+	}
+	if r.frame.rows == 0 {
+		return nil, t.refuse(0, r.empty())
+	}
+	return r.set(), nil
+}
+
+func (t Table) refuse(line int, err error) error {
+	return &dataset.SyntaxError{Name: t.Name, Line: line, Err: err}
+}
+
+// reader collects rows.
+type reader struct {
+	Table
+	features []field // in the schema's order
+	label    field
+	ids      []int // places of the id's columns, empty for none
+	frame    *Frame
+	places   []map[string]float64 // of the words of each column whose categories are agreed
+	missing  map[string]bool
+	decimal  byte
+	plain    bool // there is no schema
+
+	labels  []string
+	forms   map[string]string // of labels, so that each class is kept once
+	keys    []string
+	firstID map[string]int
+	cells   []float64
+	id      []string
+}
+
+// field is a column of the file.
+type field struct {
+	at     int // its place; -1 for none
+	own    string
+	theirs Theirs
+}
+
+// reader finds the columns.
+func (t Table) reader(columns []string) (*reader, error) {
+	names, err := t.Mapping.renamed(columns)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{Table: t, decimal: t.Mapping.decimal(), missing: map[string]bool{"": true}, forms: make(map[string]string), firstID: make(map[string]int)}
+	for _, word := range t.Mapping.CSV.Missing {
+		r.missing[word] = true
+	}
+	if r.plain = r.Schema == nil; r.plain {
+		if r.Schema, err = t.allNumbers(names); err != nil {
+			return nil, err
+		}
+	}
+	find := func(name, what string) (field, error) { return t.find(columns, names, name, what) }
+	for _, c := range r.Schema {
+		f, err := find(c.Name, "")
+		if err == nil {
+			err = f.theirs.fits(c, f.own)
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.features = append(r.features, f)
+	}
+	r.label.at = -1
+	if t.Label != "" {
+		if r.label, err = find(t.Label, " to take the labels from"); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range t.ID.Columns {
+		f, err := find(name, " to take the ids from")
+		if err != nil {
+			return nil, err
+		}
+		r.ids = append(r.ids, f.at)
+	}
+	r.begin()
+	return r, nil
+}
+
+func (r *reader) begin() {
+	r.frame = newFrame(r.Schema)
+	r.cells = make([]float64, len(r.Schema))
+	r.id = make([]string, len(r.ids))
+	r.places = make([]map[string]float64, len(r.Schema))
+	for _, j := range r.Schema.Agrees() {
+		r.places[j] = make(map[string]float64)
+	}
+}
+
+// allNumbers is the schema of a job that has none.
+func (t Table) allNumbers(names []string) (Schema, error) {
+	var features []string
+	for _, name := range names {
+		if name != "" && name != t.Label && !slices.Contains(t.ID.Columns, name) && !slices.Contains(t.Aside, name) {
+			features = append(features, name)
+		}
+	}
+	if len(features) == 0 {
+		return nil, errors.New("there are no columns of features; give at least one")
+	}
+	return Numbers(features), nil
+}
+
+// find returns a column by the federation's name.
+func (t Table) find(columns, names []string, name, what string) (field, error) {
+	at := slices.Index(names, name)
+	if at < 0 {
+		return field{}, dataset.NoColumn(name, "there is no column %s%s; %s", dataset.Quote(name), what, near(name, columns, names))
+	}
+	return field{at, columns[at], t.Mapping.Columns[columns[at]]}, nil
+}
+
+// near advises about a column that is not there.
+func near(name string, columns, names []string) string {
+	for i, n := range names {
+		if strings.EqualFold(strings.TrimSpace(n), strings.TrimSpace(name)) {
+			return fmt.Sprintf("the table has %s: rename it in the catalogue by columns: {%s: {as: %s}}", dataset.Quote(columns[i]), columns[i], name)
+		}
+	}
+	return "correct the schema, or rename the table's column in the catalogue"
+}
+
+// fits refuses a column whose unit is another one and not converted.
+func (t Theirs) fits(c Column, own string) error {
+	switch {
+	case t.Unit != "" && c.Unit != "" && t.Unit != c.Unit && t.Times == 0:
+		return fmt.Errorf("column %s is in %s and the schema has %s; write the factor as times: in the catalogue", dataset.Quote(own), t.Unit, c.Unit)
+	case t.Times != 0 && c.Type != Number:
+		return fmt.Errorf("column %s is a %s and is multiplied by %g in the catalogue; remove times", dataset.Quote(own), c.Type, t.Times)
+	case t.Unit != "" && c.Unit == "":
+		return fmt.Errorf("column %s is in %s by the catalogue, and the schema names no unit; name it there, or remove unit", dataset.Quote(own), t.Unit)
+	}
+	return nil
+}
+
+// add reads one row.
+func (r *reader) add(row dataset.Record) error {
+	for j := range r.features {
+		var err error
+		if r.cells[j], err = r.cell(j, row.Fields); err != nil {
+			return err
+		}
+	}
+	for j, c := range r.Schema {
+		if c.Missing == FillDropRow && isGap(r.cells[j]) {
+			r.frame.Dropped++
+			return nil
+		}
+	}
+	if r.frame.rows >= dataset.MaxCells/len(r.Schema) {
+		return fmt.Errorf("the table has more than %d cells; split it", dataset.MaxCells)
+	}
+	if err := r.addLabel(row); err != nil {
+		return err
+	}
+	if err := r.addID(row); err != nil {
+		return err
+	}
+	r.frame.add(r.cells)
+	return nil
+}
+
+// cell returns the code of a feature.
+func (r *reader) cell(j int, fields []string) (float64, error) {
+	c, f := &r.Schema[j], r.features[j]
+	word := f.word(fields)
+	if r.missing[word] {
+		if c.filled() || c.Missing == FillDropRow {
+			return gap, nil
+		}
+		return 0, f.fault(word, errGap)
+	}
+	v, err := r.parse(j, word)
+	if err == nil && c.Type == Number && f.theirs.Times != 0 {
+		v *= f.theirs.Times
+	}
+	if err == nil && (c.Type == Number || c.Type == Date) {
+		v, err = c.within(v)
+	}
+	if err != nil {
+		return 0, f.fault(word, err)
+	}
+	return v, nil
+}
+
+// parse returns the code of a word; words of agreed categories are coded as they come.
+func (r *reader) parse(j int, word string) (float64, error) {
+	places := r.places[j]
+	if places == nil {
+		return r.Schema[j].parse(word, r.decimal)
+	}
+	if code, known := places[word]; known {
+		return code, nil
+	}
+	if len(places) == maxWords {
+		return 0, errWords(r.Schema[j])
+	}
+	code := float64(len(places))
+	word = strings.Clone(word) // the field would keep its whole line in memory
+	places[word] = code
+	r.frame.words[j] = append(r.frame.words[j], word)
+	return code, nil
+}
+
+var errGap = errors.New("is empty, and the schema has no missing: for it; fill the cell, or say how gaps are filled")
+
+// word returns the federation's word for a field.
+func (f field) word(fields []string) string {
+	word := fields[f.at]
+	if mapped, known := f.theirs.Values[word]; known {
+		return mapped
+	}
+	return word
+}
+
+// fault names the column and the cell.
+func (f field) fault(word string, err error) error {
+	if word == "" {
+		return fmt.Errorf("column %s %w", dataset.Quote(f.own), err)
+	}
+	return fmt.Errorf("column %s holds %s, which %w", dataset.Quote(f.own), dataset.Quote(word), err)
+}
+
+func (r *reader) addLabel(row dataset.Record) error {
+	if r.label.at < 0 {
+		return nil
+	}
+	word := r.label.word(row.Fields)
+	if r.missing[word] {
+		return r.label.fault(word, errors.New("is empty, and every row needs a label; fill the cell or drop the row"))
+	}
+	label, known := r.forms[word]
+	if !known {
+		var err error
+		if label, err = dataset.CanonicalLabel(word); err != nil {
+			return r.label.fault(word, err)
+		}
+		if len(r.forms) < maxWords {
+			r.forms[strings.Clone(word)] = label
+		}
+	}
+	r.labels = append(r.labels, label)
+	return nil
+}
+
+func (r *reader) addID(row dataset.Record) error {
+	if len(r.ids) == 0 {
+		return nil
+	}
+	for i, at := range r.ids {
+		if r.id[i] = row.Fields[at]; r.missing[r.id[i]] {
+			return fmt.Errorf("column %s of the ids is empty; fill the cell or drop the row", dataset.Quote(r.ID.Columns[i]))
+		}
+	}
+	id := strings.Clone(r.ID.id(r.id))
+	if first, taken := r.firstID[id]; taken {
+		return fmt.Errorf("the id stands in line %d already; keep one of the two rows", first)
+	}
+	r.firstID[id] = row.Line
+	r.keys = append(r.keys, id)
+	return nil
+}
+
+// empty explains a table without rows.
+func (r *reader) empty() error {
+	if n := r.frame.Dropped; n > 0 {
+		return fmt.Errorf("all %d rows have a gap and are dropped; let the schema fill the gaps", n)
+	}
+	return errors.New("there are no rows; give at least one")
+}
+
+// set returns the table; one without a schema is numbers already.
+func (r *reader) set() *dataset.Set {
+	s := &dataset.Set{Name: r.Name, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names()}
+	if r.plain {
+		s.X = r.frame.numbers()
+	}
+	return s
+}

@@ -1,0 +1,162 @@
+package prepare
+
+import (
+	"slices"
+	"strings"
+)
+
+// Type names the meaning of a column's cells.
+type Type string
+
+// The types.
+const (
+	Number   Type = "number"
+	Category Type = "category"
+	Boolean  Type = "boolean"
+	Date     Type = "date"
+)
+
+// Types lists the types, the default first.
+func Types() []Type { return []Type{Number, Category, Boolean, Date} }
+
+// Outside names what becomes of a number outside its column's range.
+type Outside string
+
+// The choices.
+const (
+	OutsideRefuse  Outside = "refuse"
+	OutsideMissing Outside = "missing" // the cell counts as a gap
+	OutsideClip    Outside = "clip"    // to the nearer end of the range
+)
+
+// Fill names how the gaps of a column are filled.
+type Fill string
+
+// The choices.
+const (
+	FillError        Fill = "error" // a gap is refused
+	FillMean         Fill = "mean"
+	FillMedian       Fill = "median"
+	FillMostFrequent Fill = "most-frequent"
+	FillValue        Fill = "value"    // of the schema
+	FillCategory     Fill = "category" // a gap is a category of its own
+	FillDropRow      Fill = "drop-row"
+)
+
+// Transform names a function of the numbers of a column.
+type Transform string
+
+// The functions.
+const (
+	Identity Transform = ""
+	Log      Transform = "log"
+	Log1p    Transform = "log1p"
+	Sqrt     Transform = "sqrt"
+)
+
+// Unknown names what becomes of a word that is none of the categories.
+type Unknown string
+
+// The choices.
+const (
+	UnknownError  Unknown = "error"
+	UnknownIgnore Unknown = "ignore" // zeros in all columns of the categories
+	UnknownOther  Unknown = "other"  // a category of its own
+)
+
+// Part names the number that is taken of a date.
+type Part string
+
+// The parts.
+const (
+	Year    Part = "year"
+	Month   Part = "month"
+	Weekday Part = "weekday" // 0 is Monday
+	Days    Part = "days"    // since a day of the schema
+)
+
+// Column describes a column to all parties.
+type Column struct {
+	Name string
+	Type Type
+	Unit string
+
+	Range   [2]float64 // least and greatest value; equal for none
+	Outside Outside
+
+	Missing   Fill
+	Value     string // of FillValue
+	Indicator bool   // whether a second column says where the gaps were
+	Transform Transform
+
+	Categories []string // nil where the parties agree on them
+	Agree      bool
+	Unknown    Unknown
+	Ordered    bool // one column of 0, 1, 2, ... in place of one for each category
+
+	True, False []string // words of a boolean
+
+	Format string // of a date, as strptime has it
+	As     Part
+	Since  string // of Days, as YYYY-MM-DD
+}
+
+// Schema lists the columns that a job uses, in its order.
+type Schema []Column
+
+// Names lists the names of the columns.
+func (s Schema) Names() []string {
+	names := make([]string, len(s))
+	for i, c := range s {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// Index returns the place of a column, or -1.
+func (s Schema) Index(name string) int {
+	return slices.IndexFunc(s, func(c Column) bool { return c.Name == name })
+}
+
+// Numbers returns the schema of columns that all hold numbers without gaps.
+func Numbers(names []string) Schema {
+	s := make(Schema, len(names))
+	for i, name := range names {
+		s[i] = Column{Name: name, Type: Number, Missing: FillError, Outside: OutsideRefuse}
+	}
+	return s
+}
+
+// Ranged reports whether a range is given.
+func (c Column) Ranged() bool { return c.Range[0] != c.Range[1] }
+
+// Scaled reports whether the column's numbers are scaled: one-hot and boolean columns are
+// not scaled.
+func (c Column) Scaled() bool {
+	return c.Type == Number || c.Type == Date || c.Type == Category && c.Ordered
+}
+
+// OneHot reports whether the column becomes one column for each category.
+func (c Column) OneHot() bool { return c.Type == Category && !c.Ordered }
+
+// filled reports whether gaps may stand in a frame's cells.
+func (c Column) filled() bool { return c.Missing != FillError && c.Missing != FillDropRow }
+
+// Agrees lists the places of the columns whose categories the parties agree on.
+func (s Schema) Agrees() (places []int) {
+	for i, c := range s {
+		if c.Agree {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// suffixes of prepared columns.
+const (
+	missingName = "missing"
+	otherName   = "other"
+)
+
+// prepared names a column that is made of another one.
+func (c Column) prepared(what string) string { return strings.Join([]string{c.Name, what}, "_") }

@@ -1,0 +1,129 @@
+package dataset
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// Records reads a table row by row as text, for readers that give its cells a meaning.
+type Records interface {
+	// Columns returns the names of the fields, each once.
+	Columns() []string
+	// Next returns the next row, or io.EOF. Its fields are valid until the next call.
+	Next() (Record, error)
+}
+
+// Record is one row of text: one field for each column, trimmed.
+type Record struct {
+	Line   int // of the text, from 1; the number of the row in formats without lines
+	Fields []string
+}
+
+// CSVForm describes how a CSV text is written. The zero value is a text in UTF-8 whose first
+// line names the columns, with the delimiter that the line shows.
+type CSVForm struct {
+	Delimiter rune     // 0: a comma, or a semicolon or tab in a first line without commas
+	Encoding  string   // "" or one of [Encodings]
+	Names     []string // of the columns of a text that has no first line of names
+}
+
+// Encodings lists the encodings of text that are read.
+func Encodings() []string { return []string{"utf-8", "utf-16", "windows-1252", "iso-8859-15"} }
+
+// OpenCSV reads the first line of a CSV text, plain or compressed by gzip, and returns its
+// rows. Messages call the text by name. Errors are *SyntaxError.
+func OpenCSV(name string, r io.Reader, form CSVForm) (Records, error) {
+	return openCSV(name, r, form, defaultLimits())
+}
+
+func openCSV(name string, r io.Reader, form CSVForm, bounds limits) (*csvRecords, error) {
+	plain, err := form.decoded(text(name), r)
+	if err != nil {
+		return nil, err
+	}
+	b, err := open(text(name), plain)
+	if err != nil {
+		return nil, err
+	}
+	o := CSVOptions{Name: name, Comma: form.Delimiter}
+	if o.Comma == 0 {
+		o.Comma = likelyComma(b)
+	}
+	in, err := newCSVSource(b, o, bounds)
+	if err != nil {
+		return nil, err
+	}
+	c := &csvRecords{in: in, columns: form.Names}
+	return c, c.begin()
+}
+
+// decoded returns the text in UTF-8.
+func (f CSVForm) decoded(t text, r io.Reader) (io.Reader, error) {
+	if f.Encoding == "" || f.Encoding == "utf-8" {
+		return r, nil
+	}
+	b, err := gunzip(t, r)
+	if err != nil {
+		return nil, err
+	}
+	switch f.Encoding {
+	case "utf-16":
+		return transform.NewReader(b, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), nil
+	case "windows-1252":
+		return transform.NewReader(b, charmap.Windows1252.NewDecoder()), nil
+	case "iso-8859-15":
+		return transform.NewReader(b, charmap.ISO8859_15.NewDecoder()), nil
+	}
+	return nil, t.errorf(0, "encoding %s is not known; write one of utf-8, utf-16, windows-1252, iso-8859-15", quote(f.Encoding))
+}
+
+// csvRecords are the rows of a CSV text.
+type csvRecords struct {
+	in      *csvSource
+	columns []string
+}
+
+// begin takes the first line for the names, unless these are given.
+func (c *csvRecords) begin() error {
+	if c.columns == nil {
+		first, err := c.in.next()
+		if errors.Is(err, io.EOF) {
+			return c.in.errorf(0, "there are no rows; give at least one")
+		}
+		if err != nil {
+			return err
+		}
+		if err := oneField(c.in, first); err != nil {
+			return err
+		}
+		c.columns = slices.Clone(first.fields)
+	}
+	if err := checkNames(c.columns); err != nil {
+		return c.in.wrap(1, err)
+	}
+	return nil
+}
+
+// Columns implements [Records].
+func (c *csvRecords) Columns() []string { return c.columns }
+
+// Next implements [Records].
+func (c *csvRecords) Next() (Record, error) {
+	row, err := c.in.next()
+	if err != nil {
+		return Record{}, err
+	}
+	if len(row.fields) != len(c.columns) {
+		return Record{}, c.in.errorf(row.line, "the row has %d fields and there are %d columns; add or remove fields", len(row.fields), len(c.columns))
+	}
+	return Record{Line: row.line, Fields: row.fields}, nil
+}
+
+// CanonicalLabel returns the form in which a label is compared: numbers that are equal are one
+// label ("+1" and "1.0" are "1").
+func CanonicalLabel(label string) (string, error) { return canonicalLabel(label) }

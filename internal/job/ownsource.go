@@ -1,0 +1,47 @@
+package job
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/strict"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// owned is a party's source with what its catalogue would say of it.
+type owned struct {
+	Path            string `yaml:"path"`
+	prepare.Mapping `yaml:",inline"`
+}
+
+// decode reads the path of a file, or a map of it and its mapping.
+func (s *Source) decode(key string, n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return (section.Text{Dst: &s.File}).Decode(key, n)
+	}
+	var o owned
+	if err := strict.DecodeNode(n, &o); err != nil {
+		return section.At(n, "%s: %v", key, err)
+	}
+	if o.Path == "" {
+		return section.At(n, "%s has no path; add path: and the file", key)
+	}
+	if err := o.Check(); err != nil {
+		return section.At(n, "%s: %v", key, err)
+	}
+	s.File, s.Mapping = o.Path, o.Mapping
+	return nil
+}
+
+func (s *Source) encode() *yaml.Node {
+	if s.Mapping.Empty() {
+		return section.Word(s.File)
+	}
+	var n yaml.Node
+	if err := n.Encode(owned{s.File, s.Mapping}); err != nil {
+		panic(fmt.Sprintf("job: a source that was read cannot be written: %v", err))
+	}
+	return &n
+}

@@ -1,0 +1,244 @@
+package job
+
+import (
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// Prepares reports whether the job describes its columns.
+func (d *Data) Prepares() bool { return d.Schema != nil }
+
+// finishSchema refuses a schema beside what it replaces.
+func (d *Data) finishSchema(in *section.Place) error {
+	if d.Schema == nil {
+		if d.Scale == Range {
+			return in.Refuse("scale", "scale: range takes the ranges from the schema, and there is none; add schema:, or use minmax")
+		}
+		return nil
+	}
+	switch {
+	case d.Partition.By == Devices:
+		return in.Refuse("schema", "a schema describes the columns of tables, and devices hold one row each; remove it")
+	case in.Given("features"):
+		return in.Refuse("features", "the schema lists the features; remove features")
+	}
+	for _, name := range []string{d.Label, d.ID} {
+		if name != "" && d.Schema.Index(name) >= 0 {
+			return in.Refuse("schema", "schema describes %s, which is the label or the id; remove it there", section.Quote(name))
+		}
+	}
+	return d.checkSums(in)
+}
+
+// checkSums refuses a schema whose sums cannot be made before anybody reads a table.
+func (d *Data) checkSums(in *section.Place) error {
+	if err := d.Schema.Check(); err != nil {
+		return in.Refuse("schema", "%v", err)
+	}
+	if d.Partition.By != Rows {
+		return nil
+	}
+	if _, err := prepare.NewPlan(d.Schema, d.Fitted()); err != nil {
+		return in.Refuse("schema", "%v", err)
+	}
+	return nil
+}
+
+// Table describes a source to the reader of tables, for a process that has the files of all.
+func (d *Data) Table(file string) prepare.Table {
+	t := prepare.Table{Name: file, Schema: d.Schema}
+	if d.Label != NoLabel {
+		t.Label = d.Label
+	}
+	if d.ID != "" {
+		t.ID.Columns = []string{d.ID}
+	}
+	for _, s := range d.Sources {
+		if s.File == file {
+			t.Mapping = s.Mapping
+		}
+	}
+	return t
+}
+
+// Fitted returns the scaling that is part of the job's preparation: by sums over the training
+// rows, or by the schema's ranges.
+func (d *Data) Fitted() prepare.Scaling {
+	switch {
+	case d.Schema == nil:
+		return prepare.Unscaled
+	case d.Scale == Standard:
+		return prepare.Standard
+	case d.Scale == Range:
+		return prepare.Ranged
+	}
+	return prepare.Unscaled
+}
+
+// ScalesTogether reports whether the parties scale by ranges or means that they tell a leader.
+func (d *Data) ScalesTogether() bool {
+	if d.Scale == None || d.Fitted() != prepare.Unscaled {
+		return false
+	}
+	return d.Schema == nil || slices.ContainsFunc(d.Schema, prepare.Column.Scaled)
+}
+
+// schemaMap is a map from column to its description that keeps the order of the file, because
+// prepared columns follow it.
+type schemaMap struct{ dst *prepare.Schema }
+
+func (v schemaMap) Decode(key string, n *yaml.Node) error {
+	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
+		return section.At(n, "%s has no column; describe one, or remove it", key)
+	}
+	if n.Kind != yaml.MappingNode {
+		return section.At(n, "%s is %s; write a map such as {age: {range: [0, 120]}}", key, section.Describe(n))
+	}
+	if len(n.Content)/2 > prepare.MaxColumns {
+		return section.At(n, "%s has more than %d columns; that is the most there may be", key, prepare.MaxColumns)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		c := prepare.Column{}
+		if err := (section.Text{Dst: &c.Name}).Decode("the name of a column", n.Content[i]); err != nil {
+			return err
+		}
+		if v.dst.Index(c.Name) >= 0 {
+			return section.At(n.Content[i], "%s describes %s twice; keep one", key, section.Quote(c.Name))
+		}
+		if err := (columnOf{&c}).Decode("column "+section.Quote(c.Name), n.Content[i+1]); err != nil {
+			return err
+		}
+		*v.dst = append(*v.dst, c)
+	}
+	return nil
+}
+
+func (v schemaMap) Encode() *yaml.Node {
+	if *v.dst == nil {
+		return nil
+	}
+	m := section.Map()
+	for i := range *v.dst {
+		c := &(*v.dst)[i]
+		m.Content = append(m.Content, section.Word(c.Name), columnOf{c}.Encode())
+	}
+	return m
+}
+
+func (v schemaMap) Form() string { return "a map such as {age: {range: [0, 120]}}" }
+
+// columnOf is the description of one column.
+type columnOf struct{ *prepare.Column }
+
+func (c columnOf) Decode(key string, n *yaml.Node) error { return c.Section().Decode(key, n) }
+
+func (c columnOf) Encode() *yaml.Node { return c.Section().Encode() }
+
+func (c columnOf) Form() string { return c.Section().Form() }
+
+// Section declares the keys of a column.
+func (c columnOf) Section() *section.Section {
+	return &section.Section{Name: "a column of schema", Fields: []section.Field{
+		{Key: "type", Value: section.Choice[prepare.Type]{Noun: "type", Dst: &c.Type, Known: prepare.Types()}, Default: "number",
+			Doc: "The meaning of the cells."},
+		{Key: "unit", Value: section.Text{Dst: &c.Unit}, Else: "none", Doc: "The unit of the numbers. A party whose table has another one says so in its catalogue, with a factor."},
+		{Key: "range", Value: section.Interval{Dst: &c.Range}, Else: "none", Doc: "The least and the greatest number that there can be, by general knowledge and not by looking at the data."},
+		{Key: "outside", Value: section.Choice[prepare.Outside]{Noun: "choice", Dst: &c.Outside, Known: []prepare.Outside{prepare.OutsideRefuse, prepare.OutsideMissing, prepare.OutsideClip}},
+			Default: "refuse", Doc: "What becomes of a number outside the range: it is refused, counts as a gap, or moves to the end of the range."},
+		{Key: "missing", Value: fillOf{c.Column}, Default: "error",
+			Doc: "How gaps are filled: error, mean, median, most-frequent, a value, category (a category of its own) or drop-row."},
+		{Key: "indicator", Value: section.Yes{Dst: &c.Indicator}, Default: "false", Doc: "Adds a column that is 1 where the gaps were."},
+		{Key: "transform", Value: section.Choice[prepare.Transform]{Noun: "transform", Dst: &c.Transform, Known: []prepare.Transform{prepare.Log, prepare.Log1p, prepare.Sqrt}},
+			Else: "none", Doc: "A function of the numbers, after gaps are filled."},
+		{Key: "categories", Value: categoriesOf{c.Column}, Else: "none", Doc: "The categories, or agree: the parties then agree on those that at least ten of somebody's training rows have."},
+		{Key: "unknown", Value: section.Choice[prepare.Unknown]{Noun: "choice", Dst: &c.Unknown, Known: []prepare.Unknown{prepare.UnknownError, prepare.UnknownIgnore, prepare.UnknownOther}},
+			Else: "error; other beside categories: agree", Doc: "What becomes of other words: they are refused, have zeros in all columns, or are a category called other."},
+		{Key: "ordered", Value: section.Yes{Dst: &c.Ordered}, Default: "false", Doc: "Makes one column of 0, 1, 2, ... in the order of the categories."},
+		{Key: "true", Value: section.Words{Dst: &c.True, Most: prepare.MaxCategories, Example: `[yes, "1"]`}, Else: `[true, yes, "1"] for booleans`, Doc: "The words for true."},
+		{Key: "false", Value: section.Words{Dst: &c.False, Most: prepare.MaxCategories, Example: `[no, "0"]`}, Else: `[false, no, "0"] for booleans`, Doc: "The words for false."},
+		{Key: "format", Value: section.Text{Dst: &c.Format}, Else: "none", Doc: "How dates are written, in strptime's words."},
+		{Key: "as", Value: section.Choice[prepare.Part]{Noun: "part", Dst: &c.As, Known: []prepare.Part{prepare.Year, prepare.Month, prepare.Weekday, prepare.Days}},
+			Else: "none", Doc: "The number that is taken of a date. Weekday 0 is Monday."},
+		{Key: "since", Value: section.Text{Dst: &c.Since}, Else: "none", Doc: "The day from which days are counted, such as 2020-01-01."},
+	}, Finish: func(in *section.Place) error {
+		if err := c.Check(); err != nil {
+			return in.Refuse("", "column %s: %v", section.Quote(c.Name), err)
+		}
+		return nil
+	}}
+}
+
+// fillOf is the way in which gaps are filled: a word, or a value.
+type fillOf struct{ *prepare.Column }
+
+// fills are the words that are no value.
+var fills = []prepare.Fill{prepare.FillError, prepare.FillMean, prepare.FillMedian, prepare.FillMostFrequent, prepare.FillCategory, prepare.FillDropRow}
+
+func (f fillOf) Decode(key string, n *yaml.Node) error {
+	var word string
+	if err := (section.Text{Dst: &word}).Decode(key, n); err != nil {
+		return err
+	}
+	for _, fill := range fills {
+		if word == string(fill) && n.Style == 0 {
+			f.Missing = fill
+			return nil
+		}
+	}
+	f.Missing, f.Value = prepare.FillValue, word
+	return nil
+}
+
+func (f fillOf) Encode() *yaml.Node {
+	switch {
+	case f.Missing == prepare.FillError:
+		return nil
+	case f.Missing != prepare.FillValue:
+		return section.Word(string(f.Missing))
+	}
+	if _, err := strconv.ParseFloat(f.Value, 64); err == nil {
+		return section.Bare(f.Value)
+	}
+	n := section.Word(f.Value)
+	for _, fill := range fills {
+		if f.Value == string(fill) {
+			n.Style = yaml.DoubleQuotedStyle // a category that is called so
+		}
+	}
+	return n
+}
+
+func (f fillOf) Form() string {
+	return "one of error, mean, median, most-frequent, category, drop-row, or a value"
+}
+
+// categoriesOf is a list of categories, or the word agree.
+type categoriesOf struct{ *prepare.Column }
+
+const agree = "agree"
+
+func (v categoriesOf) words() section.Words {
+	return section.Words{Dst: &v.Categories, Most: prepare.MaxCategories, Example: "[F, M]"}
+}
+
+func (v categoriesOf) Decode(key string, n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode && n.Value == agree {
+		v.Agree = true
+		return nil
+	}
+	return v.words().Decode(key, n)
+}
+
+func (v categoriesOf) Encode() *yaml.Node {
+	if v.Agree {
+		return section.Word(agree)
+	}
+	return v.words().Encode()
+}
+
+func (v categoriesOf) Form() string { return "a list such as [F, M], or agree" }

@@ -1,0 +1,383 @@
+package rows
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/gather"
+	"github.com/mercer-fl/mercer/protocol/scale"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// The steps by which parties fit a preparation among themselves. The coordinator is a member of
+// none of them.
+const (
+	stepPropose  = "categories"       // each party's words to the leader
+	stepAgreed   = "categories-told"  // the leader's union to all
+	stepFit      = "preparation"      // sums over training rows, secure among three parties or more
+	stepSummed   = "preparation-told" // the leader tells the sum
+	stepPrepared = "prepared"         // all state the preparation's hash to each other
+)
+
+// Sizes of bodies for each column whose categories are agreed. They are fixed, so that nobody
+// sees by them how many words a party has.
+const (
+	proposalBytes = 32 << 10
+	unionBytes    = 128 << 10
+)
+
+// preparing returns the steps of a job whose schema is fitted.
+func preparing(c method.Case) ([]method.Step, error) {
+	plan, err := prepare.NewPlan(c.Job.Data.Schema, c.Job.Data.Fitted())
+	if err != nil || !plan.Fits() {
+		return nil, fault.BadInput(err)
+	}
+	var steps []method.Step
+	if n := len(c.Job.Data.Schema.Agrees()); n > 0 {
+		steps = append(steps,
+			method.Step{Name: stepPropose, Session: among(c, gather.Name, gather.Version, gather.Encode(n*proposalBytes))},
+			method.Step{Name: stepAgreed, Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(n*unionBytes))})
+	}
+	if n := plan.Entries(); n > 0 {
+		fit, err := fitting(c, n)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps,
+			method.Step{Name: stepFit, Session: fit},
+			method.Step{Name: stepSummed, Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(8*n))})
+	}
+	return append(steps, method.Step{Name: stepPrepared, Session: &method.Session{
+		Protocol: declare.Name, Version: declare.Version, Members: c.Holders(), Purpose: "train",
+	}}), nil
+}
+
+// among describes a session in which the leader is the server of the other parties.
+func among(c method.Case, name string, version uint16, params []byte) *method.Session {
+	return &method.Session{Protocol: name, Version: version, Params: params, Members: sums.Served(c.Parties[0], c.Parties[1:]), Purpose: "train"}
+}
+
+// fitting adds the parties' vectors up. With two parties each learns the other's numbers by the
+// sum, so that the second one tells the leader its own.
+func fitting(c method.Case, entries int) (*method.Session, error) {
+	if len(c.Parties) == 2 {
+		return among(c, gather.Name, gather.Version, gather.Encode(8*entries)), nil
+	}
+	params, err := sums.Params(len(c.Parties)-1, fmt.Sprintf("%x/preparation", c.ID), []secagg.Group{{Entries: entries, Bound: prepare.EntryTop}})
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	s := among(c, secagg.Name, secagg.Version, params.Encode())
+	s.Purpose = "preparation"
+	return s, nil
+}
+
+// frame returns the table as it was read, nil for one of numbers.
+func (p *Party) frame() *prepare.Frame {
+	f, _ := p.Split.Set.X.(*prepare.Frame)
+	return f
+}
+
+// fitter holds what a party knows while a preparation is fitted.
+type fitter struct {
+	plan   *prepare.Plan
+	agreed [][]string
+	sum    []int64 // at the leader from the step preparation on, at the others from the next one
+	made   *prepare.Preparation
+}
+
+// begin applies a preparation that the job decides alone, and plans one that is fitted.
+func (p *Party) begin() error {
+	f := p.frame()
+	if f == nil {
+		return nil
+	}
+	plan, err := prepare.NewPlan(p.Job.Data.Schema, p.Job.Data.Fitted())
+	if err != nil {
+		return err
+	}
+	p.fit = fitter{plan: plan}
+	if plan.Fits() {
+		return p.enough(f)
+	}
+	made, err := plan.Fit(nil)
+	if err != nil {
+		return err
+	}
+	return p.take(made)
+}
+
+// enough finds out before the first session whether the party has values enough.
+func (p *Party) enough(f *prepare.Frame) error {
+	if len(p.Job.Data.Schema.Agrees()) > 0 {
+		_, err := p.proposals(f)
+		return err
+	}
+	_, err := p.fit.plan.Vector(f, p.Split.Rows(false))
+	return p.own(err)
+}
+
+// own names the party's table in an error about its columns.
+func (p *Party) own(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.BadInput(&unpreparable{p.Split.Set.Name, err})
+}
+
+// unpreparable is a table that cannot be prepared; its error quotes the table.
+type unpreparable struct {
+	table string
+	err   error
+}
+
+func (e *unpreparable) Error() string { return e.table + ": " + e.err.Error() }
+
+// Public returns the text that peers may be told.
+func (e *unpreparable) Public() string {
+	return "its table cannot be prepared as the job's schema says; its own log says why"
+}
+
+// take prepares the party's rows.
+func (p *Party) take(made *prepare.Preparation) error {
+	table, err := made.Apply(p.frame())
+	if err != nil {
+		return p.own(err)
+	}
+	set := *p.Split.Set
+	set.X, set.Columns = table, made.Names()
+	p.Split.Set, p.Split.Prepared = &set, made
+	p.Rows, p.Grid = dataset.RowsOf(table), method.GridOf(table)
+	if made.Offset != nil {
+		p.Scaling = scale.Scaling{Offset: made.Offset, Factor: made.Factor}
+		p.Rows = p.Scaling.Rows(p.Rows)
+	}
+	return nil
+}
+
+// leads reports whether this party leads.
+func (p *Party) leads() bool { return p.Self == p.Parties[0] }
+
+// preparer builds the machine of one of the steps.
+func (p *Party) preparer(step string, s method.Setup) (*method.Run, error) {
+	switch step {
+	case stepPropose:
+		return p.propose(s)
+	case stepAgreed:
+		return p.tell(s, func() ([]byte, error) { return encodeWords(p.fit.agreed, unionBytes*len(p.fit.agreed)) }, p.takeUnion)
+	case stepFit:
+		return p.add(s)
+	case stepSummed:
+		return p.tell(s, func() ([]byte, error) { return encodeSum(p.fit.sum), nil }, p.takeSum)
+	}
+	return p.state(s)
+}
+
+// tell has the leader tell all others a body.
+func (p *Party) tell(s method.Setup, body func() ([]byte, error), take func([]byte) error) (*method.Run, error) {
+	if !p.leads() {
+		return sums.Receiver(s, take)
+	}
+	b, err := body()
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	return sums.Sender(s, b)
+}
+
+// propose sends the words that enough of the training rows have to the leader, who unites them.
+func (p *Party) propose(s method.Setup) (*method.Run, error) {
+	own, err := p.proposals(p.frame())
+	if err != nil {
+		return nil, err
+	}
+	if p.leads() {
+		m, err := gather.NewServer(s.Setup)
+		return method.RunOf(m, err, func() error { return p.unite(own, m.Bodies()) })
+	}
+	body, err := encodeWords(own, proposalBytes*len(own))
+	if err != nil {
+		return nil, p.own(err)
+	}
+	m, err := gather.NewParty(s.Setup, body)
+	return method.RunOf(m, err, method.Nothing)
+}
+
+func (p *Party) proposals(f *prepare.Frame) ([][]string, error) {
+	var own [][]string
+	for _, j := range p.Job.Data.Schema.Agrees() {
+		words, err := f.Proposal(p.Split.Rows(false), j, prepare.Least)
+		if err != nil {
+			return nil, p.own(fmt.Errorf("column %s %w", dataset.Quote(p.Job.Data.Schema[j].Name), err))
+		}
+		own = append(own, words)
+	}
+	return own, nil
+}
+
+// unite sorts the words of all parties.
+func (p *Party) unite(own [][]string, bodies [][]byte) error {
+	p.fit.agreed = own
+	for i, b := range bodies {
+		words, err := decodeWords(b, len(own))
+		if err != nil {
+			return protocol.Blame(p.Parties[i+1], protocol.KindMalformed, err)
+		}
+		for k := range words {
+			if len(words[k]) > prepare.MaxAgreed {
+				return protocol.Blame(p.Parties[i+1], protocol.KindMalformed, fmt.Errorf("rows: %d categories of one column, at most %d are proposed", len(words[k]), prepare.MaxAgreed))
+			}
+			p.fit.agreed[k] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.fit.agreed[k], words[k]))))
+		}
+	}
+	return p.agree()
+}
+
+// agree goes on with the categories that all have heard.
+func (p *Party) agree() error {
+	for k, j := range p.Job.Data.Schema.Agrees() {
+		if n := len(p.fit.agreed[k]); n > prepare.MaxUnited {
+			return fault.BadInputf("column %s has %d categories at all parties together, and at most %d can be agreed on; list them in the schema", dataset.Quote(p.Job.Data.Schema[j].Name), n, prepare.MaxUnited)
+		}
+	}
+	plan, err := p.fit.plan.With(p.fit.agreed)
+	if err != nil {
+		return fault.BadInput(err)
+	}
+	p.fit.plan = plan
+	return nil
+}
+
+func (p *Party) takeUnion(b []byte) error {
+	words, err := decodeWords(b, len(p.Job.Data.Schema.Agrees()))
+	if err != nil {
+		return protocol.Blame(p.Parties[0], protocol.KindMalformed, err)
+	}
+	p.fit.agreed = words
+	return p.agree()
+}
+
+// add brings the party's sums into the sum.
+func (p *Party) add(s method.Setup) (*method.Run, error) {
+	own, err := p.fit.plan.Vector(p.frame(), p.Split.Rows(false))
+	if err != nil {
+		return nil, p.own(err)
+	}
+	switch {
+	case !p.leads() && len(p.Parties) == 2:
+		m, err := gather.NewParty(s.Setup, encodeSum(own))
+		return method.RunOf(m, err, method.Nothing)
+	case !p.leads():
+		return sums.Client(s, secagg.Ints(own), func() {})
+	case len(p.Parties) == 2:
+		m, err := gather.NewServer(s.Setup)
+		return method.RunOf(m, err, func() error { return p.addOther(own, m.Bodies()[0]) })
+	}
+	return sums.Server(s, secagg.Limits{}, func(all [][]int64) error { return p.addUp(own, all[0]) })
+}
+
+// addOther adds the other party's numbers, which it tells the leader.
+func (p *Party) addOther(own []int64, body []byte) error {
+	other, err := decodeSum(body, len(own))
+	if err == nil && slices.ContainsFunc(other, func(v int64) bool { return v < 0 || v > prepare.EntryTop }) {
+		err = errors.New("rows: a number beyond the agreed bound")
+	}
+	if err != nil {
+		return protocol.Blame(p.Parties[1], protocol.KindMalformed, err)
+	}
+	return p.addUp(own, other)
+}
+
+// addUp adds the leader's own numbers.
+func (p *Party) addUp(own, others []int64) error {
+	p.fit.sum = slices.Clone(own)
+	for i, v := range others {
+		p.fit.sum[i] += v
+	}
+	return nil
+}
+
+func (p *Party) takeSum(b []byte) (err error) {
+	p.fit.sum, err = decodeSum(b, p.fit.plan.Entries())
+	return err
+}
+
+// state compares the preparation's hash with all others'.
+func (p *Party) state(s method.Setup) (*method.Run, error) {
+	made, err := p.fit.plan.Fit(p.fit.sum)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	hash := made.Hash()
+	m, err := declare.NewParty(s.Setup, hash[:])
+	return method.RunOf(m, err, func() error {
+		for i, other := range m.Statements() {
+			if !bytes.Equal(other, hash[:]) {
+				return protocol.Blame(p.Parties[i], protocol.KindInconsistent, errors.New("rows: it has another preparation; the leader has told two sums, or a program differs"))
+			}
+		}
+		return p.take(made)
+	})
+}
+
+// encodeWords writes lists of words into a body of that size.
+func encodeWords(lists [][]string, size int) ([]byte, error) {
+	var w wire.Writer
+	for _, words := range lists {
+		w.Strings(words)
+	}
+	if len(w.Bytes()) > size {
+		return nil, fmt.Errorf("the categories that are told take %d bytes and have room for %d; list them in the schema", len(w.Bytes()), size)
+	}
+	return append(w.Bytes(), make([]byte, size-len(w.Bytes()))...), nil
+}
+
+// decodeWords reads what encodeWords wrote.
+func decodeWords(b []byte, lists int) ([][]string, error) {
+	r := wire.NewReader(b)
+	all := make([][]string, lists)
+	for i := range all {
+		all[i] = r.Strings(prepare.MaxUnited, maxWordBytes)
+		if r.Err() == nil && !slices.IsSorted(all[i]) {
+			r.Fail(errors.New("rows: categories that are not sorted"))
+		}
+	}
+	for _, b := range r.Rest() {
+		if b != 0 {
+			r.Fail(errors.New("rows: padding that is not zero"))
+		}
+	}
+	return all, r.Close("rows: categories")
+}
+
+// maxWordBytes bounds a category on the wire.
+const maxWordBytes = 1 << 10
+
+func encodeSum(v []int64) []byte {
+	var w wire.Writer
+	w.Grow(8 * len(v))
+	for _, x := range v {
+		w.Uint64(uint64(x))
+	}
+	return w.Bytes()
+}
+
+func decodeSum(b []byte, n int) ([]int64, error) {
+	r := wire.NewReader(b)
+	v := make([]int64, n)
+	for i := range v {
+		v[i] = int64(r.Uint64())
+	}
+	return v, r.Close("rows: sum")
+}

@@ -1,0 +1,85 @@
+package rows
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// PrepareTogether prepares the tables of all parties in one place, as the parties would among
+// themselves. Tables of numbers stay as they are.
+func PrepareTogether(j *job.Job, splits []method.Split) error {
+	frames := make([]*prepare.Frame, len(splits))
+	for i, s := range splits {
+		f, typed := s.Set.X.(*prepare.Frame)
+		if !typed {
+			return nil
+		}
+		frames[i] = f
+	}
+	made, err := fitTogether(j, splits, frames)
+	if err != nil {
+		return err
+	}
+	for i := range splits {
+		table, err := made.Apply(frames[i])
+		if err != nil {
+			return fmt.Errorf("%s: %w", splits[i].Set.Name, err)
+		}
+		set := *splits[i].Set
+		set.X, set.Columns = table, made.Names()
+		splits[i].Set, splits[i].Prepared = &set, made
+	}
+	return nil
+}
+
+func fitTogether(j *job.Job, splits []method.Split, frames []*prepare.Frame) (*prepare.Preparation, error) {
+	plan, err := prepare.NewPlan(j.Data.Schema, j.Data.Fitted())
+	if err != nil {
+		return nil, err
+	}
+	agreed, err := uniteAll(j.Data.Schema, splits, frames)
+	if err == nil {
+		plan, err = plan.With(agreed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	sum := make([]int64, plan.Entries())
+	for i, f := range frames {
+		own, err := plan.Vector(f, splits[i].Rows(false))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", splits[i].Set.Name, err)
+		}
+		for k, v := range own {
+			sum[k] += v
+		}
+	}
+	return plan.Fit(sum)
+}
+
+// uniteAll returns the words that somebody has often enough.
+func uniteAll(s prepare.Schema, splits []method.Split, frames []*prepare.Frame) ([][]string, error) {
+	var agreed [][]string
+	for _, column := range s.Agrees() {
+		var words []string
+		for i, f := range frames {
+			own, err := f.Proposal(splits[i].Rows(false), column, prepare.Least)
+			if err != nil {
+				return nil, fmt.Errorf("%s: column %s %w", splits[i].Set.Name, dataset.Quote(s[column].Name), err)
+			}
+			words = append(words, own...)
+		}
+		words = slices.Compact(slices.Sorted(slices.Values(words)))
+		if len(words) > prepare.MaxUnited {
+			return nil, errors.New("too many categories at all parties together; list them in the schema")
+		}
+		agreed = append(agreed, words)
+	}
+	return agreed, nil
+}
