@@ -75,6 +75,10 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("\nMean and standard deviation over %d splits; all other figures are the first split's", len(o.Repeats.Seeds))
 		p.join(o.spreads().print(w))
 	}
+	if o.Turns != nil {
+		p.linef("\nEach party held out in turn, its figures by a model of the others; all other figures are of %s", o.Turns.Parties[0].Party)
+		p.join(o.turns().print(w))
+	}
 	if len(o.Grid) > 0 {
 		p.linef("\nWhat was chosen from, by %s", o.judge())
 		p.join(gridTable(o.Grid).print(w))
@@ -195,17 +199,35 @@ func (o outcome) spreads() *tableOf {
 	names := metricNames(o.Metrics)
 	t := &tableOf{header: append([]string{"who learns"}, names...)}
 	for _, s := range o.repeated() {
-		cells := []any{s.name}
-		for _, name := range names {
-			cell := ""
-			if v, some := s.figures[name]; some {
-				cell = fmt.Sprintf("%.4f ± %.4f", v.Mean, v.Deviation)
-			}
-			cells = append(cells, cell)
-		}
-		t.add(cells...)
+		t.add(append([]any{s.name}, spreadCells(s.figures, names)...)...)
 	}
 	return t
+}
+
+// turns is the table of figures of each party that was held out, with mean and deviation.
+func (o outcome) turns() *tableOf {
+	names := metricNames(o.Metrics)
+	t := &tableOf{header: append([]string{"held out", "rows", "in training"}, names...)}
+	for _, turn := range o.Turns.Parties {
+		t.add(append([]any{turn.Party, turn.HeldOut, turn.Training}, figures(turn.Metrics, names)...)...)
+	}
+	t.add(append([]any{"mean", "", ""}, spreadCells(o.Turns.Together, names)...)...)
+	if o.Turns.Pooled != nil {
+		t.add(append([]any{"pooled, mean", "", ""}, spreadCells(o.Turns.Pooled, names)...)...)
+	}
+	return t
+}
+
+// spreadCells writes figures as mean and deviation, in the order of their names.
+func spreadCells(of map[string]learner.Spread, names []string) []any {
+	cells := make([]any, len(names))
+	for i, name := range names {
+		cells[i] = ""
+		if v, some := of[name]; some {
+			cells[i] = fmt.Sprintf("%.4f ± %.4f", v.Mean, v.Deviation)
+		}
+	}
+	return cells
 }
 
 // learnt is a way of learning with its figures over several runs.

@@ -64,6 +64,12 @@ func page(j *job.Job, o outcome) report.Run {
 	if r.Repeats != nil {
 		run.Boxes = append(run.Boxes, o.boxes(run.Metrics[0]))
 	}
+	if r.Turns != nil {
+		run.Boxes = append(run.Boxes, o.turnBoxes(run.Metrics[0]))
+		for _, t := range r.Turns.Parties {
+			run.Facts = append(run.Facts, report.Row{Label: t.Party + " held out", Value: turnText(t)})
+		}
+	}
 	if o.bySums != nil {
 		run.Summary = append(run.Summary, report.Row{Label: "By sums", Value: o.bySums.said})
 	}
@@ -134,6 +140,26 @@ func (o outcome) boxes(metric string) report.Boxes {
 	return b
 }
 
+// turnBoxes shows the first figure over the parties that were held out in turn.
+func (o outcome) turnBoxes(metric string) report.Boxes {
+	b := report.Boxes{Title: fmt.Sprintf("%s over %d parties, each held out in turn", metric, len(o.Turns.Parties))}
+	for _, s := range []learnt{{"together, by Mercer", report.Together, o.Turns.Together}, {"pooled, no privacy", report.Pooled, o.Turns.Pooled}} {
+		if v, some := s.figures[metric]; some {
+			b.Boxes = append(b.Boxes, report.Box{Name: s.name, Kind: s.kind, Values: v.Values})
+		}
+	}
+	return b
+}
+
+// turnText writes all figures of a party that was held out.
+func turnText(t method.Turn) string {
+	parts := []string{say.Count(t.HeldOut, "row")}
+	for _, name := range metricNames(t.Metrics) {
+		parts = append(parts, fmt.Sprintf("%s %.4f", name, t.Metrics[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // pooledRows counts the rows for learning in one place, including the rows of people
 // who vanish from a crowd.
 func (o outcome) pooledRows() int {
@@ -163,7 +189,11 @@ func describeHeldOut(r *method.Result) string {
 	if r.HeldOut == 0 && len(r.Grid) > 0 {
 		return fmt.Sprintf("each held out once, in %d folds", len(r.Grid[0].Folds))
 	}
-	return say.Count(r.HeldOut, "row") + " held out"
+	held := say.Count(r.HeldOut, "row") + " held out"
+	if r.Chosen != "" {
+		held += ": " + r.Chosen
+	}
+	return held
 }
 
 // describeKernel gives the kernel of a grid's chosen cell, whose gamma is in plain

@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/local/partition"
+	"github.com/mercer-fl/mercer/internal/local/runs"
 	"github.com/mercer-fl/mercer/internal/local/simulate"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
@@ -111,11 +112,24 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 
 // simulateAll makes all runs of a job, and leaves the first run's files in dir.
 func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (*method.Result, error) {
-	first, err := a.simulateRun(ctx, j.Repeat(0), dir, seed)
-	if err == nil && j.Repeats > 0 {
-		first.Repeats, err = a.repeat(ctx, j, first, dir, seed)
+	all := runs.Of(j)
+	results := make([]*method.Result, len(all))
+	for i, run := range all {
+		own, secrets := dir, seed
+		if i > 0 { // in a folder and with secrets of its own
+			own, secrets = filepath.Join(dir, run.Name), func(label string) [32]byte { return seed(run.Name + "/" + label) }
+			if err := os.Mkdir(own, 0o700); err != nil {
+				return nil, err
+			}
+		}
+		var err error
+		if results[i], err = a.simulateRun(ctx, run.Job, own, secrets); err != nil && len(all) > 1 {
+			return nil, fmt.Errorf("run %d of %d: %w", i+1, len(all), err)
+		} else if err != nil {
+			return nil, err
+		}
 	}
-	return first, err
+	return runs.Collect(j, all, results), nil
 }
 
 // launch warns, runs a job in a temporary folder, and leaves the results in out.
@@ -135,24 +149,6 @@ func (a *app) launch(j *job.Job, out string, run func(dir string) (*method.Resul
 		return nil, err
 	}
 	return a.finish(j, outcome{Result: result}, out)
-}
-
-// repeat makes all runs of a job after the first, each in a folder and with secrets of its own.
-func (a *app) repeat(ctx context.Context, j *job.Job, first *method.Result, dir string, seed func(string) [32]byte) (*method.Repeats, error) {
-	seeds, runs := []uint64{j.Seed}, []*method.Result{first}
-	for i := 1; i < j.Repeats; i++ {
-		run, name := j.Repeat(i), fmt.Sprintf("repeat-%d", i+1)
-		own := filepath.Join(dir, name)
-		if err := os.Mkdir(own, 0o700); err != nil {
-			return nil, err
-		}
-		r, err := a.simulateRun(ctx, run, own, func(label string) [32]byte { return seed(name + "/" + label) })
-		if err != nil {
-			return nil, fmt.Errorf("run %d of %d: %w", i+1, j.Repeats, err)
-		}
-		seeds, runs = append(seeds, run.Seed), append(runs, r)
-	}
-	return method.RepeatsOf(seeds, runs), nil
 }
 
 // simulateRun makes one run, and leaves its files in dir.

@@ -93,6 +93,8 @@ type Test struct {
 	Fraction float64 // of the rows, by each party's own key; of ratings, the newest
 	Every    int     // rows Every-1, 2 Every-1, ... counted from 0; of ratings, of each user's
 	Source   string  // a source of its own
+	Party    string  // all rows of this party
+	Parties  Turn    // all rows of each party in turn
 }
 
 // Order names the ratings that are held out as the newest.
@@ -211,8 +213,10 @@ func (d *Data) finish(in *section.Place) error {
 	if err := d.finishColumns(in); err != nil {
 		return err
 	}
-	if err := d.finishSchema(in); err != nil {
-		return err
+	for _, finish := range []func(*section.Place) error{d.finishSchema, d.finishHeldOut} {
+		if err := finish(in); err != nil {
+			return err
+		}
 	}
 	if in.Given("folds") && d.Folds < 2 {
 		return in.Refuse("folds", "folds is %d; write 2 or more, such as 5, or leave it out", d.Folds)
@@ -299,6 +303,9 @@ func (t *Test) Section() *section.Section {
 			Doc: "The share to hold out: for rows a multiple of 0.05 up to 0.5, for devices any number below 1."},
 		{Key: "every", Value: section.Whole{Dst: &t.Every}, Else: "none", Doc: "Holds out one row in every n rows, with n of 2 or more; with ratings, of each user's ratings."},
 		{Key: "source", Value: section.Text{Dst: &t.Source}, Else: "none", Doc: "A table that holds the test rows."},
+		{Key: "party", Value: section.Text{Dst: &t.Party}, Else: "none", Doc: "The party of which all rows are held out. All others train."},
+		{Key: "parties", Value: section.Choice[Turn]{Noun: "choice", Dst: &t.Parties, Known: []Turn{Each}}, Else: "none",
+			Doc: "Holds out all rows of each party in turn, in simulate. The result gives the figures of each party, their mean and deviation."},
 	}, Finish: t.finish}
 }
 
@@ -307,7 +314,7 @@ func (t *Test) finish(in *section.Place) error {
 	case in.Given("by") && (kinds != 2 || !in.Given("fraction")):
 		return in.Refuse("by", "by says which ratings are the newest; beside it give fraction: 0.1 and nothing else")
 	case !in.Given("by") && kinds != 1:
-		return in.Refuse("", "test has %d keys; give one of fraction, every, source", kinds)
+		return in.Refuse("", "test has %d keys; give one of fraction, every, source, party, parties", kinds)
 	}
 	if in.Given("fraction") && (t.Fraction <= 0 || t.Fraction >= 1) {
 		return in.Refuse("fraction", "fraction is %g; write a number between 0 and 1, such as 0.25", t.Fraction)
@@ -335,6 +342,8 @@ func (d *Data) LeavesRows() error {
 		return errors.New("a test source is shared out by the process that has all data, in simulate only; use test: {fraction: 0.25}")
 	case d.Test.Every > 0:
 		return errors.New("which rows are held out is each party's own choice, and test: {every: ...} is for simulate; use test: {fraction: 0.25}")
+	case d.Test.Parties != "":
+		return errors.New("each party is held out in turn in simulate only; submit one job for each party, with test: {party: NAME}")
 	}
 	return nil
 }

@@ -243,7 +243,7 @@ func (j *Job) finishRepeats(in *section.Place) error {
 		return nil
 	case j.Repeats < 2 || j.Repeats > maxRepeats:
 		return in.Refuse("repeats", "repeats is %d; write 2 to %d, or remove it for one run", j.Repeats, maxRepeats)
-	case j.Data.Partition.By != Devices && (t.Every > 0 || t.Source != ""):
+	case j.Data.Partition.By != Devices && (t.Every > 0 || t.Source != "" || t.Split() != ""):
 		return in.Refuse("repeats", "each run of repeats draws the held-out rows anew, and this test draws none; use test: {fraction: 0.25}")
 	}
 	return nil

@@ -73,16 +73,39 @@ func (f Floors) CheckSplit(j *job.Job, s Split) error {
 			classes[s.Set.Labels[i]]++
 		}
 	}
-	training := len(rows)
+	training, whole := len(rows), j.Data.Test.Party != ""
+	if whole && training == 0 {
+		return f.checkTested(j, s)
+	}
 	if training < f.TrainingRows {
 		return tooFew("protocol moments asks for %d training rows of each party, and this table gives it %d", f.TrainingRows, training)
 	}
-	if held := len(s.Test) - training; j.Data.Test != (job.Test{}) && held < f.HeldOutRows {
+	if held := len(s.Test) - training; j.Data.Test != (job.Test{}) && !whole && held < f.HeldOutRows {
 		return tooFew("protocol moments asks for %d held-out rows of each party, and this table gives it %d", f.HeldOutRows, held)
 	}
 	for _, class := range slices.Sorted(maps.Keys(classes)) {
 		if n := classes[class]; n < f.ClassRows {
 			return tooFew("protocol moments asks for %d training rows of each class that a party has, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
+		}
+	}
+	return nil
+}
+
+// checkTested refuses a table that is held out as a whole and is too small for figures over its
+// own rows.
+func (f Floors) checkTested(j *job.Job, s Split) error {
+	if n := len(s.Test); n < f.HeldOutRows {
+		return tooFew("the figures of this job are over this party's rows alone, and it asks for %d of them; this table gives it %d", f.HeldOutRows, n)
+	}
+	classes := make(map[string]int)
+	if j.Task().Classes {
+		for _, label := range s.Set.Labels {
+			classes[label]++
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		if n := classes[class]; n < f.ClassRows {
+			return tooFew("the figures of this job are over this party's rows alone, and it asks for %d of each class; this table gives it %d of class %q", f.ClassRows, n, class)
 		}
 	}
 	return nil

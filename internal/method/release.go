@@ -28,6 +28,7 @@ type Release struct {
 	Label    string       // the column that is let out as labels, or goes into sums; "" for none
 	Table    string       // the catalogue's name, by which rows without ids are known
 	Set      *dataset.Set // with labels where these go into sums
+	Split    string       // the rows that the job itself says are held out, in words; "" where the party's key says it
 	Among    []int        // the rows that are let out, of the set; nil for all
 	// Model names the job that the rows were for, or whose model they are predicted
 	// by; "" where nobody asks later and nothing is counted.

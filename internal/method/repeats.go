@@ -18,29 +18,20 @@ type AloneSpread struct {
 	Figures map[string]learner.Spread `json:"figures"`
 }
 
-// RepeatsOf collects the figures of runs.
-func RepeatsOf(seeds []uint64, runs []*Result) *Repeats {
-	r := &Repeats{
-		Seeds:       seeds,
-		Together:    spreads(runs, func(r *Result) learner.Metrics { return r.Metrics }),
-		Pooled:      spreads(runs, func(r *Result) learner.Metrics { return r.Pooled }),
-		ExactKernel: spreads(runs, func(r *Result) learner.Metrics { return r.ExactKernel }),
-	}
-	for i, a := range runs[0].Alone {
-		r.Alone = append(r.Alone, AloneSpread{a.Party, spreads(runs, func(r *Result) learner.Metrics { return r.Alone[i].Metrics })})
-	}
-	seconds := make([]float64, len(runs))
-	for i, run := range runs {
-		seconds[i] = run.Timings["total"]
-	}
-	r.Seconds = learner.SpreadOf(seconds)
-	return r
+// Turns holds the figures of a job that holds each party out in turn.
+type Turns struct {
+	Parties  []Turn                    `json:"parties"`
+	Together map[string]learner.Spread `json:"together"` // over the parties that are held out
+	Pooled   map[string]learner.Spread `json:"pooled,omitempty"`
+	Seconds  learner.Spread            `json:"total_s"`
 }
 
-func spreads(runs []*Result, of func(*Result) learner.Metrics) map[string]learner.Spread {
-	all := make([]learner.Metrics, len(runs))
-	for i, r := range runs {
-		all[i] = of(r)
-	}
-	return learner.Spreads(all)
+// Turn holds the figures on all rows of one party, by a model of the others.
+type Turn struct {
+	Party    string          `json:"party"`
+	Training int             `json:"training_rows"`
+	HeldOut  int             `json:"held_out_rows"`
+	Metrics  learner.Metrics `json:"metrics"`
+	Pooled   learner.Metrics `json:"pooled,omitempty"`
+	Alone    []Alone         `json:"alone,omitempty"` // of the parties that train
 }

@@ -12,9 +12,10 @@ type columns struct{ first, second []float64 }
 func (c columns) span(lo, hi int) columns { return columns{c.first[lo:hi], c.second[lo:hi]} }
 
 // merge adds the statistics b of nb rows to the statistics a of na rows, in
-// place. With na = 0 a becomes b.
+// place. With na = 0 a becomes b, and with nb = 0 it stays.
 func merge(m Method, a columns, na int, b columns, nb int) {
 	switch {
+	case nb == 0:
 	case na == 0:
 		copy(a.first, b.first)
 		copy(a.second, b.second)
@@ -96,7 +97,7 @@ func reciprocal(spread float64) float64 {
 // fits reports whether rows with these statistics can be among those that the
 // scaling c was made of. It holds exactly: rounding keeps the order.
 func (s Statistics) fits(lo int, c columns) bool {
-	if s.Method != MinMax {
+	if s.Method != MinMax || s.Rows == 0 {
 		return true // the others may move a mean and a deviation anywhere
 	}
 	for j, offset := range c.first {

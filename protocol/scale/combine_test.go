@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
 // The scaling of a federation equals the scaling of the pooled rows to the last bit,
@@ -41,6 +42,42 @@ func TestMinMaxEqualsPooled(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A party without rows, which leads or follows, changes nothing in the others' scaling, and is
+// told it.
+func TestPartyWithoutRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	rows := []linalg.Matrix[float64]{random(r, 5, 40, 2), random(r, 7, 40, -1)}
+	for _, method := range []Method{MinMax, Standard} {
+		alone := agree(t, method, 0, sizing{chunk: 32, batch: 1}, rows...)
+		for empty := range 3 {
+			for lead := range 3 {
+				all := slices.Insert([]Statistics{summary(t, rows[0], method), summary(t, rows[1], method)}, empty, Nothing(40, method))
+				s := session(t, descriptor(method, 3, lead))
+				run, err := sim.Run(sim.Config{Session: s, Nodes: nodes(s, all, sizing{chunk: 32, batch: 1})})
+				if err == nil {
+					err = run.Err()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, o := range run.Nodes {
+					if got := result(o.Machine); !equal(got, alone[0]) {
+						t.Errorf("%s, p%d without rows, p%d leads: p%d scales by %v, want %v", method, empty, lead, i, got, alone[0])
+					}
+				}
+			}
+		}
+	}
+	s := session(t, descriptor(MinMax, 2, 0))
+	run, err := sim.Run(sim.Config{Session: s, Nodes: nodes(s, []Statistics{Nothing(3, MinMax), Nothing(3, MinMax)}, bulk())})
+	if err == nil {
+		err = run.Err()
+	}
+	if err == nil || !strings.Contains(err.Error(), "no party has rows to scale by") {
+		t.Errorf("nobody has rows: %v", err)
+	}
 }
 
 // exactMoments computes the mean and the standard deviation of column j with

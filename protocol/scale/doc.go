@@ -33,7 +33,8 @@
 // column, the least and greatest value (minmax) or the mean and the standard
 // deviation (standard). A least or greatest value is the real value of some
 // person. With one row the statistics are that row; with two rows they give
-// the two values of every column.
+// the two values of every column. A party none of whose rows shape the scaling
+// says 0 rows and zeros, and is told the scaling like the others.
 //
 // The other parties learn the scaling only, not the number of rows. But where
 // the common minimum lies below a party's own, it is the real value of a person

@@ -11,7 +11,7 @@ type Leader struct {
 	machine
 	members []string // all that hold rows, in the order in which they are added
 	others  []string // members without the leader
-	rows    []int    // of each member, 0 until known
+	rows    []int    // of each member, unknownRows until it says
 	blocks  []block  // one for each chunk number
 	merged  int      // blocks that are merged, counted from the front
 	total   Statistics
@@ -24,6 +24,9 @@ type block struct {
 	parts   []*columns // of each member; all nil once merged
 	missing int
 }
+
+// unknownRows stands for the number of rows of a member that has said nothing yet.
+const unknownRows = -1
 
 // aheadBlocks bounds the blocks that a member may be ahead of the slowest. So it
 // bounds the leader's memory: aheadBlocks blocks of at most 256 KiB for each party.
@@ -44,7 +47,7 @@ func newLeader(setup protocol.Setup, own Statistics, size sizing) (*Leader, erro
 		machine: m, members: setup.Session.With(protocol.RoleLeader, protocol.RoleParty), others: setup.Session.With(protocol.RoleParty),
 		total: Statistics{Method: own.Method, First: make([]float64, m.layout.columns), Second: make([]float64, m.layout.columns)},
 	}
-	l.rows = make([]int, len(l.members))
+	l.rows = slices.Repeat([]int{unknownRows}, len(l.members))
 	l.rows[slices.Index(l.members, setup.Self)] = own.Rows
 	l.blocks = make([]block, m.layout.chunks())
 	for i := range l.blocks {

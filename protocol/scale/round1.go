@@ -29,9 +29,6 @@ func (l *Leader) takeStatistics(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	c, err := decode(m, l.sizing)
-	if err == nil && c.rows == 0 {
-		err = fmt.Errorf("a party without rows")
-	}
 	if err == nil {
 		err = check(l.own.Method, c.rows, c.columns)
 	}
@@ -51,7 +48,7 @@ func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	switch {
 	case b.missing == 0 || b.parts != nil && b.parts[member] != nil:
 		return protocol.Effects{}, protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: it is here already", h))
-	case l.rows[member] != 0 && l.rows[member] != c.rows:
+	case l.rows[member] != unknownRows && l.rows[member] != c.rows:
 		return protocol.Effects{}, h.Inconsistent("%d rows, %d in an earlier chunk", c.rows, l.rows[member])
 	case at >= l.merged+aheadBlocks:
 		return protocol.Effects{}, protocol.ErrLater
@@ -66,6 +63,9 @@ func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 		l.mergeBlock(at)
 	}
 	if l.complete() {
+		if l.total.Rows == 0 {
+			return protocol.Effects{End: &protocol.End{Err: fmt.Errorf("scale: no party has rows to scale by: %w", protocol.ErrInput)}}, nil
+		}
 		return l.finish(), nil
 	}
 	return protocol.Effects{Progress: protocol.Progress{Stage: "statistics", Done: int64(l.merged), Total: int64(len(l.blocks))}}, nil

@@ -127,6 +127,12 @@ func moments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	}
 }
 
+// Nothing returns the statistics of a party none of whose rows shape the scaling, such as one
+// whose rows are all held out. The party takes part all the same, to be told the scaling.
+func Nothing(columns int, method Method) Statistics {
+	return Statistics{Method: method, First: make([]float64, columns), Second: make([]float64, columns)}
+}
+
 // Hash returns the SHA-256 of the encoding of s, for protocol.Start.
 func (s Statistics) Hash() [sha256.Size]byte {
 	h := sha256.New()
@@ -152,7 +158,7 @@ func (s Statistics) validate() error {
 	switch {
 	case len(s.First) == 0 || len(s.First) > MaxColumns || len(s.First) != len(s.Second):
 		return fmt.Errorf("scale: statistics of %d and %d columns; make them with Summarize", len(s.First), len(s.Second))
-	case s.Rows < 1 || s.Rows > maxRows:
+	case s.Rows < 0 || s.Rows > maxRows:
 		return fmt.Errorf("scale: statistics of %d rows; make them with Summarize", s.Rows)
 	}
 	if err := check(s.Method, s.Rows, columns{s.First, s.Second}); err != nil {
@@ -165,6 +171,9 @@ func (s Statistics) validate() error {
 func check(m Method, rows int, c columns) error {
 	for j, a := range c.first {
 		b := c.second[j]
+		if rows == 0 && (a != 0 || b != 0) {
+			return fmt.Errorf("statistics of 0 rows, of a party without rows, are %v and %v and not zero", a, b)
+		}
 		ok := math.Abs(a) <= 2*limit // a mean may exceed the values by a rounding
 		if m == MinMax {
 			ok = ok && a <= b && b <= 2*limit && (rows > 1 || a == b)

@@ -96,7 +96,7 @@ func heldOut(t *testing.T, shares []partition.Share) linalg.Matrix[float64] {
 	t.Helper()
 	var splits []method.Split
 	for _, s := range shares {
-		split, err := rows.Split(parse(t, shared, ""), s.Table)
+		split, err := rows.Split(parse(t, shared, ""), s.Party, s.Table)
 		if err != nil {
 			t.Fatal(err)
 		}

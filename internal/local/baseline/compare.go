@@ -133,6 +133,9 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 	cell.Data.Folds = 0
 	r.Alone = nil
 	for i, name := range j.Parties() {
+		if name == j.Data.Test.Party {
+			continue // it has nothing to train with
+		}
 		party, among := i, splits
 		if j.Data.Partition.By == job.Columns {
 			party, among = 0, splits[i:i+1]

@@ -60,7 +60,7 @@ func splitKey(j *job.Job, party string) dataset.SplitKey {
 func usable(j *job.Job, s Share) error {
 	m, err := method.Of(j)
 	if err != nil { // it runs in one place only
-		_, err = rows.Split(j, s.Table)
+		_, err = rows.Split(j, s.Party, s.Table)
 		return err
 	}
 	_, err = m.Party(method.Case{Job: j, Parties: j.Parties()}, s.Party, s.Table)
@@ -130,7 +130,7 @@ func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 	list := make([]method.Split, len(shares))
 	for i, s := range shares {
 		var err error
-		if list[i], err = rows.Split(j, s.Table); err != nil {
+		if list[i], err = rows.Split(j, s.Party, s.Table); err != nil {
 			return nil, err
 		}
 		first := list[0].Set

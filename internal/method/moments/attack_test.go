@@ -93,7 +93,7 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 	j := attackJob(t, "{fraction: 0.25}")
 	tables := dealAll(t, j)
 	north := tables["north"]
-	split, err := rows.Split(j, north)
+	split, err := rows.Split(j, "north", north)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 		patient++
 	}
 	north.Set.Labels[patient] = "rare" // which may hold the row out now
-	if split, err = rows.Split(j, north); err != nil || split.Test[patient] {
+	if split, err = rows.Split(j, "north", north); err != nil || split.Test[patient] {
 		t.Fatalf("the patient is held out: choose another (%v)", err)
 	}
 
@@ -172,7 +172,7 @@ func TestAttackTwoJobsOverOneTable(t *testing.T) {
 		t.Helper()
 		classes := linalg.New[float64](10, 64) // sums of rows, as tiny gammas make them readable
 		for _, name := range j.Parties() {
-			s, err := rows.Split(j, tables[name])
+			s, err := rows.Split(j, name, tables[name])
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -55,6 +55,39 @@ func TestFloorsOfSums(t *testing.T) {
 	}
 }
 
+// Of a party that is held out as a whole, the floors are of the rows that the figures are over;
+// the others need not hold rows out.
+func TestFloorsOfAWholeParty(t *testing.T) {
+	j := &job.Job{Protocol: job.Named{Kind: Method{}, Values: new(Keys)}, Learner: job.Named{Kind: learner.RidgeClassifier{}, Values: new(learner.RidgeClassifier)}, Data: job.Data{Label: "y", Test: job.Test{Party: "east"}}}
+	for name, tt := range map[string]struct {
+		rows, rare int
+		held       bool
+		want       string
+	}{
+		"east":                    {50, 10, true, ""},
+		"few of east":             {49, 10, true, "this table gives it 49"},
+		"a rare class of east":    {50, 9, true, `this table gives it 9 of class "rare"`},
+		"another":                 {100, 10, false, ""},
+		"few of another":          {99, 10, false, "protocol moments asks for 100 training rows"},
+		"a rare class of another": {100, 9, false, "protocol moments asks for 10 training rows of each class"},
+	} {
+		s := method.Split{Set: &dataset.Set{X: dataset.NewDense(linalg.New[float64](tt.rows, 1))}}
+		for i := range tt.rows {
+			s.Test, s.Set.Labels = append(s.Test, tt.held), append(s.Set.Labels, "common")
+			if i < tt.rare {
+				s.Set.Labels[i] = "rare"
+			}
+		}
+		err := method.DefaultFloors().CheckSplit(j, s)
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+		if err != nil && (fault.CodeOf(err) != fault.CodePolicy || strings.ContainsAny(fault.Reason(err), "0123456789")) {
+			t.Errorf("%s: peers hear %q", name, fault.Reason(err))
+		}
+	}
+}
+
 // What goes into sums is the training rows, whichever are held out: two jobs over a table
 // that nobody touched, which hold out one row each, differ by two people.
 func TestAttackHoldingOutOneRowEach(t *testing.T) {

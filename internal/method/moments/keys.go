@@ -86,6 +86,8 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 		return in.Refuse("learner", "%d components of %d directions are more than %d weights; give fewer", components, k.mostDirections(), maxTold)
 	case j.Data.Folds > 0:
 		return in.Refuse("data", "protocol moments chooses by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
+	case j.Data.Test.Split() != "" && len(j.Parties()) == 2:
+		return in.Refuse("data", "with one of two parties held out, the sums would be the other party's own; name three parties or more, or use protocol okra")
 	case j.Compares(job.Pooled) || j.Compares(job.Alone):
 		return in.Refuse("compare", "protocol moments is compared with other numbers of directions only in this version; use compare: [curve], or remove it")
 	case j.Compares(job.Curve) && !j.Task().Classes:

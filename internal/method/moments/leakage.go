@@ -17,7 +17,7 @@ func (s *server) leakage() map[string][]string {
 	lines := map[string][]string{
 		"server": {
 			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: of a class that has one training row that row, in clear. The floors of each party are what stands against it.",
-				len(s.Parties), m*(m+1)/2, s.crossSums(), n),
+				len(s.Job.Data.Training(s.Parties)), m*(m+1)/2, s.crossSums(), n),
 			s.ratio(),
 			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties, each party's part rounded to three digits of its mean; and the mean of the parties' membership figures.", s.errorSums()),
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features: each party's release ledger holds a job whose rows differ from an earlier one's by fewer than 10 people, and the 21st over the same rows.",
@@ -31,7 +31,19 @@ func (s *server) leakage() map[string][]string {
 		"broker": {"The broker sees who talks, when and how much: from the sizes it knows the number of features and of outputs."},
 	}
 	rows.Leakage(s.Case, lines, 0)
+	if name := s.Job.Data.Test.Party; name != "" {
+		s.tested(name, lines)
+	}
 	return lines
+}
+
+// tested tells what is learnt where all rows of a party are held out.
+func (s *server) tested(name string, lines map[string][]string) {
+	lines["server"] = append(lines["server"], fmt.Sprintf("The figures are %s's own: no other party's rows are mixed into them. Beside a job that holds out another party, or none, the difference of the sums is one party's: each ledger holds every such split until its operator approves it.", name))
+	training := s.Job.Data.Training(s.Parties)
+	if len(training) == 2 {
+		lines["coalition"] = append(lines["coalition"], fmt.Sprintf("Two parties train, and %s adds nothing to the sums: the server with one of %s and %s has the other's sums.", name, training[0], training[1]))
+	}
 }
 
 // declaredRows lists the parties' numbers of training rows.

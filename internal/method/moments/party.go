@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -61,14 +62,25 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	return p.Party.Machine(step, setup)
 }
 
-// Disclose implements [method.Discloser]: the training rows go into sums.
+// Disclose implements [method.Discloser]: the training rows go into sums, or all rows of a party
+// that is held out into the figures.
 func (p *party) Disclose(step string) (method.Release, bool) {
 	if step != "sums" {
 		return method.Release{}, false
 	}
 	r := p.Release(method.ReleaseSums)
-	r.Among = p.Split.Rows(false)
+	r.Split = p.Job.Data.Test.Chosen()
+	r.Among = p.Split.Rows(p.Tested()) // the figures are sums over a tested party's rows alone
 	return r, true
+}
+
+// trained returns the numbers of those parties that have rows to train with.
+func (p *party) trained(rows []int64) []int64 {
+	at := slices.Index(p.Parties, p.Job.Data.Test.Party)
+	if at < 0 {
+		return rows
+	}
+	return slices.Delete(slices.Clone(rows), at, at+1)
 }
 
 // rowsThat returns the rows that are held out, or that are not, with their
@@ -224,7 +236,7 @@ func (p *party) takeCounts(statements [][]byte) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Limits.Floors.CheckShares(all.list); err != nil {
+	if err := p.Limits.Floors.CheckShares(p.trained(all.list)); err != nil {
 		return err
 	}
 	most, m := p.Limits.Directions, DefaultFeatures(all.total())

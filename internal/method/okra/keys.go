@@ -119,6 +119,9 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	if _, twofold := j.Learner.Values.(learner.OnViews); twofold && (k.any() || k.Outlives()) {
 		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove late, withdrawn, continuable and continues", j.Learner.Name())
 	}
+	if j.Data.Test.Split() != "" && (k.any() || k.Outlives()) {
+		return in.Refuse("data", "the job holds out %s, and its parties change or its rows serve another job; use test: {fraction: 0.25}", j.Data.Test.Chosen())
+	}
 	return k.check(j, in)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/heading"
@@ -28,7 +29,7 @@ type Party struct {
 // Of prepares a party's table for a job. Errors are faults of the data and tell the party
 // what to do. They may quote the data, and are for the party's own log.
 func Of(c method.Case, self string, t method.Table) (*Party, error) {
-	split, err := Split(c.Job, t)
+	split, err := Split(c.Job, self, t)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +46,9 @@ func Of(c method.Case, self string, t method.Table) (*Party, error) {
 // Steps returns the sessions with which a job begins: one order of columns and, if the
 // job has one, one scaling.
 func Steps(c method.Case) ([]method.Step, error) {
+	if err := c.Job.Data.CheckParties(c.Parties); err != nil {
+		return nil, fault.BadInput(err)
+	}
 	plan := []method.Step{headingStep(c)}
 	if c.Job.Data.Prepares() {
 		fitting, err := preparing(c)
@@ -98,6 +102,9 @@ func (p *Party) Unscale() { p.Rows, p.Scaling = dataset.RowsOf(p.Split.Set.X), s
 // Training returns the rows that are not held out: only they may shape the scaling.
 func (p *Party) Training() linalg.Rows { return linalg.Pick(p.Rows, p.Split.Rows(false)) }
 
+// Tested reports whether all the party's rows are held out.
+func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }
+
 // Width is the number of features.
 func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 
@@ -114,8 +121,9 @@ func Leakage(c method.Case, lines map[string][]string, features int) {
 			lines[role] = append(lines[role], list...)
 		}
 	}
+	add(heldOutLeakage(c))
 	add(heading.Leakage(heading.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
 	if c.Job.Data.ScalesTogether() {
-		add(scale.Leakage(scale.Facts{Method: scale.Method(c.Job.Data.Scale), Leader: c.Parties[0], Parties: len(c.Parties), Columns: features}))
+		add(scale.Leakage(scale.Facts{Method: scale.Method(c.Job.Data.Scale), Leader: c.Parties[0], Parties: len(c.Job.Data.Training(c.Parties)), Columns: features}))
 	}
 }

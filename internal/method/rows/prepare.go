@@ -124,8 +124,17 @@ func (p *Party) enough(f *prepare.Frame) error {
 		_, err := p.proposals(f)
 		return err
 	}
-	_, err := p.fit.plan.Vector(f, p.Split.Rows(false))
-	return p.own(err)
+	_, err := p.vector(f)
+	return err
+}
+
+// vector returns the party's entries of the sums; zeros from a party that is held out.
+func (p *Party) vector(f *prepare.Frame) ([]int64, error) {
+	if p.Tested() {
+		return make([]int64, p.fit.plan.Entries()), nil
+	}
+	v, err := p.fit.plan.Vector(f, p.Split.Rows(false))
+	return v, p.own(err)
 }
 
 // own names the party's table in an error about its columns.
@@ -270,9 +279,9 @@ func (p *Party) takeUnion(b []byte) error {
 
 // add brings the party's sums into the sum.
 func (p *Party) add(s method.Setup) (*method.Run, error) {
-	own, err := p.fit.plan.Vector(p.frame(), p.Split.Rows(false))
+	own, err := p.vector(p.frame())
 	if err != nil {
-		return nil, p.own(err)
+		return nil, err
 	}
 	switch {
 	case !p.leads() && len(p.Parties) == 2:

@@ -25,7 +25,7 @@ func (p *Party) scaler(setup protocol.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	numbers := numbersOf(p.Split)
-	statistics, err := scale.Summarize(numbers.of(p.Split.Set, p.Split.Rows(false)), params.Spec().Method)
+	statistics, err := p.statistics(numbers, params.Spec().Method)
 	if err != nil {
 		return nil, err
 	}
@@ -38,6 +38,15 @@ func (p *Party) scaler(setup protocol.Setup) (*method.Run, error) {
 		p.Rows = p.Scaling.Rows(p.Rows)
 		return nil
 	}}, nil
+}
+
+// statistics summarises the party's training rows; a party that is held out has none.
+func (p *Party) statistics(n numbers, m scale.Method) (scale.Statistics, error) {
+	rows := n.of(p.Split.Set, p.Split.Rows(false))
+	if _, columns := rows.Shape(); p.Tested() {
+		return scale.Nothing(columns, m), nil
+	}
+	return scale.Summarize(rows, m)
 }
 
 func newScaler(setup protocol.Setup, s scale.Statistics) (scaler, error) {

@@ -6,6 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Lister is a Method whose jobs list the labels that there may be. Its parties need not
@@ -17,8 +18,8 @@ type Lister interface {
 
 // Split checks a table against a job and holds rows out: of a fraction, the rows that the
 // table's own key selects. The launching process uses it too, so that its comparisons see the
-// same rows.
-func Split(j *job.Job, t method.Table) (method.Split, error) {
+// same rows. The job names the party where it holds out all rows of one.
+func Split(j *job.Job, party string, t method.Table) (method.Split, error) {
 	set := t.Set
 	if t.HeldOut != nil {
 		var err error
@@ -43,7 +44,7 @@ func Split(j *job.Job, t method.Table) (method.Split, error) {
 	if err := method.CheckNames(set); err != nil {
 		return method.Split{}, err
 	}
-	test, err := heldOut(j, t)
+	test, err := heldOut(j, party, t)
 	if err != nil {
 		return method.Split{}, err
 	}
@@ -68,7 +69,7 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 }
 
 // heldOut returns the rows that are held out, ascending.
-func heldOut(j *job.Job, t method.Table) ([]int, error) {
+func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 	n := t.Set.X.Rows()
 	switch {
 	case j.Data.Test == job.Test{}: // folds only
@@ -79,6 +80,10 @@ func heldOut(j *job.Job, t method.Table) ([]int, error) {
 			rows[i] = n + i
 		}
 		return rows, nil
+	case j.Data.Test.Party == party:
+		return linalg.Range(0, n), nil
+	case j.Data.Test.Party != "":
+		return nil, nil
 	case j.Data.Test.Every > 0:
 		_, test, err := dataset.Every(n, j.Data.Test.Every)
 		return test, err

@@ -58,16 +58,16 @@ func TestSplit(t *testing.T) {
 		}
 		return rows
 	}
-	s, err := rows.Split(parse(t, "none", "{every: 3}"), method.Table{Set: set(9)})
+	s, err := rows.Split(parse(t, "none", "{every: 3}"), "north", method.Table{Set: set(9)})
 	if err != nil || cmp.Diff([]int{2, 5, 8}, count(s.Test)) != "" {
 		t.Errorf("every 3: %v, %v", count(s.Test), err)
 	}
-	s, err = rows.Split(parse(t, "none", "{source: other}"), method.Table{Set: set(4), HeldOut: set(3)})
+	s, err = rows.Split(parse(t, "none", "{source: other}"), "north", method.Table{Set: set(4), HeldOut: set(3)})
 	if err != nil || cmp.Diff([]int{4, 5, 6}, count(s.Test)) != "" || s.Set.X.Rows() != 7 {
 		t.Errorf("a source of its own: %v, %v", count(s.Test), err)
 	}
 	half := method.Table{Set: set(40), Key: dataset.SplitKey{1}}
-	s, err = rows.Split(parse(t, "none", "{fraction: 0.5}"), half)
+	s, err = rows.Split(parse(t, "none", "{fraction: 0.5}"), "north", half)
 	held := count(s.Test)
 	if err != nil || len(held) < 10 || len(held) > 30 {
 		t.Fatalf("half of 40 rows: %v, %v", held, err)
@@ -79,7 +79,7 @@ func TestSplit(t *testing.T) {
 func TestHeldOutWhateverTheJobSays(t *testing.T) {
 	table := method.Table{Set: set(40), Key: dataset.SplitKey{1}}
 	j := parse(t, "none", "{fraction: 0.25}")
-	want, err := rows.Split(j, table)
+	want, err := rows.Split(j, "north", table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,11 +88,11 @@ func TestHeldOutWhateverTheJobSays(t *testing.T) {
 	if err := all.Reader().Validate(other); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := rows.Split(other, table); err != nil || !slices.Equal(got.Test, want.Test) {
+	if got, err := rows.Split(other, "north", table); err != nil || !slices.Equal(got.Test, want.Test) {
 		t.Errorf("another job holds out %v, %v; the first one %v", got.Test, err, want.Test)
 	}
 	table.Key = dataset.SplitKey{2}
-	if got, err := rows.Split(j, table); err != nil || slices.Equal(got.Test, want.Test) {
+	if got, err := rows.Split(j, "north", table); err != nil || slices.Equal(got.Test, want.Test) {
 		t.Errorf("another party holds out the same: %v", err)
 	}
 }
@@ -111,7 +111,7 @@ func TestSplitRefuses(t *testing.T) {
 		{"no key", "{fraction: 0.25}", method.Table{Set: set(40)}, "there is none"},
 		{"held-out rows of another width", "{source: other}", method.Table{Set: set(4), HeldOut: wide}, "3"},
 	} {
-		if _, err := rows.Split(parse(t, "none", tt.test), tt.table); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := rows.Split(parse(t, "none", tt.test), "north", tt.table); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %q", tt.name, err, tt.want)
 		}
 	}
@@ -130,24 +130,24 @@ func TestSplitOfOtherLearners(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := dataset.SplitKey{1}
-	s, err := rows.Split(j, method.Table{Set: numbers, Key: key})
+	s, err := rows.Split(j, "north", method.Table{Set: numbers, Key: key})
 	if err != nil || len(s.Set.Labels) != 20 || !slices.Contains(s.Test, true) {
 		t.Fatalf("%v, %v", s, err)
 	}
-	if _, err := rows.Split(j, method.Table{Set: words, Key: key}); err == nil || !strings.Contains(err.Error(), `small.csv: dataset: label "a" of row 1 is not a number`) {
+	if _, err := rows.Split(j, "north", method.Table{Set: words, Key: key}); err == nil || !strings.Contains(err.Error(), `small.csv: dataset: label "a" of row 1 is not a number`) {
 		t.Errorf("words for numbers: %v", err)
 	}
 	j.Learner, j.Data.Label = jobtest.Learner(t, "kmeans"), job.NoLabel
 	if err := all.Reader().Validate(j); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := rows.Split(j, method.Table{Set: words, Key: key}); err != nil || s.Set.Labels != nil || words.Labels == nil {
+	if s, err := rows.Split(j, "north", method.Table{Set: words, Key: key}); err != nil || s.Set.Labels != nil || words.Labels == nil {
 		t.Errorf("labels %v, %v; want none, and the table as it was", s.Set.Labels, err)
 	}
 }
 
 func TestSplitWithFoldsOnly(t *testing.T) {
-	s, err := rows.Split(jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, "none", ""), "test: ", "folds: 3", 1)), method.Table{Set: set(9)})
+	s, err := rows.Split(jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, "none", ""), "test: ", "folds: 3", 1)), "north", method.Table{Set: set(9)})
 	if err != nil || len(s.Test) != 9 || slices.Contains(s.Test, true) {
 		t.Errorf("%v, %v; want no row held out", s.Test, err)
 	}

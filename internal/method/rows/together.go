@@ -52,7 +52,11 @@ func fitTogether(j *job.Job, splits []method.Split, frames []*prepare.Frame) (*p
 	}
 	sum := make([]int64, plan.Entries())
 	for i, f := range frames {
-		own, err := plan.Vector(f, splits[i].Rows(false))
+		rows := splits[i].Rows(false)
+		if len(rows) == 0 && j.Data.Test.Party != "" {
+			continue // it is held out
+		}
+		own, err := plan.Vector(f, rows)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", splits[i].Set.Name, err)
 		}

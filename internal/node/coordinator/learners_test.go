@@ -149,7 +149,7 @@ func askAboutHeldOut(t *testing.T, w *world, shares []partition.Share, id job.ID
 	if err != nil {
 		t.Fatal(err)
 	}
-	split, err := rows.Split(result.Spec, shares[0].Table)
+	split, err := rows.Split(result.Spec, shares[0].Party, shares[0].Table)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -177,6 +177,36 @@ func TestAttackSumsOfAChangedRow(t *testing.T) {
 	mustHold(t, l, change(func(r *method.Release) { r.Set.X, r.Set.Columns = r.Set.X.Columns([]int{0}), []string{"age"} }), `column "income", in the earlier job`)
 }
 
+// With three parties, sums that leave each out in turn give every party's own sums by
+// subtraction: a split that the job chooses is held until it is approved, each by itself, and
+// an approved one counts as often as any sum.
+func TestAttackSumsThatLeaveAPartyOutInTurn(t *testing.T) {
+	l := Ledger(t.TempDir())
+	letOut(t, l, sums(span(0, 150), "m"))
+	without := func(name, model string) method.Release {
+		r := sums(span(0, 200), model)
+		r.Split = "all rows of " + name
+		return r
+	}
+	id := mustHold(t, l, without("east", "first"), "the job says which rows are held out, all rows of east")
+	var held *HeldError
+	if _, err := l.Admit(without("east", "first"), 0); !errors.As(err, &held) || held.Earlier != nil || !strings.Contains(held.Error(), "release approve "+id) || strings.Contains(held.Public(), "east") {
+		t.Errorf("error %v", err)
+	}
+	if err := l.Approve(id); err != nil {
+		t.Fatal(err)
+	}
+	letOut(t, l, without("east", "first"))
+	letOut(t, l, without("east", "again"))
+	if other := mustHold(t, l, without("south", "second"), "all rows of south"); other == id {
+		t.Error("two splits of the same rows have one approval")
+	}
+	for i := range maxSums - 3 {
+		letOut(t, l, without("east", fmt.Sprint("more", i)))
+	}
+	mustHold(t, l, without("east", "one too many"), "some of the rows have been in 20 sums")
+}
+
 // The same rows go into 20 sums, and into no further one without the operator, who is
 // asked each time; a job that goes on after a crash is the same time.
 func TestAttackManySumsOfTheSameRows(t *testing.T) {

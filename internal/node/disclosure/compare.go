@@ -38,6 +38,7 @@ func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 	}
 	c.findModels()
 	if !c.repeats() {
+		c.said = now.chosen()
 		err = l.differences(c)
 	}
 	if err == nil && now.Kind == method.ReleaseSums {

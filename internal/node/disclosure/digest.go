@@ -34,7 +34,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 		Peers: slices.Compact(slices.Sorted(slices.Values(r.Peers))),
 	}
 	if r.Kind != method.ReleaseIDs {
-		e.Scale, e.Label = r.Scale, r.Label
+		e.Scale, e.Label, e.Split = r.Scale, r.Label, r.Split
 		e.Columns, e.Width = columnsOf(r)
 	}
 	if r.Model != "" {

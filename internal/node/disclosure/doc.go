@@ -9,7 +9,8 @@
 //
 //	rows      encoded (okra): other columns, label or scaling; other values of the same rows
 //	sums      of features (moments): fewer than 10 people more or less; other columns
-//	          or values of the same rows; the same rows more than 20 times
+//	          or values of the same rows; the same rows more than 20 times; a split that
+//	          the job chooses, each by itself
 //	products  of rows (gram): peers, columns, scaling, values, rows
 //	phases    of rows (fdskl): as for products, and a bound on directions over all jobs
 //	ids       that others look for (psi): peers, ids, and a bound on the ids that each

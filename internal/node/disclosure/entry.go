@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -19,6 +20,7 @@ type Entry struct {
 	Peers    []string // ascending
 	Scale    string
 	Label    string
+	Split    string   // the rows that the job itself held out, in words; "" for the party's own choice
 	Columns  []string // ascending; nil where the table has no names
 	Width    int      // columns
 	Uses     []Use    // in the order in which they were let out
@@ -102,13 +104,23 @@ const (
 	maxRows    = 1 << 28
 )
 
-const entryMagic = "mercer/v2/release"
+// An entry of a job that chose the held-out rows itself has a format of its own, so that the
+// others keep the names that they had before there were such jobs.
+const (
+	entryMagic = "mercer/v2/release"
+	splitMagic = "mercer/v3/release"
+)
 
 // Encode returns the canonical encoding.
 func (e *Entry) Encode() []byte {
 	var w wire.Writer
 	w.Grow(256 + 32*len(e.Rows))
-	w.String(entryMagic)
+	if e.Split == "" {
+		w.String(entryMagic)
+	} else {
+		w.String(splitMagic)
+		w.String(e.Split)
+	}
 	w.String(string(e.Kind))
 	w.String(e.Job)
 	w.Bool(e.Question)
@@ -136,8 +148,17 @@ func (e *Entry) Encode() []byte {
 // DecodeEntry reads what Encode wrote.
 func DecodeEntry(b []byte) (*Entry, error) {
 	r := wire.NewReader(b)
-	r.Magic(32, entryMagic, "not a release but %q")
-	e := &Entry{Kind: method.ReleaseKind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
+	e := &Entry{}
+	switch magic := r.String(32); {
+	case r.Err() != nil || magic == entryMagic:
+	case magic == splitMagic:
+		if e.Split = r.String(maxText); e.Split == "" && r.Err() == nil {
+			r.Fail(errors.New("a split without words"))
+		}
+	default:
+		r.Fail(fmt.Errorf("not a release but %q", magic))
+	}
+	e.Kind, e.Job, e.Question = method.ReleaseKind(r.String(32)), r.String(maxText), r.Bool()
 	e.Peers = r.Strings(maxPeers, maxText)
 	e.Scale, e.Label = r.String(32), string(r.Bytes32(maxName))
 	e.Width = r.Count(maxColumns, 0)

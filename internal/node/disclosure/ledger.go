@@ -31,17 +31,23 @@ const (
 type HeldError struct {
 	ID       string
 	Question bool
-	Earlier  []string // the jobs of the releases that it differs from
+	Earlier  []string // the jobs of the releases that it differs from; none where the job's own split is the reason
 	Reveals  []string // what both tell together
 }
 
 func (e *HeldError) Error() string {
+	if len(e.Earlier) == 0 {
+		return fmt.Sprintf("release %s is held: %s; to allow it all the same: mercer release approve %s", e.ID, strings.Join(e.Reveals, "; "), e.ID)
+	}
 	return fmt.Sprintf("release %s is held, since this %s and earlier ones (of job %s) over some of the same rows tell more together: %s; to allow it all the same: mercer release approve %s",
 		e.ID, e.noun(), strings.Join(e.Earlier, ", "), strings.Join(e.Reveals, "; "), e.ID)
 }
 
 // Public returns the part of the error that peers may be told.
 func (e *HeldError) Public() string {
+	if len(e.Earlier) == 0 {
+		return fmt.Sprintf("its ledger holds the %s, which says itself which rows are held out; its operator can see more and allow it (mercer release list, release %s)", e.noun(), e.ID)
+	}
 	return fmt.Sprintf("its ledger holds the %s, which differs from an earlier one over some of the same rows; its operator can see why and allow it (mercer release list, release %s)", e.noun(), e.ID)
 }
 

@@ -190,6 +190,9 @@ func reveals(t *testing.T, now, earlier method.Release) []string {
 }
 
 func FuzzDecodeEntry(f *testing.F) {
+	chosen := of(method.ReleaseSums, table(3, "age"))
+	chosen.Split = "all rows of east"
+	f.Add(newEntry(make([]byte, 32), chosen).Encode())
 	r := of(method.ReleasePhases, table(3, "age", "income"))
 	r.Model, r.Directions = "m", 3
 	f.Add(newEntry(testKey, r).Encode())

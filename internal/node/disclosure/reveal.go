@@ -59,6 +59,15 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	return said
 }
 
+// chosen tells in words what it means that the job says which rows are held out: each such split
+// is approved by itself.
+func (e *Entry) chosen() []string {
+	if e.Split == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("the job says which rows are held out, %s, and the party's own key does not: beside a job that holds out others, the difference of the two sums is that over these rows alone", e.Split)}
+}
+
 // against tells in words the facts that a release and an earlier one give away together, if
 // they let out different things of some rows.
 func (e *Entry) against(earlier *Entry) []string {

@@ -43,6 +43,9 @@ func (p *Party) admit(r *running) (admitted, error) {
 		return admitted{}, nil
 	}
 	out.Model = w.modelOf(out.Kind)
+	if policy.Approved {
+		out.Split = ""
+	}
 	entry, err := p.Releases.Admit(out, policy.directionsTotal())
 	if err != nil {
 		return admitted{}, p.ledgerSays(err)

@@ -40,6 +40,12 @@ type Policy struct {
 	// Continuation allows jobs whose encoded rows the coordinator keeps for a later job, and
 	// jobs that continue them, in which newcomers get the seed of the rows.
 	Continuation bool `yaml:"continuation,omitempty"`
+	// Splits lists the ways in which a job may say itself which rows are held out, by the words
+	// of [job.Splits]; none by default. A job gives a fraction without leave.
+	Splits []string `yaml:"splits,omitempty"`
+	// Approved says that nobody need be asked about a job's own split of sums: a process that
+	// plays all parties with its own data asks itself. No configuration has it.
+	Approved bool `yaml:"-"`
 	// Floors raises or lowers what is asked of every job and of the table.
 	Floors Floors `yaml:"floors,omitempty"`
 }
@@ -48,7 +54,7 @@ type Policy struct {
 // that owns all parties' data and plays with them.
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
-		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())},
+		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Approved: true,
 		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), Floors: NoFloors(),
 	}
 }
@@ -64,6 +70,7 @@ func (p Policy) Validate(known job.Names) error {
 		{"modes", p.Modes, known.Modes},
 		{"kernels", p.Kernels, known.Kernels},
 		{"learners", p.Learners, known.Learners},
+		{"splits", p.Splits, job.Splits()},
 	} {
 		for _, word := range rule.given {
 			if slices.Contains(rule.known, word) {
@@ -133,6 +140,9 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	}
 	if j.Prediction == job.Open && !p.OpenPrediction {
 		say("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
+	}
+	if split := j.Data.Test.Split(); split != "" && !slices.Contains(p.Splits, split) {
+		say("the job holds out %s, and this party leaves that choice to no job (splits: [%s] in its policy would)", j.Data.Test.Chosen(), split)
 	}
 	if outlives(j) && !p.Continuation {
 		say("the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)")

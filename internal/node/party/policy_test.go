@@ -49,6 +49,8 @@ func TestPolicy(t *testing.T) {
 	}
 	wide := parse(t, "minmax", "{name: okra}", "closed")
 	wide.Protocol = job.Named{Kind: moments.Method{}, Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Directions: 64}}
+	whole := parse(t, "minmax", "{name: okra}", "closed")
+	whole.Data.Test = job.Test{Party: "east"}
 	tests := []struct {
 		name    string
 		policy  Policy // allows okra, moments and gram if it lists no protocols
@@ -57,6 +59,8 @@ func TestPolicy(t *testing.T) {
 		want    string // "" allows
 	}{
 		{"as little as can be said", Policy{Protocols: []string{"okra"}}, hardened, 3, ""},
+		{"a whole party", Policy{Splits: []string{"party"}}, whole, 3, ""},
+		{"a whole party, of which nothing is said", Policy{}, whole, 3, "the job holds out all rows of east, and this party leaves that choice to no job (splits: [party] in its policy would)"},
 		{"as many ids as the job says", Policy{}, vertical, 3, ""},
 		{"enough ids", Policy{MaxIDs: 1 << 20}, vertical, 3, ""},
 		{"fewer ids", Policy{MaxIDs: 1000}, vertical, 3, "the job lets each party look for 1048576 ids, this party allows 1000; lower the protocol's max_ids"},

@@ -1,0 +1,79 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// Turn names parties that are held out in turn.
+type Turn string
+
+// Each has every party be the test once, while all others train.
+const Each Turn = "each"
+
+// Splits lists the ways in which a job may say itself which rows are held out: a party's policy
+// allows each by its word.
+func Splits() []string { return []string{splitParty} }
+
+const splitParty = "party"
+
+// Split returns the word of Splits for a job that says which rows are held out, and "" where
+// each party's own key says it.
+func (t Test) Split() string {
+	if t.Party != "" || t.Parties != "" {
+		return splitParty
+	}
+	return ""
+}
+
+// Chosen describes the rows that the job says are held out, as in "all rows of east"; "" where
+// each party's own key says it.
+func (t Test) Chosen() string {
+	switch {
+	case t.Party != "":
+		return "all rows of " + t.Party
+	case t.Parties != "":
+		return "all rows of each party in turn"
+	}
+	return ""
+}
+
+// Training lists the parties that have rows to train with.
+func (d *Data) Training(parties []string) []string {
+	return slices.DeleteFunc(slices.Clone(parties), func(name string) bool { return name == d.Test.Party })
+}
+
+// Turn returns the job in which all rows of one party are held out.
+func (j *Job) Turn(party string) *Job {
+	turn := *j
+	turn.Data.Test = Test{Party: party}
+	return &turn
+}
+
+// finishHeldOut refuses parties that cannot be held out.
+func (d *Data) finishHeldOut(in *section.Place) error {
+	if d.Test.Split() == "" {
+		return nil
+	}
+	parties := (&Job{Data: *d}).Parties()
+	switch {
+	case d.Partition.By == Columns:
+		return in.Refuse("test", "by columns all parties have the same people, and no party can be held out; use test: {fraction: 0.25}")
+	case d.Partition.By == Devices:
+		return in.Refuse("test", "a crowd on devices has no parties to hold out; use test: {fraction: 0.25}, or {every: 10} with ratings")
+	case d.Test.Party != "" && parties != nil && !slices.Contains(parties, d.Test.Party):
+		return in.Refuse("test", "test holds out %s, which is no party of the job; name one of %s", section.Quote(d.Test.Party), strings.Join(parties, ", "))
+	}
+	return nil
+}
+
+// CheckParties refuses parties of which one that is to be held out is missing.
+func (d *Data) CheckParties(parties []string) error {
+	if name := d.Test.Party; name != "" && !slices.Contains(parties, name) {
+		return fmt.Errorf("the job holds out all rows of %s, which is not among its parties %s; name one of them", name, strings.Join(parties, ", "))
+	}
+	return nil
+}

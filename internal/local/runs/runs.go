@@ -1,0 +1,95 @@
+// Package runs lists the runs that one job stands for in a process that owns all data, and
+// collects their figures.
+package runs
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// Run is one run of a job, with a name that tells it from the others.
+type Run struct {
+	Name string
+	Job  *job.Job
+}
+
+// Of lists a job's runs: one for each split, one for each party that is held out, or a single
+// one.
+func Of(j *job.Job) []Run {
+	if j.Data.Test.Parties != "" {
+		var turns []Run
+		for _, party := range j.Parties() {
+			turns = append(turns, Run{"without-" + party, j.Turn(party)})
+		}
+		return turns
+	}
+	repeats := []Run{{"", j.Repeat(0)}}
+	for i := 1; i < j.Repeats; i++ {
+		repeats = append(repeats, Run{fmt.Sprintf("repeat-%d", i+1), j.Repeat(i)})
+	}
+	return repeats
+}
+
+// Collect returns the first run's result, with the figures of all runs where there are several.
+func Collect(j *job.Job, runs []Run, results []*method.Result) *method.Result {
+	first := results[0]
+	switch {
+	case j.Data.Test.Parties != "":
+		first.Turns = turnsOf(j.Parties(), results)
+	case j.Repeats > 0:
+		seeds := make([]uint64, len(runs))
+		for i, run := range runs {
+			seeds[i] = run.Job.Seed
+		}
+		first.Repeats = repeatsOf(seeds, results)
+	}
+	return first
+}
+
+// repeatsOf collects the figures of runs.
+func repeatsOf(seeds []uint64, runs []*method.Result) *method.Repeats {
+	r := &method.Repeats{
+		Seeds:       seeds,
+		Together:    spreads(runs, func(r *method.Result) learner.Metrics { return r.Metrics }),
+		Pooled:      spreads(runs, func(r *method.Result) learner.Metrics { return r.Pooled }),
+		ExactKernel: spreads(runs, func(r *method.Result) learner.Metrics { return r.ExactKernel }),
+	}
+	for i, a := range runs[0].Alone {
+		r.Alone = append(r.Alone, method.AloneSpread{Party: a.Party, Figures: spreads(runs, func(r *method.Result) learner.Metrics { return r.Alone[i].Metrics })})
+	}
+	r.Seconds = secondsOf(runs)
+	return r
+}
+
+// secondsOf spreads the runs' times.
+func secondsOf(runs []*method.Result) learner.Spread {
+	seconds := make([]float64, len(runs))
+	for i, run := range runs {
+		seconds[i] = run.Timings["total"]
+	}
+	return learner.SpreadOf(seconds)
+}
+
+func spreads(runs []*method.Result, of func(*method.Result) learner.Metrics) map[string]learner.Spread {
+	all := make([]learner.Metrics, len(runs))
+	for i, r := range runs {
+		all[i] = of(r)
+	}
+	return learner.Spreads(all)
+}
+
+// turnsOf collects the figures of runs, in each of which one party is held out.
+func turnsOf(parties []string, runs []*method.Result) *method.Turns {
+	t := &method.Turns{
+		Together: spreads(runs, func(r *method.Result) learner.Metrics { return r.Metrics }),
+		Pooled:   spreads(runs, func(r *method.Result) learner.Metrics { return r.Pooled }),
+		Seconds:  secondsOf(runs),
+	}
+	for i, r := range runs {
+		t.Parties = append(t.Parties, method.Turn{Party: parties[i], Training: r.Training, HeldOut: r.HeldOut, Metrics: r.Metrics, Pooled: r.Pooled, Alone: r.Alone})
+	}
+	return t
+}

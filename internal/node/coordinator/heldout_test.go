@@ -1,0 +1,101 @@
+package coordinator_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	owners "github.com/mercer-fl/mercer/internal/local/all"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
+)
+
+// tested returns the small job with a test of its own.
+func tested(t testing.TB, j *job.Job, test string) *job.Job {
+	t.Helper()
+	j = jobtest.Parse(t, strings.Replace(string(j.Encode()), "test:\n      fraction: 0.25\n", "test: "+test+"\n", 1))
+	if j.Data.Test.Split() == "" {
+		t.Fatalf("the job has no test %s", test)
+	}
+	return j
+}
+
+// All rows of one party are the test of a model of the others, which equals the model of their
+// pooled rows. The party's operator has to allow it.
+func TestWholePartyHeldOut(t *testing.T) {
+	for _, party := range []string{"north", "east"} { // the first leads
+		j := tested(t, parse(t, ""), fmt.Sprintf("{party: %s}", party))
+		shares := tumours(t, j)
+		w := newWorld(t, shares)
+		if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "the job holds out all rows of "+party+", and this party leaves that choice to no job") {
+			t.Fatalf("failure %+v", f)
+		}
+		w.policy.Splits = []string{"party"}
+		done := w.mustRun(j)
+		outcome, err := w.members[hub].boss.Outcome(done.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := baseline.Compare(t.Context(), owners.Local(), j, shares, outcome, done.Result); err != nil {
+			t.Fatal(err)
+		}
+		r := done.Result
+		if rows := w.table(party).Rows(); r.HeldOut != rows || r.Training != 60-rows || r.Chosen != "all rows of "+party {
+			t.Errorf("%d rows in training, %d held out, %q; %s has %d", r.Training, r.HeldOut, r.Chosen, party, rows)
+		}
+		if !*r.Exact || *r.Difference > 1e-5 || len(r.Alone) != 2 {
+			t.Errorf("exact %v, largest difference %g, alone %+v", *r.Exact, *r.Difference, r.Alone)
+		}
+		if said := strings.Join(r.Leakage["server"], " "); !strings.Contains(said, "The job holds out all rows of "+party) {
+			t.Error(said)
+		}
+	}
+}
+
+// Sums wait for each ledger's approval of each split, and say whose figures they are.
+func TestWholePartyHeldOutOfSums(t *testing.T) {
+	j := tested(t, moments(t, ", directions: 4", ""), "{party: east}")
+	w := newWorld(t, tumours(t, j))
+	w.policy.Splits = []string{"party"}
+	w.random = true
+	done := w.run(j)
+	if f := done.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job, which says itself which rows are held out") {
+		t.Fatalf("failure %+v", f)
+	}
+	for i := 0; done.Failure != nil; i++ { // a job may end before all parties have asked their ledgers
+		if i == 4 {
+			t.Fatalf("failure %+v", done.Failure)
+		}
+		for _, name := range j.Parties() {
+			w.approve(name, len(w.inState(name, "held")))
+		}
+		done = w.run(j)
+	}
+	r := done.Result
+	if rows := w.table("east").Rows(); r.HeldOut != rows || r.Training != 60-rows {
+		t.Errorf("%d rows in training, %d held out; east has %d", r.Training, r.HeldOut, rows)
+	}
+	for role, want := range map[string]string{"server": "The figures are east's own", "coalition": "the server with one of north and south has the other's sums", "party": "east 0"} {
+		if said := strings.Join(r.Leakage[role], " "); !strings.Contains(said, want) {
+			t.Errorf("%s: %s", role, said)
+		}
+	}
+	w.mustRun(j) // the same split again
+	if f := w.run(tested(t, moments(t, ", directions: 4", ""), "{party: south}")).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
+		t.Errorf("another split: %+v", f)
+	}
+}
+
+// A job that leaves its parties to the roster may name a stranger.
+func TestHeldOutStranger(t *testing.T) {
+	text := strings.Replace(fmt.Sprintf(jobFile, ""), "partition: {parties: [north, south, east]}", "test: {party: west}", 1)
+	w := newWorld(t, tumours(t, parse(t, "")))
+	w.policy.Splits = []string{"party"}
+	w.startAll()
+	_, err := w.members[hub].boss.Submit(jobtest.Parse(t, text))
+	if want := "the job holds out all rows of west, which is not among its parties north, south, east; name one of them"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
