@@ -29,6 +29,8 @@ func Append(sets ...*Set) (*Set, error) {
 		}
 		out.Labels = append(out.Labels, s.Labels...)
 		out.IDs = append(out.IDs, s.IDs...)
+		out.Groups = append(out.Groups, s.Groups...)
+		out.Cut = append(out.Cut, s.Cut...)
 	}
 	var err error
 	out.X, err = stack(sets)
@@ -52,6 +54,8 @@ func alike(first *Set, columns []string, s *Set) error {
 		return fmt.Errorf("dataset: only one of %s and %s has labels; give both or neither", title(first), title(s))
 	case (s.IDs == nil) != (first.IDs == nil):
 		return fmt.Errorf("dataset: only one of %s and %s has ids; give both or neither", title(first), title(s))
+	case (s.Groups == nil) != (first.Groups == nil) || (s.Cut == nil) != (first.Cut == nil):
+		return fmt.Errorf("dataset: only one of %s and %s has groups, or a column to cut at; give both or neither", title(first), title(s))
 	}
 	if columns == nil || s.Columns == nil {
 		return nil
@@ -171,13 +175,18 @@ func Beside(sets ...*Set) (*Set, error) {
 
 // Subset returns the given rows (from 0) in the given order.
 func (s *Set) Subset(rows []int) *Set {
-	return &Set{Name: s.Name, X: s.X.Subset(rows), Labels: linalg.At(s.Labels, rows), IDs: linalg.At(s.IDs, rows), Columns: s.Columns}
+	return &Set{
+		Name: s.Name, X: s.X.Subset(rows), Labels: linalg.At(s.Labels, rows), IDs: linalg.At(s.IDs, rows), Columns: s.Columns,
+		Groups: linalg.At(s.Groups, rows), Cut: linalg.At(s.Cut, rows),
+	}
 }
 
-// SelectColumns returns the set with the given columns (from 0) only, labels and
-// ids kept.
+// SelectColumns returns the set with the given columns (from 0) only, and all that
+// is no feature.
 func (s *Set) SelectColumns(cols []int) *Set {
-	return &Set{Name: s.Name, X: s.X.Columns(cols), Labels: s.Labels, IDs: s.IDs, Columns: linalg.At(s.Columns, cols)}
+	some := *s
+	some.X, some.Columns = s.X.Columns(cols), linalg.At(s.Columns, cols)
+	return &some
 }
 
 // Validate refuses a set that is unfit for learning: no rows or columns, lengths
@@ -202,6 +211,10 @@ func (s *Set) check() error {
 		return fmt.Errorf("%d labels for %d rows; give one label a row", len(s.Labels), rows)
 	case s.IDs != nil && len(s.IDs) != rows:
 		return fmt.Errorf("%d ids for %d rows; give one id a row", len(s.IDs), rows)
+	case s.Groups != nil && len(s.Groups) != rows:
+		return fmt.Errorf("%d groups for %d rows; give one group a row", len(s.Groups), rows)
+	case s.Cut != nil && len(s.Cut) != rows:
+		return fmt.Errorf("%d cells to cut at for %d rows; give one a row", len(s.Cut), rows)
 	case s.Columns != nil && len(s.Columns) != cols:
 		return fmt.Errorf("%d column names for %d columns; give one name a column", len(s.Columns), cols)
 	}

@@ -16,7 +16,7 @@ type Table interface {
 	Each(i int, f func(col int, value float64))
 }
 
-// Set is a table with what is known about its rows. Labels and IDs are nil or
+// Set is a table with what is known about its rows. Labels, IDs, Groups and Cut are nil or
 // as long as the table.
 type Set struct {
 	Name    string // where it came from, for messages
@@ -24,4 +24,6 @@ type Set struct {
 	Labels  []string // class names, or numbers as text
 	IDs     []string
 	Columns []string // names, or nil
+	Groups  []string // rows of one group, such as a patient's, are held out together
+	Cut     []string // cells of a column by which later rows are held out: see [Bound]
 }

@@ -203,7 +203,7 @@ func (c *Column) checkDate() error {
 	case (c.As == Days) != (c.Since != ""):
 		return errors.New("days are counted since a day, and only they; write as: days and since: 2020-01-01 together")
 	}
-	if _, err := parseDate("2000-01-01", c.Format); err != nil && strings.Contains(err.Error(), "format") {
+	if _, err := layout(c.Format); err != nil {
 		return err
 	}
 	if c.As != Days {

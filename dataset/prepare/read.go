@@ -17,7 +17,12 @@ type Table struct {
 	Mapping Mapping
 	Label   string // column of the labels by the federation's name, "" for none
 	ID      IDRule // no columns: no ids
+	Group   string // column of the groups by the federation's name, "" for none
+	Cut     string // column by which later rows are held out, "" for none
 	Aside   []string
+	// Features are the columns of numbers of a table without a schema, in the file's order; nil:
+	// all that nothing else names.
+	Features []string
 }
 
 // Read reads a table row by row. Columns that neither the schema nor label and id name are
@@ -54,6 +59,8 @@ type reader struct {
 	Table
 	features []field // in the schema's order
 	label    field
+	group    field
+	cut      field
 	ids      []int // places of the id's columns, empty for none
 	frame    *Frame
 	places   []map[string]float64 // of the words of each column whose categories are agreed
@@ -64,6 +71,8 @@ type reader struct {
 	labels  []string
 	forms   map[string]string // of labels, so that each class is kept once
 	keys    []string
+	groups  []string
+	cuts    []string
 	firstID map[string]int
 	cells   []float64
 	id      []string
@@ -102,9 +111,17 @@ func (t Table) reader(columns []string) (*reader, error) {
 		}
 		r.features = append(r.features, f)
 	}
-	r.label.at = -1
-	if t.Label != "" {
-		if r.label, err = find(t.Label, " to take the labels from"); err != nil {
+	for _, beside := range []struct {
+		name, what string
+		field      *field
+	}{
+		{t.Label, " to take the labels from", &r.label}, {t.Group, " to take the groups from", &r.group}, {t.Cut, " to hold later rows out by", &r.cut},
+	} {
+		beside.field.at = -1
+		if beside.name == "" {
+			continue
+		}
+		if *beside.field, err = find(beside.name, beside.what); err != nil {
 			return nil, err
 		}
 	}
@@ -131,14 +148,33 @@ func (r *reader) begin() {
 
 // allNumbers is the schema of a job that has none.
 func (t Table) allNumbers(names []string) (Schema, error) {
+	if t.Features != nil {
+		return t.listed(names)
+	}
 	var features []string
 	for _, name := range names {
-		if name != "" && name != t.Label && !slices.Contains(t.ID.Columns, name) && !slices.Contains(t.Aside, name) {
+		if name != "" && name != t.Label && name != t.Group && name != t.Cut && !slices.Contains(t.ID.Columns, name) && !slices.Contains(t.Aside, name) {
 			features = append(features, name)
 		}
 	}
 	if len(features) == 0 {
 		return nil, errors.New("there are no columns of features; give at least one")
+	}
+	return Numbers(features), nil
+}
+
+// listed is the schema of listed columns of numbers.
+func (t Table) listed(names []string) (Schema, error) {
+	var features []string
+	for _, name := range names {
+		if slices.Contains(t.Features, name) {
+			features = append(features, name)
+		}
+	}
+	for _, name := range t.Features {
+		if !slices.Contains(names, name) {
+			return nil, dataset.NoColumn(name, "there is no column %s", dataset.Quote(name))
+		}
 	}
 	return Numbers(features), nil
 }
@@ -159,7 +195,7 @@ func near(name string, columns, names []string) string {
 			return fmt.Sprintf("the table has %s: rename it in the catalogue by columns: {%s: {as: %s}}", dataset.Quote(columns[i]), columns[i], name)
 		}
 	}
-	return "correct the schema, or rename the table's column in the catalogue"
+	return "correct the job, or rename the table's column in the catalogue"
 }
 
 // fits refuses a column whose unit is another one and not converted.
@@ -196,6 +232,9 @@ func (r *reader) add(row dataset.Record) error {
 		return err
 	}
 	if err := r.addID(row); err != nil {
+		return err
+	}
+	if err := r.addBeside(row.Fields); err != nil {
 		return err
 	}
 	r.frame.add(r.cells)
@@ -313,7 +352,7 @@ func (r *reader) empty() error {
 
 // set returns the table; one without a schema is numbers already.
 func (r *reader) set() *dataset.Set {
-	s := &dataset.Set{Name: r.Name, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names()}
+	s := &dataset.Set{Name: r.Name, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names(), Groups: r.groups, Cut: r.cuts}
 	if r.plain {
 		s.X = r.frame.numbers()
 	}

@@ -9,6 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -25,6 +27,9 @@ type Source struct {
 	// ID is the column by which jobs find the rows of the same people in other
 	// parties' tables; without it the table has no ids.
 	ID string `yaml:"id,omitempty"`
+	// Cut is the column by which jobs may hold later rows out, such as the day of admission. It
+	// is no feature unless Columns lists it too.
+	Cut string `yaml:"cut,omitempty"`
 	// Columns lists the columns that jobs may use as features. Without it a job uses all
 	// columns that are left, and cannot choose among them.
 	Columns []string `yaml:"columns,omitempty"`
@@ -97,6 +102,9 @@ func (s Source) check(known job.Names) error {
 		used[column] = what
 		return nil
 	}
+	if s.Cut != "" && (s.Cut == s.ID || slices.Contains(s.Label, s.Cut)) {
+		return fmt.Errorf("column %q is named as cut, and as a label or the id; name another one", s.Cut)
+	}
 	for _, list := range []struct {
 		what  string
 		names []string
@@ -157,11 +165,29 @@ func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, e
 			c.Aside = append(c.Aside, other)
 		}
 	}
+	if cut := j.Test.Column; cut != "" && cut != s.Cut {
+		return c, unoffered("the job holds rows out by column %q of %s, and its catalogue entry says %s", cut, name, orNothing("cut", s.Cut))
+	}
+	if s.Cut != "" && s.Columns == nil {
+		c.Aside = append(c.Aside, s.Cut)
+	}
 	if c.Width, err = s.width(name, j.Features); err != nil {
 		return c, err
 	}
 	c.Features, err = s.features(name, j, self)
 	return c, err
+}
+
+// cells reads the table with the cells by which later rows are held out.
+func (s Source) cells(l catalogue.Library, cut string, c catalogue.Columns) (*dataset.Set, error) {
+	t := prepare.Table{Features: c.Features, Aside: c.Aside, Cut: cut}
+	if c.Label != job.NoLabel {
+		t.Label = c.Label
+	}
+	if s.ID != "" {
+		t.ID.Columns = []string{s.ID}
+	}
+	return l.LoadTable(s.Path, t)
 }
 
 // width returns the number of features of the table, 0 where nobody gives it.

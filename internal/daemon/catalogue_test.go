@@ -146,6 +146,36 @@ func TestLabelsAreNoFeatures(t *testing.T) {
 	}
 }
 
+// A job holds later rows out by the one column that the entry offers for it, with or without a
+// list of features.
+func TestLaterRowsOfATable(t *testing.T) {
+	h, c := home(t, "data:\n  dated: {path: dated.csv, label: ill, cut: day}\n  listed: {path: dated.csv, label: ill, cut: day, columns: [visit]}\n  bare: {path: dated.csv, label: ill, columns: [age, visit]}\n")
+	if err := os.WriteFile(filepath.Join(string(h), "dated.csv"), []byte("day,age,visit,ill\n2023-05-01,40,1,no\n2024-05-01,50,2,yes\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	later := func(column string) job.Test { return job.Test{Column: column, From: "2024-01-01"} }
+	for source, columns := range map[string][]string{"dated": {"age", "visit"}, "listed": {"visit"}} {
+		for _, test := range []job.Test{later("day"), {Fraction: 0.25}} {
+			table, err := h.load(c, job.Data{Source: source, Label: "ill", Test: test}, dataset.SplitKey{1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			set := table.Set
+			if !slices.Equal(set.Columns, columns) || !slices.Equal(set.Labels, []string{"no", "yes"}) || (set.Cut != nil) != (test.Column != "") || table.Label != "ill" {
+				t.Errorf("%s, %+v: columns %v, labels %v, cells %v", source, test, set.Columns, set.Labels, set.Cut)
+			}
+		}
+		for _, column := range []string{"age", "birthday"} {
+			if _, err := h.load(c, job.Data{Source: source, Label: "ill", Test: later(column)}, dataset.SplitKey{1}); fault.CodeOf(err) != fault.CodePolicy || fault.Reason(err) != errUnoffered {
+				t.Errorf("%s by %s: %v", source, column, err)
+			}
+		}
+	}
+	if _, err := h.load(c, job.Data{Source: "bare", Label: "ill", Test: later("day")}, dataset.SplitKey{1}); fault.CodeOf(err) != fault.CodePolicy {
+		t.Errorf("an entry without cut: %v", err)
+	}
+}
+
 // The strongest adversary is a coordinator that writes the job and has been allowed
 // one table: rows of another table do not come along as test rows.
 func TestTestRowsOfAnotherTable(t *testing.T) {
@@ -186,6 +216,7 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, label: [y, none]}":                        `data p: "none" is no name of a column that can be a label`,
 		"data:\n  p: {path: a.csv, columns: [\"\"]}":                         `data p: "" is no name of a column that can be a feature`,
 		"data:\n  p: {path: a.csv, label: {a: b}}":                           "config.yaml:3: label is the name of a column, a list of names, or none",
+		"data:\n  p: {path: a.csv, label: y, cut: y}":                        `data p: column "y" is named as cut, and as a label or the id; name another one`,
 		"data:\n  p: {path: a.csv, group: clinic}":                           "data p: group is not in this version, which holds rows out by id; leave it out",
 		"data:\n  p: {path: a.csv, weight: w}":                               "data p: weight is not in this version, in which every row counts the same; leave it out",
 		"data:\n  p: {path: a.csv, policy: {floors: {rows: -1}}}":            "data p: rows in the policy's floors is -1; write 0 for none, or a number above it",

@@ -132,7 +132,12 @@ func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (method.Table, e
 	if err != nil {
 		return t, err
 	}
-	if t.Set, err = library.Load(s.Path, columns); err != nil {
+	if d.Test.Column == "" {
+		t.Set, err = library.Load(s.Path, columns)
+	} else {
+		t.Set, err = s.cells(library, d.Test.Column, columns)
+	}
+	if err != nil {
 		return t, err
 	}
 	if t.Set.Labels != nil {

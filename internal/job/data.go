@@ -95,6 +95,8 @@ type Test struct {
 	Source   string  // a source of its own
 	Party    string  // all rows of this party
 	Parties  Turn    // all rows of each party in turn
+	// Rows whose cell of Column is From or comes after it: a number, or a date.
+	Column, From string
 }
 
 // Order names the ratings that are held out as the newest.
@@ -306,6 +308,8 @@ func (t *Test) Section() *section.Section {
 		{Key: "party", Value: section.Text{Dst: &t.Party}, Else: "none", Doc: "The party of which all rows are held out. All others train."},
 		{Key: "parties", Value: section.Choice[Turn]{Noun: "choice", Dst: &t.Parties, Known: []Turn{Each}}, Else: "none",
 			Doc: "Holds out all rows of each party in turn, in simulate. The result gives the figures of each party, their mean and deviation."},
+		{Key: "column", Value: section.Text{Dst: &t.Column}, Else: "none", Doc: "The column by which later rows are held out, beside from. It need not be a feature."},
+		{Key: "from", Value: section.Text{Dst: &t.From}, Else: "none", Doc: "The first value of column that is held out: a day such as 2024-01-01, or a number."},
 	}, Finish: t.finish}
 }
 
@@ -313,8 +317,10 @@ func (t *Test) finish(in *section.Place) error {
 	switch kinds := len(in.Lines); {
 	case in.Given("by") && (kinds != 2 || !in.Given("fraction")):
 		return in.Refuse("by", "by says which ratings are the newest; beside it give fraction: 0.1 and nothing else")
+	case in.Given("column") || in.Given("from"):
+		return t.finishCut(in)
 	case !in.Given("by") && kinds != 1:
-		return in.Refuse("", "test has %d keys; give one of fraction, every, source, party, parties", kinds)
+		return in.Refuse("", "test has %d keys; give one of fraction, every, source, party, parties, or column and from", kinds)
 	}
 	if in.Given("fraction") && (t.Fraction <= 0 || t.Fraction >= 1) {
 		return in.Refuse("fraction", "fraction is %g; write a number between 0 and 1, such as 0.25", t.Fraction)

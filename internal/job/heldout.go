@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
@@ -16,15 +17,21 @@ const Each Turn = "each"
 
 // Splits lists the ways in which a job may say itself which rows are held out: a party's policy
 // allows each by its word.
-func Splits() []string { return []string{splitParty} }
+func Splits() []string { return []string{splitParty, splitColumn} }
 
-const splitParty = "party"
+const (
+	splitParty  = "party"
+	splitColumn = "column"
+)
 
 // Split returns the word of Splits for a job that says which rows are held out, and "" where
 // each party's own key says it.
 func (t Test) Split() string {
 	if t.Party != "" || t.Parties != "" {
 		return splitParty
+	}
+	if t.Column != "" {
+		return splitColumn
 	}
 	return ""
 }
@@ -37,6 +44,8 @@ func (t Test) Chosen() string {
 		return "all rows of " + t.Party
 	case t.Parties != "":
 		return "all rows of each party in turn"
+	case t.Column != "":
+		return fmt.Sprintf("rows with %s from %s on", section.Quote(t.Column), t.From)
 	}
 	return ""
 }
@@ -53,13 +62,30 @@ func (j *Job) Turn(party string) *Job {
 	return &turn
 }
 
-// finishHeldOut refuses parties that cannot be held out.
+// finishCut checks a column and its first value that is held out.
+func (t *Test) finishCut(in *section.Place) error {
+	if !in.Given("column") || !in.Given("from") || len(in.Lines) != 2 {
+		return in.Refuse("", "column and from say together, and alone, which rows are held out; write test: {column: admitted, from: 2024-01-01}")
+	}
+	if _, err := dataset.ParseBound(t.From); err != nil {
+		return in.Refuse("from", "from is %s; write a day such as 2024-01-01, or a number", section.Quote(t.From))
+	}
+	return nil
+}
+
+// finishHeldOut refuses parties and rows that cannot be held out.
 func (d *Data) finishHeldOut(in *section.Place) error {
 	if d.Test.Split() == "" {
 		return nil
 	}
 	parties := (&Job{Data: *d}).Parties()
 	switch {
+	case d.Test.Column != "" && (d.Partition.By == Columns || d.Partition.By == Devices):
+		return in.Refuse("test", "rows are held out by a column only where parties hold rows in this version; use test: {fraction: 0.25}")
+	case d.Test.Column != "" && (d.Test.Column == d.Label || d.Test.Column == d.ID):
+		return in.Refuse("test", "test compares %s, which is the label or the id; name another column", section.Quote(d.Test.Column))
+	case d.Test.Column != "" && in.Given("features"):
+		return in.Refuse("features", "a test by a column needs a table that names its columns, whose number it knows; remove features")
 	case d.Partition.By == Columns:
 		return in.Refuse("test", "by columns all parties have the same people, and no party can be held out; use test: {fraction: 0.25}")
 	case d.Partition.By == Devices:

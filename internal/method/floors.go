@@ -2,8 +2,6 @@ package method
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -54,61 +52,14 @@ func (f Floors) CheckJob(j *job.Job) error {
 // CheckRows refuses a table with too few rows for a method that takes them one by one.
 func (f Floors) CheckRows(method string, rows int) error {
 	if rows < f.Rows {
-		return tooFew("protocol %s asks for %d rows of each party, and this table gives it %d", method, f.Rows, rows)
+		return TooFew("protocol %s asks for %d rows of each party, and this table gives it %d", method, f.Rows, rows)
 	}
 	return nil
 }
 
-// tooFew refuses a table. Peers are not told how many rows there are.
-func tooFew(format string, args ...any) error {
+// TooFew refuses a table. Peers are not told how many rows there are.
+func TooFew(format string, args ...any) error {
 	return &fault.Error{Code: fault.CodePolicy, Err: fmt.Errorf(format, args...), Public: "its table is below the floors of its operator's policy; its own log says which"}
-}
-
-// CheckSplit refuses a table with too few rows for sums over them: too few to train with, to
-// hold out, or of a class.
-func (f Floors) CheckSplit(j *job.Job, s Split) error {
-	rows, classes := s.Rows(false), make(map[string]int)
-	for _, i := range rows {
-		if j.Task().Classes {
-			classes[s.Set.Labels[i]]++
-		}
-	}
-	training, whole := len(rows), j.Data.Test.Party != ""
-	if whole && training == 0 {
-		return f.checkTested(j, s)
-	}
-	if training < f.TrainingRows {
-		return tooFew("protocol moments asks for %d training rows of each party, and this table gives it %d", f.TrainingRows, training)
-	}
-	if held := len(s.Test) - training; j.Data.Test != (job.Test{}) && !whole && held < f.HeldOutRows {
-		return tooFew("protocol moments asks for %d held-out rows of each party, and this table gives it %d", f.HeldOutRows, held)
-	}
-	for _, class := range slices.Sorted(maps.Keys(classes)) {
-		if n := classes[class]; n < f.ClassRows {
-			return tooFew("protocol moments asks for %d training rows of each class that a party has, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
-		}
-	}
-	return nil
-}
-
-// checkTested refuses a table that is held out as a whole and is too small for figures over its
-// own rows.
-func (f Floors) checkTested(j *job.Job, s Split) error {
-	if n := len(s.Test); n < f.HeldOutRows {
-		return tooFew("the figures of this job are over this party's rows alone, and it asks for %d of them; this table gives it %d", f.HeldOutRows, n)
-	}
-	classes := make(map[string]int)
-	if j.Task().Classes {
-		for _, label := range s.Set.Labels {
-			classes[label]++
-		}
-	}
-	for _, class := range slices.Sorted(maps.Keys(classes)) {
-		if n := classes[class]; n < f.ClassRows {
-			return tooFew("the figures of this job are over this party's rows alone, and it asks for %d of each class; this table gives it %d of class %q", f.ClassRows, n, class)
-		}
-	}
-	return nil
 }
 
 // CheckShares refuses a job in which one party holds most of the training rows.

@@ -50,7 +50,9 @@ func (s Split) Rows(held bool) []int {
 func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	switch {
 	case j.Data.Label == job.NoLabel:
-		return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}, nil
+		unlabelled := *set
+		unlabelled.Labels = nil
+		return &unlabelled, nil
 	case set.Labels == nil:
 		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
 	}

@@ -99,6 +99,8 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "", "", "data.schema", ""},
 	{"okra", "", "", "data.test.party", ""},
 	{"okra", "", "", "data.test.parties", ""},
+	{"okra", "", "", "data.test.column", ""},
+	{"okra", "", "", "data.test.from", ""},
 	{"secvm", "", "", "learner.class_weight", ""},
 	{"fdskl", "", "", "learner.rate", ""},
 	{"fdskl", "protocol.training", "faithful", "learner.rate", "4"},

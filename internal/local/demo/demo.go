@@ -134,7 +134,7 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 // an uneven mix of classes have few rows of some.
 func (f *Federation) catalogue(set *dataset.Set) daemon.Source {
 	c := daemon.Source{Path: "own.csv", Policy: &party.Policy{
-		Protocols: f.Reader.Known().Protocols, Modes: f.Reader.Known().Modes, OpenPrediction: true, Splits: job.Splits(),
+		Protocols: f.Reader.Known().Protocols, Modes: f.Reader.Known().Modes, OpenPrediction: true,
 		Floors: party.Floors{ClassRows: new(0)},
 	}}
 	if set.Labels != nil {

@@ -42,14 +42,14 @@ func TestFloorsOfSums(t *testing.T) {
 		"a rare class":    {split(100, 50, 9), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 9 of class "rare"; leave them out`},
 		"one of a class":  {split(100, 50, 1), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 1 of class "rare"; leave them out`},
 	} {
-		err := method.DefaultFloors().CheckSplit(j, tt.split)
+		err := rows.CheckSplit(method.DefaultFloors(), j, tt.split)
 		if got := strings.TrimPrefix(fmt.Sprint(err), "<nil>"); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 		if err != nil && (fault.CodeOf(err) != fault.CodePolicy || strings.ContainsAny(fault.Reason(err), "0123456789") || strings.Contains(fault.Reason(err), "rare")) {
 			t.Errorf("%s: peers hear %q with code %d", name, fault.Reason(err), fault.CodeOf(err))
 		}
-		if err := (method.Floors{}).CheckSplit(j, tt.split); err != nil {
+		if err := rows.CheckSplit(method.Floors{}, j, tt.split); err != nil {
 			t.Errorf("%s, without floors: %v", name, err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestFloorsOfAWholeParty(t *testing.T) {
 				s.Set.Labels[i] = "rare"
 			}
 		}
-		err := method.DefaultFloors().CheckSplit(j, s)
+		err := rows.CheckSplit(method.DefaultFloors(), j, s)
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}

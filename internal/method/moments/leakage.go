@@ -34,6 +34,9 @@ func (s *server) leakage() map[string][]string {
 	if name := s.Job.Data.Test.Party; name != "" {
 		s.tested(name, lines)
 	}
+	if s.Job.Data.Test.Column != "" {
+		lines["server"] = append(lines["server"], "Beside a job with another bound, the difference of the sums is that over the rows between the two: each ledger holds every such split until its operator approves it.")
+	}
 	return lines
 }
 

@@ -37,7 +37,7 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 	if err != nil {
 		return nil, err
 	}
-	return &party{Party: p}, c.Limits.Floors.CheckSplit(c.Job, p.Split)
+	return &party{Party: p}, rows.CheckSplit(c.Limits.Floors, c.Job, p.Split)
 }
 
 // Known implements [method.Member].

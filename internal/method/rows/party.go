@@ -7,6 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/heading"
@@ -31,6 +32,9 @@ type Party struct {
 func Of(c method.Case, self string, t method.Table) (*Party, error) {
 	split, err := Split(c.Job, self, t)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkSides(c.Limits.Floors, c.Job, split); err != nil {
 		return nil, err
 	}
 	p := &Party{Case: c, Self: self, Split: split, Rows: dataset.RowsOf(split.Set.X), label: t.Label}
@@ -126,4 +130,34 @@ func Leakage(c method.Case, lines map[string][]string, features int) {
 	if c.Job.Data.ScalesTogether() {
 		add(scale.Leakage(scale.Facts{Method: scale.Method(c.Job.Data.Scale), Leader: c.Parties[0], Parties: len(c.Job.Data.Training(c.Parties)), Columns: features}))
 	}
+}
+
+// heldOutLeakage tells what is learnt by a job that says itself which rows are held out.
+func heldOutLeakage(c method.Case) map[string][]string {
+	if test := c.Job.Data.Test; test.Column != "" {
+		return map[string][]string{
+			"server": {fmt.Sprintf("The job holds out %s, and no key of a party: which rows of a party are held out, or how many, tells of their %s. Jobs with other bounds tell it more closely.", test.Chosen(), dataset.Quote(test.Column))},
+		}
+	}
+	party := c.Job.Data.Test.Party
+	if party == "" {
+		return nil
+	}
+	return map[string][]string{
+		"server": {fmt.Sprintf("The job holds out all rows of %s: its figures are over these rows alone, and tell how well the model of the others serves %s.", party, party)},
+		"party":  {fmt.Sprintf("Whoever reads the result learns how the rows of %s differ from the others' in what the model gets right.", party)},
+	}
+}
+
+// checkSides refuses a table of which the job's bound leaves few rows on one side: beside another
+// bound they would be known by their dates.
+func checkSides(f method.Floors, j *job.Job, s method.Split) error {
+	if j.Data.Test.Column == "" {
+		return nil
+	}
+	training := len(s.Rows(false))
+	if held := len(s.Test) - training; training < f.TrainingRows || held < f.HeldOutRows {
+		return method.TooFew("the job holds out %s: %d rows of this table, and %d train; this party asks for %d and %d", j.Data.Test.Chosen(), held, training, f.HeldOutRows, f.TrainingRows)
+	}
+	return nil
 }

@@ -84,10 +84,29 @@ func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 		return linalg.Range(0, n), nil
 	case j.Data.Test.Party != "":
 		return nil, nil
+	case j.Data.Test.Column != "":
+		return later(j, t.Set)
 	case j.Data.Test.Every > 0:
 		_, test, err := dataset.Every(n, j.Data.Test.Every)
 		return test, err
 	}
 	_, test, err := t.Key.Split(t.Set, j.Data.Test.Fraction)
 	return test, err
+}
+
+// later returns the rows that come from the job's bound on.
+func later(j *job.Job, set *dataset.Set) ([]int, error) {
+	name := j.Data.Test.Column
+	if set.Cut == nil {
+		return nil, dataset.NoColumn(name, "%s has no column %s to hold later rows out by", set.Name, dataset.Quote(name))
+	}
+	bound, err := dataset.ParseBound(j.Data.Test.From)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := bound.From(set.Cut)
+	if err != nil {
+		return nil, fmt.Errorf("%s: column %s: %w", set.Name, dataset.Quote(name), err)
+	}
+	return rows, nil
 }

@@ -5,10 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	owners "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/local/baseline"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 )
 
@@ -85,6 +88,62 @@ func TestWholePartyHeldOutOfSums(t *testing.T) {
 	w.mustRun(j) // the same split again
 	if f := w.run(tested(t, moments(t, ", directions: 4", ""), "{party: south}")).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
 		t.Errorf("another split: %+v", f)
+	}
+}
+
+// Rows are held out by a column that is no feature; each party has its own floor of rows on
+// both sides.
+func TestLaterRowsHeldOut(t *testing.T) {
+	j := tested(t, parse(t, ""), "{column: admitted, from: 2024-01-01}")
+	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) {
+		all, err := bundled.Load("wdbc")
+		if err != nil {
+			return nil, err
+		}
+		set := all.Subset(span(0, 60))
+		for i := range 60 {
+			set.Cut = append(set.Cut, fmt.Sprintf("%d-07-01", 2020+i%6)) // a third is later
+		}
+		return set, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, shares)
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "splits: [column] in its policy would") {
+		t.Fatalf("failure %+v", f)
+	}
+	w.policy.Splits = []string{"column"}
+	done := w.mustRun(j)
+	outcome, err := w.members[hub].boss.Outcome(done.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := baseline.Compare(t.Context(), owners.Local(), j, shares, outcome, done.Result); err != nil {
+		t.Fatal(err)
+	}
+	r := done.Result
+	if r.HeldOut != 20 || r.Training != 40 || r.Chosen != `rows with "admitted" from 2024-01-01 on` || !*r.Exact {
+		t.Errorf("%d rows in training, %d held out, %q, exact %v", r.Training, r.HeldOut, r.Chosen, *r.Exact)
+	}
+	if said := strings.Join(r.Leakage["server"], " "); !strings.Contains(said, `tells of their "admitted"`) {
+		t.Error(said)
+	}
+	w.policy.Floors.HeldOutRows = new(10)
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "below the floors") || strings.Contains(f.Message, " 7 ") {
+		t.Errorf("few rows on one side: %+v", f)
+	}
+	none := tested(t, parse(t, ""), "{column: discharged, from: 2024-01-01}")
+	for name := range w.tables {
+		w.change(name, func(set *dataset.Set) *dataset.Set {
+			bare := *set
+			bare.Cut = nil
+			return &bare
+		})
+	}
+	w.policy.Floors.HeldOutRows = new(0)
+	if f := w.run(none).Failure; f == nil {
+		t.Error("a table without the column takes part")
 	}
 }
 

@@ -207,6 +207,23 @@ func TestAttackSumsThatLeaveAPartyOutInTurn(t *testing.T) {
 	mustHold(t, l, without("east", "one too many"), "some of the rows have been in 20 sums")
 }
 
+// Two jobs with bounds a few days apart differ by the people of these days: also after the
+// first has been approved the second one's reasons say how few they are.
+func TestAttackTwoBoundsThatAreNear(t *testing.T) {
+	l := Ledger(t.TempDir())
+	until := func(rows int, day string) method.Release {
+		r := sums(span(0, rows), "m"+day)
+		r.Split = "rows with \"admitted\" from " + day + " on"
+		return r
+	}
+	if err := l.Approve(mustHold(t, l, until(150, "2024-01-01"), "2024-01-01")); err != nil {
+		t.Fatal(err)
+	}
+	letOut(t, l, until(150, "2024-01-01"))
+	mustHold(t, l, until(153, "2024-01-03"), "3 people are in this job and not in the earlier one")
+	mustHold(t, l, until(150, "2024-01-02"), "2024-01-02") // nobody was admitted on the first
+}
+
 // The same rows go into 20 sums, and into no further one without the operator, who is
 // asked each time; a job that goes on after a crash is the same time.
 func TestAttackManySumsOfTheSameRows(t *testing.T) {
