@@ -2,17 +2,14 @@ package dataset
 
 import (
 	"fmt"
-	"time"
+	"strings"
 )
-
-// instants are the ways of writing a time at which rows can be cut: days, and times of a day.
-var instants = []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339}
 
 // Bound is a place to cut rows at: a number, or a time.
 type Bound struct {
 	text   string
 	number float64
-	time   time.Time // zero: the bound is a number
+	time   string // as instant writes it; "" for a number
 }
 
 // ParseBound reads a number, a day such as 2024-01-01, or a time of a day such as 2024-01-01T12:30.
@@ -26,14 +23,39 @@ func ParseBound(text string) (Bound, error) {
 	return Bound{}, fmt.Errorf("dataset: %s is neither a number nor a day such as 2024-01-01", quote(text))
 }
 
-// instant reads a time without a zone, or in any zone.
-func instant(text string) (time.Time, bool) {
-	for _, layout := range instants {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, true
+// instant writes a time as 2006-01-02T15:04:05, so that times compare as texts do. It reads
+// days, and times of a day without a zone or in UTC.
+func instant(text string) (string, bool) {
+	const midnight = "0000-00-00T00:00:00"
+	full := strings.TrimSuffix(strings.Replace(text, " ", "T", 1), "Z")
+	if n := len(full); n != len("2006-01-02") && n != len("2006-01-02T15:04") && n != len(midnight) {
+		return "", false
+	}
+	full += midnight[len(full):]
+	for i := range midnight {
+		if digit := full[i] >= '0' && full[i] <= '9'; midnight[i] == '0' && !digit || midnight[i] != '0' && full[i] != midnight[i] {
+			return "", false
 		}
 	}
-	return time.Time{}, false
+	part := func(at int) int { return int(full[at]-'0')*10 + int(full[at+1]-'0') }
+	month, day := part(5), part(8)
+	if month < 1 || month > 12 || day < 1 || day > daysOf(100*part(0)+part(2), month) {
+		return "", false
+	}
+	return full, part(11) < 24 && part(14) < 60 && part(17) < 60
+}
+
+// daysOf counts the days of a month, from 1.
+func daysOf(year, month int) int {
+	switch leap := year%4 == 0 && (year%100 != 0 || year%400 == 0); {
+	case month == 2 && leap:
+		return 29
+	case month == 2:
+		return 28
+	case month == 4 || month == 6 || month == 9 || month == 11:
+		return 30
+	}
+	return 31
 }
 
 // From returns the rows, ascending, whose cell is the bound or comes after it. Its error names
@@ -53,7 +75,7 @@ func (b Bound) From(cells []string) ([]int, error) {
 }
 
 func (b Bound) reached(cell string) (bool, error) {
-	if b.time.IsZero() {
+	if b.time == "" {
 		v, err := ParseNumber(cell, '.')
 		if err != nil {
 			return false, fmt.Errorf("cannot be compared with the number %s", b.text)
@@ -64,5 +86,5 @@ func (b Bound) reached(cell string) (bool, error) {
 	if !ok {
 		return false, fmt.Errorf("is no day as %s is; write days such as 2024-01-01, or describe the column in a schema with its format", b.text)
 	}
-	return !t.Before(b.time), nil
+	return t >= b.time, nil
 }

@@ -19,6 +19,7 @@ func TestRowsFromABound(t *testing.T) {
 		{"-0.5", []string{"0", "-1"}, []int{0}},
 		{"9", []string{"10", "8"}, []int{0}}, // not by the letters
 		{"3", nil, nil},
+		{"2024-02-29", []string{"2024-02-28", "2024-02-29", "2000-02-29", "2024-03-01T08:00"}, []int{1, 3}},
 	} {
 		b, err := ParseBound(tt.bound)
 		if err != nil {
@@ -37,7 +38,7 @@ func TestRowsFromABound(t *testing.T) {
 			t.Errorf("%q from %s: %v", cell, bound, err)
 		}
 	}
-	for _, text := range []string{"", "soon", "2024-13-01", "1.1.2024", "NaN"} {
+	for _, text := range []string{"", "soon", "2024-13-01", "2023-02-29", "2024-04-31", "1900-02-29", "2024-00-10", "2024-01-00", "2024-01-01T24:00", "2024-01-01T1:00", "2024/01/01", "20240101T", "1.1.2024", "NaN"} {
 		if _, err := ParseBound(text); err == nil {
 			t.Errorf("%q is a bound", text)
 		}
