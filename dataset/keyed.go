@@ -24,8 +24,8 @@ var errNoSplitKey = errors.New("dataset: rows are held out by a key, and there i
 
 // Split holds out about the given fraction of a table's rows, in (0, 1), and
 // returns both sets of rows (from 0) ascending; either may be empty. A row is held
-// out if the HMAC-SHA-256 of its id or, without ids, of all its cells and its label
-// is below the fraction: of each row by itself, whatever the order of rows and of
+// out if the HMAC-SHA-256 of its group or else its id or, without both, of all its cells and
+// its label is below the fraction: of each row by itself, whatever the order of rows and of
 // columns with names, and whether a table is dense or sparse. Equal rows fall on one
 // side. A larger fraction holds out what a smaller one does, and more.
 func (k SplitKey) Split(s *Set, fraction float64) (train, test []int, err error) {
@@ -83,6 +83,8 @@ func (d *rowDigest) row(i int) uint64 {
 	d.mac.Reset()
 	typed, _ := d.set.X.(Typed)
 	switch {
+	case d.set.Groups != nil:
+		d.buf = append(append(d.buf[:0], "mercer/v1/split/group\x00"...), d.set.Groups[i]...)
 	case d.set.IDs != nil:
 		d.buf = append(append(d.buf[:0], "mercer/v1/split/id\x00"...), d.set.IDs[i]...)
 	case typed != nil:

@@ -166,3 +166,25 @@ func TestSplitByKeyRefuses(t *testing.T) {
 		}
 	}
 }
+
+// All rows of a group fall on one side, whatever their ids and values, and about the fraction of
+// groups is held out.
+func TestSplitByGroup(t *testing.T) {
+	s := people(4000)
+	for i := range 4000 {
+		s.Groups, s.IDs = append(s.Groups, fmt.Sprint("p", i/4)), append(s.IDs, fmt.Sprint(i))
+	}
+	_, test := keyed(t, s, someKey(1), 0.25)
+	held := make(map[string]int)
+	for _, i := range test {
+		held[s.Groups[i]]++
+	}
+	for group, n := range held {
+		if n != 4 {
+			t.Fatalf("%d of 4 rows of %s are held out", n, group)
+		}
+	}
+	if far := math.Abs(float64(len(held)) - 250); far > 5*math.Sqrt(250*.75) {
+		t.Errorf("%d of 1000 groups are held out, about 250 should be", len(held))
+	}
+}

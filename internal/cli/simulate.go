@@ -98,7 +98,7 @@ alone. The model, the result and a report are written to the folder --out.`,
 func (a *app) loader() partition.Loader {
 	return func(name string, d job.Data) (*dataset.Set, error) {
 		t := d.Table(name)
-		if d.Schema == nil && t.Mapping.Empty() && t.Cut == "" {
+		if d.Schema == nil && t.Mapping.Empty() && t.Cut == "" && t.Group == "" {
 			return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features})
 		}
 		return a.library().LoadTable(name, t)

@@ -36,8 +36,10 @@ type Source struct {
 	// Width is the number of features, 0 for as many as the file has: LIBSVM text
 	// need not name the last ones.
 	Width int `yaml:"features,omitempty"`
-	// Group and Weight name columns that this version does not read.
-	Group  string `yaml:"group,omitempty"`
+	// Group is the column of groups, such as patients: rows of one group are held out together
+	// in every job by rows. It is no feature.
+	Group string `yaml:"group,omitempty"`
+	// Weight names a column that this version does not read.
 	Weight string `yaml:"weight,omitempty"`
 	// Policy limits the jobs on the table; nil: the policy of the home.
 	Policy *party.Policy `yaml:"policy,omitempty"`
@@ -89,8 +91,8 @@ func (l Labels) columns() []string {
 // check finds contradictions.
 func (s Source) check(known job.Names) error {
 	switch {
-	case s.Group != "":
-		return errors.New("group is not in this version, which holds rows out by id; leave it out")
+	case s.Group != "" && s.Width > 0:
+		return errors.New("group needs a table that names its columns, whose number it knows; leave features out")
 	case s.Weight != "":
 		return errors.New("weight is not in this version, in which every row counts the same; leave it out")
 	}
@@ -102,15 +104,15 @@ func (s Source) check(known job.Names) error {
 		used[column] = what
 		return nil
 	}
-	if s.Cut != "" && (s.Cut == s.ID || slices.Contains(s.Label, s.Cut)) {
-		return fmt.Errorf("column %q is named as cut, and as a label or the id; name another one", s.Cut)
+	if s.Cut != "" && (s.Cut == s.ID || s.Cut == s.Group || slices.Contains(s.Label, s.Cut)) {
+		return fmt.Errorf("column %q is named as cut, and as a label, the id or the group; name another one", s.Cut)
 	}
 	for _, list := range []struct {
 		what  string
 		names []string
-	}{{"a label", s.Label.columns()}, {"the id", []string{s.ID}}, {"a feature", s.Columns}} {
+	}{{"a label", s.Label.columns()}, {"the id", []string{s.ID}}, {"the group", []string{s.Group}}, {"a feature", s.Columns}} {
 		for _, name := range list.names {
-			if name == "" && list.what == "the id" {
+			if name == "" && (list.what == "the id" || list.what == "the group") {
 				continue
 			}
 			if name == "" || len(s.Label) > 1 && name == job.NoLabel {
@@ -168,6 +170,9 @@ func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, e
 	if cut := j.Test.Column; cut != "" && cut != s.Cut {
 		return c, unoffered("the job holds rows out by column %q of %s, and its catalogue entry says %s", cut, name, orNothing("cut", s.Cut))
 	}
+	if j.Group != "" && j.Group != s.Group {
+		return c, unoffered("the job keeps rows of one %q together, and the catalogue entry of %s says %s", j.Group, name, orNothing("group", s.Group))
+	}
 	if s.Cut != "" && s.Columns == nil {
 		c.Aside = append(c.Aside, s.Cut)
 	}
@@ -178,9 +183,9 @@ func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, e
 	return c, err
 }
 
-// cells reads the table with the cells by which later rows are held out.
+// cells reads the table with the groups, and with the cells by which later rows are held out.
 func (s Source) cells(l catalogue.Library, cut string, c catalogue.Columns) (*dataset.Set, error) {
-	t := prepare.Table{Features: c.Features, Aside: c.Aside, Cut: cut}
+	t := prepare.Table{Features: c.Features, Aside: c.Aside, Group: s.Group, Cut: cut}
 	if c.Label != job.NoLabel {
 		t.Label = c.Label
 	}

@@ -176,6 +176,29 @@ func TestLaterRowsOfATable(t *testing.T) {
 	}
 }
 
+// Rows of one group are held out together at a party whose catalogue says so, whatever the job
+// says; a job that names another group is refused.
+func TestGroupsOfATable(t *testing.T) {
+	h, c := home(t, "data:\n  grouped: {path: grouped.csv, label: ill, group: patient}\n  bare: {path: grouped.csv, label: ill, columns: [age]}\n")
+	if err := os.WriteFile(filepath.Join(string(h), "grouped.csv"), []byte("patient,age,ill\nann,40,no\nbob,50,yes\nann,41,no\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range []string{"", "patient"} {
+		table, err := h.load(c, job.Data{Source: "grouped", Label: "ill", Group: group, Test: job.Test{Fraction: 0.25}}, dataset.SplitKey{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set := table.Set; !slices.Equal(set.Groups, []string{"ann", "bob", "ann"}) || !slices.Equal(set.Columns, []string{"age"}) {
+			t.Errorf("group %q: groups %v, columns %v", group, set.Groups, set.Columns)
+		}
+	}
+	for source, group := range map[string]string{"grouped": "age", "bare": "patient"} {
+		if _, err := h.load(c, job.Data{Source: source, Label: "ill", Group: group}, dataset.SplitKey{1}); fault.CodeOf(err) != fault.CodePolicy || fault.Reason(err) != errUnoffered {
+			t.Errorf("%s by %s: %v", source, group, err)
+		}
+	}
+}
+
 // The strongest adversary is a coordinator that writes the job and has been allowed
 // one table: rows of another table do not come along as test rows.
 func TestTestRowsOfAnotherTable(t *testing.T) {
@@ -216,8 +239,10 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, label: [y, none]}":                        `data p: "none" is no name of a column that can be a label`,
 		"data:\n  p: {path: a.csv, columns: [\"\"]}":                         `data p: "" is no name of a column that can be a feature`,
 		"data:\n  p: {path: a.csv, label: {a: b}}":                           "config.yaml:3: label is the name of a column, a list of names, or none",
-		"data:\n  p: {path: a.csv, label: y, cut: y}":                        `data p: column "y" is named as cut, and as a label or the id; name another one`,
-		"data:\n  p: {path: a.csv, group: clinic}":                           "data p: group is not in this version, which holds rows out by id; leave it out",
+		"data:\n  p: {path: a.csv, label: y, cut: y}":                        `data p: column "y" is named as cut, and as a label, the id or the group; name another one`,
+		"data:\n  p: {path: a.csv, group: y, id: y}":                         `data p: column "y" is named as the id and as the group; name it once`,
+		"data:\n  p: {path: a.csv, group: y, cut: y}":                        `data p: column "y" is named as cut, and as a label, the id or the group; name another one`,
+		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: group needs a table that names its columns, whose number it knows; leave features out",
 		"data:\n  p: {path: a.csv, weight: w}":                               "data p: weight is not in this version, in which every row counts the same; leave it out",
 		"data:\n  p: {path: a.csv, policy: {floors: {rows: -1}}}":            "data p: rows in the policy's floors is -1; write 0 for none, or a number above it",
 		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":             `data p: protocols in the policy names "orka"; did you mean "okra"?`,

@@ -132,7 +132,7 @@ func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (method.Table, e
 	if err != nil {
 		return t, err
 	}
-	if d.Test.Column == "" {
+	if d.Test.Column == "" && s.Group == "" {
 		t.Set, err = library.Load(s.Path, columns)
 	} else {
 		t.Set, err = s.cells(library, d.Test.Column, columns)

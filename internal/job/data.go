@@ -23,6 +23,7 @@ type Data struct {
 	Label    string
 	Classes  []MergedClass // classes that stand for several classes of the tables; others stay
 	ID       string        // column of the row ids; "" for none
+	Group    string        // column of groups, whose rows are held out together; "" for none
 	Features int           // columns beside these; 0 for all that the source has
 	// Schema describes the columns that the job uses; nil for numbers without gaps.
 	Schema    prepare.Schema
@@ -166,6 +167,8 @@ func (d *Data) Section() *section.Section {
 		{Key: "classes", Value: mergedClasses{&d.Classes}, Else: "every class stays",
 			Doc: "Classes that stand for several classes of the tables. Classes that are not listed stay."},
 		{Key: "id", Value: section.Text{Dst: &d.ID}, Else: "none", Doc: "The column of the row ids."},
+		{Key: "group", Value: section.Text{Dst: &d.Group}, Else: "none; a deployed party's catalogue says it",
+			Doc: "The column of the groups, such as patients. Each party holds the rows of one group out together."},
 		{Key: "features", Value: section.Whole{Dst: &d.Features}, Else: "as many as the source has",
 			Doc: "The number of columns beside label and id, up to 16777216."},
 		{Key: "schema", Value: schemaMap{&d.Schema}, Else: "every column is a number without gaps, and all are used",
@@ -215,7 +218,7 @@ func (d *Data) finish(in *section.Place) error {
 	if err := d.finishColumns(in); err != nil {
 		return err
 	}
-	for _, finish := range []func(*section.Place) error{d.finishSchema, d.finishHeldOut} {
+	for _, finish := range []func(*section.Place) error{d.finishSchema, d.finishHeldOut, d.finishGroup} {
 		if err := finish(in); err != nil {
 			return err
 		}

@@ -96,6 +96,25 @@ func (d *Data) finishHeldOut(in *section.Place) error {
 	return nil
 }
 
+// finishGroup refuses groups that a test, or a cut of the table, would divide.
+func (d *Data) finishGroup(in *section.Place) error {
+	switch {
+	case d.Group == "":
+		return nil
+	case d.Partition.By == Columns || d.Partition.By == Devices:
+		return in.Refuse("group", "groups are kept together only where parties hold rows in this version; remove group")
+	case d.Group == d.Label || d.Group == d.ID:
+		return in.Refuse("group", "group names %s, which is the label or the id; name another column, or remove it", section.Quote(d.Group))
+	case d.Test.Every > 0 || d.Test.Source != "" || d.Test.Column != "":
+		return in.Refuse("group", "this test can hold out some rows of a group and train on others; use test: {fraction: 0.25}, {party: NAME} or {parties: each}")
+	case d.Partition.Skew > 0:
+		return in.Refuse("group", "skew divides rows by their classes, and a group keeps them together; remove one")
+	case in.Given("features"):
+		return in.Refuse("features", "groups need a table that names its columns, whose number it knows; remove features")
+	}
+	return nil
+}
+
 // CheckParties refuses parties of which one that is to be held out is missing.
 func (d *Data) CheckParties(parties []string) error {
 	if name := d.Test.Party; name != "" && !slices.Contains(parties, name) {

@@ -35,6 +35,9 @@ type Undeployable interface {
 	Undeployable(*Job) string
 }
 
+// Grouped is a protocol whose folds keep the rows of a group together.
+type Grouped interface{ Grouped() }
+
 // Limited is a protocol's values that an operator's policy bounds.
 type Limited interface {
 	// Limits returns numbers by their keys in the job file.

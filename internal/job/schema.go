@@ -51,7 +51,7 @@ func (d *Data) checkSums(in *section.Place) error {
 
 // Table describes a source to the reader of tables, for a process that has the files of all.
 func (d *Data) Table(file string) prepare.Table {
-	t := prepare.Table{Name: file, Schema: d.Schema, Cut: d.Test.Column}
+	t := prepare.Table{Name: file, Schema: d.Schema, Group: d.Group, Cut: d.Test.Column}
 	if d.Label != NoLabel {
 		t.Label = d.Label
 	}

@@ -18,6 +18,7 @@ type Problem struct {
 	Gram   linalg.Matrix[float64] // n x n, x_i . x_j
 	Labels []string               // n: classes or numbers; nil for learners that need none
 	Test   []bool                 // n, true: held out
+	Groups []string               // n, of rows that are in one fold; nil for none
 }
 
 // Spec holds the kernel and the solver of a fit.

@@ -27,11 +27,14 @@ type Folds struct {
 	Task job.Task // of classes each part has its share; a search goes by its score
 }
 
-// Divide returns the rows of each part, ascending.
-func (f Folds) Divide(labels []string) ([][]int, error) {
+// Divide returns the rows of each part, ascending. Rows of one group are in one part, whatever
+// their labels; groups are nil where every row stands for itself.
+func (f Folds) Divide(labels, groups []string) ([][]int, error) {
 	var parts [][]int
 	var err error
-	if !f.Task.Classes {
+	if groups != nil {
+		parts, err = dataset.GroupFolds(groups, f.K)
+	} else if !f.Task.Classes {
 		parts, err = dataset.FoldsPlain(len(labels), f.K, f.Seed)
 	} else {
 		parts, err = dataset.Folds(labels, f.K, f.Seed)
@@ -73,7 +76,7 @@ func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done
 	if err := f.check(labels); err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	folds, err := f.Divide(labels)
+	folds, err := f.Divide(labels, linalg.At(t.Groups, rows))
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func grid(t *testing.T) Grid {
 func byHand(t *testing.T, task Problem, l Spec, f Folds) []Metrics {
 	t.Helper()
 	train, _ := task.Rows()
-	folds, err := f.Divide(linalg.At(task.Labels, train))
+	folds, err := f.Divide(linalg.At(task.Labels, train), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +79,23 @@ func byHand(t *testing.T, task Problem, l Spec, f Folds) []Metrics {
 		all = append(all, m)
 	}
 	return all
+}
+
+// Rows of one group are tried together, whatever their labels.
+func TestFoldsOfGroups(t *testing.T) {
+	labels, groups := []string{"a", "b", "a", "b", "a", "b"}, []string{"1", "1", "2", "2", "3", "3"}
+	folds, err := Folds{K: 3, Seed: 1, Task: job.Classes()}.Divide(labels, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folds {
+		if len(f) != 2 || groups[f[0]] != groups[f[1]] {
+			t.Errorf("a fold of rows %v", f)
+		}
+	}
+	if _, err := (Folds{K: 4, Task: job.Classes()}).Divide(labels, groups); err == nil {
+		t.Error("four folds of three groups")
+	}
 }
 
 func TestSearchAgreesWithFits(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 )
 
@@ -58,6 +59,14 @@ type Result struct {
 	// Eigenvalues lists the eigenvalues of a kernel PCA, largest first.
 	Eigenvalues []float64         `json:"eigenvalues,omitempty"`
 	Components  *learner.Likeness `json:"components_to_pooled,omitempty"` // of a kernel PCA, on the held-out rows
+}
+
+// TellSplit says which rows the job itself held out, and what its groups do not see.
+func (r *Result) TellSplit(j *job.Job) {
+	r.Chosen = j.Data.Test.Chosen()
+	if j.Data.Group != "" {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("rows of one %s are kept together at each party; nobody sees that two parties have rows of the same one, which can then be in training and held out", j.Data.Group))
+	}
 }
 
 // Alone holds the figures that one party reaches without the others, on the same held-out

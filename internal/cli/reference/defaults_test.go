@@ -97,6 +97,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "", "", "learner.class_weight", ""},
 	{"okra", "", "", "data.classes", ""},
 	{"okra", "", "", "data.schema", ""},
+	{"okra", "", "", "data.group", ""},
 	{"okra", "", "", "data.test.party", ""},
 	{"okra", "", "", "data.test.parties", ""},
 	{"okra", "", "", "data.test.column", ""},

@@ -180,7 +180,7 @@ func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) 
 		return [][]method.Split{splits}, nil
 	}
 	labels := pool.Labels(splits, false)
-	folds, err := learner.FoldsOf(j).Divide(labels)
+	folds, err := learner.FoldsOf(j).Divide(labels, pool.Groups(splits, false))
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}

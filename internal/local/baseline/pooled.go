@@ -42,7 +42,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 		return nil, nil, err
 	}
 	seconds, r := time.Since(began).Seconds(), method.NewResult(j, &w)
-	r.Chosen = j.Data.Test.Chosen()
+	r.TellSplit(j)
 	r.Timings = map[string]float64{"learn": seconds, "total": seconds}
 	r.Models = []method.ModelFile{m}
 	r.ModelHash = method.HashModels(r.Models)

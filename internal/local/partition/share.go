@@ -151,7 +151,9 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 		return nil, err
 	}
 	var rows [][]int
-	if j.Task().Classes || skew > 0 {
+	if set.Groups != nil {
+		rows, err = dataset.ByGroups(set.Groups, len(j.Parties()), j.Seed)
+	} else if j.Task().Classes || skew > 0 {
 		rows, err = dataset.ByRows(set.Labels, len(j.Parties()), skew, j.Seed)
 	} else {
 		rows, err = dataset.ByRowsPlain(set.X.Rows(), len(j.Parties()), j.Seed)

@@ -17,6 +17,9 @@ func (Method) Name() string { return "pooled" }
 // New returns keys to read into.
 func (Method) New() section.Values { return new(Keys) }
 
+// Grouped implements [job.Grouped]: one process knows all groups.
+func (Method) Grouped() {}
+
 // Undeployable refuses all jobs.
 func (Method) Undeployable(*job.Job) string {
 	return "protocol pooled has no privacy and runs in simulate only; use okra"

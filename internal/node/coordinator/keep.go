@@ -48,7 +48,7 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	result.Chosen = w.job.Spec.Data.Test.Chosen()
+	result.TellSplit(w.job.Spec)
 	if result.Models, err = c.models(w.server); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}

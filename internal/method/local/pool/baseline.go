@@ -5,6 +5,7 @@ package pool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -37,6 +38,7 @@ type Rows struct {
 	Test    []bool
 	Scaling scale.Scaling // empty: none
 	Columns []string      // their names, or nil
+	Groups  []string      // of rows that belong together, or nil
 }
 
 // Prepare finds the rows and scales them as the training parties would among
@@ -48,6 +50,9 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 		return nil, err
 	}
 	p := &Rows{X: dataset.RowsOf(x.X), Labels: slices.Concat(Labels(train, false), Labels(test, true))}
+	if g := Groups(train, false); g != nil {
+		p.Groups = append(g, Groups(test, true)...)
+	}
 	if p.Columns = train[0].Set.Columns; len(p.Columns) != x.X.Cols() {
 		p.Columns = nil
 	}
@@ -67,7 +72,7 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 
 // Problem returns the input of the learners.
 func (p *Rows) Problem() learner.Problem {
-	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test}
+	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test, Groups: p.Groups}
 }
 
 // Tables returns the training or the held-out rows of several parties, without their labels:
@@ -91,6 +96,20 @@ func Labels(splits []method.Split, held bool) []string {
 		}
 	}
 	return labels
+}
+
+// Groups returns the groups of the rows that Tables returns, nil without any. A group is of one
+// party: nobody sees that two parties have rows of the same patient.
+func Groups(splits []method.Split, held bool) []string {
+	var groups []string
+	for k, s := range splits {
+		for i, group := range s.Set.Groups {
+			if s.Test[i] == held {
+				groups = append(groups, fmt.Sprintf("%d/%s", k, group))
+			}
+		}
+	}
+	return groups
 }
 
 // Count counts the rows that Tables returns.

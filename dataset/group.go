@@ -1,0 +1,68 @@
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// GroupFolds returns k test sets that cover all rows once, each ascending, with all rows of a
+// group in one of them. The largest group goes first, each into the smallest set so far, as in
+// scikit-learn's GroupKFold; of equal groups that which is first by name. It refuses a k outside
+// 2 to the number of groups.
+func GroupFolds(groups []string, k int) ([][]int, error) {
+	members := rowsByGroup(groups)
+	if k < 2 || k > len(members) {
+		return nil, fmt.Errorf("dataset: %d folds of %d groups; choose 2 to the number of groups", k, len(members))
+	}
+	slices.SortStableFunc(members, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
+	return lightest(members, k), nil
+}
+
+// ByGroups deals groups of rows to parties in an order drawn from the seed, each to the party
+// with the fewest rows so far: all rows of a group are with one party.
+func ByGroups(groups []string, parties int, seed uint64) ([][]int, error) {
+	if err := checkParties(len(groups), parties); err != nil {
+		return nil, err
+	}
+	members := rowsByGroup(groups)
+	if len(members) < parties {
+		return nil, fmt.Errorf("dataset: %d groups are too few for %d parties; take fewer parties", len(members), parties)
+	}
+	order := linalg.Range(0, len(members))
+	newStream(seed, streamRows).shuffle(order)
+	return lightest(linalg.At(members, order), parties), nil
+}
+
+// rowsByGroup lists the rows of each group, by the groups' names.
+func rowsByGroup(groups []string) [][]int {
+	_, codes := Classes(groups)
+	var members [][]int
+	for i, c := range codes {
+		for len(members) <= c {
+			members = append(members, nil)
+		}
+		members[c] = append(members[c], i)
+	}
+	return members
+}
+
+// lightest puts each group, in their order, to the fewest rows so far.
+func lightest(members [][]int, hands int) [][]int {
+	dealt := make([][]int, hands)
+	for _, rows := range members {
+		least := 0
+		for h := range dealt {
+			if len(dealt[h]) < len(dealt[least]) {
+				least = h
+			}
+		}
+		dealt[least] = append(dealt[least], rows...)
+	}
+	for _, rows := range dealt {
+		slices.Sort(rows)
+	}
+	return dealt
+}
