@@ -61,11 +61,11 @@ type Result struct {
 	Components  *learner.Likeness `json:"components_to_pooled,omitempty"` // of a kernel PCA, on the held-out rows
 }
 
-// TellSplit says which rows the job itself held out, and what its groups do not see.
+// TellSplit names the rows that the job itself held out, and warns of the limit of its groups.
 func (r *Result) TellSplit(j *job.Job) {
 	r.Chosen = j.Data.Test.Chosen()
 	if j.Data.Group != "" {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("rows of one %s are kept together at each party; nobody sees that two parties have rows of the same one, which can then be in training and held out", j.Data.Group))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("rows of one %s are kept together at each party; nobody sees whether two parties share one, whose rows can then be in training and held out", j.Data.Group))
 	}
 }
 
