@@ -69,7 +69,7 @@ const (
 func runs() []run {
 	list := []run{
 		// everything an example does
-		example("wdbc"), example("wdbc-gp"), example("wdbc-nu-svc"), example("digits-hospitals"), example("digits-kpca"), example("digits-sums"),
+		example("wdbc"), example("wdbc-gp"), example("wdbc-nu-svc"), example("digits-hospitals"), example("digits-kpca"), example("digits-sums"), example("digits-sites"),
 		example("breast-cancer-vertical"), example("fdskl-wdbc"), example("fdskl-digits"),
 		{name: "demo-recommender", briefly: true, commands: []string{"demo recommender --json --insecure-seed 5 --out out"}},
 
