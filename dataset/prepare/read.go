@@ -109,11 +109,15 @@ func (t Table) reader(columns []string) (*reader, error) {
 		}
 	}
 	for _, name := range t.ID.Columns {
-		f, err := find(name, " to take the ids from")
-		if err != nil {
-			return nil, err
+		at := slices.Index(columns, name) // the rule may have the file's own name
+		if at < 0 {
+			f, err := find(name, " to take the ids from")
+			if err != nil {
+				return nil, err
+			}
+			at = f.at
 		}
-		r.ids = append(r.ids, f.at)
+		r.ids = append(r.ids, at)
 	}
 	r.begin()
 	return r, nil

@@ -21,6 +21,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -184,7 +185,7 @@ func partyConfig(ts *testscript.TestScript, name, address string, choice bool) *
 		base := filepath.Base(path)
 		own := entry(base, ts.ReadFile(path), &policy)
 		if !choice {
-			own.Columns = nil
+			own.Columns = daemon.OwnColumns{}
 		}
 		c.Data[strings.TrimSuffix(base, ".csv")] = own
 	}
@@ -194,7 +195,7 @@ func partyConfig(ts *testscript.TestScript, name, address string, choice bool) *
 // entry offers all that a table has. Where its first line names no label, its owner
 // holds other columns than the labels.
 func entry(path, table string, policy *party.Policy) daemon.Source {
-	s := daemon.Source{Path: path, ID: "id", Policy: policy}
+	s := daemon.Source{Path: path, ID: daemon.OwnID{IDRule: prepare.IDRule{Columns: []string{"id"}}}, Policy: policy}
 	head, _, _ := strings.Cut(table, "\n")
 	for _, column := range strings.Split(head, ",") {
 		switch column {
@@ -202,7 +203,7 @@ func entry(path, table string, policy *party.Policy) daemon.Source {
 			s.Label = daemon.Labels{column}
 		case "id":
 		default:
-			s.Columns = append(s.Columns, column)
+			s.Columns.Offered = append(s.Columns.Offered, column)
 		}
 	}
 	return s

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -23,11 +24,17 @@ type Source struct {
 	// the table can be used without labels only. They are no features.
 	Label Labels `yaml:"label,omitempty"`
 	// ID is the column by which jobs find the rows of the same people in other
-	// parties' tables; without it the table has no ids.
-	ID string `yaml:"id,omitempty"`
-	// Columns lists the columns that jobs may use as features. Without it a job uses all
-	// columns that are left, and cannot choose among them.
-	Columns []string `yaml:"columns,omitempty"`
+	// parties' tables, or the rule that makes ids of columns; without it the table has no ids.
+	ID OwnID `yaml:"id,omitempty"`
+	// Columns lists the columns that jobs may use as features, or describes the file's own
+	// columns. Without a list a job uses all columns that are left.
+	Columns OwnColumns `yaml:"columns,omitempty"`
+	// CSV describes the form of a CSV text.
+	CSV prepare.CSV `yaml:"csv,omitempty"`
+	// Drop lists columns that are never parsed, by the file's own names. Keep lists the only
+	// columns that are.
+	Drop []string `yaml:"drop,omitempty"`
+	Keep []string `yaml:"keep,omitempty"`
 	// Width is the number of features, 0 for as many as the file has: LIBSVM text
 	// need not name the last ones.
 	Width int `yaml:"features,omitempty"`
@@ -100,11 +107,8 @@ func (s Source) check(known job.Names) error {
 	for _, list := range []struct {
 		what  string
 		names []string
-	}{{"a label", s.Label.columns()}, {"the id", []string{s.ID}}, {"a feature", s.Columns}} {
+	}{{"a label", s.Label.columns()}, {"the id", s.ID.Columns}, {"a feature", s.Columns.Offered}} {
 		for _, name := range list.names {
-			if name == "" && list.what == "the id" {
-				continue
-			}
 			if name == "" || len(s.Label) > 1 && name == job.NoLabel {
 				return fmt.Errorf("%q is no name of a column that can be %s", name, list.what)
 			}
@@ -112,6 +116,9 @@ func (s Source) check(known job.Names) error {
 				return err
 			}
 		}
+	}
+	if err := s.checkMapping(); err != nil {
+		return err
 	}
 	if s.Policy != nil {
 		return s.Policy.Validate(known)
@@ -141,7 +148,7 @@ func (s Source) warnings(name string, policy party.Policy) (list []string) {
 // the entry does not offer. Peers are not told what it offers, nor what the table
 // holds.
 func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, error) {
-	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID}
+	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID.name()}
 	label, err := s.label(name, j.Label)
 	if err != nil {
 		return c, err
@@ -149,8 +156,8 @@ func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, e
 	if label != "" {
 		c.Label = label
 	}
-	if j.ID != "" && j.ID != s.ID {
-		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID))
+	if j.ID != "" && !slices.Contains(s.ID.Columns, j.ID) && !s.ID.called(j.ID, s.Columns) {
+		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID.name()))
 	}
 	for _, other := range s.Label.columns() {
 		if other != label {
@@ -193,12 +200,15 @@ func (s Source) label(name, asked string) (string, error) {
 // features are the columns of the entry; a job that names its own picks among them.
 func (s Source) features(name string, d job.Data, self string) ([]string, error) {
 	asked := (&job.Job{Data: d}).Columns(self)
+	if s.Columns.Offered != nil {
+		asked = slices.Concat(asked, d.Schema.Names())
+	}
 	for _, column := range asked {
-		if !slices.Contains(s.Columns, column) {
-			return nil, unoffered("the job uses column %q of %s, and its catalogue entry says %s", column, name, orNothing("columns", strings.Join(s.Columns, ", ")))
+		if !slices.Contains(s.Columns.Offered, column) {
+			return nil, unoffered("the job uses column %q of %s, and its catalogue entry says %s", column, name, orNothing("columns", strings.Join(s.Columns.Offered, ", ")))
 		}
 	}
-	return s.Columns, nil
+	return s.Columns.Offered, nil
 }
 
 func orNothing(key, what string) string {

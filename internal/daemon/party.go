@@ -132,13 +132,13 @@ func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (method.Table, e
 	if err != nil {
 		return t, err
 	}
-	if t.Set, err = library.Load(s.Path, columns); err != nil {
+	if t.Set, err = s.load(library, columns, d); err != nil {
 		return t, err
 	}
 	if t.Set.Labels != nil {
 		t.Label = columns.Label
 	}
-	if s.ID == "" {
+	if s.ID.IsZero() {
 		t.Set.IDs = nil // a column may be called so, and nobody offered it
 	}
 	return t, nil
