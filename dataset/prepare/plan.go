@@ -64,6 +64,9 @@ const MaxUnited = 1 << 10
 
 // NewPlan plans the sums for a schema. The vector's length follows from the schema alone.
 func NewPlan(s Schema, scaling Scaling) (*Plan, error) {
+	if err := s.CheckScaling(scaling); err != nil {
+		return nil, err
+	}
 	p := &Plan{schema: s, categories: make([][]string, len(s)), scaling: scaling}
 	for j := range s {
 		p.categories[j] = s[j].Categories
@@ -110,11 +113,6 @@ func (p *Plan) plan(j int) error {
 	add := func(w what, parts int) {
 		for part := range parts {
 			p.entries = append(p.entries, entry{w, j, part})
-		}
-	}
-	if p.scaling == Ranged && c.Scaled() {
-		if _, _, err := c.ends(); err != nil {
-			return err
 		}
 	}
 	if (scaled || c.Missing == FillMean) && !c.Ranged() && !c.Ordered {

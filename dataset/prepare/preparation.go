@@ -41,15 +41,27 @@ func (p *Preparation) Names() []string {
 // Width is the number of prepared columns.
 func (p *Preparation) Width() int { return len(p.Names()) }
 
-// Scaled reports of each prepared column whether its numbers are scaled.
-func (p *Preparation) Scaled() []bool {
-	var scaled []bool
+// Numbers lists the places of the prepared columns whose numbers are scaled. An indicator
+// stands behind its column and is none.
+func (p *Preparation) Numbers() []int {
+	places, at := []int{}, 0
 	for j, c := range p.schema {
-		n := len(c.names(p.columns[j].categories))
-		scaled = append(scaled, make([]bool, n)...)
-		scaled[len(scaled)-n] = c.Scaled() // an indicator stands behind its column
+		if c.Scaled() {
+			places = append(places, at)
+		}
+		at += len(c.names(p.columns[j].categories))
 	}
-	return scaled
+	return places
+}
+
+// Beside returns the preparation of several tables side by side, for a process that has all.
+func Beside(list []*Preparation) *Preparation {
+	all := &Preparation{}
+	for _, p := range list {
+		all.schema, all.columns = append(all.schema, p.schema...), append(all.columns, p.columns...)
+		all.Offset, all.Factor = append(all.Offset, p.Offset...), append(all.Factor, p.Factor...)
+	}
+	return all
 }
 
 // names lists the columns that are made of one.

@@ -181,6 +181,15 @@ func partyConfig(ts *testscript.TestScript, name, address string, choice bool) *
 	}
 	tables, err := filepath.Glob(ts.MkAbs(filepath.Join(name, "*.csv")))
 	ts.Check(err)
+	own, err := os.ReadFile(ts.MkAbs(filepath.Join(name, "data.yaml")))
+	if !errors.Is(err, fs.ErrNotExist) {
+		ts.Check(errors.Join(err, yaml.Unmarshal(own, &c.Data)))
+		for table, s := range c.Data {
+			s.Policy = &policy
+			c.Data[table] = s
+		}
+		return c
+	}
 	for _, path := range tables {
 		base := filepath.Base(path)
 		own := entry(base, ts.ReadFile(path), &policy)

@@ -114,8 +114,8 @@ func refusedTwin(err error) error {
 
 // load reads the table that a job names, as the catalogue offers it. Which of its
 // rows are held out is the party's own choice.
-func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (method.Table, error) {
-	t := method.Table{Key: key}
+func (h Home) load(c *Config, all job.Data, key dataset.SplitKey) (method.Table, error) {
+	t, d := method.Table{Key: key}, all.Own(c.Name)
 	s, err := c.source(h, d.Source)
 	if err != nil {
 		return t, err

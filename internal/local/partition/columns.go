@@ -40,7 +40,7 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	}
 	var sets []*dataset.Set
 	for _, s := range j.Data.Sources {
-		d := j.Data
+		d := j.Data.Own(s.Party)
 		if !j.Labels(s.Party) {
 			d.Label = job.NoLabel
 		}
@@ -59,7 +59,7 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 // neighbours cuts one table into runs of columns, or into the columns that the job names.
 // Rows that have no ids are numbered, from 1.
 func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
-	set, err := load(j.Data.Source, j.Data)
+	set, err := load(j.Data.Source, j.Data.Shared())
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 // cut gives each party its columns of one table.
 func cut(j *job.Job, set *dataset.Set) ([]*dataset.Set, error) {
 	parties := j.Parties()
-	if j.Data.Partition.Columns != nil {
+	if j.Columns(parties[0]) != nil {
 		return cutByName(j, set)
 	}
 	columns, err := dataset.ByColumns(set.X.Cols(), len(parties))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -109,7 +110,19 @@ func Beside(splits []method.Split) (method.Split, error) {
 		sets[i] = s.Set
 	}
 	set, err := dataset.Beside(sets...)
-	return method.Split{Set: set, Test: splits[0].Test}, err
+	return method.Split{Set: set, Test: splits[0].Test, Prepared: beside(splits)}, err
+}
+
+// beside puts the parties' preparations side by side, nil without any.
+func beside(splits []method.Split) *prepare.Preparation {
+	var all []*prepare.Preparation
+	for _, s := range splits {
+		if s.Prepared == nil {
+			return nil
+		}
+		all = append(all, s.Prepared)
+	}
+	return prepare.Beside(all)
 }
 
 // ErrNoLabels reports that a party without labels reaches nothing alone.
