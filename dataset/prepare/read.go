@@ -17,6 +17,7 @@ type Table struct {
 	Mapping Mapping
 	Label   string // column of the labels by the federation's name, "" for none
 	ID      IDRule // no columns: no ids
+	Gaps    bool   // whether labels may be missing: "" then
 	Aside   []string
 }
 
@@ -272,7 +273,11 @@ func (r *reader) addLabel(row dataset.Record) error {
 		return nil
 	}
 	word := r.label.word(row.Fields)
-	if r.missing[word] {
+	switch {
+	case r.missing[word] && r.Gaps:
+		r.labels = append(r.labels, "")
+		return nil
+	case r.missing[word]:
 		return r.label.fault(word, errors.New("is empty, and every row needs a label; fill the cell or drop the row"))
 	}
 	label, known := r.forms[word]

@@ -33,6 +33,9 @@ type Data struct {
 	Folds int
 	Scale Scaling
 	Like  float64 // ratings of at least this are liked; 0 for all
+	// Spread says that labels are spread over several parties: in a party's table some rows
+	// have none. It is no key of the section; the protocol says so.
+	Spread bool
 }
 
 // NoLabel names the column of the labels in a table without labels. A party that has labels
@@ -68,6 +71,9 @@ type Partition struct {
 	// Columns names the columns that parties of a partition by columns use, in this order; a
 	// party that is not listed uses all of its own columns.
 	Columns []OwnColumns
+	// Labels gives each party with labels its share of them in a simulation where labels are
+	// spread, drawn from the seed; nil for equal shares.
+	Labels []LabelShare
 	// Dropout is the share of devices that vanish in each session of a simulation,
 	// at points drawn from the seed.
 	Dropout float64
@@ -254,6 +260,8 @@ func (p *Partition) Section() *section.Section {
 			Doc: "In a simulation by columns, the share of the rows that each party has, above 0 and up to 1."},
 		{Key: "aligned", Value: section.Yes{Dst: &p.Aligned}, Default: "false",
 			Doc: "Says that the tables of a partition by columns already have equal ids in equal order."},
+		{Key: "labels", Value: labelShares{&p.Labels}, Else: "equal shares where labels are spread",
+			Doc: "In a simulation with labels: spread, the share of the labels that each active party has. Shares add up to 1."},
 		{Key: "dropout", Value: section.Number{Dst: &p.Dropout}, Default: "0",
 			Doc: "The share of the devices, below 1, that vanish in each session of a simulation."},
 	}, Finish: p.finish}

@@ -176,7 +176,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
-		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.check, j.finishLabels} {
+		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.check, j.finishSpread, j.finishLabels} {
 			if err := finish(in); err != nil {
 				return err
 			}

@@ -34,6 +34,8 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"gram", "data", "{sources: {a: a.csv, b: b.csv}, id: id, label: y, partition: {by: columns}}", "data.partition.parties", ""},
 	{"gram", "", "", "data.partition.columns", ""},
 	{"gram", "", "", "data.partition.coverage", ""},
+	{"gram", "", "", "data.partition.labels", ""},
+	{"fdskl", "", "", "protocol.labels", ""},
 	{"okra", "", "", "data.test.by", ""},
 	{"okra", "", "", "data.test.fraction", ""},
 	{"okra", "", "", "data.test.source", ""},

@@ -79,6 +79,9 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 			sets[i].Labels = nil
 		}
 	}
+	if j.Data.Spread {
+		spread(j, sets)
+	}
 	return sets, nil
 }
 

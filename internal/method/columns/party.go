@@ -25,8 +25,9 @@ type Party struct {
 	Prepared *prepare.Preparation // of a table with a schema
 	Declared Declared
 
-	train int    // of the common rows
-	label string // the column of the labels, where the catalogue says
+	train int      // of the common rows
+	key   [32]byte // of all parties and not of the coordinator
+	label string   // the column of the labels, where the catalogue says
 	own   Declaration
 }
 
@@ -70,7 +71,7 @@ func (p *Party) align(order []int, key [32]byte, g Guest) error {
 	for _, i := range slices.Concat(train, test) {
 		rows = append(rows, order[i])
 	}
-	p.train, p.Set = len(train), p.Table.Subset(rows)
+	p.train, p.key, p.Set = len(train), key, p.Table.Subset(rows)
 	if err := p.prepare(); err != nil {
 		return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its columns cannot be prepared or scaled; its own log says why"}
 	}

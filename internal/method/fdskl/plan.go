@@ -15,7 +15,8 @@ import (
 
 // Plan implements [method.Federated]: the parties align their rows and add up phases for
 // the first party, or for several active ones, who learn from them; the first tells the
-// coordinator how well.
+// coordinator how well. Where labels are spread, the active ones agree on classes before, and
+// all parties add up afterwards what each can judge.
 func (Method) Plan(c method.Case) ([]method.Step, error) {
 	plan, err := columns.Steps(c)
 	if err != nil {
@@ -24,13 +25,20 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 	if len(c.Parties) > fdskl.MaxWorkers {
 		return nil, fmt.Errorf("fdskl: phases of %d parties cannot be added up; name at most %d", len(c.Parties), fdskl.MaxWorkers)
 	}
-	return append(plan,
+	if c.Job.Data.Spread {
+		plan = append(plan, rollStep(c))
+	}
+	plan = append(plan,
 		phasesStep(c.Job, method.Session{Members: workers(c), Purpose: "train"}),
 		method.Step{Name: "learn", Session: &method.Session{
 			Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "finding",
 			Params:  broadcast.Encode(findingBytes(c.Job.Task())),
 			Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
-		}}), nil
+		}})
+	if c.Job.Data.Spread {
+		plan = append(plan, errorsStep(c))
+	}
+	return plan, nil
 }
 
 // findingBytes is the length of every finding: it must not tell which metrics

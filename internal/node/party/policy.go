@@ -40,6 +40,9 @@ type Policy struct {
 	// Continuation allows jobs whose encoded rows the coordinator keeps for a later job, and
 	// jobs that continue them, in which newcomers get the seed of the rows.
 	Continuation bool `yaml:"continuation,omitempty"`
+	// SpreadLabels allows jobs between parties of whom several learn from labels of a part of
+	// the rows each: what one learns tells the others something of its labels.
+	SpreadLabels bool `yaml:"spread_labels,omitempty"`
 	// Floors raises or lowers what is asked of every job and of the table.
 	Floors Floors `yaml:"floors,omitempty"`
 }
@@ -49,7 +52,7 @@ type Policy struct {
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())},
-		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), Floors: NoFloors(),
+		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Floors: NoFloors(),
 	}
 }
 
@@ -136,6 +139,9 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	}
 	if outlives(j) && !p.Continuation {
 		say("the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)")
+	}
+	if j.Data.Spread && !p.SpreadLabels {
+		say("the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)")
 	}
 	return reasons
 }
