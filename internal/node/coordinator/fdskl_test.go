@@ -78,6 +78,11 @@ func TestCrashOfSpreadLabels(t *testing.T) {
 	t.Parallel()
 	j := phasesBy(t, "{join: 20s, round: 20s}", "active: 2, training: faithful, labels: spread, directions: 16")
 	w := newWorld(t, tumours(t, j))
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "spread_labels in its policy") {
+		t.Errorf("failure %+v, want a policy that does not allow it", f)
+	}
+	w = newWorld(t, tumours(t, j))
+	w.policy.SpreadLabels = true
 	done := w.mustRun(j)
 	if r := done.Result; r.Metrics["accuracy"] < 0.5 || len(r.Metrics) != 3 || len(r.Warnings) > 0 {
 		t.Errorf("metrics %v, warnings %q", r.Metrics, r.Warnings)
