@@ -1,28 +1,17 @@
 package fdskl
 
 import (
-	"encoding/hex"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/psi"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
-
-// errorsStep is the session in which all parties add up what each active one can judge, so
-// that the coordinator learns the sums alone. Passive parties add zeros.
-func errorsStep(c method.Case) method.Step {
-	return method.Step{Name: "errors", Session: sums.Session(c, "errors", func(k method.Known) (sums.Sum, error) {
-		d := k.(columns.Declared)
-		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(d.Digest[:]), Groups: errorGroups()}, nil
-	})}
-}
 
 // errorGroups describes the entries: the held-out rows that a party has judged, by class and
 // predicted class, its labels of training rows, and its tally of these.
@@ -44,7 +33,7 @@ func (p *party) errors(setup method.Setup) (*method.Run, error) {
 }
 
 // judged counts the held-out rows that this worker has judged: for each class those that are
-// predicted to be of the first class, and those of the second.
+// predicted to be of the first class, and to be of the second.
 func (p *party) judged() ([]int64, error) {
 	s := p.solver.(*partner)
 	got, err := s.Learn(nil)
@@ -93,6 +82,14 @@ func (v *verdict) judged() int {
 		n += count
 	}
 	return int(n)
+}
+
+// report completes a result with the figures and the warnings.
+func (v *verdict) report(r *method.Result) error {
+	var err error
+	r.Metrics, err = v.metrics()
+	r.Warnings = append(r.Warnings, v.warnings(r.Training, r.HeldOut)...)
+	return err
 }
 
 // metrics returns the figures that follow from counts: no AUC, for which decisions of several

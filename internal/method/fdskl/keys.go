@@ -22,7 +22,7 @@ type Keys struct {
 	Labels   Placing
 }
 
-// Placing says which active party has which labels.
+// Placing names the distribution of labels among the active parties.
 type Placing string
 
 // Spread gives each active party the labels of a part of the rows. Without it each has all.

@@ -1,6 +1,7 @@
 package fdskl
 
 import (
+	"encoding/hex"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -10,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/declare"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -64,6 +66,24 @@ func workers(c method.Case) []protocol.Member {
 		list[i].Role = protocol.RoleLeader
 	}
 	return list
+}
+
+// rollStep is the session in which the active workers tell each other how many labels they
+// have, and their classes. The coordinator and passive workers are no members.
+func rollStep(c method.Case) method.Step {
+	return method.Step{Name: "labels", Session: &method.Session{
+		Protocol: declare.Name, Version: declare.Version, Purpose: "labels",
+		Members: protocol.Members(protocol.RoleParty, c.Job.Active()...),
+	}}
+}
+
+// errorsStep is the session in which all parties add up what each active one can judge, so
+// that the coordinator learns the sums alone. Passive parties add zeros.
+func errorsStep(c method.Case) method.Step {
+	return method.Step{Name: "errors", Session: sums.Session(c, "errors", func(k method.Known) (sums.Sum, error) {
+		d := k.(columns.Declared)
+		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(d.Digest[:]), Groups: errorGroups()}, nil
+	})}
 }
 
 // keysOf returns the settings of a job.

@@ -12,8 +12,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
-	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/declare"
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
@@ -31,15 +29,6 @@ func (r roll) weight(index int) float64 {
 		all += n
 	}
 	return float64(r.counts[index]*len(r.counts)) / float64(all)
-}
-
-// rollStep is the session in which the active workers tell each other how many labels they
-// have, and their classes. The coordinator and passive workers are no members.
-func rollStep(c method.Case) method.Step {
-	return method.Step{Name: "labels", Session: &method.Session{
-		Protocol: declare.Name, Version: declare.Version, Purpose: "labels",
-		Members: protocol.Members(protocol.RoleParty, c.Job.Active()...),
-	}}
 }
 
 // caller is an active worker's machine of the roll.

@@ -109,8 +109,7 @@ func (s *server) Result() (*method.Result, error) {
 		Warnings: s.finding.Warnings("the training"), Leakage: Leakage(s.Job, train+test, fdskl.Exposure{}),
 	}
 	if s.verdict != nil {
-		r.Metrics, err = s.verdict.metrics()
-		r.Warnings = append(r.Warnings, s.verdict.warnings(train, test)...)
+		err = s.verdict.report(r)
 	}
 	return r, err
 }

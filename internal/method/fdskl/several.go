@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
-	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
@@ -52,34 +50,6 @@ func partnerOf(p problem, index int, own columns.Spread, weight float64, seed [3
 	var err error
 	s.course, err = linear.NewStochastic(p.courseOf(directions), p.out.Y, prg.New(seed, "fdskl/batches"))
 	return s, err
-}
-
-// newPartner is the training of the active worker with the given index where each has all
-// labels. The first one judges: it tells the coordinator how well all have learnt.
-func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*partner, error) {
-	p, err := newProblem(j, labels, train)
-	if err != nil {
-		return nil, err
-	}
-	own := columns.Spread{Training: linalg.Range(0, train)}
-	if index == 0 {
-		own.HeldOut = linalg.Range(train, len(labels))
-	}
-	return partnerOf(p, index, own, 1, seed)
-}
-
-// newOwner is the training of the active worker with the given index where labels are spread:
-// it draws and judges the rows of which it has labels.
-func newOwner(j *job.Job, labels []string, own columns.Spread, all roll, train, index int, seed [32]byte) (*partner, error) {
-	out, err := learner.OutputsFor(all.classes, linalg.At(labels, own.Training))
-	if err != nil {
-		return nil, err
-	}
-	p, err := problemOf(j, out, train, len(labels))
-	if err != nil {
-		return nil, err
-	}
-	return partnerOf(p, index, own, all.weight(index), seed)
 }
 
 // weighted is a loss times a number.

@@ -23,7 +23,7 @@ import (
 
 const spreadSettings = ", mode: paper, bits: 32, active: 2, training: faithful, labels: spread"
 
-// owners says which of the parties guest and host have the label of row i of the table.
+// owners tells the parties guest and host which of them have the label of row i of the table.
 type owners func(i int) (guest, host bool)
 
 // third leaves every third row to host.
@@ -265,7 +265,7 @@ func TestSpreadLabelsOfNobody(t *testing.T) {
 	}
 }
 
-// By their weights all labels pull alike, whoever has them: the mean over the workers of their
+// By their weights all labels pull alike at each worker: the mean over the workers of their
 // weighted mean slopes is the mean slope of all labels.
 func TestWeightsOfSpreadLabels(t *testing.T) {
 	slopes := [][]float64{{3, 5, -1, 4, 2}, {7}, {1, -6}}
