@@ -2,6 +2,7 @@ package job
 
 import (
 	"errors"
+	"math"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -73,7 +74,7 @@ type Partition struct {
 	Columns []OwnColumns
 	// Labels gives each party with labels its share of them in a simulation where labels are
 	// spread, drawn from the seed; nil for equal shares.
-	Labels []LabelShare
+	Labels []PartyShare
 	// Dropout is the share of devices that vanish in each session of a simulation,
 	// at points drawn from the seed.
 	Dropout float64
@@ -260,7 +261,7 @@ func (p *Partition) Section() *section.Section {
 			Doc: "In a simulation by columns, the share of the rows that each party has, above 0 and up to 1."},
 		{Key: "aligned", Value: section.Yes{Dst: &p.Aligned}, Default: "false",
 			Doc: "Says that the tables of a partition by columns already have equal ids in equal order."},
-		{Key: "labels", Value: labelShares{&p.Labels}, Else: "equal shares where labels are spread",
+		{Key: "labels", Value: PartyShares{&p.Labels, "{guest: 0.6, host: 0.4}"}, Else: "equal shares where labels are spread",
 			Doc: "In a simulation with labels: spread, the share of the labels that each active party has. Shares add up to 1."},
 		{Key: "dropout", Value: section.Number{Dst: &p.Dropout}, Default: "0",
 			Doc: "The share of the devices, below 1, that vanish in each session of a simulation."},
@@ -292,8 +293,23 @@ func (p *Partition) finish(in *section.Place) error {
 	case p.By == Columns && in.Given("skew"):
 		return in.Refuse("skew", "skew goes with a partition by rows only; remove it")
 	}
+	if err := p.finishLabels(in); err != nil {
+		return err
+	}
 	if p.Skew < 0 {
 		return in.Refuse("skew", "skew is %g; write 0 for equal shares or a number above it", p.Skew)
+	}
+	return nil
+}
+
+// finishLabels refuses shares that leave some labels to nobody, or give some to two.
+func (p *Partition) finishLabels(in *section.Place) error {
+	sum := 0.0
+	for _, s := range p.Labels {
+		sum += s.Share
+	}
+	if in.Given("labels") && math.Abs(sum-1) > 1e-9 {
+		return in.Refuse("labels", "the shares of labels add up to %g; let them add up to 1", sum)
 	}
 	return nil
 }

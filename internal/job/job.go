@@ -192,6 +192,35 @@ func (j *Job) check(in *section.Place) error {
 	return nil
 }
 
+// finishSpread notes whether labels are spread, and checks how a simulation spreads them.
+func (j *Job) finishSpread(in *section.Place) error {
+	s, may := j.Protocol.Values.(Spreading)
+	j.Data.Spread = may && s.Spreads()
+	shares := j.Data.Partition.Labels
+	if shares == nil {
+		return nil
+	}
+	if j.Data.Sources != nil {
+		return in.Refuse("data", "partition shares the labels of one table out, and sources gives each party its own; remove labels from partition")
+	}
+	if !j.Data.Spread {
+		return in.Refuse("data", "partition shares labels out, and the protocol does not say that they are spread; add labels: spread to protocol fdskl, or remove them")
+	}
+	names := make([]string, len(shares))
+	for i, s := range shares {
+		names[i] = s.Party
+	}
+	for _, name := range j.Active() {
+		if !slices.Contains(names, name) {
+			return in.Refuse("data", "partition gives %s no labels, and it is active; name a share of each of %s", name, listed(j.Active()))
+		}
+	}
+	if len(names) > len(j.Active()) {
+		return in.Refuse("data", "partition gives labels to parties that are not active; only %s learn from them", listed(j.Active()))
+	}
+	return nil
+}
+
 // finishCompare refuses comparisons that the protocol has not.
 func (j *Job) finishCompare(in *section.Place) error {
 	known := []Comparison{Pooled, Alone}

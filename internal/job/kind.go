@@ -2,7 +2,6 @@ package job
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job/section"
@@ -63,35 +62,6 @@ type Labelled interface {
 
 // Spreading is the values of a protocol whose parties may each have a part of the labels.
 type Spreading interface{ Spreads() bool }
-
-// finishSpread notes whether labels are spread, and checks how a simulation spreads them.
-func (j *Job) finishSpread(in *section.Place) error {
-	s, may := j.Protocol.Values.(Spreading)
-	j.Data.Spread = may && s.Spreads()
-	shares := j.Data.Partition.Labels
-	if shares == nil {
-		return nil
-	}
-	if j.Data.Sources != nil {
-		return in.Refuse("data", "partition shares the labels of one table out, and sources gives each party its own; remove labels from partition")
-	}
-	if !j.Data.Spread {
-		return in.Refuse("data", "partition shares labels out, and the protocol does not say that they are spread; add labels: spread to protocol fdskl, or remove them")
-	}
-	names := make([]string, len(shares))
-	for i, s := range shares {
-		names[i] = s.Party
-	}
-	for _, name := range j.Active() {
-		if !slices.Contains(names, name) {
-			return in.Refuse("data", "partition gives %s no labels, and it is active; name a share of each of %s", name, listed(j.Active()))
-		}
-	}
-	if len(names) > len(j.Active()) {
-		return in.Refuse("data", "partition gives labels to parties that are not active; only %s learn from them", listed(j.Active()))
-	}
-	return nil
-}
 
 // cuts returns the partition between the parties of a protocol.
 func cuts(k Kind) Direction {

@@ -1,57 +1,56 @@
 package job
 
 import (
-	"math"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// LabelShare is the share of the labels that a party has.
-type LabelShare struct {
+// PartyShare is a party's share of something.
+type PartyShare struct {
 	Party string
 	Share float64
 }
 
-// labelShares is a map from party to share that keeps the order of the file.
-type labelShares struct{ dst *[]LabelShare }
+// PartyShares is a map from party to share that keeps the order of the file.
+type PartyShares struct {
+	Dst     *[]PartyShare
+	Example string // of a map
+}
 
-func (v labelShares) Decode(key string, n *yaml.Node) error {
-	if n.Kind != yaml.MappingNode {
-		return section.At(n, "%s is %s; write a map such as {guest: 0.6, host: 0.4}", key, section.Describe(n))
+// Decode implements [section.Value].
+func (v PartyShares) Decode(key string, n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		return section.At(n, "%s is %s; write a map such as %s", key, section.Describe(n), v.Example)
 	}
 	var parties partyNames
-	sum := 0.0
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if err := parties.add(n.Content[i]); err != nil {
 			return err
 		}
-		s := LabelShare{Party: n.Content[i].Value}
-		if err := (section.Number{Dst: &s.Share}).Decode("the labels' share of "+s.Party, n.Content[i+1]); err != nil {
+		s := PartyShare{Party: n.Content[i].Value}
+		if err := (section.Number{Dst: &s.Share}).Decode("the share of "+s.Party+" in "+key, n.Content[i+1]); err != nil {
 			return err
 		}
-		if !(s.Share > 0) {
-			return section.At(n.Content[i+1], "the labels' share of %s is %g; write a number above 0", s.Party, s.Share)
+		if s.Share <= 0 || s.Share > 1 {
+			return section.At(n.Content[i+1], "the share of %s in %s is %g; write a number above 0 and up to 1", s.Party, key, s.Share)
 		}
-		sum += s.Share
-		*v.dst = append(*v.dst, s)
-	}
-	if math.Abs(sum-1) > 1e-9 {
-		return section.At(n, "the shares of %s add up to %g; let them add up to 1", key, sum)
+		*v.Dst = append(*v.Dst, s)
 	}
 	return nil
 }
 
-func (v labelShares) Encode() *yaml.Node {
-	if *v.dst == nil {
+// Encode implements [section.Value].
+func (v PartyShares) Encode() *yaml.Node {
+	if *v.Dst == nil {
 		return nil
 	}
 	m := section.Map()
-	for _, s := range *v.dst {
+	for _, s := range *v.Dst {
 		m.Content = append(m.Content, section.Word(s.Party), section.Number{Dst: &s.Share}.Encode())
 	}
 	return m
 }
 
-func (v labelShares) Form() string { return "a map such as {guest: 0.6, host: 0.4}" }
+// Form implements [section.Value].
+func (v PartyShares) Form() string { return "a map such as " + v.Example }

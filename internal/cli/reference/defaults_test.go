@@ -44,6 +44,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "", "", "protocol.continues", ""},
 	{"okra", "", "", "protocol.late", ""},
 	{"okra", "", "", "protocol.withdrawn", ""},
+	{"okra", "", "", "protocol.added", ""},
 	{"okra", "", "", "protocol.preparation", ""},
 	{"okra", "", "", "repeats", ""},
 	{"okra", "", "", "link", ""},
