@@ -122,6 +122,12 @@ func (j *Job) Deployable() error {
 	if why := j.undeployable(); why != "" {
 		return errors.New("job: " + why)
 	}
+	return j.Unsimulated()
+}
+
+// Unsimulated reports what of the job is for one process that plays everybody, or nil. It
+// does not ask the protocol.
+func (j *Job) Unsimulated() error {
 	if j.Repeats > 0 {
 		return errors.New("job: several splits of the same rows tell more about them than one, and repeats is for simulate; remove it")
 	}

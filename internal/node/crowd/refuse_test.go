@@ -194,7 +194,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		defer r.Body.Close() //nolint:errcheck
 		return r.StatusCode
 	}
-	messages := messagesPath + "?session=" + session.ID().Hex()
+	messages, strange := messagesPath+"?step=0&session="+session.ID().Hex(), messagesPath+"?step=0&session=00"
 	for name, tt := range map[string]struct {
 		method, address, device string
 		key                     int
@@ -206,10 +206,12 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"a message in another's name":        {"POST", messages, "device-1", 0, message("device-2", "x"), http.StatusBadRequest},
 		"a message that is none":             {"POST", messages, "device-1", 0, []byte("x"), http.StatusBadRequest},
 		"a message that is too long":         {"POST", messages, "device-1", 0, make([]byte, maxPostBytes+1), http.StatusRequestEntityTooLarge},
-		"a message of another session":       {"POST", messagesPath + "?session=00", "device-1", 0, message("device-1", "x"), http.StatusServiceUnavailable},
+		"a message of another session":       {"POST", strange, "device-1", 0, message("device-1", "x"), http.StatusServiceUnavailable},
+		"a message of no step":               {"POST", messagesPath + "?session=00", "device-1", 0, message("device-1", "x"), http.StatusBadRequest},
+		"a message of a step to come":        {"POST", messagesPath + "?step=1&session=00", "device-1", 0, message("device-1", "x"), http.StatusServiceUnavailable},
 		"a question under another's key":     {"GET", messages + "&after=0", "device-1", 1, nil, http.StatusForbidden},
 		"a question for no number":           {"GET", messages + "&after=x", "device-1", 0, nil, http.StatusBadRequest},
-		"a question about another session":   {"GET", messagesPath + "?session=00&after=0", "device-1", 0, nil, http.StatusServiceUnavailable},
+		"a question about another session":   {"GET", strange + "&after=0", "device-1", 0, nil, http.StatusServiceUnavailable},
 		"a question about a step beyond all": {"GET", stepPath + "?index=9", "device-1", 0, nil, http.StatusBadRequest},
 		"what the machine refuses":           {"POST", messages, "device-1", 0, message("device-1", "x"), http.StatusOK},
 	} {
@@ -217,9 +219,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", name, got, tt.want)
 		}
 	}
-	s.mu.Lock()
-	s.past[session.ID().Hex()] = true
-	s.mu.Unlock()
+	s.begin(&stage{})
 	if got := ask("GET", messages+"&after=0", "device-1", keyOf(0), nil); got != http.StatusGone {
 		t.Errorf("a session that is over: status %d", got)
 	}
@@ -276,7 +276,7 @@ func TestPatienceEnds(t *testing.T) {
 func TestADeviceAddsItsListOnce(t *testing.T) {
 	e, _, web := serving(t)
 	v := vault.NewMemory()
-	d := &Device{DeviceConfig: DeviceConfig{Enrolment: e, Key: keyOf(0), Vault: v}, line: lineOf(e, web, 0), kept: map[protocol.SessionID]vault.Session{}}
+	d := &Device{DeviceConfig: DeviceConfig{Enrolment: e, Key: keyOf(0), Vault: v}, line: lineOf(e, web, 0), kept: reopened(nil)}
 	m, plan, err := e.plan()
 	if err != nil {
 		t.Fatal(err)
@@ -287,8 +287,8 @@ func TestADeviceAddsItsListOnce(t *testing.T) {
 	if err := v.Claim(protocol.SessionID{1}, plan[0].Session.Claims...); err != nil {
 		t.Fatal(err)
 	}
-	err = d.take(t.Context(), 0, plan[0].Name, plan[0].Session, nil)
-	if err == nil || !strings.Contains(err.Error(), "has added its list before") {
+	err = d.take(t.Context(), 0, plan[0].Session, nil)
+	if err == nil || !strings.Contains(err.Error(), "has added to such a sum before") {
 		t.Errorf("%s: %v", m.Name(), err)
 	}
 }
