@@ -283,3 +283,49 @@ func TestRule11_OneEnrolmentForEachModel(t *testing.T) {
 		t.Error("a second job of the model is done")
 	}
 }
+
+// foundRows is a town of people with a record each, whose devices draw as a simulation's.
+func foundRows(t *testing.T, j *job.Job, rows *dataset.Set, processes, cohort int, going map[string]map[string]string) *town {
+	t.Helper()
+	w := newTown(t, processes, rows.X.Rows())
+	var text bytes.Buffer
+	if err := dataset.WriteCSV(&text, rows); err != nil {
+		t.Fatal(err)
+	}
+	w.write("rows.csv", text.String())
+	w.data = []string{"--rows", w.path("rows.csv"), "--label", "label", "--min-cohort", strconv.Itoa(cohort), "--insecure-seed", "1"}
+	w.enrol(j, going)
+	return w
+}
+
+// A server that is killed in each window, and a process of devices that is killed in two of
+// them, leave the model of a simulation in which the same devices vanish, byte for byte, and
+// no journal.
+func TestKilledProcessesOfWindowsGoOn(t *testing.T) {
+	t.Parallel()
+	rows := digits(t, people)
+	played := parityJob(t, ", dropout: 0.13", steps, 2, "3s")
+	_, model := trained(t, played, rows)
+	going, vanish := absences(played, people)
+	w := foundRows(t, parityJob(t, "", steps, 2, "3s"), rows, 2, 8, going)
+	w.startServer()
+	w.startHousehold(0)
+	w.startHousehold(1)
+	for window := range steps + 1 {
+		w.until(window, 6<<10)
+		w.kill(w.lives[window])
+		if window < 2 {
+			w.kill(w.households[window])
+			w.startHousehold(window)
+		}
+		w.startServer()
+	}
+	all := w.end()
+	w.same("server/model", model)
+	if last := len(going[secvm.WindowName(steps)]); all.Devices != people || all.Finished != people-last || all.LeftOut != last || all.Sessions > (steps+1)*people-vanish {
+		t.Errorf("%+v, of whom %d vanish from the last window", all, last)
+	}
+	if n := w.journals(); n > 6<<10 {
+		t.Errorf("the server keeps %d bytes in the end", n)
+	}
+}
