@@ -45,12 +45,6 @@ type (
 	Observer interface {
 		Ended(step string, e End)
 	}
-	// Resumer goes on from its state before a step, without the sessions of earlier steps.
-	Resumer interface {
-		// Snapshot returns the state, for Restore in another process.
-		Snapshot() ([]byte, error)
-		Restore(snapshot []byte) error
-	}
 	// Decider has decided about held-out rows, at least for which classes.
 	Decider interface{ Outcome() *Outcome }
 	// Model has a model file.

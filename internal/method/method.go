@@ -26,15 +26,6 @@ type Federated interface {
 	Server(Case) (Server, error)
 }
 
-// Crowded is a Method that runs some jobs among the devices of a crowd, and not between the
-// parties of a coordinator.
-type Crowded interface {
-	Method
-	// Crowd returns the method as a crowd's server and devices run it, or the reason why no
-	// crowd can run the job.
-	Crowd(*job.Job) (Federated, error)
-}
-
 // Case is a job, or a question about its model, with its participants.
 type Case struct {
 	Job *job.Job
@@ -88,21 +79,6 @@ func Of(j *job.Job) (Federated, error) {
 		return m, nil
 	}
 	return nil, fmt.Errorf("method: protocol %q cannot be run by a federation", j.Protocol.Name())
-}
-
-// OfCrowd finds the method of a job, if a crowd can run it.
-func OfCrowd(j *job.Job) (Federated, error) {
-	m, own := j.Protocol.Kind.(Crowded)
-	if !own {
-		if err := j.Deployable(); err != nil {
-			return nil, err
-		}
-		return Of(j)
-	}
-	if err := j.Unsimulated(); err != nil {
-		return nil, err
-	}
-	return m.Crowd(j)
 }
 
 // Plan returns the steps of a job, if its cast is one.

@@ -45,11 +45,6 @@ type Session struct {
 	// Patient are the timers that wait for others' work and not for one round.
 	Patient []protocol.Timer
 
-	// Passing marks a session that no later one needs. A device that is missing from it takes
-	// part in the next, and everybody erases it once the next has begun. The server of such a
-	// job is a Resumer.
-	Passing bool
-
 	// Follow returns the session that follows from the public values of the steps before and
 	// from the coordinator's announcement, or the reason why there can be none. It is a pure
 	// function: coordinator and parties call the same function, and must reach the same

@@ -18,9 +18,6 @@ type Table struct {
 	Key dataset.SplitKey
 	// Label is the column of the labels where the job leaves that to the catalogue.
 	Label string
-	// Draw returns a secret of the data's owner by its label: what a device draws for a job, it
-	// draws alike after a restart. Only devices of a crowd have it.
-	Draw func(label string) [32]byte
 }
 
 // Rows is the number of rows, held-out ones included.

@@ -17,7 +17,10 @@ import (
 // each iteration, and one in which the last weights are tested.
 type Crowd struct{ Method }
 
-// Crowd implements [method.Crowded].
+// Passing says that each window follows from its own weights, and needs no earlier one.
+func (Crowd) Passing() {}
+
+// Crowd returns the method as a crowd over HTTP runs it, or the reason why none can run the job.
 func (m Method) Crowd(j *job.Job) (method.Federated, error) {
 	switch k := KeysOf(j); {
 	case !k.summed():
@@ -53,7 +56,7 @@ func (Crowd) Plan(c method.Case) ([]method.Step, error) {
 	steps := make([]method.Step, learner.StepsOf(c.Job).Iterations+1)
 	for i := range steps {
 		steps[i] = method.Step{Name: WindowName(i), Session: &method.Session{
-			Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: "train", Passing: true,
+			Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: "train",
 			Follow: func(_ method.Known, announced []byte) (*method.Session, error) {
 				w, err := s.told(announced)
 				if err != nil {

@@ -15,7 +15,8 @@ import (
 // device was told last.
 type Party struct {
 	Summed
-	device *secvm.Device
+	record secvm.Record
+	device *secvm.Device // once it has drawn its role
 	model  LinearModel
 }
 
@@ -32,13 +33,15 @@ func (Crowd) Party(c method.Case, _ string, t method.Table) (method.Party, error
 	}
 	classes := [2]string(KeysOf(c.Job).Classes)
 	record, err := recordOf(s.Params, classes, t)
-	if err != nil {
-		return nil, err
-	}
-	seeds := drawn(t.Draw)
-	record.Vector = record.Vector.Sample(s.Params.Room(), seeds.Random())
-	d, err := secvm.NewDevice(s.Params, record, seeds.Cast(c.Job.Data.Test.Fraction))
-	return &Party{Summed: s, device: d, model: LinearModel{Params: s.Params, Classes: classes}}, err
+	return &Party{Summed: s, record: record, model: LinearModel{Params: s.Params, Classes: classes}}, err
+}
+
+// Draw draws the device's role, and what it adds of a record of more units than packages.
+func (p *Party) Draw(secret func(label string) [32]byte) (err error) {
+	seeds := drawn(secret)
+	p.record.Vector = p.record.Vector.Sample(p.Params.Room(), seeds.Random())
+	p.device, err = secvm.NewDevice(p.Params, p.record, seeds.Cast(p.Job.Data.Test.Fraction))
+	return err
 }
 
 // recordOf makes a record of a device's table.

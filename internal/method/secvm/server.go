@@ -98,12 +98,12 @@ type serverState struct {
 	Sums     []sums.Figures `json:"sums"`
 }
 
-// Snapshot implements [method.Resumer].
+// Snapshot returns the state between two windows, from which another process goes on.
 func (s *Server) Snapshot() ([]byte, error) {
 	return json.Marshal(serverState{s.training.Snapshot(), s.first, s.sums})
 }
 
-// Restore implements [method.Resumer].
+// Restore goes on from a snapshot.
 func (s *Server) Restore(snapshot []byte) error {
 	var state serverState
 	if err := json.Unmarshal(snapshot, &state); err != nil {

@@ -74,6 +74,7 @@ type world struct {
 	keys      []ed25519.PrivateKey
 	people    []method.Table
 	floors    method.Floors
+	draw      func(device int) func(label string) [32]byte // may be nil
 	address   string
 	leaves    func(name, step, kind string) bool
 	late      map[string]<-chan struct{} // when devices come that do not come at once
@@ -140,7 +141,11 @@ func (w *world) life(ctx context.Context, dies func(appended int) bool) (*method
 	web := &http.Server{Handler: w.overheard(s.Handler()), ReadHeaderTimeout: time.Minute}
 	defer web.Close() //nolint:errcheck // as a process that is gone
 	go web.Serve(l)   //nolint:errcheck // until then
-	return s.Run(ctx)
+	r, err := s.Run(ctx)
+	if err == nil {
+		err = web.Shutdown(ctx)
+	}
+	return r, err
 }
 
 // overheard notes what devices are told when a step begins.
@@ -220,11 +225,15 @@ func (w *world) devices(ctx context.Context) []*crowd.Report {
 
 // device runs one device to its end.
 func (w *world) device(ctx context.Context, i int, client *http.Client) (*crowd.Report, error) {
-	d, err := crowd.NewDevice(crowd.DeviceConfig{
+	c := crowd.DeviceConfig{
 		Enrolment: w.enrolment, Server: "http://" + w.address, Key: w.keys[i], Table: w.people[i], Floors: w.floors,
 		Vault: w.vaults[i], HTTP: client, Patience: time.Minute, Turns: w.turns, Logger: slog.New(slog.DiscardHandler),
 		Leaves: func(step, kind string) bool { return w.leaves(crowd.Name(i), step, kind) },
-	})
+	}
+	if w.draw != nil {
+		c.Draw = w.draw(i)
+	}
+	d, err := crowd.NewDevice(c)
 	if err != nil {
 		return nil, err
 	}

@@ -31,16 +31,20 @@ type DeviceConfig struct {
 	// Leaves, if not nil, makes the device of a rehearsal vanish before it sends a message of
 	// a kind in a step.
 	Leaves func(step, kind string) bool
+	// Draw, if not nil, gives what the device draws for the job, for comparison with a
+	// simulation. Otherwise the device draws by its key.
+	Draw   func(label string) [32]byte
 	Logger *slog.Logger
 }
 
 // Device is one person's side of a job.
 type Device struct {
 	DeviceConfig
-	line  *line
-	plan  []method.Step
-	party method.Party
-	kept  sessions
+	line    *line
+	plan    []method.Step
+	passing bool // see [Passing]
+	party   method.Party
+	kept    sessions
 }
 
 // Report describes a device's way through a job.
@@ -70,13 +74,13 @@ func NewDevice(c DeviceConfig) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.plan = plan
-	if d.Table.Draw == nil {
-		d.Table.Draw = d.draw
-	}
+	d.plan, d.passing = plan, passes(m)
 	cast := c.Enrolment.cast()
 	cast.Limits.Floors = c.Floors
 	if d.party, err = m.Party(cast, d.line.name, d.Table); err != nil {
+		return nil, fault.BadInput(err)
+	}
+	if err := d.draw(); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	open, _, err := c.Vault.Open() // the ledger keeps what a lost session had added
@@ -84,9 +88,20 @@ func NewDevice(c DeviceConfig) (*Device, error) {
 	return d, err
 }
 
-// draw returns a secret of the device and the job, the same in each process.
-func (d *Device) draw(label string) [32]byte {
-	return prg.Derive([32]byte(d.Key.Seed()), "crowd/draw", d.Enrolment.sum[:], []byte(label))
+// draw has the party draw what it needs: by the device's key and the job, the same in each
+// process.
+func (d *Device) draw() error {
+	p, draws := d.party.(Drawer)
+	if !draws {
+		return nil
+	}
+	secret := d.Draw
+	if secret == nil {
+		secret = func(label string) [32]byte {
+			return prg.Derive([32]byte(d.Key.Seed()), "crowd/draw", d.Enrolment.sum[:], []byte(label))
+		}
+	}
+	return p.Draw(secret)
 }
 
 // Run takes part until the job is over for this device. A device that ctx stops can go on in
@@ -134,7 +149,7 @@ func (d *Device) walk(ctx context.Context, r *Report) error {
 		case err == nil:
 			r.Left = ""
 			r.Sessions++
-		case !step.Session.Passing || !errors.Is(err, errMoved) && !errors.Is(err, errVanished):
+		case !d.passing || !errors.Is(err, errMoved) && !errors.Is(err, errVanished):
 			return err
 		}
 	}
@@ -167,7 +182,7 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 	if err != nil {
 		return err
 	}
-	if next.Passing {
+	if d.passing {
 		if err := d.kept.destroyAllBut(opened.ID(), ended); err != nil {
 			return err
 		}

@@ -105,7 +105,7 @@ func (e *Enrolment) check() error {
 
 // plan returns the method of the job and its steps.
 func (e *Enrolment) plan() (method.Federated, []method.Step, error) {
-	m, err := method.OfCrowd(e.Job)
+	m, err := methodOf(e.Job)
 	if err != nil {
 		return nil, nil, fault.BadInput(err)
 	}

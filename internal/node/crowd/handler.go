@@ -95,7 +95,7 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 		case failure != nil: // its reason may name people: it is for the server's log
 			http.Error(w, "the job has failed", http.StatusGone)
 			return
-		case index < now && one.passing: // where the device can take part again
+		case index < now && s.passing: // where the device can take part again
 			w.WriteHeader(http.StatusGone)
 			_, _ = fmt.Fprint(w, now)
 			return
@@ -215,7 +215,10 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, name string, bo
 	}
 	ctx, cancel := context.WithTimeout(q.Context(), waitTime)
 	defer cancel()
-	if !b.offer(ctx, m).taken {
+	switch b.offer(ctx, m) {
+	case tooLate:
+		http.Error(w, errMoved.Error(), http.StatusGone)
+	case later:
 		s.again(w)
 	}
 }
@@ -236,18 +239,23 @@ func (b *box) offer(ctx context.Context, m protocol.Message) verdict {
 	r := make(receipt, 1)
 	select {
 	case b.in <- driver.Inbound{Message: m, Receipt: r}:
-	case <-b.over:
-		return verdict{}
+	case <-b.done:
+		return tooLate
 	case <-ctx.Done():
-		return verdict{}
+		return later
 	}
 	select {
 	case v := <-r:
 		return v
-	case <-b.over:
-		return verdict{}
+	case <-b.done:
 	case <-ctx.Done():
-		return verdict{}
+		return later
+	}
+	select { // both may have come
+	case v := <-r:
+		return v
+	default:
+		return tooLate
 	}
 }
 

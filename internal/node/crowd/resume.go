@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -38,7 +37,7 @@ func decodeNote(b []byte) (note, error) {
 // note returns the server's note for a session of a step.
 func (s *Service) note(step int) (note, error) {
 	n := note{step: step}
-	if r, is := s.server.(method.Resumer); is {
+	if r, is := s.server.(Resumer); is {
 		var err error
 		n.resumes = true
 		if n.snapshot, err = r.Snapshot(); err != nil {
@@ -51,7 +50,7 @@ func (s *Service) note(step int) (note, error) {
 // resume restores the server from its last session, and erases what an earlier process had no
 // time to erase. It returns the step that comes next.
 func (s *Service) resume() (int, error) {
-	r, is := s.server.(method.Resumer)
+	r, is := s.server.(Resumer)
 	if !is {
 		return 0, nil
 	}

@@ -67,13 +67,15 @@ func digits(t testing.TB, n int) *dataset.Set {
 	return rows
 }
 
-// residents are the people of a table, whose devices draw as a simulation's.
-func residents(rows *dataset.Set) []method.Table {
-	people := hosted.Rows(rows)
-	for i := range people {
-		people[i].Draw = func(label string) [32]byte { return daemon.InsecureSeeds(1)(label + "/" + strconv.Itoa(i)) }
+// newRows is a crowd with a record for each device, which draws as a simulation's.
+func newRows(t testing.TB, j *job.Job, rows *dataset.Set) *world {
+	t.Helper()
+	w := newWorld(t, j, hosted.Rows(rows))
+	w.floors.Cohort = 8
+	w.draw = func(device int) func(label string) [32]byte {
+		return func(label string) [32]byte { return daemon.InsecureSeeds(1)(label + "/" + strconv.Itoa(device)) }
 	}
-	return people
+	return w
 }
 
 // trained runs the job in one process, and returns its model.
@@ -138,8 +140,7 @@ func TestSumsOfACrowdEqualSimulation(t *testing.T) {
 			rows := digits(t, people)
 			played := parityJob(t, tt.dropout, steps, 2, tt.round)
 			want, model := trained(t, played, rows)
-			w := newWorld(t, parityJob(t, "", steps, 2, tt.round), residents(rows))
-			w.floors.Cohort = 8
+			w := newRows(t, parityJob(t, "", steps, 2, tt.round), rows)
 			going, vanish := absences(played, people)
 			w.leaves = func(name, step, kind string) bool { return going[step][name] == kind }
 			var reports []*crowd.Report
@@ -225,8 +226,7 @@ func checkTrained(t *testing.T, reports []*crowd.Report, model []byte, sessions 
 func TestALateDeviceTakesPartInTheNextWindow(t *testing.T) {
 	t.Parallel()
 	rows := digits(t, people)
-	w := newWorld(t, parityJob(t, "", steps, 2, "2s"), residents(rows))
-	w.floors.Cohort = 8
+	w := newRows(t, parityJob(t, "", steps, 2, "2s"), rows)
 	second := make(chan struct{})
 	w.late = map[string]<-chan struct{}{crowd.Name(4): second}
 	w.begun = func(window int) {
@@ -257,16 +257,15 @@ func TestALateDeviceTakesPartInTheNextWindow(t *testing.T) {
 func TestRule11_OneEnrolmentForEachModel(t *testing.T) {
 	t.Parallel()
 	rows := digits(t, people)
-	w := newWorld(t, parityJob(t, "", 1, 1, "20s"), residents(rows))
-	w.floors.Cohort = 8
+	w := newRows(t, parityJob(t, "", 1, 1, "20s"), rows)
 	var running sync.WaitGroup
 	running.Go(func() { w.devices(t.Context()) })
 	if _, err := w.life(t.Context(), never); err != nil {
 		t.Fatal(err)
 	}
 	running.Wait()
-	again := newWorld(t, parityJob(t, "", 1, 1, "19s"), residents(rows))
-	again.floors, again.vaults = w.floors, w.vaults
+	again := newRows(t, parityJob(t, "", 1, 1, "19s"), rows)
+	again.vaults = w.vaults
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {

@@ -27,10 +27,11 @@ type Config struct {
 // Service is the server of one job. Its handler serves devices while Run runs.
 type Service struct {
 	Config
-	plan   []method.Step
-	server method.Server
-	kept   sessions
-	first  int // step of this process
+	plan    []method.Step
+	passing bool // see [Passing]
+	server  method.Server
+	kept    sessions
+	first   int // step of this process
 
 	mu      sync.Mutex
 	begun   []*stage // the steps that have begun, in order
@@ -44,7 +45,6 @@ type Service struct {
 type stage struct {
 	announced []byte
 	box       *box
-	passing   bool // see [method.Session]
 }
 
 // New opens the sessions that an earlier process has left, and runs nothing.
@@ -56,7 +56,7 @@ func New(c Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.plan = plan
+	s.plan, s.passing = plan, passes(m)
 	if s.server, err = m.Server(c.Enrolment.cast()); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func New(c Config) (*Service, error) {
 		return nil, err
 	}
 	for range s.first {
-		s.begun = append(s.begun, &stage{passing: true})
+		s.begun = append(s.begun, &stage{})
 	}
 	return s, nil
 }
@@ -148,7 +148,7 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 		return err
 	}
 	b := newBox(opened, kept)
-	s.begin(&stage{announced, b, next.Passing})
+	s.begin(&stage{announced, b})
 	if n.resumes {
 		if err := s.kept.destroyAllBut(opened.ID(), ended); err != nil {
 			return err
@@ -160,6 +160,7 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 		Progress: s.Progress, Logger: s.Logger,
 	})
 	if err == nil {
+		close(b.done)
 		err = run.Finish()
 	}
 	if err != nil {
@@ -193,7 +194,7 @@ func (s *Service) begin(one *stage) {
 	if n := len(s.begun); n > 0 && s.begun[n-1].box != nil {
 		close(s.begun[n-1].box.over)
 		s.begun[n-1].box = nil // what was for its devices comes too late
-		if s.begun[n-1].passing {
+		if s.passing {
 			s.begun[n-1].announced = nil
 		}
 	}

@@ -133,13 +133,12 @@ func Rows(all *dataset.Set) []method.Table {
 	return people
 }
 
-// table returns a person's data, and what fixes the person's draws.
-func (c Config) table(row int) method.Table {
-	t := c.People[row]
-	if c.Seed != nil {
-		t.Draw = func(label string) [32]byte { return c.Seed(label + "/" + strconv.Itoa(row)) }
+// draw returns what fixes the draws of a row's device, nil where nothing does.
+func (c Config) draw(row int) func(label string) [32]byte {
+	if c.Seed == nil {
+		return nil
 	}
-	return t
+	return func(label string) [32]byte { return c.Seed(label + "/" + strconv.Itoa(row)) }
 }
 
 // device plays one device. One that has what it was to get is done.
@@ -160,7 +159,7 @@ func (c Config) device(ctx context.Context, row int, turns chan struct{}) (r *cr
 	}
 	moments := c.Vanishing[crowd.Name(at)]
 	d, err := crowd.NewDevice(crowd.DeviceConfig{
-		Enrolment: c.Enrolment, Server: c.Server, Key: key, Table: c.table(row), Floors: c.Floors, Vault: kept,
+		Enrolment: c.Enrolment, Server: c.Server, Key: key, Table: c.People[row], Draw: c.draw(row), Floors: c.Floors, Vault: kept,
 		HTTP: c.HTTP, Patience: c.Patience, Turns: turns, Logger: c.Logger.With("device", crowd.Name(at)),
 		Leaves: func(step, kind string) bool {
 			for _, m := range moments {
