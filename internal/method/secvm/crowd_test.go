@@ -135,7 +135,7 @@ func (e *enrolled) window(i int, leavers map[string]string) *secvm.Sum {
 
 // Attack: differencing among real devices (Mercer's rule 25). It succeeds: the weights of two
 // windows leave everybody inside the margin, one device vanishes from the second, and the
-// difference of the sums is that one's record, label and role.
+// difference of the sums is the record, the label and the role of that device.
 func TestAttackDifferenceOfDeployedWindows(t *testing.T) {
 	e := newEnrolled(t, 20)
 	all := e.window(0, nil)
@@ -164,7 +164,7 @@ func entries(s secvm.Summand, n int) []int64 {
 	return list
 }
 
-// weightsOf are the same weight for all features.
+// weightsOf returns weights that are alike for all features.
 func weightsOf(t testing.TB, p secvm.Params, w float64) secvm.Weights {
 	t.Helper()
 	checked, err := p.Weights(slices.Repeat([]float64{w}, p.Features()))

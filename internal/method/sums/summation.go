@@ -42,7 +42,7 @@ func (s Summation) Figures() Figures {
 	}
 }
 
-// Ended describes the sum after it has run, with the vectors of so many clients in it.
+// Ended describes the sum after it has run, with the vectors of a number of clients in it.
 func (s Summation) Ended(added int, e method.End) Figures {
 	f := s.Figures()
 	f.Added, f.Vanished, f.ToServer, f.FromServer = added, f.Clients-len(e.Stayed), e.Sent, e.Received

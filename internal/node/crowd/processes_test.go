@@ -210,8 +210,11 @@ func (w *town) until(sums int, bytes int64) {
 }
 
 // journals returns the bytes of the server's journals.
-func (w *town) journals() (n int64) {
-	_ = filepath.WalkDir(w.path("server/vault"), func(_ string, d fs.DirEntry, err error) error {
+func (w *town) journals() int64 { return w.bytes("server/vault") }
+
+// bytes returns the size of the files in a folder.
+func (w *town) bytes(folder string) (n int64) {
+	_ = filepath.WalkDir(w.path(folder), func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			if info, err := d.Info(); err == nil {
 				n += info.Size()

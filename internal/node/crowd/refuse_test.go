@@ -325,3 +325,59 @@ func TestTheFirstDeviceMayTakeItsTime(t *testing.T) {
 		t.Errorf("after it %v", got)
 	}
 }
+
+// A message that comes when the machine has ended is refused at once, and one that it takes in
+// time is taken.
+func TestMessagesBehindTheEnd(t *testing.T) {
+	e, err := enrolled(t, filmsText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, plan, err := e.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := protocol.NewSession(e.descriptor(plan[0].Session, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBox(opened, nil)
+	answer := make(chan verdict)
+	go func() { answer <- b.offer(t.Context(), protocol.Message{}) }()
+	if err := (<-b.in).Ack(); err != nil || <-answer != taken {
+		t.Errorf("a message in time: %v", err)
+	}
+	go func() { answer <- b.offer(t.Context(), protocol.Message{}) }()
+	if err := (<-b.in).Later(0); err != nil || <-answer != later {
+		t.Errorf("a message that shall come again: %v", err)
+	}
+	close(b.done)
+	if got := b.offer(t.Context(), protocol.Message{}); got != tooLate {
+		t.Errorf("a message behind the end: %v", got)
+	}
+}
+
+// An answer about a step that is over leads forward only.
+func TestAnswersAboutStepsThatAreOver(t *testing.T) {
+	for answer, at := range map[string]int{"4": 4, "17": 17, "3": 0, "2": 0, "-1": 0, "": 0, "the job has failed": 0, "99999999999999999999": 0} {
+		err := passedBy([]byte(answer), 3)
+		over := passed{}
+		if is := errors.As(err, &over); !errors.Is(err, errMoved) || is != (at > 0) || over.at != at {
+			t.Errorf("%q: %v", answer, err)
+		}
+	}
+}
+
+// A note of a server is read back, and its step stays within the job.
+func TestNotes(t *testing.T) {
+	n := note{step: 3, resumes: true, snapshot: []byte("state")}
+	got, err := decodeNote(n.encode())
+	if err != nil || got.step != 3 || !got.resumes || string(got.snapshot) != "state" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, bad := range [][]byte{nil, n.encode()[1:], append(n.encode(), 0)} {
+		if _, err := decodeNote(bad); err == nil {
+			t.Errorf("%x is a note", bad)
+		}
+	}
+}

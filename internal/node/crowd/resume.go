@@ -92,8 +92,8 @@ func (passed) Unwrap() error { return errMoved }
 // passedBy reads the answer about a step that is over.
 func passedBy(answer []byte, step int) error {
 	const digits = 10
-	at, err := strconv.Atoi(string(answer[:min(len(answer), digits)]))
-	if err != nil || at <= step {
+	at, err := strconv.Atoi(string(answer))
+	if err != nil || at <= step || len(answer) > digits {
 		return errMoved
 	}
 	return passed{at}

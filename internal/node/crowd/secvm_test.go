@@ -162,6 +162,11 @@ func TestSumsOfACrowdEqualSimulation(t *testing.T) {
 			if got, err := os.ReadFile(w.model()); err != nil || !bytes.Equal(got, model) {
 				t.Errorf("a model of %d bytes, simulated %d bytes, not the same; error %v", len(got), len(model), err)
 			}
+			for i, v := range w.vaults {
+				if open, _, err := v.Open(); err != nil || len(open) > 1 {
+					t.Errorf("%s keeps %d sessions, %v", crowd.Name(i), len(open), err)
+				}
+			}
 			compareResults(t, want, done)
 			checkTrained(t, reports, model, (steps+1)*people-vanish)
 			for i := range steps {
@@ -324,7 +329,9 @@ func TestKilledProcessesOfWindowsGoOn(t *testing.T) {
 	if last := len(going[secvm.WindowName(steps)]); all.Devices != people || all.Finished != people-last || all.LeftOut != last || all.Sessions > (steps+1)*people-vanish {
 		t.Errorf("%+v, of whom %d vanish from the last window", all, last)
 	}
-	if n := w.journals(); n > 6<<10 {
-		t.Errorf("the server keeps %d bytes in the end", n)
+	if server, device := w.bytes("server/vault"), w.bytes("household0/devices/0/vault"); server > 1<<10 || device > 2<<10 {
+		t.Errorf("the server keeps %d bytes in the end, a device %d", server, device)
+	} else {
+		t.Logf("of %d windows the server keeps %d bytes, a device %d", steps+1, server, device)
 	}
 }
