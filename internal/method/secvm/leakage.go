@@ -104,7 +104,7 @@ func (c Summed) Leakage(f SumFacts, devices int) map[string][]string {
 		"server": {
 			fmt.Sprintf("In every window the server learns how often each of %d %ss was added, %s, how many of the devices train and how many tests were right; and, other than with anonymous packages, which devices take part. It learns nobody's summand.", spec.Bins, unit, apart),
 			fmt.Sprintf("%d entries of the first sum are 1 or -1: behind such a %s there may be a single one of %d people, whose label then shows.", f.Alone, unit, f.Participants),
-			"Sums of two windows whose devices differ by one tell what that one has, if the weights have hardly changed in between: every time somebody vanishes. Nothing is noisy: there is no formal guarantee.",
+			"Sums of two windows whose devices differ by one tell what that one has, if the weights have hardly changed in between: every time somebody vanishes, and the server can leave out whom it likes. Nothing is noisy: there is no formal guarantee.",
 		},
 		"party": {"Every device learns the weights, who takes part and who is in each sum. Its role, for training or for tests, is its own secret."},
 		"coalition": {
