@@ -95,10 +95,11 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 		case failure != nil: // its reason may name people: it is for the server's log
 			http.Error(w, "the job has failed", http.StatusGone)
 			return
-		case index < now && s.passing: // where the device can take part again
+		case s.passing && index < now: // where the device can take part again
 			w.WriteHeader(http.StatusGone)
 			_, _ = fmt.Fprint(w, now)
 			return
+		case s.passing && index == now && one.box == nil: // of an earlier process: the next is about to begin
 		case index <= now:
 			_, _ = w.Write(one.announced)
 			return

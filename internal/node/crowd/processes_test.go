@@ -204,7 +204,8 @@ func (w *town) until(sums int, bytes int64) {
 			return
 		}
 		if time.Now().After(deadline) {
-			w.t.Fatalf("the server gets nowhere:\n%s", log)
+			said, _ := os.ReadFile(w.path("server.out"))
+			w.t.Fatalf("the server gets nowhere:\n%s\n%s", said, log)
 		}
 	}
 }

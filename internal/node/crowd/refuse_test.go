@@ -381,3 +381,27 @@ func TestNotes(t *testing.T) {
 		}
 	}
 }
+
+// A server that has just resumed tells nobody of a step that an earlier process has ended: a
+// device waits until the next has begun.
+func TestStepsOfAnEarlierProcess(t *testing.T) {
+	s := &Service{passing: true, plan: make([]method.Step, 4), begun: []*stage{{}, {}}, changed: make(chan struct{})}
+	ask := func(index string) (int, string) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		w := httptest.NewRecorder()
+		s.serveStep(ctx, w, httptest.NewRequest("GET", stepPath+"?index="+index, nil), "")
+		return w.Code, w.Body.String()
+	}
+	for index, want := range map[string]int{"0": http.StatusGone, "1": http.StatusNoContent, "2": http.StatusNoContent} {
+		if status, body := ask(index); status != want || status == http.StatusGone && body != "1" {
+			t.Errorf("before a step begins, step %s: %d %q", index, status, body)
+		}
+	}
+	s.begin(&stage{[]byte("weights"), newBox(&protocol.Session{}, nil)})
+	for index, want := range map[string]string{"0": "2", "1": "2", "2": "weights"} {
+		if _, body := ask(index); body != want {
+			t.Errorf("step %s: %q, want %q", index, body, want)
+		}
+	}
+}

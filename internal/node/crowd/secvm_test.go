@@ -308,10 +308,10 @@ func foundRows(t *testing.T, j *job.Job, rows *dataset.Set, processes, cohort in
 func TestKilledProcessesOfWindowsGoOn(t *testing.T) {
 	t.Parallel()
 	rows := digits(t, people)
-	played := parityJob(t, ", dropout: 0.13", steps, 2, "3s")
+	played := parityJob(t, ", dropout: 0.13", steps, 2, "5s")
 	_, model := trained(t, played, rows)
 	going, vanish := absences(played, people)
-	w := foundRows(t, parityJob(t, "", steps, 2, "3s"), rows, 2, 8, going)
+	w := foundRows(t, parityJob(t, "", steps, 2, "5s"), rows, 2, 8, going)
 	w.startServer()
 	w.startHousehold(0)
 	w.startHousehold(1)
