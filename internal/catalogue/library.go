@@ -83,7 +83,8 @@ func Folder(env func(string) string) string {
 // Generated rows have two classes, or as many as a third number says
 // (generated:1000x10x4). With #rbf their labels follow a sum of radial basis
 // functions (generated:1000x10#rbf), and with #sparse=SHARE only that share of
-// each row is not zero, too (generated:1000x200#sparse=0.05).
+// each row is not zero, too (generated:1000x200#sparse=0.05); #binary=SHARE has
+// ones there.
 //
 // Names with " + " between them stand for one table below the other (a9a/a9a +
 // a9a/a9a.t).
