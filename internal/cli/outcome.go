@@ -50,6 +50,9 @@ func (o outcome) Print(w io.Writer) error {
 		p.blocks(w, o.shown.Text)
 	} else {
 		p.linef("\n%s in training, %s%s", say.Count(o.Training, "row"), describeHeldOut(o.Result), o.support())
+		if o.HeldOut == 0 && len(o.Grid) == 0 {
+			p.linef("no figure says how well the model predicts new rows, since none was held out")
+		}
 	}
 	if o.bySums != nil {
 		p.linef("by sums: %s", paragraph(o.bySums.said))

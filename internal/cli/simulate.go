@@ -81,6 +81,9 @@ alone. The model, the result and a report are written to the folder --out.`,
 		if err := j.Simulable(); err != nil {
 			return nil, badJob(err)
 		}
+		if j.Unshared() && j.Data.Folds == 0 && !file.names("test") {
+			a.tell("a quarter of the rows is held out, since the job names no test; test: none trains on all")
+		}
 		if out == "" {
 			out = filepath.Join("mercer-out", j.Name)
 		}

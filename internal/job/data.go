@@ -93,13 +93,14 @@ const Columns Direction = "columns"
 // Devices gives every person of the ratings, or every row, a device of its own.
 const Devices Direction = "devices"
 
-// Test selects the held-out rows: one field is set, or none beside folds, and By beside the
+// Test selects the held-out rows: one field is set, or no field beside folds, and By beside the
 // fraction of ratings.
 type Test struct {
 	By       Order   // of ratings
 	Fraction float64 // of the rows, by each party's own key; of ratings, the newest
 	Every    int     // rows Every-1, 2 Every-1, ... counted from 0; of ratings, of each user's
 	Source   string  // a source of its own
+	None     bool    // no row is held out, and no other field is set
 }
 
 // Order names the ratings that are held out as the newest.
@@ -174,7 +175,7 @@ func (d *Data) Section() *section.Section {
 		{Key: "schema", Value: schemaMap{&d.Schema}, Else: "every column is a number without gaps, and all are used",
 			Doc: "The columns that the job uses, by the federation's names, and how their cells become numbers."},
 		{Key: "partition", Value: d.Partition.Section(), Else: "none", Doc: "How one table is shared out, or how the parties' tables belong together."},
-		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out to test the model."},
+		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out to test the model; none, in protocol pooled, trains on all."},
 		{Key: "folds", Value: section.Whole{Dst: &d.Folds}, Else: "none",
 			Doc: "The number of folds, 2 or more, of a cross-validation on the training rows."},
 		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, Range, None}},
@@ -223,6 +224,9 @@ func (d *Data) finish(in *section.Place) error {
 	}
 	if in.Given("folds") && d.Folds < 2 {
 		return in.Refuse("folds", "folds is %d; write 2 or more, such as 5, or leave it out", d.Folds)
+	}
+	if d.Folds > 0 {
+		d.Test.None = false // as without a test
 	}
 	if d.Test == (Test{}) && d.Folds == 0 {
 		d.Test.Fraction = defaultFraction
@@ -323,7 +327,7 @@ func (t *Test) Section() *section.Section {
 			Doc: "The share to hold out: for rows a multiple of 0.05 up to 0.5, for devices any number below 1."},
 		{Key: "every", Value: section.Whole{Dst: &t.Every}, Else: "none", Doc: "Holds out one row in every n rows, with n of 2 or more; with ratings, of each user's ratings."},
 		{Key: "source", Value: section.Text{Dst: &t.Source}, Else: "none", Doc: "A table that holds the test rows."},
-	}, Finish: t.finish}
+	}, Instead: &section.Instead{Word: "none", Given: &t.None}, Finish: t.finish}
 }
 
 func (t *Test) finish(in *section.Place) error {

@@ -111,10 +111,16 @@ func (j *Job) Simulable() error {
 	if j.Data.Label == "" {
 		return fmt.Errorf("job: data has no label; to simulate, add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
 	}
-	if j.Parties() == nil && j.Data.Partition.By != Devices {
+	if j.Parties() == nil && j.Data.Partition.By != Devices && !j.Unshared() {
 		return errors.New("job: the data is not shared out; to simulate, add partition: {parties: [north, south]} or sources: to data")
 	}
 	return nil
+}
+
+// Unshared reports whether the job may leave its table to one process, without parties.
+func (j *Job) Unshared() bool {
+	_, may := j.Protocol.Kind.(Unshared)
+	return may
 }
 
 // Deployable reports why the job cannot run between real parties, or nil.
@@ -278,7 +284,7 @@ func (j *Job) finishRepeats(in *section.Place) error {
 		return nil
 	case j.Repeats < 2 || j.Repeats > maxRepeats:
 		return in.Refuse("repeats", "repeats is %d; write 2 to %d, or remove it for one run", j.Repeats, maxRepeats)
-	case j.Data.Partition.By != Devices && (t.Every > 0 || t.Source != ""):
+	case j.Data.Partition.By != Devices && (t.Every > 0 || t.Source != "" || t.None):
 		return in.Refuse("repeats", "each run of repeats draws the held-out rows anew, and this test draws none; use test: {fraction: 0.25}")
 	}
 	return nil
@@ -315,9 +321,12 @@ func (j *Job) finishRatings(in *section.Place) error {
 	return nil
 }
 
-// finishTest checks the fraction of rows that is held out. Ratings are held out by
+// finishTest checks whether rows are held out, and their fraction. Ratings are held out by
 // each person, and devices of secvm draw for themselves whether they test.
 func (j *Job) finishTest(in *section.Place) error {
+	if j.Data.Test.None && !j.Unshared() {
+		return in.Refuse("data", "protocol %s takes no test: none in this version; use test: {fraction: 0.25}", j.Protocol.Name())
+	}
 	f := j.Data.Test.Fraction
 	steps := math.Round(fractionSteps * f)
 	if j.Data.Partition.By == Devices || f == 0 || f == steps/fractionSteps && steps <= mostSteps {

@@ -35,6 +35,10 @@ type Undeployable interface {
 	Undeployable(*Job) string
 }
 
+// Unshared is a protocol that one process runs on a table of its own: a job need not share the
+// table out among parties, and may hold no row out.
+type Unshared interface{ Unshared() }
+
 // Limited is a protocol's values that an operator's policy bounds.
 type Limited interface {
 	// Limits returns numbers by their keys in the job file.

@@ -142,7 +142,11 @@ func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 			return k, nil
 		}
 		if _, known := units[k.GammaUnit]; !known {
-			units[k.GammaUnit] = measure(t, k.GammaUnit)
+			length, err := t.length(k.GammaUnit)
+			if err != nil {
+				return k, err
+			}
+			units[k.GammaUnit] = length
 		}
 		unit := units[k.GammaUnit]
 		if !(unit > 0) {
@@ -161,13 +165,6 @@ func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 		}
 	}
 	return &out, nil
-}
-
-func measure(t Problem, u job.GammaUnit) float64 {
-	if u == job.Norm {
-		return t.MeanSquaredNorm()
-	}
-	return t.MedianSquaredDistance()
 }
 
 // gridOfJob is the grid of a job without units.

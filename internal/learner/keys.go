@@ -11,6 +11,23 @@ func cKey(dst *float64) section.Field {
 	return section.Field{Key: "C", Value: section.Number{Dst: dst}, List: true, Default: "1", Doc: "The penalty on margin errors, above 0."}
 }
 
+// Cache bounds the rows of a kernel matrix that a training keeps.
+type Cache struct{ MiB int } // 0: the default
+
+func (c *Cache) key() section.Field {
+	return section.Field{Key: "cache_size", Value: section.Whole{Dst: &c.MiB}, Else: "200",
+		Doc: "The memory for kernel rows in MiB, 1 or more: it changes the time of training, never the model."}
+}
+
+// finish refuses no cache.
+func (c *Cache) finish(in *section.Place) error { return in.Some("cache_size", c.MiB) }
+
+// bytes returns the bound; 0 for the default.
+func (c Cache) bytes() int64 { return int64(c.MiB) << 20 }
+
+// Rowwise implements [Rowwise].
+func (Cache) Rowwise() {}
+
 func nuKey(dst *float64) section.Field {
 	return section.Field{Key: "nu", Value: section.Number{Dst: dst}, List: true, Default: "0.5", Doc: "The bound on the share of margin errors, above 0 and up to 1."}
 }

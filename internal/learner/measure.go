@@ -53,6 +53,10 @@ func (f *Fitted) measure() (Metrics, error) {
 	return m, nil
 }
 
+// Figures returns the figures that the training itself has found, without any row held out:
+// none for most learners.
+func (f *Fitted) Figures() Metrics { return maps.Clone(f.figures) }
+
 // Discrete reports whether predictions are names, so that two learners can
 // agree on them exactly.
 func (f *Fitted) Discrete() bool { return f.Predicted != nil && !f.Head.Kind.Regresses() }

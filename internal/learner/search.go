@@ -57,17 +57,25 @@ var ErrFewRows = errors.New("a class has a single training row; folds need two o
 // which may be nil, counts trials: every fold of every cell. Its error ends the
 // search; so does ctx, whose error is wrapped then.
 func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done, total int) error) (*Searched, error) {
-	return t.search(ctx, g, f, progress, tune.Search.Run)
+	return t.search(ctx, g, f, progress, func(s tune.Search) (*tune.Result, error) {
+		if t.X != nil {
+			return s.RunOn(len(t.Test), t.matrix)
+		}
+		return s.Run(t.Gram)
+	})
 }
 
 // SearchFor is Search for the outputs of the given cell in place of the best's.
 func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Searched, error) {
-	return t.search(ctx, g, f, nil, func(s tune.Search, dot linalg.Matrix[float64]) (*tune.Result, error) {
-		return s.RunFor(dot, cell)
+	return t.search(ctx, g, f, nil, func(s tune.Search) (*tune.Result, error) {
+		if t.X != nil {
+			return s.RunOnFor(len(t.Test), t.matrix, cell)
+		}
+		return s.RunFor(t.Gram, cell)
 	})
 }
 
-func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done, total int) error, run func(tune.Search, linalg.Matrix[float64]) (*tune.Result, error)) (*Searched, error) {
+func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done, total int) error, run func(tune.Search) (*tune.Result, error)) (*Searched, error) {
 	rows, _ := t.Rows()
 	labels := linalg.At(t.Labels, rows)
 	if err := f.check(labels); err != nil {
@@ -79,7 +87,7 @@ func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done
 	}
 	s := &Searched{rows: rows, folds: folds}
 	learner := t.learner(g.Solvers, rows, f.Task.Score, ctx.Err)
-	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress}, t.Gram)
+	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress})
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
@@ -162,19 +170,6 @@ func Mean(all []Metrics) Metrics {
 		}
 	}
 	return mean
-}
-
-// MedianSquaredDistance returns the median squared distance between the rows that are not
-// held out.
-func (t Problem) MedianSquaredDistance() float64 {
-	train, _ := t.Rows()
-	return kernel.MedianSquaredDistance(t.Gram, train)
-}
-
-// MeanSquaredNorm returns the mean squared norm of the rows that are not held out.
-func (t Problem) MeanSquaredNorm() float64 {
-	train, _ := t.Rows()
-	return kernel.MeanSquaredNorm(t.Gram, train)
 }
 
 // ErrNoScore reports numbers that are all equal, so that r2 has no value.

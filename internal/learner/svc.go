@@ -16,6 +16,7 @@ import (
 // SVC is C-support-vector classification.
 type SVC struct {
 	svm.Params
+	Cache
 	// Probability calibrates the classifier on five inner folds, which Seed
 	// draws: decisions are followed by the probability of each class.
 	Probability bool
@@ -30,7 +31,7 @@ func (SVC) Task() job.Task      { return job.Classes() }
 // Section declares the keys.
 func (s *SVC) Section() *section.Section {
 	return &section.Section{Doc: "C-support-vector classification.", Fields: []section.Field{
-		cKey(&s.C), tolKey(&s.Tol), weightKey(&s.Weights, "A factor on C for each class, above 0."), probabilityKey(&s.Probability),
+		cKey(&s.C), tolKey(&s.Tol), weightKey(&s.Weights, "A factor on C for each class, above 0."), probabilityKey(&s.Probability), s.key(),
 	}, Finish: s.finish}
 }
 
@@ -42,7 +43,7 @@ func (s *SVC) finish(in *section.Place) error {
 	if s.Tol <= 0 || s.Tol >= 2 {
 		return in.Refuse("tol", "tol is %g; write a number above 0 and below 2, such as 0.001", s.Tol)
 	}
-	return nil
+	return s.Cache.finish(in)
 }
 
 // Solver implements [OnKernel].
@@ -62,15 +63,21 @@ func (s *SVC) Only(classes []string) section.Values {
 
 // Fit implements [Solver].
 func (s SVC) Fit(t Training) (*Solution, error) {
-	s.Interrupt = t.Interrupt
+	p := s.params(t.Interrupt)
 	return t.classify(model.SVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
-		c, err := svm.TrainSVC(t.Kernel, codes, classes, s.Params, t.Progress)
+		c, err := svm.TrainSVC(t.Kernel, codes, classes, p, t.Progress)
 		if err != nil || !s.Probability {
 			return c, nil, err
 		}
-		calibration, err := svm.Calibrate(t.Kernel, codes, classes, s.Params, s.Seed)
+		calibration, err := svm.Calibrate(t.Kernel, codes, classes, p, s.Seed)
 		return c, calibration, err
 	})
+}
+
+// params returns the parameters of a training that may be interrupted.
+func (s SVC) params(interrupt func() error) svm.Params {
+	s.Interrupt, s.CacheBytes = interrupt, s.bytes()
+	return s.Params
 }
 
 // Measure implements [Solver].
@@ -84,8 +91,7 @@ func (SVC) together(t Problem, methods []Solver, rows []int, interrupt func() er
 		if !ok {
 			return nil
 		}
-		params[i] = svc.Params
-		params[i].Interrupt = interrupt
+		params[i] = svc.params(interrupt)
 	}
 	classes, codes := dataset.Classes(linalg.At(t.Labels, rows))
 	svc := tune.SVC{Codes: make([]int, len(t.Labels)), Classes: classes, Params: params}

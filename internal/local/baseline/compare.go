@@ -22,7 +22,7 @@ import (
 func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
 	j, shares = staying(j, shares)
 	with, compared := local.Of(list, j).(local.Compared)
-	if j.Data.Partition.By == job.Columns && len(j.Compare) == 0 {
+	if (j.Data.Partition.By == job.Columns || !compared) && len(j.Compare) == 0 {
 		return nil
 	}
 	own, err := ownRows(j, shares, o, r)
@@ -87,7 +87,10 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 	if err != nil {
 		return err
 	}
-	task := p.Problem()
+	task, err := p.Input(j)
+	if err != nil {
+		return err
+	}
 	choice, err := learner.ChooseCell(ctx, j, task, best(r))
 	if err != nil {
 		return err

@@ -26,7 +26,10 @@ func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.
 	if err != nil {
 		return nil, err
 	}
-	w := learner.Work{Problem: p.Problem()}
+	var w learner.Work
+	if w.Problem, err = p.Input(j); err != nil {
+		return nil, err
+	}
 	err = w.Do(ctx, j, "learn", method.Reporter(nil).Counts)
 	return w.Fitted, err
 }
@@ -38,6 +41,8 @@ type Rows struct {
 	Test    []bool
 	Scaling scale.Scaling // empty: none
 	Columns []string      // their names, or nil
+
+	raw linalg.Rows // not scaled
 }
 
 // Prepare finds the rows and scales them as the training parties would among
@@ -48,7 +53,7 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Rows{X: dataset.RowsOf(x.X), Labels: slices.Concat(Labels(train, false), Labels(test, true))}
+	p := &Rows{X: dataset.RowsOf(x.X), raw: dataset.RowsOf(x.X), Labels: slices.Concat(Labels(train, false), Labels(test, true))}
 	if p.Columns = train[0].Set.Columns; len(p.Columns) != x.X.Cols() {
 		p.Columns = nil
 	}
@@ -66,7 +71,7 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	return p, err
 }
 
-// Problem returns the input of the learners.
+// Problem returns the input of the learners: a Gram matrix.
 func (p *Rows) Problem() learner.Problem {
 	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test}
 }
