@@ -176,7 +176,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 			Doc: "The kernel, or several to choose from."},
 		{Key: "learner", Value: sweep[Named]{&learners, r.learner}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner and its settings."},
 		{Key: "compare", Value: section.Choices[Comparison]{Noun: "comparison", Dst: &j.Compare, Known: Comparisons()},
-			Default: "[pooled, alone]", Else: "[] with moments; [pooled] with fedcfk and secvm", Doc: "The baselines that a process with all the data computes beside the job."},
+			Default: "[pooled, alone]", Else: "[] with moments, and with pooled on one table or without a test; [pooled] with fedcfk and secvm", Doc: "The baselines that a process with all the data computes beside the job."},
 		{Key: "prediction", Value: section.Choice[Prediction]{Noun: "prediction", Dst: &j.Prediction, Known: []Prediction{Closed, Open}},
 			Default: "closed", Doc: "Closed destroys the encoders' secrets with the result. Open keeps them at the parties, which can encode new rows for the model later."},
 		{Key: "repeats", Value: section.Whole{Dst: &j.Repeats}, Else: "one run",

@@ -97,6 +97,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"secvm", "protocol", "{name: secvm, features: columns}", "protocol.bins", ""},
 	{"secvm", "", "", "protocol.hashes", "1"},
 	{"secvm", "protocol", "{name: secvm, features: columns}", "protocol.hashes", ""},
+	{"okra", "", "", "learner.cache_size", ""},
 	{"okra", "", "", "learner.class_weight", ""},
 	{"okra", "", "", "data.classes", ""},
 	{"secvm", "", "", "learner.class_weight", ""},
