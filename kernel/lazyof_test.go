@@ -49,3 +49,32 @@ func TestRowsSeveralTimes(t *testing.T) {
 		checkPanel(t, "rows twice", got.(kernel.Panels), []int{0, len(rows) - 1})
 	}
 }
+
+// TestBlocks: blocks are the rows of one large block, and no more than fit at a time.
+func TestBlocks(t *testing.T) {
+	x, _ := scattered(40, 5, 8)
+	src := kernel.Of(kernel.LinearGram(x), made(t, kernel.Spec{Name: "rbf", Gamma: 0.3}))
+	cols := make([]int, 1<<21) // two rows at a time
+	for i := range cols {
+		cols[i] = i % 40
+	}
+	rows, row, seen := []int{3, 1, 39, 0, 7}, make([]float64, 40), 0
+	kernel.Blocks(src, rows, cols, func(lo int, block linalg.Matrix[float64]) {
+		if lo != seen || block.Rows > 2 {
+			t.Errorf("%d rows from %d on, want 2 at most from %d on", block.Rows, lo, seen)
+		}
+		seen += block.Rows
+		for a := range block.Rows {
+			src.Row(rows[lo+a], row)
+			for j, v := range block.Row(a)[:80] {
+				if v != row[j%40] {
+					t.Fatalf("row %d, column %d is %v, want %v", lo+a, j, v, row[j%40])
+				}
+			}
+		}
+	})
+	if seen != len(rows) {
+		t.Errorf("%d rows, want %d", seen, len(rows))
+	}
+	kernel.Blocks(src, nil, nil, func(int, linalg.Matrix[float64]) { t.Error("a block of no rows") })
+}

@@ -120,10 +120,6 @@ func (t Problem) matrix(k kernel.Kernel) kernel.Source {
 	return kernel.Of(t.Gram, k)
 }
 
-// crossValues bounds the kernel values of held-out rows with the support that are in memory at
-// a time where no learner wants all: 32 MiB, or those of one row.
-const crossValues = 1 << 22
-
 // decided returns the method's decisions about the held-out rows.
 func (s *Solution) decided(all kernel.Source, test, support []int) linalg.Matrix[float64] {
 	if s.Decide != nil && len(test) > 0 {
@@ -132,13 +128,10 @@ func (s *Solution) decided(all kernel.Source, test, support []int) linalg.Matrix
 		all.Diagonal(diagonal)
 		return s.Decide(cross, linalg.At(diagonal, test))
 	}
-	room := linalg.New[float64](min(len(test), max(1, crossValues/max(1, len(support)))), len(support))
-	out := linalg.New[float64](len(test), s.Head.Decisions(room.Panel(0, 0)).Cols)
-	for lo := 0; lo < len(test); lo += room.Rows {
-		cross := room.Panel(0, min(room.Rows, len(test)-lo))
-		all.Block(test[lo:lo+cross.Rows], support, cross)
+	out := linalg.New[float64](len(test), s.Head.Decisions(linalg.New[float64](0, len(support))).Cols)
+	kernel.Blocks(all, test, support, func(lo int, cross linalg.Matrix[float64]) {
 		copy(out.Panel(lo, lo+cross.Rows).Data, s.Head.Decisions(cross).Data)
-	}
+	})
 	return out
 }
 

@@ -136,23 +136,9 @@ func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []
 	if err != nil {
 		return nil, renumber(err, in)
 	}
-	return newMachine(s.coef, s).decide(k, left, in), nil
-}
-
-// crossValues bounds the kernel values of rows to decide on with the support: 32 MiB at a time,
-// or those of one row.
-const crossValues = 1 << 22
-
-// decide returns the decisions on rows of k by a machine that was trained on the rows in.
-func (m *Machine) decide(k kernel.Source, rows, in []int) []float64 {
-	support, out := linalg.At(in, m.Support), make([]float64, 0, len(rows))
-	room := linalg.New[float64](min(len(rows), max(1, crossValues/max(1, len(support)))), len(support))
-	for lo := 0; lo < len(rows); lo += room.Rows {
-		cross := room.Panel(0, min(room.Rows, len(rows)-lo))
-		k.Block(rows[lo:lo+cross.Rows], support, cross)
-		out = append(out, m.Decisions(cross)...)
-	}
-	return out
+	m, out := newMachine(s.coef, s), make([]float64, len(left))
+	kernel.Blocks(k, left, linalg.At(in, m.Support), func(lo int, cross linalg.Matrix[float64]) { copy(out[lo:], m.Decisions(cross)) })
+	return out, nil
 }
 
 // oneSided returns the decision where all rows are of one class.

@@ -76,18 +76,18 @@ func (s Search) RunFor(dot linalg.Matrix[float64], cell int) (*Result, error) {
 	return s.RunOnFor(dot.Rows, materialized(dot), cell)
 }
 
-// RunOn is Run on the matrices of n rows that of returns, one kernel's at a time: of
-// kernel.Lazy's, say, which hold none.
-func (s Search) RunOn(n int, of func(kernel.Kernel) kernel.Source) (*Result, error) {
-	return s.run(n, of, -1)
+// RunOn is Run on the kernels' matrices of n rows that matrix returns, one at a time. A matrix may
+// hold no values, like a kernel.Lazy.
+func (s Search) RunOn(n int, matrix func(kernel.Kernel) kernel.Source) (*Result, error) {
+	return s.run(n, matrix, -1)
 }
 
 // RunOnFor is RunOn with the outputs of the given cell, as in RunFor.
-func (s Search) RunOnFor(n int, of func(kernel.Kernel) kernel.Source, cell int) (*Result, error) {
+func (s Search) RunOnFor(n int, matrix func(kernel.Kernel) kernel.Source, cell int) (*Result, error) {
 	if total := len(s.Kernels) * s.Learner.Settings(); cell < 0 || cell >= total {
 		return nil, fmt.Errorf("tune: there is no cell %d in a grid of %d", cell, total)
 	}
-	return s.run(n, of, cell)
+	return s.run(n, matrix, cell)
 }
 
 // materialized returns kernels' matrices of a Gram matrix, all in the same memory.
@@ -104,14 +104,14 @@ func materialized(dot linalg.Matrix[float64]) func(kernel.Kernel) kernel.Source 
 	}
 }
 
-func (s Search) run(n int, of func(kernel.Kernel) kernel.Source, wanted int) (*Result, error) {
+func (s Search) run(n int, matrix func(kernel.Kernel) kernel.Source, wanted int) (*Result, error) {
 	if err := s.check(n); err != nil {
 		return nil, err
 	}
 	r := &Result{}
 	tried := s.counter()
 	for i, k := range s.Kernels {
-		folds, err := s.tryFolds(of(k), tried)
+		folds, err := s.tryFolds(matrix(k), tried)
 		if err != nil {
 			return nil, fmt.Errorf("tune: kernel %d, %s: %w", i+1, k.Name(), err)
 		}

@@ -95,10 +95,10 @@ func shareOut(j *job.Job, load Loader) ([]Share, error) {
 	return shares, nil
 }
 
-// nobody is whose table it is where a job has no parties.
+// nobody holds the table of a job without parties.
 const nobody = "table"
 
-// owners lists those whose rows a job is about.
+// owners lists the holders of a job's rows.
 func owners(j *job.Job) []string {
 	if j.Parties() == nil {
 		return []string{nobody}
