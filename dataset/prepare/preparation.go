@@ -109,6 +109,17 @@ func (p *Preparation) Apply(f *Frame) (*dataset.Dense, error) {
 	return dataset.NewDense(m), nil
 }
 
+// Prepare returns a set with the numbers that Apply makes of its frame.
+func (p *Preparation) Prepare(set *dataset.Set, f *Frame) (*dataset.Set, error) {
+	table, err := p.Apply(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", set.Name, err)
+	}
+	made := *set
+	made.X, made.Columns = table, p.Names()
+	return &made, nil
+}
+
 // reads reports whether cells of two descriptions have one meaning.
 func (c Column) reads(other Column) bool {
 	return c.Name == other.Name && c.Type == other.Type && slices.Equal(c.Categories, other.Categories)

@@ -77,7 +77,13 @@ func save(p *pool.Rows, w *learner.Work, path string) (method.ModelFile, error) 
 	if m, err = m.Named(p.Columns); err != nil {
 		return method.ModelFile{}, err
 	}
+	var prepared []byte
+	if p.Prepared != nil {
+		prepared = p.Prepared.Encode()
+	}
 	hash := sha256.New()
-	err = disk.ReplaceBy(path, func(w io.Writer) error { return model.Encode(io.MultiWriter(w, hash), m) })
+	err = disk.ReplaceBy(path, func(w io.Writer) error {
+		return model.EncodePrepared(io.MultiWriter(w, hash), prepared, func(w io.Writer) error { return model.Encode(w, m) })
+	})
 	return method.ModelFile{Party: "pooled", Path: path, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }

@@ -26,6 +26,9 @@ func (p *Party) prepare() error {
 	return nil
 }
 
+// Preparation implements [method.Preparing].
+func (p *Party) Preparation() *prepare.Preparation { return p.Prepared }
+
 // PrepareAlone prepares the table of a holder of columns, and returns its scaling, which is empty
 // where the job has none.
 func PrepareAlone(j *job.Job, s method.Split) (method.Split, scale.Scaling, error) {
@@ -35,14 +38,11 @@ func PrepareAlone(j *job.Job, s method.Split) (method.Split, scale.Scaling, erro
 		if err != nil {
 			return s, scale.Scaling{}, fmt.Errorf("%s: %w", s.Set.Name, err)
 		}
-		table, err := made.Apply(f)
-		if err != nil {
-			return s, scale.Scaling{}, fmt.Errorf("%s: %w", s.Set.Name, err)
+		if s.Set, err = made.Prepare(s.Set, f); err != nil {
+			return s, scale.Scaling{}, err
 		}
-		set := *s.Set
-		set.X, set.Columns = table, made.Names()
-		s.Set, s.Prepared, places = &set, made, made.Numbers()
-		x = table.Columns(places)
+		s.Prepared, places = made, made.Numbers()
+		x = s.Set.X.Columns(places)
 		if made.Offset != nil {
 			return s, scale.Scaling{Offset: made.Offset, Factor: made.Factor}, nil
 		}

@@ -36,7 +36,8 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 		opened.Erase()
 		return nil, err
 	}
-	return w, nil
+	w.kept.Prepared, err = preparationOf(secret)
+	return w, err
 }
 
 // helping returns the work for a question with the part of the model that the job left here.
@@ -107,7 +108,11 @@ func (p *Party) prepareAnswer(w *work) error {
 	if err != nil {
 		return errUnusable(err)
 	}
-	return p.prepareFor(w, table.Set)
+	set, err := w.kept.Prepare(table.Set)
+	if err != nil {
+		return errUnusable(err)
+	}
+	return p.prepareFor(w, set)
 }
 
 // prepareFor prepares the party's part in a question about the rows of a table.

@@ -27,6 +27,7 @@ type work struct {
 	// Of a question about new rows, which is held like a job of its own.
 	inquiry  *control.Inquiry
 	opened   inquirer
+	kept     method.Keepsake // of the job that a question is about: its preparation
 	about    method.Question
 	question *question // at the party that asks
 }

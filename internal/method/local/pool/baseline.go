@@ -41,6 +41,8 @@ type Rows struct {
 	Test    []bool
 	Scaling scale.Scaling // empty: none
 	Columns []string      // their names, or nil
+	// Prepared made the rows of tables with a schema; nil without one.
+	Prepared *prepare.Preparation
 
 	raw linalg.Rows // not scaled
 }
@@ -54,6 +56,7 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 		return nil, err
 	}
 	p := &Rows{X: dataset.RowsOf(x.X), raw: dataset.RowsOf(x.X), Labels: slices.Concat(Labels(train, false), Labels(test, true))}
+	p.Prepared = train[0].Prepared
 	if p.Columns = train[0].Set.Columns; len(p.Columns) != x.X.Cols() {
 		p.Columns = nil
 	}
