@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/local/simulate"
@@ -272,6 +273,7 @@ func folder(out string) error {
 // has ended well, and the result last.
 func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	r := o.Result
+	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
 	for _, why := range r.Refused {
 		a.tell("a party would refuse: " + why)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Choice is the one cell of a job's grid with which the model is trained.
@@ -98,6 +99,8 @@ type Work struct {
 	Choice  *Choice // after step tune, or learn
 	Fitted  *Fitted // after step learn
 	Metrics Metrics // after step evaluate
+	// Assessment describes the same predictions after step evaluate; nil where there is no truth.
+	Assessment *Assessment
 }
 
 // Do takes step tune, learn or evaluate; learn takes tune if nobody has. counts returns a
@@ -116,10 +119,25 @@ func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part
 			w.Fitted, err = w.Choice.Fit(ctx, w.Problem, counts(step))
 		}
 	case "evaluate":
-		w.Metrics, err = w.Fitted.Measure()
+		err = w.evaluate(j.Seed)
 	default:
 		err = fmt.Errorf("%s: no step %s", j.Protocol.Name(), step)
 	}
+	return err
+}
+
+// evaluate measures and assesses the predictions.
+func (w *Work) evaluate(seed uint64) error {
+	var err error
+	if w.Metrics, err = w.Fitted.Measure(); err != nil {
+		return err
+	}
+	train, _ := w.Problem.Rows()
+	var labels []string
+	if w.Problem.Labels != nil {
+		labels = linalg.At(w.Problem.Labels, train)
+	}
+	w.Assessment, err = w.Fitted.Assess(labels, seed)
 	return err
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // masked are the keys whose values differ from run to run.
-var masked = []string{"cpu_s", "peak_rss_bytes", "pid", "processes"}
+var masked = []string{"cpu_s", "date", "peak_rss_bytes", "pid", "processes", "version"}
 
 // longest is the length of the longest list that is written out.
 const longest = 24
