@@ -27,6 +27,7 @@ type Job struct {
 	Kernel     Kernel       // of a grid, the first
 	Learner    Named        // of a grid, the first
 	Grid       Grid         // empty unless the file has lists to choose from
+	Scoring    Scoring      // by which a grid's cell is chosen
 	Compare    []Comparison // in the order of [Comparisons]
 	Prediction Prediction
 	Repeats    int  // runs on other partitions and splits; 0 for one run
@@ -168,6 +169,7 @@ func (j *Job) file(r *Reader) *section.Section {
 
 func (j *Job) spec(r *Reader) *section.Section {
 	kernels, learners := j.Kernels(), j.Learners()
+	ofClasses, ofNumbers := Scorings()
 	return &section.Section{Name: "spec", Fields: []section.Field{
 		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and the split. Secrets never depend on it."},
 		{Key: "data", Value: j.Data.Section(), Need: "add data: with source and label", Doc: "The rows, and how the parties hold them."},
@@ -175,6 +177,8 @@ func (j *Job) spec(r *Reader) *section.Section {
 		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, kernelSection}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
 			Doc: "The kernel, or several to choose from."},
 		{Key: "learner", Value: sweep[Named]{&learners, r.learner}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner and its settings."},
+		{Key: "scoring", Value: section.Choice[Scoring]{Noun: "score", Dst: &j.Scoring, Known: slices.Concat(ofClasses, ofNumbers)},
+			Else: "accuracy of classes, r2 of numbers", Doc: "The metric whose mean over the folds chooses a cell of the grid: the highest, or the lowest rmse or mae."},
 		{Key: "compare", Value: section.Choices[Comparison]{Noun: "comparison", Dst: &j.Compare, Known: Comparisons()},
 			Default: "[pooled, alone]", Else: "[] with moments, and with pooled on one table or without a test; [pooled] with fedcfk and secvm", Doc: "The baselines that a process with all the data computes beside the job."},
 		{Key: "prediction", Value: section.Choice[Prediction]{Noun: "prediction", Dst: &j.Prediction, Known: []Prediction{Closed, Open}},
@@ -188,7 +192,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
-		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.check, j.finishSpread, j.finishLabels} {
+		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.check, j.finishSpread, j.finishLabels, j.finishScoring} {
 			if err := finish(in); err != nil {
 				return err
 			}
@@ -352,7 +356,7 @@ func (j *Job) finishLabels(in *section.Place) error {
 	case j.Data.Label == "":
 		j.Data.Label = NoLabel
 	}
-	if j.Data.Folds > 0 && task.Score == "" {
+	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {
 		return in.Refuse("data", "folds go by accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
 	}
 	if j.Data.Classes != nil && (j.Data.Label == NoLabel || !task.Classes && needs) {

@@ -67,6 +67,12 @@ func chosen(plain *job.Job, s *Searched, best int) *Choice {
 	c := &Choice{Job: plain.At(best), searched: s}
 	for i, cell := range s.Cells {
 		one := plain.At(i)
+		if loses(plain.Task().Score) { // the search looks for the highest
+			cell.Mean = -cell.Mean
+			for k := range cell.Scores {
+				cell.Scores[k] = -cell.Scores[k]
+			}
+		}
 		c.Grid = append(c.Grid, Cell{
 			Kernel: one.Kernel.Spec(), Numbers: NumbersOf(one.Learner), Score: plain.Task().Score, Folds: cell.Scores, Mean: cell.Mean,
 			Correct: cell.Correct, Rows: s.Rows(), Best: i == best,

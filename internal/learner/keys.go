@@ -1,6 +1,8 @@
 package learner
 
 import (
+	"go.yaml.in/yaml/v3"
+
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/learn/svm"
 )
@@ -39,6 +41,29 @@ func tolKey(dst *float64) section.Field {
 func weightKey(dst *map[string]float64, doc string) section.Field {
 	return section.Field{Key: "class_weight", Value: section.Weights{Dst: dst}, Else: "1 for each class", Doc: doc}
 }
+
+// balance reads weights, or the word balanced.
+type balance struct {
+	section.Weights
+	on *bool
+}
+
+func (v balance) Decode(key string, n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode && n.Value == "balanced" {
+		*v.on = true
+		return nil
+	}
+	return v.Weights.Decode(key, n)
+}
+
+func (v balance) Encode() *yaml.Node {
+	if *v.on {
+		return section.Word("balanced")
+	}
+	return v.Weights.Encode()
+}
+
+func (v balance) Form() string { return "balanced, or " + v.Weights.Form() }
 
 func probabilityKey(dst *bool) section.Field {
 	return section.Field{Key: "probability", Value: section.Yes{Dst: dst}, Default: "false", Doc: "Calibrates the model, which then gives the probability of each class."}

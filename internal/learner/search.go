@@ -172,13 +172,17 @@ func Mean(all []Metrics) Metrics {
 	return mean
 }
 
-// ErrNoScore reports numbers that are all equal, so that r2 has no value.
-var ErrNoScore = errors.New("the numbers of a fold are all the same, so that r2 has no value; use fewer folds")
+// ErrNoScore reports a fold that the score has no value on: numbers that are all equal have no
+// r2, and rows that lack a class have no auc.
+var ErrNoScore = errors.New("has no value on a fold, whose numbers are all the same or whose rows lack a class; use fewer folds")
+
+// loses reports whether less of a score is better.
+func loses(score string) bool { return score == "rmse" || score == "mae" }
 
 // learner returns the function that tries the methods on folds of the given rows, until it is
 // interrupted.
 func (t Problem) learner(methods []Solver, rows []int, score string, interrupt func() error) tune.Learner {
-	if s, can := methods[0].(joint); can {
+	if s, can := methods[0].(joint); can && score == "accuracy" {
 		if all := s.together(t, methods, rows, interrupt); all != nil {
 			return all
 		}
@@ -230,7 +234,10 @@ func (f *Fitted) trial(score string) (tune.Trial, error) {
 	}
 	value, has := m[score]
 	if !has {
-		return tune.Trial{}, ErrNoScore
+		return tune.Trial{}, fmt.Errorf("%s %w", score, ErrNoScore)
+	}
+	if loses(score) {
+		value = -value
 	}
 	t := tune.Trial{Score: value, Outputs: f.Decisions}
 	if !f.Discrete() {

@@ -47,6 +47,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "", "", "protocol.added", ""},
 	{"okra", "", "", "protocol.preparation", ""},
 	{"okra", "", "", "repeats", ""},
+	{"okra", "", "", "scoring", ""},
 	{"okra", "", "", "link", ""},
 	{"okra", "link", "{rate: 1e6}", "link.latency", ""},
 	{"okra", "link", "{rate: 1e6}", "link.loss", ""},
