@@ -110,20 +110,20 @@ func (a *app) loader() partition.Loader {
 
 // simulateJob runs a job, or all runs of a job that repeats. The first run's models stay.
 func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (Result, error) {
-	return a.launch(j, out, func(dir string) (*method.Result, error) { return a.simulateAll(ctx, j, dir, seed) })
+	return a.launch(j, out, func(dir string) (outcome, error) { return a.simulateAll(ctx, j, dir, seed) })
 }
 
 // simulateAll makes all runs of a job, and leaves the first run's files in dir.
-func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (*method.Result, error) {
+func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (outcome, error) {
 	first, err := a.simulateRun(ctx, j.Repeat(0), dir, seed)
 	if err == nil && j.Repeats > 0 {
-		first.Repeats, err = a.repeat(ctx, j, first, dir, seed)
+		first.Repeats, err = a.repeat(ctx, j, first.Result, dir, seed)
 	}
 	return first, err
 }
 
 // launch warns, runs a job in a temporary folder, and leaves the results in out.
-func (a *app) launch(j *job.Job, out string, run func(dir string) (*method.Result, error)) (_ Result, err error) {
+func (a *app) launch(j *job.Job, out string, run func(dir string) (outcome, error)) (_ Result, err error) {
 	if m, warns := local.Of(a.local, j).(local.Warned); warns {
 		for _, line := range m.Warnings(j) {
 			a.tell("warning: " + line)
@@ -138,7 +138,7 @@ func (a *app) launch(j *job.Job, out string, run func(dir string) (*method.Resul
 	if err != nil {
 		return nil, err
 	}
-	return a.finish(j, outcome{Result: result}, out)
+	return a.finish(j, result, out)
 }
 
 // repeat makes all runs of a job after the first, each in a folder and with secrets of its own.
@@ -154,26 +154,26 @@ func (a *app) repeat(ctx context.Context, j *job.Job, first *method.Result, dir 
 		if err != nil {
 			return nil, fmt.Errorf("run %d of %d: %w", i+1, j.Repeats, err)
 		}
-		seeds, runs = append(seeds, run.Seed), append(runs, r)
+		seeds, runs = append(seeds, run.Seed), append(runs, r.Result)
 	}
 	return method.RepeatsOf(seeds, runs), nil
 }
 
 // simulateRun makes one run, and leaves its files in dir.
-func (a *app) simulateRun(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (*method.Result, error) {
+func (a *app) simulateRun(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (outcome, error) {
 	if m, played := local.Of(a.local, j).(local.Played); played {
-		return orAbandon(ctx, func() (*method.Result, error) { return a.play(ctx, j, m, a.library().Ratings, dir, seed) })
+		return orAbandon(ctx, func() (outcome, error) { return a.play(ctx, j, m, a.library().Ratings, dir, seed) })
 	}
 	shares, err := partition.Shares(j, a.loader())
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
 	defer a.collectSooner(shares)()
-	return orAbandon(ctx, func() (*method.Result, error) { return a.compared(ctx, j, shares, dir, seed) })
+	return orAbandon(ctx, func() (outcome, error) { return a.compared(ctx, j, shares, dir, seed) })
 }
 
 // play has everybody in this process run a job. The result counts what the process has used.
-func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func(source string) (*dataset.Ratings, error), dir string, seed func(string) [32]byte) (*method.Result, error) {
+func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func(source string) (*dataset.Ratings, error), dir string, seed func(string) [32]byte) (outcome, error) {
 	cpu, _ := daemon.Usage()
 	bars := a.progress()
 	defer bars.Close()
@@ -183,12 +183,12 @@ func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func
 		Dir: dir, Seed: seed, Progress: func(p protocol.Progress) { bars.Step("", p) },
 	})
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
 	result.Refused = partition.Refusals(j, nil, 0)
 	used, peak := daemon.Usage()
 	result.Timings["cpu_s"], result.PeakRSS, result.Processes = used-cpu, peak, []int{os.Getpid()}
-	return result, nil
+	return outcome{Result: result}, nil
 }
 
 // collectSooner has garbage collected when it is a quarter of the memory in use,
@@ -210,16 +210,16 @@ func (a *app) collectSooner(shares []partition.Share) (undo func()) {
 }
 
 // compared runs the job and what it asks to be compared with.
-func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (*method.Result, error) {
+func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (outcome, error) {
 	cpu, _ := daemon.Usage()
 	result, decided, err := a.runSimulation(ctx, j, shares, dir, seed)
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
 	runtime.GC() // the federation's Gram matrix makes room for the comparison's
 	began := time.Now()
 	if err := baseline.Compare(ctx, a.local, j, shares, decided, result); err != nil {
-		return nil, err
+		return outcome{}, err
 	}
 	result.Refused = partition.Refusals(j, shares, result.Training+result.HeldOut)
 	// One process did everybody's work, so the parties' own counts overlap.
@@ -227,7 +227,8 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	result.Timings["cpu_s"], result.PeakRSS = used-cpu, peak
 	addComparison(result, time.Since(began))
 	result.Processes = []int{os.Getpid()}
-	return result, nil
+	table, err := sheetOf(j, shares, decided)
+	return outcome{Result: result, table: table}, err
 }
 
 // addComparison adds the launching process's work after the job to its times.
@@ -280,6 +281,9 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	if err := adopt(r, out); err != nil {
 		return nil, err
 	}
+	if o.Predictions, err = saveTable(out, o.table); err != nil {
+		return nil, err
+	}
 	text, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("the result does not marshal: %w", err)
@@ -291,6 +295,23 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 		return nil, err
 	}
 	return o, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
+}
+
+// saveTable writes the predictions of held-out rows into a folder and returns their path. Without
+// any, a table of an earlier run goes.
+func saveTable(folder string, s *sheet) (string, error) {
+	path := filepath.Join(folder, "predictions.csv")
+	if s == nil {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", fmt.Errorf("an earlier run's predictions: %w", err)
+		}
+		return "", nil
+	}
+	text, err := s.encode()
+	if err != nil {
+		return "", err
+	}
+	return path, disk.Replace(path, text)
 }
 
 // adopt copies the models, and other files that the result names, out of the temporary
