@@ -41,8 +41,8 @@ func (g *Graph) validate() error {
 
 // Geometry of a graph, in units of the view box.
 const (
-	graphLeft   = 52
-	graphRight  = 348
+	graphLeft   = 66
+	graphRight  = 346
 	graphTop    = 10
 	graphBottom = 260
 	graphNames  = 306 // base line of the first name below the axis
@@ -71,10 +71,10 @@ func (g *Graph) drawn() *drawing {
 	across := func(v float64) float64 { return round1(graphLeft + (graphRight-graphLeft)*x.place(v)) }
 	up := func(v float64) float64 { return round1(graphBottom - (graphBottom-graphTop)*y.place(v)) }
 	for _, v := range x.levels() {
-		d.Across = append(d.Across, mark{across(v), x.text(v)})
+		d.Across = append(d.Across, mark{across(v), levelText(x, v)})
 	}
 	for _, v := range y.levels() {
-		d.Up = append(d.Up, mark{up(v), y.text(v)})
+		d.Up = append(d.Up, mark{up(v), levelText(y, v)})
 	}
 	for k, l := range g.Lines {
 		s := stroke{Name: l.Name, Class: lineClass(k), Dashed: l.Dashed, Base: graphNames + k*bandHeight}
@@ -106,8 +106,29 @@ func axisOf(lines []Line) Scale {
 	if least >= 0 && most <= 1 {
 		return Scale{}
 	}
-	if least == most {
-		least, most = least-1, most+1
+	return even(least, most)
+}
+
+// even returns a scale of four equal steps around two values: each step is 1, 2, 2.5 or 5 times
+// a power of ten.
+func even(least, most float64) Scale {
+	if !(most > least) { // a single value: somewhere around it
+		least, most = least-0.5, least+0.5
 	}
-	return Scale{Least: least, Most: most}
+	for power := math.Floor(math.Log10((most - least) / 4)); ; power++ {
+		for _, unit := range []float64{1, 2, 2.5, 5} {
+			step := unit * math.Pow(10, power)
+			if low := math.Floor(least/step) * step; low+4*step >= most {
+				return Scale{Least: low, Most: low + 4*step}
+			}
+		}
+	}
+}
+
+// levelText writes a level of an even scale: without the rounding that sums leave.
+func levelText(s Scale, v float64) string {
+	if step := (s.Most - s.Least) / 4; step > 0 {
+		v = math.Round(v/step*10) / 10 * step
+	}
+	return s.text(v)
 }

@@ -23,24 +23,25 @@ func figureTables(m learner.Metrics, a *learner.Assessment) []titled {
 	}
 	var list []titled
 	if len(a.Intervals) > 0 {
-		list = append(list, titled{"Figures on the held-out rows, with 95 % bootstrap intervals", intervalTable(m, a)})
+		list = append(list, titled{title: "Figures on the held-out rows, with 95 % bootstrap intervals", table: intervalTable(m, a)})
 	}
 	if a.Confusion != nil && len(a.Confusion.Classes) <= matrixShown {
-		list = append(list, titled{"Held-out rows by their class, and by the class that they were predicted to be", confusionTable(a.Confusion)})
+		list = append(list, titled{"Held-out rows by their class, and by the class that they were predicted to be", confusionTable(a.Confusion), true})
 	}
 	if a.PerClass != nil {
-		list = append(list, titled{"Each class against the rest", classTable(a)})
+		list = append(list, titled{title: "Each class against the rest", table: classTable(a)})
 	}
 	if a.Residuals != nil {
-		list = append(list, titled{"Residuals: the truth less the prediction", residualTable(a.Residuals)})
+		list = append(list, titled{title: "Residuals: the truth less the prediction", table: residualTable(a.Residuals)})
 	}
 	return list
 }
 
 // titled is a table with a title.
 type titled struct {
-	title string
-	table *tableOf
+	title  string
+	table  *tableOf
+	matrix bool // a page draws it
 }
 
 // figures prints the tables.

@@ -37,7 +37,7 @@ func page(j *job.Job, o outcome) report.Run {
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
 		},
 		Grid:    reportGrid(r.Grid),
-		Metrics: metricNames(r.Metrics),
+		Metrics: tableNames(r.Metrics),
 		Scores:  o.scored(),
 		Unit:    o.unit(),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
@@ -67,6 +67,7 @@ func page(j *job.Job, o outcome) report.Run {
 	if r.Repeats != nil {
 		run.Boxes = append(run.Boxes, o.boxes(run.Metrics[0]))
 	}
+	o.addFigures(&run)
 	if o.bySums != nil {
 		run.Summary = append(run.Summary, report.Row{Label: "By sums", Value: o.bySums.said})
 	}

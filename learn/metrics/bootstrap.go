@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -60,20 +59,19 @@ func Bootstrap(strata []int, seed uint64, count int, figures func(times []int, v
 	return out, nil
 }
 
-// grouped returns the rows of each stratum, ascending.
+// grouped returns the rows of each stratum, ascending, the lowest stratum first.
 func grouped(strata []int) ([][]int, error) {
 	if err := sameRows(len(strata), len(strata)); err != nil {
 		return nil, err
 	}
 	var groups [][]int
+	place := make(map[int]int)
+	for i, s := range slices.Compact(slices.Sorted(slices.Values(strata))) {
+		place[s] = i
+		groups = append(groups, nil)
+	}
 	for row, s := range strata {
-		if s < 0 || s >= len(strata) {
-			return nil, fmt.Errorf("metrics: row %d is of stratum %d; number strata from 0, below the number of rows", row, s)
-		}
-		for len(groups) <= s {
-			groups = append(groups, nil)
-		}
-		groups[s] = append(groups[s], row)
+		groups[place[s]] = append(groups[place[s]], row)
 	}
 	return groups, nil
 }
