@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,7 +113,8 @@ func value(v float64, err error) *float64 {
 }
 
 func (a *app) predict() *cobra.Command {
-	var home, job, others string
+	var home, job, others, out string
+	var asCSV bool
 	var columns catalogue.Columns
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA | predict --job ID DATA",
@@ -130,7 +132,10 @@ job, or in the table that they call --source. A row that one of the parties lack
 has no answer.
 
 DATA can be anything that a job's source can be: a file, a folder of images, a name
-in the data folder, or a part of these. mercer data info explains the parts.`,
+in the data folder, or a part of these. mercer data info explains the parts. A dash
+(-) reads CSV from standard input. --csv prints a table with a header: id, class or
+number, scores, and the probabilities of a calibrated model. --out writes that table
+into a file.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[job != ""]; len(given) != want {
@@ -139,35 +144,56 @@ in the data folder, or a part of these. mercer data info explains the parts.`,
 			return nil
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			if job != "" {
-				return a.predictByJob(ctx, question{home, job, args[0], others}, columns)
-			}
-			if others != "" {
+			if others != "" && job == "" {
 				return nil, usage("--source is for jobs whose columns several parties hold; give --job ID, or leave it out")
 			}
-			return a.predictByFile(args[0], args[1], columns)
+			r, err := a.predictBy(ctx, question{home, job, args[len(args)-1], others}, args[0], columns)
+			switch {
+			case err != nil:
+				return nil, err
+			case out != "":
+				return r.save(out)
+			case asCSV:
+				return answerTable{r}, nil
+			}
+			return r, nil
 		}),
 	}
 	a.homeFlag(cmd, &home)
 	cmd.Flags().StringVar(&job, "job", "", "id of the job whose model answers")
 	cmd.Flags().StringVar(&others, "source", "", "name by which the other parties know their table of these rows")
+	cmd.Flags().BoolVar(&asCSV, "csv", false, "print a CSV table")
+	cmd.Flags().StringVar(&out, "out", "", "CSV file to write; default none")
 	columnFlags(cmd, &columns)
 	return cmd
+}
+
+// predictBy asks a job or uses a model file.
+func (a *app) predictBy(ctx context.Context, q question, path string, columns catalogue.Columns) (r predictResult, err error) {
+	data, done, err := a.dataOrInput(q.data)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	shown := q.data
+	if q.data = data; q.job != "" {
+		return a.predictByJob(ctx, q, columns)
+	}
+	return a.predictByFile(path, data, shown, columns)
 }
 
 // question names what to ask, and whom.
 type question struct{ home, job, data, source string }
 
 // predictByJob asks through this home's party.
-func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Columns) (Result, error) {
+func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Columns) (r predictResult, err error) {
 	if _, err := job.ParseID(q.job); err != nil {
-		return nil, usage("%w", err)
+		return r, usage("%w", err)
 	}
 	set, err := a.library().Load(q.data, columns)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	var r predictResult
 	err = client(q.home, func(c *admin.Client) error {
 		p, err := c.Predict(ctx, q.job, set, q.source)
 		r = newPrediction(p, set)
@@ -176,36 +202,40 @@ func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Co
 	return r, err
 }
 
-// predictByFile uses a model file.
-func (a *app) predictByFile(path, data string, columns catalogue.Columns) (Result, error) {
+// predictByFile uses a model file. It looks for the file first: a mistake in its name is not a
+// mistake in the data. shown names the data in messages.
+func (a *app) predictByFile(path, data, shown string, columns catalogue.Columns) (r predictResult, err error) {
+	if _, err := os.Stat(path); err != nil {
+		return r, usage("the model cannot be read: %w", err)
+	}
 	set, err := a.library().Load(data, columns)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	m, err := openPredictor(path, set.X.Cols())
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	if width := m.Width(); width > 0 {
-		arranged, err := like(m, data, set)
+		arranged, err := like(m, shown, set)
 		if err != nil {
 			e := usage("%w", err)
 			if set.Labels != nil && columns.Label == "" && set.X.Cols()+1 == width { // new rows often have no labels
 				e.Hint = "one column was taken for the labels; --label none says that there are none"
 			}
-			return nil, e
+			return r, e
 		}
 		set = arranged
 	}
 	if !a.json && (m.Columns() == nil) != (set.Columns == nil) {
-		a.tell(byPosition(path, data, m))
+		a.tell(byPosition(path, shown, m))
 	}
 	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())
 	if errors.Is(err, model.ErrUnscaled) {
-		return nil, usage("%s: %w", path, err)
+		return r, usage("%s: %w", path, err)
 	}
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	return newPrediction(admin.NewPrediction(m.Reading(), decisions), set), nil
 }
