@@ -74,8 +74,8 @@ func (s *sheet) addNumbers(names []string, values [][]float64) {
 	}
 }
 
-// scoreNames names the numbers that a model gives for a row: those of a pair of classes are
-// above 0 for the first.
+// scoreNames names the numbers that a model gives for a row: a pair's number is above 0 for the
+// first class.
 func scoreNames(shape model.Shape, classes []string, n int) []string {
 	var names []string
 	switch {
@@ -138,7 +138,7 @@ func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, e
 func (s *sheet) numbered() { s.add("row", ordinals(len(s.rows))) }
 
 // places returns the function that names held-out rows by party, place in the party's table
-// and id. It falls back on numbers where the outcome's rows are not those of the shares in order.
+// and id. It falls back on numbers where the outcome's rows do not stand in the order of the shares.
 func places(shares []partition.Share, splits []method.Split, o *method.Outcome) func(*sheet) {
 	var party, row, id, labels []string
 	for k, split := range splits {

@@ -47,7 +47,7 @@ func precisionGraph(curves []learner.ClassCurves) report.Graph {
 	return g
 }
 
-// shownCurves are those that a graph has room for; the table of classes has all.
+// shownCurves returns the curves that a graph has room for; the table of classes has all.
 func shownCurves(curves []learner.ClassCurves) []learner.ClassCurves {
 	const room = 4
 	return curves[:min(room, len(curves))]
