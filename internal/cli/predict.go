@@ -205,8 +205,12 @@ func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Co
 // predictByFile uses a model file. It looks for the file first: a mistake in its name is not a
 // mistake in the data. shown names the data in messages.
 func (a *app) predictByFile(path, data, shown string, columns catalogue.Columns) (r predictResult, err error) {
-	if _, err := os.Stat(path); err != nil {
+	there, err := os.Open(path)
+	if err != nil {
 		return r, usage("the model cannot be read: %w", err)
+	}
+	if err := there.Close(); err != nil {
+		return r, err
 	}
 	set, err := a.library().Load(data, columns)
 	if err != nil {
