@@ -114,7 +114,9 @@ func (m *Random) Features() int { return m.spec.Solution.Weights.Cols }
 
 // Scaling returns how rows are scaled; known is false where they are, and the file does not say
 // how.
-func (m *Random) Scaling() (s *Scale, known bool) { return m.spec.Scale, m.spec.Scale != nil || !m.spec.Scaled }
+func (m *Random) Scaling() (s *Scale, known bool) {
+	return m.spec.Scale, m.spec.Scale != nil || !m.spec.Scaled
+}
 
 // Width returns how many columns a row has, 0 if that is not known.
 func (m *Random) Width() int { return m.spec.Width }

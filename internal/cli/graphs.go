@@ -67,7 +67,8 @@ func calibrationGraph(a *learner.Assessment) report.Graph {
 	return g
 }
 
-// benefitGraph leaves out what acting always costs more than it could gain.
+// benefitGraph leaves out the part far below 0, where acting costs more than it could gain: it would
+// press the rest together.
 func benefitGraph(a *learner.Assessment) report.Graph {
 	g := report.Graph{Title: "Decision curve for " + a.Positive, X: "probability from which to act", Y: "net benefit"}
 	model, all := report.Trace{Name: "by the model"}, report.Trace{Name: "always", Dashed: true}
@@ -76,10 +77,19 @@ func benefitGraph(a *learner.Assessment) report.Graph {
 		most = max(most, b.Model, b.All)
 	}
 	for _, b := range a.Benefit {
-		model.X, model.Y = append(model.X, b.Threshold), append(model.Y, max(b.Model, -most/2))
-		all.X, all.Y = append(all.X, b.Threshold), append(all.Y, max(b.All, -most/2))
+		if b.Model >= -most/2 {
+			model.X, model.Y = append(model.X, b.Threshold), append(model.Y, b.Model)
+		}
+		if b.All >= -most/2 {
+			all.X, all.Y = append(all.X, b.Threshold), append(all.Y, b.All)
+		}
 	}
-	g.Lines = []report.Trace{model, all, {Name: "never", X: []float64{0, 1}, Y: []float64{0, 0}, Dashed: true}}
+	for _, line := range []report.Trace{model, all} {
+		if len(line.X) > 0 {
+			g.Lines = append(g.Lines, line)
+		}
+	}
+	g.Lines = append(g.Lines, report.Trace{Name: "never", X: []float64{0, 1}, Y: []float64{0, 0}, Dashed: true})
 	return g
 }
 

@@ -19,7 +19,7 @@ const (
 	matrixClasses  = 100
 	binsOfCurve    = 10
 	residualBins   = 20
-	intervalEffort = 1 << 18 // held-out rows times classes, in each sample of a bootstrap
+	intervalEffort = 1 << 17 // held-out rows times classes, in each sample of a bootstrap
 )
 
 // Assessment describes predictions about held-out rows beyond the metrics. A part without a
