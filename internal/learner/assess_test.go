@@ -117,7 +117,7 @@ func mustNumbers(t *testing.T, labels []string) []float64 {
 
 // A one-class machine is assessed where labels say what is inside.
 func TestAssessOneClass(t *testing.T) {
-	l := Spec{Kernel: rbf(t), Solver: OneClass{svm.NuParams{Nu: 0.2}}}
+	l := Spec{Kernel: rbf(t), Solver: OneClass{NuParams: svm.NuParams{Nu: 0.2}}}
 	task := line(20, nil, 1, 1.1, 0.9, 1.2, 0.8, 1, 1.1, 0.9, 1.2, 0.8, 1, 1.1, 0.9, 1.2, 0.8, 1, 1.1, 0.9, 1.2, 0.8, 1, 50, -50, 1.05)
 	if _, _, a := assessed(t, task, l); a != nil {
 		t.Errorf("assessed without labels: %+v", a)
