@@ -199,3 +199,6 @@ func log1p(x float64) float64 {
 	}
 	return float64(exactmath.Log(u)*x) / float64(u-1)
 }
+
+// prepared names a column that is made of another one.
+func (c Column) prepared(what string) string { return c.Name + "_" + what }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Table describes a table that is read.
@@ -327,4 +328,18 @@ func (r *reader) set() *dataset.Set {
 		s.X = r.frame.numbers()
 	}
 	return s
+}
+
+// errWords refuses a column with as many words as rows.
+func errWords(c Column) error {
+	return fmt.Errorf("column %s has more than %d different words; a category has few: list its categories, or leave the column out of the schema", dataset.Quote(c.Name), maxWords)
+}
+
+// numbers returns the cells of a frame without gaps and categories as a table.
+func (f *Frame) numbers() *dataset.Dense {
+	m := linalg.New[float64](f.rows, len(f.schema))
+	for i := range f.rows {
+		copy(m.Row(i), f.row(i))
+	}
+	return dataset.NewDense(m)
 }

@@ -156,7 +156,7 @@ func (a *app) repeat(ctx context.Context, j *job.Job, first *method.Result, dir 
 		}
 		seeds, runs = append(seeds, run.Seed), append(runs, r.Result)
 	}
-	return method.RepeatsOf(seeds, runs), nil
+	return repeatsOf(seeds, runs), nil
 }
 
 // simulateRun makes one run, and leaves its files in dir.

@@ -199,6 +199,9 @@ func (v schemaMap) Encode() *yaml.Node {
 
 func (v schemaMap) Form() string { return "a map such as {age: {range: [0, 120]}}" }
 
+// Each declares the keys of every column, for the documents.
+func (v schemaMap) Each() *section.Section { return columnOf{&prepare.Column{}}.Section() }
+
 // columnOf is the description of one column.
 type columnOf struct{ *prepare.Column }
 

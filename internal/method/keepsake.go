@@ -79,19 +79,6 @@ func DecodeKeepsake(b []byte) (Keepsake, error) {
 	return k, r.Close("method: keepsake")
 }
 
-// Prepare makes numbers of a table that was read by the kept schema.
-func (k Keepsake) Prepare(set *dataset.Set) (*dataset.Set, error) {
-	f, typed := set.X.(*prepare.Frame)
-	if !typed {
-		return set, nil
-	}
-	made, err := prepare.Decode(k.Prepared)
-	if err != nil {
-		return nil, err
-	}
-	return made.Prepare(set, f)
-}
-
 // Opener finds the method that opens a keepsake.
 func Opener(list []Method, k Keepsake) (Answering, error) {
 	for _, one := range list {

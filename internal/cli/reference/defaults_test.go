@@ -101,6 +101,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "", "", "learner.cache_size", ""},
 	{"okra", "", "", "learner.class_weight", ""},
 	{"okra", "", "", "data.classes", ""},
+	{"okra", "", "", "data.schema", ""},
 	{"secvm", "", "", "learner.class_weight", ""},
 	{"fdskl", "", "", "learner.rate", ""},
 	{"fdskl", "protocol.training", "faithful", "learner.rate", "4"},

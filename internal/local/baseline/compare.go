@@ -11,7 +11,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 )
@@ -68,7 +67,7 @@ func staying(j *job.Job, shares []partition.Share) (*job.Job, []partition.Share)
 // its order.
 func ownRows(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) ([]method.Split, error) {
 	if j.Data.Partition.By == job.Columns {
-		return columnsInOrder(j, shares, o, r)
+		return partition.InOrder(j, shares, o.Rows, r.Training)
 	}
 	return partition.Splits(j, shares)
 }
@@ -227,18 +226,4 @@ func onlyWeightsOf(j *job.Job, s method.Split) *job.Job {
 		alone.Learner.Values = w.Only(pool.Labels([]method.Split{s}, false))
 	}
 	return &alone
-}
-
-// columnsInOrder returns each party's columns of the job's rows, prepared as the party does.
-func columnsInOrder(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) ([]method.Split, error) {
-	splits, err := partition.InOrder(shares, o.Rows, r.Training)
-	if err != nil || !j.Data.Prepares() {
-		return splits, err
-	}
-	for i := range splits {
-		if splits[i], _, err = columns.PrepareAlone(j, splits[i]); err != nil {
-			return nil, err
-		}
-	}
-	return splits, nil
 }

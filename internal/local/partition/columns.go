@@ -173,8 +173,8 @@ func numbers(n int) []string {
 	return list
 }
 
-// InOrder returns each party's columns of the job's rows.
-func InOrder(shares []Share, ids []string, training int) ([]method.Split, error) {
+// InOrder returns each party's columns of the job's rows, prepared as the party does.
+func InOrder(j *job.Job, shares []Share, ids []string, training int) ([]method.Split, error) {
 	test := make([]bool, len(ids))
 	for i := training; i < len(test); i++ {
 		test[i] = true
@@ -194,6 +194,13 @@ func InOrder(shares []Share, ids []string, training int) ([]method.Split, error)
 			rows[i] = row
 		}
 		splits[k] = method.Split{Set: s.Table.Set.Subset(rows), Test: test}
+		if !j.Data.Prepares() {
+			continue
+		}
+		var err error
+		if splits[k], _, err = columns.PrepareAlone(j, splits[k]); err != nil {
+			return nil, err
+		}
 	}
 	return splits, nil
 }
