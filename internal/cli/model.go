@@ -47,8 +47,18 @@ func isLIBSVM(b *bufio.Reader) bool {
 	return model.IsLIBSVM(head)
 }
 
-// open reads a file, and says what is wrong with it.
+// open reads the model in a file, behind the preparation that may stand before it.
 func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
+	return openWhole(path, func(b *bufio.Reader) (m T, err error) {
+		if _, err := model.CutPrepared(b); err != nil {
+			return m, err
+		}
+		return read(b)
+	})
+}
+
+// openWhole reads a file, and says what is wrong with it.
+func openWhole[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return m, usage("the model cannot be read: %w", err)

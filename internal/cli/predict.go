@@ -113,7 +113,7 @@ func value(v float64, err error) *float64 {
 }
 
 func (a *app) predict() *cobra.Command {
-	var home, job, others, out string
+	var home, job, others, as, out string
 	var asCSV bool
 	var columns catalogue.Columns
 	cmd := &cobra.Command{
@@ -135,7 +135,11 @@ DATA can be anything that a job's source can be: a file, a folder of images, a n
 in the data folder, or a part of these. mercer data info explains the parts. A dash
 (-) reads CSV from standard input. --csv prints a table with a header: id, class or
 number, scores, and the probabilities of a calibrated model. --out writes that table
-into a file.`,
+into a file.
+
+Where the job had a schema, the new table is read and prepared by it, with the fills
+and categories of the training. --as names the table of this home's catalogue whose
+columns, words and units DATA has.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[job != ""]; len(given) != want {
@@ -147,7 +151,7 @@ into a file.`,
 			if others != "" && job == "" {
 				return nil, usage("--source is for jobs whose columns several parties hold; give --job ID, or leave it out")
 			}
-			r, err := a.predictBy(ctx, question{home, job, args[len(args)-1], others}, args[0], columns)
+			r, err := a.predictBy(ctx, question{home, job, args[len(args)-1], others, as}, args[0], columns)
 			switch {
 			case err != nil:
 				return nil, err
@@ -162,6 +166,7 @@ into a file.`,
 	a.homeFlag(cmd, &home)
 	cmd.Flags().StringVar(&job, "job", "", "id of the job whose model answers")
 	cmd.Flags().StringVar(&others, "source", "", "name by which the other parties know their table of these rows")
+	cmd.Flags().StringVar(&as, "as", "", "table of this home's catalogue that says how DATA is written: names, words, units")
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print a CSV table")
 	cmd.Flags().StringVar(&out, "out", "", "CSV file to write; default none")
 	columnFlags(cmd, &columns)
@@ -179,22 +184,26 @@ func (a *app) predictBy(ctx context.Context, q question, path string, columns ca
 	if q.data = data; q.job != "" {
 		return a.predictByJob(ctx, q, columns)
 	}
-	return a.predictByFile(path, data, shown, columns)
+	return a.predictByFile(q, path, shown, columns)
 }
 
 // question names what to ask, and whom.
-type question struct{ home, job, data, source string }
+type question struct{ home, job, data, source, as string }
 
 // predictByJob asks through this home's party.
 func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Columns) (r predictResult, err error) {
 	if _, err := job.ParseID(q.job); err != nil {
 		return r, usage("%w", err)
 	}
-	set, err := a.library().Load(q.data, columns)
-	if err != nil {
-		return r, err
-	}
 	err = client(q.home, func(c *admin.Client) error {
+		made, err := preparationOfJob(ctx, c, q.job)
+		if err != nil {
+			return err
+		}
+		set, err := a.load(newRows{q.data, columns, q.home, q.as}, made)
+		if err != nil {
+			return err
+		}
 		p, err := c.Predict(ctx, q.job, set, q.source)
 		r = newPrediction(p, set)
 		return err
@@ -204,7 +213,8 @@ func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Co
 
 // predictByFile uses a model file. It looks for the file first: a mistake in its name is not a
 // mistake in the data. shown names the data in messages.
-func (a *app) predictByFile(path, data, shown string, columns catalogue.Columns) (r predictResult, err error) {
+func (a *app) predictByFile(q question, path, shown string, columns catalogue.Columns) (r predictResult, err error) {
+	data := q.data
 	there, err := os.Open(path)
 	if err != nil {
 		return r, usage("the model cannot be read: %w", err)
@@ -212,7 +222,11 @@ func (a *app) predictByFile(path, data, shown string, columns catalogue.Columns)
 	if err := there.Close(); err != nil {
 		return r, err
 	}
-	set, err := a.library().Load(data, columns)
+	made, err := preparationIn(path)
+	if err != nil {
+		return r, err
+	}
+	set, err := a.load(newRows{data, columns, q.home, q.as}, made)
 	if err != nil {
 		return r, err
 	}

@@ -14,7 +14,7 @@ func repeatsOf(seeds []uint64, runs []*method.Result) *method.Repeats {
 		ExactKernel: spreads(runs, func(r *method.Result) learner.Metrics { return r.ExactKernel }),
 	}
 	for i, a := range runs[0].Alone {
-		r.Alone = append(r.Alone, method.AloneSpread{a.Party, spreads(runs, func(r *method.Result) learner.Metrics { return r.Alone[i].Metrics })})
+		r.Alone = append(r.Alone, method.AloneSpread{Party: a.Party, Figures: spreads(runs, func(r *method.Result) learner.Metrics { return r.Alone[i].Metrics })})
 	}
 	seconds := make([]float64, len(runs))
 	for i, run := range runs {

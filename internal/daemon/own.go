@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/strict"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -111,6 +112,20 @@ func (s Source) table(c catalogue.Columns, d job.Data) prepare.Table {
 		t.Schema = prepare.Numbers(c.Features)
 	}
 	return t
+}
+
+// Table describes an entry of this home's catalogue to the reader of tables, for new rows that
+// are written likewise. Its schema is the job's matter.
+func (h Home) Table(jobs *job.Reader, name string) (prepare.Table, error) {
+	c, err := h.Config(jobs)
+	if err != nil {
+		return prepare.Table{}, err
+	}
+	s, err := c.source(h, name)
+	if err != nil {
+		return prepare.Table{}, fault.BadInput(err)
+	}
+	return prepare.Table{Mapping: s.mapping(), ID: s.ID.IDRule}, nil
 }
 
 // checkMapping refuses an entry that contradicts itself.

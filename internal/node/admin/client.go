@@ -89,8 +89,12 @@ func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, sourc
 
 // Preparation returns the preparation that a job has left at the party, nil where its tables had
 // no schema: see dataset/prepare.
-func (c *Client) Preparation(ctx context.Context, id string) (made []byte, err error) {
-	return made, c.call(ctx, http.MethodGet, jobPath(id)+"/preparation", nil, &made)
+func (c *Client) Preparation(ctx context.Context, id string) ([]byte, error) {
+	made, err := c.fetch(ctx, http.MethodGet, jobPath(id)+"/preparation", nil)
+	if len(made) == 0 {
+		return nil, err
+	}
+	return made, err
 }
 
 // Delete has everybody forget what a job left, and removes the job at the
