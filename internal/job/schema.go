@@ -147,6 +147,16 @@ func (d *Data) Fitted() prepare.Scaling {
 	return prepare.Unscaled
 }
 
+// FitsSchema reports whether the parties fit fills, categories or a scaling of the schema on their
+// rows.
+func (d *Data) FitsSchema() bool {
+	if d.Schema == nil || d.Partition.By != Rows {
+		return false
+	}
+	plan, err := prepare.NewPlan(d.Schema, d.Fitted())
+	return err == nil && plan.Fits()
+}
+
 // ScalesTogether reports whether the parties scale by ranges or means that they tell a leader.
 func (d *Data) ScalesTogether() bool {
 	if d.Scale == None || d.Fitted() != prepare.Unscaled {

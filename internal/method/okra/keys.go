@@ -121,6 +121,9 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	if _, twofold := j.Learner.Values.(learner.OnViews); twofold && (k.any() || k.Outlives()) {
 		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove late, withdrawn, added, continuable and continues", j.Learner.Name())
 	}
+	if (k.any() || k.Outlives()) && j.Data.FitsSchema() {
+		return in.Refuse("protocol", "a schema that is fitted on rows stays with one job in this version; list categories and fills and use scale: range, or remove late, withdrawn, added, continuable and continues")
+	}
 	return k.check(j, in)
 }
 
