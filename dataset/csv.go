@@ -38,6 +38,8 @@ type CSVOptions struct {
 	// ID is the name of the ids' column, its index from 0, or "none". Empty: the
 	// column that a header calls id (in any case), else none.
 	ID string
+	// Gaps allows rows without a label, whose cell is empty: their label is "".
+	Gaps bool
 	Uses
 	Comma  rune // field delimiter; 0 is a comma, or a semicolon or tab in a first line without commas
 	Header Header
@@ -79,7 +81,7 @@ func readCSV(b *bufio.Reader, o CSVOptions, bounds limits) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &csvParser{text: in.text, head: head, bounds: bounds, firstID: make(map[string]int)}
+	p := &csvParser{text: in.text, head: head, bounds: bounds, labeller: labeller{gaps: o.Gaps}, firstID: make(map[string]int)}
 	for _, row := range rows {
 		if err := p.add(row); err != nil {
 			return nil, err

@@ -127,7 +127,7 @@ func measure(values []float64) axis {
 	if span <= 2*rounding {
 		return axis{}
 	}
-	if math.IsInf(span, 0) {
+	if span-span != 0 { // infinite, or a gap is among the values
 		return axis{levels: noGrid}
 	}
 	tolerance := gridTolerance + rounding/span

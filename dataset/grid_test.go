@@ -114,6 +114,15 @@ func TestGridSurvivesScaling(t *testing.T) {
 	})
 }
 
+// A column with a gap lies on no grid, and is measured in an instant.
+func TestGridOfGaps(t *testing.T) {
+	for _, column := range [][]float64{{0, 1, math.NaN()}, {math.NaN(), math.NaN()}} {
+		if got := measure(column); got.levels != noGrid {
+			t.Errorf("%v: %+v", column, got)
+		}
+	}
+}
+
 func TestGridStep(t *testing.T) {
 	tests := []struct {
 		name            string

@@ -73,7 +73,10 @@ func rowsByClass(labels []string) [][]int {
 // labeller makes labels canonical, so that files that write one class as "+1",
 // "1" and "1.0" agree, and keeps one copy of each class name instead of the
 // lines they stood in.
-type labeller struct{ known map[string]string }
+type labeller struct {
+	known map[string]string
+	gaps  bool // an empty label stands for none
+}
 
 // mostKnown bounds what is kept when labels are the targets of a regression.
 const mostKnown = 1 << 12
@@ -81,6 +84,9 @@ const mostKnown = 1 << 12
 func (l *labeller) canonical(label string) (string, error) {
 	if c, ok := l.known[label]; ok {
 		return c, nil
+	}
+	if label == "" && l.gaps {
+		return "", nil
 	}
 	c, err := canonicalLabel(label)
 	if err != nil {

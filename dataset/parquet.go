@@ -20,6 +20,8 @@ type ParquetOptions struct {
 	Name string // of the file, for messages
 	// Label and ID choose columns by their names, as CSVOptions' do.
 	Label, ID string
+	// Gaps allows rows without a label, which hold an empty text: their label is "".
+	Gaps bool
 	Uses
 }
 
@@ -87,7 +89,7 @@ func (p *parquetReader) read(r io.ReaderAt, size int64, o ParquetOptions, bounds
 	if err := p.settleCells(); err != nil {
 		return nil, err
 	}
-	return p.set(o.Name, s)
+	return p.set(o, s)
 }
 
 // ofColumn names the column that the decoder refuses.
@@ -115,16 +117,16 @@ func (p *parquetReader) settleCells() error {
 	return nil
 }
 
-func (p *parquetReader) set(name string, s shape) (*Set, error) {
-	out := &Set{Name: name, Columns: p.head.featureNames()}
+func (p *parquetReader) set(o ParquetOptions, s shape) (*Set, error) {
+	out := &Set{Name: o.Name, Columns: p.head.featureNames()}
 	var err error
 	if out.X, err = p.table(s); err != nil {
 		return nil, err
 	}
-	if out.Labels, err = p.strings(p.head.label, s.rows); err != nil {
+	if out.Labels, err = p.strings(p.head.label, s.rows, labeller{gaps: o.Gaps}); err != nil {
 		return nil, err
 	}
-	if out.IDs, err = p.strings(p.head.id, s.rows); err != nil {
+	if out.IDs, err = p.strings(p.head.id, s.rows, labeller{}); err != nil {
 		return nil, err
 	}
 	return out, out.checkIDs()
@@ -162,11 +164,10 @@ func readFeatures[T linalg.Float](p *parquetReader, s shape) (linalg.Matrix[T], 
 }
 
 // strings reads labels or ids; column -1 gives nil.
-func (p *parquetReader) strings(b, rows int) ([]string, error) {
+func (p *parquetReader) strings(b, rows int, l labeller) ([]string, error) {
 	if b < 0 {
 		return nil, nil
 	}
-	var l labeller
 	out := make([]string, 0, rows)
 	err := p.each(b, func(row int, value []byte) error {
 		s, err := p.cells[b].label(value)

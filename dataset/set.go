@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -141,8 +142,8 @@ func stackCSR(tables []*CSR, rows int) *CSR {
 }
 
 // Beside puts the columns of the sets side by side, in float64. They must have the
-// same number of rows; labels and ids come from the first set that has them,
-// and columns have no names.
+// same number of rows; ids come from the first set that has them, a row's label from
+// the first set that has one for it, and columns have no names.
 func Beside(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {
 		return nil, errors.New("dataset: nothing to put side by side; give at least one set")
@@ -154,9 +155,7 @@ func Beside(sets ...*Set) (*Set, error) {
 			return nil, fmt.Errorf("dataset: %s has %d rows and %s has %d; only sets of the same rows go side by side", title(sets[0]), rows, title(s), s.X.Rows())
 		}
 		cols += s.X.Cols()
-		if out.Labels == nil {
-			out.Labels = s.Labels
-		}
+		out.Labels = filled(out.Labels, s.Labels)
 		if out.IDs == nil {
 			out.IDs = s.IDs
 		}
@@ -171,6 +170,32 @@ func Beside(sets ...*Set) (*Set, error) {
 	}
 	out.X = NewDense(m)
 	return out, nil
+}
+
+// filled returns labels with others in the place of labels that are missing.
+func filled(labels, others []string) []string {
+	switch {
+	case labels == nil:
+		return others
+	case others == nil || !slices.Contains(labels, ""):
+		return labels
+	}
+	labels = slices.Clone(labels)
+	for i, label := range labels {
+		labels[i] = cmp.Or(label, others[i])
+	}
+	return labels
+}
+
+// Labelled lists the rows that have a label, in ascending order.
+func (s *Set) Labelled() []int {
+	rows := []int{}
+	for i, label := range s.Labels {
+		if label != "" {
+			rows = append(rows, i)
+		}
+	}
+	return rows
 }
 
 // Subset returns the given rows (from 0) in the given order.

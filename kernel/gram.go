@@ -71,7 +71,7 @@ func (g *Gram) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 }
 
 // gather sets dst[b] to row[cols[b]].
-func gather(dst, row []float64, cols []int) {
+func gather[T linalg.Float](dst, row []T, cols []int) {
 	for b, c := range cols {
 		dst[b] = row[c]
 	}

@@ -20,6 +20,8 @@ func Subset(src Source, rows []int) Source {
 		return subset{s.src, linalg.At(s.rows, rows)}
 	case *Lazy:
 		return s.subset(rows)
+	case copies:
+		return s.subset(rows)
 	}
 	return subset{src, rows}
 }

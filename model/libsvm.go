@@ -18,8 +18,8 @@ func libsvmTypes() map[Kind]string {
 
 // WriteLIBSVM writes m as a model file of LIBSVM, for svm-predict and all that
 // reads such files: svc, nu-svc, one-class and svr models with a linear, rbf or
-// polynomial kernel. Classes must be whole numbers of 32 bits. LIBSVM's files
-// have no scale: its programs must be given rows that are scaled as [Scale]
+// polynomial kernel. Its classes are whole numbers of 32 bits: see [LIBSVMLabels].
+// LIBSVM's files have no scale: its programs must be given rows that are scaled as [Scale]
 // says, for which [WriteLIBSVMRange] writes a file.
 //
 // The order of classes, the sign of decisions and of coefficients are the same
@@ -31,6 +31,23 @@ func WriteLIBSVM(w io.Writer, m *Model) error {
 		return fmt.Errorf("model: LIBSVM: %w", err)
 	}
 	return l.flush()
+}
+
+// LIBSVMLabels returns the labels that stand for a model's classes in a file of LIBSVM: the
+// classes themselves if all are whole numbers of 32 bits, else 0, 1, ... in the order of the
+// classes. renamed reports the latter.
+func LIBSVMLabels(classes []string) (labels []string, renamed bool) {
+	for _, class := range classes {
+		v, err := strconv.ParseInt(class, 10, 32)
+		renamed = renamed || err != nil || strconv.FormatInt(v, 10) != class
+	}
+	if !renamed {
+		return classes, false
+	}
+	for i := range classes {
+		labels = append(labels, strconv.Itoa(i))
+	}
+	return labels, true
 }
 
 // WriteLIBSVMRange writes a scale as the file that svm-scale -r takes. It has
@@ -98,11 +115,6 @@ func (l *libsvmWriter) write() error {
 
 func (l *libsvmWriter) classifier(top string) error {
 	h := &l.m.head
-	for _, class := range h.Classes {
-		if v, err := strconv.ParseInt(class, 10, 32); err != nil || strconv.FormatInt(v, 10) != class {
-			return fmt.Errorf("its classes are whole numbers of 32 bits, and one here is %q; rename the classes and train again", class)
-		}
-	}
 	owner, err := h.owners(l.m.count)
 	if err != nil {
 		return err
@@ -146,8 +158,9 @@ func (l *libsvmWriter) header(top string, owner []int) {
 	for _, code := range owner {
 		counts[code]++
 	}
-	for _, class := range h.Classes {
-		l.printf(" %s", class)
+	labels, _ := LIBSVMLabels(h.Classes)
+	for _, label := range labels {
+		l.printf(" %s", label)
 	}
 	if h.Sigmoids != nil {
 		l.printf("\nprobA")

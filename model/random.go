@@ -106,6 +106,18 @@ func (k Kind) isRandom() bool {
 // Reading returns the meaning of the outputs. The caller must not change it.
 func (m *Random) Reading() Reading { return m.spec.Reading }
 
+// Kernel returns the kernel that the random features stand for.
+func (m *Random) Kernel() kernel.Spec { return m.spec.Kernel }
+
+// Features returns the number of random features.
+func (m *Random) Features() int { return m.spec.Solution.Weights.Cols }
+
+// Scaling returns how rows are scaled; known is false where they are, and the file does not say
+// how.
+func (m *Random) Scaling() (s *Scale, known bool) {
+	return m.spec.Scale, m.spec.Scale != nil || !m.spec.Scaled
+}
+
 // Width returns how many columns a row has, 0 if that is not known.
 func (m *Random) Width() int { return m.spec.Width }
 

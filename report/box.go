@@ -44,7 +44,7 @@ type boxChart struct {
 	Axis      int // where the scale is written
 	Low, High string
 	Boxes     []drawnBox
-	Rows      [][]string // of the table
+	Table     grid
 }
 
 // drawnBox is a box from the lower to the upper quartile, with a line at the median and whiskers
@@ -70,6 +70,7 @@ func (b *Boxes) chart() boxChart {
 		low, high = math.Min(low, slices.Min(x.Values)), math.Max(high, slices.Max(x.Values))
 	}
 	across := func(v float64) float64 { return round1(boxLeft + (boxRight-boxLeft)*share(v-low, high-low)) }
+	var rows [][]string
 	c := boxChart{Title: b.Title, Height: (len(b.Boxes) + 1) * bandHeight, Axis: len(b.Boxes)*bandHeight + baseLine, Low: number(low, true), High: number(high, true)}
 	for i, x := range b.Boxes {
 		sorted := slices.Sorted(slices.Values(x.Values))
@@ -84,8 +85,9 @@ func (b *Boxes) chart() boxChart {
 		for _, v := range []float64{least, lower, median, upper, most} {
 			row = append(row, number(v, true))
 		}
-		c.Boxes, c.Rows = append(c.Boxes, d), append(c.Rows, row)
+		c.Boxes, rows = append(c.Boxes, d), append(rows, row)
 	}
+	c.Table = gridOf([]string{"who learns", "runs", "least", "lower quartile", "median", "upper quartile", "most"}, rows, nil)
 	return c
 }
 

@@ -24,6 +24,9 @@ type bar struct {
 	TextEnd float64 // where the value is written
 }
 
+// Percent is the width of the bar, of the longest possible one.
+func (b bar) Percent() float64 { return round1(100 * b.Width / barRoom) }
+
 // Geometry of a chart, in units of the view box.
 const (
 	chartWidth = 640

@@ -242,3 +242,6 @@ func (c *Curve) across(i int) float64 {
 func (c *Curve) height(v float64) float64 {
 	return round1(curveBottom - c.Scale.place(v)*(curveBottom-curveTop))
 }
+
+// Table is the values as a table.
+func (p *plot) Table() grid { return gridOf(p.Header, p.Rows, nil) }

@@ -375,3 +375,61 @@ func TestStudyShowsItsPartsAndObeysNoMarkup(t *testing.T) {
 		t.Error("a study without a title is written")
 	}
 }
+
+// A graph's ends are the corners of its square, and other values get even steps.
+func TestGraph(t *testing.T) {
+	g := Graph{Title: "roc", X: "fpr", Y: "tpr", Lines: []Trace{
+		{Name: "a", X: []float64{0, 0, 1}, Y: []float64{0, 0.5, 1}, Dotted: true}, {Name: "chance", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true},
+	}}
+	d := g.drawn()
+	if at := d.Lines[0].Points; at[0].X != graphLeft || at[0].Y != graphBottom || at[2].X != graphRight || at[2].Y != graphTop || at[1].Y != (graphTop+graphBottom)/2 {
+		t.Errorf("points %+v", at)
+	}
+	if len(d.Lines[1].Points) > 0 || !d.Lines[1].Dashed || d.Lines[1].Base <= d.Lines[0].Base || d.Lines[1].Base >= d.Height {
+		t.Errorf("second line %+v of height %d", d.Lines[1], d.Height)
+	}
+	g.Lines[0].Y = []float64{-0.33, 0.1, 0.655}
+	var texts []string
+	for _, m := range g.drawn().Up {
+		texts = append(texts, m.Text)
+	}
+	if d := cmp.Diff([]string{"-0.5", "0", "0.5", "1", "1.5"}, texts); d != "" {
+		t.Error(d)
+	}
+	for least, most := range map[float64]float64{-0.33: 1, 0: 0, 120: 2500, -7: -6.99} {
+		if s := even(least, most); s.Least > least || s.Most < most || (s.Most-s.Least) > 16*math.Max(most-least, 1) {
+			t.Errorf("%v to %v is drawn from %v to %v", least, most, s.Least, s.Most)
+		}
+	}
+}
+
+func TestFiguresOnAPage(t *testing.T) {
+	r := Run{
+		Title: "t", Tables: []Table{{Title: "each class", Header: []string{"class", "f1"}, Rows: [][]string{{"ill", "0.5"}}}},
+		Matrix: &Matrix{Classes: []string{"ill", "well"}, Counts: [][]int{{3, 1}, {0, 0}}}, Job: "kind: Job",
+		Graphs: []Graph{{Title: "roc", Lines: []Trace{{Name: "ill", X: []float64{0, 1}, Y: []float64{0, 1}}}}},
+	}
+	got := render(t, r)
+	for _, part := range []string{"each class", `<td data-label="f1">0.5</td>`, "<pre>kind: Job</pre>", `aria-label="roc"`, "45%", "as well"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("the page lacks %s", part)
+		}
+	}
+	if s := r.Matrix.shades(); s[1][0].Percent != 0 || !s[0][0].Right || s[0][1].Right {
+		t.Errorf("shades %+v", s)
+	}
+}
+
+func TestFiguresThatCannotBeDrawn(t *testing.T) {
+	for name, r := range map[string]Run{
+		"ragged table":   {Title: "t", Tables: []Table{{Header: []string{"a"}, Rows: [][]string{{"1", "2"}}}}},
+		"matrix":         {Title: "t", Matrix: &Matrix{Classes: []string{"a"}, Counts: [][]int{{1, 2}}}},
+		"no lines":       {Title: "t", Graphs: []Graph{{Title: "g"}}},
+		"ragged line":    {Title: "t", Graphs: []Graph{{Lines: []Trace{{X: []float64{1}}}}}},
+		"line to no end": {Title: "t", Graphs: []Graph{{Lines: []Trace{{X: []float64{1}, Y: []float64{math.Inf(1)}}}}}},
+	} {
+		if err := Write(io.Discard, r); err == nil || !strings.HasPrefix(err.Error(), "report: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

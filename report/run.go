@@ -14,13 +14,17 @@ type Run struct {
 	Metrics []string // columns of the table; the first is drawn as bars
 	Scores  []Score  // rows of the table, in order
 	Unit    string   // of what is learnt from, "rows" if empty
-	Grid    Grid     // what the parameters were chosen from
+	Tables  []Table  // figures in more detail
+	Matrix  *Matrix  // of held-out rows; nil: none
+	Graphs  []Graph
+	Grid    Grid // what the parameters were chosen from
 	Boxes   []Boxes
 	Curves  []Curve
 	Timings []Timing // in the order in which the stages ran
 	Traffic []Traffic
 	Leakage []Leak // in order
 	Facts   []Row  // hashes, paths, versions
+	Job     string // the file
 }
 
 // Row is a name with what it stands for.
@@ -97,19 +101,38 @@ func (r *Run) Validate() error {
 			return fmt.Errorf("report: cell %d of the grid has %d texts for %d columns", i+1, len(c.Texts), len(r.Grid.Columns))
 		}
 	}
-	for _, b := range r.Boxes {
-		if err := b.validate(); err != nil {
-			return err
-		}
-	}
-	for _, c := range r.Curves {
-		if err := c.validate(); err != nil {
-			return err
-		}
+	if err := r.validateParts(); err != nil {
+		return err
 	}
 	for _, t := range r.Timings {
 		if !(t.Seconds >= 0) || !(t.CPU >= 0) || math.IsInf(t.Seconds+t.CPU, 0) {
 			return fmt.Errorf("report: stage %q took %g s, %g s of processors; times are finite and not negative", t.Stage, t.Seconds, t.CPU)
+		}
+	}
+	return nil
+}
+
+// validateParts refuses charts and tables that cannot be drawn.
+func (r *Run) validateParts() error {
+	var parts []interface{ validate() error }
+	for i := range r.Boxes {
+		parts = append(parts, &r.Boxes[i])
+	}
+	for i := range r.Curves {
+		parts = append(parts, &r.Curves[i])
+	}
+	for i := range r.Graphs {
+		parts = append(parts, &r.Graphs[i])
+	}
+	for i := range r.Tables {
+		parts = append(parts, &r.Tables[i])
+	}
+	if r.Matrix != nil {
+		parts = append(parts, r.Matrix)
+	}
+	for _, p := range parts {
+		if err := p.validate(); err != nil {
+			return err
 		}
 	}
 	return nil

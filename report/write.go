@@ -30,7 +30,17 @@ type page struct {
 	TrafficChart *chart
 	BoxCharts    []boxChart
 	CurvePlots   []*plot
-	Table        []line
+	Drawings     []*drawing
+	ScoreTable   grid
+	GridTable    grid
+	Details      []detail
+	Shades       [][]shade
+}
+
+// detail is a table with its title.
+type detail struct {
+	Title string
+	Table grid
 }
 
 // Write writes the page. What r holds is text: markup in it is shown, not
@@ -58,8 +68,18 @@ func write(w io.Writer, text string, values any) error {
 }
 
 func (r *Run) page() page {
-	p := page{Run: *r, Table: r.table()}
+	p := page{Run: *r, GridTable: r.gridTable()}
 	p.Unit = cmp.Or(r.Unit, "rows")
+	p.ScoreTable = r.table(p.Unit)
+	for _, t := range r.Tables {
+		p.Details = append(p.Details, detail{t.Title, gridOf(t.Header, t.Rows, nil)})
+	}
+	for i := range r.Graphs {
+		p.Drawings = append(p.Drawings, r.Graphs[i].drawn())
+	}
+	if r.Matrix != nil {
+		p.Shades = r.Matrix.shades()
+	}
 	if len(r.Scores) > 0 {
 		c := r.scoreChart()
 		p.ScoreChart, p.Headline = &c, r.headline()
@@ -155,23 +175,28 @@ func (r *Run) mean(kind Kind) (float64, bool) {
 	return sum / float64(n), n > 0
 }
 
-// line is a row of the table of scores.
-type line struct {
-	Kind  Kind
-	Cells []string // the name, the training rows, and each metric
-}
-
-// table is one line for each score.
-func (r *Run) table() []line {
-	var table []line
+// table is one row for each score.
+func (r *Run) table(unit string) grid {
+	var rows [][]string
+	var classes []string
 	for _, s := range r.Scores {
 		cells := []string{s.Name, count(s.Rows)}
 		for _, m := range r.Metrics {
 			cells = append(cells, number(s.value(m)))
 		}
-		table = append(table, line{s.Kind, cells})
+		rows, classes = append(rows, cells), append(classes, string(s.Kind))
 	}
-	return table
+	return gridOf(append([]string{"who learns", unit}, r.Metrics...), rows, classes)
+}
+
+// gridTable is one row for each cell that the parameters were chosen from.
+func (r *Run) gridTable() grid {
+	var rows [][]string
+	var classes []string
+	for _, c := range r.Grid.Rows {
+		rows, classes = append(rows, c.Texts), append(classes, map[bool]string{true: "together"}[c.Best])
+	}
+	return gridOf(r.Grid.Columns, rows, classes)
 }
 
 func count(n int) string {

@@ -1,6 +1,7 @@
 package generated
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -24,6 +25,24 @@ const (
 // of the columns, drawn at random, and zeros in the others: a share of 1 gives a dense table,
 // a smaller one a sparse table.
 func Bells(rows, columns int, density float64) (*dataset.Set, error) {
+	return bellsOver(rows, columns, density, func(values []float64, s *prg.Stream) { s.Normals(values) })
+}
+
+// Marks returns the rows of [Bells] with ones in the place of the normal numbers: the presence of
+// words or of properties. The share is below 1.
+func Marks(rows, columns int, density float64) (*dataset.Set, error) {
+	if density == 1 {
+		return nil, errors.New("dataset/generated: rows of ones only are all equal; choose a share below 1")
+	}
+	return bellsOver(rows, columns, density, func(values []float64, _ *prg.Stream) {
+		for j := range values {
+			values[j] = 1
+		}
+	})
+}
+
+// bellsOver returns the rows of [Bells] with the numbers that draw gives.
+func bellsOver(rows, columns int, density float64, draw func(values []float64, s *prg.Stream)) (*dataset.Set, error) {
 	filled, err := filledOf(rows, columns, density)
 	if err != nil {
 		return nil, err
@@ -38,7 +57,7 @@ func Bells(rows, columns int, density float64) (*dataset.Set, error) {
 	values, centres := make([]float64, rows), bellsOf(columns, filled)
 	panels(rows, func(from, to int, s *prg.Stream) {
 		for i := from; i < to; i++ {
-			s.Normals(x.Row(i))
+			draw(x.Row(i), s)
 			if index != nil {
 				places(index[i*filled:(i+1)*filled], columns, s)
 				values[i] = centres.at(x.Row(i), index[i*filled:(i+1)*filled])

@@ -79,6 +79,26 @@ func TestBells(t *testing.T) {
 	}
 }
 
+// Marks have ones where sparse rows of bells have numbers, and labels that follow them.
+func TestMarks(t *testing.T) {
+	set, err := Marks(5000, 40, .1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, ones := set.X.(*dataset.CSR), 0
+	for i := range 5000 {
+		if _, values := table.Entries(i); cmp.Diff([]float64{1, 1, 1, 1}, values) != "" {
+			t.Fatalf("row %d: %v", i, values)
+		}
+		if set.Labels[i] == "1" {
+			ones++
+		}
+	}
+	if ones < 2400 || ones > 2600 || set.Validate() != nil {
+		t.Errorf("%d of 5000 rows are of class 1, %v", ones, set.Validate())
+	}
+}
+
 // One label in twenty is not on its side of the median.
 func TestNoiseOfBells(t *testing.T) {
 	values := make([]float64, 10000)
@@ -106,13 +126,14 @@ func TestClustersAndBellsRefuse(t *testing.T) {
 	_, nan := Bells(10, 3, math.NaN())
 	_, wide := Bells(10, dataset.MaxColumns+1, .1)
 	_, wider := Bells(10, widest+1, .1)
+	_, equal := Marks(10, 3, 1)
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
 		{clusters, "0 rows"}, {one, "1 classes"}, {many, "choose 2 to"}, {huge, "numbers are allowed"},
 		{none, "density of 0"}, {over, "density of 1.5"}, {nan, "density of NaN"}, {wide, "at most"},
-		{wider, "radial basis functions are for"},
+		{wider, "radial basis functions are for"}, {equal, "all equal"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", c.err, c.want)

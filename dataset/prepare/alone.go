@@ -132,10 +132,7 @@ func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
 	}
 	p.unit()
 	m := table.Matrix()
-	for k, scaled := range p.Scaled() {
-		if !scaled {
-			continue
-		}
+	for _, k := range p.Numbers() {
 		values := make([]float64, m.Rows)
 		for i := range values {
 			values[i] = m.Row(i)[k]

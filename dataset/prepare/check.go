@@ -230,6 +230,19 @@ func (c *Column) checkWords() error {
 	return nil
 }
 
+// CheckScaling refuses a schema that lacks a range by which numbers are scaled.
+func (s Schema) CheckScaling(scaling Scaling) error {
+	for j := range s {
+		if scaling != Ranged || !s[j].Scaled() {
+			continue
+		}
+		if _, _, err := s[j].ends(); err != nil {
+			return fmt.Errorf("column %s %w", dataset.Quote(s[j].Name), err)
+		}
+	}
+	return nil
+}
+
 // Check refuses a schema whose columns contradict each other.
 func (s Schema) Check() error {
 	if len(s) == 0 || len(s) > MaxColumns {

@@ -3,7 +3,6 @@ package prepare
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -162,20 +161,6 @@ func (f *Frame) recoded(i int, codes [][]float64) []float64 {
 		}
 	}
 	return row
-}
-
-// numbers returns the cells of a frame without gaps and categories as a table.
-func (f *Frame) numbers() *dataset.Dense {
-	m := linalg.New[float64](f.rows, len(f.schema))
-	for i := range f.rows {
-		copy(m.Row(i), f.row(i))
-	}
-	return dataset.NewDense(m)
-}
-
-// errWords refuses a column with as many words as rows.
-func errWords(c Column) error {
-	return fmt.Errorf("column %s has more than %d different words; a category has few: list its categories, or leave the column out of the schema", dataset.Quote(c.Name), maxWords)
 }
 
 // maxWords bounds the different words of a column whose categories are agreed.

@@ -107,38 +107,6 @@ func (t Theirs) as(name string) string {
 	return name
 }
 
-// dropped reports whether nobody may read a column.
-func (m *Mapping) dropped(name string) bool {
-	return slices.Contains(m.Drop, name) || m.Keep != nil && !slices.Contains(m.Keep, name)
-}
-
-// renamed returns the federation's names of the file's columns, "" for those that are dropped.
-func (m *Mapping) renamed(columns []string) ([]string, error) {
-	for name := range m.Columns {
-		if !slices.Contains(columns, name) {
-			return nil, fmt.Errorf("the catalogue describes column %s, and the table has none; correct the name", dataset.Quote(name))
-		}
-	}
-	for _, name := range slices.Concat(m.Drop, m.Keep) {
-		if !slices.Contains(columns, name) {
-			return nil, fmt.Errorf("the catalogue drops or keeps column %s, and the table has none; correct the name", dataset.Quote(name))
-		}
-	}
-	names := make([]string, len(columns))
-	first := make(map[string]string)
-	for i, name := range columns {
-		if m.dropped(name) {
-			continue
-		}
-		names[i] = m.Columns[name].as(name)
-		if other, taken := first[names[i]]; taken {
-			return nil, fmt.Errorf("columns %s and %s are both called %s; drop one or rename it in the catalogue", dataset.Quote(other), dataset.Quote(name), dataset.Quote(names[i]))
-		}
-		first[names[i]] = name
-	}
-	return names, nil
-}
-
 // IDRule makes the id of a row of columns. All parties need the same rule.
 type IDRule struct {
 	Columns   []string `yaml:"columns"`

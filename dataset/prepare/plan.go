@@ -64,6 +64,9 @@ const MaxUnited = 1 << 10
 
 // NewPlan plans the sums for a schema. The vector's length follows from the schema alone.
 func NewPlan(s Schema, scaling Scaling) (*Plan, error) {
+	if err := s.CheckScaling(scaling); err != nil {
+		return nil, err
+	}
 	p := &Plan{schema: s, categories: make([][]string, len(s)), scaling: scaling}
 	for j := range s {
 		p.categories[j] = s[j].Categories
@@ -110,11 +113,6 @@ func (p *Plan) plan(j int) error {
 	add := func(w what, parts int) {
 		for part := range parts {
 			p.entries = append(p.entries, entry{w, j, part})
-		}
-	}
-	if p.scaling == Ranged && c.Scaled() {
-		if _, _, err := c.ends(); err != nil {
-			return err
 		}
 	}
 	if (scaled || c.Missing == FillMean) && !c.Ranged() && !c.Ordered {
@@ -249,14 +247,4 @@ func toLimbs(x *big.Int, dst []int64) {
 		dst[i] = new(big.Int).And(rest, mask).Int64()
 		rest.Rsh(rest, limbBits)
 	}
-}
-
-// fromLimbs adds up limbs, each of which may be a sum over parties.
-func fromLimbs(limbs []int64) *big.Int {
-	x := new(big.Int)
-	for i := len(limbs) - 1; i >= 0; i-- {
-		x.Lsh(x, limbBits)
-		x.Add(x, big.NewInt(limbs[i]))
-	}
-	return x
 }

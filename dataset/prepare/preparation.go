@@ -41,15 +41,27 @@ func (p *Preparation) Names() []string {
 // Width is the number of prepared columns.
 func (p *Preparation) Width() int { return len(p.Names()) }
 
-// Scaled reports of each prepared column whether its numbers are scaled.
-func (p *Preparation) Scaled() []bool {
-	var scaled []bool
+// Numbers lists the places of the prepared columns whose numbers are scaled. An indicator
+// stands behind its column and is none.
+func (p *Preparation) Numbers() []int {
+	places, at := []int{}, 0
 	for j, c := range p.schema {
-		n := len(c.names(p.columns[j].categories))
-		scaled = append(scaled, make([]bool, n)...)
-		scaled[len(scaled)-n] = c.Scaled() // an indicator stands behind its column
+		if c.Scaled() {
+			places = append(places, at)
+		}
+		at += len(c.names(p.columns[j].categories))
 	}
-	return scaled
+	return places
+}
+
+// Beside returns the preparation of several tables side by side, for a process that has all.
+func Beside(list []*Preparation) *Preparation {
+	all := &Preparation{}
+	for _, p := range list {
+		all.schema, all.columns = append(all.schema, p.schema...), append(all.columns, p.columns...)
+		all.Offset, all.Factor = append(all.Offset, p.Offset...), append(all.Factor, p.Factor...)
+	}
+	return all
 }
 
 // names lists the columns that are made of one.
@@ -95,6 +107,17 @@ func (p *Preparation) Apply(f *Frame) (*dataset.Dense, error) {
 		}
 	}
 	return dataset.NewDense(m), nil
+}
+
+// Prepare returns a set with the numbers that Apply makes of its frame.
+func (p *Preparation) Prepare(set *dataset.Set, f *Frame) (*dataset.Set, error) {
+	table, err := p.Apply(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", set.Name, err)
+	}
+	made := *set
+	made.X, made.Columns = table, p.Names()
+	return &made, nil
 }
 
 // reads reports whether cells of two descriptions have one meaning.
@@ -176,3 +199,6 @@ func log1p(x float64) float64 {
 	}
 	return float64(exactmath.Log(u)*x) / float64(u-1)
 }
+
+// prepared names a column that is made of another one.
+func (c Column) prepared(what string) string { return c.Name + "_" + what }

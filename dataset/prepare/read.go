@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Table describes a table that is read.
@@ -19,6 +20,7 @@ type Table struct {
 	ID      IDRule // no columns: no ids
 	Group   string // column of the groups by the federation's name, "" for none
 	Cut     string // column by which later rows are held out, "" for none
+	Gaps    bool   // whether labels may be missing: "" then
 	Aside   []string
 	// Features are the columns of numbers of a table without a schema, in the file's order; nil:
 	// all that nothing else names.
@@ -126,11 +128,15 @@ func (t Table) reader(columns []string) (*reader, error) {
 		}
 	}
 	for _, name := range t.ID.Columns {
-		f, err := find(name, " to take the ids from")
-		if err != nil {
-			return nil, err
+		at := slices.Index(columns, name) // the rule may have the file's own name
+		if at < 0 {
+			f, err := find(name, " to take the ids from")
+			if err != nil {
+				return nil, err
+			}
+			at = f.at
 		}
-		r.ids = append(r.ids, f.at)
+		r.ids = append(r.ids, at)
 	}
 	r.begin()
 	return r, nil
@@ -307,7 +313,11 @@ func (r *reader) addLabel(row dataset.Record) error {
 		return nil
 	}
 	word := r.label.word(row.Fields)
-	if r.missing[word] {
+	switch {
+	case r.missing[word] && r.Gaps:
+		r.labels = append(r.labels, "")
+		return nil
+	case r.missing[word]:
 		return r.label.fault(word, errors.New("is empty, and every row needs a label; fill the cell or drop the row"))
 	}
 	label, known := r.forms[word]
@@ -357,4 +367,50 @@ func (r *reader) set() *dataset.Set {
 		s.X = r.frame.numbers()
 	}
 	return s
+}
+
+// errWords refuses a column with as many words as rows.
+func errWords(c Column) error {
+	return fmt.Errorf("column %s has more than %d different words; a category has few: list its categories, or leave the column out of the schema", dataset.Quote(c.Name), maxWords)
+}
+
+// numbers returns the cells of a frame without gaps and categories as a table.
+func (f *Frame) numbers() *dataset.Dense {
+	m := linalg.New[float64](f.rows, len(f.schema))
+	for i := range f.rows {
+		copy(m.Row(i), f.row(i))
+	}
+	return dataset.NewDense(m)
+}
+
+// dropped reports whether nobody may read a column.
+func (m *Mapping) dropped(name string) bool {
+	return slices.Contains(m.Drop, name) || m.Keep != nil && !slices.Contains(m.Keep, name)
+}
+
+// renamed returns the federation's names of the file's columns, "" for those that are dropped.
+func (m *Mapping) renamed(columns []string) ([]string, error) {
+	for name := range m.Columns {
+		if !slices.Contains(columns, name) {
+			return nil, fmt.Errorf("the catalogue describes column %s, and the table has none; correct the name", dataset.Quote(name))
+		}
+	}
+	for _, name := range slices.Concat(m.Drop, m.Keep) {
+		if !slices.Contains(columns, name) {
+			return nil, fmt.Errorf("the catalogue drops or keeps column %s, and the table has none; correct the name", dataset.Quote(name))
+		}
+	}
+	names := make([]string, len(columns))
+	first := make(map[string]string)
+	for i, name := range columns {
+		if m.dropped(name) {
+			continue
+		}
+		names[i] = m.Columns[name].as(name)
+		if other, taken := first[names[i]]; taken {
+			return nil, fmt.Errorf("columns %s and %s are both called %s; drop one or rename it in the catalogue", dataset.Quote(other), dataset.Quote(name), dataset.Quote(names[i]))
+		}
+		first[names[i]] = name
+	}
+	return names, nil
 }

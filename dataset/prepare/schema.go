@@ -2,7 +2,6 @@ package prepare
 
 import (
 	"slices"
-	"strings"
 )
 
 // Type names the meaning of a column's cells.
@@ -157,6 +156,3 @@ const (
 	missingName = "missing"
 	otherName   = "other"
 )
-
-// prepared names a column that is made of another one.
-func (c Column) prepared(what string) string { return strings.Join([]string{c.Name, what}, "_") }

@@ -13,6 +13,7 @@ import (
 const (
 	radial = "rbf"
 	sparse = "sparse="
+	marked = "binary="
 )
 
 // loadGenerated makes a table whose size is ROWSxCOLUMNS: of two classes, of
@@ -32,11 +33,10 @@ func loadGenerated(name string, c Columns) (*dataset.Set, error) {
 	case formed && len(sizes) > 2:
 		return nil, &Error{ref, "has two classes by #; leave the third number out", nil}
 	case formed:
-		density, problem := densityOf(form)
-		if problem != "" {
+		var problem string
+		if set, problem, err = formOf(form, sizes[0], sizes[1]); problem != "" {
 			return nil, &Error{ref, problem, nil}
 		}
-		set, err = generated.Bells(sizes[0], sizes[1], density)
 	case len(sizes) > 2:
 		set, err = generated.Clusters(sizes[0], sizes[1], sizes[2])
 	default:
@@ -62,15 +62,18 @@ func numbers(size string) ([]int, error) {
 	return list, errors.Join(bad...)
 }
 
-// densityOf reads the words after #; the problem is "" where there is none.
-func densityOf(form string) (density float64, problem string) {
+// formOf makes the table that the words after # ask for; the problem is "" where they ask for one.
+func formOf(form string, rows, columns int) (set *dataset.Set, problem string, err error) {
 	if form == radial {
-		return 1, ""
+		set, err = generated.Bells(rows, columns, 1)
+		return set, "", err
 	}
-	share, is := strings.CutPrefix(form, sparse)
-	density, err := strconv.ParseFloat(share, 64)
-	if !is || err != nil {
-		return 0, "has no such form; write #" + radial + ", or #" + sparse + "0.05 for rows of which 5 % is not zero"
+	for word, table := range map[string]func(rows, columns int, density float64) (*dataset.Set, error){sparse: generated.Bells, marked: generated.Marks} {
+		share, is := strings.CutPrefix(form, word)
+		if density, bad := strconv.ParseFloat(share, 64); is && bad == nil {
+			set, err = table(rows, columns, density)
+			return set, "", err
+		}
 	}
-	return density, ""
+	return nil, "has no such form; write #" + radial + ", #" + sparse + "0.05 for rows of which 5 % is not zero, or #" + marked + "0.05 for ones there", nil
 }

@@ -25,9 +25,10 @@ func TestLoadGenerated(t *testing.T) {
 		"generated:3x4x5x6":      "generated:3x4x5x6 has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
 		"generated:3x4x1":        "generated:3x4x1 cannot be generated: a table of 1 classes; choose 2 to 1024",
 		"generated:3x4x2#rbf":    "generated:3x4x2#rbf has two classes by #; leave the third number out",
-		"generated:3x4#":         "generated:3x4# has no such form; write #rbf, or #sparse=0.05 for rows of which 5 % is not zero",
-		"generated:3x4#sparse=":  "generated:3x4#sparse= has no such form; write #rbf, or #sparse=0.05 for rows of which 5 % is not zero",
+		"generated:3x4#":         "generated:3x4# has no such form; write #rbf, #sparse=0.05 for rows of which 5 % is not zero, or #binary=0.05 for ones there",
+		"generated:3x4#sparse=":  "generated:3x4#sparse= has no such form; write #rbf, #sparse=0.05 for rows of which 5 % is not zero, or #binary=0.05 for ones there",
 		"generated:3x4#sparse=2": "generated:3x4#sparse=2 cannot be generated: a density of 2; choose a share above 0 and up to 1",
+		"generated:3x4#binary=1": "generated:3x4#binary=1 cannot be generated: rows of ones only are all equal; choose a share below 1",
 		"generated:0x4":          "generated:0x4 cannot be generated: a table of 0 rows and 4 columns; choose at least one of each, and at most 16777216 columns",
 	} {
 		_, err := New("").Load(ref, Columns{})
@@ -42,14 +43,14 @@ func TestLoadGenerated(t *testing.T) {
 }
 
 func TestLoadGeneratedForms(t *testing.T) {
-	for ref, classes := range map[string]int{"generated:60x3x4": 4, "generated:60x3#rbf": 2, "generated:60x30#sparse=0.1": 2} {
+	for ref, classes := range map[string]int{"generated:60x3x4": 4, "generated:60x3#rbf": 2, "generated:60x30#sparse=0.1": 2, "generated:60x30#binary=0.1": 2} {
 		set, err := New("").Load(ref, Columns{Label: LabelColumn})
 		if err != nil {
 			t.Fatal(err)
 		}
 		found, _ := dataset.Classes(set.Labels)
 		_, thin := set.X.(*dataset.CSR)
-		if len(found) != classes || set.X.Rows() != 60 || set.Name != ref || thin != strings.Contains(ref, "sparse") {
+		if len(found) != classes || set.X.Rows() != 60 || set.Name != ref || thin != (strings.Contains(ref, "sparse") || strings.Contains(ref, "binary")) {
 			t.Errorf("%s: %d classes, %d rows, sparse %v, name %s", ref, len(found), set.X.Rows(), thin, set.Name)
 		}
 	}

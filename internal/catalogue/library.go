@@ -48,6 +48,8 @@ type Columns struct {
 	// Width is the number of features; 0 for all that the source has. LIBSVM text need not
 	// name the last ones.
 	Width int
+	// Gaps allows rows without a label in CSV and parquet.
+	Gaps bool
 }
 
 // Library finds sources. The zero value has no data folder.
@@ -81,7 +83,8 @@ func Folder(env func(string) string) string {
 // Generated rows have two classes, or as many as a third number says
 // (generated:1000x10x4). With #rbf their labels follow a sum of radial basis
 // functions (generated:1000x10#rbf), and with #sparse=SHARE only that share of
-// each row is not zero, too (generated:1000x200#sparse=0.05).
+// each row is not zero, too (generated:1000x200#sparse=0.05); #binary=SHARE has
+// ones there.
 //
 // Names with " + " between them stand for one table below the other (a9a/a9a +
 // a9a/a9a.t).
@@ -221,14 +224,14 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	set, err = dataset.Read(filepath.ToSlash(path), f, dataset.Options{
-		CSV: dataset.CSVOptions{Label: c.Label, ID: c.ID, Uses: c.Uses},
+		CSV: dataset.CSVOptions{Label: c.Label, ID: c.ID, Gaps: c.Gaps, Uses: c.Uses},
 
 		LIBSVM: dataset.LIBSVMOptions{Columns: c.Width},
 
 		NPY: dataset.NPYOptions{Label: c.Label},
 		NPZ: dataset.NPZOptions{X: array, Labels: c.Label, IDs: c.ID},
 
-		Parquet: dataset.ParquetOptions{Label: c.Label, ID: c.ID, Uses: c.Uses},
+		Parquet: dataset.ParquetOptions{Label: c.Label, ID: c.ID, Gaps: c.Gaps, Uses: c.Uses},
 	})
 	if err != nil {
 		return nil, err

@@ -131,7 +131,8 @@ func (a *app) paperJob(ctx context.Context, j *job.Job) (_ *method.Result, err e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return a.simulateAll(ctx, j, dir, daemon.InsecureSeeds(j.Seed))
+	run, err := a.simulateAll(ctx, j, dir, daemon.InsecureSeeds(j.Seed))
+	return run.Result, err
 }
 
 // paperResult holds the findings of experiments, and names the machine.

@@ -83,7 +83,7 @@ const annotationDaemon = "daemon"
 // end.
 func (a *app) serve(ctx context.Context, home string, run func(context.Context, daemon.Home, daemon.Options) error, o daemon.Options) (Result, error) {
 	says := a.ready(home)
-	o.Reader, o.Logger, o.Ready = says.Reader, says.Logger, says.Ready
+	o.Reader, o.Logger, o.Ready, o.Version = says.Reader, says.Logger, says.Ready, buildVersion().Version
 	if err := run(ctx, daemon.Home(home), o); err != nil && ctx.Err() == nil {
 		return nil, err
 	} else if err != nil {

@@ -173,6 +173,9 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 			result.Refused = append(result.Refused, "by sums: "+why)
 		}
 	}
+	if result.table, err = sheetOf(j, shares, decided); err != nil {
+		return nil, err
+	}
 	return a.finish(j, result, f.out)
 }
 
@@ -283,8 +286,8 @@ func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 		return nil, errors.New("this program plays no recommender")
 	}
 	j.Name = "demo-recommender"
-	return a.launch(j, f.out, func(dir string) (*method.Result, error) {
-		return orAbandon(ctx, func() (*method.Result, error) { return a.play(ctx, j, m, a.demoRatings, dir, f.seed.source()) })
+	return a.launch(j, f.out, func(dir string) (outcome, error) {
+		return orAbandon(ctx, func() (outcome, error) { return a.play(ctx, j, m, a.demoRatings, dir, f.seed.source()) })
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -180,11 +181,20 @@ func partyConfig(ts *testscript.TestScript, name, address string, choice bool) *
 	}
 	tables, err := filepath.Glob(ts.MkAbs(filepath.Join(name, "*.csv")))
 	ts.Check(err)
+	own, err := os.ReadFile(ts.MkAbs(filepath.Join(name, "data.yaml")))
+	if !errors.Is(err, fs.ErrNotExist) {
+		ts.Check(errors.Join(err, yaml.Unmarshal(own, &c.Data)))
+		for table, s := range c.Data {
+			s.Policy = &policy
+			c.Data[table] = s
+		}
+		return c
+	}
 	for _, path := range tables {
 		base := filepath.Base(path)
 		own := entry(base, ts.ReadFile(path), &policy)
 		if !choice {
-			own.Columns = nil
+			own.Columns = daemon.OwnColumns{}
 		}
 		c.Data[strings.TrimSuffix(base, ".csv")] = own
 	}
@@ -194,7 +204,7 @@ func partyConfig(ts *testscript.TestScript, name, address string, choice bool) *
 // entry offers all that a table has. Where its first line names no label, its owner
 // holds other columns than the labels.
 func entry(path, table string, policy *party.Policy) daemon.Source {
-	s := daemon.Source{Path: path, ID: "id", Policy: policy}
+	s := daemon.Source{Path: path, ID: daemon.OwnID{IDRule: prepare.IDRule{Columns: []string{"id"}}}, Policy: policy}
 	head, _, _ := strings.Cut(table, "\n")
 	for _, column := range strings.Split(head, ",") {
 		switch column {
@@ -202,7 +212,7 @@ func entry(path, table string, policy *party.Policy) daemon.Source {
 			s.Label = daemon.Labels{column}
 		case "id":
 		default:
-			s.Columns = append(s.Columns, column)
+			s.Columns.Offered = append(s.Columns.Offered, column)
 		}
 	}
 	return s

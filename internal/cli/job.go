@@ -100,6 +100,7 @@ func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *admin
 // jobResult is a job as the coordinator shows it.
 type jobResult struct {
 	admin.Job
+	Files  []string `json:"files,omitempty"` // that --out has written
 	reader *job.Reader
 }
 
@@ -118,6 +119,9 @@ func (r jobResult) Print(w io.Writer) error {
 		shown, err := presented(r.reader, nil, r.Result)
 		p.join(err)
 		p.join(outcome{Result: r.Result, shown: shown}.Print(w))
+	}
+	for _, path := range r.Files {
+		p.linef("%s", path)
 	}
 	return p.err
 }
@@ -179,6 +183,7 @@ func (a *app) jobSubmit() *cobra.Command {
 
 func (a *app) jobWait() *cobra.Command {
 	var timeout time.Duration
+	var out string
 	cmd := a.asking(&cobra.Command{
 		Use:     "wait ID",
 		Short:   "Wait until a job ends",
@@ -197,20 +202,25 @@ func (a *app) jobWait() *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		r := jobResult{j, a.reader}
-		return r, r.check()
+		r := jobResult{Job: j, reader: a.reader}
+		if err := r.check(); err != nil || out == "" {
+			return r, err
+		}
+		return r, r.save(ctx, c, out)
 	})
+	outFlag(cmd, &out)
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0 waits without a limit")
 	return cmd
 }
 
 func (a *app) jobShow() *cobra.Command {
-	var home string
+	var home, out string
 	var alignment, recommendations bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a job with its result, or the tables that it left at a party",
-		Long: `In the coordinator's home, show a job with its result. In a party's home, show a
+		Long: `In the coordinator's home, show a job with its result. --out writes the result,
+its report and the predictions of held-out rows into a folder. In a party's home, show a
 table that the job left there for the party's operator alone, as CSV. --alignment
 lists the ids of the rows of a job by columns, in the order of its decisions.
 --recommendations lists the items recommended to this party's person. Both work
@@ -228,13 +238,16 @@ without a running daemon.`,
 			}
 			r := jobResult{reader: a.reader}
 			err := client(home, func(c *admin.Client) (err error) {
-				r.Job, err = c.Job(ctx, args[0])
+				if r.Job, err = c.Job(ctx, args[0]); err == nil && out != "" {
+					err = r.save(ctx, c, out)
+				}
 				return err
 			})
 			return r, err
 		}),
 	}
 	a.homeFlag(cmd, &home)
+	outFlag(cmd, &out)
 	cmd.Flags().BoolVar(&alignment, "alignment", false, "in a party's home: show the ids of the job's rows, in their order")
 	cmd.Flags().BoolVar(&recommendations, "recommendations", false, "in a party's home: show the items that the job recommends")
 	return cmd
@@ -344,6 +357,6 @@ and the next job begins. A job that has its result is left alone.`,
 			return nil, err
 		}
 		j, err := c.Wait(ctx, args[0])
-		return jobResult{j, a.reader}, err
+		return jobResult{Job: j, reader: a.reader}, err
 	})
 }

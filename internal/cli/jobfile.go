@@ -35,6 +35,9 @@ func (a *app) readJob(path string) (*job.Job, error) {
 	return f.job, nil
 }
 
+// names reports whether the data section of the file has a key.
+func (f *jobFile) names(key string) bool { return job.DataKey(f.text, key) }
+
 // locate puts before an error about data the line of the job file that asks for
 // what is not there: a source, or a column of one.
 func (f *jobFile) locate(err error) error {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -45,8 +47,18 @@ func isLIBSVM(b *bufio.Reader) bool {
 	return model.IsLIBSVM(head)
 }
 
-// open reads a file, and says what is wrong with it.
+// open reads the model in a file, behind the preparation that may stand before it.
 func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
+	return openWhole(path, func(b *bufio.Reader) (m T, err error) {
+		if _, err := model.CutPrepared(b); err != nil {
+			return m, err
+		}
+		return read(b)
+	})
+}
+
+// openWhole reads a file, and says what is wrong with it.
+func openWhole[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return m, usage("the model cannot be read: %w", err)
@@ -65,9 +77,9 @@ func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err err
 }
 
 func (a *app) model() *cobra.Command {
-	cmd := group("model", "Give a model to other programs")
-	cmd.Example = "  mercer model export model.mercer model.libsvm"
-	cmd.AddCommand(a.modelExport())
+	cmd := group("model", "Describe a model, or give it to other programs")
+	cmd.Example = "  mercer model show model.mercer\n  mercer model export model.mercer model.libsvm"
+	cmd.AddCommand(a.modelShow(), a.modelExport())
 	return cmd
 }
 
@@ -75,6 +87,10 @@ func (a *app) model() *cobra.Command {
 type exportResult struct {
 	Model string `json:"model"`
 	Range string `json:"range,omitempty"` // of the scale, if the model has one
+	// Labels tell which number stands for which class, where classes are words; Table is the
+	// file that says so.
+	Labels map[string]string `json:"labels,omitempty"`
+	Table  string            `json:"table,omitempty"`
 }
 
 // Print explains how the files are used.
@@ -83,6 +99,12 @@ func (r exportResult) Print(w io.Writer) error {
 	p.linef("%s: for svm-predict", r.Model)
 	if r.Range != "" {
 		p.linef("%s: the scale; rows must go through svm-scale -r %s first", r.Range, r.Range)
+	}
+	if r.Table != "" {
+		p.linef("%s: which number stands for which class", r.Table)
+	}
+	for _, label := range slices.Sorted(maps.Keys(r.Labels)) {
+		p.linef("  %s is %s", label, r.Labels[label])
 	}
 	return p.err
 }
@@ -94,7 +116,8 @@ func (a *app) modelExport() *cobra.Command {
 		Short: "Write a model as a model file of LIBSVM",
 		Long: `Write a model of learner svc, nu-svc, one-class or svr, with kernel linear, rbf or
 polynomial, as a model file of LIBSVM. If the model scales its rows, FILE.range is
-written too, for svm-scale -r. Files that exist are not overwritten. A private model
+written too, for svm-scale -r. Classes that are words get numbers, and FILE.classes.csv
+says which. Files that exist are not overwritten. A private model
 holds rows that others encoded, and is refused. mercer predict reads LIBSVM's model
 files without a conversion.`,
 		Example: "  mercer model export model.mercer model.libsvm",
@@ -119,17 +142,44 @@ func export(from, to string) (Result, error) {
 	if err := model.WriteLIBSVM(&file, m); err != nil {
 		return nil, usage("%s: %w", from, err)
 	}
-	if err := create(to, file.Bytes()); err != nil || m.Scale() == nil {
-		return exportResult{Model: to}, err
+	r, files := exportResult{Model: to}, map[string][]byte{to: file.Bytes()}
+	if m.Scale() != nil {
+		if err := model.WriteLIBSVMRange(&scale, m.Scale()); err != nil {
+			return nil, err
+		}
+		r.Range = to + ".range"
+		files[r.Range] = scale.Bytes()
 	}
-	if err := model.WriteLIBSVMRange(&scale, m.Scale()); err != nil {
-		return nil, err
+	if labels, renamed := model.LIBSVMLabels(m.Reading().Classes); renamed {
+		r.Table, r.Labels = to+".classes.csv", make(map[string]string)
+		s := &sheet{rows: make([][]string, len(labels))}
+		s.add("number", labels)
+		s.add("class", m.Reading().Classes)
+		text, err := s.encode()
+		if err != nil {
+			return nil, err
+		}
+		files[r.Table] = text
+		for i, label := range labels {
+			r.Labels[label] = m.Reading().Classes[i]
+		}
 	}
-	r := exportResult{Model: to, Range: to + ".range"}
-	if err := create(r.Range, scale.Bytes()); err != nil {
-		return nil, errors.Join(err, os.Remove(to)) // one is of no use without the other
+	return r, createAll(files)
+}
+
+// createAll writes files that are of no use without each other.
+func createAll(files map[string][]byte) error {
+	var done []string
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if err := create(path, files[path]); err != nil {
+			for _, other := range done {
+				err = errors.Join(err, os.Remove(other))
+			}
+			return err
+		}
+		done = append(done, path)
 	}
-	return r, nil
+	return nil
 }
 
 func create(path string, b []byte) error {

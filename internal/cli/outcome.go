@@ -19,9 +19,12 @@ import (
 // outcome is a job's result as commands show it.
 type outcome struct {
 	*method.Result
-	Report string               // path of the HTML page
-	shown  *method.Presentation // of the method's own, or nil
-	bySums *beside              // nil: there is none
+	Report string // path of the HTML page
+	// Predictions is the path of a table of held-out rows, and table the table, or nil.
+	Predictions string
+	table       *sheet
+	shown       *method.Presentation // of the method's own, or nil
+	bySums      *beside              // nil: there is none
 }
 
 // MarshalJSON writes the result, how the job by sums went, and where the page is.
@@ -32,6 +35,9 @@ func (o outcome) MarshalJSON() ([]byte, error) {
 	}
 	if err == nil && o.Report != "" {
 		b, err = withKey(b, "report", o.Report)
+	}
+	if err == nil && o.Predictions != "" {
+		b, err = withKey(b, "predictions", o.Predictions)
 	}
 	return b, err
 }
@@ -50,6 +56,9 @@ func (o outcome) Print(w io.Writer) error {
 		p.blocks(w, o.shown.Text)
 	} else {
 		p.linef("\n%s in training, %s%s", say.Count(o.Training, "row"), describeHeldOut(o.Result), o.support())
+		if o.HeldOut == 0 && len(o.Grid) == 0 {
+			p.linef("no figure says how well the model predicts new rows, since none was held out")
+		}
 	}
 	if o.bySums != nil {
 		p.linef("by sums: %s", paragraph(o.bySums.said))
@@ -71,6 +80,7 @@ func (o outcome) Print(w io.Writer) error {
 	if l := o.Components; l != nil {
 		p.linef("components beside pooled's, up to their signs: mean squared error %.2g%s", l.MSE, determined(l.R2))
 	}
+	p.figures(w, figureTables(o.Metrics, o.Figures))
 	if o.Repeats != nil {
 		p.linef("\nMean and standard deviation over %d splits; all other figures are the first split's", len(o.Repeats.Seeds))
 		p.join(o.spreads().print(w))
@@ -100,8 +110,14 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("model of %s: %s", m.Party, describeModel(m))
 	}
 	p.linef("model_sha256: %s", o.ModelHash)
+	if o.Predictions != "" {
+		p.linef("predictions: %s", o.Predictions)
+	}
 	if o.Report != "" {
 		p.linef("report: %s", o.Report)
+	}
+	if line := o.headline(); line != "" {
+		p.linef("together%s", line)
 	}
 	return p.err
 }
@@ -176,7 +192,7 @@ func item(name string, i int, text string) string {
 
 // scores is the table of who reaches what.
 func (o outcome) scores() *tableOf {
-	names := metricNames(o.Metrics)
+	names := tableNames(o.Metrics)
 	t := &tableOf{header: append([]string{"who learns", o.unit()}, names...)}
 	for _, a := range o.Alone {
 		t.add(append([]any{a.Party + " alone", a.Rows}, figures(a.Metrics, names)...)...)
@@ -196,7 +212,7 @@ func (o outcome) scores() *tableOf {
 
 // spreads is the table of figures over the runs of a job that repeats.
 func (o outcome) spreads() *tableOf {
-	names := metricNames(o.Metrics)
+	names := tableNames(o.Metrics)
 	t := &tableOf{header: append([]string{"who learns"}, names...)}
 	for _, s := range o.repeated() {
 		t.add(append([]any{s.name}, spreadCells(s.figures, names)...)...)
@@ -264,7 +280,7 @@ func (o outcome) unit() string {
 // metricNames returns the names of figures, those first that the learner is known
 // by: the report draws the first as bars.
 func metricNames(m learner.Metrics) []string {
-	first := []string{"accuracy", "auc", "rmse", "r2"}
+	first := []string{"accuracy", "balanced_accuracy", "auc", "f1_macro", "rmse", "r2", "mae"}
 	names := slices.Sorted(maps.Keys(m))
 	slices.SortStableFunc(names, func(a, b string) int {
 		i, j := slices.Index(first, a), slices.Index(first, b)
@@ -279,6 +295,13 @@ func metricNames(m learner.Metrics) []string {
 		return i - j
 	})
 	return names
+}
+
+// tableNames returns the names of the figures that a table of ways to learn has room for. The
+// others are figures of few learners, or stand elsewhere: f1_micro is the accuracy.
+func tableNames(m learner.Metrics) []string {
+	aside := []string{"f1_micro", "average_precision", "brier"}
+	return slices.DeleteFunc(metricNames(m), func(name string) bool { return slices.Contains(aside, name) })
 }
 
 func figures(m learner.Metrics, names []string) []any {

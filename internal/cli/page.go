@@ -30,17 +30,20 @@ func page(j *job.Job, o outcome) report.Run {
 		Title: j.Name,
 		Summary: []report.Row{
 			{Label: "Data", Value: describeData(j)},
-			{Label: "Parties", Value: strings.Join(j.Parties(), ", ")},
+			{Label: "Parties", Value: describeParties(j)},
 			{Label: "Protocol", Value: o.settings(j)},
 			{Label: "Kernel", Value: describeKernel(j, r)},
 			{Label: "Learner", Value: chosenLearner(j, r).Text()},
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
 		},
 		Grid:    reportGrid(r.Grid),
-		Metrics: metricNames(r.Metrics),
+		Metrics: tableNames(r.Metrics),
 		Scores:  o.scored(),
 		Unit:    o.unit(),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
+	}
+	if j.Data.Test.None {
+		run.Metrics, run.Scores, run.Facts = nil, nil, append(run.Facts, o.ofTraining()...)
 	}
 	if shown != nil {
 		if shown.Summary != nil {
@@ -64,6 +67,7 @@ func page(j *job.Job, o outcome) report.Run {
 	if r.Repeats != nil {
 		run.Boxes = append(run.Boxes, o.boxes(run.Metrics[0]))
 	}
+	o.addFigures(&run)
 	if r.Turns != nil {
 		run.Boxes = append(run.Boxes, o.turnBoxes(run.Metrics[0]))
 		for _, t := range r.Turns.Parties {
@@ -73,8 +77,10 @@ func page(j *job.Job, o outcome) report.Run {
 	if o.bySums != nil {
 		run.Summary = append(run.Summary, report.Row{Label: "By sums", Value: o.bySums.said})
 	}
-	if v, some := r.ExactKernel[run.Metrics[0]]; some {
-		run.Facts = append(run.Facts, report.Row{Label: run.Metrics[0] + " of the exact kernel, pooled", Value: fmt.Sprintf("%.4f", v)})
+	if r.ExactKernel != nil {
+		if v, some := r.ExactKernel[run.Metrics[0]]; some {
+			run.Facts = append(run.Facts, report.Row{Label: run.Metrics[0] + " of the exact kernel, pooled", Value: fmt.Sprintf("%.4f", v)})
+		}
 	}
 	if n := r.Network; n != nil {
 		run.Facts = append(run.Facts, report.Row{Label: "Network that the job describes", Value: fmt.Sprintf("%.2f s for %s in %s", n.Seconds, say.Bytes(n.Bytes), say.Count(int(n.Messages), "message"))})
@@ -184,10 +190,29 @@ func describeData(j *job.Job) string {
 	return j.Data.Source
 }
 
+// describeParties lists the parties of a job, if one table is not all of it.
+func describeParties(j *job.Job) string {
+	if j.Parties() == nil && j.Unshared() {
+		return "none: one table in one process"
+	}
+	return strings.Join(j.Parties(), ", ")
+}
+
+// ofTraining lists the figures of a training without held-out rows.
+func (o outcome) ofTraining() (list []report.Row) {
+	for _, name := range metricNames(o.Metrics) {
+		list = append(list, report.Row{Label: name, Value: fmt.Sprintf("%.4f", o.Metrics[name])})
+	}
+	return list
+}
+
 // describeHeldOut describes the rows that the figures are about.
 func describeHeldOut(r *method.Result) string {
 	if r.HeldOut == 0 && len(r.Grid) > 0 {
 		return fmt.Sprintf("each held out once, in %d folds", len(r.Grid[0].Folds))
+	}
+	if r.HeldOut == 0 {
+		return "no row held out"
 	}
 	held := say.Count(r.HeldOut, "row") + " held out"
 	if r.Chosen != "" {

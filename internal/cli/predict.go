@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -112,7 +115,8 @@ func value(v float64, err error) *float64 {
 }
 
 func (a *app) predict() *cobra.Command {
-	var home, job, others string
+	var home, job, others, as, out string
+	var asCSV bool
 	var columns catalogue.Columns
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA | predict --job ID DATA",
@@ -130,7 +134,14 @@ job, or in the table that they call --source. A row that one of the parties lack
 has no answer.
 
 DATA can be anything that a job's source can be: a file, a folder of images, a name
-in the data folder, or a part of these. mercer data info explains the parts.`,
+in the data folder, or a part of these. mercer data info explains the parts. A dash
+(-) reads CSV from standard input. --csv prints a table with a header: id, class or
+number, scores, and the probabilities of a calibrated model. --out writes that table
+into a file.
+
+Where the job had a schema, the new table is read and prepared by it, with the fills
+and categories of the training. --as names the table of this home's catalogue whose
+columns, words and units DATA has.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[job != ""]; len(given) != want {
@@ -139,36 +150,62 @@ in the data folder, or a part of these. mercer data info explains the parts.`,
 			return nil
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			if job != "" {
-				return a.predictByJob(ctx, question{home, job, args[0], others}, columns)
-			}
-			if others != "" {
+			if others != "" && job == "" {
 				return nil, usage("--source is for jobs whose columns several parties hold; give --job ID, or leave it out")
 			}
-			return a.predictByFile(args[0], args[1], columns)
+			r, err := a.predictBy(ctx, question{home, job, args[len(args)-1], others, as}, args[0], columns)
+			switch {
+			case err != nil:
+				return nil, err
+			case out != "":
+				return r.save(out)
+			case asCSV:
+				return answerTable{r}, nil
+			}
+			return r, nil
 		}),
 	}
 	a.homeFlag(cmd, &home)
 	cmd.Flags().StringVar(&job, "job", "", "id of the job whose model answers")
 	cmd.Flags().StringVar(&others, "source", "", "name by which the other parties know their table of these rows")
+	cmd.Flags().StringVar(&as, "as", "", "table of this home's catalogue that says how DATA is written: names, words, units")
+	cmd.Flags().BoolVar(&asCSV, "csv", false, "print a CSV table")
+	cmd.Flags().StringVar(&out, "out", "", "CSV file to write; default none")
 	columnFlags(cmd, &columns)
 	return cmd
 }
 
+// predictBy asks a job or uses a model file.
+func (a *app) predictBy(ctx context.Context, q question, path string, columns catalogue.Columns) (r predictResult, err error) {
+	data, done, err := a.dataOrInput(q.data)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	shown := q.data
+	if q.data = data; q.job != "" {
+		return a.predictByJob(ctx, q, columns)
+	}
+	return a.predictByFile(q, path, shown, columns)
+}
+
 // question names what to ask, and whom.
-type question struct{ home, job, data, source string }
+type question struct{ home, job, data, source, as string }
 
 // predictByJob asks through this home's party.
-func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Columns) (Result, error) {
+func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Columns) (r predictResult, err error) {
 	if _, err := job.ParseID(q.job); err != nil {
-		return nil, usage("%w", err)
+		return r, usage("%w", err)
 	}
-	set, err := a.library().Load(q.data, columns)
-	if err != nil {
-		return nil, err
-	}
-	var r predictResult
 	err = client(q.home, func(c *admin.Client) error {
+		made, err := preparationOfJob(ctx, c, q.job)
+		if err != nil {
+			return err
+		}
+		set, err := a.load(newRows{q.data, columns, q.home, q.as}, made)
+		if err != nil {
+			return err
+		}
 		p, err := c.Predict(ctx, q.job, set, q.source)
 		r = newPrediction(p, set)
 		return err
@@ -176,36 +213,49 @@ func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Co
 	return r, err
 }
 
-// predictByFile uses a model file.
-func (a *app) predictByFile(path, data string, columns catalogue.Columns) (Result, error) {
-	set, err := a.library().Load(data, columns)
+// predictByFile uses a model file. It looks for the file first: a mistake in its name is not a
+// mistake in the data. shown names the data in messages.
+func (a *app) predictByFile(q question, path, shown string, columns catalogue.Columns) (r predictResult, err error) {
+	data := q.data
+	there, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return r, usage("the model cannot be read: %w", err)
+	}
+	if err := there.Close(); err != nil {
+		return r, err
+	}
+	made, err := preparationIn(path)
+	if err != nil {
+		return r, err
+	}
+	set, err := a.load(newRows{data, columns, q.home, q.as}, made)
+	if err != nil {
+		return r, err
 	}
 	m, err := openPredictor(path, set.X.Cols())
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	if width := m.Width(); width > 0 {
-		arranged, err := like(m, data, set)
+		arranged, err := like(m, shown, set)
 		if err != nil {
 			e := usage("%w", err)
 			if set.Labels != nil && columns.Label == "" && set.X.Cols()+1 == width { // new rows often have no labels
 				e.Hint = "one column was taken for the labels; --label none says that there are none"
 			}
-			return nil, e
+			return r, e
 		}
 		set = arranged
 	}
 	if !a.json && (m.Columns() == nil) != (set.Columns == nil) {
-		a.tell(byPosition(path, data, m))
+		a.tell(byPosition(path, shown, m))
 	}
 	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())
 	if errors.Is(err, model.ErrUnscaled) {
-		return nil, usage("%s: %w", path, err)
+		return r, usage("%s: %w", path, err)
 	}
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	return newPrediction(admin.NewPrediction(m.Reading(), decisions), set), nil
 }
@@ -224,4 +274,19 @@ func byPosition(path, data string, m model.Predictor) string {
 		return fmt.Sprintf("mercer: %s does not know its columns by name: the columns of %s were taken by position", path, data)
 	}
 	return fmt.Sprintf("mercer: the columns of %s have no names: they were taken by position", data)
+}
+
+// preparationIn returns the preparation in a model file, nil for none.
+func preparationIn(path string) (*prepare.Preparation, error) {
+	return openWhole(path, func(b *bufio.Reader) (*prepare.Preparation, error) {
+		content, err := model.CutPrepared(b)
+		return decodePreparation(content, err)
+	})
+}
+
+// preparationOfJob returns the preparation that a job has left with this home's party, nil for
+// none.
+func preparationOfJob(ctx context.Context, c *admin.Client, id string) (*prepare.Preparation, error) {
+	content, err := c.Preparation(ctx, id)
+	return decodePreparation(content, err)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/local/runs"
@@ -82,6 +83,9 @@ alone. The model, the result and a report are written to the folder --out.`,
 		if err := j.Simulable(); err != nil {
 			return nil, badJob(err)
 		}
+		if j.Unshared() && j.Data.Folds == 0 && !file.names("test") {
+			a.tell("a quarter of the rows is held out, since the job names no test; test: none trains on all")
+		}
 		if out == "" {
 			out = filepath.Join("mercer-out", j.Name)
 		}
@@ -99,7 +103,7 @@ func (a *app) loader() partition.Loader {
 	return func(name string, d job.Data) (*dataset.Set, error) {
 		t := d.Table(name)
 		if d.Schema == nil && t.Mapping.Empty() && t.Cut == "" && t.Group == "" {
-			return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features})
+			return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features, Gaps: d.Spread})
 		}
 		return a.library().LoadTable(name, t)
 	}
@@ -107,33 +111,37 @@ func (a *app) loader() partition.Loader {
 
 // simulateJob runs a job, or all runs of a job that repeats. The first run's models stay.
 func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (Result, error) {
-	return a.launch(j, out, func(dir string) (*method.Result, error) { return a.simulateAll(ctx, j, dir, seed) })
+	return a.launch(j, out, func(dir string) (outcome, error) { return a.simulateAll(ctx, j, dir, seed) })
 }
 
 // simulateAll makes all runs of a job, and leaves the first run's files in dir.
-func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (*method.Result, error) {
+func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (outcome, error) {
 	all := runs.Of(j)
-	results := make([]*method.Result, len(all))
+	results, first := make([]*method.Result, len(all)), outcome{}
 	for i, run := range all {
 		own, secrets := dir, seed
 		if i > 0 { // in a folder and with secrets of its own
 			own, secrets = filepath.Join(dir, run.Name), func(label string) [32]byte { return seed(run.Name + "/" + label) }
 			if err := os.Mkdir(own, 0o700); err != nil {
-				return nil, err
+				return first, err
 			}
 		}
-		var err error
-		if results[i], err = a.simulateRun(ctx, run.Job, own, secrets); err != nil && len(all) > 1 {
-			return nil, fmt.Errorf("run %d of %d: %w", i+1, len(all), err)
+		o, err := a.simulateRun(ctx, run.Job, own, secrets)
+		if err != nil && len(all) > 1 {
+			return first, fmt.Errorf("run %d of %d: %w", i+1, len(all), err)
 		} else if err != nil {
-			return nil, err
+			return first, err
+		}
+		if results[i] = o.Result; i == 0 {
+			first = o
 		}
 	}
-	return runs.Collect(j, all, results), nil
+	runs.Collect(j, all, results)
+	return first, nil
 }
 
 // launch warns, runs a job in a temporary folder, and leaves the results in out.
-func (a *app) launch(j *job.Job, out string, run func(dir string) (*method.Result, error)) (_ Result, err error) {
+func (a *app) launch(j *job.Job, out string, run func(dir string) (outcome, error)) (_ Result, err error) {
 	if m, warns := local.Of(a.local, j).(local.Warned); warns {
 		for _, line := range m.Warnings(j) {
 			a.tell("warning: " + line)
@@ -148,24 +156,24 @@ func (a *app) launch(j *job.Job, out string, run func(dir string) (*method.Resul
 	if err != nil {
 		return nil, err
 	}
-	return a.finish(j, outcome{Result: result}, out)
+	return a.finish(j, result, out)
 }
 
 // simulateRun makes one run, and leaves its files in dir.
-func (a *app) simulateRun(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (*method.Result, error) {
+func (a *app) simulateRun(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (outcome, error) {
 	if m, played := local.Of(a.local, j).(local.Played); played {
-		return orAbandon(ctx, func() (*method.Result, error) { return a.play(ctx, j, m, a.library().Ratings, dir, seed) })
+		return orAbandon(ctx, func() (outcome, error) { return a.play(ctx, j, m, a.library().Ratings, dir, seed) })
 	}
 	shares, err := partition.Shares(j, a.loader())
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
 	defer a.collectSooner(shares)()
-	return orAbandon(ctx, func() (*method.Result, error) { return a.compared(ctx, j, shares, dir, seed) })
+	return orAbandon(ctx, func() (outcome, error) { return a.compared(ctx, j, shares, dir, seed) })
 }
 
 // play has everybody in this process run a job. The result counts what the process has used.
-func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func(source string) (*dataset.Ratings, error), dir string, seed func(string) [32]byte) (*method.Result, error) {
+func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func(source string) (*dataset.Ratings, error), dir string, seed func(string) [32]byte) (outcome, error) {
 	cpu, _ := daemon.Usage()
 	bars := a.progress()
 	defer bars.Close()
@@ -175,12 +183,12 @@ func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func
 		Dir: dir, Seed: seed, Progress: func(p protocol.Progress) { bars.Step("", p) },
 	})
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
 	result.Refused = partition.Refusals(j, nil, 0)
 	used, peak := daemon.Usage()
 	result.Timings["cpu_s"], result.PeakRSS, result.Processes = used-cpu, peak, []int{os.Getpid()}
-	return result, nil
+	return outcome{Result: result}, nil
 }
 
 // collectSooner has garbage collected when it is a quarter of the memory in use,
@@ -202,16 +210,16 @@ func (a *app) collectSooner(shares []partition.Share) (undo func()) {
 }
 
 // compared runs the job and what it asks to be compared with.
-func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (*method.Result, error) {
+func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (outcome, error) {
 	cpu, _ := daemon.Usage()
 	result, decided, err := a.runSimulation(ctx, j, shares, dir, seed)
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
 	runtime.GC() // the federation's Gram matrix makes room for the comparison's
 	began := time.Now()
 	if err := baseline.Compare(ctx, a.local, j, shares, decided, result); err != nil {
-		return nil, err
+		return outcome{}, err
 	}
 	result.Refused = partition.Refusals(j, shares, result.Training+result.HeldOut)
 	// One process did everybody's work, so the parties' own counts overlap.
@@ -219,7 +227,8 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	result.Timings["cpu_s"], result.PeakRSS = used-cpu, peak
 	addComparison(result, time.Since(began))
 	result.Processes = []int{os.Getpid()}
-	return result, nil
+	table, err := sheetOf(j, shares, decided)
+	return outcome{Result: result, table: table}, err
 }
 
 // addComparison adds the launching process's work after the job to its times.
@@ -265,10 +274,14 @@ func folder(out string) error {
 // has ended well, and the result last.
 func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	r := o.Result
+	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
 	for _, why := range r.Refused {
 		a.tell("a party would refuse: " + why)
 	}
 	if err := adopt(r, out); err != nil {
+		return nil, err
+	}
+	if o.Predictions, err = saveTable(out, o.table); err != nil {
 		return nil, err
 	}
 	text, err := json.MarshalIndent(o, "", "  ")
@@ -282,6 +295,23 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 		return nil, err
 	}
 	return o, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
+}
+
+// saveTable writes the predictions of held-out rows into a folder and returns their path. Without
+// any, a table of an earlier run goes.
+func saveTable(folder string, s *sheet) (string, error) {
+	path := filepath.Join(folder, "predictions.csv")
+	if s == nil {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", fmt.Errorf("an earlier run's predictions: %w", err)
+		}
+		return "", nil
+	}
+	text, err := s.encode()
+	if err != nil {
+		return "", err
+	}
+	return path, disk.Replace(path, text)
 }
 
 // adopt copies the models, and other files that the result names, out of the temporary

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -19,7 +20,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/crowd"
 	"github.com/mercer-fl/mercer/internal/node/crowd/hosted"
@@ -31,10 +34,11 @@ func (a *app) enrol() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "enrol",
 		Short: "Sign the job of a crowd, with the key of every device that takes part",
-		Long: `Sign a job of protocol fedcfk with the public key of every device that takes part. The
-server and all devices need a copy of the file, and the key that this command prints.
-Another operator than the server's must enrol devices: a server that could would
-invent people, and read the others' lists from its sums.
+		Long: `Sign a job of protocol fedcfk, or of secvm with aggregation: secagg, with the public
+key of every device that takes part. The server and all devices need a copy of the
+file, and the key that this command prints. Another operator than the server's must
+enrol devices: a server that could would invent people, and read the others' data
+from its sums.
 
 The roster has a line for each device, as mercer device credentials prints it. Enrol
 each person once. The home holds the key that signs.`,
@@ -62,7 +66,7 @@ each person once. The home holds the key that signs.`,
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().StringVar(&jobFile, "job", "", "job file, with protocol fedcfk")
+	cmd.Flags().StringVar(&jobFile, "job", "", "job file, with protocol fedcfk, or secvm and aggregation: secagg")
 	cmd.Flags().StringVar(&roster, "roster", "", "file of the devices' public keys")
 	cmd.Flags().StringVar(&out, "out", "enrolment", "file to write")
 	return cmd
@@ -100,10 +104,12 @@ func (a *app) gatewaySums() *cobra.Command {
 	var doors daemon.Doors
 	cmd := &cobra.Command{
 		Use:   "sums",
-		Short: "Run the server of a crowd whose lists are added up in secret",
-		Long: `Run a job of protocol fedcfk as the server of a crowd. Devices call it by HTTP. It adds
-their lists up by secure aggregation, makes the kernel between items, tells it to the
-devices that are still there, and leaves it in HOME/items.kernel.
+		Short: "Run the server of a crowd whose data are added up in secret",
+		Long: `Run a job as the server of a crowd. Devices call it by HTTP, and it adds up what they
+have to say by secure aggregation. Of protocol fedcfk it makes the kernel between
+items, tells it to the devices that are still there, and leaves it in
+HOME/items.kernel. Of secvm with aggregation: secagg it takes a step after each sum,
+publishes the next weights, and leaves the model in HOME/model.
 
 The enrolment names the job and all devices; mercer issuer enrol signs it, at another
 operator. The first device must come within timeout.join of the job. A round is over
@@ -129,7 +135,7 @@ it speaks HTTPS.`,
 			if err != nil {
 				return nil, err
 			}
-			return summedUp(h, done, time.Since(began))
+			return a.summedUp(h.SumsModelPath(e.Job), e.Job, done, time.Since(began))
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -141,58 +147,82 @@ it speaks HTTPS.`,
 // summed is a crowd's job that is over, with the work of the server's last process.
 type summed struct {
 	*method.Result
-	Model   string  `json:"model"`
-	SHA256  string  `json:"model_sha256"`
-	Seconds float64 `json:"wall_s"`
-	CPU     float64 `json:"cpu_s"`
-	PeakRSS uint64  `json:"peak_rss_bytes"`
+	seconds, cpu float64
+	shown        *method.Presentation // of the method's own, or nil
 }
 
-func summedUp(h daemon.Home, r *method.Result, took time.Duration) (Result, error) {
-	b, err := os.ReadFile(h.ItemsPath())
+func (a *app) summedUp(model string, j *job.Job, r *method.Result, took time.Duration) (Result, error) {
+	b, err := os.ReadFile(model)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(b)
-	s := summed{Result: r, Model: h.ItemsPath(), SHA256: hex.EncodeToString(sum[:]), Seconds: took.Seconds()}
-	s.CPU, s.PeakRSS = daemon.Usage()
-	return s, nil
+	r.ModelHash = hex.EncodeToString(sum[:])
+	r.Models = []method.ModelFile{{Party: crowd.Server, Path: model, SHA256: r.ModelHash}}
+	s := summed{Result: r, seconds: took.Seconds()}
+	s.cpu, r.PeakRSS = daemon.Usage()
+	s.shown, err = presented(a.reader, j, r)
+	return s, err
+}
+
+// MarshalJSON writes the result, and what this process took.
+func (s summed) MarshalJSON() ([]byte, error) {
+	b, err := json.Marshal(s.Result)
+	for _, one := range []struct {
+		key   string
+		value any
+	}{{"model", s.Models[0].Path}, {"wall_s", s.seconds}, {"cpu_s", s.cpu}} {
+		if err == nil {
+			b, err = withKey(b, one.key, one.value)
+		}
+	}
+	return b, err
 }
 
 // Print describes the outcome, and what each role learnt.
 func (s summed) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("this process: %.0f s, processors %.1f s, memory %s", s.Seconds, s.CPU, say.Bytes(s.PeakRSS))
+	if accuracy, has := s.Metrics["accuracy"]; has {
+		p.linef("accuracy: %.4f", accuracy)
+	}
+	if s.shown != nil {
+		p.blocks(w, s.shown.Text)
+	}
+	p.linef("\nthis process: %.0f s, processors %.1f s, memory %s", s.seconds, s.cpu, say.Bytes(s.PeakRSS))
 	p.learnt(s.Leakage)
-	p.linef("\nmodel: %s\nmodel_sha256: %s", s.Model, s.SHA256)
+	p.linef("\nmodel: %s\nmodel_sha256: %s", s.Models[0].Path, s.ModelHash)
 	return p.err
 }
 
 // sumsFlags are the flags of mercer device sums.
 type sumsFlags struct {
-	home, server, ratings, authorities, vanish string
-	enrolment                                  enrolmentFlags
-	hosted                                     hosted.Config
+	home, server, authorities, vanish string
+	ratings, rows, label              string // the people's data
+	enrolment                         enrolmentFlags
+	hosted                            hosted.Config
+	seed                              insecureSeed
 }
 
 func (a *app) deviceSums() *cobra.Command {
-	var f sumsFlags
+	f := sumsFlags{hosted: hosted.Config{Floors: method.DefaultFloors()}}
 	cmd := &cobra.Command{
 		Use:   "sums",
-		Short: "Take part in a crowd's sums with one person's list, and recommend to that person",
-		Long: `Take part in a job of protocol fedcfk with the ratings of one person. The server learns
-sums over all devices. For tests and demonstrations, one process can run a device
-for each of several people; each has its own key, ledger and secrets. The command
-ends when each device has its recommendations, in HOME/devices.
+		Short: "Take part in a crowd's sums with one person's data, and keep what the device is told",
+		Long: `Take part in a job of protocol fedcfk with the ratings of one person, or in a job of
+secvm with aggregation: secagg with one record. The server learns sums over all
+devices. For tests and demonstrations, one process can run a device for each of
+several people; each has its own key, ledger and secrets. The command ends when each
+device has its recommendations, or the model, in HOME/devices.
 
 The enrolment names the job and all devices. It must be signed by the authority whose
 key is given. Get this key from the authority, not from the server. A device refuses
 a job below the floors of a party: threshold 10, adversary active, corrupted from
-0.05, dropped up to 0.2. It adds its list to one sum of each kind and never again.
+0.05, dropped up to 0.2. A step of secvm needs 100 participants. A device adds its
+data to one sum of each kind and never again; secvm has a sum for each iteration.
 
 The command can be killed and started again: a device goes on if the server still
-waits for it.`,
-		Example: "  mercer device credentials --home me --count 1\n  mercer device sums --home me --enrolment enrolment --authority 6f1c... --server https://sums.example/ --ratings me.csv",
+waits for it. A device of secvm that was away takes part in the next iteration.`,
+		Example: "  mercer device credentials --home me --count 1\n  mercer device sums --home me --enrolment enrolment --authority 6f1c... --server https://sums.example/ --ratings me.csv\n  mercer device sums --home me --enrolment enrolment --authority 6f1c... --server https://sums.example/ --rows me.csv --label label",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
 			return a.addUp(ctx, f)
@@ -203,10 +233,14 @@ waits for it.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.server, "server", "", "address of the server")
 	flags.StringVar(&f.ratings, "ratings", "", "text of user, item and rating, with the ratings of each device's person")
+	flags.StringVar(&f.rows, "rows", "", "table with the row of each device's person, in place of --ratings")
+	flags.StringVar(&f.label, "label", "", "column of the labels of --rows")
 	flags.IntVar(&f.hosted.First, "first", 0, "first person that has a device in this process, from 0")
 	flags.IntVar(&f.hosted.Count, "count", 1, "number of people that have a device in this process")
 	flags.DurationVar(&f.hosted.Patience, "patience", 10*time.Minute, "how long a device waits for a server that does not answer")
+	flags.IntVar(&f.hosted.Floors.Cohort, "min-cohort", f.hosted.Floors.Cohort, "refuse jobs of secvm that take a step with fewer participants than this")
 	authoritiesFlag(cmd, &f.authorities)
+	f.seed.flag(cmd)
 	flags.StringVar(&f.vanish, "vanish", "", "for rehearsals: file with lines of device, step and kind of message before which the device vanishes")
 	return daemonCommand(cmd)
 }
@@ -224,7 +258,7 @@ func (a *app) addUp(ctx context.Context, f sumsFlags) (r Result, err error) {
 		return nil, err
 	}
 	c.HTTP = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}, MaxIdleConnsPerHost: 3 * f.hosted.Count}}
-	if c.Ratings, err = a.library().Ratings(f.ratings); err != nil {
+	if c.Source, c.People, err = a.people(f); err != nil {
 		return nil, err
 	}
 	if c.Build, err = daemon.Build(); err != nil {
@@ -235,7 +269,7 @@ func (a *app) addUp(ctx context.Context, f sumsFlags) (r Result, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	c.Home, c.Server, c.Floors, c.Logger = f.home, f.server, method.DefaultFloors(), a.log
+	c.Home, c.Server, c.Seed, c.Logger = f.home, f.server, f.seed.orNil(), a.log
 	c.Credential = func(row int) ed25519.PrivateKey { return fleet.Credential(id, row) }
 	done, err := hosted.Run(ctx, c)
 	if err != nil {
@@ -244,6 +278,25 @@ func (a *app) addUp(ctx context.Context, f sumsFlags) (r Result, err error) {
 	s := addedUp{Result: done}
 	s.CPU, s.PeakRSS = daemon.Usage()
 	return s, nil
+}
+
+// people reads the data of the people whose devices this process may run.
+func (a *app) people(f sumsFlags) (source string, people []method.Table, err error) {
+	switch {
+	case (f.ratings == "") == (f.rows == ""):
+		return "", nil, usage("a device needs its person's data: give --ratings for protocol fedcfk, or --rows and --label for secvm")
+	case f.ratings != "":
+		all, err := a.library().Ratings(f.ratings)
+		if err != nil {
+			return "", nil, err
+		}
+		return all.Name, hosted.Ratings(all), nil
+	}
+	all, err := a.library().Load(f.rows, catalogue.Columns{Label: f.label})
+	if err != nil {
+		return "", nil, err
+	}
+	return all.Name, hosted.Rows(all), nil
 }
 
 // readVanishing reads which devices of a rehearsal vanish, and when.
@@ -276,7 +329,7 @@ type addedUp struct {
 // Print writes the report.
 func (s addedUp) Print(w io.Writer) error {
 	p, n := &printer{w: w}, max(1, s.Devices)
-	p.linef("%s: %d have their recommendations, %d vanished as told, %d left out", say.Count(s.Devices, "device"), s.Finished, s.Vanished, s.LeftOut)
+	p.linef("%s: %d have what they came for, %d vanished as told, %d left out", say.Count(s.Devices, "device"), s.Finished, s.Vanished, s.LeftOut)
 	p.linef("each: %s sent, %s received, processors %.2f s", say.Bytes(s.Sent/uint64(n)), say.Bytes(s.Received/uint64(n)), s.CPU/float64(n))
 	return p.err
 }

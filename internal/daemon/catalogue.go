@@ -9,7 +9,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/catalogue"
@@ -25,14 +24,20 @@ type Source struct {
 	// the table can be used without labels only. They are no features.
 	Label Labels `yaml:"label,omitempty"`
 	// ID is the column by which jobs find the rows of the same people in other
-	// parties' tables; without it the table has no ids.
-	ID string `yaml:"id,omitempty"`
+	// parties' tables, or the rule that makes ids of columns; without it the table has no ids.
+	ID OwnID `yaml:"id,omitempty"`
 	// Cut is the column by which jobs may hold later rows out, such as the day of admission. It
 	// is no feature unless Columns lists it too.
 	Cut string `yaml:"cut,omitempty"`
-	// Columns lists the columns that jobs may use as features. Without it a job uses all
-	// columns that are left, and cannot choose among them.
-	Columns []string `yaml:"columns,omitempty"`
+	// Columns lists the columns that jobs may use as features, or describes the file's own
+	// columns. Without a list a job uses all columns that are left.
+	Columns OwnColumns `yaml:"columns,omitempty"`
+	// CSV describes the form of a CSV text.
+	CSV prepare.CSV `yaml:"csv,omitempty"`
+	// Drop lists columns that are never parsed, by the file's own names. Keep lists the only
+	// columns that are.
+	Drop []string `yaml:"drop,omitempty"`
+	Keep []string `yaml:"keep,omitempty"`
 	// Width is the number of features, 0 for as many as the file has: LIBSVM text
 	// need not name the last ones.
 	Width int `yaml:"features,omitempty"`
@@ -104,15 +109,15 @@ func (s Source) check(known job.Names) error {
 		used[column] = what
 		return nil
 	}
-	if s.Cut != "" && (s.Cut == s.ID || s.Cut == s.Group || slices.Contains(s.Label, s.Cut)) {
+	if s.Cut != "" && (slices.Contains(s.ID.Columns, s.Cut) || s.Cut == s.Group || slices.Contains(s.Label, s.Cut)) {
 		return fmt.Errorf("column %q is named as cut, and as a label, the id or the group; name another one", s.Cut)
 	}
 	for _, list := range []struct {
 		what  string
 		names []string
-	}{{"a label", s.Label.columns()}, {"the id", []string{s.ID}}, {"the group", []string{s.Group}}, {"a feature", s.Columns}} {
+	}{{"a label", s.Label.columns()}, {"the id", s.ID.Columns}, {"the group", []string{s.Group}}, {"a feature", s.Columns.Offered}} {
 		for _, name := range list.names {
-			if name == "" && (list.what == "the id" || list.what == "the group") {
+			if name == "" && list.what == "the group" {
 				continue
 			}
 			if name == "" || len(s.Label) > 1 && name == job.NoLabel {
@@ -122,6 +127,9 @@ func (s Source) check(known job.Names) error {
 				return err
 			}
 		}
+	}
+	if err := s.checkMapping(); err != nil {
+		return err
 	}
 	if s.Policy != nil {
 		return s.Policy.Validate(known)
@@ -151,7 +159,7 @@ func (s Source) warnings(name string, policy party.Policy) (list []string) {
 // the entry does not offer. Peers are not told what it offers, nor what the table
 // holds.
 func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, error) {
-	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID}
+	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID.name(), Gaps: j.Spread}
 	label, err := s.label(name, j.Label)
 	if err != nil {
 		return c, err
@@ -159,8 +167,8 @@ func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, e
 	if label != "" {
 		c.Label = label
 	}
-	if j.ID != "" && j.ID != s.ID {
-		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID))
+	if j.ID != "" && !slices.Contains(s.ID.Columns, j.ID) && !s.ID.called(j.ID, s.Columns) {
+		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID.name()))
 	}
 	for _, other := range s.Label.columns() {
 		if other != label {
@@ -173,7 +181,7 @@ func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, e
 	if j.Group != "" && j.Group != s.Group {
 		return c, unoffered("the job keeps rows of one %q together, and the catalogue entry of %s says %s", j.Group, name, orNothing("group", s.Group))
 	}
-	if s.Cut != "" && s.Columns == nil {
+	if s.Cut != "" && s.Columns.IsZero() {
 		c.Aside = append(c.Aside, s.Cut)
 	}
 	if c.Width, err = s.width(name, j.Features); err != nil {
@@ -181,18 +189,6 @@ func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, e
 	}
 	c.Features, err = s.features(name, j, self)
 	return c, err
-}
-
-// cells reads the table with the groups, and with the cells by which later rows are held out.
-func (s Source) cells(l catalogue.Library, cut string, c catalogue.Columns) (*dataset.Set, error) {
-	t := prepare.Table{Features: c.Features, Aside: c.Aside, Group: s.Group, Cut: cut}
-	if c.Label != job.NoLabel {
-		t.Label = c.Label
-	}
-	if s.ID != "" {
-		t.ID.Columns = []string{s.ID}
-	}
-	return l.LoadTable(s.Path, t)
 }
 
 // width returns the number of features of the table, 0 where nobody gives it.
@@ -224,12 +220,15 @@ func (s Source) label(name, asked string) (string, error) {
 // features are the columns of the entry; a job that names its own picks among them.
 func (s Source) features(name string, d job.Data, self string) ([]string, error) {
 	asked := (&job.Job{Data: d}).Columns(self)
+	if s.Columns.Offered != nil {
+		asked = slices.Concat(asked, d.Schema.Names())
+	}
 	for _, column := range asked {
-		if !slices.Contains(s.Columns, column) {
-			return nil, unoffered("the job uses column %q of %s, and its catalogue entry says %s", column, name, orNothing("columns", strings.Join(s.Columns, ", ")))
+		if !slices.Contains(s.Columns.Offered, column) {
+			return nil, unoffered("the job uses column %q of %s, and its catalogue entry says %s", column, name, orNothing("columns", strings.Join(s.Columns.Offered, ", ")))
 		}
 	}
-	return s.Columns, nil
+	return s.Columns.Offered, nil
 }
 
 func orNothing(key, what string) string {

@@ -128,6 +128,23 @@ func TestJobPicksWhatIsOffered(t *testing.T) {
 	}
 }
 
+// A row without a label is read where the job says that labels are spread, and nowhere else.
+func TestSpreadLabelsHaveGaps(t *testing.T) {
+	h, c := home(t, entry)
+	if err := os.WriteFile(filepath.Join(string(h), "patients.csv"), []byte(strings.Replace(patients, "well", "", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := job.Data{Source: "patients"}
+	if _, err := h.load(c, data, dataset.SplitKey{1}); err == nil || !strings.Contains(err.Error(), `column "diagnosis" is empty`) {
+		t.Errorf("error %v", err)
+	}
+	data.Spread = true
+	table, err := h.load(c, data, dataset.SplitKey{1})
+	if err != nil || !slices.Equal(table.Set.Labels, []string{"ill", "", "ill"}) {
+		t.Errorf("%+v, %v", table.Set, err)
+	}
+}
+
 // A column of labels is no feature, whichever label a job takes; and a column that
 // happens to be called id is not released as ids.
 func TestLabelsAreNoFeatures(t *testing.T) {

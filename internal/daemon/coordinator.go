@@ -37,6 +37,8 @@ type Options struct {
 	Seed   func(label string) [32]byte
 	Ready  func(addr string) // called once the daemon serves
 	Logger *slog.Logger
+	// Version of the program stands in results.
+	Version string
 }
 
 func (o Options) seed() func(string) [32]byte {
@@ -86,7 +88,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	co, err := coordinator.New(coordinator.Config{
-		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Estate: estate, Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger,
+		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Estate: estate, Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
 		Progress: func(job.ID, protocol.Progress) {},
 	})
 	if err != nil {

@@ -114,8 +114,8 @@ func refusedTwin(err error) error {
 
 // load reads the table that a job names, as the catalogue offers it. Which of its
 // rows are held out is the party's own choice.
-func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (method.Table, error) {
-	t := method.Table{Key: key}
+func (h Home) load(c *Config, all job.Data, key dataset.SplitKey) (method.Table, error) {
+	t, d := method.Table{Key: key}, all.Own(c.Name)
 	s, err := c.source(h, d.Source)
 	if err != nil {
 		return t, err
@@ -132,18 +132,13 @@ func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (method.Table, e
 	if err != nil {
 		return t, err
 	}
-	if d.Test.Column == "" && s.Group == "" {
-		t.Set, err = library.Load(s.Path, columns)
-	} else {
-		t.Set, err = s.cells(library, d.Test.Column, columns)
-	}
-	if err != nil {
+	if t.Set, err = s.load(library, columns, d); err != nil {
 		return t, err
 	}
 	if t.Set.Labels != nil {
 		t.Label = columns.Label
 	}
-	if s.ID == "" {
+	if s.ID.IsZero() {
 		t.Set.IDs = nil // a column may be called so, and nobody offered it
 	}
 	return t, nil

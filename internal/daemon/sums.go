@@ -10,6 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/crowd"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -19,8 +20,13 @@ import (
 // Build names this program, whose journals no other program reads.
 func Build() (string, error) { return build() }
 
-// ItemsPath returns the file in which the server of a crowd leaves the model.
-func (h Home) ItemsPath() string { return h.path("items.kernel") }
+// SumsModelPath returns the file in which the server of a crowd leaves the model of a job.
+func (h Home) SumsModelPath(j *job.Job) string {
+	if _, is := j.Protocol.Kind.(job.Rated); is {
+		return h.path("items.kernel")
+	}
+	return h.path("model")
+}
 
 // OpenEnrolment reads a file that an authority has signed.
 func OpenEnrolment(path, authority string, o Options) (*crowd.Enrolment, error) {
@@ -50,7 +56,7 @@ func (h Home) RunSums(ctx context.Context, e *crowd.Enrolment, d Doors, o Option
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	s, err := crowd.New(crowd.Config{Enrolment: e, Vault: kept, Model: h.ItemsPath(), Progress: func(protocol.Progress) {}, Logger: o.Logger})
+	s, err := crowd.New(crowd.Config{Enrolment: e, Vault: kept, Model: h.SumsModelPath(e.Job), Progress: func(protocol.Progress) {}, Logger: o.Logger})
 	if err != nil {
 		return nil, h.otherBuild(err)
 	}

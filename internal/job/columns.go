@@ -23,7 +23,10 @@ func (j *Job) Columns(party string) []string {
 			return c.Names
 		}
 	}
-	return nil
+	if j.Data.Schema == nil || j.Data.Partition.By != Columns {
+		return nil
+	}
+	return j.Data.SchemaOf(party).Names()
 }
 
 // ownColumns is a map from party to a list of columns that keeps the order of the

@@ -2,6 +2,7 @@ package job
 
 import (
 	"errors"
+	"math"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -34,6 +35,9 @@ type Data struct {
 	Folds int
 	Scale Scaling
 	Like  float64 // ratings of at least this are liked; 0 for all
+	// Spread says that labels are spread over several parties: in a party's table some rows
+	// have none. It is no key of the section; the protocol says so.
+	Spread bool
 }
 
 // NoLabel names the column of the labels in a table without labels. A party that has labels
@@ -69,6 +73,9 @@ type Partition struct {
 	// Columns names the columns that parties of a partition by columns use, in this order; a
 	// party that is not listed uses all of its own columns.
 	Columns []OwnColumns
+	// Labels gives each party with labels its share of them in a simulation where labels are
+	// spread, drawn from the seed; nil for equal shares.
+	Labels []PartyShare
 	// Dropout is the share of devices that vanish in each session of a simulation,
 	// at points drawn from the seed.
 	Dropout float64
@@ -87,13 +94,14 @@ const Columns Direction = "columns"
 // Devices gives every person of the ratings, or every row, a device of its own.
 const Devices Direction = "devices"
 
-// Test selects the held-out rows: one field is set, or none beside folds, and By beside the
+// Test selects the held-out rows: one field is set, or no field beside folds, and By beside the
 // fraction of ratings.
 type Test struct {
 	By       Order   // of ratings
 	Fraction float64 // of the rows, by each party's own key; of ratings, the newest
 	Every    int     // rows Every-1, 2 Every-1, ... counted from 0; of ratings, of each user's
 	Source   string  // a source of its own
+	None     bool    // no row is held out, and no other field is set
 	Party    string  // all rows of this party
 	Parties  Turn    // all rows of each party in turn
 	// Rows whose cell of Column is From or comes after it: a number, or a date.
@@ -174,7 +182,7 @@ func (d *Data) Section() *section.Section {
 		{Key: "schema", Value: schemaMap{&d.Schema}, Else: "every column is a number without gaps, and all are used",
 			Doc: "The columns that the job uses, by the federation's names, and how their cells become numbers."},
 		{Key: "partition", Value: d.Partition.Section(), Else: "none", Doc: "How one table is shared out, or how the parties' tables belong together."},
-		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out to test the model."},
+		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out to test the model; none, in protocol pooled, trains on all."},
 		{Key: "folds", Value: section.Whole{Dst: &d.Folds}, Else: "none",
 			Doc: "The number of folds, 2 or more, of a cross-validation on the training rows."},
 		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, Range, None}},
@@ -226,6 +234,9 @@ func (d *Data) finish(in *section.Place) error {
 	if in.Given("folds") && d.Folds < 2 {
 		return in.Refuse("folds", "folds is %d; write 2 or more, such as 5, or leave it out", d.Folds)
 	}
+	if d.Folds > 0 {
+		d.Test.None = false // as without a test
+	}
 	if d.Test == (Test{}) && d.Folds == 0 {
 		d.Test.Fraction = defaultFraction
 	}
@@ -263,6 +274,8 @@ func (p *Partition) Section() *section.Section {
 			Doc: "In a simulation by columns, the share of the rows that each party has, above 0 and up to 1."},
 		{Key: "aligned", Value: section.Yes{Dst: &p.Aligned}, Default: "false",
 			Doc: "Says that the tables of a partition by columns already have equal ids in equal order."},
+		{Key: "labels", Value: PartyShares{&p.Labels, "{guest: 0.6, host: 0.4}"}, Else: "equal shares where labels are spread",
+			Doc: "In a simulation with labels: spread, the share of the labels that each active party has. Shares add up to 1."},
 		{Key: "dropout", Value: section.Number{Dst: &p.Dropout}, Default: "0",
 			Doc: "The share of the devices, below 1, that vanish in each session of a simulation."},
 	}, Finish: p.finish}
@@ -293,8 +306,23 @@ func (p *Partition) finish(in *section.Place) error {
 	case p.By == Columns && in.Given("skew"):
 		return in.Refuse("skew", "skew goes with a partition by rows only; remove it")
 	}
+	if err := p.finishLabels(in); err != nil {
+		return err
+	}
 	if p.Skew < 0 {
 		return in.Refuse("skew", "skew is %g; write 0 for equal shares or a number above it", p.Skew)
+	}
+	return nil
+}
+
+// finishLabels refuses shares that leave some labels to nobody, or give some to two.
+func (p *Partition) finishLabels(in *section.Place) error {
+	sum := 0.0
+	for _, s := range p.Labels {
+		sum += s.Share
+	}
+	if in.Given("labels") && math.Abs(sum-1) > 1e-9 {
+		return in.Refuse("labels", "the shares of labels add up to %g; let them add up to 1", sum)
 	}
 	return nil
 }
@@ -313,7 +341,7 @@ func (t *Test) Section() *section.Section {
 			Doc: "Holds out all rows of each party in turn, in simulate. The result gives the figures of each party, their mean and deviation."},
 		{Key: "column", Value: section.Text{Dst: &t.Column}, Else: "none", Doc: "The column by which later rows are held out, beside from. It need not be a feature."},
 		{Key: "from", Value: section.Text{Dst: &t.From}, Else: "none", Doc: "The first value of column that is held out: a day such as 2024-01-01, or a number."},
-	}, Finish: t.finish}
+	}, Instead: &section.Instead{Word: "none", Given: &t.None}, Finish: t.finish}
 }
 
 func (t *Test) finish(in *section.Place) error {

@@ -13,6 +13,13 @@ func DataLine(file []byte, text string) int {
 	return mention(under(under(root, "spec"), "data"), text)
 }
 
+// DataKey reports whether the data section of a job file has a key: a job that was read has
+// the defaults of those that it lacks.
+func DataKey(file []byte, key string) bool {
+	root, err := document(file)
+	return err == nil && under(under(under(root, "spec"), "data"), key) != nil
+}
+
 // under returns the value that a map holds under a key, or nil.
 func under(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {

@@ -2,6 +2,17 @@ package job
 
 import "testing"
 
+func TestDataKey(t *testing.T) {
+	for file, want := range map[string]bool{
+		"spec: {data: {source: a, test: none}}": true, "spec: {data: {source: a, test: {every: 2}}}": true,
+		"spec: {data: {source: test}}": false, "spec: {test: none}": false, "": false, "[": false,
+	} {
+		if got := DataKey([]byte(file), "test"); got != want {
+			t.Errorf("%q has a test: %v, want %v", file, got, want)
+		}
+	}
+}
+
 func TestDataLine(t *testing.T) {
 	const file = `apiVersion: mercer/v1
 kind: Job

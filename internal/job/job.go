@@ -27,6 +27,7 @@ type Job struct {
 	Kernel     Kernel       // of a grid, the first
 	Learner    Named        // of a grid, the first
 	Grid       Grid         // empty unless the file has lists to choose from
+	Scoring    Scoring      // by which a grid's cell is chosen
 	Compare    []Comparison // in the order of [Comparisons]
 	Prediction Prediction
 	Repeats    int  // runs on other partitions and splits; 0 for one run
@@ -111,10 +112,16 @@ func (j *Job) Simulable() error {
 	if j.Data.Label == "" {
 		return fmt.Errorf("job: data has no label; to simulate, add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
 	}
-	if j.Parties() == nil && j.Data.Partition.By != Devices {
+	if j.Parties() == nil && j.Data.Partition.By != Devices && !j.Unshared() {
 		return errors.New("job: the data is not shared out; to simulate, add partition: {parties: [north, south]} or sources: to data")
 	}
 	return nil
+}
+
+// Unshared reports whether the job may leave its table to one process, without parties.
+func (j *Job) Unshared() bool {
+	_, may := j.Protocol.Kind.(Unshared)
+	return may
 }
 
 // Deployable reports why the job cannot run between real parties, or nil.
@@ -122,6 +129,12 @@ func (j *Job) Deployable() error {
 	if why := j.undeployable(); why != "" {
 		return errors.New("job: " + why)
 	}
+	return j.Unsimulated()
+}
+
+// Unsimulated reports what of the job is for one process that plays everybody, or nil. It
+// does not ask the protocol.
+func (j *Job) Unsimulated() error {
 	if j.Repeats > 0 {
 		return errors.New("job: several splits of the same rows tell more about them than one, and repeats is for simulate; remove it")
 	}
@@ -156,6 +169,7 @@ func (j *Job) file(r *Reader) *section.Section {
 
 func (j *Job) spec(r *Reader) *section.Section {
 	kernels, learners := j.Kernels(), j.Learners()
+	ofClasses, ofNumbers := Scorings()
 	return &section.Section{Name: "spec", Fields: []section.Field{
 		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and the split. Secrets never depend on it."},
 		{Key: "data", Value: j.Data.Section(), Need: "add data: with source and label", Doc: "The rows, and how the parties hold them."},
@@ -163,8 +177,10 @@ func (j *Job) spec(r *Reader) *section.Section {
 		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, kernelSection}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
 			Doc: "The kernel, or several to choose from."},
 		{Key: "learner", Value: sweep[Named]{&learners, r.learner}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner and its settings."},
+		{Key: "scoring", Value: section.Choice[Scoring]{Noun: "score", Dst: &j.Scoring, Known: slices.Concat(ofClasses, ofNumbers)},
+			Else: "accuracy of classes, r2 of numbers", Doc: "The metric whose mean over the folds chooses a cell of the grid: the highest, or the lowest rmse or mae."},
 		{Key: "compare", Value: section.Choices[Comparison]{Noun: "comparison", Dst: &j.Compare, Known: Comparisons()},
-			Default: "[pooled, alone]", Else: "[] with moments; [pooled] with fedcfk and secvm", Doc: "The baselines that a process with all the data computes beside the job."},
+			Default: "[pooled, alone]", Else: "[] with moments, and with pooled on one table or without a test; [pooled] with fedcfk and secvm", Doc: "The baselines that a process with all the data computes beside the job."},
 		{Key: "prediction", Value: section.Choice[Prediction]{Noun: "prediction", Dst: &j.Prediction, Known: []Prediction{Closed, Open}},
 			Default: "closed", Doc: "Closed destroys the encoders' secrets with the result. Open keeps them at the parties, which can encode new rows for the model later."},
 		{Key: "repeats", Value: section.Whole{Dst: &j.Repeats}, Else: "one run",
@@ -176,7 +192,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
-		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.check, j.finishLabels} {
+		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.check, j.finishSpread, j.finishLabels, j.finishScoring} {
 			if err := finish(in); err != nil {
 				return err
 			}
@@ -188,6 +204,35 @@ func (j *Job) spec(r *Reader) *section.Section {
 func (j *Job) check(in *section.Place) error {
 	if c, ok := j.Protocol.Values.(Checker); ok {
 		return c.Check(j, in)
+	}
+	return nil
+}
+
+// finishSpread notes whether labels are spread, and checks how a simulation spreads them.
+func (j *Job) finishSpread(in *section.Place) error {
+	s, may := j.Protocol.Values.(Spreading)
+	j.Data.Spread = may && s.Spreads()
+	shares := j.Data.Partition.Labels
+	if shares == nil {
+		return nil
+	}
+	if j.Data.Sources != nil {
+		return in.Refuse("data", "partition shares the labels of one table out, and sources gives each party its own; remove labels from partition")
+	}
+	if !j.Data.Spread {
+		return in.Refuse("data", "partition shares labels out, and the protocol does not say that they are spread; add labels: spread to protocol fdskl, or remove them")
+	}
+	names := make([]string, len(shares))
+	for i, s := range shares {
+		names[i] = s.Party
+	}
+	for _, name := range j.Active() {
+		if !slices.Contains(names, name) {
+			return in.Refuse("data", "partition gives %s no labels, and it is active; name a share of each of %s", name, listed(j.Active()))
+		}
+	}
+	if len(names) > len(j.Active()) {
+		return in.Refuse("data", "partition gives labels to parties that are not active; only %s learn from them", listed(j.Active()))
 	}
 	return nil
 }
@@ -243,7 +288,7 @@ func (j *Job) finishRepeats(in *section.Place) error {
 		return nil
 	case j.Repeats < 2 || j.Repeats > maxRepeats:
 		return in.Refuse("repeats", "repeats is %d; write 2 to %d, or remove it for one run", j.Repeats, maxRepeats)
-	case j.Data.Partition.By != Devices && (t.Every > 0 || t.Source != "" || t.Split() != ""):
+	case j.Data.Partition.By != Devices && (t.Every > 0 || t.Source != "" || t.None || t.Split() != ""):
 		return in.Refuse("repeats", "each run of repeats draws the held-out rows anew, and this test draws none; use test: {fraction: 0.25}")
 	}
 	return nil
@@ -280,9 +325,12 @@ func (j *Job) finishRatings(in *section.Place) error {
 	return nil
 }
 
-// finishTest checks the fraction of rows that is held out. Ratings are held out by
+// finishTest checks whether rows are held out, and their fraction. Ratings are held out by
 // each person, and devices of secvm draw for themselves whether they test.
 func (j *Job) finishTest(in *section.Place) error {
+	if j.Data.Test.None && !j.Unshared() {
+		return in.Refuse("data", "protocol %s takes no test: none in this version; use test: {fraction: 0.25}", j.Protocol.Name())
+	}
 	f := j.Data.Test.Fraction
 	steps := math.Round(fractionSteps * f)
 	if j.Data.Partition.By == Devices || f == 0 || f == steps/fractionSteps && steps <= mostSteps {
@@ -311,7 +359,7 @@ func (j *Job) finishLabels(in *section.Place) error {
 	if _, grouped := j.Protocol.Kind.(Grouped); j.Data.Folds > 0 && j.Data.Group != "" && !grouped {
 		return in.Refuse("data", "folds of protocol %s are cut by the coordinator, which does not learn the groups; use test: {fraction: 0.25} without folds, or try the grid by protocol pooled", j.Protocol.Name())
 	}
-	if j.Data.Folds > 0 && task.Score == "" {
+	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {
 		return in.Refuse("data", "folds go by accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
 	}
 	if j.Data.Classes != nil && (j.Data.Label == NoLabel || !task.Classes && needs) {

@@ -222,6 +222,8 @@ func variants() map[string]string {
 		"seed zero":          minimal + "  seed: 0\n",
 		"one timeout":        minimal + "  timeout: {join: 1.5s}\n",
 		"pooled":             with("okra", "pooled"),
+		"no test":            strings.Replace(with("label: label", "label: label\n    test: none"), "okra", "pooled", 1),
+		"a small cache":      with("{name: svc", "{name: svc, cache_size: 50"),
 		"moments":            moments,
 		"vertical":           vertical,
 		"vertical sources":   sourced,

@@ -35,6 +35,10 @@ type Undeployable interface {
 	Undeployable(*Job) string
 }
 
+// Unshared is a protocol that one process runs on a table of its own: a job need not share the
+// table out among parties, and may hold no row out.
+type Unshared interface{ Unshared() }
+
 // Grouped is a protocol whose folds keep the rows of a group together.
 type Grouped interface{ Grouped() }
 
@@ -62,6 +66,9 @@ type Labelled interface {
 	// Labelled returns how many, from the first on.
 	Labelled() int
 }
+
+// Spreading is the values of a protocol whose parties may each have a part of the labels.
+type Spreading interface{ Spreads() bool }
 
 // cuts returns the partition between the parties of a protocol.
 func cuts(k Kind) Direction {

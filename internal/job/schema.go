@@ -3,6 +3,7 @@ package job
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -28,7 +29,7 @@ func (d *Data) finishSchema(in *section.Place) error {
 		return in.Refuse("features", "the schema lists the features; remove features")
 	}
 	for _, name := range []string{d.Label, d.ID} {
-		if name != "" && d.Schema.Index(name) >= 0 {
+		if name != "" && d.owned().Index(name) >= 0 {
 			return in.Refuse("schema", "schema describes %s, which is the label or the id; remove it there", section.Quote(name))
 		}
 	}
@@ -40,8 +41,8 @@ func (d *Data) checkSums(in *section.Place) error {
 	if err := d.Schema.Check(); err != nil {
 		return in.Refuse("schema", "%v", err)
 	}
-	if d.Partition.By != Rows {
-		return nil
+	if d.Partition.By == Columns {
+		return d.checkOwners(in)
 	}
 	if _, err := prepare.NewPlan(d.Schema, d.Fitted()); err != nil {
 		return in.Refuse("schema", "%v", err)
@@ -49,9 +50,75 @@ func (d *Data) checkSums(in *section.Place) error {
 	return nil
 }
 
+// checkOwners refuses columns of no party: where parties hold different columns, each name is
+// PARTY.COLUMN.
+func (d *Data) checkOwners(in *section.Place) error {
+	parties := (&Job{Data: *d}).Parties()
+	for _, c := range d.Schema {
+		party, column, found := strings.Cut(c.Name, ".")
+		if !found || column == "" || parties != nil && !slices.Contains(parties, party) {
+			return in.Refuse("schema", "schema describes %s, and where parties hold different columns a name is PARTY.COLUMN; write the holder in front", section.Quote(c.Name))
+		}
+	}
+	for _, party := range parties {
+		if d.SchemaOf(party) == nil {
+			return in.Refuse("schema", "schema has no column of %s; describe one", party)
+		}
+	}
+	if d.Partition.Columns != nil {
+		return in.Refuse("partition", "the schema says which columns a party uses; remove columns from the partition")
+	}
+	if err := d.Schema.CheckScaling(d.Fitted()); err != nil {
+		return in.Refuse("schema", "%v", err)
+	}
+	return nil
+}
+
+// SchemaOf describes the columns of one party's own table, by its names.
+func (d *Data) SchemaOf(party string) prepare.Schema {
+	if d.Partition.By != Columns {
+		return d.Schema
+	}
+	var own prepare.Schema
+	for _, c := range d.Schema {
+		if holder, column, _ := strings.Cut(c.Name, "."); holder == party {
+			c.Name = column
+			own = append(own, c)
+		}
+	}
+	return own
+}
+
+// owned describes the columns of all parties by the names that they have in their tables.
+func (d *Data) owned() prepare.Schema {
+	if d.Partition.By != Columns {
+		return d.Schema
+	}
+	var all prepare.Schema
+	for _, c := range d.Schema {
+		_, c.Name, _ = strings.Cut(c.Name, ".")
+		all = append(all, c)
+	}
+	return all
+}
+
+// Shared returns the data of one table that is cut by columns.
+func (d *Data) Shared() Data {
+	all := *d
+	all.Schema = d.owned()
+	return all
+}
+
+// Own returns the data of one party's own table.
+func (d *Data) Own(party string) Data {
+	own := *d
+	own.Schema = d.SchemaOf(party)
+	return own
+}
+
 // Table describes a source to the reader of tables, for a process that has the files of all.
 func (d *Data) Table(file string) prepare.Table {
-	t := prepare.Table{Name: file, Schema: d.Schema, Group: d.Group, Cut: d.Test.Column}
+	t := prepare.Table{Name: file, Schema: d.Schema, Gaps: d.Spread, Group: d.Group, Cut: d.Test.Column}
 	if d.Label != NoLabel {
 		t.Label = d.Label
 	}
@@ -78,6 +145,16 @@ func (d *Data) Fitted() prepare.Scaling {
 		return prepare.Ranged
 	}
 	return prepare.Unscaled
+}
+
+// FitsSchema reports whether the parties fit fills, categories or a scaling of the schema on their
+// rows.
+func (d *Data) FitsSchema() bool {
+	if d.Schema == nil || d.Partition.By != Rows {
+		return false
+	}
+	plan, err := prepare.NewPlan(d.Schema, d.Fitted())
+	return err == nil && plan.Fits()
 }
 
 // ScalesTogether reports whether the parties scale by ranges or means that they tell a leader.
@@ -131,6 +208,9 @@ func (v schemaMap) Encode() *yaml.Node {
 }
 
 func (v schemaMap) Form() string { return "a map such as {age: {range: [0, 120]}}" }
+
+// Each declares the keys of every column, for the documents.
+func (v schemaMap) Each() *section.Section { return columnOf{&prepare.Column{}}.Section() }
 
 // columnOf is the description of one column.
 type columnOf struct{ *prepare.Column }

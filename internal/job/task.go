@@ -1,6 +1,11 @@
 package job
 
-import "github.com/mercer-fl/mercer/dataset"
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
 
 // Task describes the labels of a table as a learner sees them. The zero value is the task of
 // a learner that needs no labels.
@@ -18,10 +23,41 @@ type Tasked interface{ Task() Task }
 
 // Task returns the meaning of labels to the job's learner.
 func (j *Job) Task() Task {
-	if l, is := j.Learner.Kind.(Tasked); is {
-		return l.Task()
+	l, is := j.Learner.Kind.(Tasked)
+	if !is {
+		return Task{}
 	}
-	return Task{}
+	t := l.Task()
+	if j.Scoring != "" {
+		t.Score = string(j.Scoring)
+	}
+	return t
+}
+
+// Scoring names the metric by which a cell of a grid is chosen; "" is the task's own.
+type Scoring string
+
+// Scorings returns the metrics that choose: first those for classes, then those for numbers.
+func Scorings() (classes, numbers []Scoring) {
+	return []Scoring{"accuracy", "balanced_accuracy", "f1_macro", "auc"}, []Scoring{"r2", "rmse", "mae"}
+}
+
+// finishScoring refuses a metric that chooses nothing, or that the learner has not.
+func (j *Job) finishScoring(in *section.Place) error {
+	if j.Scoring == "" {
+		return nil
+	}
+	classes, numbers := Scorings()
+	task := j.Task()
+	switch {
+	case j.Data.Folds == 0:
+		return in.Refuse("scoring", "scoring chooses a cell of a grid by folds, and data has none; add folds: 5 to data, or remove scoring")
+	case task.Classes && !slices.Contains(classes, j.Scoring):
+		return in.Refuse("scoring", "learner %s has classes and no %s; use %s", j.Learner.Name(), j.Scoring, section.Join(classes))
+	case task.Numbers && !slices.Contains(numbers, j.Scoring):
+		return in.Refuse("scoring", "learner %s has numbers and no %s; use %s", j.Learner.Name(), j.Scoring, section.Join(numbers))
+	}
+	return nil
 }
 
 // Classes returns the task of telling classes apart.

@@ -39,6 +39,9 @@ type (
 	OnLists interface{ Lists() *Profile }
 	// OnTrees grows trees by histograms of columns: method secureboost.
 	OnTrees interface{ Grown() *Trees }
+	// Rowwise reads rows of the kernel matrix when it needs them, and keeps as many as a bound
+	// allows. Other learners on a kernel need the whole matrix.
+	Rowwise interface{ Rowwise() }
 	// Weighted has weights of classes.
 	Weighted interface {
 		// Only returns the values for rows of some classes.

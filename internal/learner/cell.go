@@ -16,7 +16,7 @@ type Cell struct {
 	Kernel  kernel.Spec `json:"kernel"`
 	Numbers []Number    `json:"-"` // of the learner; in JSON a key for each, after kernel
 
-	Score   string    `json:"score"`   // what cells are chosen by: accuracy, r2
+	Score   string    `json:"score"`   // what cells are chosen by: a metric
 	Folds   []float64 `json:"folds"`   // the score on each
 	Mean    float64   `json:"mean"`    // of Folds
 	Correct int       `json:"correct"` // rows that got their class while they were held out; 0 of a regression

@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Choice is the one cell of a job's grid with which the model is trained.
@@ -66,6 +67,12 @@ func chosen(plain *job.Job, s *Searched, best int) *Choice {
 	c := &Choice{Job: plain.At(best), searched: s}
 	for i, cell := range s.Cells {
 		one := plain.At(i)
+		if loses(plain.Task().Score) { // the search looks for the highest
+			cell.Mean = -cell.Mean
+			for k := range cell.Scores {
+				cell.Scores[k] = -cell.Scores[k]
+			}
+		}
 		c.Grid = append(c.Grid, Cell{
 			Kernel: one.Kernel.Spec(), Numbers: NumbersOf(one.Learner), Score: plain.Task().Score, Folds: cell.Scores, Mean: cell.Mean,
 			Correct: cell.Correct, Rows: s.Rows(), Best: i == best,
@@ -98,6 +105,8 @@ type Work struct {
 	Choice  *Choice // after step tune, or learn
 	Fitted  *Fitted // after step learn
 	Metrics Metrics // after step evaluate
+	// Assessment describes the same predictions after step evaluate; nil where there is no truth.
+	Assessment *Assessment
 }
 
 // Do takes step tune, learn or evaluate; learn takes tune if nobody has. counts returns a
@@ -116,10 +125,25 @@ func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part
 			w.Fitted, err = w.Choice.Fit(ctx, w.Problem, counts(step))
 		}
 	case "evaluate":
-		w.Metrics, err = w.Fitted.Measure()
+		err = w.evaluate(j.Seed)
 	default:
 		err = fmt.Errorf("%s: no step %s", j.Protocol.Name(), step)
 	}
+	return err
+}
+
+// evaluate measures and assesses the predictions.
+func (w *Work) evaluate(seed uint64) error {
+	var err error
+	if w.Metrics, err = w.Fitted.Measure(); err != nil {
+		return err
+	}
+	train, _ := w.Problem.Rows()
+	var labels []string
+	if w.Problem.Labels != nil {
+		labels = linalg.At(w.Problem.Labels, train)
+	}
+	w.Assessment, err = w.Fitted.Assess(labels, seed)
 	return err
 }
 
@@ -142,7 +166,11 @@ func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 			return k, nil
 		}
 		if _, known := units[k.GammaUnit]; !known {
-			units[k.GammaUnit] = measure(t, k.GammaUnit)
+			length, err := t.length(k.GammaUnit)
+			if err != nil {
+				return k, err
+			}
+			units[k.GammaUnit] = length
 		}
 		unit := units[k.GammaUnit]
 		if !(unit > 0) {
@@ -161,13 +189,6 @@ func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 		}
 	}
 	return &out, nil
-}
-
-func measure(t Problem, u job.GammaUnit) float64 {
-	if u == job.Norm {
-		return t.MeanSquaredNorm()
-	}
-	return t.MedianSquaredDistance()
 }
 
 // gridOfJob is the grid of a job without units.

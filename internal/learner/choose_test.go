@@ -216,3 +216,26 @@ func TestChoiceEndsWithTheContext(t *testing.T) {
 		t.Errorf("fitting: %v", err)
 	}
 }
+
+// The lowest error chooses, and is shown as it is.
+func TestChooseByAnError(t *testing.T) {
+	task := ring(40, 8)
+	for i := range task.Labels {
+		task.Labels[i] = fmt.Sprint(i % 2)
+	}
+	text := strings.Replace(fmt.Sprintf(gridFile, ", test: {every: 4}", "[{name: linear}, {name: rbf, gamma: 1}]"),
+		"{name: svc, C: [1, 10], tol: 1e-6}", "{name: ridge, alpha: 0.1}\n  scoring: rmse", 1)
+	j := jobtest.Parse(t, text)
+	c, err := learner.Choose(t.Context(), j, task, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range c.Grid {
+		if cell.Score != "rmse" || cell.Mean <= 0 || cell.Folds[0] <= 0 {
+			t.Errorf("cell %+v", cell)
+		}
+	}
+	if a, b := c.Grid[0], c.Grid[1]; !b.Best || a.Best || b.Mean >= a.Mean {
+		t.Errorf("rmse %v of linear, %v of rbf, which is best: %t", a.Mean, b.Mean, b.Best)
+	}
+}

@@ -24,18 +24,59 @@ func (t Training) classify(kind model.Kind, train func(codes []int, classes []st
 	return &Solution{Head: model.Voters(kind, c.Compact(), calibration), Support: c.Support(), Figures: Metrics{}}, nil
 }
 
-// measureClasses adds accuracy, f1_micro, f1_macro, auc. The AUC is left out
-// where the held-out rows lack a class.
+// measureClasses adds accuracy, balanced_accuracy, f1_micro, f1_macro, auc; of two classes
+// average_precision, of probabilities brier. What needs rows of all classes is left out where
+// the held-out rows lack one.
 func (f *Fitted) measureClasses(m Metrics) error {
 	confusion, err := metrics.NewConfusionMatrix(f.Truth, f.Predicted)
 	if err != nil {
 		return err
 	}
 	m["accuracy"], m["f1_micro"], m["f1_macro"] = confusion.Accuracy(), confusion.F1Micro(), confusion.F1Macro()
+	m["balanced_accuracy"] = confusion.BalancedAccuracy()
 	if auc, ok := f.auc(); ok {
 		m["auc"] = auc
 	}
+	f.measureScores(m)
 	return nil
+}
+
+// measureScores adds average_precision and brier.
+func (f *Fitted) measureScores(m Metrics) {
+	classes, codes := dataset.Classes(slices.Concat(f.Truth, f.Head.Classes))
+	if len(classes) != len(f.Head.Classes) { // one that nobody has learnt
+		return
+	}
+	codes = codes[:len(f.Truth)]
+	if p := f.Head.Probabilities(f.Decisions); p.Cols == len(classes) {
+		if v, err := metrics.Brier(codes, p); err == nil {
+			m["brier"] = v
+		}
+	}
+	if len(classes) != 2 {
+		return
+	}
+	if ranked, err := f.ranked(codes, 1); err == nil {
+		m["average_precision"], _ = ranked.AveragePrecision(nil)
+	}
+}
+
+// ranked orders the held-out rows by their scores for one class that the classifier knows.
+func (f *Fitted) ranked(codes []int, class int) (*metrics.Ranked, error) {
+	scores, err := f.ownScores()
+	if err != nil {
+		return nil, err
+	}
+	return metrics.Rank(ofClass(codes, class), scores.Column(class))
+}
+
+// ofClass tells which rows are of a class.
+func ofClass(codes []int, class int) []bool {
+	is := make([]bool, len(codes))
+	for i, c := range codes {
+		is[i] = c == class
+	}
+	return is
 }
 
 // auc is the area under the ROC curve, averaged over the pairs of classes. A class that the

@@ -15,10 +15,13 @@ import (
 // Problem is rows of which some are held out. All that a learner sees of a row is
 // its dot products with the others.
 type Problem struct {
-	Gram   linalg.Matrix[float64] // n x n, x_i . x_j
-	Labels []string               // n: classes or numbers; nil for learners that need none
-	Test   []bool                 // n, true: held out
-	Groups []string               // n, of rows that are in one fold; nil for none
+	Gram linalg.Matrix[float64] // n x n, x_i . x_j
+	// X holds the rows themselves in place of Gram, where one process has them: products are
+	// computed when a learner asks. Learners that are not [Rowwise] need Gram.
+	X      linalg.Rows
+	Labels []string // n: classes or numbers; nil for learners that need none
+	Test   []bool   // n, true: held out
+	Groups []string // n, of rows that are in one fold; nil for none
 }
 
 // Spec holds the kernel and the solver of a fit.
@@ -84,7 +87,7 @@ var ErrNumbers = errors.New("a label is not a finite number; a regression needs 
 // error.
 func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) error) (*Fitted, error) {
 	train, test := t.Rows()
-	f, err := t.fit(kernel.Of(t.Gram, l.Kernel), train, test, l.Solver, progress, ctx.Err)
+	f, err := t.fit(t.matrix(l.Kernel), train, test, l.Solver, progress, ctx.Err)
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
@@ -99,11 +102,7 @@ func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress fu
 		return nil, err
 	}
 	support := linalg.At(train, got.Support)
-	cross := linalg.New[float64](len(test), len(support))
-	all.Block(test, support, cross)
-	diagonal := make([]float64, all.Len())
-	all.Diagonal(diagonal)
-	decisions := got.decided(cross, linalg.At(diagonal, test))
+	decisions := got.decided(all, test, support)
 	f := &Fitted{
 		Decisions: decisions, Predicted: got.Head.Predict(decisions), Truth: linalg.At(t.Labels, test), Eigenvalues: got.Eigenvalues,
 		method: m, held: len(test), figures: got.Figures,
@@ -114,12 +113,27 @@ func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress fu
 	return f, nil
 }
 
-// decided returns the method's decisions about the held-out rows.
-func (f *Solution) decided(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
-	if f.Decide == nil {
-		return f.Head.Decisions(cross)
+// matrix returns a kernel's matrix of all rows.
+func (t Problem) matrix(k kernel.Kernel) kernel.Source {
+	if t.X != nil {
+		return kernel.NewLazyOf(t.X, k)
 	}
-	return f.Decide(cross, prior)
+	return kernel.Of(t.Gram, k)
+}
+
+// decided returns the method's decisions about the held-out rows.
+func (s *Solution) decided(all kernel.Source, test, support []int) linalg.Matrix[float64] {
+	if s.Decide != nil && len(test) > 0 {
+		cross, diagonal := linalg.New[float64](len(test), len(support)), make([]float64, all.Len())
+		all.Block(test, support, cross)
+		all.Diagonal(diagonal)
+		return s.Decide(cross, linalg.At(diagonal, test))
+	}
+	out := linalg.New[float64](len(test), s.Head.Decisions(linalg.New[float64](0, len(support))).Cols)
+	kernel.Blocks(all, test, support, func(lo int, cross linalg.Matrix[float64]) {
+		copy(out.Panel(lo, lo+cross.Rows).Data, s.Head.Decisions(cross).Data)
+	})
+	return out
 }
 
 // Rows returns the indices of the training and of the held-out rows.

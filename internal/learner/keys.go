@@ -1,6 +1,8 @@
 package learner
 
 import (
+	"go.yaml.in/yaml/v3"
+
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/learn/svm"
 )
@@ -10,6 +12,23 @@ import (
 func cKey(dst *float64) section.Field {
 	return section.Field{Key: "C", Value: section.Number{Dst: dst}, List: true, Default: "1", Doc: "The penalty on margin errors, above 0."}
 }
+
+// Cache bounds the rows of a kernel matrix that a training keeps.
+type Cache struct{ MiB int } // 0: the default
+
+func (c *Cache) key() section.Field {
+	return section.Field{Key: "cache_size", Value: section.Whole{Dst: &c.MiB}, Else: "200",
+		Doc: "The memory for kernel rows in MiB, 1 or more: it changes the time of training, never the model."}
+}
+
+// finish refuses no cache.
+func (c *Cache) finish(in *section.Place) error { return in.Some("cache_size", c.MiB) }
+
+// bytes returns the bound; 0 for the default.
+func (c Cache) bytes() int64 { return int64(c.MiB) << 20 }
+
+// Rowwise implements [Rowwise].
+func (Cache) Rowwise() {}
 
 func nuKey(dst *float64) section.Field {
 	return section.Field{Key: "nu", Value: section.Number{Dst: dst}, List: true, Default: "0.5", Doc: "The bound on the share of margin errors, above 0 and up to 1."}
@@ -22,6 +41,29 @@ func tolKey(dst *float64) section.Field {
 func weightKey(dst *map[string]float64, doc string) section.Field {
 	return section.Field{Key: "class_weight", Value: section.Weights{Dst: dst}, Else: "1 for each class", Doc: doc}
 }
+
+// balance reads weights, or the word balanced.
+type balance struct {
+	section.Weights
+	on *bool
+}
+
+func (v balance) Decode(key string, n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode && n.Value == "balanced" {
+		*v.on = true
+		return nil
+	}
+	return v.Weights.Decode(key, n)
+}
+
+func (v balance) Encode() *yaml.Node {
+	if *v.on {
+		return section.Word("balanced")
+	}
+	return v.Weights.Encode()
+}
+
+func (v balance) Form() string { return "balanced, or " + v.Weights.Form() }
 
 func probabilityKey(dst *bool) section.Field {
 	return section.Field{Key: "probability", Value: section.Yes{Dst: dst}, Default: "false", Doc: "Calibrates the model, which then gives the probability of each class."}

@@ -78,7 +78,7 @@ func TestGPByHand(t *testing.T) {
 }
 
 func TestSVR(t *testing.T) {
-	f, m := mustFit(t, line(3, []string{"1", "2", "3", "4"}, 1, 2, 3, 4), method(t, SVR{svm.SVRParams{C: 100, Epsilon: 0.01, Tol: 1e-9}}))
+	f, m := mustFit(t, line(3, []string{"1", "2", "3", "4"}, 1, 2, 3, 4), method(t, SVR{SVRParams: svm.SVRParams{C: 100, Epsilon: 0.01, Tol: 1e-9}}))
 	if m["rmse"] > 0.05 || f.Head.Kind != model.SVR {
 		t.Errorf("metrics %v of a %s", m, f.Head.Kind)
 	}
@@ -89,7 +89,7 @@ func TestSVR(t *testing.T) {
 
 // Targets within epsilon of one number need no row at all.
 func TestSVRWithoutSupport(t *testing.T) {
-	f, _ := mustFit(t, line(2, []string{"5", "5.1", "5"}, 1, 2, 3), method(t, SVR{svm.SVRParams{C: 1, Epsilon: 1}}))
+	f, _ := mustFit(t, line(2, []string{"5", "5.1", "5"}, 1, 2, 3), method(t, SVR{SVRParams: svm.SVRParams{C: 1, Epsilon: 1}}))
 	if len(f.Support) != 0 || math.Abs(f.Decisions.Data[0]-5.05) > 1.01 {
 		t.Fatalf("support %v, prediction %v", f.Support, f.Decisions.Data)
 	}
@@ -147,7 +147,7 @@ func tumours(t *testing.T) Problem {
 }
 
 func TestOneClass(t *testing.T) {
-	l := Spec{Kernel: rbf(t), Solver: OneClass{svm.NuParams{Nu: 0.2}}}
+	l := Spec{Kernel: rbf(t), Solver: OneClass{NuParams: svm.NuParams{Nu: 0.2}}}
 	task := line(20, nil, 1, 1.1, 0.9, 1.2, 0.8, 1, 1.1, 0.9, 1.2, 0.8, 1, 1.1, 0.9, 1.2, 0.8, 1, 1.1, 0.9, 1.2, 0.8, 1, 50, -50, 1.05)
 	f, m := mustFit(t, task, l)
 	if d := cmp.Diff([]string{"1", "-1", "-1", "1"}, f.Predicted); d != "" || m["inside"] != 0.5 || len(m) != 1 {
@@ -262,15 +262,15 @@ func methods() map[string]Solver {
 	nu := svm.NuParams{Nu: 0.2}
 	return map[string]Solver{
 		"svc": SVC{Params: svm.Params{C: 1}, Probability: true}, "nu-svc": NuSVC{NuParams: nu, Probability: true},
-		"svr": SVR{svm.SVRParams{C: 1, Epsilon: 0.1}}, "ridge": Ridge{1}, "gp": GP{0.1},
-		"one-class": OneClass{nu}, "kpca": KPCA{3}, "kmeans": KMeans{kmeans.Params{Clusters: 3}},
+		"svr": SVR{SVRParams: svm.SVRParams{C: 1, Epsilon: 0.1}}, "ridge": Ridge{1}, "gp": GP{0.1},
+		"one-class": OneClass{NuParams: nu}, "kpca": KPCA{3}, "kmeans": KMeans{kmeans.Params{Clusters: 3}},
 	}
 }
 
 // Labels that are no numbers are refused without being quoted: the coordinator
 // tells the reason to every party.
 func TestRegressionOfWords(t *testing.T) {
-	for _, m := range []Solver{SVR{svm.SVRParams{C: 1}}, Ridge{1}, GP{1}} {
+	for _, m := range []Solver{SVR{SVRParams: svm.SVRParams{C: 1}}, Ridge{1}, GP{1}} {
 		_, err := Fit(t.Context(), line(2, []string{"1", "secret", "3"}, 1, 2, 3), method(t, m), nil)
 		if !errors.Is(err, ErrNumbers) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%T: %v", m, err)

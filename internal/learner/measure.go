@@ -11,8 +11,9 @@ import (
 
 // Metrics are figures on held-out rows by the names of the job's result:
 //
-//	svc, nu-svc  accuracy, f1_micro, f1_macro, auc
-//	svr, ridge   rmse, r2
+//	svc, nu-svc  accuracy, balanced_accuracy, f1_micro, f1_macro, auc; average_precision of two
+//	             classes; brier of probabilities
+//	svr, ridge   rmse, mae, r2
 //	gp           these, mean_deviation, coverage_95, log_marginal_likelihood (of the training rows)
 //	one-class    inside; accuracy and auc where labels are 1 and -1
 //	kpca         explained_variance, explained_variance_training
@@ -52,6 +53,10 @@ func (f *Fitted) measure() (Metrics, error) {
 	}
 	return m, nil
 }
+
+// Figures returns the figures that the training itself has found, without any row held out:
+// none for most learners.
+func (f *Fitted) Figures() Metrics { return maps.Clone(f.figures) }
 
 // Discrete reports whether predictions are names, so that two learners can
 // agree on them exactly.

@@ -1,6 +1,8 @@
 package learner
 
 import (
+	"errors"
+
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/learn/svm"
@@ -10,6 +12,7 @@ import (
 // NuSVC is nu-support-vector classification.
 type NuSVC struct {
 	svm.NuParams
+	Cache
 	Probability bool
 	Seed        uint64
 }
@@ -23,8 +26,8 @@ func (NuSVC) Task() job.Task      { return job.Classes() }
 func (s *NuSVC) Section() *section.Section {
 	return &section.Section{
 		Doc:    "Nu-support-vector classification, with a bound on the share of margin errors in place of a price.",
-		Fields: []section.Field{nuKey(&s.Nu), tolKey(&s.Tol), probabilityKey(&s.Probability)},
-		Finish: func(in *section.Place) error { return finishNu(in, s.NuParams) },
+		Fields: []section.Field{nuKey(&s.Nu), tolKey(&s.Tol), probabilityKey(&s.Probability), s.key()},
+		Finish: func(in *section.Place) error { return errors.Join(finishNu(in, s.NuParams), s.Cache.finish(in)) },
 	}
 }
 
@@ -37,7 +40,7 @@ func (s *NuSVC) Solver(seed uint64) Solver {
 
 // Fit implements [Solver].
 func (s NuSVC) Fit(t Training) (*Solution, error) {
-	s.Interrupt = t.Interrupt
+	s.Interrupt, s.CacheBytes = t.Interrupt, s.bytes()
 	return t.classify(model.NuSVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
 		c, err := svm.TrainNuSVC(t.Kernel, codes, classes, s.NuParams, t.Progress)
 		if err != nil || !s.Probability {

@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -12,7 +13,10 @@ import (
 
 // OneClass finds the region where rows lie. Like LIBSVM it learns from all training rows, and
 // ignores their labels.
-type OneClass struct{ svm.NuParams }
+type OneClass struct {
+	svm.NuParams
+	Cache
+}
 
 // Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (OneClass) Name() string        { return "one-class" }
@@ -23,8 +27,8 @@ func (OneClass) Task() job.Task      { return job.Task{} }
 func (o *OneClass) Section() *section.Section {
 	return &section.Section{
 		Doc:    "A one-class support vector machine: it finds the region where rows lie.",
-		Fields: []section.Field{nuKey(&o.Nu), tolKey(&o.Tol)},
-		Finish: func(in *section.Place) error { return finishNu(in, o.NuParams) },
+		Fields: []section.Field{nuKey(&o.Nu), tolKey(&o.Tol), o.key()},
+		Finish: func(in *section.Place) error { return errors.Join(finishNu(in, o.NuParams), o.Cache.finish(in)) },
 	}
 }
 
@@ -33,7 +37,7 @@ func (o *OneClass) Solver(uint64) Solver { return *o }
 
 // Fit implements [Solver].
 func (o OneClass) Fit(t Training) (*Solution, error) {
-	o.Interrupt = t.Interrupt
+	o.Interrupt, o.CacheBytes = t.Interrupt, o.bytes()
 	m, err := svm.TrainOneClass(t.Kernel, o.NuParams)
 	if err != nil {
 		return nil, err

@@ -30,9 +30,19 @@ func OutputsOf(labels []string, regression bool) (*Outputs, error) {
 		}
 		return o, nil
 	}
-	classes, codes := dataset.Classes(labels)
+	classes, _ := dataset.Classes(labels)
+	return OutputsFor(classes, labels)
+}
+
+// OutputsFor reads the labels of training rows that are of the given classes, as Classes of
+// package dataset orders them.
+func OutputsFor(classes, labels []string) (*Outputs, error) {
 	if len(classes) < 2 {
 		return nil, ErrOneClass
+	}
+	code := make(map[string]int)
+	for c, class := range classes {
+		code[class] = c
 	}
 	first := 0
 	if len(classes) == 2 {
@@ -40,9 +50,9 @@ func OutputsOf(labels []string, regression bool) (*Outputs, error) {
 	}
 	o := &Outputs{Classes: classes, Y: linalg.New[float64](len(classes)-first, len(labels))}
 	for k := range o.Y.Rows {
-		for i, c := range codes {
+		for i, label := range labels {
 			o.Y.Row(k)[i] = -1
-			if c == k+first {
+			if code[label] == k+first {
 				o.Y.Row(k)[i] = 1
 			}
 		}
@@ -69,6 +79,9 @@ func (o *Outputs) Measure(u linalg.Matrix[float64], labels []string) (Metrics, e
 	}
 	return m, nil
 }
+
+// Predict returns the class of each of the decisions, outputs x rows.
+func (o *Outputs) Predict(u linalg.Matrix[float64]) []string { return o.predict(o.scores(u)) }
 
 // predict returns the class with the largest score, the last of equals.
 func (o *Outputs) predict(scores linalg.Matrix[float64]) []string {

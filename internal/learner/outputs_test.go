@@ -21,13 +21,13 @@ func TestOutputs(t *testing.T) {
 		want       Metrics
 	}{
 		{"two classes", []string{"ill", "well", "ill"}, false, [][]float64{{-1, 1, -1}}, [][]float64{{-2, 0, 1, 0.5}}, []string{"ill", "well", "ill", "well"},
-			Metrics{"accuracy": 0.75, "f1_micro": 0.75, "f1_macro": (2./3 + 0.8) / 2, "auc": 0.5}},
+			Metrics{"accuracy": 0.75, "balanced_accuracy": 0.75, "f1_micro": 0.75, "f1_macro": (2./3 + 0.8) / 2, "auc": 0.5, "average_precision": 7. / 12}},
 		{"three classes", []string{"a", "b", "c"}, false, [][]float64{{1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}}, [][]float64{{3, 0, 0}, {0, 3, 0}, {0, 0, 3}}, []string{"a", "b", "c"},
-			Metrics{"accuracy": 1, "f1_micro": 1, "f1_macro": 1, "auc": 1}},
+			Metrics{"accuracy": 1, "f1_micro": 1, "f1_macro": 1, "balanced_accuracy": 1, "auc": 1}},
 		{"a class without held-out rows", []string{"a", "b", "c"}, false, [][]float64{{1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}}, [][]float64{{3, 0}, {0, 3}, {0, 0}}, []string{"a", "b"},
-			Metrics{"accuracy": 1, "f1_micro": 1, "f1_macro": 1}},
-		{"numbers", []string{"1", "3"}, true, [][]float64{{-1, 1}}, [][]float64{{0, 1}}, []string{"1", "3"}, Metrics{"rmse": math.Sqrt(0.5), "r2": 0.5}},
-		{"constant truth", []string{"1", "3"}, true, [][]float64{{-1, 1}}, [][]float64{{0, 0}}, []string{"2", "2"}, Metrics{"rmse": 0}},
+			Metrics{"accuracy": 1, "balanced_accuracy": 1, "f1_micro": 1, "f1_macro": 1}},
+		{"numbers", []string{"1", "3"}, true, [][]float64{{-1, 1}}, [][]float64{{0, 1}}, []string{"1", "3"}, Metrics{"rmse": math.Sqrt(0.5), "mae": 0.5, "r2": 0.5}},
+		{"constant truth", []string{"1", "3"}, true, [][]float64{{-1, 1}}, [][]float64{{0, 0}}, []string{"2", "2"}, Metrics{"rmse": 0, "mae": 0}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o, err := OutputsOf(tt.labels, tt.regression)

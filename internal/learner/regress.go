@@ -52,8 +52,7 @@ func standardise(y []float64) (mean, deviation float64) {
 	return mean, 1
 }
 
-// measureNumbers adds rmse and r2; the latter is left out where the truth is
-// constant.
+// measureNumbers adds rmse, mae and r2, which is left out where the truth is constant.
 func (f *Fitted) measureNumbers(m Metrics) error {
 	truth, err := numbers(f.Truth)
 	if err != nil {
@@ -65,6 +64,9 @@ func (f *Fitted) measureNumbers(m Metrics) error {
 		return err
 	}
 	m["rmse"] = rmse
+	if m["mae"], err = metrics.MAE(truth, predicted); err != nil {
+		return err
+	}
 	if r2, err := metrics.R2(truth, predicted); err == nil {
 		m["r2"] = r2
 	}

@@ -60,17 +60,25 @@ var ErrFewRows = errors.New("a class has a single training row; folds need two o
 // which may be nil, counts trials: every fold of every cell. Its error ends the
 // search; so does ctx, whose error is wrapped then.
 func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done, total int) error) (*Searched, error) {
-	return t.search(ctx, g, f, progress, tune.Search.Run)
+	return t.search(ctx, g, f, progress, func(s tune.Search) (*tune.Result, error) {
+		if t.X != nil {
+			return s.RunOn(len(t.Test), t.matrix)
+		}
+		return s.Run(t.Gram)
+	})
 }
 
 // SearchFor is Search for the outputs of the given cell in place of the best's.
 func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Searched, error) {
-	return t.search(ctx, g, f, nil, func(s tune.Search, dot linalg.Matrix[float64]) (*tune.Result, error) {
-		return s.RunFor(dot, cell)
+	return t.search(ctx, g, f, nil, func(s tune.Search) (*tune.Result, error) {
+		if t.X != nil {
+			return s.RunOnFor(len(t.Test), t.matrix, cell)
+		}
+		return s.RunFor(t.Gram, cell)
 	})
 }
 
-func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done, total int) error, run func(tune.Search, linalg.Matrix[float64]) (*tune.Result, error)) (*Searched, error) {
+func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done, total int) error, run func(tune.Search) (*tune.Result, error)) (*Searched, error) {
 	rows, _ := t.Rows()
 	labels := linalg.At(t.Labels, rows)
 	if err := f.check(labels); err != nil {
@@ -82,7 +90,7 @@ func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done
 	}
 	s := &Searched{rows: rows, folds: folds}
 	learner := t.learner(g.Solvers, rows, f.Task.Score, ctx.Err)
-	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress}, t.Gram)
+	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress})
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
@@ -167,26 +175,17 @@ func Mean(all []Metrics) Metrics {
 	return mean
 }
 
-// MedianSquaredDistance returns the median squared distance between the rows that are not
-// held out.
-func (t Problem) MedianSquaredDistance() float64 {
-	train, _ := t.Rows()
-	return kernel.MedianSquaredDistance(t.Gram, train)
-}
+// ErrNoScore reports a fold that the score has no value on: numbers that are all equal have no
+// r2, and rows that lack a class have no auc.
+var ErrNoScore = errors.New("has no value on a fold, whose numbers are all the same or whose rows lack a class; use fewer folds")
 
-// MeanSquaredNorm returns the mean squared norm of the rows that are not held out.
-func (t Problem) MeanSquaredNorm() float64 {
-	train, _ := t.Rows()
-	return kernel.MeanSquaredNorm(t.Gram, train)
-}
-
-// ErrNoScore reports numbers that are all equal, so that r2 has no value.
-var ErrNoScore = errors.New("the numbers of a fold are all the same, so that r2 has no value; use fewer folds")
+// loses reports whether less of a score is better.
+func loses(score string) bool { return score == "rmse" || score == "mae" }
 
 // learner returns the function that tries the methods on folds of the given rows, until it is
 // interrupted.
 func (t Problem) learner(methods []Solver, rows []int, score string, interrupt func() error) tune.Learner {
-	if s, can := methods[0].(joint); can {
+	if s, can := methods[0].(joint); can && score == "accuracy" {
 		if all := s.together(t, methods, rows, interrupt); all != nil {
 			return all
 		}
@@ -238,7 +237,10 @@ func (f *Fitted) trial(score string) (tune.Trial, error) {
 	}
 	value, has := m[score]
 	if !has {
-		return tune.Trial{}, ErrNoScore
+		return tune.Trial{}, fmt.Errorf("%s %w", score, ErrNoScore)
+	}
+	if loses(score) {
+		value = -value
 	}
 	t := tune.Trial{Score: value, Outputs: f.Decisions}
 	if !f.Discrete() {

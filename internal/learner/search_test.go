@@ -130,7 +130,7 @@ func TestSearchOfEveryLearner(t *testing.T) {
 	svr := func(c float64) svm.SVRParams { return svm.SVRParams{C: c, Epsilon: 0.05, Tol: 1e-8} }
 	for name, methods := range map[string][]Solver{
 		"nu-svc": {NuSVC{NuParams: nu(0.1)}, NuSVC{NuParams: nu(0.3)}},
-		"svr":    {SVR{svr(1)}, SVR{svr(10)}},
+		"svr":    {SVR{SVRParams: svr(1)}, SVR{SVRParams: svr(10)}},
 		"ridge":  {Ridge{Alpha: 1e-3}, Ridge{Alpha: 1}},
 		"gp":     {GP{Noise: 1e-2}, GP{Noise: 1}},
 	} {

@@ -16,10 +16,14 @@ import (
 // SVC is C-support-vector classification.
 type SVC struct {
 	svm.Params
+	Cache
 	// Probability calibrates the classifier on five inner folds, which Seed
 	// draws: decisions are followed by the probability of each class.
 	Probability bool
 	Seed        uint64
+	// Balanced weighs each class by n / (k n_c): n training rows, n_c of them of the class, k
+	// classes, as scikit-learn's class_weight "balanced". It stands in for Weights.
+	Balanced bool
 }
 
 // Name and New implement [job.Kind]; Task implements [job.Tasked].
@@ -30,7 +34,8 @@ func (SVC) Task() job.Task      { return job.Classes() }
 // Section declares the keys.
 func (s *SVC) Section() *section.Section {
 	return &section.Section{Doc: "C-support-vector classification.", Fields: []section.Field{
-		cKey(&s.C), tolKey(&s.Tol), weightKey(&s.Weights, "A factor on C for each class, above 0."), probabilityKey(&s.Probability),
+		cKey(&s.C), tolKey(&s.Tol), {Key: "class_weight", Value: balance{section.Weights{Dst: &s.Weights}, &s.Balanced}, Else: "1 for each class",
+			Doc: "A factor on C for each class, above 0. balanced weighs each class by n / (k n_c), for n training rows, n_c of the class, and k classes."}, probabilityKey(&s.Probability), s.key(),
 	}, Finish: s.finish}
 }
 
@@ -42,7 +47,7 @@ func (s *SVC) finish(in *section.Place) error {
 	if s.Tol <= 0 || s.Tol >= 2 {
 		return in.Refuse("tol", "tol is %g; write a number above 0 and below 2, such as 0.001", s.Tol)
 	}
-	return nil
+	return s.Cache.finish(in)
 }
 
 // Solver implements [OnKernel].
@@ -62,15 +67,36 @@ func (s *SVC) Only(classes []string) section.Values {
 
 // Fit implements [Solver].
 func (s SVC) Fit(t Training) (*Solution, error) {
-	s.Interrupt = t.Interrupt
+	p := s.params(t.Interrupt)
 	return t.classify(model.SVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
-		c, err := svm.TrainSVC(t.Kernel, codes, classes, s.Params, t.Progress)
+		if s.Balanced {
+			p.Weights = balanced(codes, classes)
+		}
+		c, err := svm.TrainSVC(t.Kernel, codes, classes, p, t.Progress)
 		if err != nil || !s.Probability {
 			return c, nil, err
 		}
-		calibration, err := svm.Calibrate(t.Kernel, codes, classes, s.Params, s.Seed)
+		calibration, err := svm.Calibrate(t.Kernel, codes, classes, p, s.Seed)
 		return c, calibration, err
 	})
+}
+
+// params returns the parameters of a training that may be interrupted.
+func (s SVC) params(interrupt func() error) svm.Params {
+	s.Interrupt, s.CacheBytes = interrupt, s.bytes()
+	return s.Params
+}
+
+// balanced returns the weights that give each class the same sum.
+func balanced(codes []int, classes []string) map[string]float64 {
+	weights, count := make(map[string]float64, len(classes)), make([]int, len(classes))
+	for _, c := range codes {
+		count[c]++
+	}
+	for c, class := range classes {
+		weights[class] = float64(len(codes)) / float64(len(classes)*count[c])
+	}
+	return weights
 }
 
 // Measure implements [Solver].
@@ -81,11 +107,10 @@ func (SVC) together(t Problem, methods []Solver, rows []int, interrupt func() er
 	params := make([]svm.Params, len(methods))
 	for i, m := range methods {
 		svc, ok := m.(SVC)
-		if !ok {
+		if !ok || svc.Balanced { // each fold has weights of its own
 			return nil
 		}
-		params[i] = svc.Params
-		params[i].Interrupt = interrupt
+		params[i] = svc.params(interrupt)
 	}
 	classes, codes := dataset.Classes(linalg.At(t.Labels, rows))
 	svc := tune.SVC{Codes: make([]int, len(t.Labels)), Classes: classes, Params: params}

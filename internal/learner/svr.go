@@ -10,7 +10,10 @@ import (
 )
 
 // SVR is epsilon-support-vector regression.
-type SVR struct{ svm.SVRParams }
+type SVR struct {
+	svm.SVRParams
+	Cache
+}
 
 // Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (SVR) Name() string        { return "svr" }
@@ -23,9 +26,9 @@ func (s *SVR) Section() *section.Section {
 		cKey(&s.C),
 		{Key: "epsilon", Value: section.Number{Dst: &s.Epsilon}, List: true, Default: "0.1",
 			Doc: "The error that costs nothing, above 0, in the unit of the labels."},
-		tolKey(&s.Tol),
+		tolKey(&s.Tol), s.key(),
 	}, Finish: func(in *section.Place) error {
-		return errors.Join(in.Positive("C", s.C), in.Positive("epsilon", s.Epsilon), in.Positive("tol", s.Tol))
+		return errors.Join(in.Positive("C", s.C), in.Positive("epsilon", s.Epsilon), in.Positive("tol", s.Tol), s.Cache.finish(in))
 	}}
 }
 
@@ -38,7 +41,7 @@ func (s SVR) Fit(t Training) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Interrupt = t.Interrupt
+	s.Interrupt, s.CacheBytes = t.Interrupt, s.bytes()
 	m, err := svm.TrainSVR(t.Kernel, y, s.SVRParams)
 	if err != nil {
 		return nil, err

@@ -1,11 +1,11 @@
 package method
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/protocol"
@@ -19,19 +19,31 @@ type Keeper interface {
 
 // Keepsake holds the secret that a member keeps of a finished job.
 type Keepsake struct {
-	Method  string
-	Version uint16 // of the body, by the method's own count
-	Body    []byte
+	Method   string
+	Version  uint16 // of the body, by the method's own count
+	Body     []byte
+	Prepared []byte // the preparation of a table with a schema, nil for none
 }
 
 // keepsakeMagic begins every keepsake, except the keepsakes of earlier programs, which knew
-// no method by name.
-const keepsakeMagic = "mercer/v1/keepsake"
+// no method by name. With the other one a preparation stands before the body.
+const (
+	keepsakeMagic = "mercer/v1/keepsake"
+	preparedMagic = "mercer/v1/prepared-keepsake"
+)
+
+// Preparing is a Party whose table has a schema, once its preparation is fitted; nil before.
+type Preparing interface{ Preparation() *prepare.Preparation }
 
 // Encode returns the canonical encoding.
 func (k Keepsake) Encode() []byte {
 	var w wire.Writer
-	w.String(keepsakeMagic)
+	if k.Prepared != nil {
+		w.String(preparedMagic)
+		w.Bytes32(k.Prepared)
+	} else {
+		w.String(keepsakeMagic)
+	}
 	w.String(k.Method)
 	w.Uint16(k.Version)
 	return append(w.Bytes(), k.Body...)
@@ -54,13 +66,16 @@ type Answering interface {
 // DecodeKeepsake decodes the output of Encode. A keepsake of an earlier program has no name:
 // it is a body alone.
 func DecodeKeepsake(b []byte) (Keepsake, error) {
-	var magic wire.Writer
-	magic.String(keepsakeMagic)
-	if !bytes.HasPrefix(b, magic.Bytes()) {
+	r := wire.NewReader(b)
+	magic := r.String(len(preparedMagic))
+	if r.Err() != nil || magic != keepsakeMagic && magic != preparedMagic {
 		return Keepsake{Body: b}, nil
 	}
-	r := wire.NewReader(b[len(magic.Bytes()):])
-	k := Keepsake{Method: r.String(protocol.MaxNameBytes), Version: r.Uint16(), Body: r.Rest()}
+	var k Keepsake
+	if magic == preparedMagic {
+		k.Prepared = r.Bytes32(len(b))
+	}
+	k.Method, k.Version, k.Body = r.String(protocol.MaxNameBytes), r.Uint16(), r.Rest()
 	return k, r.Close("method: keepsake")
 }
 

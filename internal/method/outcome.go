@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
 )
 
 // Outcome holds a job's decisions about its held-out rows, in the order of the parties and of
@@ -20,11 +21,19 @@ type Outcome struct {
 	// order of the job, held-out rows last. Only parties know them, and a process
 	// that owns their data; they are not in what Encode writes.
 	Rows []string
+	// Kind tells how Decisions are read, and Truth holds the labels of the held-out rows; "" and
+	// nil where the maker of the result has no labels.
+	Kind  model.Kind
+	Truth []string
 }
 
 // NewOutcome takes the outcome from a fitted learner.
 func NewOutcome(f *learner.Fitted) *Outcome {
-	return &Outcome{Classes: f.Head.Classes, Predicted: f.Predicted, Decisions: f.Decisions}
+	o := &Outcome{Classes: f.Head.Classes, Predicted: f.Predicted, Decisions: f.Decisions}
+	if len(f.Truth) > 0 {
+		o.Kind, o.Truth = f.Head.Kind, f.Truth
+	}
+	return o
 }
 
 // Bounds on the numbers that are read back.
@@ -44,6 +53,10 @@ func (o *Outcome) Encode() []byte {
 	for i := range o.Decisions.Rows {
 		w.Float64s(o.Decisions.Row(i))
 	}
+	if o.Kind != "" {
+		w.String(string(o.Kind))
+		w.Strings(o.Truth)
+	}
 	return w.Bytes()
 }
 
@@ -52,12 +65,18 @@ func DecodeOutcome(b []byte) (*Outcome, error) {
 	r := wire.NewReader(b)
 	o := &Outcome{Classes: r.Strings(MaxClasses, MaxLabelBytes), Predicted: r.Strings(maxHeldOut, MaxLabelBytes)}
 	rows, cols := int(r.Uint32()), int(r.Uint32())
-	if r.Err() == nil && uint64(rows)*uint64(cols) != uint64(r.Len())/8 {
+	if r.Err() == nil && uint64(rows)*uint64(cols) > uint64(r.Len())/8 {
 		r.Fail(fmt.Errorf("decisions of %d x %d in %d bytes", rows, cols, r.Len()))
 	}
 	if r.Err() == nil {
 		o.Decisions = linalg.New[float64](rows, cols)
 		r.Float64s(o.Decisions.Data)
+	}
+	if r.Err() == nil && r.Len() > 0 { // an outcome with labels
+		o.Kind, o.Truth = model.Kind(r.String(MaxLabelBytes)), r.Strings(rows, MaxLabelBytes)
+		if r.Err() == nil && (o.Kind == "" || len(o.Truth) != rows) {
+			r.Fail(fmt.Errorf("%d labels of %d rows, and a kind %q", len(o.Truth), rows, string(o.Kind)))
+		}
 	}
 	return o, r.Close("method: outcome")
 }
@@ -67,6 +86,7 @@ func NewResult(j *job.Job, w *learner.Work) *Result {
 	r := &Result{
 		Job: j.Name, Metrics: w.Metrics, Grid: append([]learner.Cell{}, w.Choice.Grid...), Support: len(w.Fitted.Support), Eigenvalues: w.Fitted.Eigenvalues,
 	}
+	r.Figures, r.Parameters = w.Assessment, w.Choice.Parameters()
 	train, test := w.Problem.Rows()
 	r.Training, r.HeldOut = learner.Examples(j.Learner, len(train)), len(test)
 	return r

@@ -19,11 +19,24 @@ func outcome() *method.Outcome {
 	return &method.Outcome{Classes: []string{"a", "b"}, Predicted: []string{"a", "b"}, Decisions: m}
 }
 
-func TestOutcomeRoundTrip(t *testing.T) {
+// labelled is an outcome whose learner has the labels.
+func labelled() *method.Outcome {
 	o := outcome()
-	back, err := method.DecodeOutcome(o.Encode())
-	if err != nil || cmp.Diff(o, back) != "" {
-		t.Errorf("%v %s", err, cmp.Diff(o, back))
+	o.Kind, o.Truth = model.SVC, []string{"a", "a"}
+	return o
+}
+
+func TestOutcomeRoundTrip(t *testing.T) {
+	for _, o := range []*method.Outcome{outcome(), labelled()} {
+		back, err := method.DecodeOutcome(o.Encode())
+		if err != nil || cmp.Diff(o, back) != "" {
+			t.Errorf("%v %s", err, cmp.Diff(o, back))
+		}
+	}
+	bad := labelled()
+	bad.Truth = bad.Truth[:1]
+	if o, err := method.DecodeOutcome(bad.Encode()); err == nil {
+		t.Errorf("%d labels of two rows are accepted", len(o.Truth))
 	}
 }
 
@@ -47,6 +60,7 @@ func TestOutcomesThatAreCutShort(t *testing.T) {
 
 func FuzzDecodeOutcome(f *testing.F) {
 	f.Add(outcome().Encode())
+	f.Add(labelled().Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if o, err := method.DecodeOutcome(b); err == nil && !bytes.Equal(o.Encode(), b) {
 			t.Error("outcome is not canonical")

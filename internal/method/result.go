@@ -20,6 +20,11 @@ type Result struct {
 	// Metrics are figures on the rows that the job holds out; if it holds none
 	// out but in folds, the means over the folds of the chosen cell.
 	Metrics learner.Metrics `json:"metrics"`
+	// Figures describe the predictions on these rows. They are nil where the maker of the result
+	// lacks the scores or the labels.
+	Figures    *learner.Assessment `json:"figures,omitempty"`
+	About      *learner.About      `json:"about,omitempty"`
+	Parameters *learner.Parameters `json:"parameters,omitempty"` // of the model
 	// Pooled and Alone are computed by a launching process that owns the data;
 	// null when deployed.
 	Pooled learner.Metrics `json:"pooled"`

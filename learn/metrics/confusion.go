@@ -40,6 +40,19 @@ func NewConfusionMatrix[L Label](truth, predicted []L) (*ConfusionMatrix, error)
 	return m, nil
 }
 
+// Count compares predicted with true codes of classes, where row i counts times[i] times.
+func Count(classes []string, truth, predicted, times []int) *ConfusionMatrix {
+	m := &ConfusionMatrix{Classes: classes, Counts: make([][]int, len(classes))}
+	for i := range m.Counts {
+		m.Counts[i] = make([]int, len(classes))
+	}
+	for i, c := range truth {
+		m.Counts[c][predicted[i]] += times[i]
+		m.total += times[i]
+	}
+	return m
+}
+
 // sameRows refuses columns that cannot be compared.
 func sameRows(truth, predicted int) error {
 	if truth != predicted {
@@ -67,20 +80,13 @@ func (m *ConfusionMatrix) F1Micro() float64 { return m.Accuracy() }
 // F1Macro returns the mean of F1 over the classes that occur in the truth or among
 // the predictions. A class that was never predicted right counts 0.
 func (m *ConfusionMatrix) F1Macro() float64 {
-	var sum float64
+	sum, classes := 0.0, 0
 	for i := range m.Counts {
-		sum += m.f1(i)
+		if rows, predicted := m.sums(i); rows+predicted > 0 { // 2 TP + FP + FN
+			sum, classes = sum+2*float64(m.Counts[i][i])/float64(rows+predicted), classes+1
+		}
 	}
-	return sum / float64(len(m.Counts))
-}
-
-// f1 is F1 of class i against the rest.
-func (m *ConfusionMatrix) f1(i int) float64 {
-	both := 0 // rows of the class, plus rows predicted so: 2 TP + FP + FN
-	for j := range m.Counts {
-		both += m.Counts[i][j] + m.Counts[j][i]
-	}
-	return 2 * float64(m.Counts[i][i]) / float64(both)
+	return sum / float64(classes)
 }
 
 // String is a table with a row for each true class and a column for each

@@ -1,5 +1,6 @@
-// Package metrics measures predictions: accuracy, F1, the confusion matrix and
-// the area under the ROC curve for classes, RMSE and R2 for numbers.
+// Package metrics measures predictions: figures of the confusion matrix, curves with their
+// areas, Brier score, calibration and net benefit for classes; RMSE, MAE, R2 and residuals for
+// numbers; 95 % intervals by bootstrap for all of them.
 //
 // Names and conventions are scikit-learn's. What has no value (an AUC with one
 // class only, R2 of constant truth, anything of no rows) is an error and never

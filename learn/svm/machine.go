@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
@@ -144,12 +145,21 @@ func named(err error, number func(row int) int) error {
 // lying too low and, from n on, for lying too high.
 func svr(src kernel.Source, targets []float64, p SVRParams) problem {
 	n := len(targets)
-	q := problem{kernel: doubled{src}, linear: make([]float64, 2*n), lower: make([]float64, 2*n), upper: make([]float64, 2*n)}
+	q := problem{kernel: twice(src), linear: make([]float64, 2*n), lower: make([]float64, 2*n), upper: make([]float64, 2*n)}
 	for i, y := range targets {
 		q.linear[i], q.upper[i] = p.Epsilon-y, p.C
 		q.linear[n+i], q.lower[n+i] = -p.Epsilon-y, -p.C
 	}
 	return q
+}
+
+// twice returns the kernel of all rows twice. Panels stay panels, which are read in float32.
+func twice(src kernel.Source) kernel.Source {
+	if _, panels := src.(kernel.Panels); !panels {
+		return doubled{src}
+	}
+	all := linalg.Range(0, src.Len())
+	return kernel.Subset(src, slices.Concat(all, all))
 }
 
 // doubled is the kernel of all rows twice.

@@ -11,7 +11,7 @@ import (
 // Defaults of [Params].
 const (
 	DefaultTol        = 1e-3
-	DefaultCacheBytes = 256 << 20
+	DefaultCacheBytes = 200 << 20 // as in scikit-learn
 )
 
 // MaxClasses is the largest number of classes: 4,096 classes already mean 8.4

@@ -136,10 +136,9 @@ func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []
 	if err != nil {
 		return nil, renumber(err, in)
 	}
-	m := newMachine(s.coef, s)
-	cross := linalg.New[float64](len(left), len(m.Support))
-	k.Block(left, linalg.At(in, m.Support), cross)
-	return m.Decisions(cross), nil
+	m, out := newMachine(s.coef, s), make([]float64, len(left))
+	kernel.Blocks(k, left, linalg.At(in, m.Support), func(lo int, cross linalg.Matrix[float64]) { copy(out[lo:], m.Decisions(cross)) })
+	return out, nil
 }
 
 // oneSided returns the decision where all rows are of one class.

@@ -66,33 +66,52 @@ type Result struct {
 
 // Run cross-validates the grid on rows with the linear Gram matrix dot (n x n,
 // symmetric), which it does not change. It takes 8 n^2 bytes besides.
-func (s Search) Run(dot linalg.Matrix[float64]) (*Result, error) { return s.run(dot, -1) }
+func (s Search) Run(dot linalg.Matrix[float64]) (*Result, error) {
+	return s.RunOn(dot.Rows, materialized(dot))
+}
 
 // RunFor is Run with the outputs of the given cell in place of the best one's:
 // to compare two searches of the same grid.
 func (s Search) RunFor(dot linalg.Matrix[float64], cell int) (*Result, error) {
+	return s.RunOnFor(dot.Rows, materialized(dot), cell)
+}
+
+// RunOn is Run on the kernels' matrices of n rows that matrix returns, one at a time. A matrix may
+// hold no values, like a kernel.Lazy.
+func (s Search) RunOn(n int, matrix func(kernel.Kernel) kernel.Source) (*Result, error) {
+	return s.run(n, matrix, -1)
+}
+
+// RunOnFor is RunOn with the outputs of the given cell, as in RunFor.
+func (s Search) RunOnFor(n int, matrix func(kernel.Kernel) kernel.Source, cell int) (*Result, error) {
 	if total := len(s.Kernels) * s.Learner.Settings(); cell < 0 || cell >= total {
 		return nil, fmt.Errorf("tune: there is no cell %d in a grid of %d", cell, total)
 	}
-	return s.run(dot, cell)
+	return s.run(n, matrix, cell)
 }
 
-func (s Search) run(dot linalg.Matrix[float64], wanted int) (*Result, error) {
-	if err := s.check(dot.Rows); err != nil {
+// materialized returns kernels' matrices of a Gram matrix, all in the same memory.
+func materialized(dot linalg.Matrix[float64]) func(kernel.Kernel) kernel.Source {
+	var room linalg.Matrix[float64]
+	return func(k kernel.Kernel) kernel.Source {
+		if k.Name() == "linear" {
+			return kernel.Dense{K: dot}
+		}
+		if room.Data == nil {
+			room = linalg.New[float64](dot.Rows, dot.Rows)
+		}
+		return kernel.MaterializeIn(room, kernel.Of(dot, k))
+	}
+}
+
+func (s Search) run(n int, matrix func(kernel.Kernel) kernel.Source, wanted int) (*Result, error) {
+	if err := s.check(n); err != nil {
 		return nil, err
 	}
 	r := &Result{}
 	tried := s.counter()
-	var room linalg.Matrix[float64]
 	for i, k := range s.Kernels {
-		source := kernel.Source(kernel.Dense{K: dot})
-		if k.Name() != "linear" {
-			if room.Data == nil {
-				room = linalg.New[float64](dot.Rows, dot.Rows)
-			}
-			source = kernel.MaterializeIn(room, kernel.Of(dot, k))
-		}
-		folds, err := s.tryFolds(source, tried)
+		folds, err := s.tryFolds(matrix(k), tried)
 		if err != nil {
 			return nil, fmt.Errorf("tune: kernel %d, %s: %w", i+1, k.Name(), err)
 		}

@@ -48,6 +48,19 @@ type Scaling struct {
 	Offset, Factor []float64
 }
 
+// Spread returns a scaling of that number of columns that leaves all but the given places as
+// they are; s scales these, in their order.
+func (s Scaling) Spread(places []int, columns int) Scaling {
+	all := Scaling{Offset: make([]float64, columns), Factor: make([]float64, columns)}
+	for k := range all.Factor {
+		all.Factor[k] = 1
+	}
+	for i, k := range places {
+		all.Offset[k], all.Factor[k] = s.Offset[i], s.Factor[i]
+	}
+	return all
+}
+
 // Rows returns rows, n x f, that are scaled when they are read, and copies
 // none. It panics if the scaling has not f columns.
 func (s Scaling) Rows(rows linalg.Rows) linalg.Rows {

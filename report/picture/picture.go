@@ -1,4 +1,4 @@
-// Package picture writes the curves and box plots of a report as files, SVG and PNG, for papers
+// Package picture writes the curves, graphs and box plots of a report as files, SVG and PNG, for papers
 // and slides.
 //
 //	err := picture.Save("figures/gu-figure5", picture.OfCurve(&curve))
@@ -120,5 +120,29 @@ func OfBoxes(b *report.Boxes) (*plot.Plot, error) {
 		p.Add(box)
 	}
 	p.NominalY(names...)
+	return p, nil
+}
+
+// OfGraph draws lines through points of a plane, such as a ROC curve.
+func OfGraph(g *report.Graph) (*plot.Plot, error) {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = g.Title, g.X, g.Y
+	p.Add(plotter.NewGrid())
+	for i, l := range g.Lines {
+		at := make(plotter.XYs, len(l.X))
+		for k := range at {
+			at[k] = plotter.XY{X: l.X[k], Y: l.Y[k]}
+		}
+		line, err := plotter.NewLine(at)
+		if err != nil {
+			return nil, fmt.Errorf("picture: line %q of %q: %w", l.Name, g.Title, err)
+		}
+		line.Color, line.Width = colours[i%len(colours)], vg.Points(1.5)
+		if l.Dashed {
+			line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+		}
+		p.Add(line)
+		p.Legend.Add(l.Name, line)
+	}
 	return p, nil
 }

@@ -76,3 +76,25 @@ func TestValuesThatCannotBeDrawnAreRefused(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestAGraphHasItsLinesAndItsAxes(t *testing.T) {
+	g := report.Graph{Title: "ROC", X: "false positives", Y: "true positives", Lines: []report.Trace{
+		{Name: "ours", X: []float64{0, 0.2, 1}, Y: []float64{0, 0.9, 1}}, {Name: "chance", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true},
+	}}
+	svg := saved(t, func(path string) error {
+		p, err := OfGraph(&g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Save(path, p)
+	})
+	for _, text := range []string{"ROC", "false positives", "true positives", "ours", "chance"} {
+		if !strings.Contains(svg, text) {
+			t.Errorf("the picture does not say %q", text)
+		}
+	}
+	g.Lines[0].X[1] = math.NaN()
+	if _, err := OfGraph(&g); err == nil {
+		t.Error("a line through no number is drawn")
+	}
+}

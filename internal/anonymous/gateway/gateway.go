@@ -126,18 +126,13 @@ func newMetrics() *metrics {
 
 // Check refuses jobs that no gateway can run.
 func Check(j *job.Job) error {
-	k, ok := j.Protocol.Values.(*crowd.Keys)
-	switch {
-	case !ok || len(k.Classes) != 2:
-		return fault.BadInputf("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}")
+	switch k, ok := j.Protocol.Values.(*crowd.Keys); {
+	case !ok:
+		return fault.BadInputf("a gateway runs jobs of protocol secvm; write protocol: {name: secvm, classes: [MINUS, PLUS]}")
 	case k.Aggregation != crowd.AnonymousPackages:
-		return fault.BadInputf("a gateway counts packages; aggregation: secagg among real devices is not in this version, try it with mercer simulate")
-	case k.Unhashed() && k.Bins == 0:
-		return fault.BadInputf("a gateway has no table whose columns it could count; add bins: to protocol, with the number of columns in the public list")
-	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
-		return fault.BadInputf("every device draws for itself whether it tests; write test: {fraction: 0.25}")
+		return fault.BadInputf("a gateway counts packages; devices that add up (aggregation: secagg) are served by mercer gateway sums")
 	}
-	return nil
+	return crowd.CheckUnseen(j, "a gateway")
 }
 
 // Spec returns the description that devices get of a job that Check has let pass.

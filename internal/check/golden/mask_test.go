@@ -15,7 +15,7 @@ import (
 )
 
 // masked are the keys whose values differ from run to run.
-var masked = []string{"cpu_s", "peak_rss_bytes", "pid", "processes", "total_s"}
+var masked = []string{"cpu_s", "date", "peak_rss_bytes", "pid", "processes", "total_s", "version"}
 
 // longest is the length of the longest list that is written out.
 const longest = 24
@@ -132,7 +132,8 @@ func (m masker) text(s string) []string {
 }
 
 var (
-	took     = regexp.MustCompile(`<title>[^<]*: [0-9.]+ m?s</title>`)
+	took     = regexp.MustCompile(`<span class="value">[0-9.]+ m?s</span>`)
+	dated    = regexp.MustCompile(`(<tr><th scope="row">(?:Date|Mercer)</th><td>)[^<]*`)
 	headings = regexp.MustCompile(`<h2>(.*?)</h2>`)
 	digits   = regexp.MustCompile(`[0-9]+(\.[0-9]+)?( m?s\b)?`)
 )
@@ -150,7 +151,7 @@ func (m masker) page(s string) any {
 			if took.MatchString(line) {
 				line = digits.ReplaceAllString(line, "#")
 			}
-			lines.WriteString(line)
+			lines.WriteString(dated.ReplaceAllString(line, "${1}#"))
 		}
 		sections[name] += m.hash("section", lines.String())
 	}

@@ -23,9 +23,17 @@ type Section struct {
 	// Foreign refuses a key that only other sections of this name have, and accepts
 	// every other. Nil: there are no others.
 	Foreign func(key, val *yaml.Node) error
+	// Instead is a word that the file may have in place of the map. Nil: there is none.
+	Instead *Instead
 	// Finish checks the fields against each other once all are stored, and fills
 	// the defaults that depend on them. Nil: nothing to do.
 	Finish func(in *Place) error
+}
+
+// Instead is a word in place of a map.
+type Instead struct {
+	Word  string
+	Given *bool // whether the file has the word
 }
 
 // Field is a key of a section.
@@ -57,12 +65,15 @@ type Value interface {
 
 // Decode reads a map, which its own name stands for in messages.
 func (s *Section) Decode(_ string, n *yaml.Node) error {
-	switch n.Kind {
-	case yaml.MappingNode:
-	case yaml.SequenceNode:
+	switch {
+	case n.Kind == yaml.MappingNode:
+	case n.Kind == yaml.SequenceNode:
 		return At(n, "%s is a list; this version takes one map with %s", s.Name, s.list())
+	case s.Instead != nil && n.Kind == yaml.ScalarNode && n.Value == s.Instead.Word:
+		*s.Instead.Given = true
+		return nil
 	default:
-		return At(n, "%s is %s; it must be a map with %s", s.Name, Describe(n), s.list())
+		return At(n, "%s is %s; it must be %s", s.Name, Describe(n), s.Form())
 	}
 	in := &Place{Line: n.Line, Lines: make(map[string]int)}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -169,6 +180,9 @@ func (s *Section) list() string { return strings.Join(s.Keys(), ", ") }
 
 // Encode writes the canonical map, or nil for one without keys.
 func (s *Section) Encode() *yaml.Node {
+	if s.Instead != nil && *s.Instead.Given {
+		return Word(s.Instead.Word)
+	}
 	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, f := range s.Fields {
 		if v := f.Value.Encode(); v != nil {
@@ -181,5 +195,10 @@ func (s *Section) Encode() *yaml.Node {
 	return m
 }
 
-// Form names the keys.
-func (s *Section) Form() string { return "a map with " + s.list() }
+// Form names the keys, and the word that may stand instead.
+func (s *Section) Form() string {
+	if s.Instead != nil {
+		return "a map with " + s.list() + ", or " + s.Instead.Word
+	}
+	return "a map with " + s.list()
+}

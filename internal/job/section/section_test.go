@@ -84,6 +84,25 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// A word may stand in place of a map, and is written again.
+func TestInstead(t *testing.T) {
+	var in inner
+	var none bool
+	s := in.Section()
+	s.Instead = &section.Instead{Word: "none", Given: &none}
+	if err := s.Decode("inner", node(t, "none")); err != nil || !none || s.Encode().Value != "none" {
+		t.Errorf("%v, given %v, written %v", err, none, s.Encode())
+	}
+	none = false
+	err := s.Decode("inner", node(t, "nothing"))
+	if want := `inner is "nothing"; it must be a map with tol, or none`; err == nil || !strings.Contains(err.Error(), want) || none {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if err := s.Decode("inner", node(t, "{tol: 2}")); err != nil || none || in.Tol != 2 {
+		t.Errorf("%v, given %v, tol %v", err, none, in.Tol)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"price: 2":                             "all has no name; add name: one",

@@ -21,7 +21,7 @@ import (
 func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
 	j, shares = staying(j, shares)
 	with, compared := local.Of(list, j).(local.Compared)
-	if j.Data.Partition.By == job.Columns && len(j.Compare) == 0 {
+	if (j.Data.Partition.By == job.Columns || !compared) && len(j.Compare) == 0 {
 		return nil
 	}
 	own, err := ownRows(j, shares, o, r)
@@ -67,7 +67,7 @@ func staying(j *job.Job, shares []partition.Share) (*job.Job, []partition.Share)
 // its order.
 func ownRows(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) ([]method.Split, error) {
 	if j.Data.Partition.By == job.Columns {
-		return partition.InOrder(shares, o.Rows, r.Training)
+		return partition.InOrder(j, shares, o.Rows, r.Training)
 	}
 	return partition.Splits(j, shares)
 }
@@ -86,7 +86,10 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 	if err != nil {
 		return err
 	}
-	task := p.Problem()
+	task, err := p.Input(j)
+	if err != nil {
+		return err
+	}
 	choice, err := learner.ChooseCell(ctx, j, task, best(r))
 	if err != nil {
 		return err

@@ -31,23 +31,38 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 	if err != nil {
 		return nil, nil, err
 	}
-	w := learner.Work{Problem: p.Problem()}
-	for _, step := range []string{"learn", "evaluate"} {
-		if err := w.Do(ctx, j, step, method.Reporter(nil).Counts); err != nil {
-			return nil, nil, err
-		}
-	}
-	m, err := save(p, &w, filepath.Join(dir, "model.mercer"))
+	w, err := learnt(ctx, j, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	seconds, r := time.Since(began).Seconds(), method.NewResult(j, &w)
+	m, err := save(p, w, filepath.Join(dir, "model.mercer"))
+	if err != nil {
+		return nil, nil, err
+	}
+	seconds, r := time.Since(began).Seconds(), method.NewResult(j, w)
 	r.TellSplit(j)
 	r.Timings = map[string]float64{"learn": seconds, "total": seconds}
 	r.Models = []method.ModelFile{m}
 	r.ModelHash = method.HashModels(r.Models)
 	r.Leakage = map[string][]string{"server": {"Protocol pooled has no privacy: whoever runs it holds all rows."}}
 	return r, method.NewOutcome(w.Fitted), nil
+}
+
+// learnt trains and, where rows are held out, measures.
+func learnt(ctx context.Context, j *job.Job, p *pool.Rows) (*learner.Work, error) {
+	problem, err := p.Input(j)
+	if err != nil {
+		return nil, err
+	}
+	w, count := &learner.Work{Problem: problem}, method.Reporter(nil).Counts
+	if err := w.Do(ctx, j, "learn", count); err != nil {
+		return nil, err
+	}
+	if j.Data.Test.None {
+		w.Metrics = w.Fitted.Figures()
+		return w, nil
+	}
+	return w, w.Do(ctx, j, "evaluate", count)
 }
 
 // save writes the model, with the scaling that its rows need.
@@ -63,7 +78,13 @@ func save(p *pool.Rows, w *learner.Work, path string) (method.ModelFile, error) 
 	if m, err = m.Named(p.Columns); err != nil {
 		return method.ModelFile{}, err
 	}
+	var prepared []byte
+	if p.Prepared != nil {
+		prepared = p.Prepared.Encode()
+	}
 	hash := sha256.New()
-	err = disk.ReplaceBy(path, func(w io.Writer) error { return model.Encode(io.MultiWriter(w, hash), m) })
+	err = disk.ReplaceBy(path, func(w io.Writer) error {
+		return model.EncodePrepared(io.MultiWriter(w, hash), prepared, func(w io.Writer) error { return model.Encode(w, m) })
+	})
 	return method.ModelFile{Party: "pooled", Path: path, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }

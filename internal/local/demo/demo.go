@@ -141,7 +141,7 @@ func (f *Federation) catalogue(set *dataset.Set) daemon.Source {
 		c.Label = daemon.Labels{"label"}
 	}
 	if set.IDs != nil {
-		c.ID = "id"
+		c.ID.Columns = []string{"id"}
 	}
 	return c
 }

@@ -2,10 +2,12 @@ package partition
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
@@ -40,7 +42,7 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	}
 	var sets []*dataset.Set
 	for _, s := range j.Data.Sources {
-		d := j.Data
+		d := j.Data.Own(s.Party)
 		if !j.Labels(s.Party) {
 			d.Label = job.NoLabel
 		}
@@ -59,7 +61,7 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 // neighbours cuts one table into runs of columns, or into the columns that the job names.
 // Rows that have no ids are numbered, from 1.
 func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
-	set, err := load(j.Data.Source, j.Data)
+	set, err := load(j.Data.Source, j.Data.Shared())
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +81,47 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 			sets[i].Labels = nil
 		}
 	}
+	if j.Data.Spread {
+		spread(j, sets)
+	}
 	return sets, nil
+}
+
+// spread leaves each row's label to one of the active parties, of whom each gets its share of
+// the rows, drawn from the job's seed.
+func spread(j *job.Job, sets []*dataset.Set) {
+	order := prg.New(splitKey(j, j.Parties()[0]), "partition/labels").Perm(len(sets[0].Labels))
+	from, sum := 0, 0.0
+	for i, share := range labelShares(j) {
+		sum += share
+		to := int(math.Round(sum * float64(len(order))))
+		own := make([]string, len(order))
+		for _, row := range order[from:to] {
+			own[row] = sets[i].Labels[row]
+		}
+		sets[i].Labels, from = own, to
+	}
+}
+
+// labelShares returns the active parties' shares of the labels, in the parties' order.
+func labelShares(j *job.Job) []float64 {
+	active := j.Active()
+	shares := make([]float64, len(active))
+	for i, name := range active {
+		shares[i] = 1 / float64(len(active))
+		for _, s := range j.Data.Partition.Labels {
+			if s.Party == name {
+				shares[i] = s.Share
+			}
+		}
+	}
+	return shares
 }
 
 // cut gives each party its columns of one table.
 func cut(j *job.Job, set *dataset.Set) ([]*dataset.Set, error) {
 	parties := j.Parties()
-	if j.Data.Partition.Columns != nil {
+	if j.Columns(parties[0]) != nil {
 		return cutByName(j, set)
 	}
 	columns, err := dataset.ByColumns(set.X.Cols(), len(parties))
@@ -137,8 +173,8 @@ func numbers(n int) []string {
 	return list
 }
 
-// InOrder returns each party's columns of the job's rows.
-func InOrder(shares []Share, ids []string, training int) ([]method.Split, error) {
+// InOrder returns each party's columns of the job's rows, prepared as the party does.
+func InOrder(j *job.Job, shares []Share, ids []string, training int) ([]method.Split, error) {
 	test := make([]bool, len(ids))
 	for i := training; i < len(test); i++ {
 		test[i] = true
@@ -158,6 +194,13 @@ func InOrder(shares []Share, ids []string, training int) ([]method.Split, error)
 			rows[i] = row
 		}
 		splits[k] = method.Split{Set: s.Table.Set.Subset(rows), Test: test}
+		if !j.Data.Prepares() {
+			continue
+		}
+		var err error
+		if splits[k], _, err = columns.PrepareAlone(j, splits[k]); err != nil {
+			return nil, err
+		}
 	}
 	return splits, nil
 }

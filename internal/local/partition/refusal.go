@@ -17,6 +17,9 @@ const mostRefused = 3
 // for them, and has written nothing else. The refusals come from the parties' own code.
 // aligned counts the rows that holders of columns had in common; a crowd has no shares.
 func Refusals(j *job.Job, shares []Share, aligned int) []string {
+	if j.Parties() == nil && shares != nil {
+		return nil // there is no party
+	}
 	if j.Data.Partition.By != job.Devices {
 		if err := j.Owned("own").Deployable(); err != nil {
 			return []string{err.Error()}

@@ -80,7 +80,7 @@ func shareOut(j *job.Job, load Loader) ([]Share, error) {
 	}
 	shares := make([]Share, len(sets))
 	for i, set := range sets {
-		shares[i] = Share{j.Parties()[i], method.Table{Set: set}}
+		shares[i] = Share{owners(j)[i], method.Table{Set: set}}
 	}
 	if j.Data.Test.Source == "" {
 		return shares, nil
@@ -93,6 +93,17 @@ func shareOut(j *job.Job, load Loader) ([]Share, error) {
 		shares[i].Table.HeldOut = asWide(held[i], shares[i].Table.Set.X.Cols())
 	}
 	return shares, nil
+}
+
+// nobody holds the table of a job without parties.
+const nobody = "table"
+
+// owners lists the holders of a job's rows.
+func owners(j *job.Job) []string {
+	if j.Parties() == nil {
+		return []string{nobody}
+	}
+	return j.Parties()
 }
 
 // asWide gives a sparse set the training rows' columns: where its text names
@@ -149,6 +160,9 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 	}
 	if set, err = method.TakeLabels(j, set); err != nil {
 		return nil, err
+	}
+	if j.Parties() == nil {
+		return []*dataset.Set{set}, nil
 	}
 	var rows [][]int
 	if set.Groups != nil {

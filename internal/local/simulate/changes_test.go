@@ -59,6 +59,21 @@ func TestLatePartyCostsAQuarterAtMost(t *testing.T) {
 	}
 }
 
+// A party that gets a tenth of its rows after the first session sends these alone. The cost is
+// their share, and the model is the fresh run's, bit for bit, and pooled's.
+func TestAddedRowsCostTheirShare(t *testing.T) {
+	for table, scale := range map[string]string{"digits": "none", "wdbc": "standard"} {
+		r, f := changing(t, table, scale, "added: {b: 0.5, c: 0.5}")
+		t.Logf("%s: %.3f of the bytes, %.3f of the products", table, f.BytesShare, f.ProductsShare)
+		if !f.Equal || f.BytesShare > .25 || f.ProductsShare > .25 || f.Changed.Rows["b"] == 0 || f.Changed.Rows["b"]*3 > f.Fresh.Rows["b"]*2 || f.Changed.Rows["a"] != 0 {
+			t.Errorf("%s: %+v", table, f)
+		}
+		if scale == "none" && (!*r.Exact || *r.Difference > 1e-5) {
+			t.Errorf("exact %v, largest difference %g", *r.Exact, *r.Difference)
+		}
+	}
+}
+
 // After a withdrawal nothing travels, and the model is a fresh run's without that party, bit
 // for bit. The comparison with pooled rows has the rows of those who stay.
 func TestWithdrawalEqualsAFreshRun(t *testing.T) {

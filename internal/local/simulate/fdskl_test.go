@@ -73,6 +73,22 @@ func TestFDSKLSeveralActive(t *testing.T) {
 	}
 }
 
+// Two parties with a part of the labels each learn together what all labels in one place do, and
+// more than each does with its own.
+func TestFDSKLSpreadLabels(t *testing.T) {
+	text := strings.NewReplacer("{name: gram}", "{name: fdskl, directions: 320, active: 2, training: faithful, labels: spread}", "gamma: 0.02", "gamma: 0.5, gamma_unit: median",
+		"coverage: 0.95", "coverage: 0.95, labels: {clinic: 0.9, laboratory: 0.1}").Replace(columns)
+	r := runJob(t, fmt.Sprintf(text, "clinic, laboratory, imaging", "name: logistic, lambda: 1e-3"))
+	t.Logf("%v, pooled %v, alone %v", r.Metrics, r.Pooled, r.Alone)
+	if r.Metrics["accuracy"] < 0.75 || r.Pooled["accuracy"] < 0.75 || len(r.Warnings) > 0 {
+		t.Errorf("%v, pooled %v, warnings %q", r.Metrics, r.Pooled, r.Warnings)
+	}
+	a := r.Alone
+	if len(a) != 3 || a[0].Rows+a[1].Rows != r.Training || a[1].Rows > r.Training/5 || a[1].Metrics["accuracy"] >= r.Metrics["accuracy"] || a[2].Failure == "" {
+		t.Errorf("alone %+v", a)
+	}
+}
+
 // Ten digits are told apart by one column of coefficients for each class.
 func TestFDSKLTenClasses(t *testing.T) {
 	const text = `apiVersion: mercer/v1

@@ -57,6 +57,16 @@ func runJob(t *testing.T, text string) *method.Result {
 
 func runAndCompare(t *testing.T, j *job.Job, load partition.Loader) *method.Result {
 	t.Helper()
+	result, outcome, shares := simulateAndCompare(t, j, load)
+	if n := common(shares); len(outcome.Rows) != n || result.Training+result.HeldOut != n || n == shares[0].Table.Rows() {
+		t.Errorf("%d rows are aligned, %d in training and %d held out; %d are common to all", len(outcome.Rows), result.Training, result.HeldOut, n)
+	}
+	return result
+}
+
+// simulateAndCompare runs a job in one process, with its comparisons.
+func simulateAndCompare(t *testing.T, j *job.Job, load partition.Loader) (*method.Result, *method.Outcome, []partition.Share) {
+	t.Helper()
 	shares, err := partition.Shares(j, load)
 	if err != nil {
 		t.Fatal(err)
@@ -73,10 +83,7 @@ func runAndCompare(t *testing.T, j *job.Job, load partition.Loader) *method.Resu
 	if err := baseline.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
-	if n := common(shares); len(outcome.Rows) != n || result.Training+result.HeldOut != n || n == shares[0].Table.Rows() {
-		t.Errorf("%d rows are aligned, %d in training and %d held out; %d are common to all", len(outcome.Rows), result.Training, result.HeldOut, n)
-	}
-	return result
+	return result, outcome, shares
 }
 
 // common counts the ids that all parties have.

@@ -4,9 +4,11 @@
 package simulate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -22,6 +24,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/link"
@@ -247,8 +250,15 @@ func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	if err != nil || !own {
 		return err
 	}
+	var file bytes.Buffer
+	if err := model.EncodePrepared(&file, k.Prepared, func(w io.Writer) error {
+		_, err := w.Write(k.Body)
+		return err
+	}); err != nil {
+		return err
+	}
 	name := c.Shares[0].Party
-	return local.SaveModel(r, name, filepath.Join(c.Dir, "model-"+name), k.Body)
+	return local.SaveModel(r, name, filepath.Join(c.Dir, "model-"+name), file.Bytes())
 }
 
 // answers reports whether a keepsake is a model that answers by itself.

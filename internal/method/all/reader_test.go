@@ -64,7 +64,7 @@ func TestKeysOfAnother(t *testing.T) {
 		"{name: pooled, mode: paper}":      "protocol pooled has no mode; remove it",
 		"{name: moments, aggregation: 1}":  "protocol moments has no aggregation; remove it",
 		"{name: okra, encoders: haar}":     `unknown key "encoders" in protocol; did you mean "encoder"?`,
-		"{name: okra, max_idz: 600}":       `unknown key "max_idz" in protocol; it may have name, mode, encoder, wire, rounds, late, withdrawn, preparation, continuable, continues`,
+		"{name: okra, max_idz: 600}":       `unknown key "max_idz" in protocol; it may have name, mode, encoder, wire, rounds, late, withdrawn, added, preparation, continuable, continues`,
 		"{name: gram, max_idz: 600}":       `unknown key "max_idz" in protocol; did you mean "max_ids"?`,
 		"{name: okra, name: gram}":         "name is given twice, first in line 6; keep one",
 		"{nam: okra}":                      `unknown key "nam" in protocol; did you mean "name"?`,
@@ -74,7 +74,7 @@ func TestKeysOfAnother(t *testing.T) {
 		"{name: [okra]}":                   "name is a list; this version takes one protocol",
 		"[{name: okra}]":                   "protocol is a list; this version takes one map with name, and the keys of that protocol",
 		"okra":                             `protocol is "okra"; it must be a map with name, and the keys of that protocol`,
-		"{name: okra, ? {name: okra} : 1}": "a key of protocol is a map; it must be one of name, mode, encoder, wire, rounds, late, withdrawn, preparation, continuable, continues",
+		"{name: okra, ? {name: okra} : 1}": "a key of protocol is a map; it must be one of name, mode, encoder, wire, rounds, late, withdrawn, added, preparation, continuable, continues",
 	} {
 		_, err := all.Reader().Parse("job.yaml", []byte(file(protocol)))
 		var bad *job.Error

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
@@ -22,10 +22,12 @@ type Party struct {
 	Set      *dataset.Set // the common rows in the common order, training rows first; nil before the alignment
 	Rows     linalg.Rows  // of Set, scaled if the job says so
 	Scaling  scale.Scaling
+	Prepared *prepare.Preparation // of a table with a schema
 	Declared Declared
 
-	train int    // of the common rows
-	label string // the column of the labels, where the catalogue says
+	train int      // of the common rows
+	key   [32]byte // of all parties and not of the coordinator
+	label string   // the column of the labels, where the catalogue says
 	own   Declaration
 }
 
@@ -69,13 +71,9 @@ func (p *Party) align(order []int, key [32]byte, g Guest) error {
 	for _, i := range slices.Concat(train, test) {
 		rows = append(rows, order[i])
 	}
-	p.train, p.Set = len(train), p.Table.Subset(rows)
-	p.Rows = dataset.RowsOf(p.Set.X)
-	if p.Job.Data.Scale != job.None {
-		if p.Scaling, err = scale.Pooled(p.Training(), scale.Method(p.Job.Data.Scale)); err != nil {
-			return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its columns cannot be scaled; its own log says why"}
-		}
-		p.Rows = p.Scaling.Rows(p.Rows)
+	p.train, p.key, p.Set = len(train), key, p.Table.Subset(rows)
+	if err := p.prepare(); err != nil {
+		return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its columns cannot be prepared or scaled; its own log says why"}
 	}
 	p.own = commit(p.Set, key)
 	return g.Declare(&p.own)
@@ -89,8 +87,13 @@ func commit(set *dataset.Set, key [32]byte) Declaration {
 // Training returns the rows that are not held out: only they may shape the scaling.
 func (p *Party) Training() linalg.Rows { return linalg.Pick(p.Rows, dataset.Complement(p.train, nil)) }
 
-// Width is the number of the party's columns.
-func (p *Party) Width() int { return p.Table.X.Cols() }
+// Width is the number of the party's columns, once prepared.
+func (p *Party) Width() int {
+	if p.Set != nil {
+		return p.Set.X.Cols()
+	}
+	return p.Table.X.Cols()
+}
 
 // Release describes what the party lets out of the common rows.
 func (p *Party) Release(kind method.ReleaseKind) method.Release {

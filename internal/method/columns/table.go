@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/spell"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
@@ -71,7 +72,14 @@ func labelled(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	if err != nil || set.Labels == nil {
 		return set, err
 	}
-	return set, method.CheckLabels(j, set)
+	if !j.Data.Spread {
+		return set, method.CheckLabels(j, set)
+	}
+	labels := linalg.At(set.Labels, set.Labelled())
+	if len(labels) == 0 {
+		return nil, fmt.Errorf("%s has no label in any row, and the job has %s learn from its own labels; write some, or let fewer parties be active", set.Name, self)
+	}
+	return set, method.CheckLabels(j, &dataset.Set{Name: set.Name, Labels: labels})
 }
 
 // unlabelled returns a table without its labels.

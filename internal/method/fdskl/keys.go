@@ -19,7 +19,14 @@ type Keys struct {
 	Bits     int // of a phase
 	Tree     Tree
 	Active   int // how many of the parties, the first ones, have the labels and learn
+	Labels   Placing
 }
+
+// Placing names the distribution of labels among the active parties.
+type Placing string
+
+// Spread gives each active party the labels of a part of the rows. Without it each has all.
+const Spread Placing = "spread"
 
 // Training names the order in which the label holder asks for phases, and the phases from
 // which it learns.
@@ -68,6 +75,8 @@ func (k *Keys) Section() *section.Section {
 				Doc: "The shape in which phases are added up; mode paper has trees of its own."},
 			{Key: "active", Value: section.Whole{Dst: &k.Active}, Default: "1",
 				Doc: "The number of parties, from the first on, that have the labels and learn. More than one needs training faithful."},
+			{Key: "labels", Value: section.Choice[Placing]{Noun: "placing of labels", Dst: &k.Labels, Known: []Placing{Spread}}, Else: "each active party has all labels",
+				Doc: "Spread says that each active party has labels of a part of the rows. A row without a label has an empty cell in its column."},
 		}, Finish: k.finish}
 }
 
@@ -95,6 +104,8 @@ func (k *Keys) finishActive(in *section.Place) error {
 	switch err := in.Some("active", k.Active); {
 	case err != nil:
 		return err
+	case k.Active == 1 && k.Labels == Spread:
+		return in.Refuse("labels", "labels are spread over several active parties, and one is active; add active: 2 and training: faithful, or remove labels")
 	case k.Active > 1 && k.Training != Faithful:
 		return in.Refuse("active", "several active workers take turns at one row and one direction; add training: faithful, or remove active")
 	case k.Active > 1 && k.Directions%k.Active != 0:
@@ -113,6 +124,9 @@ func (k *Keys) Limits() map[string]int {
 // Labelled returns how many of the parties have labels.
 func (k *Keys) Labelled() int { return k.Active }
 
+// Spreads reports whether each active party has labels of a part of the rows.
+func (k *Keys) Spreads() bool { return k.Labels == Spread }
+
 // Check checks that learner and kernel suit random features, and checks their further
 // settings.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
@@ -126,6 +140,8 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 		return in.Refuse("kernel", "protocol fdskl has random features, which have no amplitude in this version; remove amplitude")
 	case k.Active > len(j.Parties()):
 		return in.Refuse("protocol", "%d active workers of %d parties; write up to %d", k.Active, len(j.Parties()), len(j.Parties()))
+	case k.Spreads() && j.Task().Numbers:
+		return in.Refuse("protocol", "spread labels are of two classes, and learner %s predicts numbers, whose mean nobody may learn; use logistic or smooth-hinge, or remove labels", j.Learner.Name())
 	case k.Active > 1 && j.Prediction == job.Open:
 		return in.Refuse("prediction", "several active workers each keep a part of the model, which no prediction adds up in this version; remove prediction, or active")
 	case j.Compares(job.ExactKernel) && j.Kernel.Name == job.LaplacianProduct:

@@ -29,12 +29,30 @@ func Leakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	if unit := j.Kernel.GammaUnit; unit != "" {
 		lines["party"] = append(lines["party"], fmt.Sprintf("It learns, as the server does, the %s of each party's own columns, to 5 %%: gamma is measured by their sum.", unitName(unit)))
 	}
+	if j.Data.Spread {
+		addSpread(lines, active)
+	}
 	columns.Leakage(lines, j, rows)
 	if j.Prediction == job.Open {
 		addQuestions(lines)
 	}
 	lines["coalition"] = append(lines["coalition"], "Another job over the same rows that differs by one column lets the active worker compare both sums of phases; each party's release ledger holds such a job until its operator approves it.")
 	return lines
+}
+
+// lotteryLabels is the measured result of the attack on labels by parts of the model's value
+// (TestAttackPartsOfTheValueTellLabels).
+const lotteryLabels = "104 of 146"
+
+// addSpread rewrites the leakage of a job in which each active worker has labels of a part of
+// the rows.
+func addSpread(lines map[string][]string, active []string) {
+	lines["active"][0] = fmt.Sprintf("The active workers are %s. Each has labels of a part of the rows and keeps the coefficients of its own directions. It learns what all together decide about the held-out rows of which it has labels, unless another one asks first.", strings.Join(active, ", "))
+	lines["active"] = append(lines["active"], fmt.Sprintf("The others' parts of the model's value follow from their labels and tell some of them: of labels drawn by lot, which no data explain, %s were right after 1,024 parts, where a guess is right for one in two.", lotteryLabels),
+		"Each active worker tells the others, and nobody else, how many training rows it has labels of, and the classes among its labels. It tells nobody the label of a row.")
+	lines["server"][0] = "The server learns how many rows are common to all, how many columns each party has, and sums over all active workers. They count the held-out rows by class and predicted class, without the classes' names, and the labels of training rows. It learns whether each training row has exactly one label. It sees no phases, labels, decisions or coefficients, and no party's part of the sums."
+	lines["party"] = append(lines["party"], "An active worker asks about rows of which it has labels, one at a time. So every party learns of each row that is asked about who has its label. Of rows that are not drawn it learns nothing, except where only one worker is left to have them.")
+	lines["coalition"] = append(lines["coalition"], "The server with all active workers but one learns that one's part of the sums: its held-out rows by class and predicted class, and whether its labels complete the others'.")
 }
 
 // addQuestions adds the leakage of questions about new rows.

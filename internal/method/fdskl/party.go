@@ -1,17 +1,17 @@
 package fdskl
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
-	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -23,6 +23,7 @@ type party struct {
 	judge
 	parent     protocol.SessionID // of the phases
 	directions Directions
+	roll       roll    // of all labels, at an active worker where they are spread
 	solver     Solver  // of an active worker; nil before
 	learnt     *Learnt // at the label holder, at the end
 }
@@ -39,10 +40,14 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 // Machine implements [method.Member].
 func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	switch step {
+	case "labels":
+		return p.caller(setup)
 	case "protocol":
 		return p.worker(setup)
 	case "learn":
 		return p.teller(setup)
+	case "errors":
+		return p.errors(setup)
 	}
 	return p.Party.Machine(step, setup, p)
 }
@@ -134,29 +139,41 @@ func (p *party) added(setup method.Setup) error {
 
 // solverOf returns the solver of the active worker with this index.
 func (p *party) solverOf(index, train int, seed [32]byte) (Solver, error) {
-	if keysOf(p.Job).Active > 1 {
+	switch {
+	case p.Job.Data.Spread:
+		return newOwner(p.Job, p.Set.Labels, p.Spread(), p.roll, train, index, seed)
+	case keysOf(p.Job).Active > 1:
 		return newPartner(p.Job, p.Set.Labels, train, index, seed)
 	}
 	return NewSolver(p.Job, p.Set.Labels, train, seed)
 }
 
-// newPartner is the training of the active worker with the given index. The first
-// one judges: it tells the coordinator how well all have learnt.
+// newPartner is the training of the active worker with the given index where each has all
+// labels. The first one judges: it tells the coordinator how well all have learnt.
 func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*partner, error) {
 	p, err := newProblem(j, labels, train)
 	if err != nil {
 		return nil, err
 	}
-	if p.out.Y.Rows > 1 {
-		return nil, errors.New("several active workers tell two classes apart, and the labels have more; let one party be active")
+	own := columns.Spread{Training: linalg.Range(0, train)}
+	if index == 0 {
+		own.HeldOut = linalg.Range(train, len(labels))
 	}
-	own := OwnDirections(j)
-	s := &partner{
-		problem: p, Book: fdskl.NewBook(p.rows, keysOf(j).Bits), first: index * own, judge: index == 0,
-		table: linear.NewPhases[float64](p.rows, own, keysOf(j).Bits).Unscaled(), decisions: linalg.New[float64](1, p.rows-p.train),
+	return partnerOf(p, index, own, 1, seed)
+}
+
+// newOwner is the training of the active worker with the given index where labels are spread:
+// it draws and judges the rows of which it has labels.
+func newOwner(j *job.Job, labels []string, own columns.Spread, all roll, train, index int, seed [32]byte) (*partner, error) {
+	out, err := learner.OutputsFor(all.classes, linalg.At(labels, own.Training))
+	if err != nil {
+		return nil, err
 	}
-	s.course, err = linear.NewStochastic(p.courseOf(own), p.out.Y, prg.New(seed, "fdskl/batches"))
-	return s, err
+	p, err := problemOf(j, out, train, len(labels))
+	if err != nil {
+		return nil, err
+	}
+	return partnerOf(p, index, own, all.weight(index), seed)
 }
 
 // phases are the party's own, under directions that nobody else knows; in mode
@@ -204,7 +221,13 @@ func (p *party) learn(interrupt func() error) (finding, error) {
 		return finding{}, fault.BadInput(err)
 	}
 	p.learnt = got
+	if p.Job.Data.Spread { // nobody can judge all rows; see the step errors
+		return finding{model: got.hash()}, nil
+	}
 	labels := p.Set.Labels
+	if _, test, err := columns.Sizes(p.Job, len(labels)); err != nil || got.Decisions.Cols != test {
+		return finding{}, fmt.Errorf("fdskl: %d of %d held-out rows are judged: another active worker has asked about the others", got.Decisions.Cols, test)
+	}
 	m, err := p.solver.Outputs().Measure(got.Decisions, labels[len(labels)-got.Decisions.Cols:])
 	return finding{Learned{m, got.Left}, got.hash()}, err
 }

@@ -1,6 +1,7 @@
 package fdskl
 
 import (
+	"encoding/hex"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -10,12 +11,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/declare"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
 // Plan implements [method.Federated]: the parties align their rows and add up phases for
 // the first party, or for several active ones, who learn from them; the first tells the
-// coordinator how well.
+// coordinator how well. Where labels are spread, the active ones agree on classes before, and
+// all parties add up afterwards what each can judge.
 func (Method) Plan(c method.Case) ([]method.Step, error) {
 	plan, err := columns.Steps(c)
 	if err != nil {
@@ -24,13 +27,20 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 	if len(c.Parties) > fdskl.MaxWorkers {
 		return nil, fmt.Errorf("fdskl: phases of %d parties cannot be added up; name at most %d", len(c.Parties), fdskl.MaxWorkers)
 	}
-	return append(plan,
+	if c.Job.Data.Spread {
+		plan = append(plan, rollStep(c))
+	}
+	plan = append(plan,
 		phasesStep(c.Job, method.Session{Members: workers(c), Purpose: "train"}),
 		method.Step{Name: "learn", Session: &method.Session{
 			Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "finding",
 			Params:  broadcast.Encode(findingBytes(c.Job.Task())),
 			Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
-		}}), nil
+		}})
+	if c.Job.Data.Spread {
+		plan = append(plan, errorsStep(c))
+	}
+	return plan, nil
 }
 
 // findingBytes is the length of every finding: it must not tell which metrics
@@ -56,6 +66,24 @@ func workers(c method.Case) []protocol.Member {
 		list[i].Role = protocol.RoleLeader
 	}
 	return list
+}
+
+// rollStep is the session in which the active workers tell each other how many labels they
+// have, and their classes. The coordinator and passive workers are no members.
+func rollStep(c method.Case) method.Step {
+	return method.Step{Name: "labels", Session: &method.Session{
+		Protocol: declare.Name, Version: declare.Version, Purpose: "labels",
+		Members: protocol.Members(protocol.RoleParty, c.Job.Active()...),
+	}}
+}
+
+// errorsStep is the session in which all parties add up what each active one can judge, so
+// that the coordinator learns the sums alone. Passive parties add zeros.
+func errorsStep(c method.Case) method.Step {
+	return method.Step{Name: "errors", Session: sums.Session(c, "errors", func(k method.Known) (sums.Sum, error) {
+		d := k.(columns.Declared)
+		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(d.Digest[:]), Groups: errorGroups()}, nil
+	})}
 }
 
 // keysOf returns the settings of a job.

@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
+	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 // server is the coordinator, which is told how well the label holder has learnt.
@@ -23,6 +24,7 @@ type server struct {
 	judge
 	parent  protocol.SessionID // of the phases
 	finding finding
+	verdict *verdict // where labels are spread; nil before
 }
 
 // Server implements [method.Federated].
@@ -32,8 +34,11 @@ func (Method) Server(c method.Case) (method.Server, error) {
 
 // Machine implements [method.Member].
 func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if step == "learn" {
+	switch step {
+	case "learn":
 		return sums.Receiver(setup, s.takeFinding)
+	case "errors":
+		return sums.Server(setup, secagg.Limits{}, s.takeSums)
 	}
 	return s.Server.Machine(step, setup, s)
 }
@@ -84,20 +89,29 @@ func (s *server) Keep(method.Closing) (method.Keepsake, error) {
 	return columns.Keepsake(s.Job, columns.Basis{Parent: s.parent}.Encode()), nil
 }
 
-// Result implements [method.Server].
-func (s *server) Result() (*method.Result, error) {
+// sizes returns how many common rows are in training, and how many are held out.
+func (s *server) sizes() (train, test int, err error) {
 	rows, err := s.Declared.Rows()
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
-	train, test, err := columns.Sizes(s.Job, rows)
+	return columns.Sizes(s.Job, rows)
+}
+
+// Result implements [method.Server].
+func (s *server) Result() (*method.Result, error) {
+	train, test, err := s.sizes()
 	if err != nil {
 		return nil, err
 	}
-	return &method.Result{
+	r := &method.Result{
 		Job: s.Job.Name, Metrics: s.finding.Metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train,
-		Warnings: s.finding.Warnings("the training"), Leakage: Leakage(s.Job, rows, fdskl.Exposure{}),
-	}, nil
+		Warnings: s.finding.Warnings("the training"), Leakage: Leakage(s.Job, train+test, fdskl.Exposure{}),
+	}
+	if s.verdict != nil {
+		err = s.verdict.report(r)
+	}
+	return r, err
 }
 
 // Learned describes how a training on random features went.

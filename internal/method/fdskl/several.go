@@ -1,6 +1,11 @@
 package fdskl
 
 import (
+	"errors"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -14,30 +19,64 @@ type partner struct {
 	problem
 	*fdskl.Book // of own directions, counted from 0
 	first       int
-	course      *linear.Stochastic
+	course      *linear.Stochastic      // on the rows that this worker draws
 	table       *linear.Phases[float64] // of own directions
-	batch       []int                   // the row of the iteration under way
-	judge       bool                    // asks all for their parts at held-out rows
-	judged      int                     // of held-out rows
-	decisions   linalg.Matrix[float64]  // 1 x held-out rows; at the judge
+	own         columns.Spread          // the rows that this worker draws, and those that it judges
+	asked       []int                   // rows of the request under way
+	learning    bool                    // from them; or else they are judged
+	judged      int                     // of own.HeldOut, with those under way
+	decisions   []float64               // about these
 }
 
-// judgedAtOnce limits the held-out rows that the judge asks about in one turn, so that their
-// parts fit into a message.
-const judgedAtOnce = 1 << 15
+// judgedAtOnce limits the held-out rows that a judge asks about in one turn, so that their
+// parts, and a request for rows that do not follow each other, fit into a message.
+const judgedAtOnce = 1 << 12
 
-// Next implements fdskl.Schedule: an iteration, or at the judge, after all
+// partnerOf returns the training of the active worker with the given index. It draws and
+// judges its own rows, whose targets are the outputs out. Each label pulls with the given
+// weight.
+func partnerOf(p problem, index int, own columns.Spread, weight float64, seed [32]byte) (*partner, error) {
+	if p.out.Y.Rows > 1 {
+		return nil, errors.New("several active workers tell two classes apart, and the labels have more; let one party be active")
+	}
+	if weight != 1 {
+		p.loss = weighted{p.loss, weight}
+	}
+	bits, directions := keysOf(p.job).Bits, OwnDirections(p.job)
+	s := &partner{
+		problem: p, Book: fdskl.NewBook(p.rows, bits), first: index * directions, own: own,
+		table: linear.NewPhases[float64](p.rows, directions, bits).Unscaled(),
+	}
+	var err error
+	s.course, err = linear.NewStochastic(p.courseOf(directions), p.out.Y, prg.New(seed, "fdskl/batches"))
+	return s, err
+}
+
+// weighted is a loss times a number.
+type weighted struct {
+	linear.Loss
+	weight float64
+}
+
+func (l weighted) Value(u, y float64) float64 { return l.weight * l.Loss.Value(u, y) }
+func (l weighted) Slope(u, y float64) float64 { return l.weight * l.Loss.Slope(u, y) }
+func (l weighted) Curvature() float64         { return l.weight * l.Loss.Curvature() }
+
+// Next implements fdskl.Schedule: an iteration, or at a judge, after all
 // iterations, a part of the held-out rows.
 func (s *partner) Next() (fdskl.Request, bool) {
-	rows, features := s.course.Draw()
-	s.batch = rows
-	switch {
-	case s.err != nil:
+	if s.err != nil {
 		return fdskl.Request{}, false
-	case rows == nil && s.judge:
-		rows = linalg.Range(s.train+s.judged, min(s.train+s.judged+judgedAtOnce, s.rows))
 	}
-	return s.ask(rows, features)
+	drawn, features := s.course.Draw()
+	if s.learning = drawn != nil; s.learning {
+		s.asked = linalg.At(s.own.Training, drawn)
+		return s.ask(s.asked, features)
+	}
+	left := s.own.HeldOut[s.judged:]
+	s.asked = left[:min(judgedAtOnce, len(left))]
+	s.judged += len(s.asked)
+	return s.ask(s.asked, features)
 }
 
 // ask asks for the unknown phases of rows in own directions.
@@ -61,26 +100,47 @@ func (s *partner) Share(rows []int) ([]float64, fdskl.Request, bool) {
 	if rows[0] < s.train {
 		s.course.Decay()
 	}
+	if slices.Max(rows) >= s.train {
+		s.leave(rows)
+	}
 	return u.Row(0), fdskl.Request{}, true
+}
+
+// leave leaves held-out rows to the worker that asks about them first.
+func (s *partner) leave(rows []int) {
+	theirs := make(map[int]bool)
+	for _, row := range rows {
+		theirs[row] = true
+	}
+	left := slices.DeleteFunc(s.own.HeldOut[s.judged:], func(row int) bool { return theirs[row] })
+	s.own.HeldOut = s.own.HeldOut[:s.judged+len(left)]
 }
 
 // Shares implements fdskl.Partner.
 func (s *partner) Shares(sum []float64) {
-	rows := s.batch
-	if rows == nil {
-		rows = linalg.Range(s.train+s.judged, s.train+s.judged+len(sum))
-	}
-	u := s.course.Decide(s.table, rows)
+	u := s.course.Decide(s.table, s.asked)
 	for i, v := range sum {
 		u.Row(0)[i] += v
 	}
-	if s.batch != nil {
-		s.err = s.course.LearnFrom(s.table, u)
+	if s.learning {
+		s.err = s.course.LearnFrom(drawn{s.table, s.own.Training}, u)
 		return
 	}
-	s.judged += copy(s.decisions.Row(0)[s.judged:], u.Row(0))
+	s.decisions = append(s.decisions, u.Row(0)...)
+}
+
+// drawn reads features of the rows that a worker draws, which are counted from 0.
+type drawn struct {
+	*linear.Phases[float64]
+	rows []int
+}
+
+func (d drawn) ReadAt(dst linalg.Matrix[float64], feature int, rows []int) {
+	d.Phases.ReadAt(dst, feature, linalg.At(d.rows, rows))
 }
 
 func (s *partner) Learn(func() error) (*Learnt, error) {
-	return &Learnt{Coefficients: s.course.Coefficients(), Decisions: s.decisions, several: true}, s.err
+	decisions := linalg.New[float64](1, len(s.decisions))
+	copy(decisions.Row(0), s.decisions)
+	return &Learnt{Coefficients: s.course.Coefficients(), Decisions: decisions, several: true}, s.err
 }

@@ -84,6 +84,12 @@ func TestSeveralActiveEqualPooled(t *testing.T) {
 
 // takeTurns makes all iterations in one place.
 func takeTurns(all []*partner, source fdskl.Source) {
+	takeTurnsWatched(all, source, func(*partner, []int, []float64) {})
+}
+
+// takeTurnsWatched shows watch what the worker whose turn it is asks for, and the sum of the others'
+// parts of the model's value.
+func takeTurnsWatched(all []*partner, source fdskl.Source, watch func(p *partner, rows []int, sum []float64)) {
 	answer := func(p *partner, q fdskl.Request) {
 		for _, span := range q.Rows {
 			rows := linalg.Range(span.First, span.First+span.Count)
@@ -110,7 +116,10 @@ func takeTurns(all []*partner, source fdskl.Source) {
 				continue
 			}
 			answer(p, q)
-			rows := linalg.Range(q.Rows[0].First, q.Rows[0].First+q.Rows[0].Count)
+			var rows []int
+			for _, span := range q.Rows {
+				rows = append(rows, linalg.Range(span.First, span.First+span.Count)...)
+			}
 			sum := make([]float64, len(rows))
 			for _, other := range all {
 				if other != p {
@@ -119,6 +128,7 @@ func takeTurns(all []*partner, source fdskl.Source) {
 					}
 				}
 			}
+			watch(p, rows, sum)
 			p.Shares(sum)
 		}
 	}
@@ -138,7 +148,7 @@ func TestJudgeAsksInParts(t *testing.T) {
 		all = append(all, p)
 	}
 	takeTurns(all, noise{})
-	if all[0].judged != len(labels)-20 || slices.Contains(all[0].decisions.Row(0), 0) {
+	if all[0].judged != len(labels)-20 || len(all[0].decisions) != all[0].judged || slices.Contains(all[0].decisions, 0) {
 		t.Errorf("%d of %d held-out rows are judged", all[0].judged, len(labels)-20)
 	}
 }

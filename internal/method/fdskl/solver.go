@@ -86,9 +86,13 @@ func newProblem(j *job.Job, labels []string, train int) (problem, error) {
 	if err != nil {
 		return problem{}, err
 	}
+	return problemOf(j, out, train, len(labels))
+}
+
+func problemOf(j *job.Job, out *learner.Outputs, train, rows int) (problem, error) {
 	on, _ := learner.CourseOf(j)
 	loss, err := on.Loss()
-	return problem{job: j, loss: loss, out: out, train: train, rows: len(labels)}, err
+	return problem{job: j, loss: loss, out: out, train: train, rows: rows}, err
 }
 
 func (p *problem) Outputs() *learner.Outputs { return p.out }

@@ -65,12 +65,6 @@ func (Method) CheckFloors(f method.Floors, j *job.Job) error {
 		return fmt.Errorf("threshold is %d, this party asks for %d or more", k.Threshold, f.Threshold)
 	case !k.paper() && f.Active && k.Margin != MarginCorrupted:
 		return fmt.Errorf("margin is %s, this party asks for %s", k.Margin, MarginCorrupted)
-	case f.Active && k.Adversary != sums.Active:
-		return fmt.Errorf("adversary is %s, this party asks for %s", k.Adversary, sums.Active)
-	case k.Corrupted < f.Corrupted:
-		return fmt.Errorf("corrupted is %g, this party asks for %g or more", k.Corrupted, f.Corrupted)
-	case f.Dropped > 0 && k.Dropped > f.Dropped:
-		return fmt.Errorf("dropped is %g, this party allows %g at most", k.Dropped, f.Dropped)
 	}
-	return nil
+	return k.CheckFloors(f, "party")
 }

@@ -143,19 +143,12 @@ func (s *Server) Result() (*method.Result, error) {
 		Details: &Details{&Figures{
 			Source: s.Job.Data.Source, People: people, Items: s.Items, Ratings: likes, Cut: s.Cut(people, popularity),
 			Kept: len(s.kernel.Kept), Broadcast: len(s.broadcast),
-			Sums: []sums.Figures{s.first.figures(s.ended[Popularity]), s.second.figures(s.ended[Triangle])},
+			Sums: []sums.Figures{s.first.Ended(len(s.first.survivors), s.ended[Popularity]), s.second.Ended(len(s.second.survivors), s.ended[Triangle])},
 		}},
 		Leakage: s.leakage(facts{
 			people: people, first: s.first.survivors, second: s.second.survivors, likes: popularity, kept: s.kernel.Kept, pairs: s.second.likes,
 		}),
 	}, nil
-}
-
-// figures describes a sum that ended as e reports.
-func (c *counted) figures(e method.End) sums.Figures {
-	f := c.Figures()
-	f.Added, f.Vanished, f.ToServer, f.FromServer = len(c.survivors), f.Clients-len(e.Stayed), e.Sent, e.Received
-	return f
 }
 
 // Outcome implements [method.Decider]: what is decided about held-out ratings stays

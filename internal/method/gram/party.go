@@ -29,14 +29,16 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 	if err != nil {
 		return nil, err
 	}
-	return &party{Party: p, arithmetic: trained(c.Job), grid: method.GridOf(p.Table.X)}, nil
+	return &party{Party: p, arithmetic: trained(c.Job)}, nil
 }
 
 // Machine implements [method.Member].
 func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	switch step {
 	case "protocol":
-		return p.adder(setup, p.Declared, slices.Index(p.Job.Parties(), p.Self), p.Rows, func() { p.summed, p.parent = true, setup.Session.ID() })
+		return p.adder(setup, p.Declared, slices.Index(p.Job.Parties(), p.Self), p.Rows, func() {
+			p.summed, p.parent, p.grid = true, setup.Session.ID(), method.GridOf(p.Set.X)
+		})
 	case "labels":
 		return sums.Sender(setup, columns.EncodeLabels(p.Set.Labels))
 	case "keep":

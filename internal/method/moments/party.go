@@ -144,7 +144,7 @@ func (p *party) errors(setup method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	n, _ := rows.Shape()
-	return sums.Client(setup, vector{{int64(n)}, figures, membership}, func() { p.own = nil })
+	return sums.Client(setup, sums.Vector{{int64(n)}, figures, membership}, func() { p.own = nil })
 }
 
 // membershipSample limits the training rows, and the held-out rows, with which a party tries

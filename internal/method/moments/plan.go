@@ -92,11 +92,6 @@ func errorGroups(j *job.Job) []secagg.Group {
 // membershipOne is the whole number that stands for a membership figure of 1.
 const membershipOne = 1 << 20
 
-// vector is entries that are held as they are.
-type vector [][]int64
-
-func (v vector) Read(group, first int, dst []int64) { copy(dst, v[group][first:]) }
-
 // sumVector reads a party's sums where they lie.
 type sumVector struct{ *moments.Sums }
 

@@ -2,6 +2,7 @@ package okra
 
 import (
 	"errors"
+	"math"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -86,13 +87,14 @@ func continued(c method.Case) (*method.Session, error) {
 // that goes on where another one ended.
 type Changes struct {
 	Late, Withdrawn []string
+	Added           []job.PartyShare // of its rows, which a party gets after the first session
 	Preparation     Preparation
 	Continuable     bool   // a later job may go on from this one
 	Earlier         job.ID // that this one goes on from; zero for none
 }
 
 // any reports whether the parties change within the job.
-func (c *Changes) any() bool { return !c.continues() && len(c.Late)+len(c.Withdrawn) > 0 }
+func (c *Changes) any() bool { return !c.continues() && len(c.Late)+len(c.Withdrawn)+len(c.Added) > 0 }
 
 func (c *Changes) continues() bool { return c.Earlier != job.ID{} }
 
@@ -127,6 +129,17 @@ func goOn(c method.Case) ([]method.Step, error) {
 	return append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"}), err
 }
 
+// later returns how many of a party's n rows come after the first session, from the end of its
+// table: at least one of each kind, where there are two.
+func (c *Changes) later(party string, n int) int {
+	for _, s := range c.Added {
+		if s.Party == party {
+			return min(max(int(math.Round(s.Share*float64(n))), 1), n-1)
+		}
+	}
+	return 0
+}
+
 // Leaving lists the parties without which the model is learnt.
 func (c *Changes) Leaving() []string { return c.Withdrawn }
 
@@ -155,7 +168,7 @@ func (c *Changes) last(of method.Case) method.Case {
 // Undeployable implements [job.Undeployable].
 func (Method) Undeployable(j *job.Job) string {
 	if changesOf(j) != nil {
-		return "late and withdrawn alone play in one process how parties change; between parties write continues: and the id of an ended job"
+		return "late, withdrawn and added alone play in one process how parties and rows change; between parties write continues: and the id of an ended job"
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/linalg"
@@ -73,7 +74,12 @@ func TestChangedPartiesGiveTheFreshModel(t *testing.T) {
 		"the leader withdraws": {"none", ", withdrawn: [north]", "heading protocol continue learn evaluate fresh relearn", []int{12, 12, 12}, 0},
 		"kept scaling":         {"minmax", ", withdrawn: [north], late: [west], preparation: keep", "heading scale protocol heading-again continue learn evaluate fresh relearn", []int{12, 12, 12}, 12*24 + 78},
 		"nothing to fit anew":  {"none", ", withdrawn: [west], preparation: refit", "heading protocol continue learn evaluate fresh relearn", []int{12, 12, 12}, 0},
-		"two come together":    {"none", ", late: [east, west]", "heading protocol heading-again continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 24*24 + 300},
+		"rows are added":       {"none", ", added: {east: 0.25}", "heading protocol continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 3*45 + 6},
+		"rows are added and scaled": {"standard", ", added: {south: 0.5, north: 0.25}", "heading scale protocol continue learn evaluate fresh relearn",
+			[]int{12, 12, 12, 12}, 9*39 + 45},
+		"rows are added, one comes and one goes": {"minmax", ", added: {south: 0.25}, late: [west], withdrawn: [north], preparation: keep",
+			"heading scale protocol heading-again continue learn evaluate fresh relearn", []int{12, 12, 12}, 15*21 + 120},
+		"two come together": {"none", ", late: [east, west]", "heading protocol heading-again continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 24*24 + 300},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := play(t, tt.scale, tt.keys)
@@ -108,7 +114,18 @@ func TestRefitIsARunWithoutTheLeaver(t *testing.T) {
 	text := strings.Replace(changing("standard", ""), "[north, south, east, west]", "[south, east, west]", 1)
 	never := methodtest.Join[*server, *party](t, Method{}, read(t, text), tables())
 	never.Finish(t)
-	got, want := f.Server.Outcome().Decisions.Data, never.Server.Outcome().Decisions.Data
+	sameDecisions(t, f, never)
+	for name, p := range never.Parties {
+		if own := f.Parties[name].Scaling; !slices.Equal(own.Offset, p.Scaling.Offset) || !slices.Equal(own.Factor, p.Scaling.Factor) {
+			t.Errorf("%s scales by %v, want %v", name, own, p.Scaling)
+		}
+	}
+}
+
+// sameDecisions compares the decisions of two runs, which have other seeds.
+func sameDecisions(t *testing.T, f, other *methodtest.Known[*server, *party]) {
+	t.Helper()
+	got, want := f.Server.Outcome().Decisions.Data, other.Server.Outcome().Decisions.Data
 	if len(got) != len(want) || len(got) == 0 {
 		t.Fatalf("%d decisions, want %d", len(got), len(want))
 	}
@@ -117,9 +134,29 @@ func TestRefitIsARunWithoutTheLeaver(t *testing.T) {
 			t.Errorf("decision %d is %v, want %v", i, got[i], want[i])
 		}
 	}
-	for name, p := range never.Parties {
-		if own := f.Parties[name].Scaling; !slices.Equal(own.Offset, p.Scaling.Offset) || !slices.Equal(own.Factor, p.Scaling.Factor) {
-			t.Errorf("%s scales by %v, want %v", name, own, p.Scaling)
+}
+
+// A refit after rows were added is a run that had them from the beginning: its scaling has seen
+// them, and its decisions are the run's.
+func TestRefitHasSeenAddedRows(t *testing.T) {
+	f := play(t, "standard", ", added: {south: 0.25}, preparation: refit")
+	if got, want := strings.Join(steps(f.Federation), " "), "heading scale protocol heading-again scale-again protocol-again learn evaluate"; got != want {
+		t.Errorf("steps %s, want %s", got, want)
+	}
+	whole := play(t, "standard", "")
+	sameDecisions(t, f, whole)
+	kept := play(t, "standard", ", added: {south: 0.25}").Parties["south"]
+	if n, _ := kept.Rows.Shape(); n != 12 || slices.Equal(kept.Scaling.Offset, f.Parties["south"].Scaling.Offset) || !slices.Equal(f.Parties["south"].Scaling.Offset, whole.Parties["south"].Scaling.Offset) {
+		t.Errorf("%d rows, scaled by %v, after a refit by %v", n, kept.Scaling, f.Parties["south"].Scaling)
+	}
+}
+
+// At least one row is there at first, and at least one comes later.
+func TestShareOfAddedRows(t *testing.T) {
+	c := Changes{Added: []job.PartyShare{{Party: "north", Share: 0.1}}}
+	for n, want := range map[int]int{1: 0, 2: 1, 9: 1, 30: 3} {
+		if got := c.later("north", n); got != want || c.later("south", n) != 0 {
+			t.Errorf("%d of %d rows come later, want %d", got, n, want)
 		}
 	}
 }
@@ -144,6 +181,7 @@ func TestLeakageOfChanges(t *testing.T) {
 		{"none", ", withdrawn: [south]", "server", "Nothing here proves that it kept no copy."},
 		{"none", ", withdrawn: [south]", "coalition", "Withdrawn: south still has the seed."},
 		{"minmax", ", withdrawn: [south], preparation: keep", "party", "A trace of south stays in the scaling"},
+		{"none", ", added: {south: 0.1}", "server", "Added: south sent a part of its rows after the first session."},
 		{"minmax", ", withdrawn: [south]", "coalition", "with the first seed it can decode the second session"},
 	} {
 		lines := play(t, tt.scale, tt.keys).Result(t).Leakage[tt.role]
@@ -156,8 +194,12 @@ func TestLeakageOfChanges(t *testing.T) {
 func TestPresentationOfChanges(t *testing.T) {
 	r := play(t, "none", ", late: [south]").Result(t)
 	p, err := Method{}.Present(nil, r)
-	if err != nil || p == nil || len(p.Later) != 4 || p.Later[0].Line != "late: south; withdrawn: nobody; preparation: none" ||
+	if err != nil || p == nil || len(p.Later) != 4 || p.Later[0].Line != "late: south; withdrawn: nobody; added: nothing; preparation: none" ||
 		p.Later[3].Line != "the model equals the model from all rows anew, bit for bit" {
+		t.Errorf("%v: %+v", err, p)
+	}
+	r = play(t, "none", ", added: {south: 0.25}").Result(t)
+	if p, err := (Method{}).Present(nil, r); err != nil || p.Later[0].Line != "late: nobody; withdrawn: nobody; added: south 25 % of its rows; preparation: none" {
 		t.Errorf("%v: %+v", err, p)
 	}
 	r = &method.Result{}

@@ -38,11 +38,13 @@ type Phase struct {
 
 // Figures describes how the parties of a job changed, and the cost.
 type Figures struct {
-	Late        []string `json:"late"`
-	Withdrawn   []string `json:"withdrawn"`
-	Preparation string   `json:"preparation"` // keep, refit, or none where nothing is scaled
-	First       Phase    `json:"first"`
-	Changed     Phase    `json:"changed"`
+	Late      []string `json:"late"`
+	Withdrawn []string `json:"withdrawn"`
+	// Added holds the share of its rows that a party got after the first session.
+	Added       map[string]float64 `json:"added,omitempty"`
+	Preparation string             `json:"preparation"` // keep, refit, or none where nothing is scaled
+	First       Phase              `json:"first"`
+	Changed     Phase              `json:"changed"`
 	// Fresh is a session in which the parties that stay send all their rows. Where newcomers
 	// had to find the order of the columns, its cost is counted here, too.
 	Fresh         Phase   `json:"fresh"`
@@ -92,8 +94,12 @@ func (f *Continued) present() *method.Presentation {
 }
 
 func (f *Figures) parties() string {
-	return fmt.Sprintf("late: %s; withdrawn: %s; preparation: %s",
-		cmp.Or(strings.Join(f.Late, ", "), "nobody"), cmp.Or(strings.Join(f.Withdrawn, ", "), "nobody"), f.Preparation)
+	var added []string
+	for _, name := range slices.Sorted(maps.Keys(f.Added)) {
+		added = append(added, fmt.Sprintf("%s %g %% of its rows", name, 100*f.Added[name]))
+	}
+	return fmt.Sprintf("late: %s; withdrawn: %s; added: %s; preparation: %s",
+		cmp.Or(strings.Join(f.Late, ", "), "nobody"), cmp.Or(strings.Join(f.Withdrawn, ", "), "nobody"), cmp.Or(strings.Join(added, ", "), "nothing"), f.Preparation)
 }
 
 func (f *Figures) costs() string {

@@ -80,8 +80,8 @@ func (k *Keys) finish(in *section.Place) error {
 		return in.Refuse("encoder", "encoder block is the paper's and gives each block's Gram matrix away; use hadamard, or add mode: paper to reproduce the paper")
 	case k.Mode == job.Paper && k.Encoder != Block:
 		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove one of the two", k.Encoder)
-	case in.Given("preparation") && len(k.Late)+len(k.Withdrawn) == 0:
-		return in.Refuse("preparation", "preparation goes with late or withdrawn; remove it")
+	case in.Given("preparation") && len(k.Late)+len(k.Withdrawn)+len(k.Added) == 0:
+		return in.Refuse("preparation", "preparation goes with late, withdrawn or added; remove it")
 	case in.Given("rounds") && k.Encoder != Hadamard:
 		return in.Refuse("rounds", "encoder %s has no rounds; remove them", k.Encoder)
 	case k.Encoder == Hadamard && (k.Rounds < minRounds || k.Rounds > maxRounds):
@@ -103,6 +103,8 @@ func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 		}
 	}
 	switch {
+	case len(c.Added) > 0:
+		return in.Refuse("protocol", "parties of a job that continues another add the rows that their tables have got since; remove added")
 	case len(c.Withdrawn) > 0 || c.Preparation != "":
 		return in.Refuse("protocol", "a job that continues another has no withdrawn and no preparation; leave withdrawn parties out of its parties")
 	case len(c.Late) > 0 && j.Parties()[0] == c.Late[0]:
@@ -117,7 +119,10 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 		return err
 	}
 	if _, twofold := j.Learner.Values.(learner.OnViews); twofold && (k.any() || k.Outlives()) {
-		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove late, withdrawn, continuable and continues", j.Learner.Name())
+		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove late, withdrawn, added, continuable and continues", j.Learner.Name())
+	}
+	if (k.any() || k.Outlives()) && j.Data.FitsSchema() {
+		return in.Refuse("protocol", "a schema that is fitted on rows stays with one job in this version; list categories and fills and use scale: range, or remove late, withdrawn, added, continuable and continues")
 	}
 	if j.Data.Test.Split() != "" && (k.any() || k.Outlives()) {
 		return in.Refuse("data", "the job holds out %s, and its parties change or its rows serve another job; use test: {fraction: 0.25}", j.Data.Test.Chosen())
@@ -132,6 +137,8 @@ func (c *Changes) fields() []section.Field {
 			Doc: "The parties that come late. Simulate plays a first session without them, which they then join."},
 		{Key: "withdrawn", Value: section.Words{Dst: &c.Withdrawn, Most: job.MaxParties, Example: "[east]"}, Else: "nobody",
 			Doc: "The parties that withdraw after the first session. Their rows are dropped before the model is learnt."},
+		{Key: "added", Value: job.PartyShares{Dst: &c.Added, Example: "{north: 0.1}"}, Else: "nothing",
+			Doc: "The share of its rows, the last ones of its table, that a party gets after the first session. Simulate plays that."},
 		{Key: "preparation", Value: section.Choice[Preparation]{Noun: "preparation", Dst: &c.Preparation, Known: []Preparation{Keep, Refit}},
 			Else: "refit where somebody withdraws, keep otherwise", Doc: "Keep scales as the first session did, and only new rows travel. Refit scales anew, and every row travels again."},
 		{Key: "continuable", Value: section.Yes{Dst: &c.Continuable}, Else: "no",
@@ -151,7 +158,7 @@ func (c *Changes) check(j *job.Job, in *section.Place) error {
 	case !c.any():
 		return nil
 	case c.Continuable:
-		return in.Refuse("protocol", "late and withdrawn without continues are played by simulate, and nothing is kept; remove continuable")
+		return in.Refuse("protocol", "late, withdrawn and added without continues are played by simulate, and nothing is kept; remove continuable")
 	}
 	for _, name := range slices.Concat(c.Late, c.Withdrawn) {
 		switch {
@@ -160,6 +167,9 @@ func (c *Changes) check(j *job.Job, in *section.Place) error {
 		case slices.Contains(c.Late, name) && slices.Contains(c.Withdrawn, name):
 			return in.Refuse("protocol", "%s comes late and withdraws; keep one of the two", name)
 		}
+	}
+	if err := c.checkAdded(j, in); err != nil {
+		return err
 	}
 	first, last := without(j.Parties(), c.Late), without(j.Parties(), c.Withdrawn)
 	switch {
@@ -176,6 +186,21 @@ func (c *Changes) check(j *job.Job, in *section.Place) error {
 		c.Preparation = Keep
 		if len(c.Withdrawn) > 0 {
 			c.Preparation = Refit
+		}
+	}
+	return nil
+}
+
+// checkAdded refuses rows that cannot come after the first session.
+func (c *Changes) checkAdded(j *job.Job, in *section.Place) error {
+	for _, s := range c.Added {
+		switch {
+		case !slices.Contains(j.Parties(), s.Party):
+			return in.Refuse("protocol", "%s is no party of the job, and cannot add rows; name one of its parties", s.Party)
+		case slices.Contains(c.Late, s.Party) || slices.Contains(c.Withdrawn, s.Party):
+			return in.Refuse("protocol", "%s comes late or withdraws, and cannot add rows; keep one of the two", s.Party)
+		case s.Share == 1:
+			return in.Refuse("protocol", "%s would bring all its rows after the first session; name it in late", s.Party)
 		}
 	}
 	return nil

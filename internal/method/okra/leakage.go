@@ -56,6 +56,9 @@ func (c *Changes) leakage(j *job.Job, lines map[string][]string) {
 			add("party", "Late: %s learns the scaling that the others fitted: two numbers for each column, over their rows.", late)
 		}
 	}
+	for _, a := range c.Added {
+		add("server", "Added: %s sent a part of its rows after the first session. The server learns which these are, and their products with all rows.", a.Party)
+	}
 	if left == "" {
 		return
 	}

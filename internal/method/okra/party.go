@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -27,6 +28,7 @@ type party struct {
 
 	standing okra.Standing // after the last session
 	added    []int         // rows that have come since the earlier job
+	grown    *method.Split // with the rows that come after the first session; nil for none, or once they are there
 }
 
 // Party implements [method.Federated].
@@ -39,7 +41,11 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 	if _, err := own.input(); err != nil {
 		return nil, err
 	}
-	return own, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
+	n := p.Split.Set.X.Rows()
+	if changes := changesOf(c.Job); changes != nil {
+		own.wait(changes.later(self, n))
+	}
+	return own, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), n)
 }
 
 // Known implements [method.Member]: the job says all.
@@ -47,6 +53,11 @@ func (*party) Known() method.Known { return nil }
 
 // Machine implements [method.Member].
 func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
+	if step == "continue" || strings.HasSuffix(step, again) {
+		if err := p.grow(); err != nil {
+			return nil, err
+		}
+	}
 	switch step {
 	case "protocol", "protocol-again":
 		return p.uploader(setup.Setup)
@@ -58,6 +69,33 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 		p.Unscale()
 	}
 	return p.Party.Machine(strings.TrimSuffix(step, again), setup)
+}
+
+// wait puts the last n rows aside until the first session is over.
+func (p *party) wait(n int) {
+	if n < 1 {
+		return
+	}
+	whole := p.Split
+	rows := len(whole.Test)
+	p.grown, p.added = &whole, linalg.Range(rows-n, rows)
+	p.Split = method.Split{Set: whole.Set.Subset(linalg.Range(0, rows-n)), Test: whole.Test[:rows-n]}
+	p.Rows = dataset.RowsOf(p.Split.Set.X)
+}
+
+// grow brings the rows that were put aside. They are not scaled yet, nor are the others any
+// more; the step that sends them does it.
+func (p *party) grow() error {
+	if p.grown == nil {
+		return nil
+	}
+	set, err := p.grown.Set.Arrange("the table of the first session", p.Width(), p.Split.Set.Columns)
+	if err != nil {
+		return err
+	}
+	p.Split, p.grown = method.Split{Set: set, Test: p.grown.Test}, nil
+	p.Rows = dataset.RowsOf(set.X)
+	return nil
 }
 
 // input returns all the party's rows.
@@ -151,6 +189,8 @@ func (p *party) continuer(setup protocol.Setup) (*method.Run, error) {
 				return err
 			}
 			p.Rows = p.Scaling.Rows(p.Rows)
+		} else if len(p.added) > 0 && p.Job.Data.Scale != job.None && continuing(p.Job) == nil {
+			p.Rows = p.Scaling.Rows(p.Rows) // a fresh session sends all
 		}
 		p.total, p.standing = m.TotalRows(), m.Standing()
 		return nil

@@ -229,6 +229,12 @@ func hashOf(m *model.Private) (string, error) {
 // figures compares the session that the model is from with the fresh one. A refit is one.
 func (s *server) figures(c *Changes, j *job.Job) *Figures {
 	f := &Figures{Late: c.Late, Withdrawn: c.Withdrawn, Preparation: string(c.Preparation), First: s.costs["protocol"]}
+	for _, a := range c.Added {
+		if f.Added == nil {
+			f.Added = make(map[string]float64)
+		}
+		f.Added[a.Party] = a.Share
+	}
 	if j.Data.Scale == job.None {
 		f.Preparation = "none"
 	}

@@ -1,5 +1,5 @@
 // Package pooled is no protection at all: everything is computed on the rows in
-// one place. It exists for comparison, in simulate only.
+// one place, whose process owns them. It exists in simulate only.
 package pooled
 
 import (
@@ -17,6 +17,9 @@ func (Method) Name() string { return "pooled" }
 // New returns keys to read into.
 func (Method) New() section.Values { return new(Keys) }
 
+// Unshared implements [job.Unshared].
+func (Method) Unshared() {}
+
 // Grouped implements [job.Grouped]: one process knows all groups.
 func (Method) Grouped() {}
 
@@ -30,8 +33,20 @@ type Keys struct{}
 
 // Section declares no key.
 func (*Keys) Section() *section.Section {
-	return &section.Section{Doc: "One process computes on all rows without any protection, for comparison in simulate."}
+	return &section.Section{Doc: "One process computes on all rows without any protection, in simulate. One source is enough, without a partition."}
 }
 
-// Check asks for a learner on the Gram matrix.
-func (*Keys) Check(j *job.Job, in *section.Place) error { return learner.OnRows(j, in) }
+// Check asks for a learner on a kernel matrix, and for something to compare with.
+func (*Keys) Check(j *job.Job, in *section.Place) error {
+	shared := j.Parties() != nil
+	if !in.Given("compare") && (!shared || j.Data.Test.None) {
+		j.Compare = []job.Comparison{}
+	}
+	switch {
+	case len(j.Compare) > 0 && !shared:
+		return in.Refuse("compare", "one table without parties is compared with nothing; remove compare, or add partition: {parties: [north, south]} to data")
+	case len(j.Compare) > 0 && j.Data.Test.None:
+		return in.Refuse("compare", "comparisons are of figures on held-out rows, and test: none holds none out; remove compare or test")
+	}
+	return learner.OnRows(j, in)
+}

@@ -127,6 +127,9 @@ func Leakage(c method.Case, lines map[string][]string, features int) {
 	}
 	add(heldOutLeakage(c))
 	add(heading.Leakage(heading.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
+	if c.Job.Data.Prepares() {
+		add(preparationLeakage(c))
+	}
 	if c.Job.Data.ScalesTogether() {
 		add(scale.Leakage(scale.Facts{Method: scale.Method(c.Job.Data.Scale), Leader: c.Parties[0], Parties: len(c.Job.Data.Training(c.Parties)), Columns: features}))
 	}

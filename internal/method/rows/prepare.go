@@ -163,20 +163,21 @@ func (e *unpreparable) Public() string {
 
 // take prepares the party's rows.
 func (p *Party) take(made *prepare.Preparation) error {
-	table, err := made.Apply(p.frame())
+	set, err := made.Prepare(p.Split.Set, p.frame())
 	if err != nil {
 		return p.own(err)
 	}
-	set := *p.Split.Set
-	set.X, set.Columns = table, made.Names()
-	p.Split.Set, p.Split.Prepared = &set, made
-	p.Rows, p.Grid = dataset.RowsOf(table), method.GridOf(table)
+	p.Split.Set, p.Split.Prepared = set, made
+	p.Rows, p.Grid = dataset.RowsOf(set.X), method.GridOf(set.X)
 	if made.Offset != nil {
 		p.Scaling = scale.Scaling{Offset: made.Offset, Factor: made.Factor}
 		p.Rows = p.Scaling.Rows(p.Rows)
 	}
 	return nil
 }
+
+// Preparation implements [method.Preparing].
+func (p *Party) Preparation() *prepare.Preparation { return p.Split.Prepared }
 
 // leads reports whether this party leads.
 func (p *Party) leads() bool { return p.Self == p.Parties[0] }

@@ -24,8 +24,8 @@ func (p *Party) scaler(setup protocol.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	numbers := numbersOf(p.Split)
-	statistics, err := p.statistics(numbers, params.Spec().Method)
+	places, x := numbers(p.Split, p.Split.Rows(false))
+	statistics, err := p.statistics(x, params.Spec().Method)
 	if err != nil {
 		return nil, err
 	}
@@ -34,15 +34,14 @@ func (p *Party) scaler(setup protocol.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	return &method.Run{Machine: m, InputHash: statistics.Hash(), Finish: func() error {
-		p.Scaling = numbers.beside(m.Result())
+		p.Scaling = m.Result().Spread(places, p.Width())
 		p.Rows = p.Scaling.Rows(p.Rows)
 		return nil
 	}}, nil
 }
 
 // statistics summarises the party's training rows; a party that is held out has none.
-func (p *Party) statistics(n numbers, m scale.Method) (scale.Statistics, error) {
-	rows := n.of(p.Split.Set, p.Split.Rows(false))
+func (p *Party) statistics(rows linalg.Rows, m scale.Method) (scale.Statistics, error) {
 	if _, columns := rows.Shape(); p.Tested() {
 		return scale.Nothing(columns, m), nil
 	}
@@ -56,48 +55,14 @@ func newScaler(setup protocol.Setup, s scale.Statistics) (scaler, error) {
 	return scale.NewParty(setup, s)
 }
 
-// numbers are the columns that are scaled: with a schema not the columns of categories.
-type numbers struct {
-	width  int
-	places []int // nil for all
-}
-
-func numbersOf(s method.Split) numbers {
-	n := numbers{width: s.Set.X.Cols()}
+// numbers returns the places of the columns that are scaled, and these columns of the given rows:
+// with a schema not the columns of categories.
+func numbers(s method.Split, rows []int) ([]int, linalg.Rows) {
 	if s.Prepared == nil {
-		return n
+		return dataset.Complement(s.Set.X.Cols(), nil), linalg.Pick(dataset.RowsOf(s.Set.X), rows)
 	}
-	n.places = []int{}
-	for k, scaled := range s.Prepared.Scaled() {
-		if scaled {
-			n.places = append(n.places, k)
-		}
-	}
-	return n
-}
-
-// of returns the given rows of these columns.
-func (n numbers) of(set *dataset.Set, rows []int) linalg.Rows {
-	x := set.X
-	if n.places != nil {
-		x = x.Columns(n.places)
-	}
-	return linalg.Pick(dataset.RowsOf(x), rows)
-}
-
-// beside returns a scaling of all columns that leaves the others as they are.
-func (n numbers) beside(s scale.Scaling) scale.Scaling {
-	if n.places == nil {
-		return s
-	}
-	all := scale.Scaling{Offset: make([]float64, n.width), Factor: make([]float64, n.width)}
-	for k := range all.Factor {
-		all.Factor[k] = 1
-	}
-	for i, k := range n.places {
-		all.Offset[k], all.Factor[k] = s.Offset[i], s.Factor[i]
-	}
-	return all
+	places := s.Prepared.Numbers()
+	return places, linalg.Pick(dataset.RowsOf(s.Set.X.Columns(places)), rows)
 }
 
 // Together returns the scaling of rows of several parties in one place, as the parties would
@@ -109,10 +74,13 @@ func Together(j *job.Job, s method.Split) (scale.Scaling, error) {
 	case s.Prepared != nil && s.Prepared.Offset != nil:
 		return scale.Scaling{Offset: s.Prepared.Offset, Factor: s.Prepared.Factor}, nil
 	}
-	n := numbersOf(s)
-	if n.places != nil && len(n.places) == 0 {
+	places, x := numbers(s, s.Rows(false))
+	if len(places) == 0 {
 		return scale.Scaling{}, nil
 	}
-	found, err := scale.Pooled(n.of(s.Set, s.Rows(false)), scale.Method(j.Data.Scale))
-	return n.beside(found), err
+	found, err := scale.Pooled(x, scale.Method(j.Data.Scale))
+	if err != nil {
+		return scale.Scaling{}, err
+	}
+	return found.Spread(places, s.Set.X.Cols()), nil
 }

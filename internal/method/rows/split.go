@@ -72,7 +72,7 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 	n := t.Set.X.Rows()
 	switch {
-	case j.Data.Test == job.Test{}: // folds only
+	case j.Data.Test == job.Test{} || j.Data.Test.None: // folds only, or nothing
 		return nil, nil
 	case t.HeldOut != nil:
 		rows := make([]int, t.HeldOut.X.Rows())

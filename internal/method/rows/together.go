@@ -27,13 +27,10 @@ func PrepareTogether(j *job.Job, splits []method.Split) error {
 		return err
 	}
 	for i := range splits {
-		table, err := made.Apply(frames[i])
-		if err != nil {
-			return fmt.Errorf("%s: %w", splits[i].Set.Name, err)
+		if splits[i].Set, err = made.Prepare(splits[i].Set, frames[i]); err != nil {
+			return err
 		}
-		set := *splits[i].Set
-		set.X, set.Columns = table, made.Names()
-		splits[i].Set, splits[i].Prepared = &set, made
+		splits[i].Prepared = made
 	}
 	return nil
 }

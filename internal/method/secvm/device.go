@@ -11,7 +11,12 @@ import (
 // SeedsOf returns the seeds of the device with a row, where one seed fixes the draws of all
 // devices: in simulations, and where real devices are compared with one.
 func SeedsOf(seed func(label string) [32]byte, row int) secvm.Seeds {
-	return secvm.Seeds{Role: seed(fmt.Sprintf("role/%d", row)), Own: seed(fmt.Sprintf("device/%d", row))}
+	return drawn(func(label string) [32]byte { return seed(fmt.Sprintf("%s/%d", label, row)) })
+}
+
+// drawn returns the seeds that a device draws.
+func drawn(draw func(label string) [32]byte) secvm.Seeds {
+	return secvm.Seeds{Role: draw("role"), Own: draw("device")}
 }
 
 // Features names the features of a row: the numbers, from 1, of the columns

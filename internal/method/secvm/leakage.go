@@ -75,24 +75,36 @@ func Leakage(f Facts) map[string][]string {
 	return lines
 }
 
+// SumFacts hold what the statement of leakage says of the first window, where windows are
+// summed.
+type SumFacts struct {
+	Participants int `json:"participants"`
+	Alone        int `json:"alone"` // entries of the sum that are 1 or -1
+}
+
+// SumFactsOf takes the facts of a window.
+func SumFactsOf(s *secvm.Sum) SumFacts {
+	f := SumFacts{Participants: s.Count()}
+	for _, block := range s.Blocks[:len(s.Blocks)-1] {
+		f.Alone += sums.Count(block, 1) + sums.Count(block, -1)
+	}
+	return f
+}
+
 // Leakage describes what each role learns where windows are summed, computed from the first
 // window.
-func (c Summed) Leakage(s *secvm.Sum, devices int) map[string][]string {
+func (c Summed) Leakage(f SumFacts, devices int) map[string][]string {
 	p, spec, unit := KeysOf(c.Job), c.Params.Spec(), unit(c.Params)
 	corrupted := sums.Share(p.Corrupted, devices)
 	apart := "with both signs taken together"
-	alone := 0
-	for _, block := range s.Blocks[:len(s.Blocks)-1] {
-		alone += sums.Count(block, 1) + sums.Count(block, -1)
-	}
 	if spec.Classes {
 		apart = "for each label"
 	}
 	lines := map[string][]string{
 		"server": {
 			fmt.Sprintf("In every window the server learns how often each of %d %ss was added, %s, how many of the devices train and how many tests were right; and, other than with anonymous packages, which devices take part. It learns nobody's summand.", spec.Bins, unit, apart),
-			fmt.Sprintf("%d entries of the first sum are 1 or -1: behind such a %s there may be a single one of %d people, whose label then shows.", alone, unit, s.Count()),
-			"Sums of two windows whose devices differ by one tell what that one has, if the weights have hardly changed in between: every time somebody vanishes. Nothing is noisy: there is no formal guarantee.",
+			fmt.Sprintf("%d entries of the first sum are 1 or -1: behind such a %s there may be a single one of %d people, whose label then shows.", f.Alone, unit, f.Participants),
+			"Sums of two windows whose devices differ by one tell what that one has, if the weights have hardly changed in between: every time somebody vanishes, and the server can leave out whom it likes. Nothing is noisy: there is no formal guarantee.",
 		},
 		"party": {"Every device learns the weights, who takes part and who is in each sum. Its role, for training or for tests, is its own secret."},
 		"coalition": {

@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol/secvm"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -28,7 +29,7 @@ type Figures struct {
 	Packages     int            `json:"packages"`           // of each device in each window; of mode paper and of sums, at most
 	PackageBytes int            `json:"package_bytes"`
 	Sums         []sums.Figures `json:"sums,omitempty"` // of each window, where packages are summed and not sent
-	Sampled      int            `json:"sampled"`        // devices that had more to say than packages
+	Sampled      int            `json:"sampled"`        // devices that had more to say than packages; 0 where only they know
 	Classes      []ClassTest    `json:"classes"`
 	Majority     float64        `json:"majority_accuracy"`  // of a model that always says the testing devices' larger class
 	PooledC      float64        `json:"pooled_c,omitempty"` // of the best pooled machine
@@ -57,6 +58,19 @@ func MajorityOf(tests []ClassTest) float64 {
 		most, all = max(most, t.Tested), all+t.Tested
 	}
 	return float64(most) / float64(max(1, all))
+}
+
+// TestsOf names the classes of tests, which are of label -1 and +1.
+func TestsOf(classes [2]string, tests [2]secvm.Outcome) (list []ClassTest) {
+	for i, t := range tests {
+		list = append(list, ClassTest{Class: classes[i], Tested: t.Total, Correct: t.Correct})
+	}
+	return list
+}
+
+// AccuracyOf is the share of the tests of both classes that were right.
+func AccuracyOf(tests [2]secvm.Outcome) float64 {
+	return float64(tests[0].Correct+tests[1].Correct) / float64(tests[0].Total+tests[1].Total)
 }
 
 // String describes the test in words.

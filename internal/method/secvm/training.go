@@ -3,6 +3,7 @@ package secvm
 import (
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -30,6 +31,20 @@ func SpecOf(j *job.Job) secvm.Spec {
 		Name: j.Name, Bins: k.Bins, Hashes: k.Hashes, Columns: k.Unhashed(), Packages: k.Packages, Cohort: k.Cohort,
 		Classes: len(learner.StepsOf(j).ClassWeight) > 0, MaxWeight: weightLimit(j), Radius: radius(j),
 	}
+}
+
+// CheckUnseen refuses a job whose server has neither a table nor a say in roles. server names
+// the program.
+func CheckUnseen(j *job.Job, server string) error {
+	switch k := KeysOf(j); {
+	case len(k.Classes) != 2:
+		return fault.BadInputf("%s runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}", server)
+	case k.Unhashed() && k.Bins == 0:
+		return fault.BadInputf("%s has no table whose columns it could count; add bins: to protocol, with the number of columns in the public list", server)
+	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
+		return fault.BadInputf("every device draws for itself whether it tests; write test: {fraction: 0.25}")
+	}
+	return nil
 }
 
 // radius returns the radius of the ball that a hardened job's weights are kept in; 0: none.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -45,15 +44,38 @@ func (c Summed) Minimum(devices int) int {
 // The weights are part of the session's name, so that a device that was told other weights is
 // in a session by itself (design of secagg, section 7: Pasquini et al., arXiv 2111.07380).
 func (c Summed) Window(iteration uint32, weights []float64, devices []string) (sums.Summation, error) {
-	if least := c.Minimum(len(devices)); least > len(devices) {
-		return sums.Summation{}, fault.BadInputf("secvm: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least)
+	params, err := c.adding(len(devices))
+	if err != nil {
+		return sums.Summation{}, err
 	}
-	hash := secvm.HashWeights(weights)
-	var salt wire.Writer
-	salt.Fixed(hash[:])
-	planned := method.Session{Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: salt.Bytes()}
-	return sums.NewSummation(c.ID, int(iteration), c.Roster, planned, c.Server, devices,
-		KeysOf(c.Job).Spec(c.Minimum(len(devices)), fmt.Sprintf("secvm/%016x", c.Params.Tag()), groups(c.Params)...))
+	opened, err := protocol.NewSession(c.session(iteration, secvm.HashWeights(weights), params, devices).Descriptor(c.ID, int(iteration), c.Roster, 1))
+	return sums.Summation{Session: opened, Params: params}, err
+}
+
+// adding returns the settings with which a number of devices add up, in every window.
+func (c Summed) adding(devices int) (secagg.Params, error) {
+	least := c.Minimum(devices)
+	if least > devices {
+		return secagg.Params{}, fault.BadInputf("secvm: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", devices, least)
+	}
+	params, err := secagg.NewParams(KeysOf(c.Job).Spec(least, c.epoch(), groups(c.Params)...), devices)
+	if err != nil {
+		return secagg.Params{}, fault.BadInput(err)
+	}
+	return params, nil
+}
+
+// epoch names the model in devices' ledgers.
+func (c Summed) epoch() string { return fmt.Sprintf("secvm/%016x", c.Params.Tag()) }
+
+// session describes the sum of an iteration, whose weights have the given hash.
+func (c Summed) session(iteration uint32, weights [sha256.Size]byte, params secagg.Params, devices []string) *method.Session {
+	s := method.Session{
+		Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: weights[:], Absent: len(devices) - params.Cohort(),
+		Patient: []protocol.Timer{secagg.TimerServer}, // the server waits a round for each that vanishes
+	}
+	s.Claims = []string{secagg.Claim(c.epoch(), s.Purpose)}
+	return sums.Adding(s, params, c.Server, devices)
 }
 
 func groups(p secvm.Params) []secagg.Group {

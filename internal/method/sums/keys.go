@@ -4,8 +4,11 @@
 package sums
 
 import (
+	"fmt"
+
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -55,6 +58,19 @@ func (k *Keys) FinishSum(in *section.Place) error {
 		return err
 	}
 	return in.Share("dropped", "the clients", k.Dropped)
+}
+
+// CheckFloors refuses settings that are below an operator's floors. who asks for more: "party".
+func (k *Keys) CheckFloors(f method.Floors, who string) error {
+	switch {
+	case f.Active && k.Adversary != Active:
+		return fmt.Errorf("adversary is %s, this %s asks for %s", k.Adversary, who, Active)
+	case k.Corrupted < f.Corrupted:
+		return fmt.Errorf("corrupted is %g, this %s asks for %g or more", k.Corrupted, who, f.Corrupted)
+	case f.Dropped > 0 && k.Dropped > f.Dropped:
+		return fmt.Errorf("dropped is %g, this %s allows %g at most", k.Dropped, who, f.Dropped)
+	}
+	return nil
 }
 
 // Sum returns the settings, for methods that embed them.

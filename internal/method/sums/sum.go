@@ -49,6 +49,12 @@ func Params(parties int, epoch string, groups []secagg.Group) (secagg.Params, er
 	}, parties)
 }
 
+// Vector is entries that are held as they are, group by group.
+type Vector [][]int64
+
+// Read implements [secagg.Vector].
+func (v Vector) Read(group, first int, dst []int64) { copy(dst, v[group][first:]) }
+
 // Client is the machine that adds a vector. added is called once the session has ended
 // well.
 func Client(s method.Setup, v secagg.Vector, added func()) (*method.Run, error) {

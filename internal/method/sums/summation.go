@@ -42,6 +42,13 @@ func (s Summation) Figures() Figures {
 	}
 }
 
+// Ended describes the sum after it has run, with the vectors of a number of clients in it.
+func (s Summation) Ended(added int, e method.End) Figures {
+	f := s.Figures()
+	f.Added, f.Vanished, f.ToServer, f.FromServer = added, f.Clients-len(e.Stayed), e.Sent, e.Received
+	return f
+}
+
 // Adding returns the session that adds up vectors of the listed clients.
 func Adding(s method.Session, params secagg.Params, server string, clients []string) *method.Session {
 	s.Protocol, s.Version, s.Params, s.Members = secagg.Name, secagg.Version, params.Encode(), Served(server, clients)

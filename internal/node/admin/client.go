@@ -87,6 +87,16 @@ func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, sourc
 	return p, c.call(ctx, http.MethodPost, jobPath(id)+"/prediction?source="+url.QueryEscape(source), rows, &p)
 }
 
+// Preparation returns the preparation that a job has left at the party, nil where its tables had
+// no schema: see dataset/prepare.
+func (c *Client) Preparation(ctx context.Context, id string) ([]byte, error) {
+	made, err := c.fetch(ctx, http.MethodGet, jobPath(id)+"/preparation", nil)
+	if len(made) == 0 {
+		return nil, err
+	}
+	return made, err
+}
+
 // Delete has everybody forget what a job left, and removes the job at the
 // coordinator.
 func (c *Client) Delete(ctx context.Context, id string) (f Forgotten, err error) {

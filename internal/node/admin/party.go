@@ -77,6 +77,7 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 		mux.Handle(pattern, handler(log, withJob(f)))
 	}
 	ofJob("POST /jobs/{id}/prediction", func(r *http.Request, id job.ID) (any, error) { return predict(p, r, id) })
+	ofJob("GET /jobs/{id}/preparation", func(_ *http.Request, id job.ID) (any, error) { return p.Preparation(id) })
 	ofJob("DELETE /jobs/{id}/keepsake", func(_ *http.Request, id job.ID) (any, error) {
 		gone, err := p.Forget(id)
 		return Forgotten{Erased: append([]string{}, gone...)}, err

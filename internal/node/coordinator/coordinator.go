@@ -39,6 +39,8 @@ type Config struct {
 	Seed   func(label string) [32]byte
 	Usage  Usage
 	Logger *slog.Logger
+	// Version of the program stands in results.
+	Version string
 	// Progress is told how far a job's stage has come; it must not block.
 	Progress func(id job.ID, p protocol.Progress)
 }

@@ -72,6 +72,27 @@ func TestCrashOfSeveralActive(t *testing.T) {
 	})
 }
 
+// Parties with labels of a part of the rows each die anywhere, also while they agree on classes
+// and while all add up what each can judge, and end in the same model.
+func TestCrashOfSpreadLabels(t *testing.T) {
+	t.Parallel()
+	j := phasesBy(t, "{join: 20s, round: 20s}", "active: 2, training: faithful, labels: spread, directions: 16")
+	w := newWorld(t, tumours(t, j))
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "spread_labels in its policy") {
+		t.Errorf("failure %+v, want a policy that does not allow it", f)
+	}
+	w = newWorld(t, tumours(t, j))
+	w.policy.SpreadLabels = true
+	done := w.mustRun(j)
+	if r := done.Result; r.Metrics["accuracy"] < 0.5 || len(r.Metrics) != 3 || len(r.Warnings) > 0 {
+		t.Errorf("metrics %v, warnings %q", r.Metrics, r.Warnings)
+	}
+	w.diesAndEndsTheSame(j, tumours(t, j), done, []death{
+		{"north", 1, "send declare/Declare"}, {"south", 2, "send declare/Declare"}, {"south", 1, "send fdskl/Turn"}, {"north", 1, "send fdskl/Shares"},
+		{"south", 1, "send secagg/MaskedInput"}, {"east", 1, "send secagg/MaskedInput"}, {hub, 4, "put report"}, {"north", 4, "send control/Report"},
+	})
+}
+
 // A second job over the same rows and one column less is held by the ledger of the
 // party whose column it is; the label holder's, who shows nothing, is not asked.
 func TestRule16_OneColumnLessByFDSKL(t *testing.T) {

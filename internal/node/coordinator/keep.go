@@ -11,10 +11,12 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -54,6 +56,7 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	}
 	result.ModelHash = method.HashModels(result.Models)
 	w.account.settle(result, w.job.Spec.Parties())
+	result.About = learner.AboutRun(w.job.Spec, c.Version, time.Now())
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)

@@ -56,11 +56,11 @@ func TestEveryLearner(t *testing.T) {
 		learner string
 		metrics []string
 	}{
-		{"{name: svr, C: 100, epsilon: 1}", []string{"r2", "rmse"}},
-		{"{name: ridge, alpha: 0.01}", []string{"r2", "rmse"}},
-		{"{name: gp, noise: 0.01}", []string{"coverage_95", "log_marginal_likelihood", "mean_deviation", "r2", "rmse"}},
-		{"{name: nu-svc, nu: 0.1, probability: true}", []string{"accuracy", "auc", "f1_macro", "f1_micro"}},
-		{"{name: svc, probability: true, tol: 1e-8}", []string{"accuracy", "auc", "f1_macro", "f1_micro"}},
+		{"{name: svr, C: 100, epsilon: 1}", []string{"mae", "r2", "rmse"}},
+		{"{name: ridge, alpha: 0.01}", []string{"mae", "r2", "rmse"}},
+		{"{name: gp, noise: 0.01}", []string{"coverage_95", "log_marginal_likelihood", "mae", "mean_deviation", "r2", "rmse"}},
+		{"{name: nu-svc, nu: 0.1, probability: true}", []string{"accuracy", "auc", "average_precision", "balanced_accuracy", "brier", "f1_macro", "f1_micro"}},
+		{"{name: svc, probability: true, tol: 1e-8}", []string{"accuracy", "auc", "average_precision", "balanced_accuracy", "brier", "f1_macro", "f1_micro"}},
 		{"{name: one-class, nu: 0.2}", []string{"inside"}},
 		{"{name: kpca, n_components: 3}", []string{"explained_variance", "explained_variance_training"}},
 		{"{name: kmeans, n_clusters: 3}", []string{"adjusted_rand", "inertia", "inertia_training"}},

@@ -21,6 +21,7 @@ type box struct {
 	vault.Session
 	session *protocol.Session
 	in      chan driver.Inbound
+	done    chan struct{} // closed when the machine has ended
 	over    chan struct{} // closed when the next step has begun
 
 	fromServer, toServer atomic.Uint64 // bytes of bodies
@@ -38,7 +39,7 @@ const room = 64
 
 func newBox(s *protocol.Session, kept vault.Session) *box {
 	b := &box{
-		Session: kept, session: s, in: make(chan driver.Inbound, room), over: make(chan struct{}),
+		Session: kept, session: s, in: make(chan driver.Inbound, room), done: make(chan struct{}), over: make(chan struct{}),
 		lists: make(map[string][]protocol.Message), read: make(map[string]int), more: make(map[string]chan struct{}), bodies: make(map[[sha256.Size]byte][]byte),
 	}
 	for _, m := range s.Members {
@@ -166,18 +167,22 @@ func (b *box) behind(name string, after int) ([]protocol.Message, <-chan struct{
 }
 
 // verdict is the machine's answer to a message.
-type verdict struct {
-	taken bool // or it shall come again
-}
+type verdict int
+
+const (
+	taken   verdict = iota // it is on disk
+	later                  // it shall come again
+	tooLate                // the machine has ended without it
+)
 
 // receipt tells a waiting request how its message was settled.
 type receipt chan verdict
 
 // Ack implements [transport.Receipt].
-func (r receipt) Ack() error { return r.settle(verdict{true}) }
+func (r receipt) Ack() error { return r.settle(taken) }
 
 // Later implements [transport.Receipt].
-func (r receipt) Later(time.Duration) error { return r.settle(verdict{}) }
+func (r receipt) Later(time.Duration) error { return r.settle(later) }
 
 func (r receipt) settle(v verdict) error {
 	select {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/internal/node/crowd"
+	"github.com/mercer-fl/mercer/internal/node/crowd/hosted"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -62,18 +64,6 @@ func filmsJob(t testing.TB, r *dataset.Ratings, dropout, round string) *job.Job 
 	return jobtest.Parse(t, fmt.Sprintf(films, dropout, strings.Join(r.Items, ", "), round))
 }
 
-// own returns one person's ratings.
-func own(r *dataset.Ratings, user int) *dataset.Ratings {
-	one := &dataset.Ratings{Name: r.Name, Users: r.Users[user : user+1], Items: r.Items, Timed: r.Timed}
-	for _, v := range r.List {
-		if v.User == user {
-			v.User = 0
-			one.List = append(one.List, v)
-		}
-	}
-	return one
-}
-
 // world is a crowd in one process.
 type world struct {
 	t         testing.TB
@@ -82,17 +72,25 @@ type world struct {
 	signed    []byte
 	authority ed25519.PublicKey
 	keys      []ed25519.PrivateKey
-	ratings   *dataset.Ratings
+	people    []method.Table
+	floors    method.Floors
+	draw      func(device int) func(label string) [32]byte // may be nil
 	address   string
 	leaves    func(name, step, kind string) bool
+	late      map[string]<-chan struct{} // when devices come that do not come at once
 	vaults    []vault.Vault
+	turns     chan struct{}
+	records   mortal         // of the server's last life
+	begun     func(step int) // is called when a device is first told of a step; may be nil
+	mu        sync.Mutex
+	told      map[int][]byte // the announcements of steps
 }
 
-func newWorld(t testing.TB, j *job.Job, r *dataset.Ratings) *world {
+func newWorld(t testing.TB, j *job.Job, people []method.Table) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), ratings: r, leaves: func(string, string, string) bool { return false }}
+	w := &world{t: t, dir: t.TempDir(), people: people, floors: method.DefaultFloors(), turns: make(chan struct{}, 2), leaves: func(string, string, string) bool { return false }}
 	var public []ed25519.PublicKey
-	for i := range len(r.Users) {
+	for i := range people {
 		seed := sha256.Sum256(fmt.Appendf(nil, "device %d", i))
 		w.keys = append(w.keys, ed25519.NewKeyFromSeed(seed[:]))
 		public = append(public, w.keys[i].Public().(ed25519.PublicKey))
@@ -131,7 +129,8 @@ func (w *world) life(ctx context.Context, dies func(appended int) bool) (*method
 	defer kept.Close() //nolint:errcheck
 	ctx, kill := context.WithCancel(ctx)
 	defer kill()
-	s, err := crowd.New(crowd.Config{Enrolment: w.enrolment, Vault: &mortal{Vault: kept, dies: dies, kill: kill}, Model: w.model(), Logger: slog.New(slog.DiscardHandler)})
+	w.records = mortal{Vault: kept, dies: dies, kill: kill}
+	s, err := crowd.New(crowd.Config{Enrolment: w.enrolment, Vault: &w.records, Model: w.model(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -139,30 +138,83 @@ func (w *world) life(ctx context.Context, dies func(appended int) bool) (*method
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	web := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
+	web := &http.Server{Handler: w.overheard(s.Handler()), ReadHeaderTimeout: time.Minute}
 	defer web.Close() //nolint:errcheck // as a process that is gone
 	go web.Serve(l)   //nolint:errcheck // until then
-	return s.Run(ctx)
+	r, err := s.Run(ctx)
+	if err == nil {
+		err = web.Shutdown(ctx)
+	}
+	return r, err
+}
+
+// overheard notes what devices are told when a step begins.
+func (w *world) overheard(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(to http.ResponseWriter, q *http.Request) {
+		step, err := strconv.Atoi(q.URL.Query().Get("index"))
+		if err != nil {
+			h.ServeHTTP(to, q)
+			return
+		}
+		h.ServeHTTP(&listener{ResponseWriter: to, heard: func(b []byte) { w.hear(step, b) }}, q)
+	})
+}
+
+func (w *world) hear(step int, announced []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, known := w.told[step]; known {
+		return
+	}
+	if w.told == nil {
+		w.told = make(map[int][]byte)
+	}
+	w.told[step] = bytes.Clone(announced)
+	if w.begun != nil {
+		w.begun(step)
+	}
+}
+
+// listener hands on what is written with status 200.
+type listener struct {
+	http.ResponseWriter
+	other bool // status
+	heard func([]byte)
+}
+
+func (l *listener) Unwrap() http.ResponseWriter { return l.ResponseWriter }
+
+func (l *listener) WriteHeader(status int) {
+	l.other = status != http.StatusOK
+	l.ResponseWriter.WriteHeader(status)
+}
+
+func (l *listener) Write(b []byte) (int, error) {
+	if !l.other {
+		l.heard(b)
+	}
+	return l.ResponseWriter.Write(b)
+}
+
+// client is the devices' way to the server.
+func (w *world) client() *http.Client {
+	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * len(w.keys)}}
+	w.t.Cleanup(c.CloseIdleConnections)
+	return c
 }
 
 // devices runs all devices to their ends.
 func (w *world) devices(ctx context.Context) []*crowd.Report {
-	reports, turns := make([]*crowd.Report, len(w.keys)), make(chan struct{}, 2)
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * len(w.keys)}}
-	defer client.CloseIdleConnections()
+	reports, client := make([]*crowd.Report, len(w.keys)), w.client()
 	var running sync.WaitGroup
-	for i, key := range w.keys {
+	for i := range w.keys {
 		running.Go(func() {
 			name := crowd.Name(i)
-			d, err := crowd.NewDevice(crowd.DeviceConfig{
-				Enrolment: w.enrolment, Server: "http://" + w.address, Key: key, Table: method.Table{Ratings: own(w.ratings, i)}, Floors: method.DefaultFloors(),
-				Vault: w.vaults[i], HTTP: client, Patience: time.Minute, Turns: turns, Logger: slog.New(slog.DiscardHandler),
-				Leaves: func(step, kind string) bool { return w.leaves(name, step, kind) },
-			})
-			if err == nil {
-				reports[i], err = d.Run(ctx)
+			if late := w.late[name]; late != nil {
+				<-late
 			}
-			if err != nil {
+			var err error
+			if reports[i], err = w.device(ctx, i, client); err != nil {
 				w.t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -171,23 +223,49 @@ func (w *world) devices(ctx context.Context) []*crowd.Report {
 	return reports
 }
 
+// device runs one device to its end.
+func (w *world) device(ctx context.Context, i int, client *http.Client) (*crowd.Report, error) {
+	c := crowd.DeviceConfig{
+		Enrolment: w.enrolment, Server: "http://" + w.address, Key: w.keys[i], Table: w.people[i], Floors: w.floors,
+		Vault: w.vaults[i], HTTP: client, Patience: time.Minute, Turns: w.turns, Logger: slog.New(slog.DiscardHandler),
+		Leaves: func(step, kind string) bool { return w.leaves(crowd.Name(i), step, kind) },
+	}
+	if w.draw != nil {
+		c.Draw = w.draw(i)
+	}
+	d, err := crowd.NewDevice(c)
+	if err != nil {
+		return nil, err
+	}
+	return d.Run(ctx)
+}
+
 // mortal is a vault of a server that dies before it appends a record.
 type mortal struct {
 	vault.Vault
 	dies     func(appended int) bool
 	kill     func()
 	appended int
+	open     int // sessions
+	most     int // that were open at a time
 }
 
 // Create returns a session that dies with its server.
 func (m *mortal) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (vault.Session, error) {
 	s, err := m.Vault.Create(id, seed, proposal)
+	m.opened(1)
 	return &mortalSession{s, m}, err
+}
+
+func (m *mortal) opened(n int) {
+	m.open += n
+	m.most = max(m.most, m.open)
 }
 
 // Open returns such sessions too.
 func (m *mortal) Open() ([]vault.Session, []vault.Lost, error) {
 	open, lost, err := m.Vault.Open()
+	m.opened(len(open))
 	for i := range open {
 		open[i] = &mortalSession{open[i], m}
 	}
@@ -208,6 +286,12 @@ func (s *mortalSession) Append(r journal.Record) error {
 		return errDead
 	}
 	return s.Session.Append(r)
+}
+
+// Destroy erases the session.
+func (s *mortalSession) Destroy(outcome string) error {
+	s.of.open--
+	return s.Session.Destroy(outcome)
 }
 
 func never(int) bool { return false }
@@ -263,7 +347,7 @@ func TestCrowdEqualsSimulation(t *testing.T) {
 			r := ratings()
 			played := filmsJob(t, r, tt.dropout, tt.round)
 			want, kernel := simulated(t, played, r)
-			w := newWorld(t, filmsJob(t, r, "", tt.round), r)
+			w := newWorld(t, filmsJob(t, r, "", tt.round), hosted.Ratings(r))
 			going := schedule(played, people)
 			w.leaves = func(name, step, kind string) bool { return going[step][name] == kind }
 			var reports []*crowd.Report

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -30,16 +31,20 @@ type DeviceConfig struct {
 	// Leaves, if not nil, makes the device of a rehearsal vanish before it sends a message of
 	// a kind in a step.
 	Leaves func(step, kind string) bool
+	// Draw, if not nil, gives what the device draws for the job, for comparison with a
+	// simulation. Otherwise the device draws by its key.
+	Draw   func(label string) [32]byte
 	Logger *slog.Logger
 }
 
 // Device is one person's side of a job.
 type Device struct {
 	DeviceConfig
-	line  *line
-	plan  []method.Step
-	party method.Party
-	kept  map[protocol.SessionID]vault.Session
+	line    *line
+	plan    []method.Step
+	passing bool // see [Passing]
+	party   method.Party
+	kept    sessions
 }
 
 // Report describes a device's way through a job.
@@ -47,9 +52,11 @@ type Report struct {
 	Finished    bool
 	Vanished    bool   // as it was told
 	Left        string // the step that went on without it, or ""
+	Sessions    int    // that this process went through to the end
 	Sent        uint64 // bytes
 	Received    uint64
 	Recommended []method.Recommendation
+	Model       method.Model // that the device was told, or nil
 }
 
 // NewDevice checks a job before anything is sent. A job below the floors is refused.
@@ -61,21 +68,40 @@ func NewDevice(c DeviceConfig) (*Device, error) {
 	if err := c.Floors.CheckJob(c.Enrolment.Job); err != nil {
 		return nil, fault.Forbidden(err)
 	}
-	d := &Device{DeviceConfig: c, kept: make(map[protocol.SessionID]vault.Session)}
+	d := &Device{DeviceConfig: c}
 	d.line = &line{enrolment: c.Enrolment, server: c.Server, name: Name(place), key: c.Key, http: c.HTTP, patience: c.Patience}
 	m, plan, err := c.Enrolment.plan()
 	if err != nil {
 		return nil, err
 	}
-	d.plan = plan
-	if d.party, err = m.Party(c.Enrolment.cast(), d.line.name, c.Table); err != nil {
+	d.plan, d.passing = plan, passes(m)
+	cast := c.Enrolment.cast()
+	cast.Limits.Floors = c.Floors
+	if d.party, err = m.Party(cast, d.line.name, d.Table); err != nil {
+		return nil, fault.BadInput(err)
+	}
+	if err := d.draw(); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	open, _, err := c.Vault.Open() // the ledger keeps what a lost session had added
-	for _, k := range open {
-		d.kept[k.ID()] = k
-	}
+	d.kept = reopened(open)
 	return d, err
+}
+
+// draw has the party draw what it needs: by the device's key and the job, the same in each
+// process.
+func (d *Device) draw() error {
+	p, draws := d.party.(Drawer)
+	if !draws {
+		return nil
+	}
+	secret := d.Draw
+	if secret == nil {
+		secret = func(label string) [32]byte {
+			return prg.Derive([32]byte(d.Key.Seed()), "crowd/draw", d.Enrolment.sum[:], []byte(label))
+		}
+	}
+	return p.Draw(secret)
 }
 
 // Run takes part until the job is over for this device. A device that ctx stops can go on in
@@ -88,59 +114,79 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 	case errors.Is(err, errVanished):
 		r.Vanished = true
 		return r, nil
-	case errors.Is(err, errMoved):
-		return r, d.forget("the job went on without this device")
-	case err != nil:
+	case err != nil && !errors.Is(err, errMoved):
 		return r, err
-	case r.Left == "":
-		r.Finished = true
-		if p, is := d.party.(method.Recommender); is {
-			r.Recommended = p.Recommended()
-		}
+	case r.Left != "":
+		return r, d.forget("the job went on without this device")
 	}
+	r.Finished = true
+	if p, is := d.party.(method.Recommender); is {
+		r.Recommended = p.Recommended()
+	}
+	r.Model, _ = d.party.(method.Model)
 	return r, nil
 }
 
-// walk takes one step after the other.
+// walk takes one step after the other. A passing session that the device is missing from ends
+// nothing: it takes part in the next.
 func (d *Device) walk(ctx context.Context, r *Report) error {
-	for i, step := range d.plan {
+	for i := 0; i < len(d.plan); i++ {
+		step := d.plan[i]
 		if step.Session == nil {
 			continue
 		}
 		r.Left = step.Name
 		announced, err := d.line.step(ctx, i)
+		if over := (passed{}); errors.As(err, &over) {
+			i = over.at - 1
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		next, err := step.Session.After(d.party.Known(), announced)
-		if err != nil {
-			return err
-		}
-		if !next.Has(d.line.name) {
-			return errMoved
-		}
-		if err := d.take(ctx, i, step.Name, next, announced); err != nil {
+		err = d.join(ctx, i, announced)
+		switch {
+		case err == nil:
+			r.Left = ""
+			r.Sessions++
+		case !d.passing || !errors.Is(err, errMoved) && !errors.Is(err, errVanished):
 			return err
 		}
 	}
-	r.Left = ""
 	return nil
 }
 
+// join takes part in a step, if the device is a member of its session.
+func (d *Device) join(ctx context.Context, i int, announced []byte) error {
+	next, err := d.plan[i].Session.After(d.party.Known(), announced)
+	if err != nil {
+		return err
+	}
+	if !next.Has(d.line.name) {
+		return errMoved
+	}
+	return d.take(ctx, i, next, announced)
+}
+
 // take takes part in one session.
-func (d *Device) take(ctx context.Context, i int, step string, next *method.Session, announced []byte) error {
+func (d *Device) take(ctx context.Context, i int, next *method.Session, announced []byte) error {
+	step := d.plan[i].Name
 	opened, err := protocol.NewSession(d.Enrolment.descriptor(next, i))
 	if err != nil {
 		return err
 	}
 	if err := d.Vault.Unclaimed(opened.ID(), next.Claims...); err != nil {
-		return fmt.Errorf("crowd: this device has added its list before, and does so once: %w", err)
+		return fmt.Errorf("crowd: this device has added to such a sum before, and does so once: %w", err)
 	}
-	kept, err := take(d.Vault, d.kept, opened.ID(), step)
+	kept, err := d.kept.take(d.Vault, opened.ID(), []byte(step))
 	if err != nil {
 		return err
 	}
-	d.kept[opened.ID()] = kept
+	if d.passing {
+		if err := d.kept.destroyAllBut(opened.ID(), ended); err != nil {
+			return err
+		}
+	}
 	run, err := d.party.Machine(step, method.Setup{
 		Setup: protocol.Setup{Session: opened, Self: d.line.name, Seed: kept.Seed()}, Announced: announced, Key: d.Enrolment.Key,
 		Sign: func(message []byte) []byte { return ed25519.Sign(d.Key, message) },
@@ -148,7 +194,7 @@ func (d *Device) take(ctx context.Context, i int, step string, next *method.Sess
 	if err != nil {
 		return err
 	}
-	if err := d.drive(ctx, step, next, opened, kept, run); err != nil {
+	if err := d.drive(ctx, i, next, opened, kept, run); err != nil {
 		return fmt.Errorf("crowd: step %s: %w", step, err)
 	}
 	if d.Turns != nil { // a device may learn from what it was told
@@ -159,14 +205,7 @@ func (d *Device) take(ctx context.Context, i int, step string, next *method.Sess
 }
 
 // forget destroys the secrets of the job. The ledger stays.
-func (d *Device) forget(outcome string) error {
-	var errs error
-	for id, k := range d.kept {
-		errs = errors.Join(errs, k.Destroy(outcome))
-		delete(d.kept, id)
-	}
-	return errs
-}
+func (d *Device) forget(outcome string) error { return d.kept.destroy(outcome) }
 
 // Close destroys the secrets of a job that is over for this device.
 func (d *Device) Close() error { return d.forget(ended) }

@@ -9,16 +9,25 @@
 // # Requests
 //
 //	GET  /crowd/step?index=I                      the announcement of a step, once it has begun
-//	POST /crowd/messages?session=S                one message to the server
-//	GET  /crowd/messages?session=S&after=N        the messages for a device behind its first N
+//	POST /crowd/messages?step=I&session=S         one message to the server
+//	GET  /crowd/messages?step=I&session=S&after=N the messages for a device behind its first N
 //
 // Each request carries the device's name and its signature of method, address, body and
 // enrolment. A GET waits for at most [waitTime]. A message is accepted with 200 once it is in
 // the server's journal. 503 asks for it again, and 410 says that the session or the job is over.
 //
+// # Many sessions
+//
+// Some methods have a session for each iteration, and none needs an earlier one ([Passing]). A
+// device that was missing from one takes part in the next: 410 for a step that is over names the
+// step that runs. The server keeps its state beside each new session ([Resumer]) and then erases
+// the session before, as devices do. So at most two sessions lie on a disk, however many a job
+// has. What stays of each is its name: on the server and in a device's vault, and the device's
+// claim in its ledger.
+//
 // # A server that is killed
 //
-// The server's journal holds what it has accepted. The messages to devices are not stored: a
+// The server's journals hold what it has accepted. The messages to devices are not stored: a
 // new process replays the journal, which gives the same messages in the same order, so that
 // the number after which a device asks keeps its meaning.
 //

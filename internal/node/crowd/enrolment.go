@@ -94,13 +94,10 @@ func (e *Enrolment) check() error {
 		e.at[Name(i)] = i
 	}
 	if e.Job.Data.Partition.By != job.Devices {
-		return fault.BadInputf("crowd: the data of protocol %s are not split by devices; use protocol fedcfk", e.Job.Protocol.Name())
+		return fault.BadInputf("crowd: the data of protocol %s are not split by devices; use protocol fedcfk, or secvm with aggregation: secagg", e.Job.Protocol.Name())
 	}
 	if len(e.Job.Parties()) > 0 {
 		return fault.BadInputf("crowd: the job names its parties, and devices are named by their enrolment; remove parties from partition")
-	}
-	if err := e.Job.Deployable(); err != nil {
-		return fault.BadInput(err)
 	}
 	_, _, err := e.plan()
 	return err
@@ -108,7 +105,7 @@ func (e *Enrolment) check() error {
 
 // plan returns the method of the job and its steps.
 func (e *Enrolment) plan() (method.Federated, []method.Step, error) {
-	m, err := method.Of(e.Job)
+	m, err := methodOf(e.Job)
 	if err != nil {
 		return nil, nil, fault.BadInput(err)
 	}

@@ -2,6 +2,7 @@ package crowd
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -84,14 +85,23 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 	}
 	for {
 		s.mu.Lock()
-		begun, failure, changed := s.begun, s.failure, s.changed
+		now, failure, changed := len(s.begun)-1, s.failure, s.changed
+		var one stage
+		if index <= now {
+			one = *s.begun[index]
+		}
 		s.mu.Unlock()
 		switch {
 		case failure != nil: // its reason may name people: it is for the server's log
 			http.Error(w, "the job has failed", http.StatusGone)
 			return
-		case index < len(begun):
-			_, _ = w.Write(begun[index].announced)
+		case s.passing && index < now: // where the device can take part again
+			w.WriteHeader(http.StatusGone)
+			_, _ = fmt.Fprint(w, now)
+			return
+		case s.passing && index == now && one.box == nil: // of an earlier process: the next is about to begin
+		case index <= now:
+			_, _ = w.Write(one.announced)
 			return
 		}
 		select {
@@ -104,18 +114,21 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 }
 
 // open returns the box of the session that a request is about. Without one it answers: 410 for
-// a session that is over, 503 for one that has not begun in this life of the server.
+// a session of a step that is over, 503 for one that has not begun in this life of the server.
 func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box {
+	index, err := strconv.Atoi(q.URL.Query().Get("step"))
+	if err != nil {
+		http.Error(w, "step is no number", http.StatusBadRequest)
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := q.URL.Query().Get("session")
-	switch {
-	case s.failure != nil || s.past[id]:
+	switch now := len(s.begun) - 1; {
+	case s.failure != nil || index < now:
 		http.Error(w, errMoved.Error(), http.StatusGone)
 		return nil
-	case len(s.begun) == 0:
-	default:
-		if b := s.begun[len(s.begun)-1].box; b != nil && b.session.ID().Hex() == id && b.has(name) {
+	case index == now && now >= 0:
+		if b := s.begun[now].box; b != nil && b.session.ID().Hex() == q.URL.Query().Get("session") && b.has(name) {
 			return b
 		}
 	}
@@ -203,7 +216,10 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, name string, bo
 	}
 	ctx, cancel := context.WithTimeout(q.Context(), waitTime)
 	defer cancel()
-	if !b.offer(ctx, m).taken {
+	switch b.offer(ctx, m) {
+	case tooLate:
+		http.Error(w, errMoved.Error(), http.StatusGone)
+	case later:
 		s.again(w)
 	}
 }
@@ -224,18 +240,23 @@ func (b *box) offer(ctx context.Context, m protocol.Message) verdict {
 	r := make(receipt, 1)
 	select {
 	case b.in <- driver.Inbound{Message: m, Receipt: r}:
-	case <-b.over:
-		return verdict{}
+	case <-b.done:
+		return tooLate
 	case <-ctx.Done():
-		return verdict{}
+		return later
 	}
 	select {
 	case v := <-r:
 		return v
-	case <-b.over:
-		return verdict{}
+	case <-b.done:
 	case <-ctx.Done():
-		return verdict{}
+		return later
+	}
+	select { // both may have come
+	case v := <-r:
+		return v
+	default:
+		return tooLate
 	}
 }
 

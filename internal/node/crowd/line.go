@@ -44,7 +44,7 @@ func (l *line) ask(ctx context.Context, method, path string, query url.Values, b
 		case ctx.Err() != nil:
 			return 0, nil, context.Cause(ctx)
 		case err == nil && status == http.StatusGone:
-			return status, nil, errMoved
+			return status, answer, errMoved
 		case err == nil && (status == http.StatusOK || status == http.StatusNoContent):
 			return status, answer, nil
 		case err == nil && status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests:
@@ -84,11 +84,14 @@ func (l *line) once(ctx context.Context, method, path string, query url.Values, 
 	return r.StatusCode, answer, errors.Join(err, r.Body.Close())
 }
 
-// step waits until a step has begun, and returns its announcement.
+// step waits until a step has begun, and returns its announcement. A step that is over and
+// that nobody needs any more is [passed].
 func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	for {
 		status, b, err := l.ask(ctx, http.MethodGet, stepPath, url.Values{"index": {strconv.Itoa(index)}}, nil)
 		switch {
+		case errors.Is(err, errMoved):
+			return nil, passedBy(b, index)
 		case err != nil:
 			return nil, err
 		case status == http.StatusNoContent:
@@ -103,9 +106,11 @@ func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 }
 
 // pull waits for messages behind the first ones.
-func (l *line) pull(ctx context.Context, session protocol.SessionID, after int) ([]protocol.Message, error) {
+func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, after int) ([]protocol.Message, error) {
+	query := about(step, session)
+	query.Set("after", strconv.Itoa(after))
 	for {
-		status, b, err := l.ask(ctx, http.MethodGet, messagesPath, url.Values{"session": {session.Hex()}, "after": {strconv.Itoa(after)}}, nil)
+		status, b, err := l.ask(ctx, http.MethodGet, messagesPath, query, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -113,6 +118,11 @@ func (l *line) pull(ctx context.Context, session protocol.SessionID, after int) 
 			return decodeAll(b)
 		}
 	}
+}
+
+// about returns the part of an address that names a session.
+func about(step int, session protocol.SessionID) url.Values {
+	return url.Values{"step": {strconv.Itoa(step)}, "session": {session.Hex()}}
 }
 
 // sign puts a device's name and signature into a request.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 // deviceMail is the [driver.Mail] of a device in one session.
 type deviceMail struct {
 	line    *line
+	step    int
 	session protocol.SessionID
 	in      chan driver.Inbound
 	leaves  func(kind string) bool // before a message of this kind
@@ -35,7 +35,7 @@ func (d *deviceMail) Send(ctx context.Context, m protocol.Message) error {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	err := d.line.post(ctx, m)
+	err := d.line.post(ctx, d.step, m)
 	if errors.Is(err, errMoved) {
 		return fmt.Errorf("%w: %w", transport.ErrClosed, err)
 	}
@@ -50,7 +50,7 @@ func (d *deviceMail) fetch(ctx context.Context) error {
 	var later sync.WaitGroup
 	defer later.Wait()
 	for after := 0; ; {
-		list, err := d.line.pull(ctx, d.session, after)
+		list, err := d.line.pull(ctx, d.step, d.session, after)
 		if err != nil {
 			return err
 		}
@@ -99,11 +99,11 @@ func (p *pulled) Later(delay time.Duration) error {
 }
 
 // drive runs a machine to its end.
-func (d *Device) drive(ctx context.Context, step string, next *method.Session, opened *protocol.Session, kept vault.Session, run *method.Run) error {
+func (d *Device) drive(ctx context.Context, i int, next *method.Session, opened *protocol.Session, kept vault.Session, run *method.Run) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
-	mail := &deviceMail{line: d.line, session: opened.ID(), in: make(chan driver.Inbound, room), leave: leave, leaves: func(kind string) bool {
-		return d.Leaves != nil && d.Leaves(step, kind)
+	mail := &deviceMail{line: d.line, step: i, session: opened.ID(), in: make(chan driver.Inbound, room), leave: leave, leaves: func(kind string) bool {
+		return d.Leaves != nil && d.Leaves(d.plan[i].Name, kind)
 	}}
 	fetched, fetching := context.WithCancelCause(ctx)
 	done := make(chan struct{})
@@ -143,7 +143,7 @@ func (t turned) Step(e protocol.Event) (protocol.Effects, error) {
 }
 
 // post sends one message. It returns when the server has it on its disk.
-func (l *line) post(ctx context.Context, m protocol.Message) error {
-	_, _, err := l.ask(ctx, http.MethodPost, messagesPath, url.Values{"session": {m.Session.Hex()}}, encode(m))
+func (l *line) post(ctx context.Context, step int, m protocol.Message) error {
+	_, _, err := l.ask(ctx, http.MethodPost, messagesPath, about(step, m.Session), encode(m))
 	return err
 }

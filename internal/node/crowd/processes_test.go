@@ -39,6 +39,7 @@ type town struct {
 	dir        string
 	processes  int // of devices
 	people     int
+	data       []string // the flags by which devices get their people's data
 	address    string
 	authority  string
 	lives      []*exec.Cmd // of the server
@@ -90,10 +91,24 @@ func (w *town) said(name string, result any) {
 
 func household(i int) string { return fmt.Sprintf("household%d", i) }
 
-// foundTown gives every device its key, and has an authority enrol them.
+// foundTown is a town of people who have lists of ratings.
 func foundTown(t *testing.T, j *job.Job, r *dataset.Ratings, processes int, going map[string]map[string]string) *town {
 	t.Helper()
-	w := &town{t: t, dir: t.TempDir(), processes: processes, people: len(r.Users), households: make(map[int]*exec.Cmd)}
+	var text strings.Builder
+	for _, v := range r.List {
+		fmt.Fprintf(&text, "%s,%s,%g,%d\n", r.Users[v.User], r.Items[v.Item], v.Value, v.Time)
+	}
+	w := newTown(t, processes, len(r.Users))
+	w.write("ratings.csv", text.String())
+	w.data = []string{"--ratings", w.path("ratings.csv")}
+	w.enrol(j, going)
+	return w
+}
+
+// newTown finds an address for the server.
+func newTown(t *testing.T, processes, people int) *town {
+	t.Helper()
+	w := &town{t: t, dir: t.TempDir(), processes: processes, people: people, households: make(map[int]*exec.Cmd)}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -102,20 +117,23 @@ func foundTown(t *testing.T, j *job.Job, r *dataset.Ratings, processes int, goin
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	var text, vanish strings.Builder
-	for _, v := range r.List {
-		fmt.Fprintf(&text, "%s,%s,%g,%d\n", r.Users[v.User], r.Items[v.Item], v.Value, v.Time)
-	}
+	return w
+}
+
+// enrol gives every device its key, and has an authority enrol them.
+func (w *town) enrol(j *job.Job, going map[string]map[string]string) {
+	t := w.t
+	t.Helper()
+	var vanish strings.Builder
 	for step, list := range going {
 		for name, kind := range list {
 			fmt.Fprintf(&vanish, "%s %s %s\n", name, step, kind)
 		}
 	}
-	w.write("ratings.csv", text.String())
 	w.write("vanish", vanish.String())
 	w.write("job.yaml", string(j.Encode()))
 	var roster []byte
-	for i := range processes {
+	for i := range w.processes {
 		first, count := w.share(i)
 		name := "credentials" + strconv.Itoa(i)
 		c := w.command(name, "device", "credentials", "--home", w.path(household(i)), "--first", strconv.Itoa(first), "--count", strconv.Itoa(count))
@@ -136,7 +154,6 @@ func foundTown(t *testing.T, j *job.Job, r *dataset.Ratings, processes int, goin
 	var enrolled struct{ Authority string }
 	w.said("enrol", &enrolled)
 	w.authority = enrolled.Authority
-	return w
 }
 
 // share returns the people whose devices a process plays: the first, and their number.
@@ -158,8 +175,8 @@ func (w *town) startServer() {
 func (w *town) startHousehold(i int) {
 	w.t.Helper()
 	first, count := w.share(i)
-	c := w.command(household(i), "device", "sums", "--home", w.path(household(i)), "--enrolment", w.path("enrolment"), "--authority", w.authority,
-		"--server", "http://"+w.address, "--ratings", w.path("ratings.csv"), "--first", strconv.Itoa(first), "--count", strconv.Itoa(count), "--vanish", w.path("vanish"), "--json")
+	c := w.command(household(i), append([]string{"device", "sums", "--home", w.path(household(i)), "--enrolment", w.path("enrolment"), "--authority", w.authority,
+		"--server", "http://" + w.address, "--first", strconv.Itoa(first), "--count", strconv.Itoa(count), "--vanish", w.path("vanish"), "--json"}, w.data...)...)
 	if err := c.Start(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -187,14 +204,18 @@ func (w *town) until(sums int, bytes int64) {
 			return
 		}
 		if time.Now().After(deadline) {
-			w.t.Fatalf("the server gets nowhere:\n%s", log)
+			said, _ := os.ReadFile(w.path("server.out"))
+			w.t.Fatalf("the server gets nowhere:\n%s\n%s", said, log)
 		}
 	}
 }
 
 // journals returns the bytes of the server's journals.
-func (w *town) journals() (n int64) {
-	_ = filepath.WalkDir(w.path("server/vault"), func(_ string, d fs.DirEntry, err error) error {
+func (w *town) journals() int64 { return w.bytes("server/vault") }
+
+// bytes returns the size of the files in a folder.
+func (w *town) bytes(folder string) (n int64) {
+	_ = filepath.WalkDir(w.path(folder), func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			if info, err := d.Info(); err == nil {
 				n += info.Size()
@@ -209,6 +230,7 @@ func (w *town) journals() (n int64) {
 type counted struct {
 	Devices, Finished, Vanished int
 	LeftOut                     int     `json:"left_out"`
+	Sessions                    int     `json:"sessions"`
 	Sent                        uint64  `json:"sent_bytes"`
 	Received                    uint64  `json:"received_bytes"`
 	CPU                         float64 `json:"cpu_s"`
@@ -230,15 +252,19 @@ func (w *town) end() (all counted) {
 		var one counted
 		w.said(household(i), &one)
 		all.Devices, all.Finished, all.Vanished, all.LeftOut = all.Devices+one.Devices, all.Finished+one.Finished, all.Vanished+one.Vanished, all.LeftOut+one.LeftOut
+		all.Sessions += one.Sessions
 		all.Sent, all.Received, all.CPU = all.Sent+one.Sent, all.Received+one.Received, all.CPU+one.CPU
 	}
 	return all
 }
 
-func (w *town) sameKernel(kernel []byte) {
+func (w *town) sameKernel(kernel []byte) { w.same("server/items.kernel", kernel) }
+
+// same compares a file with what a simulation leaves.
+func (w *town) same(path string, want []byte) {
 	w.t.Helper()
-	if got, err := os.ReadFile(w.path("server/items.kernel")); err != nil || !bytes.Equal(got, kernel) {
-		w.t.Errorf("a kernel of %d bytes, simulated %d bytes, not the same; error %v", len(got), len(kernel), err)
+	if got, err := os.ReadFile(w.path(path)); err != nil || !bytes.Equal(got, want) {
+		w.t.Errorf("%s: %d bytes, simulated %d bytes, not the same; error %v", path, len(got), len(want), err)
 	}
 }
 

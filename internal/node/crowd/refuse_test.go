@@ -65,6 +65,7 @@ func TestJobsThatNoCrowdRuns(t *testing.T) {
 		"a job that names parties":     {"{by: devices}", "{by: devices, parties: [north, south]}", "devices are named by their enrolment"},
 		"a job without a catalogue":    {", items: [a, b, c, d, e, f, g, h, i, j, k, l]", "", "parties that each have their own list need one catalogue"},
 		"a job that simulates losses":  {"{by: devices}", "{by: devices, dropout: 0.1}", "dropout is for simulate only"},
+		"a job of many splits":         {"{name: cf-komd}", "{name: cf-komd}\n  repeats: 3", "repeats is for simulate"},
 		"a crowd that is too unstable": {"{name: fedcfk,", "{name: fedcfk, dropped: 0.4,", "gather more people or lower dropped"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +195,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		defer r.Body.Close() //nolint:errcheck
 		return r.StatusCode
 	}
-	messages := messagesPath + "?session=" + session.ID().Hex()
+	messages, strange := messagesPath+"?step=0&session="+session.ID().Hex(), messagesPath+"?step=0&session=00"
 	for name, tt := range map[string]struct {
 		method, address, device string
 		key                     int
@@ -206,10 +207,12 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"a message in another's name":        {"POST", messages, "device-1", 0, message("device-2", "x"), http.StatusBadRequest},
 		"a message that is none":             {"POST", messages, "device-1", 0, []byte("x"), http.StatusBadRequest},
 		"a message that is too long":         {"POST", messages, "device-1", 0, make([]byte, maxPostBytes+1), http.StatusRequestEntityTooLarge},
-		"a message of another session":       {"POST", messagesPath + "?session=00", "device-1", 0, message("device-1", "x"), http.StatusServiceUnavailable},
+		"a message of another session":       {"POST", strange, "device-1", 0, message("device-1", "x"), http.StatusServiceUnavailable},
+		"a message of no step":               {"POST", messagesPath + "?session=00", "device-1", 0, message("device-1", "x"), http.StatusBadRequest},
+		"a message of a step to come":        {"POST", messagesPath + "?step=1&session=00", "device-1", 0, message("device-1", "x"), http.StatusServiceUnavailable},
 		"a question under another's key":     {"GET", messages + "&after=0", "device-1", 1, nil, http.StatusForbidden},
 		"a question for no number":           {"GET", messages + "&after=x", "device-1", 0, nil, http.StatusBadRequest},
-		"a question about another session":   {"GET", messagesPath + "?session=00&after=0", "device-1", 0, nil, http.StatusServiceUnavailable},
+		"a question about another session":   {"GET", strange + "&after=0", "device-1", 0, nil, http.StatusServiceUnavailable},
 		"a question about a step beyond all": {"GET", stepPath + "?index=9", "device-1", 0, nil, http.StatusBadRequest},
 		"what the machine refuses":           {"POST", messages, "device-1", 0, message("device-1", "x"), http.StatusOK},
 	} {
@@ -217,9 +220,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", name, got, tt.want)
 		}
 	}
-	s.mu.Lock()
-	s.past[session.ID().Hex()] = true
-	s.mu.Unlock()
+	s.begin(&stage{})
 	if got := ask("GET", messages+"&after=0", "device-1", keyOf(0), nil); got != http.StatusGone {
 		t.Errorf("a session that is over: status %d", got)
 	}
@@ -276,7 +277,7 @@ func TestPatienceEnds(t *testing.T) {
 func TestADeviceAddsItsListOnce(t *testing.T) {
 	e, _, web := serving(t)
 	v := vault.NewMemory()
-	d := &Device{DeviceConfig: DeviceConfig{Enrolment: e, Key: keyOf(0), Vault: v}, line: lineOf(e, web, 0), kept: map[protocol.SessionID]vault.Session{}}
+	d := &Device{DeviceConfig: DeviceConfig{Enrolment: e, Key: keyOf(0), Vault: v}, line: lineOf(e, web, 0), kept: reopened(nil)}
 	m, plan, err := e.plan()
 	if err != nil {
 		t.Fatal(err)
@@ -287,8 +288,8 @@ func TestADeviceAddsItsListOnce(t *testing.T) {
 	if err := v.Claim(protocol.SessionID{1}, plan[0].Session.Claims...); err != nil {
 		t.Fatal(err)
 	}
-	err = d.take(t.Context(), 0, plan[0].Name, plan[0].Session, nil)
-	if err == nil || !strings.Contains(err.Error(), "has added its list before") {
+	err = d.take(t.Context(), 0, plan[0].Session, nil)
+	if err == nil || !strings.Contains(err.Error(), "has added to such a sum before") {
 		t.Errorf("%s: %v", m.Name(), err)
 	}
 }
@@ -322,5 +323,85 @@ func TestTheFirstDeviceMayTakeItsTime(t *testing.T) {
 	b.toServer.Add(1)
 	if got := s.timeout(&method.Session{}, b, "any"); got != 20*time.Second {
 		t.Errorf("after it %v", got)
+	}
+}
+
+// A message that comes when the machine has ended is refused at once, and one that it takes in
+// time is taken.
+func TestMessagesBehindTheEnd(t *testing.T) {
+	e, err := enrolled(t, filmsText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, plan, err := e.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := protocol.NewSession(e.descriptor(plan[0].Session, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBox(opened, nil)
+	answer := make(chan verdict)
+	go func() { answer <- b.offer(t.Context(), protocol.Message{}) }()
+	if err := (<-b.in).Ack(); err != nil || <-answer != taken {
+		t.Errorf("a message in time: %v", err)
+	}
+	go func() { answer <- b.offer(t.Context(), protocol.Message{}) }()
+	if err := (<-b.in).Later(0); err != nil || <-answer != later {
+		t.Errorf("a message that shall come again: %v", err)
+	}
+	close(b.done)
+	if got := b.offer(t.Context(), protocol.Message{}); got != tooLate {
+		t.Errorf("a message behind the end: %v", got)
+	}
+}
+
+// An answer about a step that is over leads forward only.
+func TestAnswersAboutStepsThatAreOver(t *testing.T) {
+	for answer, at := range map[string]int{"4": 4, "17": 17, "3": 0, "2": 0, "-1": 0, "": 0, "the job has failed": 0, "99999999999999999999": 0} {
+		err := passedBy([]byte(answer), 3)
+		over := passed{}
+		if is := errors.As(err, &over); !errors.Is(err, errMoved) || is != (at > 0) || over.at != at {
+			t.Errorf("%q: %v", answer, err)
+		}
+	}
+}
+
+// A note of a server is read back, and its step stays within the job.
+func TestNotes(t *testing.T) {
+	n := note{step: 3, resumes: true, snapshot: []byte("state")}
+	got, err := decodeNote(n.encode())
+	if err != nil || got.step != 3 || !got.resumes || string(got.snapshot) != "state" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, bad := range [][]byte{nil, n.encode()[1:], append(n.encode(), 0)} {
+		if _, err := decodeNote(bad); err == nil {
+			t.Errorf("%x is a note", bad)
+		}
+	}
+}
+
+// A server that has just resumed tells nobody of a step that an earlier process has ended: a
+// device waits until the next has begun.
+func TestStepsOfAnEarlierProcess(t *testing.T) {
+	s := &Service{passing: true, plan: make([]method.Step, 4), begun: []*stage{{}, {}}, changed: make(chan struct{})}
+	ask := func(index string) (int, string) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		w := httptest.NewRecorder()
+		s.serveStep(ctx, w, httptest.NewRequest("GET", stepPath+"?index="+index, nil), "")
+		return w.Code, w.Body.String()
+	}
+	for index, want := range map[string]int{"0": http.StatusGone, "1": http.StatusNoContent, "2": http.StatusNoContent} {
+		if status, body := ask(index); status != want || status == http.StatusGone && body != "1" {
+			t.Errorf("before a step begins, step %s: %d %q", index, status, body)
+		}
+	}
+	s.begin(&stage{[]byte("weights"), newBox(&protocol.Session{}, nil)})
+	for index, want := range map[string]string{"0": "2", "1": "2", "2": "weights"} {
+		if _, body := ask(index); body != want {
+			t.Errorf("step %s: %q, want %q", index, body, want)
+		}
 	}
 }

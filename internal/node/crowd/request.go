@@ -28,7 +28,7 @@ const (
 	waitTime     = 20 * time.Second               // of a GET that has nothing to say
 	maxPostBytes = protocol.MaxChunkBytes + 2<<10 // a message with its header
 	maxPullBytes = 1 << 20                        // of messages in one answer, and one more
-	maxAnnounced = 1 << 18                        // of an announcement
+	maxAnnounced = 1 << 20                        // of an announcement
 	answerTime   = time.Minute                    // for an answer to reach its reader
 	maxAnswer    = maxPullBytes + 2*maxPostBytes  // what a device reads
 	maxReason    = 512                            // of a text in place of an answer

@@ -2,7 +2,6 @@ package crowd
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,13 +27,14 @@ type Config struct {
 // Service is the server of one job. Its handler serves devices while Run runs.
 type Service struct {
 	Config
-	plan   []method.Step
-	server method.Server
-	kept   map[protocol.SessionID]vault.Session
+	plan    []method.Step
+	passing bool // see [Passing]
+	server  method.Server
+	kept    sessions
+	first   int // step of this process
 
 	mu      sync.Mutex
-	begun   []*stage        // the steps that have begun, in order
-	past    map[string]bool // sessions that are over
+	begun   []*stage // the steps that have begun, in order
 	failure error
 	changed chan struct{} // closed when a step begins or the job fails
 	busy    map[string]*desk
@@ -50,14 +50,13 @@ type stage struct {
 // New opens the sessions that an earlier process has left, and runs nothing.
 func New(c Config) (*Service, error) {
 	s := &Service{
-		Config: c, kept: make(map[protocol.SessionID]vault.Session), changed: make(chan struct{}),
-		past: make(map[string]bool), busy: make(map[string]*desk), reading: make(chan struct{}, maxReading),
+		Config: c, changed: make(chan struct{}), busy: make(map[string]*desk), reading: make(chan struct{}, maxReading),
 	}
 	m, plan, err := c.Enrolment.plan()
 	if err != nil {
 		return nil, err
 	}
-	s.plan = plan
+	s.plan, s.passing = plan, passes(m)
 	if s.server, err = m.Server(c.Enrolment.cast()); err != nil {
 		return nil, err
 	}
@@ -68,8 +67,12 @@ func New(c Config) (*Service, error) {
 	for _, l := range lost {
 		return nil, fmt.Errorf("crowd: session %v cannot go on, and devices add each vector once; no server can finish this job: %w", l.ID, l.Err)
 	}
-	for _, k := range open {
-		s.kept[k.ID()] = k
+	s.kept = reopened(open)
+	if s.first, err = s.resume(); err != nil {
+		return nil, err
+	}
+	for range s.first {
+		s.begun = append(s.begun, &stage{})
 	}
 	return s, nil
 }
@@ -77,7 +80,8 @@ func New(c Config) (*Service, error) {
 // Run takes the job to its end, or to where ctx ends: another process on the same vault goes
 // on from there.
 func (s *Service) Run(ctx context.Context) (*method.Result, error) {
-	for i, step := range s.plan {
+	for i := s.first; i < len(s.plan); i++ {
+		step := s.plan[i]
 		if err := s.step(ctx, i, step); err != nil {
 			if !errors.Is(err, driver.ErrInterrupted) && ctx.Err() == nil {
 				s.fail(err)
@@ -118,7 +122,7 @@ func (s *Service) step(ctx context.Context, i int, step method.Step) error {
 	if err != nil {
 		return err
 	}
-	return s.conduct(ctx, step.Name, next, opened, announced)
+	return s.conduct(ctx, i, next, opened, announced)
 }
 
 // descriptor describes a session of the job.
@@ -127,12 +131,16 @@ func (e *Enrolment) descriptor(next *method.Session, step int) protocol.Descript
 }
 
 // conduct runs one session to its end.
-func (s *Service) conduct(ctx context.Context, step string, next *method.Session, opened *protocol.Session, announced []byte) error {
-	kept, err := take(s.Vault, s.kept, opened.ID(), step)
+func (s *Service) conduct(ctx context.Context, i int, next *method.Session, opened *protocol.Session, announced []byte) error {
+	step := s.plan[i].Name
+	n, err := s.note(i)
 	if err != nil {
 		return err
 	}
-	s.kept[opened.ID()] = kept
+	kept, err := s.kept.take(s.Vault, opened.ID(), n.encode())
+	if err != nil {
+		return err
+	}
 	run, err := s.server.Machine(step, method.Setup{
 		Setup: protocol.Setup{Session: opened, Self: Server, Seed: kept.Seed()}, Announced: announced, Key: s.Enrolment.Key,
 	})
@@ -141,12 +149,18 @@ func (s *Service) conduct(ctx context.Context, step string, next *method.Session
 	}
 	b := newBox(opened, kept)
 	s.begin(&stage{announced, b})
+	if n.resumes {
+		if err := s.kept.destroyAllBut(opened.ID(), ended); err != nil {
+			return err
+		}
+	}
 	_, err = driver.Run(ctx, driver.Config{
 		Session: opened, Machine: run.Machine, InputHash: run.InputHash, Records: b.Records(), Log: b, Ledger: s.Vault, Mail: b,
 		Timeout:  func(t protocol.Timer) time.Duration { return s.timeout(next, b, t) },
 		Progress: s.Progress, Logger: s.Logger,
 	})
 	if err == nil {
+		close(b.done)
 		err = run.Finish()
 	}
 	if err != nil {
@@ -173,24 +187,16 @@ func (s *Service) timeout(next *method.Session, b *box, t protocol.Timer) time.D
 	return next.Timeout(t, limits.Round)
 }
 
-// take returns a session that an earlier process has left, or a new one.
-func take(v vault.Vault, kept map[protocol.SessionID]vault.Session, id protocol.SessionID, step string) (vault.Session, error) {
-	if k := kept[id]; k != nil {
-		return k, nil
-	}
-	var seed [32]byte
-	_, _ = rand.Read(seed[:]) // which never fails: see crypto/rand
-	return v.Create(id, seed, []byte(step))
-}
-
 // begin lets devices know of a step.
 func (s *Service) begin(one *stage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := len(s.begun); n > 0 && s.begun[n-1].box != nil {
 		close(s.begun[n-1].box.over)
-		s.past[s.begun[n-1].box.session.ID().Hex()] = true
 		s.begun[n-1].box = nil // what was for its devices comes too late
+		if s.passing {
+			s.begun[n-1].announced = nil
+		}
 	}
 	s.begun = append(s.begun, one)
 	s.wake()
@@ -209,14 +215,7 @@ func (s *Service) wake() {
 }
 
 // Close destroys the journals of a job that is over, and whose result is kept.
-func (s *Service) Close() error {
-	var errs error
-	for id, k := range s.kept {
-		errs = errors.Join(errs, k.Destroy(ended))
-		delete(s.kept, id)
-	}
-	return errs
-}
+func (s *Service) Close() error { return s.kept.destroy(ended) }
 
 // linger gives devices the time in which they may come to a job to fetch the last messages.
 func (s *Service) linger(ctx context.Context) {

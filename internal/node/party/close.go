@@ -94,6 +94,9 @@ func (p *Party) keep(w *work, c *control.Closing) error {
 	if err != nil {
 		return err
 	}
+	if of, ok := w.state.(method.Preparing); ok && of.Preparation() != nil {
+		kept.Prepared = of.Preparation().Encode()
+	}
 	return p.Keepsake.Put(w.id, kept.Encode())
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -36,7 +37,8 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 		opened.Erase()
 		return nil, err
 	}
-	return w, nil
+	w.preparation, err = preparationOf(secret)
+	return w, err
 }
 
 // helping returns the work for a question with the part of the model that the job left here.
@@ -107,7 +109,24 @@ func (p *Party) prepareAnswer(w *work) error {
 	if err != nil {
 		return errUnusable(err)
 	}
-	return p.prepareFor(w, table.Set)
+	set, err := w.prepared(table.Set)
+	if err != nil {
+		return errUnusable(err)
+	}
+	return p.prepareFor(w, set)
+}
+
+// prepared makes numbers of a table that was read by the job's schema.
+func (w *work) prepared(set *dataset.Set) (*dataset.Set, error) {
+	f, typed := set.X.(*prepare.Frame)
+	if !typed {
+		return set, nil
+	}
+	made, err := prepare.Decode(w.preparation)
+	if err != nil {
+		return nil, err
+	}
+	return made.Prepare(set, f)
 }
 
 // prepareFor prepares the party's part in a question about the rows of a table.

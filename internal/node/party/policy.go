@@ -46,6 +46,9 @@ type Policy struct {
 	// Approved says that nobody need be asked about a job's own split of sums: a process that
 	// plays all parties with its own data asks itself. No configuration has it.
 	Approved bool `yaml:"-"`
+	// SpreadLabels allows jobs between parties of whom several learn from labels of a part of
+	// the rows each: what one learns tells the others something of its labels.
+	SpreadLabels bool `yaml:"spread_labels,omitempty"`
 	// Floors raises or lowers what is asked of every job and of the table.
 	Floors Floors `yaml:"floors,omitempty"`
 }
@@ -55,7 +58,7 @@ type Policy struct {
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Approved: true,
-		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), Floors: NoFloors(),
+		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Floors: NoFloors(),
 	}
 }
 
@@ -146,6 +149,9 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	}
 	if outlives(j) && !p.Continuation {
 		say("the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)")
+	}
+	if j.Data.Spread && !p.SpreadLabels {
+		say("the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)")
 	}
 	return reasons
 }

@@ -51,6 +51,8 @@ func TestPolicy(t *testing.T) {
 	wide.Protocol = job.Named{Kind: moments.Method{}, Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Directions: 64}}
 	whole := parse(t, "minmax", "{name: okra}", "closed")
 	whole.Data.Test = job.Test{Party: "east"}
+	spread := parse(t, "minmax", "{name: okra}", "closed")
+	spread.Data.Spread = true
 	tests := []struct {
 		name    string
 		policy  Policy // allows okra, moments and gram if it lists no protocols
@@ -85,6 +87,8 @@ func TestPolicy(t *testing.T) {
 		{"open predictions", Policy{}, open, 3, "the job keeps predictions open, which this party does not allow (open_prediction in its policy)"},
 		{"kept rows", Policy{}, lasting, 3, "the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)"},
 		{"kept rows allowed", Policy{Continuation: true}, lasting, 3, ""},
+		{"spread labels", Policy{}, spread, 3, "the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)"},
+		{"spread labels allowed", Policy{SpreadLabels: true}, spread, 3, ""},
 		{"open predictions allowed", Policy{OpenPrediction: true}, open, 3, ""},
 	}
 	for _, tt := range tests {

@@ -1,6 +1,7 @@
 package party
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -128,6 +129,26 @@ func (p *Party) open(keepsake []byte) (method.Erasable, error) {
 		return nil, err
 	}
 	return m.OpenParty(k, p.Reader)
+}
+
+// Preparation returns the preparation that a job has left here, nil where its tables had no
+// schema or where it left nothing.
+func (p *Party) Preparation(id job.ID) ([]byte, error) {
+	keepsake, err := p.Keepsake.Get(id)
+	if errors.Is(err, vault.ErrNoKeepsake) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer clear(keepsake)
+	return preparationOf(keepsake)
+}
+
+// preparationOf returns a copy of a keepsake's preparation.
+func preparationOf(keepsake []byte) ([]byte, error) {
+	k, err := method.DecodeKeepsake(keepsake)
+	return bytes.Clone(k.Prepared), err
 }
 
 // inquirer combines two things that a job's remains can do here: answer questions in sessions and be erased.

@@ -25,10 +25,12 @@ type work struct {
 	cpu      float64          // seconds the process had used when the job began
 
 	// Of a question about new rows, which is held like a job of its own.
-	inquiry  *control.Inquiry
-	opened   inquirer
-	about    method.Question
-	question *question // at the party that asks
+	inquiry *control.Inquiry
+	opened  inquirer
+	// preparation is the one that the job of a question has left here.
+	preparation []byte
+	about       method.Question
+	question    *question // at the party that asks
 }
 
 // known returns what the steps so far have made public.

@@ -35,15 +35,16 @@ func (Method) Compare(ctx context.Context, c local.Comparison) error {
 	if err != nil {
 		return err
 	}
+	learnt := taught(j, all)
 	if j.Compares(job.Pooled) {
-		pooled, err := random(ctx, j, all)
+		pooled, err := random(ctx, j, learnt)
 		if err != nil {
 			return err
 		}
 		r.Pooled, r.Warnings = pooled.Metrics, append(r.Warnings, pooled.Warnings("the training in one place")...)
 	}
 	if j.Compares(job.ExactKernel) {
-		if r.ExactKernel, err = exactKernel(ctx, j, all); err != nil {
+		if r.ExactKernel, err = exactKernel(ctx, j, learnt); err != nil {
 			return err
 		}
 	}
@@ -62,6 +63,15 @@ func (Method) Compare(ctx context.Context, c local.Comparison) error {
 	}
 	r.Leakage = fdskl.Leakage(j, r.Training+r.HeldOut, exposure)
 	return nil
+}
+
+// taught returns the rows that have labels, where labels are spread; all rows otherwise.
+func taught(j *job.Job, s method.Split) method.Split {
+	if !j.Data.Spread || s.Set.Labels == nil {
+		return s
+	}
+	rows := s.Set.Labelled()
+	return method.Split{Set: s.Set.Subset(rows), Test: linalg.At(s.Test, rows)}
 }
 
 // exactKernel returns the metrics of the job's kernel on all columns in one place, without
@@ -124,8 +134,9 @@ func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []str
 // alone adds what each party's columns reach.
 func alone(ctx context.Context, c local.Comparison) error {
 	for i, name := range c.Job.Parties() {
-		one := method.Alone{Party: name, Rows: c.Result.Training}
-		learned, err := random(ctx, c.Job, c.Splits[i])
+		own := taught(c.Job, c.Splits[i])
+		one := method.Alone{Party: name, Rows: pool.Count([]method.Split{own}, false)}
+		learned, err := random(ctx, c.Job, own)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

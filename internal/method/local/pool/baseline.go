@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -26,7 +27,10 @@ func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.
 	if err != nil {
 		return nil, err
 	}
-	w := learner.Work{Problem: p.Problem()}
+	var w learner.Work
+	if w.Problem, err = p.Input(j); err != nil {
+		return nil, err
+	}
 	err = w.Do(ctx, j, "learn", method.Reporter(nil).Counts)
 	return w.Fitted, err
 }
@@ -39,6 +43,10 @@ type Rows struct {
 	Scaling scale.Scaling // empty: none
 	Columns []string      // their names, or nil
 	Groups  []string      // of rows that belong together, or nil
+	// Prepared made the rows of tables with a schema; nil without one.
+	Prepared *prepare.Preparation
+
+	raw linalg.Rows // not scaled
 }
 
 // Prepare finds the rows and scales them as the training parties would among
@@ -49,10 +57,11 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Rows{X: dataset.RowsOf(x.X), Labels: slices.Concat(Labels(train, false), Labels(test, true))}
+	p := &Rows{X: dataset.RowsOf(x.X), raw: dataset.RowsOf(x.X), Labels: slices.Concat(Labels(train, false), Labels(test, true))}
 	if g := Groups(train, false); g != nil {
 		p.Groups = append(g, Groups(test, true)...)
 	}
+	p.Prepared = train[0].Prepared
 	if p.Columns = train[0].Set.Columns; len(p.Columns) != x.X.Cols() {
 		p.Columns = nil
 	}
@@ -70,7 +79,7 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	return p, err
 }
 
-// Problem returns the input of the learners.
+// Problem returns the input of the learners: a Gram matrix.
 func (p *Rows) Problem() learner.Problem {
 	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test, Groups: p.Groups}
 }
@@ -128,7 +137,19 @@ func Beside(splits []method.Split) (method.Split, error) {
 		sets[i] = s.Set
 	}
 	set, err := dataset.Beside(sets...)
-	return method.Split{Set: set, Test: splits[0].Test}, err
+	return method.Split{Set: set, Test: splits[0].Test, Prepared: beside(splits)}, err
+}
+
+// beside puts the parties' preparations side by side, nil without any.
+func beside(splits []method.Split) *prepare.Preparation {
+	var all []*prepare.Preparation
+	for _, s := range splits {
+		if s.Prepared == nil {
+			return nil
+		}
+		all = append(all, s.Prepared)
+	}
+	return prepare.Beside(all)
 }
 
 // ErrNoLabels reports that a party without labels reaches nothing alone.

@@ -92,13 +92,13 @@ func (r *records) evaluate(context.Context) error {
 	if err != nil {
 		return err
 	}
-	m["accuracy"] = rightOf(tests)
+	m["accuracy"] = crowd.AccuracyOf(tests)
 	r.result.Metrics = m
 	spec := r.server.Params().Spec()
 	r.figures = &crowd.Figures{
 		Source: r.rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvm.Train)), Testers: len(r.with(secvm.Test)),
 		Windows: learner.StepsOf(r.Job).Iterations + 1, Bins: spec.Bins, Features: crowd.KeysOf(r.Job).Space, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
-		Classes:  []crowd.ClassTest{{Class: r.classes[0], Tested: tests[0].Total, Correct: tests[0].Correct}, {Class: r.classes[1], Tested: tests[1].Total, Correct: tests[1].Correct}},
+		Classes:  crowd.TestsOf(r.classes, tests),
 		Averages: r.curve.points,
 	}
 	r.figures.Majority = crowd.MajorityOf(r.figures.Classes)
@@ -207,12 +207,7 @@ func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
 			return 0, err
 		}
 	}
-	return rightOf(other.last.Outcomes()), nil
-}
-
-// rightOf is the share of the tests of both classes that were right.
-func rightOf(tests [2]secvm.Outcome) float64 {
-	return float64(tests[0].Correct+tests[1].Correct) / float64(tests[0].Total+tests[1].Total)
+	return crowd.AccuracyOf(other.last.Outcomes()), nil
 }
 
 // featured is the table of all devices' bins.

@@ -352,6 +352,6 @@ func (r *records) leak() {
 			Params: r.server.Params(), Published: r.Job.Protocol.Mode() == job.Paper, Participants: w.Count(), Rare: crowd.Rare(w),
 		})
 	case *secvm.Sum:
-		r.result.Leakage = r.summing.windows.Leakage(w, len(r.devices))
+		r.result.Leakage = r.summing.windows.Leakage(crowd.SumFactsOf(w), len(r.devices))
 	}
 }

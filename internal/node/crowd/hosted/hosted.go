@@ -1,9 +1,10 @@
 // Package hosted plays many devices of a crowd in one process: a device for each of several
-// people of a table of ratings, with a key, a ledger and a journal of its own. It is for tests
-// and demonstrations, and for a household that shares a machine.
+// people, with data, a key, a ledger and a journal of its own. It is for tests and
+// demonstrations, and for a household that shares a machine.
 //
 //	HOME/devices/N/vault                the device's ledger, and its journals while a job runs
 //	HOME/devices/N/recommendations.csv  rank, item, score: once the job is over for the device
+//	HOME/devices/N/model                the same of a job whose devices are told a model
 package hosted
 
 import (
@@ -29,7 +30,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Config selects the devices to play. They own the ratings of the people from First on.
+// Config selects the devices to play. They own the data of the people from First on.
 type Config struct {
 	Home      string
 	Build     string // names the program: journals are for the same program
@@ -37,11 +38,15 @@ type Config struct {
 	Server    string // address
 	// Credential returns the key of the device of a row.
 	Credential   func(row int) ed25519.PrivateKey
-	Ratings      *dataset.Ratings
+	Source       string         // of the people's data, for messages
+	People       []method.Table // of each person, see Ratings and Rows
 	First, Count int
 	Floors       method.Floors
 	HTTP         *http.Client
 	Patience     time.Duration
+	// Seed fixes what devices draw, for comparison with a simulation; nil for what each draws
+	// by its key.
+	Seed func(label string) [32]byte
 	// Vanishing has the step and the kind of message before which devices vanish, by name. It
 	// is for rehearsals.
 	Vanishing map[string][]Moment
@@ -57,21 +62,22 @@ type Result struct {
 	Finished int    `json:"finished"`
 	Vanished int    `json:"vanished"`
 	LeftOut  int    `json:"left_out"` // the job went on without them
+	Sessions int    `json:"sessions"` // that devices went through to the end
 	Sent     uint64 `json:"sent_bytes"`
 	Received uint64 `json:"received_bytes"`
 }
 
 // Run plays the devices until the job is over for all of them.
 func Run(ctx context.Context, c Config) (*Result, error) {
-	if c.First < 0 || c.Count < 1 || c.First+c.Count > len(c.Ratings.Users) {
-		return nil, fault.BadInputf("%s has ratings of %d people; there are no devices for rows %d to %d", c.Ratings.Name, len(c.Ratings.Users), c.First, c.First+c.Count-1)
+	if c.First < 0 || c.Count < 1 || c.First+c.Count > len(c.People) {
+		return nil, fault.BadInputf("%s has data of %d people; there are no devices for rows %d to %d", c.Source, len(c.People), c.First, c.First+c.Count-1)
 	}
-	r, lists := &Result{Devices: c.Count}, split(c.Ratings)
+	r := &Result{Devices: c.Count}
 	errs, reports := make([]error, c.Count), make([]*crowd.Report, c.Count)
 	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var running sync.WaitGroup
 	for i := range c.Count {
-		running.Go(func() { reports[i], errs[i] = c.device(ctx, c.First+i, lists[c.First+i], turns) })
+		running.Go(func() { reports[i], errs[i] = c.device(ctx, c.First+i, turns) })
 	}
 	running.Wait()
 	failed := 0
@@ -99,45 +105,62 @@ func (r *Result) add(one *crowd.Report) {
 	default:
 		r.LeftOut++
 	}
+	r.Sessions += one.Sessions
 	r.Sent += one.Sent
 	r.Received += one.Received
 }
 
-// split returns each person's own ratings.
-func split(all *dataset.Ratings) []*dataset.Ratings {
-	lists := make([]*dataset.Ratings, len(all.Users))
-	for i := range lists {
-		lists[i] = &dataset.Ratings{Name: all.Name, Users: all.Users[i : i+1], Items: all.Items, Timed: all.Timed}
+// Ratings returns each person's own ratings.
+func Ratings(all *dataset.Ratings) []method.Table {
+	people := make([]method.Table, len(all.Users))
+	for i := range people {
+		people[i].Ratings = &dataset.Ratings{Name: all.Name, Users: all.Users[i : i+1], Items: all.Items, Timed: all.Timed}
 	}
 	for _, v := range all.List {
-		own := lists[v.User]
+		own := people[v.User].Ratings
 		v.User = 0
 		own.List = append(own.List, v)
 	}
-	return lists
+	return people
 }
 
-// device plays one device. One that has its recommendations is done.
-func (c Config) device(ctx context.Context, row int, own *dataset.Ratings, turns chan struct{}) (r *crowd.Report, err error) {
-	home := filepath.Join(c.Home, "devices", strconv.Itoa(row))
-	list := filepath.Join(home, "recommendations.csv")
-	if _, err := os.Stat(list); err == nil {
+// Rows returns each person's own row.
+func Rows(all *dataset.Set) []method.Table {
+	people := make([]method.Table, all.X.Rows())
+	for i := range people {
+		people[i].Set = all.Subset([]int{i})
+	}
+	return people
+}
+
+// draw returns what fixes the draws of a row's device, nil where nothing does.
+func (c Config) draw(row int) func(label string) [32]byte {
+	if c.Seed == nil {
+		return nil
+	}
+	return func(label string) [32]byte { return c.Seed(label + "/" + strconv.Itoa(row)) }
+}
+
+// device plays one device. One that has what it was to get is done.
+func (c Config) device(ctx context.Context, row int, turns chan struct{}) (r *crowd.Report, err error) {
+	home := place(filepath.Join(c.Home, "devices", strconv.Itoa(row)))
+	if home.done() {
 		return &crowd.Report{Finished: true}, nil
 	}
-	kept, err := vault.OpenDisk(filepath.Join(home, "vault"), c.Build)
+	kept, err := vault.OpenDisk(filepath.Join(string(home), "vault"), c.Build)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
 	key := c.Credential(row)
-	place, err := c.Enrolment.Place(key.Public().(ed25519.PublicKey))
+	at, err := c.Enrolment.Place(key.Public().(ed25519.PublicKey))
 	if err != nil {
 		return nil, err
 	}
-	moments := c.Vanishing[crowd.Name(place)]
+	moments := c.Vanishing[crowd.Name(at)]
 	d, err := crowd.NewDevice(crowd.DeviceConfig{
-		Enrolment: c.Enrolment, Server: c.Server, Key: key, Table: method.Table{Ratings: own}, Floors: c.Floors, Vault: kept,
-		HTTP: c.HTTP, Patience: c.Patience, Turns: turns, Logger: c.Logger.With("device", crowd.Name(place)),
+		Enrolment: c.Enrolment, Server: c.Server, Key: key, Table: c.People[row], Draw: c.draw(row), Floors: c.Floors, Vault: kept,
+		HTTP: c.HTTP, Patience: c.Patience, Turns: turns, Logger: c.Logger.With("device", crowd.Name(at)),
 		Leaves: func(step, kind string) bool {
 			for _, m := range moments {
 				if m == (Moment{step, kind}) {
@@ -153,21 +176,40 @@ func (c Config) device(ctx context.Context, row int, own *dataset.Ratings, turns
 	if r, err = d.Run(ctx); err != nil || !r.Finished {
 		return r, err
 	}
-	if err := keep(list, r.Recommended); err != nil {
+	if err := home.keep(r); err != nil {
 		return nil, err
 	}
 	return r, d.Close()
 }
 
-// keep writes recommendations to the person.
-func keep(path string, list []method.Recommendation) error {
+// place is the folder of a device.
+type place string
+
+func (p place) list() string  { return filepath.Join(string(p), "recommendations.csv") }
+func (p place) model() string { return filepath.Join(string(p), "model") }
+
+// done reports whether the device has what it was to get.
+func (p place) done() bool {
+	for _, path := range []string{p.list(), p.model()} {
+		if _, err := os.Stat(path); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// keep writes what the device has got to its person.
+func (p place) keep(r *crowd.Report) error {
+	if r.Model != nil {
+		return disk.ReplaceBy(p.model(), r.Model.WriteModel)
+	}
 	table := [][]string{{"rank", "item", "score"}}
-	for i, one := range list {
+	for i, one := range r.Recommended {
 		table = append(table, []string{strconv.Itoa(i + 1), one.Item, strconv.FormatFloat(one.Score, 'f', 6, 64)})
 	}
 	var b bytes.Buffer
 	if err := csv.NewWriter(&b).WriteAll(table); err != nil {
 		return err
 	}
-	return disk.Replace(path, b.Bytes())
+	return disk.Replace(p.list(), b.Bytes())
 }

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/local/partition"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// sheet is predictions as a CSV table: columns that name the rows, then truth, prediction,
+// scores and probabilities.
+type sheet struct {
+	header []string
+	rows   [][]string
+}
+
+// add adds a column.
+func (s *sheet) add(name string, cells []string) {
+	s.header = append(s.header, name)
+	for i, cell := range cells {
+		s.rows[i] = append(s.rows[i], cell)
+	}
+}
+
+// encode writes the table.
+func (s *sheet) encode() ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	if err := w.WriteAll(append([][]string{s.header}, s.rows...)); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// ordinals counts rows from 1.
+func ordinals(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = strconv.Itoa(i + 1)
+	}
+	return list
+}
+
+// addPrediction adds what a model says about the rows of a sheet.
+func (s *sheet) addPrediction(p admin.Prediction) {
+	if p.Predicted != nil {
+		s.add("predicted", p.Predicted)
+	}
+	if !p.Learner.Regresses() && len(p.Decisions) > 0 {
+		s.addNumbers(scoreNames(p.Learner.Shape(), p.Classes, len(p.Decisions[0])), p.Decisions)
+	}
+	if p.Deviations != nil {
+		s.add("deviation", numbers(p.Deviations))
+	}
+	if p.Probabilities != nil {
+		s.addNumbers(prefixed("probability ", p.Classes), p.Probabilities)
+	}
+}
+
+func (s *sheet) addNumbers(names []string, values [][]float64) {
+	for k, name := range names {
+		cells := make([]string, len(values))
+		for i, row := range values {
+			cells[i] = strconv.FormatFloat(row[k], 'g', -1, 64)
+		}
+		s.add(name, cells)
+	}
+}
+
+// scoreNames names the numbers that a model gives for a row: a pair's number is above 0 for the
+// first class.
+func scoreNames(shape model.Shape, classes []string, n int) []string {
+	var names []string
+	switch {
+	case shape == model.Pairs:
+		for i, a := range classes {
+			for _, b := range classes[i+1:] {
+				names = append(names, fmt.Sprintf("score %s over %s", a, b))
+			}
+		}
+	case len(classes) == n:
+		names = prefixed("score ", classes)
+	case len(classes) == 2:
+		names = prefixed("score ", classes[1:])
+	case n == 1:
+		names = []string{"score"}
+	default:
+		what := "component "
+		if shape == model.Distances {
+			what = "distance "
+		}
+		names = prefixed(what, ordinals(n))
+	}
+	return names
+}
+
+func prefixed(prefix string, names []string) []string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = prefix + name
+	}
+	return list
+}
+
+// heldOut is the sheet of a job's held-out rows; nil where the maker of the result has no labels.
+func heldOut(o *method.Outcome, named func(*sheet)) (*sheet, error) {
+	if o == nil || len(o.Truth) == 0 {
+		return nil, nil
+	}
+	reading := model.Reading{Kind: o.Kind, Classes: o.Classes}
+	if err := reading.Check(o.Decisions.Cols); err != nil {
+		return nil, err
+	}
+	s := &sheet{rows: make([][]string, len(o.Truth))}
+	named(s)
+	s.add("truth", o.Truth)
+	s.addPrediction(admin.NewPrediction(reading, o.Decisions))
+	return s, nil
+}
+
+// sheetOf returns the sheet of a job that a process with all the data has run.
+func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, error) {
+	splits, err := partition.Splits(j, shares)
+	if err != nil || j.Data.Partition.By == job.Columns {
+		splits = nil // columns: rows are named by the outcome
+	}
+	return heldOut(o, places(shares, splits, o))
+}
+
+// numbered names held-out rows by their order in the job.
+func (s *sheet) numbered() { s.add("row", ordinals(len(s.rows))) }
+
+// places returns the function that names held-out rows by party, place in the party's table
+// and id. It falls back on numbers where the outcome's rows do not stand in the order of the shares.
+func places(shares []partition.Share, splits []method.Split, o *method.Outcome) func(*sheet) {
+	var party, row, id, labels []string
+	for k, split := range splits {
+		for i, held := range split.Test {
+			if !held {
+				continue
+			}
+			party, row = append(party, shares[k].Party), append(row, strconv.Itoa(i+1))
+			if split.Set.IDs != nil {
+				id = append(id, split.Set.IDs[i])
+			}
+			if split.Set.Labels != nil {
+				labels = append(labels, split.Set.Labels[i])
+			}
+		}
+	}
+	return func(s *sheet) {
+		if n := len(o.Rows) - len(s.rows); n >= 0 && o.Rows != nil { // holders of columns know common ids
+			s.add("id", o.Rows[n:])
+			return
+		}
+		if !slices.Equal(labels, o.Truth) {
+			s.numbered()
+			return
+		}
+		s.add("party", party)
+		s.add("row", row)
+		if len(id) == len(row) {
+			s.add("id", id)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/learn/metrics"
+)
+
+// Bounds on what a terminal shows.
+const (
+	matrixShown = 12 // classes of a confusion matrix
+	classesOf   = 20 // rows of the table of classes
+)
+
+// figureTables describes the predictions on held-out rows in tables with titles.
+func figureTables(m learner.Metrics, a *learner.Assessment) []titled {
+	if a == nil {
+		return nil
+	}
+	var list []titled
+	if len(a.Intervals) > 0 {
+		list = append(list, titled{title: "Figures on the held-out rows, with 95 % bootstrap intervals", table: intervalTable(m, a)})
+	}
+	if a.Confusion != nil && len(a.Confusion.Classes) <= matrixShown {
+		list = append(list, titled{"Held-out rows by their class, and by the class that they were predicted to be", confusionTable(a.Confusion), true})
+	}
+	if a.PerClass != nil {
+		list = append(list, titled{title: "Each class against the rest", table: classTable(a)})
+	}
+	if a.Residuals != nil {
+		list = append(list, titled{title: "Residuals: the truth less the prediction", table: residualTable(a.Residuals)})
+	}
+	return list
+}
+
+// titled is a table with a title.
+type titled struct {
+	title  string
+	table  *tableOf
+	matrix bool // a page draws it
+}
+
+// figures prints the tables.
+func (p *printer) figures(w io.Writer, list []titled) {
+	for _, t := range list {
+		p.linef("\n%s", t.title)
+		p.join(t.table.print(w))
+	}
+}
+
+func intervalTable(m learner.Metrics, a *learner.Assessment) *tableOf {
+	t := &tableOf{header: []string{"figure", "value", "from", "to"}}
+	for _, name := range metricNames(m) {
+		if in := a.Intervals[name]; in != nil && name != "f1_micro" { // the accuracy
+			t.add(name, decimals(m[name]), decimals(in.Low), decimals(in.High))
+		}
+	}
+	return t
+}
+
+// decimals writes a figure to four decimals, or to five digits where it is large.
+func decimals(v float64) string {
+	if v >= 100 || v <= -100 {
+		return fmt.Sprintf("%.5g", v)
+	}
+	return fmt.Sprintf("%.4f", v)
+}
+
+func confusionTable(c *learner.Confusion) *tableOf {
+	t := &tableOf{header: []string{"true class"}}
+	for _, class := range c.Classes {
+		t.header = append(t.header, "as "+class)
+	}
+	for i, class := range c.Classes {
+		cells := []any{class}
+		for _, n := range c.Matrix[i] {
+			cells = append(cells, n)
+		}
+		t.add(cells...)
+	}
+	return t
+}
+
+// classTable has a row for each class; sensitivity is another name for recall.
+func classTable(a *learner.Assessment) *tableOf {
+	t := &tableOf{header: []string{"class", "training", "held out", "precision", "sensitivity", "specificity", "f1"}}
+	for i, c := range a.PerClass {
+		if i == classesOf {
+			break
+		}
+		var in learner.ClassIntervals
+		if i < len(a.ClassIntervals) {
+			in = a.ClassIntervals[i]
+		}
+		t.add(c.Class, trainingOf(a.Classes, c.Class), strconv.Itoa(c.Rows), inRange(c.Precision, nil), inRange(c.Recall, in.Recall), inRange(c.Specificity, in.Specificity), inRange(c.F1, nil))
+	}
+	return t
+}
+
+func trainingOf(classes []learner.ClassCount, class string) string {
+	i := slices.IndexFunc(classes, func(c learner.ClassCount) bool { return c.Class == class })
+	if i < 0 {
+		return ""
+	}
+	return strconv.Itoa(classes[i].Training)
+}
+
+// inRange writes a figure with its interval; nothing for a figure without a value.
+func inRange(v *float64, in *metrics.Interval) string {
+	switch {
+	case v == nil:
+		return ""
+	case in == nil:
+		return fmt.Sprintf("%.3f", *v)
+	}
+	return fmt.Sprintf("%.3f (%.2f-%.2f)", *v, in.Low, in.High)
+}
+
+func residualTable(r *metrics.Residuals) *tableOf {
+	t := &tableOf{header: []string{"mean", "deviation", "least", "lower quartile", "median", "upper quartile", "greatest"}}
+	var cells []any
+	for _, v := range []float64{r.Mean, r.Deviation, r.Least, r.Quartile1, r.Median, r.Quartile3, r.Greatest} {
+		cells = append(cells, decimals(v))
+	}
+	t.add(cells...)
+	return t
+}
+
+// headline is the line that people came for, once more behind all others: it is what a terminal
+// still shows.
+func (o outcome) headline() string {
+	text := ""
+	for _, name := range tableNames(o.Metrics) {
+		if v, has := o.Metrics[name]; has {
+			text += fmt.Sprintf(", %s %s", name, decimals(v))
+		}
+	}
+	return text
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// modelResult describes a model file to somebody who has nothing else.
+type modelResult struct {
+	Path    string      `json:"path"`
+	Learner string      `json:"learner"`
+	Outputs string      `json:"outputs"` // the shape of what it says about a row
+	Kernel  kernel.Spec `json:"kernel"`
+	Classes []string    `json:"classes,omitempty"`
+	Width   int         `json:"columns"` // of a row; 0 where the file does not say
+	Columns []string    `json:"column_names,omitempty"`
+	Scaled  bool        `json:"scales_rows"`     // by numbers in the file
+	Rows    int         `json:"rows_it_holds"`   // of the training table
+	Random  int         `json:"random_features"` // that stand for rows; 0: none
+	Leakage []string    `json:"leakage"`         // what the file tells
+}
+
+func (a *app) modelShow() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show MODEL",
+		Short: "Describe a model file: learner, kernel, classes, columns, and what it tells of its training rows",
+		Long: `Describe a model file of Mercer or of LIBSVM: its learner and kernel, its classes and
+columns, whether it scales rows, whether it holds rows of its training table, and what
+it tells its readers. Numbers of the learner, the date and the figures stand in the
+result of the job that made the model. A private model is refused.`,
+		Example: "  mercer model show model.mercer",
+		Args:    args("MODEL"),
+		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+			m, err := openPredictor(args[0], 1)
+			if err != nil {
+				return nil, err
+			}
+			return describeFile(args[0], m), nil
+		}),
+	}
+}
+
+func describeFile(path string, m model.Predictor) modelResult {
+	reading := m.Reading()
+	name, _, _ := strings.Cut(string(reading.Kind), ":")
+	r := modelResult{Path: path, Learner: name, Outputs: string(reading.Kind.Shape()), Classes: reading.Classes, Width: m.Width(), Columns: m.Columns()}
+	switch m := m.(type) {
+	case *model.Model:
+		r.Kernel, r.Scaled = m.Kernel(), m.Scale() != nil
+		r.Rows, _ = m.Vectors().Shape()
+		r.Leakage = []string{
+			fmt.Sprintf("The file holds %s of the training table in clear, with their influence on the decisions. Treat it as these rows.", say.Count(r.Rows, "row")),
+			"Of a support vector machine these are the rows near the border and those on its wrong side; other learners hold all rows.",
+		}
+	case *model.Random:
+		scale, _ := m.Scaling()
+		r.Kernel, r.Random, r.Scaled = m.Kernel(), m.Features(), scale != nil
+		r.Leakage = []string{
+			"The file holds no row: it has a public seed of random features, and a weight for each.",
+			"Its decisions tell something of the training rows. With few rows for each feature they tell who was among them.",
+		}
+	}
+	if r.Scaled {
+		r.Leakage = append(r.Leakage, "The scale has an offset and a factor for each column: a mean and a deviation, or a least and a greatest value, of the training rows.")
+	}
+	return r
+}
+
+// Print writes one fact a line.
+func (r modelResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s", r.Path)
+	fact := func(name, text string) { p.linef("%s", item(name, 0, text)) }
+	fact("learner", r.Learner)
+	fact("kernel", cellKernel(r.Kernel))
+	if r.Classes != nil {
+		fact("classes", strings.Join(r.Classes, ", "))
+	}
+	switch {
+	case r.Width == 0:
+		fact("columns", "not known to the file")
+	case r.Columns == nil:
+		fact("columns", fmt.Sprintf("%d, without names", r.Width))
+	default:
+		fact("columns", fmt.Sprintf("%d: %s", r.Width, strings.Join(r.Columns, ", ")))
+	}
+	fact("scale", map[bool]string{true: "rows are scaled by numbers in the file", false: "none in the file"}[r.Scaled])
+	if r.Random > 0 {
+		fact("rows", fmt.Sprintf("none; %d random features", r.Random))
+	} else {
+		fact("rows", say.Count(r.Rows, "row")+" of the training table")
+	}
+	for i, line := range r.Leakage {
+		p.linef("%s", item("tells", i, line))
+	}
+	return p.err
+}

@@ -1,0 +1,146 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/strict"
+	"github.com/mercer-fl/mercer/internal/catalogue"
+	"github.com/mercer-fl/mercer/internal/job"
+)
+
+// OwnColumns are an entry's columns: a list of the names that jobs may use, or a map from the
+// file's own names to the federation's view of them.
+type OwnColumns struct {
+	Offered []string
+	Theirs  map[string]prepare.Theirs
+}
+
+// UnmarshalYAML reads a list or a map.
+func (c *OwnColumns) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.MappingNode {
+		return inPlace(n, &c.Theirs)
+	}
+	return inPlace(n, &c.Offered)
+}
+
+// MarshalYAML writes the form that was read.
+func (c OwnColumns) MarshalYAML() (any, error) {
+	if c.Theirs != nil {
+		return c.Theirs, nil
+	}
+	return c.Offered, nil
+}
+
+// IsZero reports whether nothing stands there.
+func (c OwnColumns) IsZero() bool { return c.Offered == nil && c.Theirs == nil }
+
+// OwnID is an entry's rule for ids: the name of a column, or columns with the steps by which
+// ids of several parties become alike.
+type OwnID struct{ prepare.IDRule }
+
+// UnmarshalYAML reads a name or a map.
+func (r *OwnID) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		r.Columns = []string{n.Value}
+		return nil
+	}
+	return inPlace(n, &r.IDRule)
+}
+
+// MarshalYAML writes a name where the rule is one.
+func (r OwnID) MarshalYAML() (any, error) {
+	if len(r.Columns) == 1 && r.Normalize == nil {
+		return r.Columns[0], nil
+	}
+	return r.IDRule, nil
+}
+
+// IsZero reports whether there are no ids.
+func (r OwnID) IsZero() bool { return len(r.Columns) == 0 }
+
+// name returns the column by which jobs ask for the ids, "" for none.
+func (r OwnID) name() string {
+	if r.IsZero() {
+		return ""
+	}
+	return r.Columns[0]
+}
+
+// inPlace decodes a part of the file; errors name its line.
+func inPlace(n *yaml.Node, into any) error {
+	err := strict.DecodeNode(n, into)
+	var problem *strict.Error
+	if errors.As(err, &problem) {
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s", problem.Line, problem.Problem)}}
+	}
+	return err
+}
+
+// mapping returns the differences between the entry's file and the federation.
+func (s Source) mapping() prepare.Mapping {
+	return prepare.Mapping{CSV: s.CSV, Columns: s.Columns.Theirs, Drop: s.Drop, Keep: s.Keep}
+}
+
+// typed reports whether the table is read cell by cell: for the schema of a job, or since its
+// file differs.
+func (s Source) typed(d job.Data) bool {
+	m := s.mapping()
+	return d.Schema != nil || !m.Empty() || s.Group != "" || d.Test.Column != "" || len(s.ID.Columns) > 1 || s.ID.Normalize != nil
+}
+
+// load reads the entry's table.
+func (s Source) load(library catalogue.Library, c catalogue.Columns, d job.Data) (*dataset.Set, error) {
+	if s.typed(d) {
+		return library.LoadTable(s.Path, s.table(c, d))
+	}
+	return library.Load(s.Path, c)
+}
+
+// table describes the entry to the reader of tables. The job has picked the columns.
+func (s Source) table(c catalogue.Columns, d job.Data) prepare.Table {
+	t := prepare.Table{
+		Schema: d.Schema, Mapping: s.mapping(), ID: s.ID.IDRule, Aside: c.Aside, Features: c.Features, Gaps: c.Gaps,
+		Group: s.Group, Cut: d.Test.Column,
+	}
+	if c.Label != job.NoLabel {
+		t.Label = c.Label
+	}
+	return t
+}
+
+// Table describes an entry of this home's catalogue to the reader of tables, for new rows that
+// are written likewise. Its schema is the job's matter.
+func (h Home) Table(jobs *job.Reader, name string) (prepare.Table, error) {
+	c, err := h.Config(jobs)
+	if err != nil {
+		return prepare.Table{}, err
+	}
+	s, err := c.source(h, name)
+	if err != nil {
+		return prepare.Table{}, fault.BadInput(err)
+	}
+	return prepare.Table{Mapping: s.mapping(), ID: s.ID.IDRule}, nil
+}
+
+// checkMapping refuses an entry that contradicts itself.
+func (s Source) checkMapping() error {
+	m := s.mapping()
+	if err := m.Check(); err != nil {
+		return err
+	}
+	if s.ID.IsZero() {
+		return nil
+	}
+	return s.ID.Check()
+}
+
+// called reports whether the federation calls the id's only column so.
+func (r OwnID) called(name string, c OwnColumns) bool {
+	return len(r.Columns) == 1 && c.Theirs[r.Columns[0]].As == name
+}

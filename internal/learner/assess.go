@@ -1,0 +1,283 @@
+package learner
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// Bounds on what an assessment holds.
+const (
+	curvePoints    = 200 // of each curve
+	curveClasses   = 20  // with curves of their own
+	matrixClasses  = 100
+	binsOfCurve    = 10
+	residualBins   = 20
+	intervalEffort = 1 << 17 // held-out rows times classes, in each sample of a bootstrap
+)
+
+// Assessment describes predictions about held-out rows beyond the metrics. A part without a
+// value is nil.
+type Assessment struct {
+	Classes []ClassCount `json:"classes,omitempty"`
+	// Positive names, of two classes, the one that curves, calibration and net benefit are about.
+	Positive    string                 `json:"positive,omitempty"`
+	Confusion   *Confusion             `json:"confusion,omitempty"`
+	PerClass    []metrics.ClassFigures `json:"per_class,omitempty"`
+	Curves      []ClassCurves          `json:"curves,omitempty"`
+	Calibration *Calibration           `json:"calibration,omitempty"`
+	Benefit     []Benefit              `json:"decision_curve,omitempty"`
+	Residuals   *metrics.Residuals     `json:"residuals,omitempty"`
+	Bins        []ResidualBin          `json:"residual_bins,omitempty"`
+	// Intervals are 95 % bootstrap intervals of metrics, by their names.
+	Intervals map[string]*metrics.Interval `json:"intervals,omitempty"`
+	// ClassIntervals are the intervals of PerClass, in its order.
+	ClassIntervals []ClassIntervals `json:"class_intervals,omitempty"`
+}
+
+// ClassCount counts the rows of a class.
+type ClassCount struct {
+	Class    string `json:"class"`
+	Training int    `json:"training_rows"`
+	HeldOut  int    `json:"held_out_rows"`
+}
+
+// Confusion is a confusion matrix: Matrix[i][j] counts rows of class i predicted as class j.
+type Confusion struct {
+	Classes []string `json:"classes"`
+	Matrix  [][]int  `json:"matrix"`
+}
+
+// ClassCurves holds the curves of one class against all others, and their areas. Thresholds are
+// left out: they are scores of single rows.
+type ClassCurves struct {
+	Class     string    `json:"class"`
+	AUC       float64   `json:"roc_auc"`
+	AP        float64   `json:"average_precision"`
+	FPR       []float64 `json:"false_positive_rate"`
+	TPR       []float64 `json:"true_positive_rate"`
+	Recall    []float64 `json:"recall"`
+	Precision []float64 `json:"precision"`
+}
+
+// Calibration holds the calibration curves of the positive class, in ten bins.
+type Calibration struct {
+	Quantile []CalibrationBin `json:"quantile"` // bins of equally many rows
+	Uniform  []CalibrationBin `json:"uniform"`  // bins of equal width
+}
+
+// CalibrationBin holds rows with similar probabilities.
+type CalibrationBin struct {
+	Rows      int     `json:"rows"`
+	Predicted float64 `json:"predicted"` // the mean probability
+	True      float64 `json:"true"`      // the share of rows that are of the class
+}
+
+// Benefit is a point of the decision curve.
+type Benefit struct {
+	Threshold float64 `json:"threshold"`
+	Model     float64 `json:"model"`
+	All       float64 `json:"treat_all"`
+}
+
+// ResidualBin describes held-out rows with similar predictions.
+type ResidualBin struct {
+	Rows      int     `json:"rows"`
+	Predicted float64 `json:"predicted"` // the mean prediction
+	Mean      float64 `json:"mean"`      // of the residuals, truth less prediction
+	Deviation float64 `json:"deviation"`
+}
+
+// Assess describes the predictions about the held-out rows. training holds the labels of the
+// training rows. The seed draws the samples of the intervals. A learner whose predictions have
+// no truth to compare with is not assessed, nil.
+func (f *Fitted) Assess(training []string, seed uint64) (*Assessment, error) {
+	var a *Assessment
+	var err error
+	switch {
+	case f.held == 0 || len(f.Truth) == 0 || len(f.Predicted) != len(f.Truth):
+		return nil, nil
+	case f.Head.Kind.Regresses():
+		a, err = f.assessNumbers(seed)
+	case f.Head.Kind.Classifies():
+		a, err = f.assessClasses(f.Head.Classes, training, seed)
+	case f.Head.Kind.Shape() == model.Side && oneOf(f.Truth, model.Inside, model.Outside):
+		a, err = f.assessClasses([]string{model.Outside, model.Inside}, nil, seed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("learner: %w", err)
+	}
+	return a, nil
+}
+
+// oneOf reports whether each label is one of two.
+func oneOf(labels []string, a, b string) bool {
+	return !slices.ContainsFunc(labels, func(l string) bool { return l != a && l != b })
+}
+
+// rated holds held-out rows with their classes as codes.
+type rated struct {
+	classes          []string // ascending
+	truth, predicted []int
+	scores           linalg.Matrix[float64] // rows x classes; no rows where there are none
+	probabilities    bool                   // the scores are probabilities
+}
+
+// rate turns labels into codes. Scores are of the classes that the classifier knows; others
+// score below all.
+func (f *Fitted) rate(known []string) *rated {
+	n := len(f.Truth)
+	classes, codes := dataset.Classes(slices.Concat(f.Truth, f.Predicted, known))
+	r := &rated{classes: classes, truth: codes[:n], predicted: codes[n : 2*n]}
+	if f.Decisions.Rows != n || f.Decisions.Cols == 0 {
+		return r
+	}
+	if f.Head.Kind.Shape() == model.Side {
+		r.scores = linalg.New[float64](n, 2)
+		for i := range n {
+			d := f.Decisions.Row(i)[0]
+			copy(r.scores.Row(i), []float64{-d, d})
+		}
+		return r
+	}
+	r.probabilities = f.Head.Probabilities(f.Decisions).Cols == len(classes)
+	if scores, err := f.scores(len(classes), codes[2*n:]); err == nil {
+		r.scores = scores
+	}
+	return r
+}
+
+func (f *Fitted) assessClasses(known, training []string, seed uint64) (*Assessment, error) {
+	r := f.rate(known)
+	confusion, err := metrics.NewConfusionMatrix(f.Truth, f.Predicted)
+	if err != nil {
+		return nil, err
+	}
+	a := &Assessment{Classes: countClasses(r.classes, training, f.Truth)}
+	if len(confusion.Classes) <= matrixClasses {
+		a.Confusion, a.PerClass = &Confusion{confusion.Classes, confusion.Counts}, confusion.PerClass()
+	}
+	if r.scores.Rows > 0 {
+		r.draw(a)
+	}
+	if f.folds == nil {
+		err = r.bound(a, confusion, seed)
+	}
+	return a, err
+}
+
+func countClasses(classes, training, heldOut []string) []ClassCount {
+	count := func(labels []string) map[string]int {
+		of := make(map[string]int)
+		for _, l := range labels {
+			of[l]++
+		}
+		return of
+	}
+	in, out := count(training), count(heldOut)
+	var list []ClassCount
+	for _, c := range classes[:min(len(classes), matrixClasses)] {
+		list = append(list, ClassCount{c, in[c], out[c]})
+	}
+	return list
+}
+
+// draw adds the curves: of two classes the second's.
+func (r *rated) draw(a *Assessment) {
+	first := 0
+	if len(r.classes) == 2 {
+		first, a.Positive = 1, r.classes[1]
+	}
+	if len(r.classes) > curveClasses {
+		return
+	}
+	for c := first; c < len(r.classes); c++ {
+		ranked, err := metrics.Rank(ofClass(r.truth, c), r.scores.Column(c))
+		if err != nil {
+			continue // held-out rows of the class, or of all others, are missing
+		}
+		roc, pr := ranked.ROC().Thin(curvePoints), ranked.PrecisionRecall().Thin(curvePoints)
+		one := ClassCurves{Class: r.classes[c], FPR: roc.X, TPR: roc.Y, Recall: pr.X, Precision: pr.Y}
+		one.AUC, _ = ranked.AUC(nil)
+		one.AP, _ = ranked.AveragePrecision(nil)
+		a.Curves = append(a.Curves, one)
+	}
+	if r.probabilities && len(r.classes) == 2 {
+		r.calibrate(a)
+	}
+}
+
+// calibrate adds what probabilities of the second class show.
+func (r *rated) calibrate(a *Assessment) {
+	positive, p := ofClass(r.truth, 1), r.scores.Column(1)
+	quantile, err1 := metrics.CalibrationQuantile(positive, p, binsOfCurve)
+	uniform, err2 := metrics.CalibrationUniform(positive, p, binsOfCurve)
+	var thresholds []float64
+	for i := 1; i < 100; i++ {
+		thresholds = append(thresholds, float64(i)/100)
+	}
+	benefit, err3 := metrics.DecisionCurve(positive, p, thresholds)
+	if err1 != nil || err2 != nil || err3 != nil {
+		return // they are no probabilities
+	}
+	a.Calibration = &Calibration{binsAs(quantile), binsAs(uniform)}
+	for _, b := range benefit {
+		a.Benefit = append(a.Benefit, Benefit(b))
+	}
+}
+
+func binsAs(list []metrics.Bin) []CalibrationBin {
+	out := make([]CalibrationBin, len(list))
+	for i, b := range list {
+		out[i] = CalibrationBin(b)
+	}
+	return out
+}
+
+// assessNumbers describes the residuals of a regression.
+func (f *Fitted) assessNumbers(seed uint64) (*Assessment, error) {
+	truth, err := numbers(f.Truth)
+	if err != nil {
+		return nil, err
+	}
+	predicted := f.Decisions.Column(0)
+	a := &Assessment{Bins: residualBinsOf(truth, predicted)}
+	if a.Residuals, err = metrics.NewResiduals(truth, predicted); err != nil {
+		return nil, err
+	}
+	if f.folds == nil {
+		err = boundNumbers(a, truth, predicted, seed)
+	}
+	return a, err
+}
+
+// residualBinsOf divides rows by their predictions into bins of equally many rows.
+func residualBinsOf(truth, predicted []float64) []ResidualBin {
+	order := make([]int, len(truth))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(predicted[a], predicted[b]) })
+	bins := min(residualBins, max(1, len(order)/10))
+	out := make([]ResidualBin, bins)
+	for k := range out {
+		rows := order[k*len(order)/bins : (k+1)*len(order)/bins]
+		b, n := ResidualBin{Rows: len(rows)}, float64(len(rows))
+		for _, i := range rows {
+			b.Predicted, b.Mean = b.Predicted+predicted[i]/n, b.Mean+(truth[i]-predicted[i])/n
+		}
+		for _, i := range rows {
+			e := truth[i] - predicted[i] - b.Mean
+			b.Deviation += e * e / n
+		}
+		b.Deviation = math.Sqrt(b.Deviation)
+		out[k] = b
+	}
+	return out
+}

@@ -1,0 +1,161 @@
+package learner
+
+import (
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/learn/metrics"
+)
+
+// ClassIntervals holds the 95 % bootstrap intervals of a class's figures; nil where a figure has
+// none.
+type ClassIntervals struct {
+	Class       string            `json:"class"`
+	Precision   *metrics.Interval `json:"precision"`
+	Recall      *metrics.Interval `json:"recall"`
+	Specificity *metrics.Interval `json:"specificity"`
+	F1          *metrics.Interval `json:"f1"`
+}
+
+// classMetrics are the metrics that come from a confusion matrix, in the order of the bootstrap.
+var classMetrics = [...]string{"accuracy", "balanced_accuracy", "f1_micro", "f1_macro"}
+
+// figuresOfClass are the figures that a class has.
+const figuresOfClass = 4
+
+// bound adds the intervals of classes' figures: the rows of each true class are drawn among
+// themselves.
+func (r *rated) bound(a *Assessment, confusion *metrics.ConfusionMatrix, seed uint64) error {
+	if len(r.truth)*len(r.classes) > intervalEffort {
+		return nil
+	}
+	areas := r.areas()
+	names := append(classMetrics[:], areas.names...)
+	perClass := len(names)
+	got, err := metrics.Bootstrap(r.truth, seed, perClass+figuresOfClass*len(r.classes), func(times []int, v []float64) {
+		c := metrics.Count(r.classes, r.truth, r.predicted, times)
+		v[0], v[1], v[2], v[3] = c.Accuracy(), c.BalancedAccuracy(), c.F1Micro(), c.F1Macro()
+		for i, area := range areas.of {
+			v[len(classMetrics)+i] = orNaN(area(times))
+		}
+		for i, one := range c.PerClass() {
+			for k, value := range []*float64{one.Precision, one.Recall, one.Specificity, one.F1} {
+				v[perClass+figuresOfClass*i+k] = orMissing(value)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	a.Intervals = named(names, got)
+	for i, class := range r.classes {
+		if a.PerClass != nil && slices.Contains(confusion.Classes, class) {
+			at := got[perClass+figuresOfClass*i:]
+			a.ClassIntervals = append(a.ClassIntervals, ClassIntervals{class, at[0], at[1], at[2], at[3]})
+		}
+	}
+	return nil
+}
+
+// areas are the metrics that come from scores.
+type areas struct {
+	names []string
+	of    []func(times []int) (float64, bool)
+}
+
+// areas lists the metrics of the rows' scores that have a value.
+func (r *rated) areas() (list areas) {
+	add := func(name string, f func(times []int) (float64, bool)) {
+		list.names, list.of = append(list.names, name), append(list.of, f)
+	}
+	if r.scores.Rows == 0 {
+		return list
+	}
+	if pairs, err := metrics.RankPairs(r.truth, r.scores); err == nil {
+		add("auc", pairs.AUC)
+	}
+	if len(r.classes) == 2 {
+		if ranked, err := metrics.Rank(ofClass(r.truth, 1), r.scores.Column(1)); err == nil {
+			add("average_precision", ranked.AveragePrecision)
+		}
+	}
+	if r.probabilities {
+		add("brier", r.brier())
+	}
+	return list
+}
+
+// brier returns the Brier score of rows that count several times.
+func (r *rated) brier() func(times []int) (float64, bool) {
+	errors := make([]float64, len(r.truth))
+	for i := range errors {
+		v, err := metrics.Brier(r.truth[i:i+1], r.scores.Panel(i, i+1))
+		if err != nil {
+			v = math.NaN()
+		}
+		errors[i] = v
+	}
+	return func(times []int) (float64, bool) {
+		sum, n := 0.0, 0
+		for i, t := range times {
+			sum, n = sum+float64(t)*errors[i], n+t
+		}
+		return sum / float64(n), sum == sum
+	}
+}
+
+// boundNumbers adds the intervals of a regression's figures.
+func boundNumbers(a *Assessment, truth, predicted []float64, seed uint64) error {
+	n := len(truth)
+	if n > intervalEffort {
+		return nil
+	}
+	got, err := metrics.Bootstrap(make([]int, n), seed, 3, func(times []int, v []float64) {
+		v[0], v[1], v[2] = numberFigures(truth, predicted, times)
+	})
+	a.Intervals = named([]string{"rmse", "mae", "r2"}, got)
+	return err
+}
+
+// numberFigures returns rmse, mae and r2 of rows that count several times.
+func numberFigures(truth, predicted []float64, times []int) (rmse, mae, r2 float64) {
+	var mean, squares, sizes, total float64
+	n := float64(len(truth))
+	for i, t := range times {
+		mean += float64(t) * truth[i] / n
+	}
+	for i, t := range times {
+		e, d := truth[i]-predicted[i], truth[i]-mean
+		squares, sizes, total = squares+float64(t)*e*e, sizes+float64(t)*math.Abs(e), total+float64(t)*d*d
+	}
+	r2 = math.NaN()
+	if total > 0 {
+		r2 = 1 - squares/total
+	}
+	return math.Sqrt(squares / n), sizes / n, r2
+}
+
+// named gives intervals their names; a figure without an interval is left out.
+func named(names []string, got []*metrics.Interval) map[string]*metrics.Interval {
+	all := make(map[string]*metrics.Interval)
+	for i, name := range names {
+		if got != nil && got[i] != nil {
+			all[name] = got[i]
+		}
+	}
+	return all
+}
+
+func orNaN(v float64, ok bool) float64 {
+	if !ok {
+		return math.NaN()
+	}
+	return v
+}
+
+func orMissing(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}

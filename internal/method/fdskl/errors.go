@@ -1,0 +1,124 @@
+package fdskl
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/psi"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// errorGroups describes the entries: the held-out rows that a party has judged, by class and
+// predicted class, its labels of training rows, and its tally of these.
+func errorGroups() []secagg.Group {
+	return []secagg.Group{{Entries: 4, Bound: psi.MaxIDs}, {Entries: 1, Bound: psi.MaxIDs}, {Entries: 1, Bound: 1<<32 - 1}}
+}
+
+// errors is a party's machine of the sum.
+func (p *party) errors(setup method.Setup) (*method.Run, error) {
+	v := sums.Vector{make([]int64, 4), {0}, {0}}
+	if p.solver != nil {
+		counts, err := p.judged()
+		if err != nil {
+			return nil, fault.BadInput(err)
+		}
+		v = sums.Vector{counts, {int64(len(p.Spread().Training))}, {int64(p.Tally())}}
+	}
+	return sums.Client(setup, v, func() {})
+}
+
+// judged counts the held-out rows that this worker has judged: for each class those that are
+// predicted to be of the first class, and to be of the second.
+func (p *party) judged() ([]int64, error) {
+	s := p.solver.(*partner)
+	got, err := s.Learn(nil)
+	if err != nil {
+		return nil, err
+	}
+	counts, second := make([]int64, 4), s.out.Classes[1]
+	truth := linalg.At(p.Set.Labels, s.own.HeldOut[:s.judged])
+	for i, predicted := range s.out.Predict(got.Decisions) {
+		at := 0
+		if truth[i] == second {
+			at += 2
+		}
+		if predicted == second {
+			at++
+		}
+		counts[at]++
+	}
+	return counts, nil
+}
+
+// verdict holds the sums over all active workers.
+type verdict struct {
+	counts [4]int64 // held-out rows by class and predicted class
+	labels int64    // of training rows
+	single bool     // each training row has one label
+}
+
+// takeSums takes the sums over at the coordinator.
+func (s *server) takeSums(sum [][]int64) error {
+	train, test, err := s.sizes()
+	if err != nil {
+		return err
+	}
+	v := verdict{counts: [4]int64(sum[0]), labels: sum[1][0], single: uint32(sum[2][0]) == 0 && sum[1][0] == int64(train)}
+	if v.judged() > test || v.labels > int64(train*len(s.Job.Active())) {
+		return fmt.Errorf("fdskl: the active workers say that they have judged %d of %d held-out rows, and have %d labels of %d training rows", v.judged(), test, v.labels, train)
+	}
+	s.verdict = &v
+	return nil
+}
+
+func (v *verdict) judged() int {
+	n := int64(0)
+	for _, count := range v.counts {
+		n += count
+	}
+	return int(n)
+}
+
+// report completes a result with the figures and the warnings.
+func (v *verdict) report(r *method.Result) error {
+	var err error
+	r.Metrics, err = v.metrics()
+	r.Warnings = append(r.Warnings, v.warnings(r.Training, r.HeldOut)...)
+	return err
+}
+
+// metrics returns the figures that follow from counts: no AUC, for which decisions of several
+// workers would have to be compared.
+func (v *verdict) metrics() (learner.Metrics, error) {
+	if v.judged() == 0 {
+		return learner.Metrics{}, nil
+	}
+	var truth, predicted []int
+	for at, count := range v.counts {
+		for range count {
+			truth, predicted = append(truth, at/2), append(predicted, at%2)
+		}
+	}
+	m, err := metrics.NewConfusionMatrix(truth, predicted)
+	if err != nil {
+		return nil, err
+	}
+	return learner.Metrics{"accuracy": m.Accuracy(), "f1_micro": m.F1Micro(), "f1_macro": m.F1Macro()}, nil
+}
+
+// warnings say which rows have no label, or more than one.
+func (v *verdict) warnings(train, test int) []string {
+	var list []string
+	if !v.single {
+		list = append(list, fmt.Sprintf("%d training rows have %d labels, and not one each. A row without a label teaches nothing; a row with two counts twice, and nothing tells whether they agree.", train, v.labels))
+	}
+	if n := v.judged(); n < test {
+		list = append(list, fmt.Sprintf("%d of %d held-out rows have no label, and the figures are without them.", test-n, test))
+	}
+	return list
+}

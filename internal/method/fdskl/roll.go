@@ -1,0 +1,111 @@
+package fdskl
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/psi"
+)
+
+// roll holds what the active workers tell each other, and nobody else, about spread labels.
+type roll struct {
+	counts  []int    // labels of training rows at each active worker
+	classes []string // of all labels, in the order of package dataset
+}
+
+// weight returns the weight of a label at the active worker with this index. Each worker makes
+// as many iterations as any other; by their weights all labels pull alike.
+func (r roll) weight(index int) float64 {
+	all := 0
+	for _, n := range r.counts {
+		all += n
+	}
+	return float64(r.counts[index]*len(r.counts)) / float64(all)
+}
+
+// caller is an active worker's machine of the roll.
+func (p *party) caller(setup method.Setup) (*method.Run, error) {
+	own := p.Spread()
+	classes, _ := dataset.Classes(linalg.At(p.Set.Labels, slices.Concat(own.Training, own.HeldOut)))
+	if len(classes) > 2 {
+		return nil, ownLabels(fmt.Errorf("its labels have %d classes, and spread labels have two; let the job merge them (classes), or let one party be active", len(classes)))
+	}
+	if len(own.Training) == 0 {
+		return nil, ownLabels(errors.New("it has no label of any training row that all parties have; let fewer parties be active"))
+	}
+	return sums.Declarer(setup, entry{len(own.Training), classes}.encode(), func(statements [][]byte) error {
+		var err error
+		p.roll, err = readRoll(p.Job.Active(), statements, len(p.Set.Labels))
+		return err
+	})
+}
+
+// ownLabels is a fault of a party's own labels, of which others are told no more than that.
+func ownLabels(err error) error {
+	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its labels do not suit the job; its own log says why"}
+}
+
+// entry is one active worker's part of the roll.
+type entry struct {
+	count   int // of training rows
+	classes []string
+}
+
+// entryBytes is the length of every entry: it must not tell how many classes a worker has, or
+// how long their names are.
+const entryBytes = 4 + 4 + 2*(4+method.MaxLabelBytes)
+
+func (e entry) encode() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(e.count))
+	w.Strings(e.classes)
+	return append(w.Bytes(), make([]byte, entryBytes-len(w.Bytes()))...)
+}
+
+// decodeEntry reads the entry of a worker that has this many rows.
+func decodeEntry(b []byte, rows int) (entry, error) {
+	r := wire.NewReader(b)
+	e := entry{count: int(r.Uint32()), classes: r.Strings(2, method.MaxLabelBytes)}
+	switch padding := r.Rest(); {
+	case r.Err() != nil:
+	case len(b) != entryBytes || !bytes.Equal(padding, make([]byte, len(padding))):
+		r.Fail(fmt.Errorf("an entry of %d bytes, or what fills it up is not zero", len(b)))
+	case e.count < 1 || e.count > min(rows, psi.MaxIDs) || len(e.classes) == 0 || slices.Contains(e.classes, ""):
+		r.Fail(fmt.Errorf("%d labels of %d classes", e.count, len(e.classes)))
+	case len(e.classes) == 2 && e.classes[0] == e.classes[1]:
+		r.Fail(errors.New("one class twice"))
+	}
+	return e, r.Close("fdskl: roll of labels")
+}
+
+// errClasses reports that the active workers' labels are not of two classes. The classes stand
+// in the parties' own logs.
+const errClasses = "the active parties' labels are not of two classes in one spelling; their own logs list the classes"
+
+// readRoll reads the entries of the active workers, of whom each has this many rows.
+func readRoll(active []string, statements [][]byte, rows int) (roll, error) {
+	var r roll
+	var all []string
+	_, err := sums.Statements(active, statements, func(b []byte) error {
+		e, err := decodeEntry(b, rows)
+		r.counts, all = append(r.counts, e.count), append(all, e.classes...)
+		return err
+	})
+	if err != nil {
+		return roll{}, err
+	}
+	r.classes, _ = dataset.Classes(all)
+	if err := dataset.CheckSpelling(r.classes); err != nil || len(r.classes) != 2 {
+		return roll{}, &fault.Error{Code: fault.CodeBadInput, Public: errClasses,
+			Err: fmt.Errorf("the labels of %d active parties have the classes %q, and spread labels have two, which all write alike; correct the tables, or let the job merge classes", len(active), r.classes)}
+	}
+	return r, nil
+}

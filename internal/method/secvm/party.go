@@ -1,0 +1,97 @@
+package secvm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// Party is a device in the sums of a crowd: one labelled record, and the weights that the
+// device was told last.
+type Party struct {
+	Summed
+	record secvm.Record
+	device *secvm.Device // once it has drawn its role
+	model  LinearModel
+}
+
+// Party implements [method.Federated]: it takes one person's record, and refuses a greedy
+// model as any device does.
+func (Crowd) Party(c method.Case, _ string, t method.Table) (method.Party, error) {
+	s, err := summedOf(c)
+	if err != nil {
+		return nil, err
+	}
+	limits := secvm.Limits{Cohort: c.Limits.Floors.Cohort}.OrDefaults()
+	if err := limits.Check(s.Params); err != nil {
+		return nil, fault.Forbidden(err)
+	}
+	classes := [2]string(KeysOf(c.Job).Classes)
+	record, err := recordOf(s.Params, classes, t)
+	return &Party{Summed: s, record: record, model: LinearModel{Params: s.Params, Classes: classes}}, err
+}
+
+// Draw draws the device's role, and what it adds of a record of more units than packages.
+func (p *Party) Draw(secret func(label string) [32]byte) (err error) {
+	seeds := drawn(secret)
+	p.record.Vector = p.record.Vector.Sample(p.Params.Room(), seeds.Random())
+	p.device, err = secvm.NewDevice(p.Params, p.record, seeds.Cast(p.Job.Data.Test.Fraction))
+	return err
+}
+
+// recordOf makes a record of a device's table.
+func recordOf(p secvm.Params, classes [2]string, t method.Table) (secvm.Record, error) {
+	switch {
+	case t.Set == nil:
+		return secvm.Record{}, errors.New("secvm: a device brings a record, and these are ratings; give a table with one row")
+	case t.Set.X.Rows() != 1:
+		return secvm.Record{}, fmt.Errorf("%s has %d rows; a device brings the record of one person", t.Set.Name, t.Set.X.Rows())
+	case t.Set.Labels == nil:
+		return secvm.Record{}, fmt.Errorf("%s has no labels; name their column", t.Set.Name)
+	}
+	names := Features(t.Set.X, 0)
+	if err := p.CheckNames(names); err != nil {
+		return secvm.Record{}, fmt.Errorf("%s: %w", t.Set.Name, err)
+	}
+	r := secvm.Record{Vector: p.Vector(names), Label: -1}
+	switch label := t.Set.Labels[0]; label {
+	case classes[0]:
+	case classes[1]:
+		r.Label = 1
+	default:
+		return secvm.Record{}, fmt.Errorf("%s: label %q; the classes are %q and %q", t.Set.Name, label, classes[0], classes[1])
+	}
+	return r, nil
+}
+
+// Known implements [method.Member]: every window follows from its own announcement.
+func (*Party) Known() method.Known { return nil }
+
+// Machine implements [method.Member]: it adds what the device has to say to the announced
+// weights.
+func (p *Party) Machine(_ string, s method.Setup) (*method.Run, error) {
+	w, err := p.told(s.Announced)
+	if err != nil {
+		return nil, err
+	}
+	summand, err := p.device.Summand(w)
+	if err != nil {
+		return nil, err
+	}
+	return sums.Client(s, summand, func() { p.model.Weights = w.Values() })
+}
+
+// WriteModel implements [method.Model]: after the last window the device has been told the
+// model.
+func (p *Party) WriteModel(w io.Writer) error {
+	_, err := w.Write(p.model.Encode())
+	return err
+}
+
+// Private implements [method.Model]: every device is told the model.
+func (*Party) Private() bool { return false }

@@ -1,0 +1,157 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Brier returns the mean squared error of probabilities, rows x classes, against the classes of
+// the rows, as scikit-learn's brier_score_loss: of two classes of the probability of the second,
+// between 0 and 1; of more the sum over the classes, between 0 and 2.
+func Brier(truth []int, probabilities linalg.Matrix[float64]) (float64, error) {
+	if err := sameRows(len(truth), probabilities.Rows); err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for i, class := range truth {
+		row := probabilities.Row(i)
+		if class < 0 || class >= len(row) {
+			return 0, fmt.Errorf("metrics: row %d is of class %d, but there are probabilities of %d classes", i, class, len(row))
+		}
+		for c, p := range row {
+			if err := checkProbability(i, p); err != nil {
+				return 0, err
+			}
+			sum += squaredError(p, c == class)
+		}
+	}
+	if probabilities.Cols == 2 { // both errors are the same
+		sum /= 2
+	}
+	return sum / float64(len(truth)), nil
+}
+
+func squaredError(p float64, is bool) float64 {
+	if is {
+		return (1 - p) * (1 - p)
+	}
+	return p * p
+}
+
+func checkProbability(row int, p float64) error {
+	if !(p >= 0 && p <= 1) {
+		return fmt.Errorf("metrics: the probability of row %d is %v; it must lie between 0 and 1", row, p)
+	}
+	return nil
+}
+
+// Bin holds rows with similar probabilities: their number, the mean probability that they were
+// given, and the share of them that is positive.
+type Bin struct {
+	Rows            int
+	Predicted, True float64
+}
+
+// CalibrationUniform returns the bins of a calibration curve, all equally wide, as scikit-learn's
+// calibration_curve with strategy "uniform". Bins without a row are left out.
+func CalibrationUniform(positive []bool, probabilities []float64, bins int) ([]Bin, error) {
+	inner := make([]float64, max(0, bins-1))
+	for i := range inner {
+		inner[i] = float64(i+1) * (1 / float64(bins)) // as numpy.linspace
+	}
+	return calibrate(positive, probabilities, bins, inner)
+}
+
+// CalibrationQuantile returns the bins of a calibration curve, with equally many rows in each
+// up to ties, as scikit-learn's calibration_curve with strategy "quantile".
+func CalibrationQuantile(positive []bool, probabilities []float64, bins int) ([]Bin, error) {
+	sorted := slices.Sorted(slices.Values(probabilities))
+	inner := make([]float64, max(0, bins-1))
+	for i := range inner {
+		if len(sorted) > 0 {
+			inner[i] = Quantile(sorted, float64(i+1)*(1/float64(bins)))
+		}
+	}
+	return calibrate(positive, probabilities, bins, inner)
+}
+
+// calibrate puts each row into the bin below the first border that is not lower.
+func calibrate(positive []bool, probabilities []float64, bins int, inner []float64) ([]Bin, error) {
+	if err := sameRows(len(positive), len(probabilities)); err != nil {
+		return nil, err
+	}
+	if bins < 1 {
+		return nil, fmt.Errorf("metrics: a calibration curve of %d bins; ask for at least one", bins)
+	}
+	all := make([]Bin, bins)
+	for i, p := range probabilities {
+		if err := checkProbability(i, p); err != nil {
+			return nil, err
+		}
+		at, _ := slices.BinarySearch(inner, p)
+		all[at].Rows++
+		all[at].Predicted += p
+		if positive[i] {
+			all[at].True++
+		}
+	}
+	return means(all), nil
+}
+
+// means divides sums by the rows of each bin.
+func means(sums []Bin) []Bin {
+	var out []Bin
+	for _, b := range sums {
+		if n := float64(b.Rows); n > 0 {
+			out = append(out, Bin{b.Rows, b.Predicted / n, b.True / n})
+		}
+	}
+	return out
+}
+
+// NetBenefit holds a point of a decision curve.
+type NetBenefit struct{ Threshold, Model, All float64 }
+
+// DecisionCurve returns the net benefit of treating all rows whose probability reaches a
+// threshold, and of treating all rows; to treat nobody has none, 0. Net benefit is
+// TP/n - FP/n t/(1-t) (A. Vickers, E. Elkin, Decision curve analysis, Medical Decision Making
+// 26, 2006). Thresholds lie between 0 and 1, both excluded.
+func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetBenefit, error) {
+	if err := sameRows(len(positive), len(probabilities)); err != nil {
+		return nil, err
+	}
+	for i, p := range probabilities {
+		if err := checkProbability(i, p); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]NetBenefit, len(thresholds))
+	for k, t := range thresholds {
+		if !(t > 0 && t < 1) {
+			return nil, errors.New("metrics: a threshold of a decision curve lies between 0 and 1, both excluded")
+		}
+		benefit := func(lowest float64) float64 {
+			right, wrong := reached(positive, probabilities, lowest)
+			return (float64(right) - float64(wrong)*t/(1-t)) / float64(len(positive))
+		}
+		out[k] = NetBenefit{t, benefit(t), benefit(0)}
+	}
+	return out, nil
+}
+
+// reached counts the positive and the negative rows whose probability reaches a threshold.
+func reached(positive []bool, probabilities []float64, threshold float64) (right, wrong int) {
+	for i, p := range probabilities {
+		switch {
+		case p < threshold:
+		case positive[i]:
+			right++
+		default:
+			wrong++
+		}
+	}
+	return right, wrong
+}

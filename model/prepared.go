@@ -1,0 +1,71 @@
+package model
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+)
+
+// preparedMagic begins a file in which a preparation stands before the model: the model takes
+// rows as the preparation makes them of a table.
+const preparedMagic = "MERCERP1"
+
+// maxPreparation bounds a preparation, in bytes.
+const maxPreparation = 1 << 26
+
+// EncodePrepared writes a preparation of dataset/prepare and behind it a model, which encode
+// writes. Without a preparation it writes the model alone.
+func EncodePrepared(w io.Writer, preparation []byte, encode func(io.Writer) error) error {
+	if preparation == nil {
+		return encode(w)
+	}
+	var head wire.Writer
+	head.Fixed([]byte(preparedMagic))
+	head.Bytes32(preparation)
+	sum := sha256.Sum256(preparation)
+	head.Fixed(sum[:])
+	if _, err := w.Write(head.Bytes()); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	return encode(w)
+}
+
+// CutPrepared reads the preparation that stands before a model, nil where none does. The model
+// is what b gives from there on. A damaged preparation gives an error of [ErrFormat].
+func CutPrepared(b *bufio.Reader) ([]byte, error) {
+	if head, _ := b.Peek(len(preparedMagic)); string(head) != preparedMagic { // a file too short for it is for Open to judge
+		return nil, nil
+	}
+	var head [len(preparedMagic) + 4]byte
+	if _, err := io.ReadFull(b, head[:]); err != nil {
+		return nil, cut(err)
+	}
+	n := wire.NewReader(head[len(preparedMagic):]).Uint32()
+	if n == 0 || n > maxPreparation {
+		return nil, formatError("a preparation of %d bytes, 1 to %d are allowed", n, maxPreparation)
+	}
+	content := make([]byte, n)
+	var sum [sha256.Size]byte
+	if _, err := io.ReadFull(b, content); err != nil {
+		return nil, cut(err)
+	}
+	if _, err := io.ReadFull(b, sum[:]); err != nil {
+		return nil, cut(err)
+	}
+	if sha256.Sum256(content) != sum {
+		return nil, formatError("the preparation is damaged; copy the file again")
+	}
+	return content, nil
+}
+
+// cut explains a file that ends too soon.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return formatError("the file ends within the preparation; copy it again")
+	}
+	return fmt.Errorf("model: %w", err)
+}

@@ -1,0 +1,92 @@
+package report
+
+import "fmt"
+
+// Table is texts in rows under a header, the first of a row being its name.
+type Table struct {
+	Title  string
+	Header []string
+	Rows   [][]string
+}
+
+// validate refuses ragged rows.
+func (t *Table) validate() error {
+	for i, r := range t.Rows {
+		if len(r) != len(t.Header) {
+			return fmt.Errorf("report: row %d of table %q has %d texts for %d columns", i+1, t.Title, len(r), len(t.Header))
+		}
+	}
+	return nil
+}
+
+// Matrix is a confusion matrix: Counts[i][j] rows of class i were predicted as class j.
+type Matrix struct {
+	Classes []string
+	Counts  [][]int
+}
+
+// validate refuses a matrix that is no square.
+func (m *Matrix) validate() error {
+	square := len(m.Counts) == len(m.Classes)
+	for _, row := range m.Counts {
+		square = square && len(row) == len(m.Classes)
+	}
+	if !square {
+		return fmt.Errorf("report: a confusion matrix of %d classes is no square", len(m.Classes))
+	}
+	return nil
+}
+
+// grid is a table whose cells know their columns, which narrow screens show beside them.
+type grid struct {
+	Header []string
+	Rows   []gridRow
+}
+
+// Many reports whether a narrow screen has no room for the columns side by side.
+func (g grid) Many() bool { return len(g.Header) > 4 }
+
+type gridRow struct {
+	Class string
+	Cells []gridCell
+}
+
+type gridCell struct{ Label, Text string }
+
+// gridOf labels the cells of a table; classes, of its rows, may be nil.
+func gridOf(header []string, rows [][]string, classes []string) grid {
+	g := grid{Header: header}
+	for i, texts := range rows {
+		row := gridRow{}
+		if classes != nil {
+			row.Class = classes[i]
+		}
+		for k, text := range texts {
+			row.Cells = append(row.Cells, gridCell{header[k], text})
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+// shade is a cell of a drawn confusion matrix.
+type shade struct {
+	Count   int
+	Percent float64 // of the class's rows
+	Right   bool
+}
+
+// shades returns the cells with the share of each in its row.
+func (m *Matrix) shades() [][]shade {
+	out := make([][]shade, len(m.Counts))
+	for i, row := range m.Counts {
+		sum := 0
+		for _, n := range row {
+			sum += n
+		}
+		for j, n := range row {
+			out[i] = append(out[i], shade{n, round1(60 * share(float64(n), float64(sum))), i == j})
+		}
+	}
+	return out
+}
