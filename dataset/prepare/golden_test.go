@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// golden is what scikit-learn's Pipeline makes of a table; see testdata/pipeline.py.
+// golden holds what scikit-learn's Pipeline makes of a table; see testdata/pipeline.py.
 type golden struct {
 	Fills     map[string]any        `json:"fills"`
 	Scales    map[string][2]float64 `json:"scales"` // mean and deviation, by column

@@ -219,7 +219,9 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 	}
 	v, err := r.parse(j, word)
 	if err == nil && c.Type == Number && f.theirs.Times != 0 {
-		v *= f.theirs.Times
+		if v *= f.theirs.Times; !isFinite(v) {
+			err = fmt.Errorf("is too large when it is multiplied by %g; correct the cell, or times: in the catalogue", f.theirs.Times)
+		}
 	}
 	if err == nil && (c.Type == Number || c.Type == Date) {
 		v, err = c.within(v)
@@ -303,7 +305,11 @@ func (r *reader) addID(row dataset.Record) error {
 			return fmt.Errorf("column %s of the ids is empty; fill the cell or drop the row", dataset.Quote(r.ID.Columns[i]))
 		}
 	}
-	id := strings.Clone(r.ID.id(r.id))
+	id, at, err := r.ID.id(r.id)
+	if err != nil {
+		return fmt.Errorf("column %s of the ids %w", dataset.Quote(r.ID.Columns[at]), err)
+	}
+	id = strings.Clone(id) // the field would keep its whole line in memory
 	if first, taken := r.firstID[id]; taken {
 		return fmt.Errorf("the id stands in line %d already; keep one of the two rows", first)
 	}
