@@ -28,6 +28,11 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 	if err != nil {
 		return nil, t.refuse(1, err)
 	}
+	if some, can := from.(dataset.Chooser); can {
+		if err := some.Choose(r.needed()); err != nil {
+			return nil, t.refuse(0, err)
+		}
+	}
 	for {
 		row, err := from.Next()
 		if errors.Is(err, io.EOF) {
@@ -122,6 +127,18 @@ func (t Table) reader(columns []string) (*reader, error) {
 	}
 	r.begin()
 	return r, nil
+}
+
+// needed lists the places of the columns that are read.
+func (r *reader) needed() []int {
+	places := slices.Clone(r.ids)
+	for _, f := range r.features {
+		places = append(places, f.at)
+	}
+	if r.label.at >= 0 {
+		places = append(places, r.label.at)
+	}
+	return places
 }
 
 func (r *reader) begin() {
