@@ -43,6 +43,20 @@ type clock struct {
 
 // parseDate reads a day by a format of strptime.
 func parseDate(word, format string) (time.Time, error) {
+	t, ok := readDate(word, format)
+	if !ok {
+		return t, fmt.Errorf("is no date as %s; correct the cell or the format", format)
+	}
+	return t, nil
+}
+
+// IsDate reports whether a text is a date of a format of strptime.
+func IsDate(word, format string) bool {
+	_, ok := readDate(word, format)
+	return ok
+}
+
+func readDate(word, format string) (time.Time, bool) {
 	c := clock{rest: word, year: 1900, month: 1, day: 1, halfDay: -1}
 	for i := 0; i < len(format); i++ {
 		fits := false
@@ -53,17 +67,11 @@ func parseDate(word, format string) (time.Time, error) {
 			c.rest, fits = strings.CutPrefix(c.rest, format[i:i+1])
 		}
 		if !fits {
-			return time.Time{}, errNoDate(format)
+			return time.Time{}, false
 		}
 	}
-	if t, ok := c.time(); ok && c.rest == "" {
-		return t, nil
-	}
-	return time.Time{}, errNoDate(format)
-}
-
-func errNoDate(format string) error {
-	return fmt.Errorf("is no date as %s; correct the cell or the format", format)
+	t, ok := c.time()
+	return t, ok && c.rest == ""
 }
 
 // take reads the part that a letter of the format stands for.

@@ -40,8 +40,11 @@ const (
 // preparing returns the steps of a job whose schema is fitted.
 func preparing(c method.Case) ([]method.Step, error) {
 	plan, err := prepare.NewPlan(c.Job.Data.Schema, c.Job.Data.Fitted())
-	if err != nil || !plan.Fits() {
+	if err != nil {
 		return nil, fault.BadInput(err)
+	}
+	if !plan.Fits() {
+		return nil, nil
 	}
 	var steps []method.Step
 	if n := len(c.Job.Data.Schema.Agrees()); n > 0 {
