@@ -8,9 +8,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mercer-fl/mercer/dataset/internal/parquet"
+	"github.com/mercer-fl/mercer/internal/base/civil"
 )
 
 // Chooser is implemented by [Records] that need not read all columns.
@@ -129,11 +129,11 @@ func textOf(c parquet.Column) (func([]byte) (string, error), error) {
 	switch {
 	case c.Logical == "DATE" && c.Kind == parquet.Int32:
 		return func(b []byte) (string, error) {
-			return day(int64(int32(binary.LittleEndian.Uint32(b)))*secondsOfDay, time.DateOnly)
+			return day(int64(int32(binary.LittleEndian.Uint32(b))))
 		}, nil
 	case c.Logical == "TIMESTAMP" && c.Kind == parquet.Int64 && c.Second > 0:
 		return func(b []byte) (string, error) {
-			return day(floorDiv(int64(binary.LittleEndian.Uint64(b)), int64(c.Second)), "2006-01-02T15:04:05")
+			return moment(floorDiv(int64(binary.LittleEndian.Uint64(b)), int64(c.Second)))
 		}, nil
 	}
 	cell, err := newParquetCell(c, true)
@@ -162,11 +162,19 @@ func floorDiv(a, b int64) int64 {
 	return a / b
 }
 
-// day writes a moment, unless its year has other than four digits.
-func day(seconds int64, layout string) (string, error) {
-	t := time.Unix(seconds, 0).UTC()
-	if t.Year() < 0 || t.Year() > 9999 {
+// day writes a day, unless its year has other than four digits.
+func day(days int64) (string, error) {
+	y, m, d := civil.Date(days)
+	if y < 0 || y > 9999 {
 		return "", errors.New("is a day outside the years 0 to 9999; correct the cell or drop the row")
 	}
-	return t.Format(layout), nil
+	return fmt.Sprintf("%04d-%02d-%02d", y, m, d), nil
+}
+
+// moment writes a second since 1970.
+func moment(seconds int64) (string, error) {
+	days := floorDiv(seconds, secondsOfDay)
+	word, err := day(days)
+	s := seconds - days*secondsOfDay
+	return fmt.Sprintf("%sT%02d:%02d:%02d", word, s/3600, s/60%60, s%60), err
 }

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/civil"
 )
 
 // isoDate is the format of days in job files.
@@ -41,8 +42,15 @@ type clock struct {
 	hour, minute, second, micro, halfDay int
 }
 
-// parseDate reads a day by a format of strptime.
-func parseDate(word, format string) (time.Time, error) {
+// moment is a day and the part of it that has passed.
+type moment struct {
+	year, month int
+	days        int64 // since 1970-01-01
+	passed      float64
+}
+
+// parseDate reads a moment by a format of strptime.
+func parseDate(word, format string) (moment, error) {
 	t, ok := readDate(word, format)
 	if !ok {
 		return t, fmt.Errorf("is no date as %s; correct the cell or the format", format)
@@ -56,7 +64,7 @@ func IsDate(word, format string) bool {
 	return ok
 }
 
-func readDate(word, format string) (time.Time, bool) {
+func readDate(word, format string) (moment, bool) {
 	c := clock{rest: word, year: 1900, month: 1, day: 1, halfDay: -1}
 	for i := 0; i < len(format); i++ {
 		fits := false
@@ -67,7 +75,7 @@ func readDate(word, format string) (time.Time, bool) {
 			c.rest, fits = strings.CutPrefix(c.rest, format[i:i+1])
 		}
 		if !fits {
-			return time.Time{}, false
+			return moment{}, false
 		}
 	}
 	t, ok := c.time()
@@ -124,13 +132,14 @@ func (c *clock) digits(into *int, least, most int) bool {
 	return n >= least
 }
 
+var months = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
+
 // named reads the English name of a month, of at most that many letters.
 func (c *clock) named(most int) bool {
-	for m := time.January; m <= time.December; m++ {
-		name := m.String()
+	for i, name := range months {
 		name = name[:min(most, len(name))]
 		if len(c.rest) >= len(name) && strings.EqualFold(c.rest[:len(name)], name) {
-			c.month, c.rest = int(m), c.rest[len(name):]
+			c.month, c.rest = i+1, c.rest[len(name):]
 			return true
 		}
 	}
@@ -149,16 +158,16 @@ func (c *clock) half() bool {
 }
 
 // time returns the moment, unless there is none such as the 30th of February.
-func (c *clock) time() (time.Time, bool) {
+func (c *clock) time() (moment, bool) {
 	if c.halfDay >= 0 {
 		if c.hour < 1 || c.hour > 12 {
-			return time.Time{}, false
+			return moment{}, false
 		}
 		c.hour = c.hour%12 + 12*c.halfDay
 	}
-	t := time.Date(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, 1000*c.micro, time.UTC)
-	same := t.Year() == c.year && int(t.Month()) == c.month && t.Day() == c.day && c.hour < 24 && c.minute < 60 && c.second < 60
-	return t, same
+	days, ok := civil.Days(c.year, c.month, c.day)
+	seconds := float64(3600*c.hour+60*c.minute+c.second) + float64(c.micro)/1e6
+	return moment{c.year, c.month, days, seconds / secondsOfDay}, ok && c.hour < 24 && c.minute < 60 && c.second < 60
 }
 
 const secondsOfDay = 24 * 60 * 60
@@ -171,13 +180,12 @@ func (c *Column) parseDate(word string) (float64, error) {
 	}
 	switch c.As {
 	case Month:
-		return float64(t.Month()), nil
+		return float64(t.month), nil
 	case Weekday:
-		return float64((t.Weekday() + 6) % 7), nil
+		return float64(civil.Weekday(t.days)), nil
 	case Days:
 		since, err := parseDate(c.Since, isoDate)
-		seconds := float64(t.Unix()-since.Unix()) + float64(t.Nanosecond())/1e9
-		return seconds / secondsOfDay, err
+		return float64(t.days-since.days) + t.passed, err
 	}
-	return float64(t.Year()), nil
+	return float64(t.year), nil
 }

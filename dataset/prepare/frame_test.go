@@ -177,8 +177,8 @@ func FuzzParseDate(f *testing.F) {
 	f.Add("1 September 68%", "%d %B %y%%")
 	f.Fuzz(func(t *testing.T, word, format string) {
 		moment, err := parseDate(word, format)
-		if err == nil && checkFormat(format) == nil && (moment.Year() < 0 || moment.Year() > 9999) {
-			t.Errorf("%q is in %d", word, moment.Year())
+		if err == nil && checkFormat(format) == nil && (moment.year < 0 || moment.year > 9999 || moment.passed < 0 || moment.passed >= 1) {
+			t.Errorf("%q is %v", word, moment)
 		}
 	})
 }

@@ -47,10 +47,10 @@ func (r *Rows) Choose(places []int) error {
 // Open opens a CSV text or a parquet file, in the form that its owner says; others are not
 // found. Asked are names of columns that may be the index which pandas adds.
 func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows, found bool, err error) {
-	path, err := l.Find(ref)
+	path, missing := l.Find(ref)
 	isParquet := hasSuffix(path, ".parquet")
-	if err != nil || !isParquet && !isText(path) {
-		return nil, false, nil // the reader of other formats says why
+	if missing != nil || !isParquet && !isText(path) {
+		return nil, false, nil // the reader of other formats tells the reason
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -245,10 +245,10 @@ func (p *pages) decodeDefined(e encoding, body []byte, n int) (values, error) {
 			nulls++
 		}
 	}
-	switch {
-	case nulls == 0:
+	switch nulls {
+	case 0:
 		return p.decode(e, body, n)
-	case nulls == n:
+	case n:
 		return &gaps{defined: p.defined}, nil
 	}
 	v, err := p.decode(e, body, n-nulls)
