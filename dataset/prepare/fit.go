@@ -167,3 +167,13 @@ func (c *Column) moments(s sums, fill float64) (mean, variance float64) {
 	share, _ := new(big.Rat).SetFrac(spread, new(big.Int).Lsh(new(big.Int).Mul(rows, rows), 2*fraction)).Float64()
 	return mean, float64(share*(high-low)) * (high - low)
 }
+
+// fromLimbs adds up limbs, each of which may be a sum over parties.
+func fromLimbs(limbs []int64) *big.Int {
+	x := new(big.Int)
+	for i := len(limbs) - 1; i >= 0; i-- {
+		x.Lsh(x, limbBits)
+		x.Add(x, big.NewInt(limbs[i]))
+	}
+	return x
+}

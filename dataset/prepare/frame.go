@@ -3,7 +3,6 @@ package prepare
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -171,11 +170,6 @@ func (f *Frame) numbers() *dataset.Dense {
 		copy(m.Row(i), f.row(i))
 	}
 	return dataset.NewDense(m)
-}
-
-// errWords refuses a column with as many words as rows.
-func errWords(c Column) error {
-	return fmt.Errorf("column %s has more than %d different words; a category has few: list its categories, or leave the column out of the schema", dataset.Quote(c.Name), maxWords)
 }
 
 // maxWords bounds the different words of a column whose categories are agreed.

@@ -249,13 +249,3 @@ func toLimbs(x *big.Int, dst []int64) {
 		rest.Rsh(rest, limbBits)
 	}
 }
-
-// fromLimbs adds up limbs, each of which may be a sum over parties.
-func fromLimbs(limbs []int64) *big.Int {
-	x := new(big.Int)
-	for i := len(limbs) - 1; i >= 0; i-- {
-		x.Lsh(x, limbBits)
-		x.Add(x, big.NewInt(limbs[i]))
-	}
-	return x
-}

@@ -351,3 +351,8 @@ func (r *reader) set() *dataset.Set {
 	}
 	return s
 }
+
+// errWords refuses a column with as many words as rows.
+func errWords(c Column) error {
+	return fmt.Errorf("column %s has more than %d different words; a category has few: list its categories, or leave the column out of the schema", dataset.Quote(c.Name), maxWords)
+}

@@ -47,17 +47,16 @@ func (r *Rows) Choose(places []int) error {
 // Open opens a CSV text or a parquet file, in the form that its owner says; others are not
 // found. Asked are names of columns that may be the index which pandas adds.
 func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows, found bool, err error) {
-	path, missing := l.Find(ref)
-	isParquet := hasSuffix(path, ".parquet")
-	if missing != nil || !isParquet && !isText(path) {
-		return nil, false, nil // the reader of other formats tells the reason
+	path := l.textual(ref)
+	if path == "" {
+		return nil, false, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, true, unreadable(path, err)
 	}
 	r = &Rows{Name: filepath.ToSlash(path), Closer: f}
-	if isParquet {
+	if hasSuffix(path, ".parquet") {
 		r.Records, err = openParquet(r.Name, f, asked)
 	} else {
 		r.Records, err = dataset.OpenCSV(r.Name, f, writtenAs(path, own))
@@ -66,6 +65,15 @@ func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows,
 		return nil, true, errors.Join(err, f.Close())
 	}
 	return r, true, nil
+}
+
+// textual returns the path of a CSV text or a parquet file, and "" for another source or none: its
+// reader tells the reason.
+func (l Library) textual(ref string) string {
+	if path, err := l.Find(ref); err == nil && (hasSuffix(path, ".parquet") || isText(path)) {
+		return path
+	}
+	return ""
 }
 
 func openParquet(name string, f *os.File, asked []string) (dataset.Records, error) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -196,4 +197,40 @@ func step(s float64) string {
 		return ""
 	}
 	return fmt.Sprintf(", in steps of %.6g", s)
+}
+
+// inform reads a table twice: as numbers, and cell by cell where its format has cells of text.
+func (a *app) inform(ref string, o infoOptions) (Result, error) {
+	own := o.own()
+	if err := own.Check(); err != nil {
+		return nil, usage("%w", err)
+	}
+	r := dataInfoResult{Name: ref, Classes: []infoClass{}}
+	headless := false
+	err := errMapped
+	if own.Empty() {
+		var set *dataset.Set
+		if set, err = a.library().Load(ref, o.columns); err == nil {
+			r, headless = describe(ref, set, o.values), set.Columns == nil
+		}
+	}
+	var none *dataset.ColumnError
+	if errors.As(err, &none) {
+		return nil, err
+	}
+	cells, cellErr := a.cells(ref, own, o.columns)
+	switch {
+	case cellErr != nil && !own.Empty():
+		return nil, cellErr
+	case cells == nil || headless || cells.Rows == 0 && cells.refusal(nil) == nil:
+		return r, o.withoutCells(ref, err)
+	}
+	r.add(cells, o)
+	if wrong := cells.refusal(err); wrong != nil && !a.json {
+		if !o.schema {
+			wrong = errors.Join(r.Print(terminal{a.stdout}), wrong)
+		}
+		return nil, wrong
+	}
+	return r, nil
 }

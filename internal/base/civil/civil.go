@@ -25,7 +25,7 @@ func count(year, month, day int) int64 {
 	return cycle*daysOfCycle + of*365 + of/4 - of/100 + int64(153*(month-3)+2)/5 + int64(day) - 719469
 }
 
-// Date returns the day that is so many days after 1970-01-01.
+// Date returns the day at a number of days after 1970-01-01.
 func Date(days int64) (year, month, day int) {
 	cycle := floor(days+719468, daysOfCycle)
 	n := days + 719468 - cycle*daysOfCycle

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/spell"
 )
 
 // formats are the forms of dates that are recognised, the likelier of two first.
@@ -184,4 +185,14 @@ func (c *cells) misfits(t prepare.Type) (list []Problem) {
 		list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s has %d more such cells", dataset.Quote(c.name), n)})
 	}
 	return list
+}
+
+// clash names two words that differ only by case, blanks or Unicode form.
+func clash(column string, words []string) []Problem {
+	one, other, found := spell.Clash(words)
+	if !found {
+		return nil
+	}
+	one, other = spell.Quote(one, other)
+	return []Problem{{Column: column, Text: fmt.Sprintf("column %s holds %s and %s, which differ only by case, blanks or Unicode form; map one by values in the catalogue", dataset.Quote(column), one, other)}}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
-	"github.com/mercer-fl/mercer/internal/base/spell"
 )
 
 // Text names a column of free text, and Empty one without any value; the other types are
@@ -171,14 +170,4 @@ func (t *reading) table() *Table {
 		out.Problems, out.More = out.Problems[:MaxProblems], n-MaxProblems
 	}
 	return out
-}
-
-// clash names two words that differ only by case, blanks or Unicode form.
-func clash(column string, words []string) []Problem {
-	one, other, found := spell.Clash(words)
-	if !found {
-		return nil
-	}
-	one, other = spell.Quote(one, other)
-	return []Problem{{Column: column, Text: fmt.Sprintf("column %s holds %s and %s, which differ only by case, blanks or Unicode form; map one by values in the catalogue", dataset.Quote(column), one, other)}}
 }

@@ -97,7 +97,6 @@ type fitter struct {
 	plan   *prepare.Plan
 	agreed [][]string
 	sum    []int64 // at the leader from the step preparation on, at the others from the next one
-	made   *prepare.Preparation
 }
 
 // begin applies a preparation that the job decides alone, and plans one that is fitted.
