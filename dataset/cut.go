@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mercer-fl/mercer/internal/base/civil"
 )
 
 // Bound is a place to cut rows at: a number, or a time.
@@ -38,24 +40,10 @@ func instant(text string) (string, bool) {
 		}
 	}
 	part := func(at int) int { return int(full[at]-'0')*10 + int(full[at+1]-'0') }
-	month, day := part(5), part(8)
-	if month < 1 || month > 12 || day < 1 || day > daysOf(100*part(0)+part(2), month) {
+	if _, is := civil.Days(100*part(0)+part(2), part(5), part(8)); !is {
 		return "", false
 	}
 	return full, part(11) < 24 && part(14) < 60 && part(17) < 60
-}
-
-// daysOf counts the days of a month, from 1.
-func daysOf(year, month int) int {
-	switch leap := year%4 == 0 && (year%100 != 0 || year%400 == 0); {
-	case month == 2 && leap:
-		return 29
-	case month == 2:
-		return 28
-	case month == 4 || month == 6 || month == 9 || month == 11:
-		return 30
-	}
-	return 31
 }
 
 // From returns the rows, ascending, whose cell is the bound or comes after it. Its error names

@@ -50,9 +50,16 @@ func (p *Preparation) fitColumn(f *Frame, rows []int, j int) (err error) {
 			values = append(values, v)
 		}
 	}
-	fit.fill, err = c.fill(values, fit.categories, f.words[j])
+	if fit.fill, err = c.fill(values, fit.categories, f.words[j]); err == nil && math.IsInf(fit.fill, 0) {
+		return errLarge
+	}
+	if c.Ranged() { // a mean may be rounded out of the range
+		fit.fill = min(max(fit.fill, c.Range[0]), c.Range[1])
+	}
 	return err
 }
+
+var errLarge = errors.New("has numbers that are too large to be added up; give it a range, or a smaller unit")
 
 // fill returns the code of what takes the place of a gap.
 func (c *Column) fill(values []float64, categories, words []string) (float64, error) {
@@ -101,7 +108,7 @@ func mean(values []float64) float64 {
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	return sorted[(n-1)/2]/2 + sorted[n/2]/2
 }
 
 // mostFrequent returns the place of the largest count, the first of equals.
@@ -141,7 +148,11 @@ func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
 		for i, v := range values {
 			values[i] = (v - centre) * (v - centre)
 		}
-		p.standardise(k, centre, mean(values))
+		variance := mean(values)
+		if !isFinite(centre) || !isFinite(variance) {
+			return fmt.Errorf("column %s %w", dataset.Quote(p.Names()[k]), errLarge)
+		}
+		p.standardise(k, centre, variance)
 	}
 	return nil
 }
@@ -203,6 +214,9 @@ func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
 	total, different := 0, 0
 	for _, i := range rows {
 		if v := f.row(i)[column]; !isGap(v) {
+			if n := len(f.words[column][int(v)]); n > MaxWord {
+				return nil, fmt.Errorf("holds a word of %d bytes, and a category has at most %d; leave the column out of the schema", n, MaxWord)
+			}
 			if counts[int(v)] == 0 {
 				different++
 			}
@@ -228,5 +242,10 @@ func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
 		agreed = append(agreed, word[code])
 	}
 	slices.Sort(agreed)
-	return agreed, spelling(agreed)
+	c := f.schema[column]
+	c.Categories = agreed
+	if err := c.checkWordsOf(); err != nil {
+		return nil, fmt.Errorf("cannot be agreed on: %w", err)
+	}
+	return agreed, nil
 }

@@ -37,7 +37,7 @@ func (r *reader) addBeside(fields []string) error {
 func (r *reader) comparable(word string) (string, error) {
 	if j := r.Schema.Index(r.Cut); j >= 0 && r.Schema[j].Type == Date {
 		t, err := parseDate(word, r.Schema[j].Format)
-		return t.Format("2006-01-02T15:04:05"), err
+		return t.iso(), err
 	}
 	v, err := dataset.ParseNumber(word, r.decimal)
 	if err != nil { // a date, or a fault that the comparison finds

@@ -79,10 +79,19 @@ func (c *Column) checkType() error {
 
 func (c *Column) checkRange() error {
 	switch {
+	case !isFinite(c.Range[0]) || !isFinite(c.Range[1]):
+		return errors.New("range has an end that is no number; write two numbers such as [0, 100]")
 	case c.Range[0] > c.Range[1]:
 		return fmt.Errorf("range begins with %g and ends with %g; write the smaller number first", c.Range[0], c.Range[1])
-	case math.IsInf(c.Range[1]-c.Range[0], 0):
+	case c.Range[0] == c.Range[1] && c.Range[0] != 0:
+		return fmt.Errorf("range begins and ends with %g, so that the column has one value; write a wider range, or leave the column out", c.Range[0])
+	case !c.Ranged():
+	case c.Range[1]-c.Range[0] > widest:
 		return errors.New("range is too wide for 64-bit numbers; write a narrower one")
+	case c.Range[1]-c.Range[0] < 1/widest:
+		return errors.New("range is too narrow for 64-bit numbers; write a wider one")
+	}
+	switch {
 	case c.Outside != OutsideRefuse && !c.Ranged():
 		return errors.New("outside says what becomes of numbers outside the range, and there is none; add range: [least, greatest]")
 	}
@@ -101,8 +110,17 @@ func (c *Column) checkTransform() error {
 	if c.Range[0] < l.bound || l.strict && c.Range[0] == l.bound {
 		return fmt.Errorf("range begins with %g, which has no %s; begin it above %g", c.Range[0], c.Transform, l.bound)
 	}
+	if c.transformed(c.Range[1])-c.transformed(c.Range[0]) < 1/widest {
+		return fmt.Errorf("range is too narrow for %s, which is the same at both ends; write a wider one", c.Transform)
+	}
 	return nil
 }
+
+// widest is the greatest width of a range, and its inverse the least one: a width's square is a
+// number, too.
+const widest = 1e150
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func (c *Column) checkMissing() error {
 	switch {
@@ -127,8 +145,8 @@ func (c *Column) checkMissing() error {
 // checkValue refuses a fill that is no value of the column.
 func (c *Column) checkValue() error {
 	v, err := c.parse(c.Value, decimalPoint)
-	if err == nil && c.Type != Category {
-		v, err = c.within(v)
+	if err == nil && (c.Type == Number || c.Type == Date) {
+		v, err = c.stays(v)
 	}
 	switch {
 	case err != nil:
@@ -163,6 +181,12 @@ func (c *Column) checkCategories() error {
 	case len(c.Categories) > MaxCategories:
 		return fmt.Errorf("%d categories are listed, and at most %d are read", len(c.Categories), MaxCategories)
 	}
+	return c.checkWordsOf()
+}
+
+// checkWordsOf refuses categories that are called like another column made by the preparation,
+// or like each other.
+func (c *Column) checkWordsOf() error {
 	for _, reserved := range c.reserved() {
 		if slices.Contains(c.Categories, reserved) {
 			return fmt.Errorf("category %q is also the name that the column's %s have; rename it by values in the catalogue", reserved, map[string]string{missingName: "gaps", otherName: "other values"}[reserved])
@@ -203,7 +227,7 @@ func (c *Column) checkDate() error {
 	case (c.As == Days) != (c.Since != ""):
 		return errors.New("days are counted since a day, and only they; write as: days and since: 2020-01-01 together")
 	}
-	if _, err := layout(c.Format); err != nil {
+	if err := checkFormat(c.Format); err != nil {
 		return err
 	}
 	if c.As != Days {
@@ -252,9 +276,18 @@ func (s Schema) Check() error {
 		one, other = spell.Quote(one, other)
 		return fmt.Errorf("columns %s and %s differ only by case, blanks or Unicode form; rename one", one, other)
 	}
+	listed := make([][]string, len(s))
+	for j := range s {
+		listed[j] = s[j].Categories
+	}
+	return s.distinct(listed)
+}
+
+// distinct refuses a schema that makes two columns of one name.
+func (s Schema) distinct(categories [][]string) error {
 	owner := make(map[string]string)
-	for _, c := range s {
-		for _, name := range c.names(c.Categories) {
+	for j, c := range s {
+		for _, name := range c.names(categories[j]) {
 			if first, taken := owner[name]; taken {
 				return fmt.Errorf("columns %s and %s both make a column called %s; rename one", dataset.Quote(first), dataset.Quote(c.Name), dataset.Quote(name))
 			}

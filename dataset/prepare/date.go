@@ -4,50 +4,180 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/civil"
 )
 
 // isoDate is the format of days in job files.
 const isoDate = "%Y-%m-%d"
 
-// directives translates strptime's words into Go's.
-var directives = map[byte]string{
-	'Y': "2006", 'm': "1", 'd': "2", 'y': "06", 'H': "15", 'M': "4", 'S': "5", 'b': "Jan", 'B': "January", 'p': "PM", 'I': "3", 'f': "000000", '%': "%",
+// errFormat lists the letters that a format may have.
+func errFormat(letter byte) error {
+	return fmt.Errorf("the format has %%%c, which is not read; use %%Y %%m %%d %%y %%b %%B %%H %%I %%M %%S %%f %%p", letter)
 }
 
-// layout translates a format of strptime.
-func layout(format string) (string, error) {
-	var b strings.Builder
+// checkFormat refuses a format of strptime that is not read, and one that names no day.
+func checkFormat(format string) error {
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {
-			b.WriteByte(format[i])
 			continue
 		}
-		i++
-		if i == len(format) {
-			return "", errors.New("the format ends with %; write a letter behind it")
+		if i++; i == len(format) {
+			return errors.New("the format ends with %; write a letter behind it")
 		}
-		word, known := directives[format[i]]
-		if !known {
-			return "", fmt.Errorf("the format has %%%c, which is not read; use %%Y %%m %%d %%y %%b %%B %%H %%I %%M %%S %%f %%p", format[i])
+		if !strings.ContainsRune("YmdybBHIMSfp%", rune(format[i])) {
+			return errFormat(format[i])
 		}
-		b.WriteString(word)
 	}
-	return b.String(), nil
+	if !strings.Contains(format, "%Y") && !strings.Contains(format, "%y") {
+		return errors.New("the format has no year; add %Y")
+	}
+	return nil
 }
 
-// parseDate reads a day by a format of strptime.
-func parseDate(word, format string) (time.Time, error) {
-	l, err := layout(format)
-	if err != nil {
-		return time.Time{}, err
-	}
-	t, err := time.Parse(l, word)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("is no date as %s; correct the cell or the format", format)
+// clock holds the parts of a date that a text names.
+type clock struct {
+	rest                                 string // not yet read
+	year, month, day                     int
+	hour, minute, second, micro, halfDay int
+}
+
+// moment is a day and the part of it that has passed.
+type moment struct {
+	year, month int
+	days        int64 // since 1970-01-01
+	passed      float64
+}
+
+// iso writes the moment to the second, as 2006-01-02T15:04:05.
+func (m moment) iso() string {
+	year, month, day := civil.Date(m.days)
+	seconds := int(m.passed*86400 + 1e-6) // a whole number of them may lie a rounding below
+	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d", year, month, day, seconds/3600, seconds/60%60, seconds%60)
+}
+
+// parseDate reads a moment by a format of strptime.
+func parseDate(word, format string) (moment, error) {
+	t, ok := readDate(word, format)
+	if !ok {
+		return t, fmt.Errorf("is no date as %s; correct the cell or the format", format)
 	}
 	return t, nil
 }
+
+// IsDate reports whether a text is a date of a format of strptime.
+func IsDate(word, format string) bool {
+	_, ok := readDate(word, format)
+	return ok
+}
+
+func readDate(word, format string) (moment, bool) {
+	c := clock{rest: word, year: 1900, month: 1, day: 1, halfDay: -1}
+	for i := 0; i < len(format); i++ {
+		fits := false
+		if format[i] == '%' && i+1 < len(format) {
+			i++
+			fits = c.take(format[i])
+		} else {
+			c.rest, fits = strings.CutPrefix(c.rest, format[i:i+1])
+		}
+		if !fits {
+			return moment{}, false
+		}
+	}
+	t, ok := c.time()
+	return t, ok && c.rest == ""
+}
+
+// take reads the part that a letter of the format stands for.
+func (c *clock) take(letter byte) bool {
+	switch letter {
+	case 'Y':
+		return c.digits(&c.year, 4, 4)
+	case 'y':
+		ok := c.digits(&c.year, 2, 2)
+		if c.year += 1900; c.year < 1969 { // as POSIX has it
+			c.year += 100
+		}
+		return ok
+	case 'm':
+		return c.digits(&c.month, 1, 2)
+	case 'd':
+		return c.digits(&c.day, 1, 2)
+	case 'H', 'I':
+		return c.digits(&c.hour, 1, 2)
+	case 'M':
+		return c.digits(&c.minute, 1, 2)
+	case 'S':
+		return c.digits(&c.second, 1, 2)
+	case 'f':
+		before := len(c.rest)
+		ok := c.digits(&c.micro, 1, 6)
+		for n := before - len(c.rest); n < 6; n++ {
+			c.micro *= 10
+		}
+		return ok
+	case 'b':
+		return c.named(3)
+	case 'B':
+		return c.named(len("September"))
+	case 'p':
+		return c.half()
+	}
+	var ok bool
+	c.rest, ok = strings.CutPrefix(c.rest, "%")
+	return ok
+}
+
+// digits reads a whole number of least to most digits.
+func (c *clock) digits(into *int, least, most int) bool {
+	n := 0
+	for *into = 0; n < min(most, len(c.rest)) && '0' <= c.rest[n] && c.rest[n] <= '9'; n++ {
+		*into = 10**into + int(c.rest[n]-'0')
+	}
+	c.rest = c.rest[n:]
+	return n >= least
+}
+
+var months = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
+
+// named reads the English name of a month, of at most that many letters.
+func (c *clock) named(most int) bool {
+	for i, name := range months {
+		name = name[:min(most, len(name))]
+		if len(c.rest) >= len(name) && strings.EqualFold(c.rest[:len(name)], name) {
+			c.month, c.rest = i+1, c.rest[len(name):]
+			return true
+		}
+	}
+	return false
+}
+
+// half reads AM or PM.
+func (c *clock) half() bool {
+	if len(c.rest) < 2 {
+		return false
+	}
+	c.halfDay = strings.Index("AMPM", strings.ToUpper(c.rest[:2])) / 2
+	ok := strings.EqualFold(c.rest[:2], "AM") || strings.EqualFold(c.rest[:2], "PM")
+	c.rest = c.rest[2:]
+	return ok
+}
+
+// time returns the moment, unless there is none such as the 30th of February.
+func (c *clock) time() (moment, bool) {
+	if c.halfDay >= 0 {
+		if c.hour < 1 || c.hour > 12 {
+			return moment{}, false
+		}
+		c.hour = c.hour%12 + 12*c.halfDay
+	}
+	days, ok := civil.Days(c.year, c.month, c.day)
+	seconds := float64(3600*c.hour+60*c.minute+c.second) + float64(c.micro)/1e6
+	return moment{c.year, c.month, days, seconds / secondsOfDay}, ok && c.hour < 24 && c.minute < 60 && c.second < 60
+}
+
+const secondsOfDay = 24 * 60 * 60
 
 // parseDate takes the column's part of a date.
 func (c *Column) parseDate(word string) (float64, error) {
@@ -57,12 +187,12 @@ func (c *Column) parseDate(word string) (float64, error) {
 	}
 	switch c.As {
 	case Month:
-		return float64(t.Month()), nil
+		return float64(t.month), nil
 	case Weekday:
-		return float64((t.Weekday() + 6) % 7), nil
+		return float64(civil.Weekday(t.days)), nil
 	case Days:
 		since, err := parseDate(c.Since, isoDate)
-		return t.Sub(since).Hours() / 24, err
+		return float64(t.days-since.days) + t.passed, err
 	}
-	return float64(t.Year()), nil
+	return float64(t.year), nil
 }

@@ -1,9 +1,12 @@
 package prepare
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
@@ -11,8 +14,8 @@ import (
 // encodingMagic begins every encoded preparation.
 const encodingMagic = "mercer/v1/preparation"
 
-// maxWord bounds the words of a schema and the categories, in bytes.
-const maxWord = 1 << 10
+// MaxWord bounds the words of a schema and the categories, in bytes.
+const MaxWord = 1 << 10
 
 // Encode returns the canonical encoding: equal preparations have equal encodings.
 func (p *Preparation) Encode() []byte {
@@ -69,7 +72,7 @@ func Decode(b []byte) (*Preparation, error) {
 			break
 		}
 		p.schema[j].decode(r)
-		p.columns[j] = fitted{r.Float64(), r.Strings(MaxCategories*MaxAgreed, maxWord)}
+		p.columns[j] = fitted{r.Float64(), r.Strings(MaxCategories*MaxAgreed, MaxWord)}
 	}
 	if n := r.Count(MaxColumns*MaxCategories, 16); n > 0 {
 		p.Offset, p.Factor = make([]float64, n), make([]float64, n)
@@ -84,28 +87,95 @@ func Decode(b []byte) (*Preparation, error) {
 
 func (c *Column) decode(r *wire.Reader) {
 	for _, word := range c.texts() {
-		*word = r.String(maxWord)
+		*word = r.String(MaxWord)
 	}
 	c.Range = [2]float64{r.Float64(), r.Float64()}
 	c.Indicator, c.Agree, c.Ordered = r.Bool(), r.Bool(), r.Bool()
 	for _, list := range c.lists() {
-		*list = r.Strings(MaxCategories, maxWord)
+		*list = r.Strings(MaxCategories, MaxWord)
 	}
 }
 
 // check refuses a preparation that nobody fits.
 func (p *Preparation) check() error {
 	for j := range p.schema {
-		c, fit := p.schema[j], p.columns[j]
+		c := p.schema[j]
 		if err := c.Check(); err != nil {
 			return fmt.Errorf("prepare: column %q: %w", c.Name, err)
 		}
-		if !isGap(fit.fill) && c.Type == Category && (fit.fill < 0 || int(fit.fill) >= len(fit.categories) || fit.fill != float64(int(fit.fill))) {
-			return fmt.Errorf("prepare: column %q is filled with category %v of %d", c.Name, fit.fill, len(fit.categories))
+		if !c.same(p.schema[j]) {
+			return fmt.Errorf("prepare: column %q leaves a default out", c.Name)
+		}
+		if err := c.checkFitted(p.columns[j]); err != nil {
+			return fmt.Errorf("prepare: column %q %w", c.Name, err)
 		}
 	}
+	if err := p.schema.Check(); err != nil {
+		return err
+	}
+	if err := p.schema.distinct(p.categories()); err != nil {
+		return err
+	}
+	return p.checkScales()
+}
+
+// same reports whether two descriptions have one encoding.
+func (c *Column) same(other Column) bool {
+	var a, b wire.Writer
+	c.encode(&a)
+	other.encode(&b)
+	return bytes.Equal(a.Bytes(), b.Bytes())
+}
+
+// categories lists the categories of each column.
+func (p *Preparation) categories() [][]string {
+	all := make([][]string, len(p.columns))
+	for j := range p.columns {
+		all[j] = p.columns[j].categories
+	}
+	return all
+}
+
+// checkFitted refuses values that rows of the column cannot have told.
+func (c *Column) checkFitted(fit fitted) error {
+	if !c.Agree && !slices.Equal(fit.categories, c.Categories) {
+		return errors.New("has other categories than its schema")
+	}
+	if c.Agree {
+		c.Categories = fit.categories
+		if err := c.checkCategories(); err != nil || len(fit.categories) > MaxUnited || !slices.IsSorted(fit.categories) {
+			return fmt.Errorf("has %d categories that nobody agrees on", len(fit.categories))
+		}
+	}
+	fills := c.filled() && c.Missing != FillCategory
+	switch {
+	case fills == isGap(fit.fill), isGap(fit.fill) && math.Float64bits(fit.fill) != math.Float64bits(gap):
+		return fmt.Errorf("has the fill %v beside missing: %s", fit.fill, c.Missing)
+	case !fills:
+		return nil
+	case c.Type == Category && !isPlace(fit.fill, len(fit.categories)), c.Type == Boolean && !isPlace(fit.fill, 2):
+		return fmt.Errorf("is filled with category %v of %d", fit.fill, len(fit.categories))
+	case c.Type == Category || c.Type == Boolean:
+		return nil
+	}
+	if !isFinite(fit.fill) {
+		return errors.New("is filled with no number")
+	}
+	_, err := c.stays(fit.fill)
+	return err
+}
+
+// isPlace reports whether a code is one of n places.
+func isPlace(v float64, n int) bool { return v >= 0 && v < float64(n) && v == math.Trunc(v) }
+
+func (p *Preparation) checkScales() error {
 	if p.Offset != nil && len(p.Offset) != p.Width() {
 		return errors.New("prepare: a scaling of another number of columns")
 	}
-	return p.schema.Check()
+	for _, v := range slices.Concat(p.Offset, p.Factor) {
+		if !isFinite(v) {
+			return errors.New("prepare: a scaling that is no number")
+		}
+	}
+	return nil
 }

@@ -18,8 +18,8 @@ type sums struct {
 // Fit makes the preparation of the sum of the parties' vectors. All parties make the same one,
 // bit for bit.
 func (p *Plan) Fit(sum []int64) (*Preparation, error) {
-	if len(sum) != len(p.entries) {
-		return nil, fmt.Errorf("prepare: a sum of %d numbers, and %d were planned", len(sum), len(p.entries))
+	if err := p.Possible(sum); err != nil {
+		return nil, err
 	}
 	out := &Preparation{schema: p.schema, columns: make([]fitted, len(p.schema))}
 	all := p.split(sum)
@@ -93,8 +93,6 @@ func (c *Column) fillOf(s sums) (float64, error) {
 			}
 		}
 		return c.fill(nil, nil, nil)
-	case s.gaps > s.rows || s.rows <= 0:
-		return 0, errors.New("has more gaps than rows, so that the sums are wrong")
 	}
 	if err := s.enough(); err != nil {
 		return 0, err

@@ -116,7 +116,7 @@ func (f *Frame) AppendCell(b []byte, row, col int) []byte {
 // Below returns the frame with the rows of another one of its schema below it.
 func (f *Frame) Below(other dataset.Table) (dataset.Typed, error) {
 	o, is := other.(*Frame)
-	if !is || !slices.EqualFunc(f.schema, o.schema, func(a, b Column) bool { return a.Name == b.Name && a.Type == b.Type }) {
+	if !is || !slices.EqualFunc(f.schema, o.schema, Column.reads) {
 		return nil, errors.New("the tables were read by two schemas")
 	}
 	both := newFrame(f.schema)

@@ -3,6 +3,7 @@ package prepare
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -83,9 +84,10 @@ func (m *Mapping) Check() error {
 
 func (m *Mapping) checkColumns() error {
 	owner := make(map[string]string)
-	for name, c := range m.Columns {
+	for _, name := range slices.Sorted(maps.Keys(m.Columns)) {
+		c := m.Columns[name]
 		switch {
-		case c.Times < 0:
+		case c.Times < 0 || !isFinite(c.Times):
 			return fmt.Errorf("column %s is multiplied by %g; write a number above 0", dataset.Quote(name), c.Times)
 		case slices.Contains(m.Drop, name):
 			return fmt.Errorf("column %s is dropped and described; remove one", dataset.Quote(name))
@@ -139,17 +141,22 @@ func (r *IDRule) Check() error {
 	return nil
 }
 
-// idSeparator joins the columns of an id. No text holds it.
+// idSeparator joins the columns of an id. The reader refuses ids that hold it.
 const idSeparator = "\x1f"
 
-// id makes an id of a row's fields.
-func (r *IDRule) id(fields []string) string {
+// id makes an id of a row's fields. The error ends a sentence about one of the columns.
+func (r *IDRule) id(fields []string) (string, int, error) {
 	parts := make([]string, len(fields))
 	for i, f := range fields {
 		for _, step := range r.Normalize {
 			f = normalizers[step](f)
 		}
-		parts[i] = f
+		switch parts[i] = f; {
+		case f == "":
+			return "", i, errors.New("has nothing left after normalize; correct the cell or drop the row")
+		case strings.Contains(f, idSeparator):
+			return "", i, fmt.Errorf("holds the sign %+q, which separates the columns of an id; remove it", idSeparator)
+		}
 	}
-	return strings.Join(parts, idSeparator)
+	return strings.Join(parts, idSeparator), 0, nil
 }

@@ -100,6 +100,14 @@ func (c *Column) within(v float64) (float64, error) {
 	return 0, c.errOutside()
 }
 
+// stays refuses a number that the range would change.
+func (c *Column) stays(v float64) (float64, error) {
+	if c.Ranged() && (v < c.Range[0] || v > c.Range[1]) {
+		return 0, c.errOutside()
+	}
+	return v, c.hasTransform(v)
+}
+
 // hasTransform refuses a number that the column's function is not defined for.
 func (c *Column) hasTransform(v float64) error {
 	if c.Transform == Log && v <= 0 || c.Transform == Log1p && v <= -1 || c.Transform == Sqrt && v < 0 {

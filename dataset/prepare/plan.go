@@ -100,7 +100,7 @@ func (p *Plan) With(agreed [][]string) (*Plan, error) {
 		}
 		with.categories[j] = agreed[i]
 	}
-	return &with, nil
+	return &with, p.schema.distinct(with.categories)
 }
 
 // Fits reports whether anything is fitted on rows.
@@ -225,7 +225,8 @@ const scale52 = 1 << fraction
 
 // part returns the place of a number in the range, in whole parts.
 func (c *Column) part(v, low, high float64) *big.Int {
-	return big.NewInt(int64(math.Round((v - low) / (high - low) * scale52)))
+	share := min(max((v-low)/(high-low), 0), 1) // rounding of a function may leave its range
+	return big.NewInt(int64(math.Round(share * scale52)))
 }
 
 // scaledPart is the place of a transformed number.

@@ -193,6 +193,9 @@ func (c *Column) transformed(v float64) float64 {
 
 // log1p is log(1 + x), where what rounding takes from 1 + x is given back.
 func log1p(x float64) float64 {
+	if x > 1<<fraction { // 1 + x is x, nearly, and its product would overflow
+		return exactmath.Log(x)
+	}
 	u := 1 + x
 	if u == 1 {
 		return x

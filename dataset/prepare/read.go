@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,6 +34,11 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 	r, err := t.reader(from.Columns())
 	if err != nil {
 		return nil, t.refuse(1, err)
+	}
+	if some, can := from.(dataset.Chooser); can {
+		if err := some.Choose(r.needed()); err != nil {
+			return nil, t.refuse(0, err)
+		}
 	}
 	for {
 		row, err := from.Next()
@@ -140,6 +146,18 @@ func (t Table) reader(columns []string) (*reader, error) {
 	}
 	r.begin()
 	return r, nil
+}
+
+// needed lists the places of the columns that are read.
+func (r *reader) needed() []int {
+	places := slices.Clone(r.ids)
+	for _, f := range r.features {
+		places = append(places, f.at)
+	}
+	if r.label.at >= 0 {
+		places = append(places, r.label.at)
+	}
+	return places
 }
 
 func (r *reader) begin() {
@@ -259,7 +277,9 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 	}
 	v, err := r.parse(j, word)
 	if err == nil && c.Type == Number && f.theirs.Times != 0 {
-		v *= f.theirs.Times
+		if v *= f.theirs.Times; !isFinite(v) {
+			err = fmt.Errorf("is too large when it is multiplied by %g; correct the cell, or times: in the catalogue", f.theirs.Times)
+		}
 	}
 	if err == nil && (c.Type == Number || c.Type == Date) {
 		v, err = c.within(v)
@@ -343,7 +363,11 @@ func (r *reader) addID(row dataset.Record) error {
 			return fmt.Errorf("column %s of the ids is empty; fill the cell or drop the row", dataset.Quote(r.ID.Columns[i]))
 		}
 	}
-	id := strings.Clone(r.ID.id(r.id))
+	id, at, err := r.ID.id(r.id)
+	if err != nil {
+		return fmt.Errorf("column %s of the ids %w", dataset.Quote(r.ID.Columns[at]), err)
+	}
+	id = strings.Clone(id) // the field would keep its whole line in memory
 	if first, taken := r.firstID[id]; taken {
 		return fmt.Errorf("the id stands in line %d already; keep one of the two rows", first)
 	}
@@ -390,7 +414,7 @@ func (m *Mapping) dropped(name string) bool {
 
 // renamed returns the federation's names of the file's columns, "" for those that are dropped.
 func (m *Mapping) renamed(columns []string) ([]string, error) {
-	for name := range m.Columns {
+	for _, name := range slices.Sorted(maps.Keys(m.Columns)) {
 		if !slices.Contains(columns, name) {
 			return nil, fmt.Errorf("the catalogue describes column %s, and the table has none; correct the name", dataset.Quote(name))
 		}

@@ -3,8 +3,10 @@ package catalogue
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -12,33 +14,83 @@ import (
 )
 
 // LoadTable reads a source whose cells have a meaning: by the schema of a job, or by what its
-// owner says of the file. Text is read as CSV. In other formats cells are numbers, and columns
-// without names are called x0, x1, ...
-func (l Library) LoadTable(ref string, t prepare.Table) (*dataset.Set, error) {
-	path, err := l.Find(ref)
-	if err != nil || !isText(path) {
+// owner says of the file. Text is read as CSV, and parquet files with their types. In other
+// formats cells are numbers, and columns without names are called x0, x1, ...
+func (l Library) LoadTable(ref string, t prepare.Table) (set *dataset.Set, err error) {
+	rows, found, err := l.Open(ref, t.Mapping, append(slices.Clone(t.ID.Columns), t.Label))
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
 		return l.loadNumbers(ref, t)
 	}
-	t.Name = filepath.ToSlash(path)
-	return readTable(path, t)
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	t.Name = rows.Name
+	return prepare.Read(rows, t)
 }
 
-// readTable reads a CSV text.
-func readTable(path string, t prepare.Table) (set *dataset.Set, err error) {
+// Rows are the rows of an open file as text.
+type Rows struct {
+	Name string // for messages
+	dataset.Records
+	io.Closer
+}
+
+// Choose implements [dataset.Chooser].
+func (r *Rows) Choose(places []int) error {
+	if some, can := r.Records.(dataset.Chooser); can {
+		return some.Choose(places)
+	}
+	return nil
+}
+
+// Open opens a CSV text or a parquet file, in the form that its owner says; others are not
+// found. Asked are names of columns that may be the index which pandas adds.
+func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows, found bool, err error) {
+	path := l.textual(ref)
+	if path == "" {
+		return nil, false, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, true, unreadable(path, err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	form := t.Mapping.Form()
+	r = &Rows{Name: filepath.ToSlash(path), Closer: f}
+	if hasSuffix(path, ".parquet") {
+		r.Records, err = openParquet(r.Name, f, asked)
+	} else {
+		r.Records, err = dataset.OpenCSV(r.Name, f, writtenAs(path, own))
+	}
+	if err != nil {
+		return nil, true, errors.Join(err, f.Close())
+	}
+	return r, true, nil
+}
+
+// textual returns the path of a CSV text or a parquet file, and "" for another source or none: its
+// reader tells the reason.
+func (l Library) textual(ref string) string {
+	if path, err := l.Find(ref); err == nil && (hasSuffix(path, ".parquet") || isText(path)) {
+		return path
+	}
+	return ""
+}
+
+func openParquet(name string, f *os.File, asked []string) (dataset.Records, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return dataset.OpenParquet(name, f, info.Size(), asked)
+}
+
+// writtenAs returns the form of a CSV text.
+func writtenAs(path string, own prepare.Mapping) dataset.CSVForm {
+	form := own.Form()
 	if form.Delimiter == 0 && hasSuffix(strings.TrimSuffix(path, ".gz"), ".tsv") {
 		form.Delimiter = '\t'
 	}
-	records, err := dataset.OpenCSV(t.Name, f, form)
-	if err != nil {
-		return nil, err
-	}
-	return prepare.Read(records, t)
+	return form
 }
 
 // isText reports whether a file is read as CSV: by its ending, or since it is no LIBSVM text.

@@ -40,6 +40,10 @@ func dataCommands() map[string]func(*testscript.TestScript, bool, []string) {
 				ts.Check(os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.png", k+1)), b.Bytes(), 0o644))
 			}
 		}),
+		"paste": plain(3, func(ts *testscript.TestScript, args []string) {
+			job := pasted(ts.ReadFile(args[0]), ts.ReadFile(args[1]))
+			ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(job), 0o644))
+		}),
 		"cut": plain(3, func(ts *testscript.TestScript, args []string) {
 			b, err := os.ReadFile(ts.MkAbs(args[0]))
 			ts.Check(err)
@@ -80,6 +84,21 @@ func TestDataGet(t *testing.T) {
 	if e := classify(err); err == nil || e.Code != codeBadData || e.Exit != Usage {
 		t.Errorf("another file than expected: %v, %+v", err, e)
 	}
+}
+
+// pasted puts the two parts of a suggested schema into a job file. A job names id and label, so
+// that its sources do not.
+func pasted(job, suggested string) string {
+	schema, entry, _ := strings.Cut(suggested, "\n\n")
+	_, entry, _ = strings.Cut(entry, ":\n") // behind the entry's name
+	var own []string
+	for _, line := range strings.Split(strings.TrimSpace(entry), "\n") {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "id:") && !strings.HasPrefix(line, "label:") {
+			own = append(own, line)
+		}
+	}
+	job = strings.ReplaceAll(job, "ENTRY", strings.Join(own, "\n        "))
+	return strings.ReplaceAll(job, "SCHEMA", strings.ReplaceAll(strings.TrimSpace(schema), "\n", "\n    "))
 }
 
 func integer(ts *testscript.TestScript, s string) int {

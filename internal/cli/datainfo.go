@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -22,10 +23,16 @@ type dataInfoResult struct {
 	IDs        bool        `json:"ids"`
 	ClassCount int         `json:"class_count"`
 	Classes    []infoClass `json:"classes"` // [] when there are more than maxClasses
-	Sparsity   float64     `json:"sparsity"`
-	Min        float64     `json:"min"`
-	Max        float64     `json:"max"`
-	Grid       infoGrid    `json:"grid"`
+	*infoNumbers
+	*infoCells
+}
+
+// infoNumbers holds figures of a table of numbers without gaps.
+type infoNumbers struct {
+	Sparsity float64  `json:"sparsity"`
+	Min      *float64 `json:"min,omitempty"` // with --values
+	Max      *float64 `json:"max,omitempty"`
+	Grid     infoGrid `json:"grid"`
 }
 
 type infoClass struct {
@@ -51,29 +58,34 @@ type infoGrid struct {
 const maxClasses = 100
 
 func (a *app) dataInfo() *cobra.Command {
-	var columns catalogue.Columns
+	var o infoOptions
 	cmd := &cobra.Command{
 		Use:   "info NAME|FILE",
 		Short: "Show the shape of a table, its classes, and what OKRA would give away",
-		Long: `Read a whole table and show its shape, its classes, and whether its values lie on
-a grid. With OKRA the server learns all inner products between rows; for values
-on a grid, these products can give away the rows themselves.
+		Long: `Read a whole table and show its shape, its columns, its classes, and whether its
+values lie on a grid. With OKRA the server learns all inner products between rows;
+for values on a grid, these products can give away the rows themselves.
+
+Of a CSV text or a parquet file each column has a line: its type by its cells, its
+gaps and its different words. Every problem is listed with line and column. Numbers
+of the data are shown with --values only.
+
+--schema prints a schema for a job and an entry for a catalogue, to be corrected by
+somebody who knows the data. Ranges are general knowledge: none is guessed without
+--values.
 
 For an archive (.npz), #NAME after its name chooses the array of the features. A
 folder of JPEG or PNG files with a sub-folder for each class is a table of grey
 values, 0 to 255. #64x64 resizes the images, #rgb keeps the colours, #64x64,rgb
 does both.`,
-		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
+		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info export.csv --label diagnosis --csv-delimiter ';' --missing NA --schema\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
 		Args:    args("NAME or FILE"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
-			set, err := a.library().Load(args[0], columns)
-			if err != nil {
-				return nil, err
-			}
-			return describe(args[0], set), nil
+			return a.inform(args[0], o)
 		}),
 	}
-	columnFlags(cmd, &columns)
+	columnFlags(cmd, &o.columns)
+	o.flags(cmd)
 	return cmd
 }
 
@@ -84,13 +96,15 @@ func columnFlags(cmd *cobra.Command, c *catalogue.Columns) {
 	cmd.Flags().IntVar(&c.Width, "features", 0, "number of columns beside label and id, for LIBSVM text that names none of the last columns; default counted from the file")
 }
 
-func describe(name string, set *dataset.Set) dataInfoResult {
+func describe(name string, set *dataset.Set, values bool) dataInfoResult {
 	s := dataset.Summarize(set)
 	r := dataInfoResult{
 		Name: name, Rows: s.Rows, Columns: s.Cols, IDs: set.IDs != nil,
 		ClassCount: len(s.Classes), Classes: []infoClass{},
-		Sparsity: s.Sparsity, Min: s.Min, Max: s.Max,
-		Grid: gridOf(s),
+		infoNumbers: &infoNumbers{Sparsity: s.Sparsity, Grid: gridOf(s)},
+	}
+	if values {
+		r.Min, r.Max = &s.Min, &s.Max
 	}
 	if len(set.Columns) <= maxNames {
 		r.Names = set.Columns
@@ -141,16 +155,25 @@ func gridOf(s dataset.Summary) infoGrid {
 	return g
 }
 
-// Print writes the facts, the classes and what the grid means.
+// Print writes the facts, the columns, the classes and what the grid means.
 func (r dataInfoResult) Print(w io.Writer) error {
+	if r.infoCells != nil && r.Schema != "" {
+		_, err := io.WriteString(w, r.Schema+"\n"+r.Entry)
+		return err
+	}
 	p := &printer{w: w}
 	p.linef("%s: %s, %s", r.Name, say.Count(r.Rows, "row"), say.Count(r.Columns, "column"))
-	p.linef("values    %.6g to %.6g, %.1f %% zeros", r.Min, r.Max, 100*r.Sparsity)
+	if n := r.infoNumbers; n != nil && n.Min != nil {
+		p.linef("values    %.6g to %.6g", *n.Min, *n.Max)
+	}
+	if n := r.infoNumbers; n != nil {
+		p.linef("zeros     %.1f %%", 100*n.Sparsity)
+		p.linef("grid      %d of %d columns that vary%s", n.Grid.OnGrid, n.Grid.Varying, step(n.Grid.Step))
+	}
 	if len(r.Names) > 0 {
 		p.linef("features  %s", strings.Join(r.Names, ", "))
 	}
 	p.linef("row ids   %s", map[bool]string{true: "yes", false: "none"}[r.IDs])
-	p.linef("grid      %d of %d columns that vary%s", r.Grid.OnGrid, r.Grid.Varying, step(r.Grid.Step))
 	p.linef("classes   %d", r.ClassCount)
 	if len(r.Classes) > 0 {
 		t := &tableOf{header: []string{"class", "rows", "share"}}
@@ -160,7 +183,12 @@ func (r dataInfoResult) Print(w io.Writer) error {
 		p.linef("")
 		p.join(t.print(w))
 	}
-	p.linef("\n%s", paragraph("Under OKRA: "+r.Grid.Meaning))
+	if r.infoCells != nil {
+		r.infoCells.print(p)
+	}
+	if r.infoNumbers != nil {
+		p.linef("\n%s", paragraph("Under OKRA: "+r.Grid.Meaning))
+	}
 	return p.err
 }
 
@@ -169,4 +197,40 @@ func step(s float64) string {
 		return ""
 	}
 	return fmt.Sprintf(", in steps of %.6g", s)
+}
+
+// inform reads a table twice: as numbers, and cell by cell where its format has cells of text.
+func (a *app) inform(ref string, o infoOptions) (Result, error) {
+	own := o.own()
+	if err := own.Check(); err != nil {
+		return nil, usage("%w", err)
+	}
+	r := dataInfoResult{Name: ref, Classes: []infoClass{}}
+	headless := false
+	err := errMapped
+	if own.Empty() {
+		var set *dataset.Set
+		if set, err = a.library().Load(ref, o.columns); err == nil {
+			r, headless = describe(ref, set, o.values), set.Columns == nil
+		}
+	}
+	var none *dataset.ColumnError
+	if errors.As(err, &none) {
+		return nil, err
+	}
+	cells, cellErr := a.cells(ref, own, o.columns)
+	switch {
+	case cellErr != nil && !own.Empty():
+		return nil, cellErr
+	case cells == nil || headless || cells.Rows == 0 && cells.refusal(nil) == nil:
+		return r, o.withoutCells(ref, err)
+	}
+	r.add(cells, o)
+	if wrong := cells.refusal(err); wrong != nil && !a.json {
+		if !o.schema {
+			wrong = errors.Join(r.Print(terminal{a.stdout}), wrong)
+		}
+		return nil, wrong
+	}
+	return r, nil
 }

@@ -28,9 +28,10 @@ type Column struct {
 	// Logical is the meaning of the values: STRING, INTEGER, DECIMAL, DATE, ... as
 	// parquet's logical types are called; with "" Kind says it.
 	Logical  string
-	Bits     int  // of an INTEGER
-	Unsigned bool // INTEGER
-	Scale    int  // of a DECIMAL: digits after the point
+	Bits     int   // of an INTEGER
+	Unsigned bool  // INTEGER
+	Second   int32 // of a TIMESTAMP: its parts in a second, 0 if the file does not say
+	Scale    int   // of a DECIMAL: digits after the point
 
 	optional bool
 }
@@ -61,11 +62,14 @@ func (c Column) width() int {
 	return 0
 }
 
-// integerType is the place of integers in the union of logical types.
-const integerType = 10
+// Places of types in the union of logical types.
+const (
+	timestampType = 8
+	integerType   = 10
+)
 
 var logicalTypes = [...]string{
-	1: "STRING", 2: "MAP", 3: "LIST", 4: "ENUM", 5: "DECIMAL", 6: "DATE", 7: "TIME", 8: "TIMESTAMP",
+	1: "STRING", 2: "MAP", 3: "LIST", 4: "ENUM", 5: "DECIMAL", 6: "DATE", 7: "TIME", timestampType: "TIMESTAMP",
 	9: "INTERVAL", integerType: "INTEGER", 11: "NULL", 12: "JSON", 13: "BSON", 14: "UUID", 15: "FLOAT16",
 	16: "VARIANT", 17: "GEOMETRY", 18: "GEOGRAPHY",
 }
@@ -83,6 +87,14 @@ const (
 	lastSigned    = 18
 )
 
+// Converted types of timestamps, and parts of a second by their place in the union of units.
+const (
+	timestampMillis = 9
+	timestampMicros = 10
+)
+
+var unitSecond = [...]int32{1: 1e3, 2: 1e6, 3: 1e9}
+
 // convert takes over a ConvertedType, unless a LogicalType has come.
 func (c *Column) convert(v int64) {
 	switch {
@@ -94,6 +106,10 @@ func (c *Column) convert(v int64) {
 	}
 	c.Logical = convertedTypes[v]
 	switch {
+	case v == timestampMillis:
+		c.Second = 1e3
+	case v == timestampMicros:
+		c.Second = 1e6
 	case v >= firstSigned && v <= lastSigned:
 		c.Bits = 8 << (v - firstSigned)
 	case v >= firstUnsigned && v < firstSigned:

@@ -141,12 +141,15 @@ func (f *File) eachOf(c *chunk, column Column, row, rows int, visit func(row int
 	}
 	f.pages.reset(f, c, column)
 	for end := row + rows; row < end; {
-		values, err := f.pages.next(row, end-row)
+		values, err := f.pages.next(end - row)
 		if err != nil {
 			return err
 		}
 		for range values.len() {
 			v, err := values.next()
+			if errors.Is(err, errNull) {
+				return fmt.Errorf("is null in row %d; fill the cell or drop the row", row+1)
+			}
 			if err == nil {
 				err = visit(row, v)
 			}

@@ -173,20 +173,40 @@ func (m *footer) logical(f field, e *element) {
 	if f.id > 0 && f.id < len(logicalTypes) {
 		e.Logical = logicalTypes[f.id]
 	}
-	if f.id != integerType {
+	switch f.id {
+	case timestampType:
+		m.nested(f, func(f field) { m.timestamp(f, e) })
+	case integerType:
+		m.nested(f, func(f field) { m.integer(f, e) })
+	default:
+		m.skip(f)
+	}
+}
+
+// timestamp reads a field of TimestampType, whose second one is a union of units.
+func (m *footer) timestamp(f field, e *element) {
+	if f.id != 2 {
 		m.skip(f)
 		return
 	}
 	m.nested(f, func(f field) {
-		switch f.id {
-		case 1:
-			e.Bits = int(m.int(f))
-		case 2:
-			e.Unsigned = !m.bool(f)
-		default:
-			m.skip(f)
+		if f.id > 0 && f.id < len(unitSecond) {
+			e.Second = unitSecond[f.id]
 		}
+		m.skip(f)
 	})
+}
+
+// integer reads a field of IntType.
+func (m *footer) integer(f field, e *element) {
+	switch f.id {
+	case 1:
+		e.Bits = int(m.int(f))
+	case 2:
+		e.Unsigned = !m.bool(f)
+	default:
+		m.skip(f)
+	}
 }
 
 func (m *footer) addGroup(kind byte) {

@@ -19,6 +19,7 @@ type pages struct {
 	dict   *dictionary
 
 	stored, plain []byte // reused from page to page
+	defined       []uint32
 	unpack        unpacker
 	inflate       decompressor
 }
@@ -61,8 +62,8 @@ const (
 var errPage = errors.New("holds a page that does not decode; write the file again")
 
 // next returns the values of the next page, of which there is at least one and
-// at most the given number. The first belongs to the given row.
-func (p *pages) next(row, most int) (values, error) {
+// at most the given number.
+func (p *pages) next(most int) (values, error) {
 	for {
 		h, body, err := p.page()
 		if err != nil {
@@ -78,7 +79,7 @@ func (p *pages) next(row, most int) (values, error) {
 			if h.values < 1 || h.values > int64(most) {
 				return nil, errPage
 			}
-			return p.values(h, body, row)
+			return p.values(h, body)
 		default:
 			return nil, errPage
 		}
@@ -222,22 +223,41 @@ func newDictionary(b []byte, c Column, n int64) (*dictionary, error) {
 }
 
 // values decodes a page of data.
-func (p *pages) values(h header, body []byte, row int) (values, error) {
+func (p *pages) values(h header, body []byte) (values, error) {
 	var err error
+	p.defined = p.defined[:0]
 	if h.kind == dataPageV2 {
-		body, err = p.splitV2(h, body, row)
+		body, err = p.splitV2(h, body)
 	} else {
-		body, err = p.splitV1(h, body, row)
+		body, err = p.splitV1(h, body)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return p.decode(h.encoding, body, int(h.values))
+	return p.decodeDefined(h.encoding, body, int(h.values))
+}
+
+// decodeDefined decodes the values of the rows that are not null.
+func (p *pages) decodeDefined(e encoding, body []byte, n int) (values, error) {
+	nulls := 0
+	for _, d := range p.defined {
+		if d == 0 {
+			nulls++
+		}
+	}
+	switch nulls {
+	case 0:
+		return p.decode(e, body, n)
+	case n:
+		return &gaps{defined: p.defined}, nil
+	}
+	v, err := p.decode(e, body, n-nulls)
+	return &gaps{p.defined, v}, err
 }
 
 // splitV1 decompresses a page and takes off the levels, which say which rows are
 // null.
-func (p *pages) splitV1(h header, body []byte, row int) ([]byte, error) {
+func (p *pages) splitV1(h header, body []byte) ([]byte, error) {
 	body, err := p.decompress(body, h.size)
 	if err != nil || !p.column.optional {
 		return body, err
@@ -249,18 +269,18 @@ func (p *pages) splitV1(h header, body []byte, row int) ([]byte, error) {
 	if !ok {
 		return nil, errPage
 	}
-	return rest, p.defined(levels, int(h.values), row)
+	return rest, p.define(levels, int(h.values))
 }
 
 // splitV2 takes off the levels, which are not compressed, and decompresses the
 // rest.
-func (p *pages) splitV2(h header, body []byte, row int) ([]byte, error) {
+func (p *pages) splitV2(h header, body []byte) ([]byte, error) {
 	if h.repeated != 0 || h.levelBytes < 0 || h.levelBytes > h.size || h.levelBytes > int64(len(body)) {
 		return nil, errPage
 	}
 	levels, rest := body[:h.levelBytes], body[h.levelBytes:]
 	if p.column.optional {
-		if err := p.defined(levels, int(h.values), row); err != nil {
+		if err := p.define(levels, int(h.values)); err != nil {
 			return nil, err
 		}
 	}
@@ -270,18 +290,12 @@ func (p *pages) splitV2(h header, body []byte, row int) ([]byte, error) {
 	return p.decompress(rest, h.size-h.levelBytes)
 }
 
-// defined refuses the first null.
-func (p *pages) defined(levels []byte, n, row int) error {
+// define keeps which rows of a page are not null. The values are unpacked into the memory that
+// the levels come in.
+func (p *pages) define(levels []byte, n int) error {
 	defined, err := p.unpack.hybrid(levels, 1, n)
-	if err != nil {
-		return err
-	}
-	for i, d := range defined {
-		if d == 0 {
-			return fmt.Errorf("is null in row %d; fill the cell or drop the row", row+i+1)
-		}
-	}
-	return nil
+	p.defined = append(p.defined, defined...)
+	return err
 }
 
 // decompress returns exactly size bytes.

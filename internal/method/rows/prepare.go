@@ -260,12 +260,12 @@ func (p *Party) unite(own [][]string, bodies [][]byte) error {
 func (p *Party) agree() error {
 	for k, j := range p.Job.Data.Schema.Agrees() {
 		if n := len(p.fit.agreed[k]); n > prepare.MaxUnited {
-			return fault.BadInputf("column %s has %d categories at all parties together, and at most %d can be agreed on; list them in the schema", dataset.Quote(p.Job.Data.Schema[j].Name), n, prepare.MaxUnited)
+			return p.own(fmt.Errorf("column %s has %d categories at all parties together, and at most %d can be agreed on; list them in the schema", dataset.Quote(p.Job.Data.Schema[j].Name), n, prepare.MaxUnited))
 		}
 	}
 	plan, err := p.fit.plan.With(p.fit.agreed)
 	if err != nil {
-		return fault.BadInput(err)
+		return p.own(err) // which quotes what only parties may know
 	}
 	p.fit.plan = plan
 	return nil
@@ -305,6 +305,9 @@ func (p *Party) addOther(own []int64, body []byte) error {
 	if err == nil && slices.ContainsFunc(other, func(v int64) bool { return v < 0 || v > prepare.EntryTop }) {
 		err = errors.New("rows: a number beyond the agreed bound")
 	}
+	if err == nil {
+		err = p.fit.plan.Possible(other)
+	}
 	if err != nil {
 		return protocol.Blame(p.Parties[1], protocol.KindMalformed, err)
 	}
@@ -317,19 +320,25 @@ func (p *Party) addUp(own, others []int64) error {
 	for i, v := range others {
 		p.fit.sum[i] += v
 	}
-	return nil
+	return p.fit.plan.Possible(p.fit.sum)
 }
 
 func (p *Party) takeSum(b []byte) (err error) {
 	p.fit.sum, err = decodeSum(b, p.fit.plan.Entries())
-	return err
+	if err == nil {
+		err = p.fit.plan.Possible(p.fit.sum)
+	}
+	if err != nil {
+		return protocol.Blame(p.Parties[0], protocol.KindMalformed, err)
+	}
+	return nil
 }
 
 // state compares the preparation's hash with all others'.
 func (p *Party) state(s method.Setup) (*method.Run, error) {
 	made, err := p.fit.plan.Fit(p.fit.sum)
 	if err != nil {
-		return nil, fault.BadInput(err)
+		return nil, p.own(err)
 	}
 	hash := made.Hash()
 	m, err := declare.NewParty(s.Setup, hash[:])
@@ -360,9 +369,9 @@ func decodeWords(b []byte, lists int) ([][]string, error) {
 	r := wire.NewReader(b)
 	all := make([][]string, lists)
 	for i := range all {
-		all[i] = r.Strings(prepare.MaxUnited, maxWordBytes)
-		if r.Err() == nil && !slices.IsSorted(all[i]) {
-			r.Fail(errors.New("rows: categories that are not sorted"))
+		all[i] = r.Strings(prepare.MaxUnited, prepare.MaxWord)
+		if r.Err() == nil && !ascending(all[i]) {
+			r.Fail(errors.New("rows: categories that are empty, equal or not sorted"))
 		}
 	}
 	for _, b := range r.Rest() {
@@ -373,8 +382,17 @@ func decodeWords(b []byte, lists int) ([][]string, error) {
 	return all, r.Close("rows: categories")
 }
 
-// maxWordBytes bounds a category on the wire.
-const maxWordBytes = 1 << 10
+// ascending reports whether words are sorted, each once, and none is empty.
+func ascending(words []string) bool {
+	last := ""
+	for _, word := range words {
+		if word <= last {
+			return false
+		}
+		last = word
+	}
+	return true
+}
 
 func encodeSum(v []int64) []byte {
 	var w wire.Writer

@@ -1,0 +1,180 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset/internal/parquet"
+	"github.com/mercer-fl/mercer/internal/base/civil"
+)
+
+// Chooser is implemented by [Records] that need not read all columns.
+type Chooser interface {
+	// Choose limits reading to columns by their places; the fields of others are empty. It
+	// refuses a column of a type that is not read, and is called before Next, if at all.
+	Choose(places []int) error
+}
+
+// OpenParquet returns the rows of a parquet file as text: numbers in decimal, booleans as 1 and
+// 0, days as 2024-03-01, timestamps in UTC as 2024-03-01T09:30:00 without parts of a second.
+// Nulls and NaN are empty. The index that pandas adds is a column only if it stands in asked.
+// In use at a time is one page of each column that is read. Errors are *SyntaxError; their lines
+// are rows, from 1.
+func OpenParquet(name string, r io.ReaderAt, size int64, asked []string) (Records, error) {
+	return openParquet(name, r, size, asked, defaultLimits())
+}
+
+func openParquet(name string, r io.ReaderAt, size int64, asked []string, bounds limits) (*parquetRecords, error) {
+	file, err := parquet.Open(r, size, parquet.Limits{Page: bounds.page})
+	if err != nil {
+		return nil, text(name).wrap(0, ofColumn(err))
+	}
+	p := &parquetRecords{text: text(name), file: file}
+	for j, c := range file.Columns {
+		if c.Name != pandasIndex || slices.Contains(asked, pandasIndex) {
+			p.source, p.columns = append(p.source, j), append(p.columns, strings.TrimSpace(c.Name))
+		}
+	}
+	switch {
+	case len(p.columns) == 0:
+		return nil, p.errorf(0, "there are no columns; give at least one feature")
+	case len(p.columns) > bounds.columns:
+		return nil, p.errorf(0, "the table has more than %d columns; split it", bounds.columns)
+	}
+	if err := checkNames(p.columns); err != nil {
+		return nil, p.wrap(0, err)
+	}
+	p.fields = make([]string, len(p.columns))
+	return p, nil
+}
+
+// parquetRecords are the rows of a parquet file.
+type parquetRecords struct {
+	text
+	file    *parquet.File
+	source  []int // columns of the file, by place
+	columns []string
+	read    []textColumn // nil until they are chosen
+	fields  []string
+	row     int
+}
+
+// textColumn is a column that is read as text.
+type textColumn struct {
+	place  int
+	cursor *parquet.Cursor
+	text   func([]byte) (string, error)
+}
+
+// Columns implements [Records].
+func (p *parquetRecords) Columns() []string { return p.columns }
+
+// Choose implements [Chooser].
+func (p *parquetRecords) Choose(places []int) error {
+	p.read = []textColumn{}
+	for _, b := range places {
+		if slices.ContainsFunc(p.read, func(c textColumn) bool { return c.place == b }) {
+			continue
+		}
+		read, err := textOf(p.file.Columns[p.source[b]])
+		if err != nil {
+			return fmt.Errorf("column %s %w", quote(p.columns[b]), err)
+		}
+		p.read = append(p.read, textColumn{b, p.file.Cursor(p.source[b]), read})
+	}
+	return nil
+}
+
+// Next implements [Records].
+func (p *parquetRecords) Next() (Record, error) {
+	if p.read == nil {
+		if err := p.Choose(places(len(p.columns))); err != nil {
+			return Record{}, p.wrap(0, err)
+		}
+	}
+	if p.row == p.file.Rows {
+		return Record{}, io.EOF
+	}
+	p.row++
+	for _, c := range p.read {
+		value, null, err := c.cursor.Next()
+		word := ""
+		if err == nil && !null {
+			word, err = c.text(value)
+		}
+		if err != nil {
+			return Record{}, p.errorf(p.row, "column %s %w", quote(p.columns[c.place]), err)
+		}
+		p.fields[c.place] = strings.TrimSpace(word)
+	}
+	return Record{Line: p.row, Fields: p.fields}, nil
+}
+
+// places lists 0 to n-1.
+func places(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// textOf returns a function that writes a column's values as text.
+func textOf(c parquet.Column) (func([]byte) (string, error), error) {
+	switch {
+	case c.Logical == "DATE" && c.Kind == parquet.Int32:
+		return func(b []byte) (string, error) {
+			return day(int64(int32(binary.LittleEndian.Uint32(b))))
+		}, nil
+	case c.Logical == "TIMESTAMP" && c.Kind == parquet.Int64 && c.Second > 0:
+		return func(b []byte) (string, error) {
+			return moment(floorDiv(int64(binary.LittleEndian.Uint64(b)), int64(c.Second)))
+		}, nil
+	}
+	cell, err := newParquetCell(c, true)
+	if err != nil {
+		return nil, err
+	}
+	return func(b []byte) (string, error) {
+		if c.Kind == parquet.Float && math.IsNaN(float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))) ||
+			c.Kind == parquet.Double && math.IsNaN(math.Float64frombits(binary.LittleEndian.Uint64(b))) {
+			return "", nil
+		}
+		word, err := cell.label(b)
+		if err != nil {
+			err = fmt.Errorf("%w; correct the cell or drop the row", err)
+		}
+		return word, err
+	}, nil
+}
+
+const secondsOfDay = 24 * 60 * 60
+
+func floorDiv(a, b int64) int64 {
+	if a%b < 0 {
+		return a/b - 1
+	}
+	return a / b
+}
+
+// day writes a day, unless its year has other than four digits.
+func day(days int64) (string, error) {
+	y, m, d := civil.Date(days)
+	if y < 0 || y > 9999 {
+		return "", errors.New("is a day outside the years 0 to 9999; correct the cell or drop the row")
+	}
+	return fmt.Sprintf("%04d-%02d-%02d", y, m, d), nil
+}
+
+// moment writes a second since 1970.
+func moment(seconds int64) (string, error) {
+	days := floorDiv(seconds, secondsOfDay)
+	word, err := day(days)
+	s := seconds - days*secondsOfDay
+	return fmt.Sprintf("%sT%02d:%02d:%02d", word, s/3600, s/60%60, s%60), err
+}

@@ -1,0 +1,259 @@
+package prepare
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// checked returns a schema as a job file gives it.
+func checked(t testing.TB, s Schema) Schema {
+	t.Helper()
+	s = append(Schema{}, s...)
+	for j := range s {
+		if err := s[j].Check(); err != nil {
+			t.Fatalf("column %s: %v", s[j].Name, err)
+		}
+	}
+	if s != nil {
+		if err := s.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// readText reads a CSV text.
+func readText(in string, table Table) (*dataset.Set, error) {
+	table.Name = "t.csv"
+	records, err := dataset.OpenCSV("t.csv", strings.NewReader(in), table.Mapping.Form())
+	if err != nil {
+		return nil, err
+	}
+	return Read(records, table)
+}
+
+func frameOf(t testing.TB, in string, s Schema) *Frame {
+	t.Helper()
+	set, err := readText(in, Table{Schema: checked(t, s)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set.X.(*Frame)
+}
+
+// cellsOf writes out a frame's codes; g is a gap.
+func cellsOf(f *Frame) [][]any {
+	var all [][]any
+	for i := range f.Rows() {
+		var row []any
+		f.Each(i, func(_ int, v float64) {
+			if isGap(v) {
+				row = append(row, "g")
+			} else {
+				row = append(row, v)
+			}
+		})
+		all = append(all, row)
+	}
+	return all
+}
+
+func theirs(name string, t Theirs) Mapping { return Mapping{Columns: map[string]Theirs{name: t}} }
+
+func TestReadRefuses(t *testing.T) {
+	number := Schema{{Name: "a", Range: [2]float64{0, 10}}}
+	word := Schema{{Name: "a", Type: Category, Categories: []string{"F", "M"}}}
+	plain := Schema{{Name: "a"}}
+	tests := []struct {
+		name, in string
+		table    Table
+		want     string
+	}{
+		{"no rows", "a\n", Table{Schema: number}, "t.csv: there are no rows; give at least one"},
+		{"only gaps", "a\nNA\nNA\n", Table{Schema: Schema{{Name: "a", Missing: FillDropRow}}, Mapping: Mapping{CSV: CSV{Missing: []string{"NA"}}}}, "t.csv: all 2 rows have a gap and are dropped; let the schema fill the gaps"},
+		{"fields", "a,b\n1,2\n3\n", Table{Schema: number}, "t.csv:3: the row has 1 fields and there are 2 columns; add or remove fields"},
+		{"gap", "a,b\n1,2\n,3\n", Table{Schema: number}, `t.csv:3: column "a" is empty, and the schema has no missing: for it; fill the cell, or say how gaps are filled`},
+		{"word for a gap", "a\nNA\n", Table{Schema: number, Mapping: Mapping{CSV: CSV{Missing: []string{"NA"}}}}, `t.csv:2: column "a" holds "NA", which is empty, and the schema has no missing: for it; fill the cell, or say how gaps are filled`},
+		{"text", "a\nNA\n", Table{Schema: number}, `t.csv:2: column "a" holds "NA", which is not a number; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type`},
+		{"NaN", "a\nNaN\n", Table{Schema: number}, `t.csv:2: column "a" holds "NaN", which is not a finite number; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type`},
+		{"too large", "a\n1e999\n", Table{Schema: number}, `t.csv:2: column "a" holds "1e999", which is too large for a 64-bit float; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type`},
+		{"comma", "a;b\n1,5;2\n", Table{Schema: number}, `t.csv:2: column "a" holds "1,5", which is not a number; write decimals with a point, or say csv: {decimal: ","} in the catalogue`},
+		{"point", "a\n1.5\n", Table{Schema: number, Mapping: Mapping{CSV: CSV{Decimal: ","}}}, `t.csv:2: column "a" holds "1.5", which is not a number with the decimal sign ','; correct csv: {decimal: ...} in the catalogue`},
+		{"above", "a\n10\n10.000001\n", Table{Schema: number}, `t.csv:3: column "a" holds "10.000001", which is outside the range of 0 to 10; correct the cell, or let the schema say outside: missing or outside: clip`},
+		{"below", "a\n0\n-1e-9\n", Table{Schema: number}, `t.csv:3: column "a" holds "-1e-9", which is outside the range of 0 to 10; correct the cell, or let the schema say outside: missing or outside: clip`},
+		{"outside is a gap", "a\n11\n", Table{Schema: Schema{{Name: "a", Range: [2]float64{0, 10}, Outside: OutsideMissing}}}, `t.csv:2: column "a" holds "11", which is outside the range and counts as a gap, and the column has none; add missing: to the schema`},
+		{"no log", "a\n0\n", Table{Schema: Schema{{Name: "a", Transform: Log}}}, `t.csv:2: column "a" holds "0", which has no log; give the column a range, or another transform`},
+		{"no log1p", "a\n-1\n", Table{Schema: Schema{{Name: "a", Transform: Log1p}}}, `t.csv:2: column "a" holds "-1", which has no log1p; give the column a range, or another transform`},
+		{"no sqrt", "a\n-1\n", Table{Schema: Schema{{Name: "a", Transform: Sqrt}}}, `t.csv:2: column "a" holds "-1", which has no sqrt; give the column a range, or another transform`},
+		{"overflow by times", "a\n1e308\n", Table{Schema: plain, Mapping: theirs("a", Theirs{Times: 1e10})}, `t.csv:2: column "a" holds "1e308", which is too large when it is multiplied by 1e+10; correct the cell, or times: in the catalogue`},
+		{"unknown word", "a\nX\n", Table{Schema: word}, `t.csv:2: column "a" holds "X", which is none of the categories F, M; correct the cell, map the word by values in the catalogue, or let the schema say unknown: other`},
+		{"boolean", "a\nmaybe\n", Table{Schema: Schema{{Name: "a", Type: Boolean}}}, `t.csv:2: column "a" holds "maybe", which is neither of true, yes, 1 nor of false, no, 0; correct the cell, or map the word by values in the catalogue`},
+		{"date", "a\n2024-02-30\n", Table{Schema: Schema{{Name: "a", Type: Date, Format: "%Y-%m-%d", As: Year}}}, `t.csv:2: column "a" holds "2024-02-30", which is no date as %Y-%m-%d; correct the cell or the format`},
+		{"no column", "b\n1\n", Table{Schema: number}, `t.csv:1: there is no column "a"; correct the job, or rename the table's column in the catalogue`},
+		{"column in another case", "A\n1\n", Table{Schema: number}, `t.csv:1: there is no column "a"; the table has "A": rename it in the catalogue by columns: {A: {as: a}}`},
+		{"no label", "a\n1\n", Table{Schema: number, Label: "y"}, `t.csv:1: there is no column "y" to take the labels from; correct the job, or rename the table's column in the catalogue`},
+		{"no id", "a\n1\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}}}, `t.csv:1: there is no column "i" to take the ids from; correct the job, or rename the table's column in the catalogue`},
+		{"empty label", "a,y\n1,x\n2,\n", Table{Schema: number, Label: "y"}, `t.csv:3: column "y" is empty, and every row needs a label; fill the cell or drop the row`},
+		{"label that is no number", "a,y\n1,inf\n", Table{Schema: number, Label: "y"}, `t.csv:2: column "y" holds "inf", which is not a finite number`},
+		{"empty id", "a,i\n1,\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}}}, `t.csv:2: column "i" of the ids is empty; fill the cell or drop the row`},
+		{"id that vanishes", "a,i\n1,x\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}, Normalize: []string{"digits"}}}, `t.csv:2: column "i" of the ids has nothing left after normalize; correct the cell or drop the row`},
+		{"id with the separator", "a,i\n1,x\x1fy\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}}}, `t.csv:2: column "i" of the ids holds the sign "\x1f", which separates the columns of an id; remove it`},
+		{"equal ids", "a,i\n1,Xy\n2,z\n3,xY \n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}, Normalize: []string{"trim", "lower"}}}, `t.csv:4: the id stands in line 2 already; keep one of the two rows`},
+		{"unit without factor", "a\n1\n", Table{Schema: Schema{{Name: "a", Unit: "umol/L"}}, Mapping: theirs("a", Theirs{Unit: "mg/dL"})}, `t.csv:1: column "a" is in mg/dL and the schema has umol/L; write the factor as times: in the catalogue`},
+		{"unit that the schema has not", "a\n1\n", Table{Schema: plain, Mapping: theirs("a", Theirs{Unit: "mg/dL"})}, `t.csv:1: column "a" is in mg/dL by the catalogue, and the schema names no unit; name it there, or remove unit`},
+		{"factor of words", "a\nF\n", Table{Schema: word, Mapping: theirs("a", Theirs{Times: 2})}, `t.csv:1: column "a" is a category and is multiplied by 2 in the catalogue; remove times`},
+		{"mapping of nothing", "a\n1\n", Table{Schema: number, Mapping: theirs("z", Theirs{As: "a"})}, `t.csv:1: the catalogue describes column "z", and the table has none; correct the name`},
+		{"drops nothing", "a\n1\n", Table{Schema: number, Mapping: Mapping{Drop: []string{"z"}}}, `t.csv:1: the catalogue drops or keeps column "z", and the table has none; correct the name`},
+		{"two of one name", "a,b\n1,2\n", Table{Schema: number, Mapping: theirs("b", Theirs{As: "a"})}, `t.csv:1: columns "a" and "b" are both called "a"; drop one or rename it in the catalogue`},
+		{"no features", "y\nx\n", Table{Label: "y"}, `t.csv:1: there are no columns of features; give at least one`},
+		{"text without a schema", "a,y\nz,x\n", Table{Label: "y"}, `t.csv:2: column "a" holds "z", which is not a number; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.table.Schema != nil {
+				tt.table.Schema = checked(t, tt.table.Schema)
+			}
+			_, err := readText(tt.in, tt.table)
+			var syntax *dataset.SyntaxError
+			if !errors.As(err, &syntax) || err.Error() != tt.want {
+				t.Fatalf("error %v\nwant  %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadTooManyWords(t *testing.T) {
+	var in strings.Builder
+	in.WriteString("a\n")
+	for i := range maxWords + 1 {
+		in.WriteString(strings.Repeat("x", i%7+1) + string(rune('a'+i%26)) + strings.Repeat("y", i/26%50) + string(rune(0x4e00+i/91)) + "\n")
+	}
+	_, err := readText(in.String(), Table{Schema: checked(t, Schema{{Name: "a", Type: Category, Agree: true}})})
+	if err == nil || !strings.HasSuffix(err.Error(), `column "a" has more than 65536 different words; a category has few: list its categories, or leave the column out of the schema`) {
+		t.Fatal(err)
+	}
+}
+
+// What each choice of the schema makes of a cell.
+func TestReadCells(t *testing.T) {
+	in := "n,c,b,d,free\n 5 ,F,Yes,2024-03-01,NaN\n12,X,no,2024-03-02,\"a, \"\"b\"\"\"\n-1,,,,\nNA,M,JA,2023-12-31,1e999\n"
+	own := Mapping{CSV: CSV{Missing: []string{"NA"}}}
+	number := func(o Outside) Column {
+		return Column{Name: "n", Range: [2]float64{0, 10}, Outside: o, Missing: FillMean}
+	}
+	category := func(u Unknown) Column {
+		return Column{Name: "c", Type: Category, Categories: []string{"F", "M"}, Unknown: u, Missing: FillCategory}
+	}
+	yes := Column{Name: "b", Type: Boolean, True: []string{"yes", "ja"}, False: []string{"no"}, Missing: FillMostFrequent}
+	day := Column{Name: "d", Type: Date, Format: "%Y-%m-%d", As: Weekday, Missing: FillValue, Value: "2024-03-04"}
+	for _, tt := range []struct {
+		schema Schema
+		want   [][]any
+	}{
+		{Schema{number(OutsideMissing), yes}, [][]any{{5.0, 1.0}, {"g", 0.0}, {"g", "g"}, {"g", 1.0}}},
+		{Schema{number(OutsideClip), day}, [][]any{{5.0, 4.0}, {10.0, 5.0}, {0.0, "g"}, {"g", 6.0}}},
+		{Schema{category(UnknownOther)}, [][]any{{0.0}, {-1.0}, {"g"}, {1.0}}},
+		{Schema{category(UnknownIgnore)}, [][]any{{0.0}, {-1.0}, {"g"}, {1.0}}},
+	} {
+		set, err := readText(in, Table{Schema: checked(t, tt.schema), Mapping: own})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, cellsOf(set.X.(*Frame))); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", tt.schema.Names(), diff)
+		}
+	}
+}
+
+func TestReadDropsRows(t *testing.T) {
+	in := "a,b,i\n1,,x\n,2,y\n3,4,x\n5,6,y\n"
+	set, err := readText(in, Table{Schema: checked(t, Schema{{Name: "a", Missing: FillDropRow}, {Name: "b", Missing: FillDropRow}}), ID: IDRule{Columns: []string{"i"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := set.X.(*Frame)
+	if f.Dropped != 2 || f.Rows() != 2 || f.Row(0, nil)[0] != 3 {
+		t.Errorf("%d dropped, %v", f.Dropped, cellsOf(f))
+	}
+	if diff := cmp.Diff([]string{"x", "y"}, set.IDs); diff != "" {
+		t.Error(diff) // ids of dropped rows are no obstacle
+	}
+}
+
+func TestReadIDsAndLabels(t *testing.T) {
+	in := "clinic,number,a,finding\n north, p-0 7 ,1,krank\nnorth,8,2,\nNORTH,p9,3,+1.0\n"
+	set, err := readText(in, Table{
+		Schema: checked(t, Schema{{Name: "a"}}), Label: "y", Gaps: true,
+		Mapping: theirs("finding", Theirs{As: "y", Values: map[string]string{"krank": "ill"}}),
+		ID:      IDRule{Columns: []string{"clinic", "number"}, Normalize: []string{"upper", "trim"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"NORTH\x1fP-0 7", "NORTH\x1f8", "NORTH\x1fP9"}, set.IDs); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"ill", "", "1"}, set.Labels); diff != "" {
+		t.Error(diff)
+	}
+	if err := (&IDRule{Columns: []string{"a"}, Normalize: []string{"trim", "soundex"}}).Check(); err == nil || err.Error() != "id: {normalize: [soundex]} is not known; write some of trim, nfc, upper, lower, digits" {
+		t.Error(err)
+	}
+	if err := (&IDRule{}).Check(); err == nil || err.Error() != "id has no columns; name at least one" {
+		t.Error(err)
+	}
+	for _, tt := range [][3]string{{"nfc", "Mu\u0308ller", "M\u00fcller"}, {"digits", "p-12 3\u0664", "123"}, {"lower", "ÄB", "äb"}} {
+		r := IDRule{Columns: []string{"a"}, Normalize: []string{tt[0]}}
+		if id, _, err := r.id([]string{tt[1]}); id != tt[2] || err != nil {
+			t.Errorf("%s makes %q of %q, error %v", tt[0], id, tt[1], err)
+		}
+	}
+}
+
+func TestReadWithoutSchema(t *testing.T) {
+	set, err := readText("x;a;n;y\n1,5;7;free;u\n2,5;8;text;v\n", Table{
+		Label: "y", Aside: []string{"x"}, Mapping: Mapping{CSV: CSV{Decimal: ","}, Drop: []string{"n"}, Columns: map[string]Theirs{"a": {As: "b", Times: 2}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, is := set.X.(*dataset.Dense); !is || d.Row(1, nil)[0] != 16 {
+		t.Errorf("%T %v", set.X, set.X.Row(1, nil))
+	}
+	if diff := cmp.Diff([]string{"b"}, set.Columns); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMappingRefuses(t *testing.T) {
+	nan := 0.0
+	nan /= nan
+	tests := []struct {
+		m    Mapping
+		want string
+	}{
+		{Mapping{CSV: CSV{Delimiter: "x"}}, `csv: {delimiter: "x"} cannot separate fields; choose a comma, semicolon, tab, space, bar or colon`},
+		{Mapping{CSV: CSV{Decimal: ";"}}, `csv: {decimal: ";"} is no decimal sign; write "." or ","`},
+		{Mapping{CSV: CSV{Decimal: ",", Delimiter: ","}}, `csv has a comma between fields and in numbers; correct delimiter or decimal`},
+		{Mapping{CSV: CSV{Encoding: "ebcdic"}}, `csv: {encoding: ebcdic} is not known; write one of utf-8, utf-16, windows-1252, iso-8859-15`},
+		{Mapping{Drop: []string{"a"}, Keep: []string{"b"}}, `drop names the columns that are left out, and keep those that are not; give one of them`},
+		{theirs("a", Theirs{Times: -1}), `column "a" is multiplied by -1; write a number above 0`},
+		{theirs("a", Theirs{Times: nan}), `column "a" is multiplied by NaN; write a number above 0`},
+		{Mapping{Drop: []string{"a"}, Columns: map[string]Theirs{"a": {As: "b"}}}, `column "a" is dropped and described; remove one`},
+		{Mapping{Columns: map[string]Theirs{"b": {As: "c"}, "a": {As: "c"}}}, `columns "a" and "b" are both called "c"; rename one`},
+	}
+	for _, tt := range tests {
+		if err := tt.m.Check(); err == nil || err.Error() != tt.want {
+			t.Errorf("error %v\nwant  %s", err, tt.want)
+		}
+	}
+	good := Mapping{CSV: CSV{Delimiter: ";", Decimal: ",", Encoding: "utf-16"}, Columns: map[string]Theirs{"a": {As: "b"}, "b": {As: "a"}}, Keep: []string{"a", "b"}}
+	if err := good.Check(); err != nil {
+		t.Error(err)
+	}
+}

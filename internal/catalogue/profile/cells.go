@@ -1,0 +1,198 @@
+package profile
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/spell"
+)
+
+// formats are the forms of dates that are recognised, the likelier of two first.
+var formats = []string{
+	"%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d %b %Y",
+}
+
+// booleans are pairs of words that are taken for no and yes.
+var booleans = [][2]string{{"no", "yes"}, {"false", "true"}, {"nein", "ja"}, {"n", "y"}, {"f", "t"}, {"non", "oui"}}
+
+// misfit is a cell that is not of some type.
+type misfit struct {
+	line int
+	word string
+}
+
+// tally counts the cells of one type and keeps the first others.
+type tally struct {
+	fits  int
+	other []misfit
+}
+
+func (t *tally) add(line int, word string, fits bool) {
+	if fits {
+		t.fits++
+	} else if len(t.other) < perColumn {
+		t.other = append(t.other, misfit{line, string([]byte(word))})
+	}
+}
+
+// cells collects the cells of a column.
+type cells struct {
+	name            string
+	missing, seen   int
+	likely          int // words that look like gaps
+	gaps            tally
+	words           map[string]int
+	longest         int
+	numbers         tally
+	dates           []tally
+	least, greatest float64
+	sum             float64
+}
+
+func newCells(name string) *cells {
+	return &cells{name: name, words: make(map[string]int), dates: make([]tally, len(formats)), least: math.Inf(1), greatest: math.Inf(-1)}
+}
+
+// gapWords are words that stand for a gap in many tables.
+var gapWords = []string{"nan", "na", "n/a", "#n/a", "null", "none", "nil", "-", "--", "?", ".", "missing", "unknown", "k.a."}
+
+func (c *cells) add(line int, word string, decimal byte) {
+	if slices.Contains(gapWords, strings.ToLower(word)) {
+		c.gaps.add(line, word, false)
+		c.likely++
+		return
+	}
+	c.seen++
+	c.longest = max(c.longest, len(word))
+	if n, known := c.words[word]; known {
+		c.words[word] = n + 1
+	} else if len(c.words) < MaxDistinct {
+		c.words[string([]byte(word))] = 1 // the field would keep its whole line in memory
+	}
+	v, err := dataset.ParseNumber(word, decimal)
+	if c.numbers.add(line, word, err == nil); err == nil {
+		c.least, c.greatest, c.sum = min(c.least, v), max(c.greatest, v), c.sum+v
+	}
+	for k, format := range formats {
+		c.dates[k].add(line, word, prepare.IsDate(word, format))
+	}
+}
+
+// Shares and sizes by which a type is told.
+const (
+	most        = 0.7
+	enoughCells = 10
+	fewWords    = 20
+	shortWord   = 40 // bytes
+)
+
+// mostly reports whether most cells fit, so that the others are mistakes.
+func (c *cells) mostly(t tally) bool {
+	return t.fits == c.seen || c.seen >= enoughCells && float64(t.fits) >= most*float64(c.seen)
+}
+
+// date returns the place of the format of a column of dates, or -1.
+func (c *cells) date() int {
+	best := -1
+	for k, t := range c.dates {
+		if c.mostly(t) && t.fits > 0 && (best < 0 || t.fits > c.dates[best].fits) {
+			best = k
+		}
+	}
+	return best
+}
+
+// pair returns the words for no and yes of a column of them.
+func (c *cells) pair() []string {
+	if len(c.words) != 2 {
+		return nil
+	}
+	words := slices.Sorted(maps.Keys(c.words))
+	for _, p := range booleans {
+		no, yes := p[0], p[1]
+		switch {
+		case strings.EqualFold(words[0], no) && strings.EqualFold(words[1], yes):
+			return words
+		case strings.EqualFold(words[1], no) && strings.EqualFold(words[0], yes):
+			return []string{words[1], words[0]}
+		}
+	}
+	return nil
+}
+
+// describe tells the type.
+func (c *cells) describe() Column {
+	d := Column{Name: c.name, Missing: c.missing, Distinct: len(c.words)}
+	date, pair := c.date(), c.pair()
+	switch {
+	case c.seen == 0:
+		d.Type = Empty
+	case c.mostly(c.numbers):
+		d.Type, d.Least, d.Greatest, d.Mean = prepare.Number, c.least, c.greatest, c.sum/float64(c.numbers.fits)
+	case date >= 0:
+		d.Type, d.Format = prepare.Date, formats[date]
+	case pair != nil:
+		d.Type, d.Words = prepare.Boolean, pair
+	case 2*len(c.words) > c.seen && c.seen > 2 || len(c.words) > prepare.MaxAgreed || c.longest > shortWord:
+		d.Type = Text
+	default:
+		d.Type = prepare.Category
+		if len(c.words) <= fewWords {
+			d.Words = slices.Sorted(maps.Keys(c.words))
+		}
+	}
+	return d
+}
+
+// problems lists the words that look like gaps, and the cells that are not of the column's type.
+func (c *cells) problems(t prepare.Type) []Problem {
+	var list []Problem
+	for _, m := range c.gaps.other {
+		list = append(list, Problem{Line: m.line, Column: c.name, Text: fmt.Sprintf("column %s holds %s, which looks like a gap; name the word by --missing, or correct the cell", dataset.Quote(c.name), dataset.Quote(m.word))})
+	}
+	if n := c.likely - len(c.gaps.other); n > 0 {
+		list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s has %d more such cells", dataset.Quote(c.name), n)})
+	}
+	return append(list, c.misfits(t)...)
+}
+
+// misfits lists the cells that are not of the column's type.
+func (c *cells) misfits(t prepare.Type) (list []Problem) {
+	var other tally
+	advice := "correct the cell, or name the word by --missing if it stands for a gap"
+	switch t {
+	case prepare.Number:
+		other = c.numbers
+	case prepare.Date:
+		other = c.dates[c.date()]
+	case Empty:
+		return []Problem{{Column: c.name, Text: fmt.Sprintf("column %s has no value; drop it", dataset.Quote(c.name))}}
+	case prepare.Category:
+		return clash(c.name, slices.Sorted(maps.Keys(c.words)))
+	}
+	if t != prepare.Number && t != prepare.Date {
+		return nil
+	}
+	for _, m := range other.other {
+		list = append(list, Problem{Line: m.line, Column: c.name, Text: fmt.Sprintf("column %s holds %s, and most cells are a %s; %s", dataset.Quote(c.name), dataset.Quote(m.word), t, advice)})
+	}
+	if n := c.seen - other.fits - len(other.other); n > 0 {
+		list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s has %d more such cells", dataset.Quote(c.name), n)})
+	}
+	return list
+}
+
+// clash names two words that differ only by case, blanks or Unicode form.
+func clash(column string, words []string) []Problem {
+	one, other, found := spell.Clash(words)
+	if !found {
+		return nil
+	}
+	one, other = spell.Quote(one, other)
+	return []Problem{{Column: column, Text: fmt.Sprintf("column %s holds %s and %s, which differ only by case, blanks or Unicode form; map one by values in the catalogue", dataset.Quote(column), one, other)}}
+}

@@ -1,0 +1,173 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+)
+
+// Text names a column of free text, and Empty one without any value; the other types are
+// prepare's.
+const (
+	Text  prepare.Type = "text"
+	Empty prepare.Type = "empty"
+)
+
+// Column describes a column by its cells.
+type Column struct {
+	Name     string       `json:"name"`
+	Type     prepare.Type `json:"type"`
+	Missing  int          `json:"missing"`
+	Distinct int          `json:"distinct"` // at most MaxDistinct are counted
+	Format   string       `json:"format,omitempty"`
+	// Words are the categories, where they are few and short.
+	Words []string `json:"-"`
+	// Least, Greatest and Mean are of numbers.
+	Least, Greatest, Mean float64 `json:"-"`
+}
+
+// Problem is a cell, a row or a column that stands in a job's way.
+type Problem struct {
+	Line   int    `json:"line"` // 0 for a column as a whole
+	Column string `json:"column,omitempty"`
+	Text   string `json:"problem"`
+	// Fatal marks a problem that no schema and no mapping mends.
+	Fatal bool `json:"fatal"`
+}
+
+// String returns the sentence.
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.Text
+	}
+	return fmt.Sprintf("line %d: %s", p.Line, p.Text)
+}
+
+// Table describes a table.
+type Table struct {
+	Rows     int
+	Columns  []Column
+	Problems []Problem
+	More     int // problems that are not listed
+	// Classes counts the rows of each label.
+	Classes map[string]int
+}
+
+// Bounds of what is kept.
+const (
+	MaxDistinct = 1 << 16
+	MaxProblems = 50
+	perColumn   = 10 // problems of one column
+)
+
+// Asked describes a table to its reader.
+type Asked struct {
+	Own       prepare.Mapping
+	Label, ID string // columns, "" for none
+}
+
+// Read describes the columns of a table. It reads on behind rows that are wrong.
+func Read(rows dataset.Records, a Asked) (*Table, error) {
+	t := &reading{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int), decimal: '.'}
+	if a.Own.CSV.Decimal != "" {
+		t.decimal = a.Own.CSV.Decimal[0]
+	}
+	for _, name := range rows.Columns() {
+		t.cells = append(t.cells, newCells(name))
+	}
+	for _, name := range []string{a.Label, a.ID} {
+		if name != "" && !slices.Contains(rows.Columns(), name) {
+			return nil, dataset.NoColumn(name, "no column is called %s", dataset.Quote(name))
+		}
+	}
+	last := 0
+	for {
+		row, err := rows.Next()
+		var syntax *dataset.SyntaxError
+		switch {
+		case errors.Is(err, io.EOF):
+			return t.table(), nil
+		case err == nil:
+			t.add(row)
+		case errors.As(err, &syntax) && syntax.Line > last && syntax.Line > 0:
+			last = syntax.Line // what follows can be read, unless the same line fails again
+			t.rowProblems = append(t.rowProblems, Problem{Line: syntax.Line, Text: syntax.Err.Error(), Fatal: true})
+		default:
+			return nil, err
+		}
+		if len(t.rowProblems) > MaxProblems {
+			return t.table(), nil
+		}
+	}
+}
+
+// reading collects cells.
+type reading struct {
+	Asked
+	decimal     byte
+	gaps        []string
+	cells       []*cells
+	rows        int
+	ids         map[string]int
+	rowProblems []Problem
+}
+
+func (t *reading) add(row dataset.Record) {
+	t.rows++
+	for j, c := range t.cells {
+		word := row.Fields[j]
+		gap := slices.Contains(t.gaps, word)
+		switch {
+		case c.name == t.ID:
+			t.addID(row.Line, word, gap)
+		case c.name == t.Label && gap:
+			t.fatal(row.Line, c.name, "is empty, and every row needs a label; fill the cell or drop the row")
+		}
+		if gap {
+			c.missing++
+		} else {
+			c.add(row.Line, word, t.decimal)
+		}
+	}
+}
+
+func (t *reading) fatal(line int, column, why string) {
+	t.rowProblems = append(t.rowProblems, Problem{line, column, fmt.Sprintf("column %s %s", dataset.Quote(column), why), true})
+}
+
+func (t *reading) addID(line int, id string, gap bool) {
+	first, taken := t.ids[id]
+	switch {
+	case gap:
+		t.fatal(line, t.ID, "is the id and is empty; fill the cell or drop the row")
+	case taken:
+		t.rowProblems = append(t.rowProblems, Problem{line, t.ID, fmt.Sprintf("id %s stands in line %d already; keep one of the two rows", dataset.Quote(id), first), true})
+	default:
+		t.ids[string([]byte(id))] = line
+	}
+}
+
+// table draws the conclusions.
+func (t *reading) table() *Table {
+	out := &Table{Rows: t.rows, Problems: t.rowProblems}
+	for _, c := range t.cells {
+		d := c.describe()
+		if c.name == t.Label {
+			out.Classes = c.words
+		}
+		if c.name == t.ID || c.name == t.Label {
+			d.Words = nil
+		} else {
+			out.Problems = append(out.Problems, c.problems(d.Type)...)
+		}
+		out.Columns = append(out.Columns, d)
+	}
+	if n := len(out.Problems); n > MaxProblems {
+		out.Problems, out.More = out.Problems[:MaxProblems], n-MaxProblems
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package profile
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+)
+
+func profiled(t *testing.T, in string, a Asked) *Table {
+	t.Helper()
+	rows, err := dataset.OpenCSV("t", strings.NewReader(in), a.Own.Form())
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := Read(rows, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestTypes(t *testing.T) {
+	var in strings.Builder
+	in.WriteString("n,b,c,many,d,german,free,none,flag\n")
+	for i := range 200 {
+		fmt.Fprintf(&in, "%d,%s,%s,w%d,2024-01-%02d,%d.3.2020,Person %d,,%d\n", i-100, []string{"Ja", "Nein"}[i%2], []string{"F", "M", ""}[i%3], i%30, i%28+1, i%31+1, i, i%2)
+	}
+	got := make(map[string]string)
+	for _, c := range profiled(t, in.String(), Asked{}).Columns {
+		got[c.Name] = fmt.Sprint(c.Type, " ", c.Missing, " ", c.Distinct, " ", c.Format, c.Words, " ", c.Least, " ", c.Greatest)
+	}
+	want := map[string]string{
+		"n": "number 0 200 [] -100 99", "b": "boolean 0 2 [Nein Ja] 0 0", "c": "category 66 2 [F M] 0 0", "many": "category 0 30 [] 0 0", "d": "date 0 28 %Y-%m-%d[] 0 0",
+		"german": "date 0 31 %d.%m.%Y[] 0 0", "free": "text 0 200 [] 0 0", "none": "empty 200 0 [] 0 0", "flag": "number 0 2 [] 0 1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Problems are listed in a bounded number, each cell with its line.
+func TestProblemsAreBounded(t *testing.T) {
+	table := profiled(t, "a,b\n"+strings.Repeat("1\n", 1000), Asked{})
+	if len(table.Problems) != MaxProblems || table.More == 0 || table.Problems[3].Line != 5 {
+		t.Errorf("%d problems and %d more", len(table.Problems), table.More)
+	}
+	table = profiled(t, "a,b\n"+strings.Repeat("1,2\n2,2\n3,2\nx,2\n", 100), Asked{})
+	if n := len(table.Problems); n != perColumn+1 || table.Problems[n-1].String() != `column "a" has 90 more such cells` {
+		t.Errorf("%d problems: %v", n, table.Problems)
+	}
+	table = profiled(t, "a,b\n1,\"x\n", Asked{})
+	if len(table.Problems) == 0 || !table.Problems[0].Fatal {
+		t.Errorf("an open quote: %v", table.Problems)
+	}
+}
+
+func TestReadRefusesColumnsThatAreNotThere(t *testing.T) {
+	rows, err := dataset.OpenCSV("t", strings.NewReader("a\n1\n"), dataset.CSVForm{})
+	if err == nil {
+		_, err = Read(rows, Asked{Label: "y"})
+	}
+	if err == nil || err.Error() != `no column is called "y"` {
+		t.Error(err)
+	}
+}
+
+// What is suggested is YAML that means what it says, whatever the words.
+func TestSuggestion(t *testing.T) {
+	own := prepare.Mapping{CSV: prepare.CSV{Delimiter: ";", Missing: []string{"-9", "#"}}}
+	in := "who;a: b;yes;w;t\n" + strings.Repeat("1;null;2020-01-01;12;\n2;'x';#;7;\n3;~;2020-01-02;0;\n", 10)
+	in = strings.ReplaceAll(in, "null", "{on}")
+	s := Suggestion{Table: profiled(t, in, Asked{Own: own}), Own: own, Path: "data/my table.csv", ID: "who"}
+	var schema struct {
+		Schema yaml.Node
+		ID     string
+		Label  string
+	}
+	if err := yaml.Unmarshal([]byte(s.Schema()), &schema); err != nil || schema.ID != "who" || schema.Label != "none" {
+		t.Fatalf("%v\n%s", err, s.Schema())
+	}
+	var columns map[string]map[string]any
+	if err := schema.Schema.Decode(&columns); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]map[string]any{
+		"a: b": {"type": "category", "categories": []any{"'x'", "{on}", "~"}}, "yes": {"type": "date", "format": "%Y-%m-%d", "as": "year", "missing": "drop-row"}, "w": {"type": "number"},
+	}
+	if diff := cmp.Diff(want, columns); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var entry map[string]struct {
+		Path            string
+		ID              string
+		prepare.Mapping `yaml:",inline"`
+	}
+	if err := yaml.Unmarshal([]byte(s.Entry()), &entry); err != nil {
+		t.Fatalf("%v\n%s", err, s.Entry())
+	}
+	e := entry["my table"]
+	if diff := cmp.Diff(own.CSV, e.CSV); diff != "" || e.Path != "data/my table.csv" || e.ID != "who" || len(e.Drop) != 1 || e.Drop[0] != "t" {
+		t.Errorf("%+v", e)
+	}
+	s.Values = true
+	if !strings.Contains(s.Schema(), "w: {type: number, range: [0, 20]}") {
+		t.Error(s.Schema())
+	}
+	for _, tt := range [][4]float64{{-7, 130, -7, 200}, {0, 0, 0, 1}, {3, 3, 0, 3}, {-.012, -.01, -.02, 0}} {
+		if low, high := around(tt[0], tt[1]); low != tt[2] || high != tt[3] {
+			t.Errorf("around %v: %v to %v", tt[:2], low, high)
+		}
+	}
+}

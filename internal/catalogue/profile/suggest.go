@@ -1,0 +1,180 @@
+package profile
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset/prepare"
+)
+
+// Suggestion writes a first schema and catalogue entry, which somebody who knows the data has
+// to correct.
+type Suggestion struct {
+	*Table
+	Own       prepare.Mapping
+	Path      string
+	Label, ID string
+	Values    bool // whether ranges may be proposed from the data
+}
+
+// Schema returns the part of a job: keys under data.
+func (s Suggestion) Schema() string {
+	var b strings.Builder
+	b.WriteString("# For the job, under data. Correct it: it is guessed from one table.\n")
+	if n := len(s.Problems) + s.More; n > 0 {
+		fmt.Fprintf(&b, "# %d problems stand in the way; without --schema they are listed.\n", n)
+	}
+	b.WriteString("schema:\n")
+	for _, c := range s.features() {
+		fmt.Fprintf(&b, "  %s: {%s}%s\n", scalar(c.Name), s.keys(c), s.comment(c))
+	}
+	for _, key := range [][2]string{{"id", s.ID}, {"label", s.Label}} {
+		if key[1] != "" {
+			fmt.Fprintf(&b, "%s: %s\n", key[0], scalar(key[1]))
+		}
+	}
+	if s.Label == "" {
+		b.WriteString("label: none\n")
+	}
+	return b.String()
+}
+
+// features lists the columns that a schema can describe.
+func (s Suggestion) features() (list []Column) {
+	for _, c := range s.Columns {
+		if c.Name != s.Label && c.Name != s.ID && !c.dropped() {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// dropped reports whether a column is no use to a learner.
+func (c Column) dropped() bool { return c.Type == Text || c.Type == Empty }
+
+// keys describes a column.
+func (s Suggestion) keys(c Column) string {
+	keys := []string{"type: " + string(c.Type)}
+	fill := "drop-row"
+	switch c.Type {
+	case prepare.Number:
+		if s.Values {
+			low, high := around(c.Least, c.Greatest)
+			keys, fill = append(keys, fmt.Sprintf("range: [%s, %s]", number(low), number(high))), "median"
+		}
+	case prepare.Date:
+		keys = append(keys, "format: "+strconv.Quote(c.Format), "as: year")
+	case prepare.Boolean:
+		keys = append(keys, "true: "+words(c.Words[1:]), "false: "+words(c.Words[:1]))
+	case prepare.Category:
+		if !slices.Contains(c.Words, "missing") {
+			fill = "category"
+		}
+		list := "agree"
+		if c.Words != nil {
+			list = words(c.Words)
+		}
+		keys = append(keys, "categories: "+list)
+	}
+	if c.Missing > 0 {
+		keys = append(keys, "missing: "+fill)
+	}
+	return strings.Join(keys, ", ")
+}
+
+// comment advises the person who corrects a column.
+func (s Suggestion) comment(c Column) string {
+	switch {
+	case c.Type == prepare.Number && s.Values:
+		return " # write the range that there can be: this one is from the data"
+	case c.Type == prepare.Number && c.Missing > 0:
+		return " # with range: [least, greatest that there can be], missing: median fills the gaps"
+	case c.Type == prepare.Number:
+		return " # add range: [least, greatest that there can be]"
+	case c.Type == prepare.Category && c.Words != nil:
+		return " # the words of this table; others may have more"
+	}
+	return ""
+}
+
+// Entry returns an entry of a catalogue.
+func (s Suggestion) Entry() string {
+	var b strings.Builder
+	name, _, _ := strings.Cut(filepath.Base(s.Path), ".")
+	fmt.Fprintf(&b, "# For the catalogue of the table's owner, under data.\n%s:\n  path: %s\n", scalar(name), scalar(s.Path))
+	var form []string
+	for _, key := range [][2]string{{"delimiter", s.Own.CSV.Delimiter}, {"decimal", s.Own.CSV.Decimal}, {"encoding", s.Own.CSV.Encoding}} {
+		if key[1] != "" {
+			form = append(form, key[0]+": "+scalar(key[1]))
+		}
+	}
+	if s.Own.CSV.Missing != nil {
+		form = append(form, "missing: "+words(s.Own.CSV.Missing))
+	}
+	if form != nil {
+		fmt.Fprintf(&b, "  csv: {%s}\n", strings.Join(form, ", "))
+	}
+	for _, key := range [][2]string{{"id", s.ID}, {"label", s.Label}} {
+		if key[1] != "" {
+			fmt.Fprintf(&b, "  %s: %s\n", key[0], scalar(key[1]))
+		}
+	}
+	var drop []string
+	for _, c := range s.Columns {
+		if c.dropped() && c.Name != s.Label && c.Name != s.ID {
+			drop = append(drop, c.Name)
+		}
+	}
+	if drop != nil {
+		fmt.Fprintf(&b, "  drop: %s # free text, or empty: never parsed\n", words(drop))
+	}
+	return b.String()
+}
+
+// around widens two numbers to one digit each, and a range of one sign to zero.
+func around(least, greatest float64) (low, high float64) {
+	low, high = -oneDigit(-least), oneDigit(greatest)
+	if low >= high {
+		high = low + 1
+	}
+	return low, high
+}
+
+// oneDigit returns the least number of one digit that is not below a positive one, else 0.
+func oneDigit(v float64) float64 {
+	if v <= 0 {
+		return 0
+	}
+	ten := math.Pow(10, math.Floor(math.Log10(v)))
+	return math.Ceil(v/ten) * ten
+}
+
+func number(v float64) string { return strconv.FormatFloat(v+0, 'g', -1, 64) }
+
+func words(list []string) string {
+	quoted := make([]string, len(list))
+	for i, word := range list {
+		quoted[i] = scalar(word)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// bare are words that YAML reads as text wherever they stand.
+var bare = regexp.MustCompile(`^[\pL/][\pL\pN_./-]*$`)
+
+// scalar writes a text for YAML, quoted where it could be read as something else.
+func scalar(word string) string {
+	switch strings.ToLower(word) {
+	case "yes", "no", "true", "false", "on", "off", "y", "n", "null", "agree":
+		return strconv.Quote(word)
+	}
+	if bare.MatchString(word) {
+		return word
+	}
+	return strconv.Quote(word)
+}

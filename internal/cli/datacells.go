@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/catalogue"
+	"github.com/mercer-fl/mercer/internal/catalogue/profile"
+)
+
+// infoOptions are the flags of data info.
+type infoOptions struct {
+	columns        catalogue.Columns
+	csv            prepare.CSV
+	values, schema bool
+}
+
+func (o *infoOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.values, "values", false, "also show least, greatest and mean of each column's numbers")
+	f.BoolVar(&o.schema, "schema", false, "print a schema for a job and an entry for a catalogue")
+	f.StringVar(&o.csv.Delimiter, "csv-delimiter", "", "sign between fields; default a comma, or a semicolon or tab in a first line without commas")
+	f.StringVar(&o.csv.Decimal, "decimal", "", "sign between a number's whole part and its decimals: . or ,")
+	f.StringSliceVar(&o.csv.Missing, "missing", nil, "words that stand for a gap, separated by commas")
+	f.StringVar(&o.csv.Encoding, "encoding", "", "encoding of the text: "+strings.Join(dataset.Encodings(), ", "))
+}
+
+// own returns the file's form as a catalogue has it.
+func (o *infoOptions) own() prepare.Mapping { return prepare.Mapping{CSV: o.csv} }
+
+// infoCells describes the columns of a table of text.
+type infoCells struct {
+	Profile  []infoColumn      `json:"profile"`
+	Problems []profile.Problem `json:"problems"`
+	More     int               `json:"more_problems"`
+	Schema   string            `json:"schema,omitempty"` // with --schema
+	Entry    string            `json:"entry,omitempty"`
+
+	values bool
+}
+
+// infoColumn is one column; figures of its numbers come with --values.
+type infoColumn struct {
+	profile.Column
+	Least    *float64 `json:"least,omitempty"`
+	Greatest *float64 `json:"greatest,omitempty"`
+	Mean     *float64 `json:"mean,omitempty"`
+}
+
+// errMapped stands for a table that is not read as numbers, since its owner says how it is written.
+var errMapped = errors.New("the table has no cells of text; leave out how a CSV text is written")
+
+// withoutCells refuses what needs cells of text.
+func (o *infoOptions) withoutCells(ref string, err error) error {
+	if err == nil && o.schema {
+		return usage("%s names no columns of text; --schema is for CSV texts with a header and for parquet files", ref)
+	}
+	return err
+}
+
+// described is a table with the columns that are label and id.
+type described struct {
+	*profile.Table
+	name, label, id string
+	own             prepare.Mapping
+}
+
+// cells describes a CSV text or a parquet file, and returns nil for other formats.
+func (a *app) cells(ref string, own prepare.Mapping, c catalogue.Columns) (d *described, err error) {
+	rows, found, err := a.library().Open(ref, own, []string{c.ID, c.Label})
+	if err != nil || !found {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	names := rows.Columns()
+	d = &described{name: rows.Name, own: own, label: resolve(c.Label, names, len(names)-1, "label", "y", "target"), id: resolve(c.ID, names, -1, "id")}
+	d.Table, err = profile.Read(rows, profile.Asked{Own: own, Label: d.label, ID: d.id})
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// resolve returns the name of the column that a flag means, "" for none. Without a flag it is
+// the one of a likely name, or the one at a place.
+func resolve(flag string, names []string, otherwise int, likely ...string) string {
+	at := otherwise
+	switch n, err := strconv.Atoi(flag); {
+	case slices.Contains(names, flag):
+		return flag
+	case flag == "none":
+		return ""
+	case flag == "last":
+		at = len(names) - 1
+	case flag != "" && err == nil && n >= 0 && n < len(names):
+		at = n
+	case flag != "":
+		return flag // the reader refuses it
+	default:
+		if j := slices.IndexFunc(names, func(name string) bool { return slices.Contains(likely, strings.ToLower(name)) }); j >= 0 {
+			at = j
+		}
+	}
+	if at < 0 {
+		return ""
+	}
+	return names[at]
+}
+
+// refusal returns the first problem that no schema mends: in the reader's own words, if it
+// stopped there.
+func (d *described) refusal(err error) error {
+	at := slices.IndexFunc(d.Problems, func(p profile.Problem) bool { return p.Fatal })
+	if at < 0 {
+		return nil
+	}
+	var syntax *dataset.SyntaxError
+	if errors.As(err, &syntax) && syntax.Line == d.Problems[at].Line {
+		return err
+	}
+	return &dataset.SyntaxError{Name: d.name, Line: d.Problems[at].Line, Err: errors.New(d.Problems[at].Text)}
+}
+
+// add takes over the columns.
+func (r *dataInfoResult) add(d *described, o infoOptions) {
+	c := &infoCells{Profile: []infoColumn{}, Problems: d.Problems, More: d.More, values: o.values}
+	for _, column := range d.Columns {
+		shown := infoColumn{Column: column}
+		if o.values && column.Type == prepare.Number && column.Name != d.id {
+			shown.Least, shown.Greatest, shown.Mean = &column.Least, &column.Greatest, &column.Mean
+		}
+		c.Profile = append(c.Profile, shown)
+	}
+	if c.Problems == nil {
+		c.Problems = []profile.Problem{}
+	}
+	if o.schema {
+		s := profile.Suggestion{Table: d.Table, Own: d.own, Path: d.name, Label: d.label, ID: d.id, Values: o.values}
+		c.Schema, c.Entry = s.Schema(), s.Entry()
+	}
+	if r.infoCells = c; r.infoNumbers == nil { // the table is no table of numbers
+		r.Rows, r.Columns, r.IDs, r.ClassCount = d.Rows, len(d.Columns), d.id != "", len(d.Classes)
+		if r.ClassCount <= maxClasses {
+			for _, label := range slices.Sorted(maps.Keys(d.Classes)) {
+				r.Classes = append(r.Classes, infoClass{label, d.Classes[label]})
+			}
+		}
+		for _, name := range []string{d.id, d.label} {
+			if name != "" {
+				r.Columns--
+			}
+		}
+	}
+}
+
+// print writes a line for each column, and all problems.
+func (c *infoCells) print(p *printer) {
+	t := &tableOf{header: []string{"column", "type", "missing", "distinct"}}
+	if c.values {
+		t.header = append(t.header, "least", "greatest", "mean")
+	}
+	for _, column := range c.Profile {
+		row := []any{column.Name, string(column.Type), column.Missing, column.Distinct}
+		if column.Format != "" {
+			row[1] = "date " + column.Format
+		}
+		for _, v := range []*float64{column.Least, column.Greatest, column.Mean} {
+			switch {
+			case v != nil:
+				row = append(row, fmt.Sprintf("%.6g", *v))
+			case c.values:
+				row = append(row, "")
+			}
+		}
+		t.add(row...)
+	}
+	p.linef("")
+	p.join(t.print(p.w))
+	if len(c.Problems) > 0 {
+		p.linef("\n%s", say.Count(len(c.Problems)+c.More, "problem"))
+	}
+	for _, problem := range c.Problems {
+		p.linef("  %s", problem)
+	}
+	if c.More > 0 {
+		p.linef("  and %d more", c.More)
+	}
+}
