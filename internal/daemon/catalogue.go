@@ -19,7 +19,14 @@ import (
 // Source is an entry of a party's catalogue. It says what jobs may take from a
 // table: they pick among what stands here, and nothing that they say adds to it.
 type Source struct {
-	Path string `yaml:"path"` // relative to the home
+	Path string `yaml:"path,omitempty"` // relative to the home
+	// Command is a program that writes the table as CSV, in place of a path.
+	Command []string `yaml:"command,omitempty"`
+	// SQL is a query that gives the table, in place of a path.
+	SQL *SQL `yaml:"sql,omitempty"`
+	// Timeout and MaxBytes limit a program or a query; by default 10 minutes and 16 GiB.
+	Timeout  Days  `yaml:"timeout,omitempty"`
+	MaxBytes int64 `yaml:"max_bytes,omitempty"`
 	// Label are the columns of which a job may take one as its labels. Without any
 	// the table can be used without labels only. They are no features.
 	Label Labels `yaml:"label,omitempty"`
@@ -118,6 +125,9 @@ func (s Source) check(known job.Names) error {
 		}
 	}
 	if err := s.checkMapping(); err != nil {
+		return err
+	}
+	if err := s.checkOrigin(); err != nil {
 		return err
 	}
 	if s.Policy != nil {

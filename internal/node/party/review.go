@@ -18,6 +18,7 @@ import (
 func (p *Party) review(ctx context.Context) {
 	p.expire(ctx)
 	p.retain()
+	p.sweepSnapshots()
 	if err := p.askState(ctx); err != nil {
 		p.Logger.Warn("could not ask what has become of the open jobs", "error", err)
 	}
