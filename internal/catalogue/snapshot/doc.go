@@ -5,8 +5,9 @@
 //	if err := snapshot.Write(store, rows, []string{"patient"}); err != nil {
 //	rows, err := snapshot.Read(store)
 //
-// Sorting is an external merge sort. It holds 8 MiB of rows, or the longest row, and 100 KiB
-// for each of the at most 32 runs of a merge and of each level. The store holds at most twice the table meanwhile.
+// Sorting is an external merge sort. It holds 4 MiB of rows, or one that is longer, and for each
+// run of a merge 100 KiB and a row; 32 runs are merged at a time, and at the end at most 31 of each
+// of the levels, of which 16 GiB have three. The store holds at most twice the table meanwhile.
 package snapshot
 
 import "io"

@@ -152,13 +152,14 @@ func (r *Rows) Next() (dataset.Record, error) {
 	if err := r.next(); err != nil {
 		return dataset.Record{}, err
 	}
-	row := r.row
+	row, text := r.row, string(r.row)
 	for _, at := range r.order {
 		field, rest, ok := cut(row)
 		if !ok {
 			return dataset.Record{}, errDamaged
 		}
-		r.fields[at], row = string(field), rest
+		end := len(text) - len(rest)
+		r.fields[at], row = text[end-len(field):end], rest
 	}
 	if len(row) > 0 {
 		return dataset.Record{}, errDamaged

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	runBytes = 8 << 20 // of rows that are sorted at a time
+	runBytes = 4 << 20 // of rows that are sorted at a time
 	fanIn    = 32      // runs that are merged at a time
+	spare    = 1 << 16 // for the last row of a run, which may be longer
 )
 
 // Write reads rows to their end, sorts them by the columns of a key and then by all others,
@@ -24,7 +25,7 @@ func Write(to Store, from dataset.Records, key []string) error {
 }
 
 func write(to Store, from dataset.Records, key []string, runBytes int) error {
-	s := &sorter{to: to, columns: from.Columns(), order: orderOf(from.Columns(), key)}
+	s := &sorter{to: to, columns: from.Columns(), order: orderOf(from.Columns(), key), arena: make([]byte, 0, runBytes+spare)}
 	for {
 		row, err := from.Next()
 		if errors.Is(err, io.EOF) {

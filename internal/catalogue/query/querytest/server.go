@@ -50,6 +50,12 @@ func Postgres(t *testing.T) *Server {
 	return s
 }
 
+// Look returns [ErrNoPostgres] where PostgreSQL is not installed.
+func Look() error {
+	_, err := programs()
+	return err
+}
+
 // Start makes a cluster and serves it.
 func Start() (*Server, error) {
 	programs, err := programs()
