@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -16,24 +17,16 @@ import (
 //
 //	postgres VAR               starts a server of PostgreSQL, whose DSN is the variable
 //	sql FILE                   runs statements as the owner of the server's database
+//	sqlite FILE STATEMENTS     makes a file of SQLite by a file of statements
 //	peak VAR HOME              the most memory that a daemon has had, in kB
 //	grown MOST HOME KB...      a daemon's peak less the others is at most that many kB
 func databaseCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"postgres": plain(1, postgres), "sql": plain(1, statements), "peak": plain(2, peak), "grown": plain(3, grown),
+		"postgres": plain(1, postgres), "sqlite": plain(2, sqlite), "sql": plain(1, statements), "peak": plain(2, peak), "grown": plain(3, grown),
 	}
 }
 
 type serverKey struct{}
-
-// hasPostgres is the condition under which a script may start a server.
-func hasPostgres() (bool, error) {
-	err := querytest.Look()
-	if errors.Is(err, querytest.ErrNoPostgres) {
-		return false, nil
-	}
-	return err == nil, err
-}
 
 func postgres(ts *testscript.TestScript, args []string) {
 	s, err := querytest.Start()
@@ -49,6 +42,13 @@ func servers(ts *testscript.TestScript) map[string]*querytest.Server {
 
 func statements(ts *testscript.TestScript, args []string) {
 	ts.Check(servers(ts)["server"].Exec(ts.ReadFile(args[0])))
+}
+
+func sqlite(ts *testscript.TestScript, args []string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	_, err = db.Exec(ts.ReadFile(args[1]))
+	ts.Check(errors.Join(err, db.Close()))
 }
 
 func peakOf(ts *testscript.TestScript, home string) int {

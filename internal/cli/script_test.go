@@ -44,6 +44,10 @@ func TestScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -51,6 +55,7 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MERCER_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("FIXTURES", fixtures)
+			e.Setenv("EXAMPLES", examples)
 			e.Values[processKey("processes")] = make(map[string]*process)
 			e.Values[serverKey{}] = make(map[string]*querytest.Server)
 			return nil
@@ -66,6 +71,15 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("there is no condition %q", name)
 		},
 	})
+}
+
+// hasPostgres is the condition under which a script may start a server.
+func hasPostgres() (bool, error) {
+	err := querytest.Look()
+	if errors.Is(err, querytest.ErrNoPostgres) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func commands() map[string]func(*testscript.TestScript, bool, []string) {

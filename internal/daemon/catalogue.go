@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/catalogue"
+	"github.com/mercer-fl/mercer/internal/catalogue/program"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
@@ -132,6 +133,39 @@ func (s Source) check(known job.Names) error {
 	}
 	if s.Policy != nil {
 		return s.Policy.Validate(known)
+	}
+	return nil
+}
+
+// checkOrigin refuses an entry that does not say where the table is, or says it twice.
+func (s Source) checkOrigin() error {
+	switch {
+	case s.Command != nil && s.SQL != nil, s.changing() && s.Path != "":
+		return errors.New("the table is in one place; give one of path, command and sql")
+	case !s.changing() && (!s.Timeout.IsZero() || s.MaxBytes != 0):
+		return errors.New("timeout and max_bytes limit command and sql; remove them, since a file is read as it is")
+	case s.MaxBytes < 0:
+		return fmt.Errorf("max_bytes is %d; write a number above 0", s.MaxBytes)
+	case s.Width != 0 && s.changing():
+		return errors.New("features is for files whose columns have no names; remove it")
+	case s.Command != nil:
+		return program.Check(s.Command)
+	case s.SQL != nil:
+		return s.checkSQL()
+	}
+	return nil
+}
+
+func (s Source) checkSQL() error {
+	form := s.CSV
+	form.Missing = nil
+	switch {
+	case (s.SQL.DSNEnv == "") == (s.SQL.SQLite == ""):
+		return errors.New("sql takes one of dsn_env, the environment variable that names a PostgreSQL, and sqlite, the path of a file")
+	case s.SQL.QueryFile == "":
+		return errors.New("sql has no query_file; write the SELECT to a file in the home and name it")
+	case !(&prepare.Mapping{CSV: form}).Empty():
+		return errors.New("csv describes text, and a query gives cells; leave all of it out but missing")
 	}
 	return nil
 }

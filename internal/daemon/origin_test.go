@@ -69,7 +69,7 @@ const extracted = `data:
 `
 
 // A job reads a program's rows once. Another process, after a crash, reads the same rows, and
-// another job reads those of its time.
+// another job reads the rows of its time.
 func TestSourceIsReadOnce(t *testing.T) {
 	h, c := home(t, extracted)
 	h.put(t, "extract.sh", "#!/bin/sh\necho once >> count\ncat $1\n")
@@ -186,10 +186,10 @@ func TestRefusedOrigins(t *testing.T) {
 		"command: [./x], max_bytes: -1":                           "max_bytes is -1; write a number above 0",
 		"command: [./x], features: 3":                             "features is for files whose columns have no names; remove it",
 		"command: []":                                             "command is empty; write command: [./extract.sh]",
-		"command: [psql]":                                         `command: "psql" is no path; write ./psql for a file in the home, or an absolute path`,
-		"sql: {query_file: b}":                                    "sql: give dsn_env, the environment variable that names a PostgreSQL, or sqlite, the path of a file",
-		"sql: {dsn_env: X, sqlite: a, query_file: b}":             "sql: give dsn_env, the environment variable that names a PostgreSQL, or sqlite, the path of a file",
-		"sql: {dsn_env: X}":                                       "sql: query_file is missing; write the SELECT to a file in the home and name it",
+		"command: [psql]":                                         `command "psql" is no path; write ./psql for a file in the home, or an absolute path`,
+		"sql: {query_file: b}":                                    "sql takes one of dsn_env, the environment variable that names a PostgreSQL, and sqlite, the path of a file",
+		"sql: {dsn_env: X, sqlite: a, query_file: b}":             "sql takes one of dsn_env, the environment variable that names a PostgreSQL, and sqlite, the path of a file",
+		"sql: {dsn_env: X}":                                       "sql has no query_file; write the SELECT to a file in the home and name it",
 		`sql: {dsn_env: X, query_file: b}, csv: {delimiter: ";"}`: "csv describes text, and a query gives cells; leave all of it out but missing",
 		"sql: {dsn: 'postgres://u:hush@h/d', query_file: b}":      "dsn",
 	} {

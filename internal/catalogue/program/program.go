@@ -34,12 +34,12 @@ func Check(args []string) error {
 	case len(args) == 0:
 		return errors.New("command is empty; write command: [./extract.sh]")
 	case !strings.ContainsRune(args[0], filepath.Separator):
-		return fmt.Errorf("command: %q is no path; write ./%s for a file in the home, or an absolute path", args[0], args[0])
+		return fmt.Errorf("command %q is no path; write ./%s for a file in the home, or an absolute path", args[0], args[0])
 	}
 	return nil
 }
 
-// endTime is how long a program that has closed its output may go on.
+// endTime limits a program that has closed its output.
 const endTime = 5 * time.Second
 
 // Start runs the program until the output is closed.

@@ -110,7 +110,7 @@ func TestCheck(t *testing.T) {
 	if err := Check(nil); err == nil {
 		t.Error("no command is fine")
 	}
-	if err := Check([]string{"python3"}); err == nil || err.Error() != `command: "python3" is no path; write ./python3 for a file in the home, or an absolute path` {
+	if err := Check([]string{"python3"}); err == nil || err.Error() != `command "python3" is no path; write ./python3 for a file in the home, or an absolute path` {
 		t.Errorf("got %v", err)
 	}
 }

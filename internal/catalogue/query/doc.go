@@ -56,7 +56,7 @@ func (q Query) Open(ctx context.Context) (Rows, error) {
 	return l, nil
 }
 
-// noColumns says why there are no columns: the server has refused the query, or it was no SELECT.
+// noColumns explains a query without columns: the server has refused the query, or it was no SELECT.
 func noColumns(r Rows) error {
 	if _, err := r.Next(); err != nil && !errors.Is(err, io.EOF) {
 		return err

@@ -16,7 +16,7 @@ import (
 // maxMessage bounds a row that a server sends.
 const maxMessage = 64 << 20
 
-// closeTime is how long a server may take to hear that nobody reads on.
+// closeTime limits the farewell to a server.
 const closeTime = 5 * time.Second
 
 // postgresRows are rows of PostgreSQL, which writes its numbers and dates as text itself.

@@ -201,3 +201,43 @@ func TestMissingFile(t *testing.T) {
 		t.Error("the file was made")
 	}
 }
+
+// The query of the example for OMOP's tables takes the last value until the first diagnosis, in one
+// unit, and gives the same rows of both databases.
+func TestCohortOfOMOP(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "omop", "cohort.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tables = `CREATE TABLE person (person_id INTEGER, gender_concept_id INTEGER, year_of_birth INTEGER);
+CREATE TABLE condition_occurrence (condition_occurrence_id INTEGER, person_id INTEGER, condition_concept_id INTEGER, condition_start_date DATE);
+CREATE TABLE measurement (measurement_id INTEGER, person_id INTEGER, measurement_concept_id INTEGER, measurement_date DATE, value_as_number NUMERIC, unit_concept_id INTEGER);
+INSERT INTO person VALUES (1, 8532, 1950), (2, 8507, 1960), (3, 0, 1970), (4, 8507, 1980);
+INSERT INTO condition_occurrence VALUES (1, 1, 201826, '2015-02-03'), (2, 1, 201826, '2012-12-31'), (3, 1, 46271022, '2013-01-01'),
+	(4, 2, 201826, '2014-05-06'), (5, 2, 46271022, '2014-05-06'), (6, 3, 201826, '2016-07-08'), (7, 4, 46271022, '2016-07-08');
+INSERT INTO measurement VALUES (1, 1, 3016723, '2012-01-01', 80, 8749), (2, 1, 3016723, '2012-12-31', 1.1, 8840), (3, 1, 3016723, '2013-01-01', 999, 8749),
+	(4, 1, 3004410, '2011-01-01', 7.5, 8554), (5, 1, 3004410, '2012-01-01', NULL, 8554), (6, 2, 3016723, '2014-01-01', 90.5, 8749),
+	(7, 2, 3016723, '2014-01-01', 91.5, 8749), (8, 2, 3016723, '2014-02-01', 5, 1234), (9, 4, 3004410, '2011-01-01', 7.5, 8554);`
+	want := [][]string{
+		{"1", "62", "F", "97.26200000000001", "7.5", "ill"}, {"2", "54", "M", "91.5", "", "well"}, {"3", "46", "", "", "", "well"},
+	}
+	check := func(t *testing.T, q query.Query) {
+		q.Text = string(text)
+		columns, got, err := read(within(q))
+		slices.SortFunc(got, slices.Compare)
+		if err != nil || !slices.Equal(columns, []string{"person_id", "age", "sex", "creatinine", "hba1c", "kidney"}) {
+			t.Errorf("columns %q, %v", columns, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	t.Run("sqlite", func(t *testing.T) { check(t, query.Query{SQLite: database(t, tables)}) })
+	t.Run("postgres", func(t *testing.T) {
+		s := querytest.Postgres(t)
+		if err := s.Exec(tables); err != nil {
+			t.Fatal(err)
+		}
+		check(t, query.Query{DSN: s.DSN("owner")})
+	})
+}

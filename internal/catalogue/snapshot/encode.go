@@ -21,15 +21,6 @@ const maxRow = 64 << 20
 
 var errDamaged = errors.New("the snapshot of the rows is damaged; drop the job and submit it again")
 
-// appendRow encodes a row, whose fields are taken in the given order.
-func appendRow(b []byte, fields []string, order []int) []byte {
-	for _, at := range order {
-		b = binary.AppendUvarint(b, uint64(len(fields[at])))
-		b = append(b, fields[at]...)
-	}
-	return b
-}
-
 // cut splits off the first field of an encoded row.
 func cut(row []byte) (field, rest []byte, ok bool) {
 	n, used := binary.Uvarint(row)

@@ -46,7 +46,7 @@ func write(to Store, from dataset.Records, key []string, runBytes int) error {
 	return s.finish()
 }
 
-// orderOf returns the places of the columns, those of the key first.
+// orderOf returns the places of the columns, the key first.
 func orderOf(columns, key []string) (order []int) {
 	for _, name := range key {
 		if at := slices.Index(columns, name); at >= 0 && !slices.Contains(order, at) {
@@ -68,7 +68,7 @@ type sorter struct {
 	order   []int
 	arena   []byte // encoded rows
 	rows    []span
-	levels  [][]string // runs; each level's are fanIn times as long as those of the one before
+	levels  [][]string // runs; each level's are fanIn times as long as the level's before
 	made    int
 }
 
@@ -83,6 +83,15 @@ func (s *sorter) add(row dataset.Record) error {
 	}
 	s.rows = append(s.rows, span{at, len(s.arena), row.Line})
 	return nil
+}
+
+// appendRow encodes a row, whose fields are taken in the given order.
+func appendRow(b []byte, fields []string, order []int) []byte {
+	for _, at := range order {
+		b = binary.AppendUvarint(b, uint64(len(fields[at])))
+		b = append(b, fields[at]...)
+	}
+	return b
 }
 
 func (s *sorter) encoded(r span) []byte { return s.arena[r.at:r.end] }
@@ -125,7 +134,7 @@ func buffered(write func(*bufio.Writer) error) func(io.Writer) error {
 	}
 }
 
-// enter adds a run to a level, and makes one run of those of a full level.
+// enter adds a run to a level, and makes one run of a full level.
 func (s *sorter) enter(level int, name string) error {
 	if level == len(s.levels) {
 		s.levels = append(s.levels, nil)

@@ -38,6 +38,20 @@ func (p *Party) expire(ctx context.Context) {
 	}
 }
 
+// sweepSnapshots erases the snapshots of jobs that are not open. A crash came between the reading
+// of a table and the first session, or in the middle of the destruction.
+func (p *Party) sweepSnapshots() {
+	left, err := p.Snapshots.Jobs()
+	for _, s := range left {
+		if p.jobs[s.Job] == nil {
+			err = errors.Join(err, p.eraseSnapshot(s.Job))
+		}
+	}
+	if err != nil {
+		p.Logger.Error("could not erase the rows that were read for jobs that are over", "error", err)
+	}
+}
+
 // since returns the time at which the first of the job's sessions was created.
 func (w *work) since() time.Time {
 	first := time.Now()

@@ -102,7 +102,7 @@ func (s *Server) start(programs string) error {
 	create := exec.Command(filepath.Join(programs, "initdb"), "-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
 	create.SysProcAttr, create.Dir = who, s.folder
 	if said, err := create.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, said)
+		return fmt.Errorf("initdb failed: %w: %s", err, said)
 	}
 	log, err := os.Create(filepath.Join(s.folder, "log"))
 	if err != nil {

@@ -1,0 +1,47 @@
+package party
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+)
+
+// The rows of jobs that are not open go, whatever ended the process that read them; the rows of
+// open jobs stay until these are destroyed.
+func TestSnapshotsGoWithTheirJobs(t *testing.T) {
+	id, err := identity.FromSeed([32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	estate, err := vault.OpenEstate(filepath.Join(t.TempDir(), "snapshots"), id.KEMKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, gone := job.ID{1}, job.ID{2}
+	for _, id := range []job.ID{open, gone} {
+		if err := errors.Join(estate.Put(id, vault.Snapshot, []byte("rows")), estate.Put(id, "run-3", []byte("rows"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &work{id: open}
+	p := New(Config{Snapshots: estate, Logger: quiet, Roster: newStand(t, Policy{}).roster, Vault: vault.NewMemory()})
+	p.jobs[open] = w
+	p.sweepSnapshots()
+	if left, err := estate.Jobs(); err != nil || len(left) != 1 || left[0].Job != open {
+		t.Fatalf("%v are left, %v", left, err)
+	}
+	if _, err := estate.Get(open, vault.Snapshot); err != nil {
+		t.Error(err)
+	}
+	w.inquiry = nil
+	if err := p.eraseSnapshot(open); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := estate.Jobs(); err != nil || len(left) != 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+}
