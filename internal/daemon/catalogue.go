@@ -137,6 +137,18 @@ func (s Source) check(known job.Names) error {
 	return nil
 }
 
+// checkMapping refuses an entry that contradicts itself.
+func (s Source) checkMapping() error {
+	m := s.mapping()
+	if err := m.Check(); err != nil {
+		return err
+	}
+	if s.ID.IsZero() {
+		return nil
+	}
+	return s.ID.Check()
+}
+
 // checkOrigin refuses an entry that does not say where the table is, or says it twice.
 func (s Source) checkOrigin() error {
 	switch {

@@ -130,7 +130,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	library := catalogue.New("") // a job names catalogue entries, never paths
 	if d.Partition.By == job.Devices {
 		if s.changing() {
-			return t, fmt.Errorf("the job takes ratings from %s, and these are read from files only; write them to a file for path:", d.Source)
+			return t, fmt.Errorf("the job takes ratings from %s, and these are read from files only; write them to a file and name it by path", d.Source)
 		}
 		t.Ratings, err = library.Ratings(s.Path)
 		return t, err

@@ -2,11 +2,14 @@ package party
 
 import (
 	"errors"
+	"io"
+	"log/slog"
 	"path/filepath"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -27,9 +30,10 @@ func TestSnapshotsGoWithTheirJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w := &work{id: open}
-	p := New(Config{Snapshots: estate, Logger: quiet, Roster: newStand(t, Policy{}).roster, Vault: vault.NewMemory()})
-	p.jobs[open] = w
+	p := &Party{
+		Config: Config{Snapshots: estate, Vault: vault.NewMemory(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))},
+		jobs:   map[job.ID]*work{open: {id: open, inquiry: &control.Inquiry{}}},
+	}
 	p.sweepSnapshots()
 	if left, err := estate.Jobs(); err != nil || len(left) != 1 || left[0].Job != open {
 		t.Fatalf("%v are left, %v", left, err)
@@ -37,8 +41,7 @@ func TestSnapshotsGoWithTheirJobs(t *testing.T) {
 	if _, err := estate.Get(open, vault.Snapshot); err != nil {
 		t.Error(err)
 	}
-	w.inquiry = nil
-	if err := p.eraseSnapshot(open); err != nil {
+	if err := p.destroy(p.jobs[open], "done"); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := estate.Jobs(); err != nil || len(left) != 0 {
