@@ -241,6 +241,9 @@ func (e *Estate) Jobs() ([]Left, error) {
 func (e *Estate) Erase(id job.ID) ([]Item, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if _, err := os.Stat(e.path(id, "")); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	gone, err := e.List(id)
 	if err != nil {
 		return nil, err
