@@ -145,10 +145,18 @@ func TestQueriesOnlyRead(t *testing.T) {
 		}
 	}
 	path := database(t, values)
-	for _, text := range []string{"DELETE FROM v RETURNING id", "PRAGMA query_only = 0; DELETE FROM v", "INSERT INTO v(id) VALUES (3)", "ATTACH 'new.db' AS n; CREATE TABLE n.x(y)"} {
+	other := filepath.Join(t.TempDir(), "other.db")
+	for _, text := range []string{
+		"DELETE FROM v RETURNING id", "PRAGMA query_only = 0; DELETE FROM v RETURNING id", "INSERT INTO v(id) VALUES (3)",
+		"PRAGMA query_only = 0; ATTACH '" + path + "' AS n; DELETE FROM n.v; SELECT 1 AS x",
+		"ATTACH '" + other + "' AS n; SELECT 1 AS x", "VACUUM INTO '" + other + "'", "PRAGMA query_only = 0; VACUUM INTO '" + other + "'",
+	} {
 		if _, _, err := read(within(query.Query{SQLite: path, Text: text})); err == nil {
 			t.Errorf("sqlite: %s is fine", text)
 		}
+	}
+	if _, err := os.Stat(other); err == nil {
+		t.Error("sqlite: a file was made")
 	}
 	for _, q := range []query.Query{{DSN: s.DSN("owner")}, {SQLite: path}} {
 		q.Text = "SELECT count(*) AS n FROM v"

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	_ "modernc.org/sqlite" // under the name sqlite
+	"modernc.org/sqlite"
 
 	"github.com/mercer-fl/mercer/dataset"
 )
@@ -19,6 +19,7 @@ import (
 // sqliteRows are rows of a file of SQLite.
 type sqliteRows struct {
 	db     *sql.DB
+	conn   *sql.Conn
 	rows   *sql.Rows
 	types  []*sql.ColumnType
 	cells  []any
@@ -43,8 +44,18 @@ func openSQLite(ctx context.Context, path, text string) (Rows, error) {
 	return r, nil
 }
 
+// limitAttached is SQLITE_LIMIT_ATTACHED. A file that a query attached would be open for writing,
+// and would be made if it were not there.
+const limitAttached = 7
+
 func (r *sqliteRows) begin(ctx context.Context, text string) (err error) {
-	if r.rows, err = r.db.QueryContext(ctx, text); err != nil {
+	if r.conn, err = r.db.Conn(ctx); err != nil {
+		return err
+	}
+	if _, err := sqlite.Limit(r.conn, limitAttached, 0); err != nil {
+		return err
+	}
+	if r.rows, err = r.conn.QueryContext(ctx, text); err != nil {
 		return err
 	}
 	if r.types, err = r.rows.ColumnTypes(); err != nil {
@@ -117,6 +128,9 @@ func (r *sqliteRows) Close() error {
 	var err error
 	if r.rows != nil {
 		err = r.rows.Close()
+	}
+	if r.conn != nil {
+		err = errors.Join(err, r.conn.Close())
 	}
 	return errors.Join(err, r.db.Close())
 }
