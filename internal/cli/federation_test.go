@@ -234,7 +234,7 @@ func start(ts *testscript.TestScript, args []string) {
 	log, err := os.Create(ts.MkAbs(home + ".log"))
 	ts.Check(err)
 	cmd := exec.Command("mercer", append([]string{verb, "--home", home}, args[1:]...)...)
-	cmd.Dir, cmd.Stderr = ts.MkAbs("."), log
+	cmd.Dir, cmd.Stderr, cmd.Env = ts.MkAbs("."), log, append(os.Environ(), "HOSPITAL_DSN="+ts.Getenv("HOSPITAL_DSN"))
 	ts.Check(cmd.Start())
 	p := &process{cmd, make(chan error, 1)}
 	gone := make(chan struct{})

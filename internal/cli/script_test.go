@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/mercer-fl/mercer/internal/catalogue/query/querytest"
 	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
@@ -37,9 +38,13 @@ func TestMain(m *testing.M) {
 //	nojson PATH                 the document has no PATH
 //
 // where PATH is written like result.data.0.name, and the commands of federationCommands,
-// figureCommands, dataCommands, headingCommands and proxyCommands.
+// figureCommands, dataCommands, headingCommands, proxyCommands and databaseCommands.
 func TestScript(t *testing.T) {
 	fixtures, err := filepath.Abs(filepath.Join("..", "..", "dataset", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,17 +55,31 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MERCER_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("FIXTURES", fixtures)
+			e.Setenv("EXAMPLES", examples)
 			e.Values[processKey("processes")] = make(map[string]*process)
+			e.Values[serverKey{}] = make(map[string]*querytest.Server)
 			return nil
 		},
 		Cmds: commands(),
 		Condition: func(name string) (bool, error) {
-			if name != "root" {
-				return false, fmt.Errorf("there is no condition %q", name)
+			switch name {
+			case "root":
+				return os.Geteuid() == 0, nil
+			case "postgres":
+				return hasPostgres()
 			}
-			return os.Geteuid() == 0, nil
+			return false, fmt.Errorf("there is no condition %q", name)
 		},
 	})
+}
+
+// hasPostgres is the condition under which a script may start a server.
+func hasPostgres() (bool, error) {
+	err := querytest.Look()
+	if errors.Is(err, querytest.ErrNoPostgres) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -72,6 +91,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	maps.Copy(all, dataCommands())
 	maps.Copy(all, headingCommands())
 	maps.Copy(all, proxyCommands())
+	maps.Copy(all, databaseCommands())
 	return all
 }
 

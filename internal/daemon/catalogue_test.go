@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 
 	"fmt"
@@ -84,7 +85,7 @@ func TestJobNamesColumnsThatAreNotOffered(t *testing.T) {
 		"two labels and no choice":           {Source: "several"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			table, err := h.load(c, d, dataset.SplitKey{1})
+			table, err := h.load(context.Background(), c, d, dataset.SplitKey{1}, snapshots{})
 			if err == nil {
 				t.Fatalf("the job gets %v", table.Set)
 			}
@@ -116,7 +117,7 @@ func TestJobPicksWhatIsOffered(t *testing.T) {
 		"neither of the labels": {job.Data{Source: "several", Label: job.NoLabel}, nil, nil, []string{"age", "visit"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			table, err := h.load(c, tt.data, dataset.SplitKey{1})
+			table, err := h.load(context.Background(), c, tt.data, dataset.SplitKey{1}, snapshots{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,11 +136,11 @@ func TestSpreadLabelsHaveGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := job.Data{Source: "patients"}
-	if _, err := h.load(c, data, dataset.SplitKey{1}); err == nil || !strings.Contains(err.Error(), `column "diagnosis" is empty`) {
+	if _, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{}); err == nil || !strings.Contains(err.Error(), `column "diagnosis" is empty`) {
 		t.Errorf("error %v", err)
 	}
 	data.Spread = true
-	table, err := h.load(c, data, dataset.SplitKey{1})
+	table, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{})
 	if err != nil || !slices.Equal(table.Set.Labels, []string{"ill", "", "ill"}) {
 		t.Errorf("%+v, %v", table.Set, err)
 	}
@@ -153,7 +154,7 @@ func TestLabelsAreNoFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, label := range []string{"ill", "late", job.NoLabel} {
-		table, err := h.load(c, job.Data{Source: "patients", Label: label}, dataset.SplitKey{1})
+		table, err := h.load(context.Background(), c, job.Data{Source: "patients", Label: label}, dataset.SplitKey{1}, snapshots{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +174,7 @@ func TestLaterRowsOfATable(t *testing.T) {
 	later := func(column string) job.Test { return job.Test{Column: column, From: "2024-01-01"} }
 	for source, columns := range map[string][]string{"dated": {"age", "visit"}, "listed": {"visit"}} {
 		for _, test := range []job.Test{later("day"), {Fraction: 0.25}} {
-			table, err := h.load(c, job.Data{Source: source, Label: "ill", Test: test}, dataset.SplitKey{1})
+			table, err := h.load(context.Background(), c, job.Data{Source: source, Label: "ill", Test: test}, dataset.SplitKey{1}, snapshots{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,12 +184,12 @@ func TestLaterRowsOfATable(t *testing.T) {
 			}
 		}
 		for _, column := range []string{"age", "birthday"} {
-			if _, err := h.load(c, job.Data{Source: source, Label: "ill", Test: later(column)}, dataset.SplitKey{1}); fault.CodeOf(err) != fault.CodePolicy || fault.Reason(err) != errUnoffered {
+			if _, err := h.load(context.Background(), c, job.Data{Source: source, Label: "ill", Test: later(column)}, dataset.SplitKey{1}, snapshots{}); fault.CodeOf(err) != fault.CodePolicy || fault.Reason(err) != errUnoffered {
 				t.Errorf("%s by %s: %v", source, column, err)
 			}
 		}
 	}
-	if _, err := h.load(c, job.Data{Source: "bare", Label: "ill", Test: later("day")}, dataset.SplitKey{1}); fault.CodeOf(err) != fault.CodePolicy {
+	if _, err := h.load(context.Background(), c, job.Data{Source: "bare", Label: "ill", Test: later("day")}, dataset.SplitKey{1}, snapshots{}); fault.CodeOf(err) != fault.CodePolicy {
 		t.Errorf("an entry without cut: %v", err)
 	}
 }
@@ -201,7 +202,7 @@ func TestGroupsOfATable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, group := range []string{"", "patient"} {
-		table, err := h.load(c, job.Data{Source: "grouped", Label: "ill", Group: group, Test: job.Test{Fraction: 0.25}}, dataset.SplitKey{1})
+		table, err := h.load(context.Background(), c, job.Data{Source: "grouped", Label: "ill", Group: group, Test: job.Test{Fraction: 0.25}}, dataset.SplitKey{1}, snapshots{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +211,7 @@ func TestGroupsOfATable(t *testing.T) {
 		}
 	}
 	for source, group := range map[string]string{"grouped": "age", "bare": "patient"} {
-		if _, err := h.load(c, job.Data{Source: source, Label: "ill", Group: group}, dataset.SplitKey{1}); fault.CodeOf(err) != fault.CodePolicy || fault.Reason(err) != errUnoffered {
+		if _, err := h.load(context.Background(), c, job.Data{Source: source, Label: "ill", Group: group}, dataset.SplitKey{1}, snapshots{}); fault.CodeOf(err) != fault.CodePolicy || fault.Reason(err) != errUnoffered {
 			t.Errorf("%s by %s: %v", source, group, err)
 		}
 	}
@@ -220,7 +221,7 @@ func TestGroupsOfATable(t *testing.T) {
 // one table: rows of another table do not come along as test rows.
 func TestTestRowsOfAnotherTable(t *testing.T) {
 	h, c := home(t, entry)
-	_, err := h.load(c, job.Data{Source: "patients", Label: "diagnosis", Test: job.Test{Source: "several"}}, dataset.SplitKey{1})
+	_, err := h.load(context.Background(), c, job.Data{Source: "patients", Label: "diagnosis", Test: job.Test{Source: "several"}}, dataset.SplitKey{1}, snapshots{})
 	if fault.CodeOf(err) != fault.CodePolicy {
 		t.Errorf("error %v", err)
 	}

@@ -63,6 +63,9 @@ func (d *Days) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
+// IsZero reports whether no time is given.
+func (d Days) IsZero() bool { return d.Duration == 0 }
+
 // MarshalYAML writes what UnmarshalYAML reads.
 func (d Days) MarshalYAML() (any, error) {
 	const day = 24 * time.Hour
@@ -152,7 +155,7 @@ func (c *Config) source(h Home, name string) (Source, error) {
 	if !ok {
 		return Source{}, fmt.Errorf("the catalogue in %s has no data called %q", h.ConfigPath(), name)
 	}
-	if !filepath.IsAbs(s.Path) {
+	if !filepath.IsAbs(s.Path) && !s.changing() {
 		s.Path = h.path(s.Path)
 	}
 	return s, nil

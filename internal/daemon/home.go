@@ -10,6 +10,7 @@
 //	HOME/approvals     rosters whose fingerprints the operator has compared
 //	HOME/vault         sessions and their journals
 //	HOME/keepsakes     what finished jobs left here, sealed under a key for each job
+//	HOME/snapshots     rows of open jobs whose source can change, sealed under a key for each job
 //	HOME/releases      what jobs have let out of the data, for the operator to compare
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker

@@ -128,18 +128,6 @@ func (h Home) Table(jobs *job.Reader, name string) (prepare.Table, error) {
 	return prepare.Table{Mapping: s.mapping(), ID: s.ID.IDRule}, nil
 }
 
-// checkMapping refuses an entry that contradicts itself.
-func (s Source) checkMapping() error {
-	m := s.mapping()
-	if err := m.Check(); err != nil {
-		return err
-	}
-	if s.ID.IsZero() {
-		return nil
-	}
-	return s.ID.Check()
-}
-
 // called reports whether the federation calls the id's only column so.
 func (r OwnID) called(name string, c OwnColumns) bool {
 	return len(r.Columns) == 1 && c.Theirs[r.Columns[0]].As == name

@@ -56,6 +56,10 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	sealed, err := vault.OpenEstate(h.path("snapshots"), id.KEMKey())
+	if err != nil {
+		return err
+	}
 	for _, warning := range c.Warnings() {
 		o.Logger.Warn(warning)
 	}
@@ -73,7 +77,10 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		Policy:   func(table string) (party.Policy, error) { return c.policy(h, table) },
 		Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
 		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Limits: c.limits(),
-		Load: func(d job.Data) (method.Table, error) { return h.load(c, d, key) },
+		Load: func(id job.ID, d job.Data) (method.Table, error) {
+			return h.load(ctx, c, d, key, snapshots{sealed, id})
+		},
+		Snapshots: sealed,
 	})
 	return h.otherBuild(refusedTwin(serve(ctx, h, o, c.Coordinator, admin.Party(p, o.Logger), p.Run)))
 }
@@ -114,7 +121,7 @@ func refusedTwin(err error) error {
 
 // load reads the table that a job names, as the catalogue offers it. Which of its
 // rows are held out is the party's own choice.
-func (h Home) load(c *Config, all job.Data, key dataset.SplitKey) (method.Table, error) {
+func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshots) (method.Table, error) {
 	t, d := method.Table{Key: key}, all.Own(c.Name)
 	s, err := c.source(h, d.Source)
 	if err != nil {
@@ -122,6 +129,9 @@ func (h Home) load(c *Config, all job.Data, key dataset.SplitKey) (method.Table,
 	}
 	library := catalogue.New("") // a job names catalogue entries, never paths
 	if d.Partition.By == job.Devices {
+		if s.changing() {
+			return t, fmt.Errorf("the job takes ratings from %s, and these are read from files only; write them to a file and name it by path", d.Source)
+		}
 		t.Ratings, err = library.Ratings(s.Path)
 		return t, err
 	}
@@ -132,7 +142,12 @@ func (h Home) load(c *Config, all job.Data, key dataset.SplitKey) (method.Table,
 	if err != nil {
 		return t, err
 	}
-	if t.Set, err = s.load(library, columns, d); err != nil {
+	if s.changing() {
+		t.Set, err = h.loadChanging(ctx, k, s, s.table(columns, d))
+	} else {
+		t.Set, err = s.load(library, columns, d)
+	}
+	if err != nil {
 		return t, err
 	}
 	if t.Set.Labels != nil {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -106,12 +107,12 @@ func TestLoadRefusesChosenRows(t *testing.T) {
 	}
 	c := &Config{Name: "north", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{"ill"}}}}
 	for name, test := range map[string]job.Test{"every row but one": {Every: 2}, "another table": {Source: "patients"}} {
-		_, err := h.load(c, job.Data{Source: "patients", Label: "ill", Test: test}, dataset.SplitKey{1})
+		_, err := h.load(context.Background(), c, job.Data{Source: "patients", Label: "ill", Test: test}, dataset.SplitKey{1}, snapshots{})
 		if fault.CodeOf(err) != fault.CodePolicy {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	table, err := h.load(c, job.Data{Source: "patients", Label: "ill", Test: job.Test{Fraction: 0.25}}, dataset.SplitKey{1})
+	table, err := h.load(context.Background(), c, job.Data{Source: "patients", Label: "ill", Test: job.Test{Fraction: 0.25}}, dataset.SplitKey{1}, snapshots{})
 	if err != nil || table.Key != (dataset.SplitKey{1}) || table.Set.X.Rows() != 3 {
 		t.Errorf("%+v, %v", table, err)
 	}

@@ -152,7 +152,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Keepsake: keepsake, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
 			Aligned: f.aligned.put, Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
-			Load: func(job.Data) (method.Table, error) { return share.Table, nil },
+			Load: func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryKeepsake(),
 		}))
 	}
 	return f, nil

@@ -161,6 +161,9 @@ func (p *Party) destroy(w *work, outcome string) error {
 	if w.sessions = left; errs != nil {
 		return errs
 	}
+	if err := p.eraseSnapshot(w.id); err != nil { // after the sessions, which would read it again
+		return err
+	}
 	delete(p.jobs, w.id)
 	p.Logger.Info("destroyed a job's secrets", "job", w.id.String(), "outcome", outcome)
 	return nil

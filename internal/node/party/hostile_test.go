@@ -305,7 +305,7 @@ func TestClosingARunningJob(t *testing.T) {
 // What is wrong with the data is for the party's own log.
 func TestAFaultOfTheDataIsNotTold(t *testing.T) {
 	s := newStand(t, usual())
-	s.party.Load = func(job.Data) (method.Table, error) {
+	s.party.Load = func(job.ID, job.Data) (method.Table, error) {
 		return method.Table{}, fmt.Errorf("/secret/path.csv:17: patient 4711 has no age")
 	}
 	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))

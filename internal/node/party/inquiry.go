@@ -105,7 +105,7 @@ func (p *Party) prepareAnswer(w *work) error {
 	if !w.job.Labels(p.Name) {
 		data.Label = job.NoLabel
 	}
-	table, err := p.Load(data)
+	table, err := p.Load(w.id, data)
 	if err != nil {
 		return errUnusable(err)
 	}

@@ -28,7 +28,7 @@ func (s *stand) ledger() map[disclosure.State]int {
 
 // serve has north's catalogue hold another table from now on.
 func (s *stand) serve(set *dataset.Set) {
-	s.party.Load = func(job.Data) (method.Table, error) {
+	s.party.Load = func(job.ID, job.Data) (method.Table, error) {
 		s.loads.Add(1)
 		return method.Table{Set: set, Key: dataset.SplitKey{1}}, nil
 	}

@@ -44,8 +44,12 @@ type Config struct {
 	// person, best first.
 	Recommended func(id job.ID, list []method.Recommendation) error
 	// Load reads the table that a job names, from the operator's catalogue. A job that
-	// asks for other labels, ids or columns than the catalogue offers is refused.
-	Load func(d job.Data) (method.Table, error)
+	// asks for other labels, ids or columns than the catalogue offers is refused. The rows
+	// are the same whenever it is called for one id, which may be of a question.
+	Load func(id job.ID, d job.Data) (method.Table, error)
+	// Snapshots holds the rows that Load has read of sources that can change, until their
+	// jobs end here.
+	Snapshots Snapshots
 	// Seed draws a session's seed. The label tells sessions apart, for
 	// programs that must not use true randomness.
 	Seed   func(label string) [32]byte

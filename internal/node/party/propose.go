@@ -143,9 +143,14 @@ func (p *Party) notOver(w *work) error {
 	return claimed(p.Vault.Unclaimed(protocol.SessionID{}, w.overClaim()), fmt.Sprintf("job %v is over here, and its id is not used again", w.id))
 }
 
-// unaccepted forgets what the ledger noted of a session that never came to be.
+// unaccepted forgets what the ledger noted of a session that never came to be, and the rows
+// that were read for its job, if that has no other session.
 func (p *Party) unaccepted(r *running, why error) error {
-	return errors.Join(why, p.settle(r), p.forgetSession(r))
+	err := errors.Join(why, p.settle(r), p.forgetSession(r))
+	if p.jobs[r.work.id] == nil {
+		err = errors.Join(err, p.eraseSnapshot(r.work.id))
+	}
+	return err
 }
 
 // stageOf checks a proposal against its job and the operator's policy, reads the job's
@@ -188,7 +193,7 @@ func (p *Party) prepare(w *work) error {
 	if !w.job.Labels(p.Name) {
 		data.Label = job.NoLabel // the table need not have any
 	}
-	table, err := p.Load(data)
+	table, err := p.Load(w.id, data)
 	if err != nil {
 		return errUnusable(err)
 	}

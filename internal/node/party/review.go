@@ -18,6 +18,7 @@ import (
 func (p *Party) review(ctx context.Context) {
 	p.expire(ctx)
 	p.retain()
+	p.sweepSnapshots()
 	if err := p.askState(ctx); err != nil {
 		p.Logger.Warn("could not ask what has become of the open jobs", "error", err)
 	}
@@ -34,6 +35,20 @@ func (p *Party) expire(ctx context.Context) {
 		if err := p.end(ctx, w, fmt.Sprintf("%s had not closed it after %v", p.boss, p.Limits.Unclosed)); err != nil && !errors.Is(err, errStopping) {
 			p.Logger.Error("could not destroy a job's secrets; it will be tried again", "job", w.id.String(), "error", err)
 		}
+	}
+}
+
+// sweepSnapshots erases the snapshots of jobs that are not open. A crash came between the reading
+// of a table and the first session, or in the middle of the destruction.
+func (p *Party) sweepSnapshots() {
+	left, err := p.Snapshots.Jobs()
+	for _, s := range left {
+		if p.jobs[s.Job] == nil {
+			err = errors.Join(err, p.eraseSnapshot(s.Job))
+		}
+	}
+	if err != nil {
+		p.Logger.Error("could not erase the rows that were read for jobs that are over", "error", err)
 	}
 }
 

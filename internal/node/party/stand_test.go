@@ -103,9 +103,9 @@ func newStand(t *testing.T, policy Policy) *stand {
 		t.Fatal(err)
 	}
 	s.party = New(Config{
-		Reader: all.Reader(), Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(),
+		Reader: all.Reader(), Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(), Snapshots: vault.NewMemoryKeepsake(),
 		Policy: func(string) (Policy, error) { return policy, nil }, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet,
-		Load: func(job.Data) (method.Table, error) {
+		Load: func(job.ID, job.Data) (method.Table, error) {
 			s.loads.Add(1)
 			return method.Table{Set: wdbc(), Key: dataset.SplitKey{1}}, nil
 		},

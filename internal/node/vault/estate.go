@@ -27,6 +27,7 @@ const (
 	Predictor       Item = "predictor" // an encoder, a model, or a part of a model
 	Alignment       Item = "alignment" // the ids of the job's rows, in their order
 	Recommendations Item = "recommendations"
+	Snapshot        Item = "snapshot" // rows of a source that can change; of open jobs only
 )
 
 // Estate holds what finished jobs leave, in a folder for each job. Everything of a
@@ -240,6 +241,9 @@ func (e *Estate) Jobs() ([]Left, error) {
 func (e *Estate) Erase(id job.ID) ([]Item, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if _, err := os.Stat(e.path(id, "")); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	gone, err := e.List(id)
 	if err != nil {
 		return nil, err

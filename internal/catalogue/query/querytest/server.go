@@ -1,0 +1,176 @@
+// Package querytest starts a server of PostgreSQL for a test.
+//
+//	server, err := querytest.Start()
+//	if errors.Is(err, querytest.ErrNoPostgres) {
+package querytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Required names the environment variable that makes a missing server an error.
+const Required = "MERCER_REQUIRE_POSTGRES"
+
+// ErrNoPostgres reports that PostgreSQL is not installed, and need not be.
+var ErrNoPostgres = errors.New("PostgreSQL is not installed; apt-get install postgresql")
+
+// Server is a server with a database of its own, reached by a Unix socket only.
+type Server struct {
+	folder  string
+	process *exec.Cmd
+}
+
+// Postgres starts a server that ends with the test, or skips the test.
+func Postgres(t *testing.T) *Server {
+	t.Helper()
+	s, err := Start()
+	if errors.Is(err, ErrNoPostgres) {
+		t.Skipf("NOT TESTED on PostgreSQL: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Look returns [ErrNoPostgres] where PostgreSQL is not installed.
+func Look() error {
+	_, err := programs()
+	return err
+}
+
+// Start makes a cluster and serves it.
+func Start() (*Server, error) {
+	programs, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "pg") // a socket's path must be short
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{folder: folder}
+	if err := s.start(programs); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+// programs finds the folder of the server's programs.
+func programs() (string, error) {
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // Debian's place, which is in no PATH
+	if err != nil {
+		return "", err
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		found = append(found, path)
+	}
+	switch {
+	case len(found) > 0:
+		return filepath.Dir(found[len(found)-1]), nil
+	case os.Getenv(Required) != "":
+		return "", fmt.Errorf("%s is set, and PostgreSQL is not here", Required)
+	}
+	return "", ErrNoPostgres
+}
+
+const startTime = time.Minute
+
+func (s *Server) start(programs string) error {
+	who, err := s.owner()
+	if err != nil {
+		return err
+	}
+	data := filepath.Join(s.folder, "data")
+	create := exec.Command(filepath.Join(programs, "initdb"), "-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+	create.SysProcAttr, create.Dir = who, s.folder
+	if said, err := create.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb failed: %w: %s", err, said)
+	}
+	log, err := os.Create(filepath.Join(s.folder, "log"))
+	if err != nil {
+		return err
+	}
+	s.process = exec.Command(filepath.Join(programs, "postgres"), "-D", data, "-k", s.folder, "-c", "listen_addresses=", "-c", "fsync=off")
+	s.process.SysProcAttr, s.process.Dir, s.process.Stderr = who, s.folder, log
+	if err := errors.Join(s.process.Start(), log.Close()); err != nil {
+		return err
+	}
+	for since := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		err := s.Exec("SELECT 1")
+		if err == nil {
+			return nil
+		}
+		if time.Since(since) > startTime {
+			said, readErr := os.ReadFile(log.Name())
+			return fmt.Errorf("PostgreSQL does not answer: %w: %s", errors.Join(err, readErr), said)
+		}
+	}
+}
+
+// owner gives the folder to whom the server runs as. It refuses to run as root.
+func (s *Server) owner() (*syscall.SysProcAttr, error) {
+	if os.Geteuid() != 0 {
+		return &syscall.SysProcAttr{}, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		u, err = user.Lookup("nobody")
+	}
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.Atoi(u.Uid)
+	gid, gidErr := strconv.Atoi(u.Gid)
+	if err := errors.Join(err, gidErr, os.Chown(s.folder, uid, gid)); err != nil {
+		return nil, err
+	}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+}
+
+// DSN returns the connection string of a user.
+func (s *Server) DSN(user string) string {
+	return fmt.Sprintf("host=%s user=%s dbname=postgres", s.folder, user)
+}
+
+// Exec runs statements as the database's owner.
+func (s *Server) Exec(statements string) (err error) {
+	ctx, stop := context.WithTimeout(context.Background(), startTime)
+	defer stop()
+	conn, err := pgx.Connect(ctx, s.DSN("owner"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	_, err = conn.PgConn().Exec(ctx, statements).ReadAll()
+	return err
+}
+
+// Stop ends the server and removes everything of it.
+func (s *Server) Stop() error {
+	var err error
+	if s.process != nil && s.process.Process != nil {
+		err = s.process.Process.Signal(syscall.SIGINT)
+		if waited := s.process.Wait(); err == nil {
+			err = waited
+		}
+	}
+	return errors.Join(err, os.RemoveAll(s.folder))
+}

@@ -1,0 +1,136 @@
+package query
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// sqliteRows are rows of a file of SQLite.
+type sqliteRows struct {
+	db     *sql.DB
+	conn   *sql.Conn
+	rows   *sql.Rows
+	types  []*sql.ColumnType
+	cells  []any
+	into   []any // pointers to the cells
+	record dataset.Record
+	names  []string
+}
+
+func openSQLite(ctx context.Context, path, text string) (Rows, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
+	}
+	address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(10000)"}
+	db, err := sql.Open("sqlite", address.String())
+	if err != nil {
+		return nil, err
+	}
+	r := &sqliteRows{db: db}
+	if err := r.begin(ctx, text); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// limitAttached is SQLITE_LIMIT_ATTACHED. A file that a query attached would be open for writing,
+// and would be made if it were not there.
+const limitAttached = 7
+
+func (r *sqliteRows) begin(ctx context.Context, text string) (err error) {
+	if r.conn, err = r.db.Conn(ctx); err != nil {
+		return err
+	}
+	if _, err := sqlite.Limit(r.conn, limitAttached, 0); err != nil {
+		return err
+	}
+	if r.rows, err = r.conn.QueryContext(ctx, text); err != nil {
+		return err
+	}
+	if r.types, err = r.rows.ColumnTypes(); err != nil {
+		return err
+	}
+	r.cells, r.into = make([]any, len(r.types)), make([]any, len(r.types))
+	for i, t := range r.types {
+		r.names, r.into[i] = append(r.names, t.Name()), &r.cells[i]
+	}
+	r.record.Fields = make([]string, len(r.types))
+	return nil
+}
+
+// Columns implements [dataset.Records].
+func (r *sqliteRows) Columns() []string { return r.names }
+
+// Next implements [dataset.Records].
+func (r *sqliteRows) Next() (dataset.Record, error) {
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return dataset.Record{}, err
+		}
+		return dataset.Record{}, io.EOF
+	}
+	if err := r.rows.Scan(r.into...); err != nil {
+		return dataset.Record{}, err
+	}
+	r.record.Line++
+	for i, cell := range r.cells {
+		r.record.Fields[i] = word(cell, r.types[i].DatabaseTypeName())
+	}
+	return r.record, nil
+}
+
+// word writes a value of a column of a declared type.
+func word(cell any, declared string) string {
+	switch v := cell.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		if declared == "BOOLEAN" && (v == 0 || v == 1) {
+			return strconv.FormatBool(v == 1)
+		}
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case time.Time:
+		return moment(v, declared)
+	}
+	return fmt.Sprint(cell)
+}
+
+// moment writes a date, or a time in the form of PostgreSQL.
+func moment(t time.Time, declared string) string {
+	t = t.UTC()
+	if midnight := t.Equal(t.Truncate(24 * time.Hour)); declared == "DATE" && midnight {
+		return t.Format(time.DateOnly)
+	}
+	return t.Format("2006-01-02 15:04:05.999999999")
+}
+
+// Close implements [io.Closer].
+func (r *sqliteRows) Close() error {
+	var err error
+	if r.rows != nil {
+		err = r.rows.Close()
+	}
+	if r.conn != nil {
+		err = errors.Join(err, r.conn.Close())
+	}
+	return errors.Join(err, r.db.Close())
+}

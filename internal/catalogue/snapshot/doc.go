@@ -1,0 +1,24 @@
+// Package snapshot keeps the rows of a source that can change, so that a job that is
+// replayed reads the same rows again. The rows are sorted, since a database gives them in any
+// order.
+//
+//	if err := snapshot.Write(store, rows, []string{"patient"}); err != nil {
+//	rows, err := snapshot.Read(store)
+//
+// Sorting is an external merge sort. It holds 4 MiB of rows, or one that is longer, and for each
+// run of a merge 100 KiB and a row; 32 runs are merged at a time, and at the end at most 31 of each
+// of the levels, of which 16 GiB have three. The store holds at most twice the table meanwhile.
+package snapshot
+
+import "io"
+
+// Store holds streams by name. What it writes to a disk is sealed.
+type Store interface {
+	// Write makes a stream durable, all of it or nothing.
+	Write(name string, write func(io.Writer) error) error
+	Open(name string) (io.ReadCloser, error)
+	Remove(name string) error
+}
+
+// Name is the name of the whole snapshot. Others are of runs, while rows are sorted.
+const Name = "snapshot"

@@ -1,0 +1,162 @@
+package snapshot
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// A stream of rows begins with the columns, as if these were a row. A row is its line in the
+// source, its length in bytes, and each field after its own length; all numbers are varints.
+// Fields by which rows are sorted come first.
+
+// maxRow bounds the bytes of a row.
+const maxRow = 64 << 20
+
+var errDamaged = errors.New("the snapshot of the rows is damaged; drop the job and submit it again")
+
+// cut splits off the first field of an encoded row.
+func cut(row []byte) (field, rest []byte, ok bool) {
+	n, used := binary.Uvarint(row)
+	if used <= 0 || n > uint64(len(row)-used) {
+		return nil, nil, false
+	}
+	return row[used : used+int(n)], row[used+int(n):], true
+}
+
+// compare orders encoded rows by their fields, in the order of bytes.
+func compare(a, b []byte) int {
+	for len(a) > 0 && len(b) > 0 {
+		x, restA, okA := cut(a)
+		y, restB, okB := cut(b)
+		if !okA || !okB {
+			break // rows that this process encoded are whole
+		}
+		if c := bytes.Compare(x, y); c != 0 {
+			return c
+		}
+		a, b = restA, restB
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// writeRow writes one encoded row.
+func writeRow(w *bufio.Writer, line int, row []byte) error {
+	var head [2 * binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(head[:], uint64(line))
+	n += binary.PutUvarint(head[n:], uint64(len(row)))
+	_, err := w.Write(head[:n])
+	_, rowErr := w.Write(row)
+	return errors.Join(err, rowErr)
+}
+
+// encoded reads encoded rows.
+type encoded struct {
+	from *bufio.Reader
+	line int
+	row  []byte // valid until the next row
+}
+
+// next reads a row, or returns io.EOF.
+func (e *encoded) next() error {
+	line, err := binary.ReadUvarint(e.from)
+	if errors.Is(err, io.EOF) {
+		return io.EOF
+	}
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	n, err := binary.ReadUvarint(e.from)
+	if err != nil || n > maxRow {
+		return errors.Join(errDamaged, err)
+	}
+	e.line = int(line)
+	if uint64(cap(e.row)) < n {
+		e.row = make([]byte, n)
+	}
+	e.row = e.row[:n]
+	if _, err := io.ReadFull(e.from, e.row); err != nil {
+		return errors.Join(errDamaged, err)
+	}
+	return nil
+}
+
+// Rows are the rows of a snapshot, sorted. Close ends the reading.
+type Rows struct {
+	encoded
+	in      io.Closer
+	columns []string
+	order   []int // place of each encoded field among the columns
+	fields  []string
+}
+
+// Read opens the snapshot of a store. Errors of the store are returned as they are.
+func Read(from Store) (*Rows, error) {
+	in, err := from.Open(Name)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rows{encoded: encoded{from: bufio.NewReader(in)}, in: in}
+	if err := r.begin(); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return r, nil
+}
+
+// begin reads the columns, each with its place.
+func (r *Rows) begin() error {
+	if err := r.next(); err != nil {
+		return errors.Join(errDamaged, err)
+	}
+	for row := r.row; len(row) > 0; {
+		name, rest, ok := cut(row)
+		at, used := binary.Uvarint(rest)
+		if !ok || used <= 0 || at > maxRow {
+			return errDamaged
+		}
+		r.columns, r.order, row = append(r.columns, string(name)), append(r.order, int(at)), rest[used:]
+	}
+	r.fields = make([]string, len(r.columns))
+	names := r.columns
+	r.columns = make([]string, len(names))
+	taken := make([]bool, len(names))
+	for i, at := range r.order {
+		if at >= len(names) || taken[at] {
+			return errDamaged
+		}
+		r.columns[at], taken[at] = names[i], true
+	}
+	return nil
+}
+
+// Columns implements [dataset.Records]: the source's order.
+func (r *Rows) Columns() []string { return r.columns }
+
+// Next implements [dataset.Records].
+func (r *Rows) Next() (dataset.Record, error) {
+	if err := r.next(); err != nil {
+		return dataset.Record{}, err
+	}
+	row, text := r.row, string(r.row)
+	for _, at := range r.order {
+		field, rest, ok := cut(row)
+		if !ok {
+			return dataset.Record{}, errDamaged
+		}
+		end := len(text) - len(rest)
+		r.fields[at], row = text[end-len(field):end], rest
+	}
+	if len(row) > 0 {
+		return dataset.Record{}, errDamaged
+	}
+	return dataset.Record{Line: r.line, Fields: r.fields}, nil
+}
+
+// Close implements [io.Closer].
+func (r *Rows) Close() error { return r.in.Close() }

@@ -1,0 +1,196 @@
+package snapshot
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+const (
+	runBytes = 4 << 20 // of rows that are sorted at a time
+	fanIn    = 32      // runs that are merged at a time
+	spare    = 1 << 16 // for the last row of a run, which may be longer
+)
+
+// Write reads rows to their end, sorts them by the columns of a key and then by all others,
+// and keeps them. Columns of the key that are not there are left out.
+func Write(to Store, from dataset.Records, key []string) error {
+	return write(to, from, key, runBytes)
+}
+
+func write(to Store, from dataset.Records, key []string, runBytes int) error {
+	s := &sorter{to: to, columns: from.Columns(), order: orderOf(from.Columns(), key), arena: make([]byte, 0, runBytes+spare)}
+	for {
+		row, err := from.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.add(row); err != nil {
+			return err
+		}
+		if len(s.arena) >= runBytes {
+			if err := s.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return s.finish()
+}
+
+// orderOf returns the places of the columns, the key first.
+func orderOf(columns, key []string) (order []int) {
+	for _, name := range key {
+		if at := slices.Index(columns, name); at >= 0 && !slices.Contains(order, at) {
+			order = append(order, at)
+		}
+	}
+	for at := range columns {
+		if !slices.Contains(order, at) {
+			order = append(order, at)
+		}
+	}
+	return order
+}
+
+// sorter collects rows in memory, and sorted runs of them in the store.
+type sorter struct {
+	to      Store
+	columns []string
+	order   []int
+	arena   []byte // encoded rows
+	rows    []span
+	levels  [][]string // runs; each level's are fanIn times as long as the level's before
+	made    int
+}
+
+// span is a row in the arena.
+type span struct{ at, end, line int }
+
+func (s *sorter) add(row dataset.Record) error {
+	at := len(s.arena)
+	s.arena = appendRow(s.arena, row.Fields, s.order)
+	if n := len(s.arena) - at; n > maxRow {
+		return fmt.Errorf("row %d has %d bytes, at most %d are read; leave out its longest column", row.Line, n, maxRow)
+	}
+	s.rows = append(s.rows, span{at, len(s.arena), row.Line})
+	return nil
+}
+
+// appendRow encodes a row, whose fields are taken in the given order.
+func appendRow(b []byte, fields []string, order []int) []byte {
+	for _, at := range order {
+		b = binary.AppendUvarint(b, uint64(len(fields[at])))
+		b = append(b, fields[at]...)
+	}
+	return b
+}
+
+func (s *sorter) encoded(r span) []byte { return s.arena[r.at:r.end] }
+
+// write writes the rows in memory, sorted, and forgets them.
+func (s *sorter) write(w *bufio.Writer) error {
+	slices.SortFunc(s.rows, func(a, b span) int {
+		return cmp.Or(compare(s.encoded(a), s.encoded(b)), cmp.Compare(a.line, b.line))
+	})
+	for _, r := range s.rows {
+		if err := writeRow(w, r.line, s.encoded(r)); err != nil {
+			return err
+		}
+	}
+	clear(s.arena)
+	s.arena, s.rows = s.arena[:0], s.rows[:0]
+	return nil
+}
+
+// flush makes a run of the rows in memory.
+func (s *sorter) flush() error {
+	name, err := s.run(s.write)
+	if err != nil {
+		return err
+	}
+	return s.enter(0, name)
+}
+
+// run writes a run of a new name.
+func (s *sorter) run(write func(*bufio.Writer) error) (string, error) {
+	name := fmt.Sprintf("run-%d", s.made)
+	s.made++
+	return name, s.to.Write(name, buffered(write))
+}
+
+func buffered(write func(*bufio.Writer) error) func(io.Writer) error {
+	return func(to io.Writer) error {
+		w := bufio.NewWriter(to)
+		return errors.Join(write(w), w.Flush())
+	}
+}
+
+// enter adds a run to a level, and makes one run of a full level.
+func (s *sorter) enter(level int, name string) error {
+	if level == len(s.levels) {
+		s.levels = append(s.levels, nil)
+	}
+	s.levels[level] = append(s.levels[level], name)
+	if len(s.levels[level]) < fanIn {
+		return nil
+	}
+	full := s.levels[level]
+	s.levels[level] = nil
+	merged, err := s.run(func(w *bufio.Writer) error { return s.merge(w, full) })
+	if err != nil {
+		return err
+	}
+	if err := s.remove(full); err != nil {
+		return err
+	}
+	return s.enter(level+1, merged)
+}
+
+func (s *sorter) remove(runs []string) error {
+	var errs error
+	for _, name := range runs {
+		errs = errors.Join(errs, s.to.Remove(name))
+	}
+	return errs
+}
+
+// finish writes the snapshot and removes the runs.
+func (s *sorter) finish() error {
+	if s.made > 0 && len(s.rows) > 0 {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	runs := slices.Concat(s.levels...)
+	err := s.to.Write(Name, buffered(func(w *bufio.Writer) error {
+		if err := writeRow(w, 0, s.head()); err != nil {
+			return err
+		}
+		if s.made == 0 {
+			return s.write(w)
+		}
+		return s.merge(w, runs)
+	}))
+	if err != nil {
+		return err
+	}
+	return s.remove(runs)
+}
+
+// head encodes the columns, each with its place in the source.
+func (s *sorter) head() (b []byte) {
+	for _, at := range s.order {
+		b = appendRow(b, s.columns, []int{at})
+		b = binary.AppendUvarint(b, uint64(at))
+	}
+	return b
+}
