@@ -129,6 +129,8 @@ func keysOf(t reflect.Type) []string {
 		f := t.Field(i)
 		name, rest, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		switch {
+		case name == "-":
+			continue // which no file has
 		case name != "":
 			add(name)
 		case rest != "inline":
