@@ -67,8 +67,8 @@ type Answering interface {
 // it is a body alone.
 func DecodeKeepsake(b []byte) (Keepsake, error) {
 	r := wire.NewReader(b)
-	magic := r.String(len(preparedMagic))
-	if r.Err() != nil || magic != keepsakeMagic && magic != preparedMagic {
+	magic := r.String(len(preparedMagic)) // "" where the body begins otherwise
+	if magic != keepsakeMagic && magic != preparedMagic {
 		return Keepsake{Body: b}, nil
 	}
 	var k Keepsake
