@@ -215,7 +215,7 @@ func (a *app) inform(ref string, o infoOptions) (Result, error) {
 		}
 	}
 	var none *dataset.ColumnError
-	if errors.As(err, &none) {
+	if errors.As(err, &none) || err != nil && o.columns.Width > 0 { // the width is of a table of numbers
 		return nil, err
 	}
 	cells, cellErr := a.cells(ref, own, o.columns)
