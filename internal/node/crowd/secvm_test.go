@@ -168,7 +168,8 @@ func TestSumsOfACrowdEqualSimulation(t *testing.T) {
 				}
 			}
 			compareResults(t, want, done)
-			checkTrained(t, reports, model, (steps+1)*people-vanish)
+			unheard := min(len(tt.deaths), people/4) // a death may cut a slow device off from the end of a session
+			checkTrained(t, reports, model, (steps+1)*people-vanish, unheard)
 			for i := range steps {
 				_, model := trained(t, parityJob(t, tt.dropout, i+1, 1, tt.round), rows)
 				if d := cmp.Diff(weightsOf(t, model), w.published(i+1)); i+1 < steps && d != "" {
@@ -208,7 +209,7 @@ func compareResults(t *testing.T, want, got *method.Result) {
 
 // checkTrained compares what devices were told in the end, and counts the windows that they
 // were in.
-func checkTrained(t *testing.T, reports []*crowd.Report, model []byte, sessions int) {
+func checkTrained(t *testing.T, reports []*crowd.Report, model []byte, sessions, unheard int) {
 	t.Helper()
 	took := 0
 	for i, one := range reports {
@@ -221,8 +222,8 @@ func checkTrained(t *testing.T, reports []*crowd.Report, model []byte, sessions 
 			t.Errorf("%s keeps another model, %v", crowd.Name(i), err)
 		}
 	}
-	if took != sessions {
-		t.Errorf("devices went through %d sessions, want %d", took, sessions)
+	if took > sessions || took < sessions-unheard {
+		t.Errorf("devices went through %d sessions, want %d; a server that died has kept the ends of up to %d from them", took, sessions, unheard)
 	}
 }
 
