@@ -37,9 +37,12 @@ func wordsLeakage(c method.Case, columns []string, lines map[string][]string) {
 }
 
 func sumsLeakage(c method.Case, told []string, lines map[string][]string) {
-	list := strings.Join(told, "; ")
-	if len(c.Parties) == 2 {
-		lines["party"] = append(lines["party"], fmt.Sprintf("Every party learns sums over both parties' training rows, and by its own the other's: the number of rows; %s. A range and listed categories in place of fitted ones avoid that.", list))
+	list, train := strings.Join(told, "; "), len(c.Parties)
+	if c.Job.Data.Test.Party != "" { // it is held out, and adds zeros
+		train--
+	}
+	if train == 2 {
+		lines["party"] = append(lines["party"], fmt.Sprintf("Two parties train. Every party learns sums over the training rows of both, and each of the two by its own the other's: the number of rows; %s. A range and listed categories in place of fitted ones avoid that.", list))
 		return
 	}
 	lines["party"] = append(lines["party"], fmt.Sprintf("Every party learns sums over all parties' training rows: the number of rows; %s. They are added up by secure aggregation with the leader, %s, as its server: nobody sees one party's numbers.", list, c.Parties[0]))
