@@ -1,0 +1,54 @@
+package rows_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/rows"
+)
+
+const schemaJob = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: small}
+spec:
+  data:
+    source: small
+    label: label
+    partition: {parties: PARTIES}
+    scale: standard
+    schema:
+      age: {range: [0, 120], missing: median}
+      smoker: {type: category, categories: agree}
+    TEST
+  protocol: {name: okra}
+  kernel: {name: linear}
+  learner: {name: svc}
+`
+
+// Of two parties that train, each learns the other's sums; of three, nobody learns another's. The
+// statement says which words and sums are told.
+func TestLeakageOfAPreparation(t *testing.T) {
+	const others = "each of the two by its own the other's"
+	for _, tt := range []struct {
+		parties, test string
+		others        bool
+	}{
+		{"[north, south]", "test: {fraction: 0.25}", true},
+		{"[north, south, east]", "test: {fraction: 0.25}", false},
+		{"[north, south, east]", "test: {party: east}", true},
+		{"[north, south, east, west]", "test: {party: east}", false},
+	} {
+		j := jobtest.Parse(t, strings.NewReplacer("PARTIES", tt.parties, "TEST", tt.test).Replace(schemaJob))
+		lines := make(map[string][]string)
+		rows.Leakage(method.Case{Job: j, Coordinator: "hub", Parties: j.Parties()}, lines, 0)
+		party, leader := strings.Join(lines["party"], "\n"), strings.Join(lines["leader"], "\n")
+		if strings.Contains(party, others) != tt.others || !strings.Contains(party, "age (counts in 1024 parts of its range") {
+			t.Errorf("%s, %s: parties learn\n%s", tt.parties, tt.test, party)
+		}
+		if !strings.Contains(leader, "which words of smoker each party has in at least 10") || !strings.Contains(strings.Join(lines["server"], "\n"), "no median, no agreed category") {
+			t.Errorf("%s, %s: the leader learns\n%s", tt.parties, tt.test, leader)
+		}
+	}
+}
