@@ -193,7 +193,7 @@ func (s Source) checkSQL() error {
 	return nil
 }
 
-// Warnings say what of the catalogue its operator may not have meant.
+// Warnings lists entries of the catalogue that its operator may not have meant so.
 func (c *Config) Warnings() (list []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
 		list = append(list, c.Data[name].warnings(name, c.policyOf(c.Data[name]))...)

@@ -168,15 +168,21 @@ func (e *Estate) openKey(id job.ID) ([]byte, error) {
 	return key, nil
 }
 
+// keyOf is openKey for callers outside: a missing key is [ErrNoKeepsake] itself.
+func (e *Estate) keyOf(id job.ID) ([]byte, error) {
+	key, err := e.openKey(id)
+	if err == nil || errors.Is(err, ErrNoKeepsake) {
+		return key, err
+	}
+	return nil, fmt.Errorf("vault: %w", err)
+}
+
 // Get opens an item. One that is not there gives [ErrNoKeepsake]; what cannot be
 // read, or was sealed to another identity, is another error.
 func (e *Estate) Get(id job.ID, item Item) ([]byte, error) {
-	key, err := e.openKey(id)
-	if errors.Is(err, ErrNoKeepsake) {
-		return nil, err
-	}
+	key, err := e.keyOf(id)
 	if err != nil {
-		return nil, fmt.Errorf("vault: %w", err)
+		return nil, err
 	}
 	defer clear(key)
 	sealed, err := os.ReadFile(e.path(id, string(item)))

@@ -15,12 +15,9 @@ import (
 // Open is Get for what is too large to be in memory as a whole. Reading fails at the first
 // segment that does not open, and at an end that is not the item's.
 func (e *Estate) Open(id job.ID, item Item) (io.ReadCloser, error) {
-	key, err := e.openKey(id)
-	if errors.Is(err, ErrNoKeepsake) {
-		return nil, err
-	}
+	key, err := e.keyOf(id)
 	if err != nil {
-		return nil, fmt.Errorf("vault: %w", err)
+		return nil, err
 	}
 	defer clear(key)
 	f, err := os.Open(e.path(id, string(item)))
