@@ -92,6 +92,9 @@ func (p *Plan) With(agreed [][]string) (*Plan, error) {
 	for i, j := range places {
 		c := p.schema[j]
 		c.Categories = agreed[i]
+		if n := len(c.Categories); n > MaxUnited {
+			return nil, fmt.Errorf("column %s has %d categories at all parties together, and at most %d can be agreed on; list them in the schema", dataset.Quote(c.Name), n, MaxUnited)
+		}
 		if len(c.Categories) == 0 {
 			return nil, fmt.Errorf("column %s has no word that at least %d training rows of a party have; list its categories, or leave it out", dataset.Quote(c.Name), Least)
 		}

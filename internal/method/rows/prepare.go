@@ -258,11 +258,6 @@ func (p *Party) unite(own [][]string, bodies [][]byte) error {
 
 // agree goes on with the categories that all have heard.
 func (p *Party) agree() error {
-	for k, j := range p.Job.Data.Schema.Agrees() {
-		if n := len(p.fit.agreed[k]); n > prepare.MaxUnited {
-			return p.own(fmt.Errorf("column %s has %d categories at all parties together, and at most %d can be agreed on; list them in the schema", dataset.Quote(p.Job.Data.Schema[j].Name), n, prepare.MaxUnited))
-		}
-	}
 	plan, err := p.fit.plan.With(p.fit.agreed)
 	if err != nil {
 		return p.own(err) // which quotes what only parties may know

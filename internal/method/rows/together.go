@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -76,11 +75,7 @@ func uniteAll(s prepare.Schema, splits []method.Split, frames []*prepare.Frame) 
 			}
 			words = append(words, own...)
 		}
-		words = slices.Compact(slices.Sorted(slices.Values(words)))
-		if len(words) > prepare.MaxUnited {
-			return nil, errors.New("too many categories at all parties together; list them in the schema")
-		}
-		agreed = append(agreed, words)
+		agreed = append(agreed, slices.Compact(slices.Sorted(slices.Values(words))))
 	}
 	return agreed, nil
 }
