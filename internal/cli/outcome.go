@@ -105,6 +105,12 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("network: %s in %s would take %.2f s on the lines that the job describes, besides the time above", say.Bytes(n.Bytes), say.Count(int(n.Messages), "message"), n.Seconds)
 	}
 	p.learnt(o.Leakage)
+	o.left(p)
+	return p.err
+}
+
+// left names the files that a run leaves, and says its figures once more.
+func (o outcome) left(p *printer) {
 	p.linef("")
 	for _, m := range o.Models {
 		p.linef("model of %s: %s", m.Party, describeModel(m))
@@ -119,7 +125,6 @@ func (o outcome) Print(w io.Writer) error {
 	if line := o.headline(); line != "" {
 		p.linef("together%s", line)
 	}
-	return p.err
 }
 
 // describeModel describes the place of a model.
