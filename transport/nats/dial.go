@@ -45,7 +45,8 @@ type conn struct {
 	inboxes  []*inbox // by lane
 	run      string   // drawn; tells this process from others with its identity
 	since    time.Time
-	serving  atomic.Bool   // greeted
+	serving  atomic.Bool   // greeted; set with meeting held
+	meeting  sync.Mutex    // while another process is heard, which may end the link
 	patience time.Duration // with a server that has no queue for a receiver
 	silence  time.Duration // of the server until a request counts as lost
 
@@ -163,8 +164,7 @@ func (c *conn) greet(ctx context.Context) error {
 		}
 		err = c.inboxes[transport.Control].open(ctx, era)
 		if err == nil {
-			c.serving.Store(true)
-			return nil
+			return c.serve()
 		}
 		c.log.Debug("could not open the inbox, trying again", "member", c.name, "error", err)
 		pause(ctx, era, attempt)
@@ -281,6 +281,13 @@ func (l *link) endEra() {
 func (l *link) announce() {
 	close(l.changed)
 	l.changed = make(chan struct{})
+}
+
+// ended returns why the link is dead, nil while it lives.
+func (l *link) ended() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dead
 }
 
 // wait returns the era of a standing connection. Its errors are final: ctx

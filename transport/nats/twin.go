@@ -93,11 +93,27 @@ func (c *conn) alone(ctx, era context.Context) error {
 	return err
 }
 
-// meet hears another process with this identity.
+// serve puts this process before all that do not serve yet, unless one of them has
+// ended it already.
+func (c *conn) serve() error {
+	c.meeting.Lock()
+	defer c.meeting.Unlock()
+	if err := c.link.ended(); err != nil {
+		return err
+	}
+	c.serving.Store(true)
+	return nil
+}
+
+// meet hears another process with this identity. Whoever has been ended refuses nobody:
+// otherwise two could end each other.
 func (c *conn) meet(m *natsgo.Msg) {
+	c.meeting.Lock()
+	defer c.meeting.Unlock()
 	other, err := decodePresence(m.Data)
 	self := c.presence()
 	switch {
+	case c.link.ended() != nil:
 	case err != nil:
 		c.log.Warn("ignored a process that cannot be understood", "member", c.name, "error", err)
 	case other.Run == self.Run: // what this one said before its connection was lost
