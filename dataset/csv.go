@@ -158,7 +158,7 @@ func (s *csvSource) next() (record, error) {
 	}
 	for i, f := range fields {
 		if !utf8.ValidString(f) {
-			return record{}, s.errorf(s.line, "the line is not UTF-8 text; save the file as UTF-8")
+			return record{}, s.errorf(s.line, "the line is not UTF-8 text; save the file as UTF-8, or give its encoding, as in csv: {encoding: windows-1252}")
 		}
 		fields[i] = strings.TrimSpace(f)
 	}

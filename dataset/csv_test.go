@@ -29,7 +29,7 @@ func TestReadCSVRefuses(t *testing.T) {
 		{name: "infinite", in: "1,2,0\n-Inf,2,0\n", want: `t.csv:2: column 0 (from 0) holds "-Inf", which is not a finite number; fill the cell or drop the row`},
 		{name: "NaN label", in: "1,2,nan\n", want: `t.csv:1: column 2 (from 0) holds "nan", which is not a finite number; fill the cell or drop the row`},
 		{name: "too large", in: "1,2,0\n1,2e999,0\n", want: `t.csv:2: column 1 (from 0) holds "2e999", which is too large for a 64-bit float; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
-		{name: "Latin-1", in: "a,label\n1,nein\n2,m\xf6glich\n", want: `t.csv:3: the line is not UTF-8 text; save the file as UTF-8`},
+		{name: "Latin-1", in: "a,label\n1,nein\n2,m\xf6glich\n", want: `t.csv:3: the line is not UTF-8 text; save the file as UTF-8, or give its encoding, as in csv: {encoding: windows-1252}`},
 		{name: "text", in: "a,b,label\n1,2,0\n1,red,0\n", want: `t.csv:3: column "b" holds "red", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 		{name: "hexadecimal", in: "1,2,0\n1,0x10p0,0\n", want: `t.csv:2: column 1 (from 0) holds "0x10p0", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 		{name: "two points", in: "1,2,0\n1,1.2.3,0\n", want: `t.csv:2: column 1 (from 0) holds "1.2.3", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},

@@ -188,10 +188,43 @@ func (c *infoCells) print(p *printer) {
 	if len(c.Problems) > 0 {
 		p.linef("\n%s", say.Count(len(c.Problems)+c.More, "problem"))
 	}
-	for _, problem := range c.Problems {
-		p.linef("  %s", problem)
+	for _, same := range byText(c.Problems) {
+		p.linef("  %s", sentence(same))
 	}
 	if c.More > 0 {
 		p.linef("  and %d more", c.More)
 	}
+}
+
+// byText puts problems with one text together, in the order of their first lines.
+func byText(list []profile.Problem) (groups [][]profile.Problem) {
+	at := make(map[string]int)
+	for _, problem := range list {
+		i, known := at[problem.Text]
+		if !known {
+			i = len(groups)
+			at[problem.Text], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], problem)
+	}
+	return groups
+}
+
+// linesNamed bounds the lines that a sentence about several of them names.
+const linesNamed = 5
+
+// sentence writes problems with one text as one.
+func sentence(same []profile.Problem) string {
+	if len(same) == 1 {
+		return same[0].String()
+	}
+	var lines []string
+	for _, problem := range same[:min(len(same), linesNamed)] {
+		lines = append(lines, strconv.Itoa(problem.Line))
+	}
+	more := ""
+	if n := len(same) - len(lines); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("lines %s%s: %s", strings.Join(lines, ", "), more, same[0].Text)
 }

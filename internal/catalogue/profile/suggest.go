@@ -96,6 +96,8 @@ func (s Suggestion) comment(c Column) string {
 		return " # with range: [least, greatest that there can be], missing: median fills the gaps"
 	case c.Type == prepare.Number:
 		return " # add range: [least, greatest that there can be]"
+	case c.Type == prepare.Date:
+		return " # add range: [first, last year that there can be]"
 	case c.Type == prepare.Category && c.Words != nil:
 		return " # the words of this table; others may have more"
 	}
