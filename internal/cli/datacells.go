@@ -28,10 +28,7 @@ func (o *infoOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.values, "values", false, "also show least, greatest and mean of each column's numbers")
 	f.BoolVar(&o.schema, "schema", false, "print a schema for a job and an entry for a catalogue")
-	f.StringVar(&o.csv.Delimiter, "csv-delimiter", "", "sign between fields; default a comma, or a semicolon or tab in a first line without commas")
-	f.StringVar(&o.csv.Decimal, "decimal", "", "sign between a number's whole part and its decimals: . or ,")
-	f.StringSliceVar(&o.csv.Missing, "missing", nil, "words that stand for a gap, separated by commas")
-	f.StringVar(&o.csv.Encoding, "encoding", "", "encoding of the text: "+strings.Join(dataset.Encodings(), ", "))
+	csvFlags(cmd, &o.csv)
 }
 
 // own returns the file's form as a catalogue has it.

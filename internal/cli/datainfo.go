@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 )
@@ -87,6 +88,15 @@ does both.`,
 	columnFlags(cmd, &o.columns)
 	o.flags(cmd)
 	return cmd
+}
+
+// csvFlags are for commands that read a text whose form no catalogue tells.
+func csvFlags(cmd *cobra.Command, form *prepare.CSV) {
+	f := cmd.Flags()
+	f.StringVar(&form.Delimiter, "csv-delimiter", "", "sign between fields; default a comma, or a semicolon or tab in a first line without commas")
+	f.StringVar(&form.Decimal, "decimal", "", "sign between a number's whole part and its decimals: . or ,")
+	f.StringSliceVar(&form.Missing, "missing", nil, "words that stand for a gap, separated by commas")
+	f.StringVar(&form.Encoding, "encoding", "", "encoding of the text: "+strings.Join(dataset.Encodings(), ", "))
 }
 
 // columnFlags are for commands that read a table.

@@ -22,6 +22,7 @@ type modelResult struct {
 	Classes []string    `json:"classes,omitempty"`
 	Width   int         `json:"columns"` // of a row; 0 where the file does not say
 	Columns []string    `json:"column_names,omitempty"`
+	Reads   []string    `json:"prepares,omitempty"` // the columns of a table, and what becomes of them
 	Scaled  bool        `json:"scales_rows"`     // by numbers in the file
 	Rows    int         `json:"rows_it_holds"`   // of the training table
 	Random  int         `json:"random_features"` // that stand for rows; 0: none
@@ -33,7 +34,7 @@ func (a *app) modelShow() *cobra.Command {
 		Use:   "show MODEL",
 		Short: "Describe a model file: learner, kernel, classes, columns, and what it tells of its training rows",
 		Long: `Describe a model file of Mercer or of LIBSVM: its learner and kernel, its classes and
-columns, whether it scales rows, whether it holds rows of its training table, and what
+columns, how it prepares and scales rows, whether it holds rows of its training table, and what
 it tells its readers. Numbers of the learner, the date and the figures stand in the
 result of the job that made the model. A private model is refused.`,
 		Example: "  mercer model show model.mercer",
@@ -43,7 +44,16 @@ result of the job that made the model. A private model is refused.`,
 			if err != nil {
 				return nil, err
 			}
-			return describeFile(args[0], m), nil
+			made, err := preparationIn(args[0])
+			if err != nil {
+				return nil, err
+			}
+			r := describeFile(args[0], m)
+			if made != nil {
+				r.Reads = made.Describe()
+				r.Leakage = append(r.Leakage, "The fills and agreed categories of the preparation are fitted on the training rows.")
+			}
+			return r, nil
 		}),
 	}
 }
@@ -91,6 +101,9 @@ func (r modelResult) Print(w io.Writer) error {
 		fact("columns", fmt.Sprintf("%d, without names", r.Width))
 	default:
 		fact("columns", fmt.Sprintf("%d: %s", r.Width, strings.Join(r.Columns, ", ")))
+	}
+	for i, line := range r.Reads {
+		p.linef("%s", item("prepares", i, line))
 	}
 	fact("scale", map[bool]string{true: "rows are scaled by numbers in the file", false: "none in the file"}[r.Scaled])
 	if r.Random > 0 {

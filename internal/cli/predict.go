@@ -16,7 +16,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/say"
-	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/learn/metrics"
@@ -115,9 +114,9 @@ func value(v float64, err error) *float64 {
 }
 
 func (a *app) predict() *cobra.Command {
-	var home, job, others, as, out string
+	var q question
+	var out string
 	var asCSV bool
-	var columns catalogue.Columns
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA | predict --job ID DATA",
 		Short: "Predict new rows",
@@ -141,19 +140,21 @@ into a file.
 
 Where the job had a schema, the new table is read and prepared by it, with the fills
 and categories of the training. --as names the table of this home's catalogue whose
-columns, words and units DATA has.`,
+columns, words and units DATA has. Without a catalogue --csv-delimiter, --decimal,
+--missing and --encoding say how the text is written.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
-			if want := map[bool]int{true: 1, false: 2}[job != ""]; len(given) != want {
+			if want := map[bool]int{true: 1, false: 2}[q.job != ""]; len(given) != want {
 				return usage("predict needs MODEL and DATA, or --job ID and DATA")
 			}
 			return nil
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			if others != "" && job == "" {
+			if q.source != "" && q.job == "" {
 				return nil, usage("--source is for jobs whose columns several parties hold; give --job ID, or leave it out")
 			}
-			r, err := a.predictBy(ctx, question{home, job, args[len(args)-1], others, as}, args[0], columns)
+			q.data = args[len(args)-1]
+			r, err := a.predictBy(ctx, q, args[0])
 			switch {
 			case err != nil:
 				return nil, err
@@ -165,18 +166,19 @@ columns, words and units DATA has.`,
 			return r, nil
 		}),
 	}
-	a.homeFlag(cmd, &home)
-	cmd.Flags().StringVar(&job, "job", "", "id of the job whose model answers")
-	cmd.Flags().StringVar(&others, "source", "", "name by which the other parties know their table of these rows")
-	cmd.Flags().StringVar(&as, "as", "", "table of this home's catalogue that says how DATA is written: names, words, units")
+	a.homeFlag(cmd, &q.home)
+	cmd.Flags().StringVar(&q.job, "job", "", "id of the job whose model answers")
+	cmd.Flags().StringVar(&q.source, "source", "", "name by which the other parties know their table of these rows")
+	cmd.Flags().StringVar(&q.as, "as", "", "table of this home's catalogue that says how DATA is written: names, words, units")
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print a CSV table")
 	cmd.Flags().StringVar(&out, "out", "", "CSV file to write; default none")
-	columnFlags(cmd, &columns)
+	columnFlags(cmd, &q.columns)
+	csvFlags(cmd, &q.csv)
 	return cmd
 }
 
 // predictBy asks a job or uses a model file.
-func (a *app) predictBy(ctx context.Context, q question, path string, columns catalogue.Columns) (r predictResult, err error) {
+func (a *app) predictBy(ctx context.Context, q question, path string) (r predictResult, err error) {
 	data, done, err := a.dataOrInput(q.data)
 	if err != nil {
 		return r, err
@@ -184,16 +186,19 @@ func (a *app) predictBy(ctx context.Context, q question, path string, columns ca
 	defer func() { err = errors.Join(err, done()) }()
 	shown := q.data
 	if q.data = data; q.job != "" {
-		return a.predictByJob(ctx, q, columns)
+		return a.predictByJob(ctx, q)
 	}
-	return a.predictByFile(q, path, shown, columns)
+	return a.predictByFile(q, path, shown)
 }
 
 // question names what to ask, and whom.
-type question struct{ home, job, data, source, as string }
+type question struct {
+	newRows
+	job, source string
+}
 
 // predictByJob asks through this home's party.
-func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Columns) (r predictResult, err error) {
+func (a *app) predictByJob(ctx context.Context, q question) (r predictResult, err error) {
 	if _, err := job.ParseID(q.job); err != nil {
 		return r, usage("%w", err)
 	}
@@ -202,7 +207,7 @@ func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Co
 		if err != nil {
 			return err
 		}
-		set, err := a.load(newRows{q.data, columns, q.home, q.as}, made)
+		set, err := a.load(q.newRows, made)
 		if err != nil {
 			return err
 		}
@@ -215,8 +220,7 @@ func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Co
 
 // predictByFile uses a model file. It looks for the file first: a mistake in its name is not a
 // mistake in the data. shown names the data in messages.
-func (a *app) predictByFile(q question, path, shown string, columns catalogue.Columns) (r predictResult, err error) {
-	data := q.data
+func (a *app) predictByFile(q question, path, shown string) (r predictResult, err error) {
 	there, err := os.Open(path)
 	if err != nil {
 		return r, usage("the model cannot be read: %w", err)
@@ -228,7 +232,7 @@ func (a *app) predictByFile(q question, path, shown string, columns catalogue.Co
 	if err != nil {
 		return r, err
 	}
-	set, err := a.load(newRows{data, columns, q.home, q.as}, made)
+	set, err := a.load(q.newRows, made)
 	if err != nil {
 		return r, err
 	}
@@ -240,7 +244,7 @@ func (a *app) predictByFile(q question, path, shown string, columns catalogue.Co
 		arranged, err := like(m, shown, set)
 		if err != nil {
 			e := usage("%w", err)
-			if set.Labels != nil && columns.Label == "" && set.X.Cols()+1 == width { // new rows often have no labels
+			if set.Labels != nil && q.columns.Label == "" && set.X.Cols()+1 == width { // new rows often have no labels
 				e.Hint = "one column was taken for the labels; --label none says that there are none"
 			}
 			return r, e

@@ -15,11 +15,17 @@ type newRows struct {
 	columns catalogue.Columns
 	home    string // whose catalogue says how the table is written, by the entry as; "" for none
 	as      string
+	csv     prepare.CSV // how a text is written of which no entry tells
+}
+
+// told reports whether flags say how the text is written.
+func (n newRows) told() bool {
+	return n.csv.Delimiter+n.csv.Decimal+n.csv.Encoding != "" || n.csv.Missing != nil
 }
 
 // load reads the rows as the training rows were read, and prepares them.
 func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
-	if made == nil && n.as == "" {
+	if made == nil && n.as == "" && !n.told() {
 		return a.library().Load(n.data, n.columns)
 	}
 	t, err := a.describe(n)
@@ -47,7 +53,11 @@ func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
 
 // describe tells the reader of tables what the flags and the catalogue say.
 func (a *app) describe(n newRows) (t prepare.Table, err error) {
+	t.Mapping.CSV = n.csv
 	if n.as != "" {
+		if n.told() {
+			return t, usage("the entry that --as names says how DATA is written; leave --csv-delimiter, --decimal, --missing and --encoding out")
+		}
 		if t, err = daemon.Home(n.home).Table(a.reader, n.as); err != nil {
 			return t, err
 		}
