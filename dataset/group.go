@@ -17,9 +17,12 @@ func GroupFolds(groups []string, k int) ([][]int, error) {
 	if k < 2 || k > len(members) {
 		return nil, fmt.Errorf("dataset: %d folds of %d groups; choose 2 to the number of groups", k, len(members))
 	}
-	slices.SortStableFunc(members, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
-	return lightest(members, k), nil
+	return largestFirst(members, k), nil
 }
+
+// DealGroups returns k test sets as [GroupFolds] does. Where there are fewer groups than sets, the
+// last sets are empty.
+func DealGroups(groups []string, k int) [][]int { return largestFirst(rowsByGroup(groups), k) }
 
 // ByGroups deals groups of rows to parties in an order drawn from the seed, each to the party
 // with the fewest rows so far: all rows of a group are with one party.
@@ -47,6 +50,12 @@ func rowsByGroup(groups []string) [][]int {
 		members[c] = append(members[c], i)
 	}
 	return members
+}
+
+// largestFirst deals groups to hands, the largest first.
+func largestFirst(members [][]int, hands int) [][]int {
+	slices.SortStableFunc(members, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
+	return lightest(members, hands)
 }
 
 // lightest puts each group, in their order, to the fewest rows so far.

@@ -33,7 +33,11 @@ func graphs(a *learner.Assessment) []report.Graph {
 func rocGraph(curves []learner.ClassCurves) report.Graph {
 	g := report.Graph{Title: "ROC curve", X: "false positive rate", Y: "true positive rate"}
 	for _, c := range shownCurves(curves) {
-		g.Lines = append(g.Lines, report.Trace{Name: fmt.Sprintf("%s, area %.4f", c.Class, c.AUC), X: c.FPR, Y: c.TPR})
+		name := fmt.Sprintf("%s, area %.4f", c.Class, c.AUC)
+		if c.Within > 0 {
+			name += fmt.Sprintf(" +- %.4f", c.Within)
+		}
+		g.Lines = append(g.Lines, report.Trace{Name: name, X: c.FPR, Y: c.TPR})
 	}
 	g.Lines = append(g.Lines, report.Trace{Name: "chance", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true})
 	return g

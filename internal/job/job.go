@@ -357,7 +357,7 @@ func (j *Job) finishLabels(in *section.Place) error {
 		j.Data.Label = NoLabel
 	}
 	if _, grouped := j.Protocol.Kind.(Grouped); j.Data.Folds > 0 && j.Data.Group != "" && !grouped {
-		return in.Refuse("data", "folds of protocol %s are cut by the coordinator, which does not learn the groups; use test: {fraction: 0.25} without folds, or try the grid by protocol pooled", j.Protocol.Name())
+		return in.Refuse("data", "folds of protocol %s are cut by the coordinator, which does not learn the groups; use test: {fraction: 0.25} without folds, or protocol okra, whose parties make the folds", j.Protocol.Name())
 	}
 	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {
 		return in.Refuse("data", "folds go by accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())

@@ -67,6 +67,10 @@ type Labelled interface {
 	Labelled() int
 }
 
+// Counting is the values of a protocol in whose jobs the coordinator may learn how many held-out
+// rows have which decision.
+type Counting interface{ Counts() bool }
+
 // Spreading is the values of a protocol whose parties may each have a part of the labels.
 type Spreading interface{ Spreads() bool }
 

@@ -57,8 +57,11 @@ type Confusion struct {
 // ClassCurves holds the curves of one class against all others, and their areas. Thresholds are
 // left out: they are scores of single rows.
 type ClassCurves struct {
-	Class     string    `json:"class"`
-	AUC       float64   `json:"roc_auc"`
+	Class string  `json:"class"`
+	AUC   float64 `json:"roc_auc"`
+	// Within bounds how far the area may be from the area by the rows' own scores, where these
+	// were counted in bins; 0 where the area is exact.
+	Within    float64   `json:"roc_auc_within,omitempty"`
 	AP        float64   `json:"average_precision"`
 	FPR       []float64 `json:"false_positive_rate"`
 	TPR       []float64 `json:"true_positive_rate"`

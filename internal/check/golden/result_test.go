@@ -92,6 +92,7 @@ func runs() []run {
 		// moments
 		tumours("moments-curve", `name: moments, classes: ["0", "1"]`, "name: rbf, gamma: 0.1", "name: ridge-classifier, alpha: [0.01, 1]", "  compare: [curve]\n  prediction: open\n").forPeople().
 			and("predict out/model-north bundled:wdbc --label label --json", "predict out/model bundled:wdbc --label label"),
+		tumours("moments-histogram", `name: moments, classes: ["0", "1"], histogram: true`, "name: rbf, gamma: 0.1", "name: ridge-classifier, alpha: [0.01, 1]", "").forPeople(),
 		tumours("moments-gp", "name: moments, directions: 20, targets: [0, 1], deviations: true", "name: rbf, gamma: 0.1", "name: gp, noise: [0.1, 0.5]", "  prediction: open\n").forPeople().
 			and("predict out/model-north bundled:wdbc --label label"),
 		tumours("moments-ridge", "name: moments, directions: 20, targets: [0, 1]", "name: laplacian, gamma: 0.1", "name: ridge", ""),

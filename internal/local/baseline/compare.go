@@ -183,7 +183,7 @@ func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) 
 		return [][]method.Split{splits}, nil
 	}
 	labels := pool.Labels(splits, false)
-	folds, err := learner.FoldsOf(j).Divide(labels, pool.Groups(splits, false))
+	folds, err := learner.FoldsOf(j).Divide(labels, pool.Groups(j, splits, false))
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}

@@ -78,6 +78,16 @@ func TestMoments(t *testing.T) {
 	if got := strings.Join(result.Leakage["coalition"], " "); !strings.Contains(got, "the mean of 3 parties") {
 		t.Error(got)
 	}
+	if result.Figures != nil {
+		t.Errorf("figures %+v, which nobody asked for", result.Figures)
+	}
+	counted, _, err := runTumours(t, strings.Replace(tumours, "directions: 20", "directions: 20, histogram: true", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := counted.Figures.Curves[0]; counted.Metrics["auc"] != c.AUC || c.AUC < 0.9 || c.Within > 0.02 || !strings.Contains(strings.Join(counted.Leakage["server"], " "), "in which of 100 bins") {
+		t.Errorf("area %v within %v", c.AUC, c.Within)
+	}
 	again, _, err := runTumours(t, tumours)
 	if err != nil || again.ModelHash != result.ModelHash {
 		t.Errorf("another model from the same seeds: %v", err)

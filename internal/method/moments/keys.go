@@ -20,6 +20,9 @@ type Keys struct {
 	// Deviations of a Gaussian process are measured and kept with the model. They
 	// take the sums of products of features, which every party is told then.
 	Deviations bool
+	// Histogram has the held-out decisions between two classes counted in bins, for the area under
+	// the ROC curve and the curves. Without it the server learns one count of these rows.
+	Histogram bool
 }
 
 // MaxDirections bounds the directions of a job, and so the numbers that a party holds for its
@@ -44,6 +47,8 @@ func (k *Keys) Section() *section.Section {
 			{Key: "targets", Value: section.Interval{Dst: &k.Targets}, Else: "none; ridge and gp need it", Doc: "The smallest and the largest value that a label may have."},
 			{Key: "deviations", Value: section.Yes{Dst: &k.Deviations}, Default: "false",
 				Doc: "Measures the deviations of a Gaussian process and keeps them with the model."},
+			{Key: "histogram", Value: section.Yes{Dst: &k.Histogram}, Default: "false",
+				Doc: "Adds up the held-out decisions between two classes in 100 bins, for AUC and curves. Parties must allow it."},
 		}, Finish: k.finish}
 }
 
@@ -105,6 +110,22 @@ func (k *Keys) mostDirections() int {
 	return MaxDirections
 }
 
+// Counts implements [job.Counting].
+func (k *Keys) Counts() bool { return k.Histogram }
+
+// checkHistogram refuses histograms of other decisions, and of one party's rows.
+func (k *Keys) checkHistogram(j *job.Job, in *section.Place) error {
+	switch {
+	case !k.Histogram:
+		return nil
+	case len(k.Classes) != 2:
+		return in.Refuse("protocol", "histogram counts decisions between two classes, and this job has %d; remove histogram", len(k.Classes))
+	case j.Data.Test.Party != "" || j.Data.Test.Parties != "":
+		return in.Refuse("protocol", "with all rows of a party held out the histogram would be of its rows alone; remove histogram, or use test: {fraction: 0.25}")
+	}
+	return nil
+}
+
 // checkLearner checks the facts that the learner must know of all parties' labels.
 func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	l, task := j.Learner.Name(), j.Task()
@@ -128,5 +149,5 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	case regresses && math.IsInf(k.Targets[1]-k.Targets[0], 0):
 		return in.Refuse("protocol", "targets is [%g, %g], which is too wide; change the unit", k.Targets[0], k.Targets[1])
 	}
-	return nil
+	return k.checkHistogram(j, in)
 }

@@ -31,6 +31,11 @@ func (s *server) leakage() map[string][]string {
 		"broker": {"The broker sees who talks, when and how much: from the sizes it knows the number of features and of outputs."},
 	}
 	rows.Leakage(s.Case, lines, 0)
+	if counted(s.Job) {
+		for role, line := range histogramLeakage(s.Parties) {
+			lines[role] = append(lines[role], line)
+		}
+	}
 	if name := s.Job.Data.Test.Party; name != "" {
 		s.tested(name, lines)
 	}

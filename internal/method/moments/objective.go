@@ -68,6 +68,8 @@ type fitted struct {
 type results struct {
 	metrics learner.Metrics
 	values  []float64 // eigenvalues
+	// assessment holds the figures of a histogram; nil without one.
+	assessment *learner.Assessment
 }
 
 // objectiveOf returns the objective of a job's learner.

@@ -37,7 +37,13 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 	if err != nil {
 		return nil, err
 	}
-	return &party{Party: p}, rows.CheckSplit(c.Limits.Floors, c.Job, p.Split)
+	if err := rows.CheckSplit(c.Limits.Floors, c.Job, p.Split); err != nil {
+		return nil, err
+	}
+	if counted(c.Job) {
+		err = rows.CheckHeldOutClasses(c.Limits.Floors, p.Split)
+	}
+	return &party{Party: p}, err
 }
 
 // Known implements [method.Member].
@@ -144,7 +150,15 @@ func (p *party) errors(setup method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	n, _ := rows.Shape()
-	return sums.Client(setup, sums.Vector{{int64(n)}, figures, membership}, func() { p.own = nil })
+	vector := sums.Vector{{int64(n)}, figures, membership}
+	if counted(p.Job) {
+		histogram, err := p.histogram(rows, labels)
+		if err != nil {
+			return nil, fault.BadInput(err)
+		}
+		vector = append(vector, histogram)
+	}
+	return sums.Client(setup, vector, func() { p.own = nil })
 }
 
 // membershipSample limits the training rows, and the held-out rows, with which a party tries

@@ -80,13 +80,17 @@ func sumGroups(j *job.Job, features int) []secagg.Group {
 
 // errorGroups describes the entries that a party adds to the errors: its number of held-out
 // rows, the figures by which the solution is judged, and its membership figure with a 1 if it
-// has one.
+// has one; where the job counts decisions in bins, also the rows of both classes by bin.
 func errorGroups(j *job.Job) []secagg.Group {
-	return []secagg.Group{
+	groups := []secagg.Group{
 		{Entries: 1, Bound: moments.MaxRows},
 		{Entries: objectiveOf(j).figures(), Bound: moments.SquaredBound, Signed: true},
 		{Entries: 2, Bound: membershipOne},
 	}
+	if counted(j) {
+		groups = append(groups, secagg.Group{Entries: 2 * moments.Bins, Bound: moments.MaxRows * moments.Thousand})
+	}
+	return groups
 }
 
 // membershipOne is the whole number that stands for a membership figure of 1.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -48,6 +49,9 @@ func (Method) Present(j *job.Job, r *method.Result) (*method.Presentation, error
 		return nil, err
 	}
 	p := &method.Presentation{More: []report.Row{{Label: "Sums", Value: d.Sums.text()}}}
+	if a := r.Figures; a != nil && len(a.Curves) == 1 {
+		p.More = append(p.More, report.Row{Label: "Histogram", Value: fmt.Sprintf("%d held-out decisions in %d bins; the area under the ROC curve is off by at most %.4f", r.HeldOut, moments.Bins, a.Curves[0].Within)})
+	}
 	if j != nil && job.As[*Keys](j.Protocol).Directions == 0 {
 		p.Settings = fmt.Sprintf(", directions = %d (a twentieth of the training rows)", d.Sums.Features)
 	}

@@ -28,6 +28,7 @@ type server struct {
 	body       []byte // the encoded solution, as it is sent
 	heldOut    int64
 	figures    []int64 // by which the solution is judged
+	histogram  []int64 // of decisions, by class and bin; nil where the job has none
 	membership float64 // mean of the parties' figures
 	measured   int     // parties that had one
 	results    *results
@@ -139,6 +140,9 @@ func (s *server) errors(setup method.Setup) (*method.Run, error) {
 		if s.measured = int(sum[2][1]); s.measured > 0 {
 			s.membership = float64(sum[2][0]) / membershipOne / float64(s.measured)
 		}
+		if counted(s.Job) {
+			s.histogram = sum[3]
+		}
 		return nil
 	})
 }
@@ -152,7 +156,9 @@ func (s *server) evaluate() error {
 	if err != nil {
 		return fault.BadInput(err)
 	}
-	s.results = v
+	if s.results = v; s.histogram != nil {
+		v.assessment = binsOf(job.As[*Keys](s.Job.Protocol).Classes, s.histogram).assess(v.metrics)
+	}
 	return nil
 }
 
@@ -172,7 +178,7 @@ func (s *server) cells() []learner.Cell {
 // Result implements [method.Server].
 func (s *server) Result() (*method.Result, error) {
 	return &method.Result{
-		Job: s.Job.Name, Metrics: s.results.metrics, Grid: s.cells(), HeldOut: int(s.heldOut), Training: s.sums.Rows,
+		Job: s.Job.Name, Metrics: s.results.metrics, Figures: s.results.assessment, Grid: s.cells(), HeldOut: int(s.heldOut), Training: s.sums.Rows,
 		Eigenvalues: s.results.values, Leakage: s.leakage(), Details: &Details{Sums: s.sumsResult()},
 	}, nil
 }

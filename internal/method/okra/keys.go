@@ -6,6 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
@@ -123,6 +124,9 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	}
 	if (k.any() || k.Outlives()) && j.Data.FitsSchema() {
 		return in.Refuse("protocol", "a schema that is fitted on rows stays with one job in this version; list categories and fills and use scale: range, or remove late, withdrawn, added, continuable and continues")
+	}
+	if rows.GroupsFolds(j) && (k.any() || k.Outlives()) {
+		return in.Refuse("data", "folds by groups stay with one job in this version; remove folds or group, or late, withdrawn, added, continuable and continues")
 	}
 	if j.Data.Test.Split() != "" && (k.any() || k.Outlives()) {
 		return in.Refuse("data", "the job holds out %s, and its parties change or its rows serve another job; use test: {fraction: 0.25}", j.Data.Test.Chosen())

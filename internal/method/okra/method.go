@@ -11,5 +11,8 @@ type Method struct{}
 // Name returns the word in job files.
 func (Method) Name() string { return "okra" }
 
+// Grouped implements [job.Grouped]: parties put their own groups into folds.
+func (Method) Grouped() {}
+
 // New returns keys to read into.
 func (Method) New() section.Values { return new(Keys) }

@@ -48,8 +48,8 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 	return own, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), n)
 }
 
-// Known implements [method.Member]: the job says all.
-func (*party) Known() method.Known { return nil }
+// Known implements [method.Member].
+func (p *party) Known() method.Known { return rows.Total(p.total) }
 
 // Machine implements [method.Member].
 func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
@@ -65,6 +65,8 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 		return p.continuer(setup.Setup)
 	case "fresh":
 		return p.repeater(setup.Setup)
+	case rows.StepFolds:
+		return p.Folder(setup, p.total)
 	case "scale-again":
 		p.Unscale()
 	}

@@ -23,6 +23,7 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 		return goOn(c)
 	}
 	plan, err := upload(c)
+	plan = append(plan, rows.FoldSteps(c)...)
 	if c.Job.Data.Folds > 0 {
 		plan = append(plan, method.Step{Name: "tune"})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
@@ -33,11 +34,19 @@ type server struct {
 // Server implements [method.Federated].
 func (Method) Server(c method.Case) (method.Server, error) { return &server{Case: c}, nil }
 
-// Known implements [method.Member]: the job says all.
-func (*server) Known() method.Known { return nil }
+// Known implements [method.Member].
+func (s *server) Known() method.Known {
+	if s.upload == nil {
+		return rows.Total(0)
+	}
+	return rows.Total(len(s.upload.Test()))
+}
 
 // Machine implements [method.Member]: it collects encoded rows into a Gram matrix.
 func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
+	if step == rows.StepFolds {
+		return s.folds(setup)
+	}
 	params, err := paramsOf(s.Job)
 	if err != nil {
 		return nil, err
@@ -60,6 +69,15 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 		s.finish(step, m, setup.Session.ID())
 		return nil
 	}}, nil
+}
+
+// folds takes the folds of all rows from their parties.
+func (s *server) folds(setup method.Setup) (*method.Run, error) {
+	var counts []int
+	for _, of := range s.upload.Owner() {
+		counts = append(counts, of.Hi-of.Lo)
+	}
+	return rows.FoldListener(setup, s.Case, counts, s.Problem.Test, func(names []string) { s.Problem.Groups = names })
 }
 
 // finish takes the result of a session over.

@@ -6,17 +6,13 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // CheckSplit refuses a table with too few rows for sums over them: too few to train with, to
 // hold out, or of a class.
 func CheckSplit(f method.Floors, j *job.Job, s method.Split) error {
-	rows, classes := s.Rows(false), make(map[string]int)
-	for _, i := range rows {
-		if j.Task().Classes {
-			classes[s.Set.Labels[i]]++
-		}
-	}
+	rows := s.Rows(false)
 	training, whole := len(rows), j.Data.Test.Party != ""
 	if whole && training == 0 {
 		return checkTested(f, j, s)
@@ -27,10 +23,11 @@ func CheckSplit(f method.Floors, j *job.Job, s method.Split) error {
 	if held := len(s.Test) - training; j.Data.Test != (job.Test{}) && !whole && held < f.HeldOutRows {
 		return method.TooFew("protocol moments asks for %d held-out rows of each party, and this table gives it %d", f.HeldOutRows, held)
 	}
-	for _, class := range slices.Sorted(maps.Keys(classes)) {
-		if n := classes[class]; n < f.ClassRows {
-			return method.TooFew("protocol moments asks for %d training rows of each class that a party has, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
-		}
+	if !j.Task().Classes {
+		return nil
+	}
+	if class, n, few := rareClass(linalg.At(s.Set.Labels, rows), f.ClassRows); few {
+		return method.TooFew("protocol moments asks for %d training rows of each class that a party has, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
 	}
 	return nil
 }
@@ -41,16 +38,34 @@ func checkTested(f method.Floors, j *job.Job, s method.Split) error {
 	if n := len(s.Test); n < f.HeldOutRows {
 		return method.TooFew("the figures of this job are over this party's rows alone, and it asks for %d of them; this table gives it %d", f.HeldOutRows, n)
 	}
-	classes := make(map[string]int)
-	if j.Task().Classes {
-		for _, label := range s.Set.Labels {
-			classes[label]++
-		}
+	if !j.Task().Classes {
+		return nil
 	}
-	for _, class := range slices.Sorted(maps.Keys(classes)) {
-		if n := classes[class]; n < f.ClassRows {
-			return method.TooFew("the figures of this job are over this party's rows alone, and it asks for %d of each class; this table gives it %d of class %q", f.ClassRows, n, class)
-		}
+	if class, n, few := rareClass(s.Set.Labels, f.ClassRows); few {
+		return method.TooFew("the figures of this job are over this party's rows alone, and it asks for %d of each class; this table gives it %d of class %q", f.ClassRows, n, class)
 	}
 	return nil
+}
+
+// CheckHeldOutClasses refuses a table of which few rows of a class are held out, for counts of
+// single decisions.
+func CheckHeldOutClasses(f method.Floors, s method.Split) error {
+	if class, n, few := rareClass(linalg.At(s.Set.Labels, s.Rows(true)), f.ClassRows); few {
+		return method.TooFew("a histogram asks for %d held-out rows of each class that a party holds out, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
+	}
+	return nil
+}
+
+// rareClass returns the first class of which there are fewer rows than the least.
+func rareClass(labels []string, least int) (class string, rows int, few bool) {
+	count := make(map[string]int)
+	for _, label := range labels {
+		count[label]++
+	}
+	for _, class := range slices.Sorted(maps.Keys(count)) {
+		if n := count[class]; n < least {
+			return class, n, true
+		}
+	}
+	return "", 0, false
 }

@@ -37,6 +37,9 @@ func Of(c method.Case, self string, t method.Table) (*Party, error) {
 	if err := checkSides(c.Limits.Floors, c.Job, split); err != nil {
 		return nil, err
 	}
+	if GroupsFolds(c.Job) && split.Set.Groups == nil {
+		return nil, dataset.NoColumn(c.Job.Data.Group, "%s has no column %s to keep the rows of groups together by", split.Set.Name, dataset.Quote(c.Job.Data.Group))
+	}
 	p := &Party{Case: c, Self: self, Split: split, Rows: dataset.RowsOf(split.Set.X), label: t.Label}
 	if p.frame() == nil {
 		p.Grid = method.GridOf(split.Set.X)
@@ -126,6 +129,7 @@ func Leakage(c method.Case, lines map[string][]string, features int) {
 		}
 	}
 	add(heldOutLeakage(c))
+	add(foldLeakage(c))
 	add(heading.Leakage(heading.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
 	if c.Job.Data.Prepares() {
 		add(preparationLeakage(c))

@@ -3,6 +3,7 @@ package coordinator_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,7 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -41,6 +44,51 @@ func TestCrashOfCountedMoments(t *testing.T) {
 	t.Parallel()
 	endsTheSame(t, moments(t, "", ""), []death{
 		{hub, 1, "send broadcast/Tell"}, {"north", 2, "send control/Report"}, {"south", 1, "send declare/Declare"}, {"south", 2, "send secagg/MaskedInput"},
+	})
+}
+
+// Deployed parties count held-out decisions in bins where their operators allow it, and only then.
+// The area is as near to the area by the rows' own decisions as the result says, and stays the same
+// when processes die while the bins are added up.
+func TestHistogramOfDeployedParties(t *testing.T) {
+	t.Parallel()
+	j := moments(t, ", directions: 4, histogram: true", "  prediction: open\n")
+	shares := firstTumours(t, j, 200)
+	w := newWorld(t, shares)
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "histograms in its policy") {
+		t.Fatalf("failure %+v, want a policy that does not allow it", f)
+	}
+	w = newWorld(t, shares)
+	w.policy.Histograms = true
+	done := w.mustRun(j)
+	var truth []bool
+	var scores []float64
+	for _, s := range shares {
+		split, err := rows.Split(j, s.Party, s.Table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := split.Set.Subset(split.Rows(true))
+		answer, err := ask(w, s.Party, done.ID, held)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, label := range held.Labels {
+			d := answer.Decisions.Row(i)
+			truth, scores = append(truth, label == "1"), append(scores, d[1]-d[0])
+		}
+	}
+	exact, err := metrics.ROCAUC(truth, scores)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := done.Result.Figures.Curves[0]
+	t.Logf("area %.4f within %.4f, exact %.4f", c.AUC, c.Within, exact)
+	if off := math.Abs(c.AUC - exact); off > c.Within || len(truth) != done.Result.HeldOut || c.Within > 0.1 {
+		t.Errorf("area %v within %v, exact %v; %d rows", c.AUC, c.Within, exact, len(truth))
+	}
+	w.diesAndEndsTheSame(j, shares, done, []death{
+		{"north", 2, "send secagg/MaskedInput"}, {"south", 2, "send secagg/Unmask"}, {hub, 2, "send secagg/Survivors"}, {"east", 3, "send control/Report"},
 	})
 }
 
@@ -89,6 +137,8 @@ func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done co
 			after := w.wait(w.submit(j))
 			if after.Failure != nil || after.Result.ModelHash != done.Result.ModelHash {
 				t.Errorf("failure %+v; model %v, undisturbed %s", after.Failure, after.Result, done.Result.ModelHash)
+			} else if d := cmp.Diff(after.Result.Figures, done.Result.Figures); d != "" {
+				t.Errorf("other figures than undisturbed: %s", d)
 			}
 			if !died.Load() {
 				t.Error("it never came to that")

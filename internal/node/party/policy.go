@@ -49,6 +49,9 @@ type Policy struct {
 	// SpreadLabels allows jobs between parties of whom several learn from labels of a part of
 	// the rows each: what one learns tells the others something of its labels.
 	SpreadLabels bool `yaml:"spread_labels,omitempty"`
+	// Histograms allows jobs that count the decisions about held-out rows in bins: a solution that
+	// is made up asks about many of these rows at once.
+	Histograms bool `yaml:"histograms,omitempty"`
 	// Floors raises or lowers what is asked of every job and of the table.
 	Floors Floors `yaml:"floors,omitempty"`
 }
@@ -58,7 +61,7 @@ type Policy struct {
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Approved: true,
-		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Floors: NoFloors(),
+		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Histograms: counts(j), Floors: NoFloors(),
 	}
 }
 
@@ -153,7 +156,16 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if j.Data.Spread && !p.SpreadLabels {
 		say("the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)")
 	}
+	if counts(j) && !p.Histograms {
+		say("the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)")
+	}
 	return reasons
+}
+
+// counts reports whether the job tells how many held-out rows have which decision.
+func counts(j *job.Job) bool {
+	c, may := j.Protocol.Values.(job.Counting)
+	return may && c.Counts()
 }
 
 // outlives reports whether rows of the job serve another job.

@@ -53,6 +53,8 @@ func TestPolicy(t *testing.T) {
 	whole.Data.Test = job.Test{Party: "east"}
 	spread := parse(t, "minmax", "{name: okra}", "closed")
 	spread.Data.Spread = true
+	counting := parse(t, "minmax", "{name: okra}", "closed")
+	counting.Protocol = job.Named{Kind: moments.Method{}, Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Histogram: true}}
 	tests := []struct {
 		name    string
 		policy  Policy // allows okra, moments and gram if it lists no protocols
@@ -89,6 +91,8 @@ func TestPolicy(t *testing.T) {
 		{"kept rows allowed", Policy{Continuation: true}, lasting, 3, ""},
 		{"spread labels", Policy{}, spread, 3, "the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)"},
 		{"spread labels allowed", Policy{SpreadLabels: true}, spread, 3, ""},
+		{"histogram", Policy{}, counting, 3, "the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)"},
+		{"histogram allowed", Policy{Histograms: true}, counting, 3, ""},
 		{"open predictions allowed", Policy{OpenPrediction: true}, open, 3, ""},
 	}
 	for _, tt := range tests {

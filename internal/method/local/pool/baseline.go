@@ -58,8 +58,8 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 		return nil, err
 	}
 	p := &Rows{X: dataset.RowsOf(x.X), raw: dataset.RowsOf(x.X), Labels: slices.Concat(Labels(train, false), Labels(test, true))}
-	if g := Groups(train, false); g != nil {
-		p.Groups = append(g, Groups(test, true)...)
+	if g := Groups(j, train, false); g != nil {
+		p.Groups = append(g, Groups(j, test, true)...)
 	}
 	p.Prepared = train[0].Prepared
 	if p.Columns = train[0].Set.Columns; len(p.Columns) != x.X.Cols() {
@@ -108,13 +108,23 @@ func Labels(splits []method.Split, held bool) []string {
 }
 
 // Groups returns the groups of the rows that Tables returns, nil without any. A group is of one
-// party: nobody sees that two parties have rows of the same patient.
-func Groups(splits []method.Split, held bool) []string {
+// party: nobody sees that two parties have rows of the same patient. Where all parties put their
+// own groups into the job's folds, the rows of a fold are the group.
+func Groups(j *job.Job, splits []method.Split, held bool) []string {
+	dealt := rows.GroupsFolds(j) && !j.Unshared()
 	var groups []string
 	for k, s := range splits {
-		for i, group := range s.Set.Groups {
+		var names []string
+		if dealt {
+			names = rows.FoldNames(rows.DealGroups(j, k, s))
+		} else {
+			for _, group := range s.Set.Groups {
+				names = append(names, fmt.Sprintf("%d/%s", k, group))
+			}
+		}
+		for i, name := range names {
 			if s.Test[i] == held {
-				groups = append(groups, fmt.Sprintf("%d/%s", k, group))
+				groups = append(groups, name)
 			}
 		}
 	}

@@ -1,0 +1,109 @@
+package moments
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// counted reports whether the job counts held-out decisions in bins.
+func counted(j *job.Job) bool { return job.As[*Keys](j.Protocol).Histogram }
+
+// histogram counts the party's held-out rows by class and bin, rounded.
+func (p *party) histogram(rows linalg.Rows, labels []string) ([]int64, error) {
+	counts, err := moments.CountDecisions(p.features, p.fitted.solution, rows, classRidge(job.As[*Keys](p.Job.Protocol).Classes).codes(labels))
+	if err != nil {
+		return nil, err
+	}
+	n, _ := rows.Shape()
+	return append(moments.RoundCounts(counts[0], n), moments.RoundCounts(counts[1], n)...), nil
+}
+
+// bins are the sums of all parties' histograms.
+type bins struct {
+	classes [2]string // ascending; the second is the positive one
+	counts  [2][]float64
+}
+
+// binsOf reads a sum. The job's classes may stand in the other order; bins and their borders are
+// turned over then.
+func binsOf(classes []string, sum []int64) bins {
+	b := bins{classes: [2]string(classes)}
+	for c := range b.counts {
+		for _, v := range sum[c*moments.Bins : (c+1)*moments.Bins] {
+			b.counts[c] = append(b.counts[c], float64(v)/moments.Thousand)
+		}
+	}
+	if classes[0] > classes[1] {
+		slices.Reverse(b.classes[:])
+		slices.Reverse(b.counts[:])
+		slices.Reverse(b.counts[0])
+		slices.Reverse(b.counts[1])
+	}
+	return b
+}
+
+// assess adds the figures of the bins to the metrics, and returns the curves.
+func (b bins) assess(m learner.Metrics) *learner.Assessment {
+	confusion := b.confusion()
+	a := &learner.Assessment{
+		Positive: b.classes[1], Confusion: &learner.Confusion{Classes: confusion.Classes, Matrix: confusion.Counts}, PerClass: confusion.PerClass(),
+	}
+	h := metrics.Histogram{Positive: b.counts[1], Negative: b.counts[0]}
+	area, within, both := h.AUC()
+	if !both {
+		return a
+	}
+	m["auc"], m["balanced_accuracy"], m["f1_macro"] = area, confusion.BalancedAccuracy(), confusion.F1Macro()
+	m["average_precision"], _ = h.AveragePrecision()
+	roc, pr := h.ROC(), h.PrecisionRecall()
+	a.Curves = []learner.ClassCurves{{
+		Class: b.classes[1], AUC: area, Within: within + b.rounding(), AP: m["average_precision"],
+		FPR: roc.X, TPR: roc.Y, Recall: pr.X, Precision: pr.Y,
+	}}
+	return a
+}
+
+// confusion counts the rows of both halves of the bins: each half has the rows that are predicted
+// to be of one class.
+func (b bins) confusion() *metrics.ConfusionMatrix {
+	var times []int
+	for _, counts := range b.counts {
+		below := rowsOf(counts[:moments.Bins/2])
+		times = append(times, int(math.Round(below)), int(math.Round(rowsOf(counts)-below)))
+	}
+	return metrics.Count(b.classes[:], []int{0, 0, 1, 1}, []int{0, 1, 0, 1}, times)
+}
+
+// rounding bounds how far the area moves by what the parties round: of each class the rows up to a
+// bin, and all, by half a thousandth of the parties' held-out rows.
+func (b bins) rounding() float64 {
+	one, other := rowsOf(b.counts[0]), rowsOf(b.counts[1])
+	return (one + other) / moments.Thousand * (1/one + 1/other)
+}
+
+func rowsOf(counts []float64) (sum float64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
+// histogramLeakage tells what the sum of the parties' histograms adds for each role.
+func histogramLeakage(parties []string) map[string]string {
+	lines := map[string]string{
+		"server":    fmt.Sprintf("The server also learns how many held-out rows of all parties have which class and a decision in which of %d bins, each party's part rounded to a thousandth of its held-out rows: of fewer than 1,000 rows that is exact. A bin with one row is one person's decision, and nobody's name. A false solution that puts people whom the server knows into bins of their own asks about each of them at once, and not only how many of them are held out.", moments.Bins),
+		"party":     "Whoever reads the result learns from its curves how many rows of each class are in bin after bin, though not where the bins lie: a party that knows all other rows around a bin learns the class and about the decision of the one that is left.",
+		"coalition": "The server and all parties but one learn that one's histogram by taking off their own: for each of its held-out rows, without a name, the class and the decision to 0.04.",
+	}
+	if len(parties) == 2 {
+		lines["party"] += fmt.Sprintf(" Of two parties, each of %s and %s so learns nearly the other's histogram.", parties[0], parties[1])
+	}
+	return lines
+}

@@ -1,0 +1,143 @@
+package rows
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/gather"
+)
+
+// StepFolds is the step in which each party tells the coordinator the folds of its rows.
+const StepFolds = "folds"
+
+// foldBytes is the size of a row's fold in a message.
+const foldBytes = 4
+
+// GroupsFolds reports whether each party puts its own rows into the folds of the grid, with the
+// rows of a group in one fold.
+func GroupsFolds(j *job.Job) bool { return j.Data.Folds > 0 && j.Data.Group != "" }
+
+// Total is the number of rows of all parties, which they know of each other once rows have
+// travelled.
+type Total int
+
+// FoldSteps returns the step in which folds are told, if the job's folds go by groups. The members'
+// Known is a [Total] then. All bodies have room for the rows of all parties, so that sizes do not
+// tell who has how many.
+func FoldSteps(c method.Case) []method.Step {
+	if !GroupsFolds(c.Job) {
+		return nil
+	}
+	return []method.Step{{Name: StepFolds, Session: method.Following(method.Session{
+		Protocol: gather.Name, Version: gather.Version, Members: c.Crowd(), Purpose: "train",
+	}, func(k method.Known) ([]byte, error) { return gather.Encode(foldBytes * int(k.(Total))), nil })}}
+}
+
+// DealGroups returns the fold of each row of the split, from 1 on, and 0 of held-out rows. The
+// party's largest group goes first, each into the smallest fold so far. The first fold is another
+// one at each party, so that the largest groups of all are not together.
+func DealGroups(j *job.Job, party int, s method.Split) []int {
+	var groups []string
+	training := s.Rows(false)
+	for _, i := range training {
+		groups = append(groups, s.Set.Groups[i])
+	}
+	folds := make([]int, len(s.Test))
+	for f, rows := range dataset.DealGroups(groups, j.Data.Folds) {
+		for _, at := range rows {
+			folds[training[at]] = 1 + (f+party)%j.Data.Folds
+		}
+	}
+	return folds
+}
+
+// FoldNames returns the folds as groups of rows that are in one fold: as many as the job has folds.
+func FoldNames(folds []int) []string {
+	names := make([]string, len(folds))
+	for i, f := range folds {
+		names[i] = strconv.Itoa(f)
+	}
+	return names
+}
+
+// Folder is the machine of a party that tells the folds of its rows, where all parties have total
+// rows.
+func (p *Party) Folder(s method.Setup, total int) (*method.Run, error) {
+	var w wire.Writer
+	for i, name := range p.Parties {
+		if name != p.Self {
+			continue
+		}
+		for _, f := range DealGroups(p.Job, i, p.Split) {
+			w.Uint32(uint32(f))
+		}
+	}
+	m, err := gather.NewParty(s.Setup, append(w.Bytes(), make([]byte, foldBytes*total-len(w.Bytes()))...))
+	return method.RunOf(m, err, method.Nothing)
+}
+
+// FoldListener is the machine of the coordinator, which has the parties' rows of which some are
+// held out, counts[i] of party i. take is given the folds' names, in the order of the rows.
+func FoldListener(s method.Setup, c method.Case, counts []int, test []bool, take func(names []string)) (*method.Run, error) {
+	m, err := gather.NewServer(s.Setup)
+	return method.RunOf(m, err, func() error {
+		folds, err := readFolds(c, m.Bodies(), counts, test)
+		if err == nil {
+			take(FoldNames(folds))
+		}
+		return err
+	})
+}
+
+// readFolds reads the folds of all rows. A fold without any row is the job's fault.
+func readFolds(c method.Case, bodies [][]byte, counts []int, test []bool) (folds []int, err error) {
+	used := make(map[int]bool)
+	for i, body := range bodies {
+		own, err := readFold(body, c.Job.Data.Folds, test[len(folds):len(folds)+counts[i]])
+		if err != nil {
+			return nil, protocol.Blame(c.Parties[i], protocol.KindMalformed, err)
+		}
+		for _, f := range own {
+			used[f] = f > 0
+		}
+		folds = append(folds, own...)
+	}
+	if delete(used, 0); len(used) < c.Job.Data.Folds {
+		return nil, fault.BadInputf("the groups of all parties fill %d of %d folds; use fewer folds", len(used), c.Job.Data.Folds)
+	}
+	return folds, nil
+}
+
+// readFold reads the folds of one party's rows.
+func readFold(body []byte, most int, test []bool) ([]int, error) {
+	r, folds := wire.NewReader(body), make([]int, len(test))
+	for i, held := range test {
+		f := r.Uint32()
+		if r.Err() == nil && (f > uint32(most) || (f == 0) != held) {
+			r.Fail(fmt.Errorf("row %d is in fold %d of %d, held out: %t", i, f, most, held))
+		}
+		folds[i] = int(f)
+	}
+	for r.Err() == nil && r.Len() > 0 {
+		if r.Uint32() != 0 {
+			r.Fail(fmt.Errorf("a fold of a row behind the last of %d", len(test)))
+		}
+	}
+	return folds, r.Close("rows: folds")
+}
+
+// foldLeakage tells what is learnt from folds by groups.
+func foldLeakage(c method.Case) map[string][]string {
+	if !GroupsFolds(c.Job) {
+		return nil
+	}
+	return map[string][]string{"server": {fmt.Sprintf(
+		"Each party tells the server in which of %d folds it has put each training row, and no group: rows of different folds are of different ones, and of a party with few of them a fold may be one %s. Jobs with other numbers of folds tell more closely which rows belong together.",
+		c.Job.Data.Folds, dataset.Quote(c.Job.Data.Group))}}
+}

@@ -1,0 +1,69 @@
+package metrics
+
+// Histogram counts the rows of two classes in bins of their scores, the lowest bin first, where
+// nobody has the scores themselves. A count may be a part of a row, where counts were rounded.
+type Histogram struct{ Positive, Negative []float64 }
+
+// sweep visits each bin with rows, the highest first, with the rows of both classes in it and
+// above it.
+func (h Histogram) sweep(visit func(bin int, right, wrong float64)) {
+	right, wrong := 0.0, 0.0
+	for bin := len(h.Positive) - 1; bin >= 0; bin-- {
+		if p, n := h.Positive[bin], h.Negative[bin]; p != 0 || n != 0 {
+			right, wrong = right+p, wrong+n
+			visit(bin, right, wrong)
+		}
+	}
+}
+
+// sizes returns the rows of both classes.
+func (h Histogram) sizes() (positives, negatives float64) {
+	h.sweep(func(_ int, right, wrong float64) { positives, negatives = right, wrong })
+	return positives, negatives
+}
+
+// AUC returns the area under the ROC curve whose corners are the borders of the bins, and how far
+// it may be from the area by the rows' own scores: half the pairs of rows that share a bin. It is
+// false where one class has no rows.
+func (h Histogram) AUC() (area, within float64, ok bool) {
+	positives, negatives := 0.0, 0.0
+	h.sweep(func(_ int, right, wrong float64) {
+		p, n := right-positives, wrong-negatives
+		area, within = area+n*(positives+p/2), within+n*p/2
+		positives, negatives = right, wrong
+	})
+	if pairs := positives * negatives; pairs > 0 {
+		return area / pairs, within / pairs, true
+	}
+	return 0, 0, false
+}
+
+// AveragePrecision returns the area under the precision-recall curve in steps, as
+// [Ranked.AveragePrecision] does of rows whose scores are their bins.
+func (h Histogram) AveragePrecision() (float64, bool) {
+	sum, before := 0.0, 0.0
+	h.sweep(func(_ int, right, wrong float64) {
+		sum, before = sum+(right-before)*right/(right+wrong), right
+	})
+	return sum / before, before > 0
+}
+
+// ROC returns the false positive rate and the true positive rate at the lower border of each bin
+// with rows. Thresholds are the bins, from their number on.
+func (h Histogram) ROC() Curve {
+	positives, negatives := h.sizes()
+	var c Curve
+	c.add(float64(len(h.Positive)), 0, 0)
+	h.sweep(func(bin int, right, wrong float64) { c.add(float64(bin), wrong/negatives, right/positives) })
+	return c
+}
+
+// PrecisionRecall returns the recall as X and the precision as Y at the same borders, from recall
+// 0 and precision 1.
+func (h Histogram) PrecisionRecall() Curve {
+	positives, _ := h.sizes()
+	var c Curve
+	c.add(float64(len(h.Positive)), 0, 1)
+	h.sweep(func(bin int, right, wrong float64) { c.add(float64(bin), right/positives, right/(right+wrong)) })
+	return c
+}
