@@ -22,6 +22,8 @@ type Table struct {
 	Group   string // column of the groups by the federation's name, "" for none
 	Cut     string // column by which later rows are held out, "" for none
 	Gaps    bool   // whether labels may be missing: "" then
+	// Classes are the labels that there may be, nil: any.
+	Classes []string
 	Aside   []string
 	// Features are the columns of numbers of a table without a schema, in the file's order; nil:
 	// all that nothing else names.
@@ -343,7 +345,10 @@ func (r *reader) addLabel(row dataset.Record) error {
 	label, known := r.forms[word]
 	if !known {
 		var err error
-		if label, err = dataset.CanonicalLabel(word); err != nil {
+		if label, err = dataset.CanonicalLabel(word); err == nil {
+			err = dataset.CheckClass(label, r.Classes)
+		}
+		if err != nil {
 			return r.label.fault(word, err)
 		}
 		if len(r.forms) < maxWords {

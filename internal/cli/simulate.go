@@ -103,7 +103,7 @@ func (a *app) loader() partition.Loader {
 	return func(name string, d job.Data) (*dataset.Set, error) {
 		t := d.Table(name)
 		if d.Schema == nil && t.Mapping.Empty() && t.Cut == "" && t.Group == "" {
-			return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features, Gaps: d.Spread})
+			return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features, Gaps: d.Spread, Classes: d.Accepted()})
 		}
 		return a.library().LoadTable(name, t)
 	}

@@ -5,6 +5,7 @@ package partition
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -127,12 +128,22 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	for _, s := range j.Data.Sources {
 		set, err := load(s.File, j.Data)
 		if err != nil {
-			return nil, err
+			return nil, named(s.Party, err)
 		}
 		shares = append(shares, Share{s.Party, method.Table{Set: set}})
 		names, sets = append(names, s.Party), append(sets, set)
 	}
 	return shares, rows.Alike(j, names, sets)
+}
+
+// named names the party in the refusal of a class: the files of several parties may be called
+// alike.
+func named(party string, err error) error {
+	var unlisted *dataset.ClassError
+	if errors.As(err, &unlisted) {
+		return fmt.Errorf("%s: %w", party, err)
+	}
+	return err
 }
 
 // Splits holds rows of each share out, with the columns in the order of the first
