@@ -117,7 +117,7 @@ func (t Table) reader(columns []string) (*reader, error) {
 			err = f.theirs.fits(c, f.own)
 		}
 		if err != nil {
-			return nil, err
+			return nil, r.unlike(c.Name, err)
 		}
 		r.features = append(r.features, f)
 	}
@@ -212,6 +212,34 @@ func (t Table) find(columns, names []string, name, what string) (field, error) {
 		return field{}, dataset.NoColumn(name, "there is no column %s%s; %s", dataset.Quote(name), what, near(name, columns, names))
 	}
 	return field{at, columns[at], t.Mapping.Columns[columns[at]]}, nil
+}
+
+// UnlikeError refuses a table without a column that the schema describes, or with the column in
+// another unit. Its text names what the file calls its columns, and is for the table's owner.
+type UnlikeError struct {
+	Column string // by the schema
+	Err    error
+}
+
+func (e *UnlikeError) Error() string { return e.Err.Error() }
+
+func (e *UnlikeError) Unwrap() error { return e.Err }
+
+// Public returns the text that peers may be told, who know the schema.
+func (e *UnlikeError) Public() string {
+	var missing *dataset.ColumnError
+	if errors.As(e.Err, &missing) {
+		return fmt.Sprintf("its table has no column %s, which the job's schema describes; its own log says more", dataset.Quote(e.Column))
+	}
+	return fmt.Sprintf("its catalogue gives column %s a unit or a factor that does not go with the job's schema; its own log says more", dataset.Quote(e.Column))
+}
+
+// unlike marks an error about a column that a job's schema names.
+func (r *reader) unlike(column string, err error) error {
+	if r.plain {
+		return err
+	}
+	return &UnlikeError{column, err}
 }
 
 // near advises about a column that is not there.

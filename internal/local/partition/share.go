@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -136,11 +137,12 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	return shares, rows.Alike(j, names, sets)
 }
 
-// named names the party in the refusal of a class: the files of several parties may be called
-// alike.
+// named names the party in the refusal of a class, or of a column of the schema: the files of
+// several parties may be called alike.
 func named(party string, err error) error {
 	var unlisted *dataset.ClassError
-	if errors.As(err, &unlisted) {
+	var unlike *prepare.UnlikeError
+	if errors.As(err, &unlisted) || errors.As(err, &unlike) {
 		return fmt.Errorf("%s: %w", party, err)
 	}
 	return err
