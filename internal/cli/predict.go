@@ -116,7 +116,7 @@ func value(v float64, err error) *float64 {
 
 func (a *app) predict() *cobra.Command {
 	var home, job, others, as, out string
-	var asCSV bool
+	var asCSV, absent bool
 	var columns catalogue.Columns
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA | predict --job ID DATA",
@@ -141,7 +141,9 @@ into a file.
 
 Where the job had a schema, the new table is read and prepared by it, with the fills
 and categories of the training. --as names the table of this home's catalogue whose
-columns, words and units DATA has.`,
+columns, words and units DATA has. A table without a column of the training is
+refused, unless the schema fills gaps of that column and --allow-missing-columns is
+given: then every row has the fill.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[job != ""]; len(given) != want {
@@ -153,7 +155,7 @@ columns, words and units DATA has.`,
 			if others != "" && job == "" {
 				return nil, usage("--source is for jobs whose columns several parties hold; give --job ID, or leave it out")
 			}
-			r, err := a.predictBy(ctx, question{home, job, args[len(args)-1], others, as}, args[0], columns)
+			r, err := a.predictBy(ctx, question{home, job, args[len(args)-1], others, as, absent}, args[0], columns)
 			switch {
 			case err != nil:
 				return nil, err
@@ -171,6 +173,7 @@ columns, words and units DATA has.`,
 	cmd.Flags().StringVar(&as, "as", "", "table of this home's catalogue that says how DATA is written: names, words, units")
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print a CSV table")
 	cmd.Flags().StringVar(&out, "out", "", "CSV file to write; default none")
+	cmd.Flags().BoolVar(&absent, "allow-missing-columns", false, "fill columns that DATA lacks, where the job's schema fills gaps of them")
 	columnFlags(cmd, &columns)
 	return cmd
 }
@@ -184,16 +187,19 @@ func (a *app) predictBy(ctx context.Context, q question, path string, columns ca
 	defer func() { err = errors.Join(err, done()) }()
 	shown := q.data
 	if q.data = data; q.job != "" {
-		return a.predictByJob(ctx, q, columns)
+		return a.predictByJob(ctx, q, shown, columns)
 	}
 	return a.predictByFile(q, path, shown, columns)
 }
 
 // question names what to ask, and whom.
-type question struct{ home, job, data, source, as string }
+type question struct {
+	home, job, data, source, as string
+	absent                      bool
+}
 
 // predictByJob asks through this home's party.
-func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Columns) (r predictResult, err error) {
+func (a *app) predictByJob(ctx context.Context, q question, shown string, columns catalogue.Columns) (r predictResult, err error) {
 	if _, err := job.ParseID(q.job); err != nil {
 		return r, usage("%w", err)
 	}
@@ -202,7 +208,7 @@ func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Co
 		if err != nil {
 			return err
 		}
-		set, err := a.load(newRows{q.data, columns, q.home, q.as}, made)
+		set, err := a.load(newRows{q.data, shown, columns, q.home, q.as, q.absent}, made)
 		if err != nil {
 			return err
 		}
@@ -228,7 +234,7 @@ func (a *app) predictByFile(q question, path, shown string, columns catalogue.Co
 	if err != nil {
 		return r, err
 	}
-	set, err := a.load(newRows{data, columns, q.home, q.as}, made)
+	set, err := a.load(newRows{data, shown, columns, q.home, q.as, q.absent}, made)
 	if err != nil {
 		return r, err
 	}
