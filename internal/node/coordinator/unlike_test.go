@@ -1,6 +1,8 @@
 package coordinator_test
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
 // unlikeJob is a job of two sites, with a schema or without one.
@@ -38,6 +41,7 @@ const unlikeSchema = `    schema: {age: {range: [0, 120]}, kidney: {unit: umol/L
 type site struct {
 	header string
 	own    prepare.Mapping
+	times  float64 // what the second column is multiplied by; 0 for 1
 }
 
 // lines returns the lines of one member's log.
@@ -54,12 +58,16 @@ func (w *world) lines(name string) string {
 // sites is a world whose parties read their files when a job asks for them.
 func sites(t *testing.T, j *job.Job, of map[string]site) *world {
 	t.Helper()
-	w := newWorld(t, []partition.Share{{Party: "north"}, {Party: "south"}})
+	var shares []partition.Share
+	for _, name := range j.Parties() {
+		shares = append(shares, partition.Share{Party: name})
+	}
+	w := newWorld(t, shares)
 	w.reads = func(name string, d job.Data) (method.Table, error) {
 		s := of[name]
 		text := s.header + "\n"
 		for i := range 60 {
-			text += fmt.Sprintf("%d,%d,%s\n", 20+i, 50+(7*i)%90, []string{"well", "ill"}[i/30])
+			text += fmt.Sprintf("%d,%g,%s\n", 20+i, cmp.Or(s.times, 1)*float64(50+(7*i)%90), []string{"well", "ill"}[i/30])
 		}
 		mapping := s.own
 		records, err := dataset.OpenCSV(name+".csv", strings.NewReader(text), mapping.Form())
@@ -79,8 +87,8 @@ func TestSitesThatDiffer(t *testing.T) {
 	t.Parallel()
 	plain := site{header: "age,kidney,diagnosis"}
 	without := site{header: "age,weightloss,diagnosis"}
-	other := site{"age,krea,diagnosis", prepare.Mapping{Columns: map[string]prepare.Theirs{"krea": {As: "kidney", Unit: "mg/dL"}}}}
-	class := site{"age,kidney,diagnosis", prepare.Mapping{Columns: map[string]prepare.Theirs{"diagnosis": {Values: map[string]string{"ill": "moribund"}}}}}
+	other := site{header: "age,krea,diagnosis", own: prepare.Mapping{Columns: map[string]prepare.Theirs{"krea": {As: "kidney", Unit: "mg/dL"}}}}
+	class := site{header: "age,kidney,diagnosis", own: prepare.Mapping{Columns: map[string]prepare.Theirs{"diagnosis": {Values: map[string]string{"ill": "moribund"}}}}}
 	for _, tt := range []struct {
 		name, label, schema string
 		south               site
@@ -125,5 +133,33 @@ func TestSitesThatDiffer(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// After a preparation is fitted a party whose column lies far from the others' reads so in its own
+// log and among what the job leaves in its home. Nobody else is told.
+func TestAColumnFarFromTheOthers(t *testing.T) {
+	t.Parallel()
+	text := fmt.Sprintf(unlikeJob, "diagnosis", `    schema: {age: {range: [0, 120]}, kidney: {range: [0, 3000], missing: median}}
+    scale: standard`)
+	j := jobtest.Parse(t, strings.Replace(text, "[north, south]", "[north, south, east]", 1))
+	plain := site{header: "age,kidney,diagnosis"}
+	w := sites(t, j, map[string]site{"north": plain, "east": plain, "south": {header: "age,kidney,diagnosis", times: 1 / 88.42}}) // mg/dL
+	done := w.mustRun(j)
+	const remark = `column \"kidney\": the median of this party's training rows is `
+	for _, name := range []string{hub, "north", "south", "east"} {
+		if own := name == "south"; strings.Contains(w.lines(name), remark) != own || strings.Contains(w.lines(name), "kidney") != own {
+			t.Errorf("the log of %s: %s", name, w.lines(name))
+		}
+		left, err := w.estate(name).Get(done.ID, vault.Remarks)
+		if name == "south" && (err != nil || !strings.HasPrefix(string(left), `column "kidney": the median`) || strings.Contains(string(left), "\n")) {
+			t.Errorf("south keeps %q, %v", left, err)
+		}
+		if name != "south" && !errors.Is(err, vault.ErrNoKeepsake) {
+			t.Errorf("%s keeps %q", name, left)
+		}
+	}
+	if hits := w.found([]needle{{"remark", []byte("the median of this party")}}); len(hits) > 0 {
+		t.Errorf("a disk has %q", hits)
 	}
 }

@@ -277,6 +277,9 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 			w.align(name, ids)
 			return estate.Put(id, vault.Alignment, []byte(strings.Join(ids, "\n")))
 		},
+		Remarked: func(id job.ID, lines []string) error {
+			return estate.Put(id, vault.Remarks, []byte(strings.Join(lines, "\n")))
+		},
 		Recommended: func(id job.ID, list []method.Recommendation) error {
 			w.recommend(name, list)
 			return estate.Put(id, vault.Recommendations, fmt.Append(nil, list))
