@@ -40,6 +40,8 @@ type CSVOptions struct {
 	ID string
 	// Gaps allows rows without a label, whose cell is empty: their label is "".
 	Gaps bool
+	// Classes are the labels that there may be; nil: any.
+	Classes []string
 	Uses
 	Comma  rune // field delimiter; 0 is a comma, or a semicolon or tab in a first line without commas
 	Header Header
@@ -81,7 +83,7 @@ func readCSV(b *bufio.Reader, o CSVOptions, bounds limits) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &csvParser{text: in.text, head: head, bounds: bounds, labeller: labeller{gaps: o.Gaps}, firstID: make(map[string]int)}
+	p := &csvParser{text: in.text, head: head, bounds: bounds, labeller: labeller{gaps: o.Gaps, among: o.Classes}, firstID: make(map[string]int)}
 	for _, row := range rows {
 		if err := p.add(row); err != nil {
 			return nil, err
@@ -282,7 +284,9 @@ func (h csvHead) featureNames() []string {
 }
 
 func (h csvHead) badCell(col int, cell string, err error) error {
+	var unlisted *ClassError
 	switch {
+	case errors.As(err, &unlisted): // which says what to do
 	case errors.Is(err, errEmpty), errors.Is(err, errNotFinite):
 		err = fmt.Errorf("%w; fill the cell or drop the row", err)
 	case errors.Is(err, errNotNumber) && strings.ContainsRune(cell, ','):

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mercer-fl/mercer/internal/base/spell"
 )
 
 // Targets reads labels as the numbers of a regression. The error names the row,
@@ -45,6 +47,58 @@ func Classes(labels []string) (classes []string, codes []int) {
 	return classes, codes
 }
 
+// ClassesIn returns the distinct labels in a given order, and for each row the index of its class.
+// Labels that the order lacks come last. Without an order it is [Classes].
+func ClassesIn(order, labels []string) (classes []string, codes []int) {
+	sorted, codes := Classes(labels)
+	if order == nil {
+		return sorted, codes
+	}
+	for _, class := range order {
+		if slices.Contains(sorted, class) {
+			classes = append(classes, class)
+		}
+	}
+	for _, class := range sorted {
+		if !slices.Contains(order, class) {
+			classes = append(classes, class)
+		}
+	}
+	place := make(map[string]int, len(classes))
+	for c, class := range classes {
+		place[class] = c
+	}
+	for i, c := range codes {
+		codes[i] = place[sorted[c]]
+	}
+	return classes, codes
+}
+
+// ClassError refuses a label that is none of the classes that a job lists.
+type ClassError struct {
+	Label   string
+	Classes []string
+}
+
+// Error ends a sentence about the label.
+func (e *ClassError) Error() string {
+	for _, class := range e.Classes {
+		if spell.Differs(class, e.Label) {
+			_, listed := spell.Quote(e.Label, class)
+			return fmt.Sprintf("differs from the job's class %s only by case, blanks or Unicode form; correct the cell, or translate it by values: in the catalogue", listed)
+		}
+	}
+	return fmt.Sprintf("is none of the classes that the job lists (%s); correct the cell, translate it by values: in the catalogue, or list the class in the job", list(e.Classes))
+}
+
+// CheckClass refuses a label that is none of the given classes; nil allows all.
+func CheckClass(label string, classes []string) error {
+	if classes == nil || slices.Contains(classes, label) {
+		return nil
+	}
+	return &ClassError{label, classes}
+}
+
 func sortClasses(classes []string) {
 	number := make(map[string]float64, len(classes))
 	for _, label := range classes {
@@ -75,7 +129,8 @@ func rowsByClass(labels []string) [][]int {
 // lines they stood in.
 type labeller struct {
 	known map[string]string
-	gaps  bool // an empty label stands for none
+	gaps  bool     // an empty label stands for none
+	among []string // classes that there may be; nil: any
 }
 
 // mostKnown bounds what is kept when labels are the targets of a regression.
@@ -90,6 +145,9 @@ func (l *labeller) canonical(label string) (string, error) {
 	}
 	c, err := canonicalLabel(label)
 	if err != nil {
+		return "", err
+	}
+	if err := CheckClass(c, l.among); err != nil {
 		return "", err
 	}
 	if l.known == nil {

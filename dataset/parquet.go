@@ -22,6 +22,8 @@ type ParquetOptions struct {
 	Label, ID string
 	// Gaps allows rows without a label, which hold an empty text: their label is "".
 	Gaps bool
+	// Classes are the labels that there may be; nil: any.
+	Classes []string
 	Uses
 }
 
@@ -123,7 +125,7 @@ func (p *parquetReader) set(o ParquetOptions, s shape) (*Set, error) {
 	if out.X, err = p.table(s); err != nil {
 		return nil, err
 	}
-	if out.Labels, err = p.strings(p.head.label, s.rows, labeller{gaps: o.Gaps}); err != nil {
+	if out.Labels, err = p.strings(p.head.label, s.rows, labeller{gaps: o.Gaps, among: o.Classes}); err != nil {
 		return nil, err
 	}
 	if out.IDs, err = p.strings(p.head.id, s.rows, labeller{}); err != nil {
@@ -192,6 +194,10 @@ func (p *parquetReader) each(b int, f func(row int, value []byte) error) error {
 }
 
 func inRow(err error, row int) error {
+	var unlisted *ClassError
+	if errors.As(err, &unlisted) {
+		return fmt.Errorf("holds %s in row %d, which %w", quote(unlisted.Label), row+1, err)
+	}
 	return fmt.Errorf("%w in row %d; correct the cell or drop the row", err, row+1)
 }
 

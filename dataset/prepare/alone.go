@@ -44,13 +44,7 @@ func (p *Preparation) fitColumn(f *Frame, rows []int, j int) (err error) {
 			return err
 		}
 	}
-	var values []float64
-	for _, i := range rows {
-		if v := f.row(i)[j]; !isGap(v) {
-			values = append(values, v)
-		}
-	}
-	if fit.fill, err = c.fill(values, fit.categories, f.words[j]); err == nil && math.IsInf(fit.fill, 0) {
+	if fit.fill, err = c.fill(f.values(rows, j), fit.categories, f.words[j]); err == nil && math.IsInf(fit.fill, 0) {
 		return errLarge
 	}
 	if c.Ranged() { // a mean may be rounded out of the range

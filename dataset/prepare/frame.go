@@ -21,6 +21,8 @@ type Frame struct {
 	rows   int
 	// Dropped counts the rows that were left out since they had a gap.
 	Dropped int
+	// Absent names the columns that the table lacked, of which all cells are gaps.
+	Absent []string
 }
 
 // blockRows is the number of rows that are stored together.

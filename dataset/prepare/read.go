@@ -22,10 +22,14 @@ type Table struct {
 	Group   string // column of the groups by the federation's name, "" for none
 	Cut     string // column by which later rows are held out, "" for none
 	Gaps    bool   // whether labels may be missing: "" then
+	// Classes are the labels that there may be, nil: any.
+	Classes []string
 	Aside   []string
 	// Features are the columns of numbers of a table without a schema, in the file's order; nil:
 	// all that nothing else names.
 	Features []string
+	// Absent allows a table that lacks columns whose gaps the schema fills: all cells are gaps then.
+	Absent bool
 }
 
 // Read reads a table row by row. Columns that neither the schema nor label and id name are
@@ -69,7 +73,8 @@ type reader struct {
 	label    field
 	group    field
 	cut      field
-	ids      []int // places of the id's columns, empty for none
+	ids      []int    // places of the id's columns, empty for none
+	absent   []string // columns of the schema that the table lacks
 	frame    *Frame
 	places   []map[string]float64 // of the words of each column whose categories are agreed
 	missing  map[string]bool
@@ -110,12 +115,9 @@ func (t Table) reader(columns []string) (*reader, error) {
 	}
 	find := func(name, what string) (field, error) { return t.find(columns, names, name, what) }
 	for _, c := range r.Schema {
-		f, err := find(c.Name, "")
-		if err == nil {
-			err = f.theirs.fits(c, f.own)
-		}
+		f, err := r.feature(columns, names, c)
 		if err != nil {
-			return nil, err
+			return nil, r.unlike(c.Name, err)
 		}
 		r.features = append(r.features, f)
 	}
@@ -152,7 +154,9 @@ func (t Table) reader(columns []string) (*reader, error) {
 func (r *reader) needed() []int {
 	places := slices.Clone(r.ids)
 	for _, f := range r.features {
-		places = append(places, f.at)
+		if f.at >= 0 {
+			places = append(places, f.at)
+		}
 	}
 	if r.label.at >= 0 {
 		places = append(places, r.label.at)
@@ -162,6 +166,7 @@ func (r *reader) needed() []int {
 
 func (r *reader) begin() {
 	r.frame = newFrame(r.Schema)
+	r.frame.Absent = r.absent
 	r.cells = make([]float64, len(r.Schema))
 	r.id = make([]string, len(r.ids))
 	r.places = make([]map[string]float64, len(r.Schema))
@@ -210,6 +215,52 @@ func (t Table) find(columns, names []string, name, what string) (field, error) {
 		return field{}, dataset.NoColumn(name, "there is no column %s%s; %s", dataset.Quote(name), what, near(name, columns, names))
 	}
 	return field{at, columns[at], t.Mapping.Columns[columns[at]]}, nil
+}
+
+// feature finds a column of the schema.
+func (r *reader) feature(columns, names []string, c Column) (field, error) {
+	f, err := r.find(columns, names, c.Name, "")
+	switch {
+	case err == nil:
+		return f, f.theirs.fits(c, f.own)
+	case r.Absent && c.filled():
+		r.absent = append(r.absent, c.Name)
+		return field{at: -1, own: c.Name}, nil
+	}
+	return f, err
+}
+
+// UnlikeError refuses a table without a column that the schema describes, or with the column in
+// another unit. Its text names what the file calls its columns, and is for the table's owner.
+type UnlikeError struct {
+	Column string // by the schema
+	Err    error
+}
+
+func (e *UnlikeError) Error() string { return e.Err.Error() }
+
+func (e *UnlikeError) Unwrap() error { return e.Err }
+
+// Missing reports whether the table lacks the column.
+func (e *UnlikeError) Missing() bool {
+	var missing *dataset.ColumnError
+	return errors.As(e.Err, &missing)
+}
+
+// Public returns the text that peers may be told, who know the schema.
+func (e *UnlikeError) Public() string {
+	if e.Missing() {
+		return fmt.Sprintf("its table has no column %s, which the job's schema describes; its own log says more", dataset.Quote(e.Column))
+	}
+	return fmt.Sprintf("its catalogue gives column %s a unit or a factor that does not go with the job's schema; its own log says more", dataset.Quote(e.Column))
+}
+
+// unlike marks an error about a column that a job's schema names.
+func (r *reader) unlike(column string, err error) error {
+	if r.plain {
+		return err
+	}
+	return &UnlikeError{column, err}
 }
 
 // near advises about a column that is not there.
@@ -268,6 +319,9 @@ func (r *reader) add(row dataset.Record) error {
 // cell returns the code of a feature.
 func (r *reader) cell(j int, fields []string) (float64, error) {
 	c, f := &r.Schema[j], r.features[j]
+	if f.at < 0 {
+		return gap, nil
+	}
 	word := f.word(fields)
 	if r.missing[word] {
 		if c.filled() || c.Missing == FillDropRow {
@@ -343,7 +397,10 @@ func (r *reader) addLabel(row dataset.Record) error {
 	label, known := r.forms[word]
 	if !known {
 		var err error
-		if label, err = dataset.CanonicalLabel(word); err != nil {
+		if label, err = dataset.CanonicalLabel(word); err == nil {
+			err = dataset.CheckClass(label, r.Classes)
+		}
+		if err != nil {
 			return r.label.fault(word, err)
 		}
 		if len(r.forms) < maxWords {

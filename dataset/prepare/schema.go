@@ -138,6 +138,9 @@ func (c Column) Scaled() bool {
 // OneHot reports whether the column becomes one column for each category.
 func (c Column) OneHot() bool { return c.Type == Category && !c.Ordered }
 
+// Filled reports whether the schema fills the column's gaps.
+func (c Column) Filled() bool { return c.filled() }
+
 // filled reports whether gaps may stand in a frame's cells.
 func (c Column) filled() bool { return c.Missing != FillError && c.Missing != FillDropRow }
 

@@ -50,6 +50,8 @@ type Columns struct {
 	Width int
 	// Gaps allows rows without a label in CSV and parquet.
 	Gaps bool
+	// Classes are the labels that there may be in CSV and parquet; nil: any.
+	Classes []string
 }
 
 // Library finds sources. The zero value has no data folder.
@@ -224,14 +226,14 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	set, err = dataset.Read(filepath.ToSlash(path), f, dataset.Options{
-		CSV: dataset.CSVOptions{Label: c.Label, ID: c.ID, Gaps: c.Gaps, Uses: c.Uses},
+		CSV: dataset.CSVOptions{Label: c.Label, ID: c.ID, Gaps: c.Gaps, Classes: c.Classes, Uses: c.Uses},
 
 		LIBSVM: dataset.LIBSVMOptions{Columns: c.Width},
 
 		NPY: dataset.NPYOptions{Label: c.Label},
 		NPZ: dataset.NPZOptions{X: array, Labels: c.Label, IDs: c.ID},
 
-		Parquet: dataset.ParquetOptions{Label: c.Label, ID: c.ID, Gaps: c.Gaps, Uses: c.Uses},
+		Parquet: dataset.ParquetOptions{Label: c.Label, ID: c.ID, Gaps: c.Gaps, Classes: c.Classes, Uses: c.Uses},
 	})
 	if err != nil {
 		return nil, err

@@ -14,11 +14,12 @@ import (
 // headingCommands spoil the names of tables.
 //
 //	turned FILE TO N         moves the first N features behind the others; ids stay first, labels last
+//	without NAME FILE TO     leaves a column out
 //	renamed FILE TO FROM AS  gives a column or a class another name
 //	sparse SET K/N FILE      LIBSVM text of every N-th row of a bundled set from row K, without its last K columns
 func headingCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"turned": plain(3, turned), "renamed": plain(4, renamed), "sparse": plain(3, sparse),
+		"turned": plain(3, turned), "renamed": plain(4, renamed), "without": plain(3, without), "sparse": plain(3, sparse),
 	}
 }
 
@@ -44,6 +45,16 @@ func turned(ts *testscript.TestScript, args []string) {
 		all[i] = slices.Concat(row[:1], row[1+n:last], row[1:1+n], row[last:])
 	}
 	saveCells(ts, args[1], all)
+}
+
+// without leaves a column out.
+func without(ts *testscript.TestScript, args []string) {
+	all := cells(ts, args[1])
+	at := slices.Index(all[0], args[0])
+	for i, row := range all {
+		all[i] = slices.Delete(row, at, at+1)
+	}
+	saveCells(ts, args[2], all)
 }
 
 // renamed gives a column or a class another name.

@@ -64,7 +64,7 @@ func (a *app) jobForget() *cobra.Command {
 		Use:   "forget ID",
 		Short: "Erase the secrets and the model that a finished job left",
 		Long: `Erase what a finished job left. In a party's home, this is its encoder, its model or
-part of a model, the order of its rows, and its recommendations. In the
+part of a model, the order of its rows, its recommendations and remarks. In the
 coordinator's home, it is the model, the decisions on held-out rows, the data that
 questions need, and everything at all parties. All of it is sealed under a key for
 each job, and the key is overwritten. Where the parties hold different columns
@@ -215,7 +215,7 @@ func (a *app) jobWait() *cobra.Command {
 
 func (a *app) jobShow() *cobra.Command {
 	var home, out string
-	var alignment, recommendations bool
+	var alignment, recommendations, remarks bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a job with its result, or the tables that it left at a party",
@@ -223,18 +223,17 @@ func (a *app) jobShow() *cobra.Command {
 its report and the predictions of held-out rows into a folder. In a party's home, show a
 table that the job left there for the party's operator alone, as CSV. --alignment
 lists the ids of the rows of a job by columns, in the order of its decisions.
---recommendations lists the items recommended to this party's person. Both work
-without a running daemon.`,
+--recommendations lists the items recommended to this party's person. --remarks lists
+columns of this party's table that lie far from the other parties'. All work without
+a running daemon.`,
 		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./c --json\n  mercer job show 0123456789abcdef0123456789abcdef --home ./shop --alignment",
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			switch {
-			case alignment && recommendations:
-				return nil, usage("--alignment and --recommendations are two tables; ask for one at a time")
-			case alignment:
-				return showLeft(home, args[0], vault.Alignment)
-			case recommendations:
-				return showLeft(home, args[0], vault.Recommendations)
+			switch item, err := leftBy(alignment, recommendations, remarks); {
+			case err != nil:
+				return nil, err
+			case item != "":
+				return showLeft(home, args[0], item)
 			}
 			r := jobResult{reader: a.reader}
 			err := client(home, func(c *admin.Client) (err error) {
@@ -250,7 +249,24 @@ without a running daemon.`,
 	outFlag(cmd, &out)
 	cmd.Flags().BoolVar(&alignment, "alignment", false, "in a party's home: show the ids of the job's rows, in their order")
 	cmd.Flags().BoolVar(&recommendations, "recommendations", false, "in a party's home: show the items that the job recommends")
+	cmd.Flags().BoolVar(&remarks, "remarks", false, "in a party's home: show columns of its table that lie far from the others'")
 	return cmd
+}
+
+// leftBy returns the table that a flag asks for, "" for none.
+func leftBy(alignment, recommendations, remarks bool) (item vault.Item, err error) {
+	for _, one := range []struct {
+		asked bool
+		item  vault.Item
+	}{{alignment, vault.Alignment}, {recommendations, vault.Recommendations}, {remarks, vault.Remarks}} {
+		switch {
+		case one.asked && item != "":
+			return "", usage("--%s and --%s are two tables; ask for one at a time", item, one.item)
+		case one.asked:
+			item = one.item
+		}
+	}
+	return item, nil
 }
 
 // leftResult is a table that a job left at a party.

@@ -23,10 +23,10 @@ type modelResult struct {
 	Width   int         `json:"columns"` // of a row; 0 where the file does not say
 	Columns []string    `json:"column_names,omitempty"`
 	Reads   []string    `json:"prepares,omitempty"` // the columns of a table, and what becomes of them
-	Scaled  bool        `json:"scales_rows"`     // by numbers in the file
-	Rows    int         `json:"rows_it_holds"`   // of the training table
-	Random  int         `json:"random_features"` // that stand for rows; 0: none
-	Leakage []string    `json:"leakage"`         // what the file tells
+	Scaled  bool        `json:"scales_rows"`        // by numbers in the file
+	Rows    int         `json:"rows_it_holds"`      // of the training table
+	Random  int         `json:"random_features"`    // that stand for rows; 0: none
+	Leakage []string    `json:"leakage"`            // what the file tells
 }
 
 func (a *app) modelShow() *cobra.Command {

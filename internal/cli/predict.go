@@ -141,7 +141,9 @@ into a file.
 Where the job had a schema, the new table is read and prepared by it, with the fills
 and categories of the training. --as names the table of this home's catalogue whose
 columns, words and units DATA has. Without a catalogue --csv-delimiter, --decimal,
---missing and --encoding say how the text is written.`,
+--missing and --encoding say how the text is written. A table without a column of the
+training is refused, unless the schema fills gaps of that column and
+--allow-missing-columns is given: then every row has the fill.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[q.job != ""]; len(given) != want {
@@ -172,6 +174,7 @@ columns, words and units DATA has. Without a catalogue --csv-delimiter, --decima
 	cmd.Flags().StringVar(&q.as, "as", "", "table of this home's catalogue that says how DATA is written: names, words, units")
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print a CSV table")
 	cmd.Flags().StringVar(&out, "out", "", "CSV file to write; default none")
+	cmd.Flags().BoolVar(&q.absent, "allow-missing-columns", false, "fill columns that DATA lacks, where the job's schema fills gaps of them")
 	columnFlags(cmd, &q.columns)
 	csvFlags(cmd, &q.csv)
 	return cmd
@@ -184,11 +187,11 @@ func (a *app) predictBy(ctx context.Context, q question, path string) (r predict
 		return r, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	shown := q.data
+	q.shown = q.data
 	if q.data = data; q.job != "" {
 		return a.predictByJob(ctx, q)
 	}
-	return a.predictByFile(q, path, shown)
+	return a.predictByFile(q, path)
 }
 
 // question names what to ask, and whom.
@@ -219,8 +222,8 @@ func (a *app) predictByJob(ctx context.Context, q question) (r predictResult, er
 }
 
 // predictByFile uses a model file. It looks for the file first: a mistake in its name is not a
-// mistake in the data. shown names the data in messages.
-func (a *app) predictByFile(q question, path, shown string) (r predictResult, err error) {
+// mistake in the data.
+func (a *app) predictByFile(q question, path string) (r predictResult, err error) {
 	there, err := os.Open(path)
 	if err != nil {
 		return r, usage("the model cannot be read: %w", err)
@@ -241,7 +244,7 @@ func (a *app) predictByFile(q question, path, shown string) (r predictResult, er
 		return r, err
 	}
 	if width := m.Width(); width > 0 {
-		arranged, err := like(m, shown, set)
+		arranged, err := like(m, q.shown, set)
 		if err != nil {
 			e := usage("%w", err)
 			if set.Labels != nil && q.columns.Label == "" && set.X.Cols()+1 == width { // new rows often have no labels
@@ -252,7 +255,7 @@ func (a *app) predictByFile(q question, path, shown string) (r predictResult, er
 		set = arranged
 	}
 	if !a.json && (m.Columns() == nil) != (set.Columns == nil) {
-		a.tell(byPosition(path, shown, m))
+		a.tell(byPosition(path, q.shown, m))
 	}
 	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())
 	if errors.Is(err, model.ErrUnscaled) {

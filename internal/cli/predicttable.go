@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -12,9 +13,11 @@ import (
 // newRows describes a table of new rows.
 type newRows struct {
 	data    string
+	shown   string // in messages
 	columns catalogue.Columns
 	home    string // whose catalogue says how the table is written, by the entry as; "" for none
 	as      string
+	absent  bool        // columns that the training's schema fills may be missing
 	csv     prepare.CSV // how a text is written of which no entry tells
 }
 
@@ -35,20 +38,35 @@ func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
 	if made == nil {
 		return a.library().LoadTable(n.data, t)
 	}
-	t.Schema = made.Schema()
+	t.Schema, t.Absent = made.Schema(), n.absent
 	set, err := a.library().LoadTable(n.data, t)
 	if err != nil {
-		return nil, err
+		return nil, n.lacking(t.Schema, err)
 	}
 	f, typed := set.X.(*prepare.Frame)
 	if !typed {
 		return nil, errors.New("cli: a table with a schema was read without one")
+	}
+	for _, column := range f.Absent {
+		a.tell(fmt.Sprintf("mercer: %s has no column %q: it was filled in every row, as gaps are", n.shown, column))
 	}
 	set, err = made.Prepare(set, f)
 	if err != nil {
 		return nil, usage("%w", err)
 	}
 	return set, nil
+}
+
+// lacking explains a table without a column that the training had.
+func (n newRows) lacking(s prepare.Schema, err error) error {
+	var unlike *prepare.UnlikeError
+	if !errors.As(err, &unlike) || !unlike.Missing() {
+		return err
+	}
+	if !s[s.Index(unlike.Column)].Filled() {
+		return usage("%s has no column %q, which the training had, and the job's schema fills no gaps of it; add the column", n.shown, unlike.Column)
+	}
+	return usage("%s has no column %q, which the training had; add it, or fill it in every row by --allow-missing-columns", n.shown, unlike.Column)
 }
 
 // describe tells the reader of tables what the flags and the catalogue say.

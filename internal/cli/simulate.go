@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,7 +105,7 @@ func (a *app) loader() partition.Loader {
 	return func(name string, d job.Data) (*dataset.Set, error) {
 		t := d.Table(name)
 		if d.Schema == nil && t.Mapping.Empty() && t.Cut == "" && t.Group == "" {
-			return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features, Gaps: d.Spread})
+			return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features, Gaps: d.Spread, Classes: d.Accepted()})
 		}
 		return a.library().LoadTable(name, t)
 	}
@@ -244,12 +246,36 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 		}
 		return baseline.RunPooled(ctx, j, shares, dir)
 	}
+	var told remarks
+	defer func() { told.print(a) }() // below the bars
 	bars := a.progress()
 	defer bars.Close()
 	return simulate.Run(ctx, simulate.Config{
 		Reader: a.reader, Job: j, Shares: shares, Dir: dir, Seed: seed, Usage: daemon.Usage, Logger: a.jobLog(),
-		Progress: func(p protocol.Progress) { bars.Step("", p) },
+		Progress: func(p protocol.Progress) { bars.Step("", p) }, Remarked: told.add,
 	})
+}
+
+// remarks are what the operators of a simulation's parties would read about their own tables.
+type remarks struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (r *remarks) add(party string, lines []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, line := range lines {
+		r.lines = append(r.lines, fmt.Sprintf("warning: %s alone would read: %s", party, line))
+	}
+}
+
+// print tells the user, who has the tables of all.
+func (r *remarks) print(a *app) {
+	slices.Sort(r.lines)
+	for _, line := range r.lines {
+		a.tell(line)
+	}
 }
 
 // jobLog returns the log of daemons that a command runs within itself: everything that goes

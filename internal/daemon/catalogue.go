@@ -215,7 +215,7 @@ func (s Source) warnings(name string, policy party.Policy) (list []string) {
 // the entry does not offer. Peers are not told what it offers, nor what the table
 // holds.
 func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, error) {
-	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID.name(), Gaps: j.Spread}
+	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID.name(), Gaps: j.Spread, Classes: j.Accepted()}
 	label, err := s.label(name, j.Label)
 	if err != nil {
 		return c, err

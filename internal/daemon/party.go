@@ -76,7 +76,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		Name: c.Name, Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(),
 		Policy:   func(table string) (party.Policy, error) { return c.policy(h, table) },
 		Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
-		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Limits: c.limits(),
+		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Remarked: keepRemarks(estate), Limits: c.limits(),
 		Load: func(id job.ID, d job.Data) (method.Table, error) {
 			return h.load(ctx, c, d, key, snapshots{sealed, id})
 		},
@@ -106,6 +106,17 @@ func keepRecommendations(e *vault.Estate) func(id job.ID, list []method.Recommen
 			table = append(table, []string{strconv.Itoa(i + 1), r.Item, strconv.FormatFloat(r.Score, 'f', 6, 64)})
 		}
 		return keepTable(e, id, vault.Recommendations, table)
+	}
+}
+
+// keepRemarks keeps what a job says of this party's own table.
+func keepRemarks(e *vault.Estate) func(id job.ID, lines []string) error {
+	return func(id job.ID, lines []string) error {
+		table := [][]string{{"remark"}}
+		for _, line := range lines {
+			table = append(table, []string{line})
+		}
+		return keepTable(e, id, vault.Remarks, table)
 	}
 }
 

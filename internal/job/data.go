@@ -21,7 +21,10 @@ type Data struct {
 	Sources []Source
 	// Label is the column of the labels; NoLabel for none, "" for the one that each
 	// party's catalogue names.
-	Label    string
+	Label string
+	// Order lists all classes of the labels; of two, the second is the positive one. It is nil
+	// where package dataset orders the classes that there are.
+	Order    []string
 	Classes  []MergedClass // classes that stand for several classes of the tables; others stay
 	ID       string        // column of the row ids; "" for none
 	Group    string        // column of groups, whose rows are held out together; "" for none
@@ -170,8 +173,8 @@ func (d *Data) Section() *section.Section {
 		{Key: "source", Value: section.Text{Dst: &d.Source}, Else: "none; give this or sources",
 			Doc: "One table for all: bundled:NAME, a path, or a name in the data folder or in each party's catalogue."},
 		{Key: "sources", Value: sources{&d.Sources}, Else: "none", Doc: "One table for each party. Sums run in this order."},
-		{Key: "label", Value: section.Text{Dst: &d.Label}, Else: "the column that each party's catalogue names; none for a learner without labels",
-			Doc: "The column of the labels, or none."},
+		{Key: "label", Value: labelOf{d}, Else: "the column that each party's catalogue names; none for a learner without labels",
+			Doc: "The column of the labels, or none; or a map of column and classes, which lists all classes in order. Of two, the second is the positive one."},
 		{Key: "classes", Value: mergedClasses{&d.Classes}, Else: "every class stays",
 			Doc: "Classes that stand for several classes of the tables. Classes that are not listed stay."},
 		{Key: "id", Value: section.Text{Dst: &d.ID}, Else: "none", Doc: "The column of the row ids."},
@@ -221,6 +224,9 @@ func (d *Data) finish(in *section.Place) error {
 		d.Scale = None
 	}
 	if err := d.finishClasses(in); err != nil {
+		return err
+	}
+	if err := d.finishOrder(in); err != nil {
 		return err
 	}
 	if err := d.finishColumns(in); err != nil {

@@ -356,6 +356,9 @@ func (j *Job) finishLabels(in *section.Place) error {
 	case j.Data.Label == "":
 		j.Data.Label = NoLabel
 	}
+	if err := j.finishOrdered(in); err != nil {
+		return err
+	}
 	if _, grouped := j.Protocol.Kind.(Grouped); j.Data.Folds > 0 && j.Data.Group != "" && !grouped {
 		return in.Refuse("data", "folds of protocol %s are cut by the coordinator, which does not learn the groups; use test: {fraction: 0.25} without folds, or protocol okra, whose parties make the folds", j.Protocol.Name())
 	}

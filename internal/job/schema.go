@@ -118,7 +118,7 @@ func (d *Data) Own(party string) Data {
 
 // Table describes a source to the reader of tables, for a process that has the files of all.
 func (d *Data) Table(file string) prepare.Table {
-	t := prepare.Table{Name: file, Schema: d.Schema, Gaps: d.Spread, Group: d.Group, Cut: d.Test.Column}
+	t := prepare.Table{Name: file, Schema: d.Schema, Gaps: d.Spread, Classes: d.Accepted(), Group: d.Group, Cut: d.Test.Column}
 	if d.Label != NoLabel {
 		t.Label = d.Label
 	}

@@ -136,7 +136,7 @@ type rated struct {
 // score below all.
 func (f *Fitted) rate(known []string) *rated {
 	n := len(f.Truth)
-	classes, codes := dataset.Classes(slices.Concat(f.Truth, f.Predicted, known))
+	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Predicted, known))
 	r := &rated{classes: classes, truth: codes[:n], predicted: codes[n : 2*n]}
 	if f.Decisions.Rows != n || f.Decisions.Cols == 0 {
 		return r
@@ -161,6 +161,9 @@ func (f *Fitted) assessClasses(known, training []string, seed uint64) (*Assessme
 	confusion, err := metrics.NewConfusionMatrix(f.Truth, f.Predicted)
 	if err != nil {
 		return nil, err
+	}
+	if f.order != nil {
+		confusion = confusion.In(r.classes)
 	}
 	a := &Assessment{Classes: countClasses(r.classes, training, f.Truth)}
 	if len(confusion.Classes) <= matrixClasses {

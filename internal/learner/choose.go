@@ -114,6 +114,7 @@ type Work struct {
 // ctx does, with an error that wraps ctx's error.
 func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part string) func(done, total int) error) error {
 	var err error
+	w.Problem.Order = j.Data.Order
 	switch step {
 	case "tune":
 		w.Choice, err = Choose(ctx, j, w.Problem, counts(step))

@@ -13,7 +13,7 @@ import (
 
 // classify trains a classifier once the labels are classes.
 func (t Training) classify(kind model.Kind, train func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error)) (*Solution, error) {
-	classes, codes := dataset.Classes(t.Labels)
+	classes, codes := dataset.ClassesIn(t.Order, t.Labels)
 	if len(classes) < 2 {
 		return nil, ErrOneClass
 	}
@@ -43,7 +43,7 @@ func (f *Fitted) measureClasses(m Metrics) error {
 
 // measureScores adds average_precision and brier.
 func (f *Fitted) measureScores(m Metrics) {
-	classes, codes := dataset.Classes(slices.Concat(f.Truth, f.Head.Classes))
+	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Head.Classes))
 	if len(classes) != len(f.Head.Classes) { // one that nobody has learnt
 		return
 	}
@@ -83,7 +83,7 @@ func ofClass(codes []int, class int) []bool {
 // classifier has never seen scores below all others: a party alone may lack it. Without a
 // held-out row of every class there is no such area.
 func (f *Fitted) auc() (float64, bool) {
-	classes, codes := dataset.Classes(slices.Concat(f.Truth, f.Head.Classes))
+	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Head.Classes))
 	scores, err := f.scores(len(classes), codes[len(f.Truth):])
 	if err != nil {
 		return 0, false

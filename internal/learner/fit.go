@@ -22,6 +22,7 @@ type Problem struct {
 	Labels []string // n: classes or numbers; nil for learners that need none
 	Test   []bool   // n, true: held out
 	Groups []string // n, of rows that are in one fold; nil for none
+	Order  []string // of the classes; nil: as package dataset orders them
 }
 
 // Spec holds the kernel and the solver of a fit.
@@ -42,6 +43,7 @@ type Solver interface {
 type Training struct {
 	Kernel   kernel.Source
 	Labels   []string // nil: none
+	Order    []string // of the classes; nil: as package dataset orders them
 	Progress func(done, total int) error
 	// Interrupt returns the reason why the result is not wanted any more, or nil if it is
 	// wanted.
@@ -73,6 +75,7 @@ type Fitted struct {
 	held    int     // held-out rows
 	folds   [][]int // of the held-out rows, if they were held out in turn; nil: all at once
 	figures Metrics // found while fitting
+	order   []string
 }
 
 // ErrOneClass reports that there is nothing to tell apart.
@@ -97,7 +100,7 @@ func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) 
 // fit trains on some rows of the task, whose kernel matrix is all, and decides
 // others.
 func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
-	got, err := m.Fit(Training{kernel.Subset(all, train), linalg.At(t.Labels, train), progress, interrupt})
+	got, err := m.Fit(Training{kernel.Subset(all, train), linalg.At(t.Labels, train), t.Order, progress, interrupt})
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +108,7 @@ func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress fu
 	decisions := got.decided(all, test, support)
 	f := &Fitted{
 		Decisions: decisions, Predicted: got.Head.Predict(decisions), Truth: linalg.At(t.Labels, test), Eigenvalues: got.Eigenvalues,
-		method: m, held: len(test), figures: got.Figures,
+		method: m, held: len(test), figures: got.Figures, order: t.Order,
 	}
 	var needed []int
 	f.Head, needed = got.Head.Compact(len(support))
@@ -155,7 +158,7 @@ func Constant(j *job.Job, class string, truth []string) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fitted{Truth: truth, method: m, held: len(truth), figures: Metrics{}}
+	f := &Fitted{Truth: truth, method: m, held: len(truth), figures: Metrics{}, order: j.Data.Order}
 	f.Head.Reading = ReadingOf(j, []string{class})
 	for range truth {
 		f.Predicted = append(f.Predicted, class)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -14,11 +15,13 @@ type Outputs struct {
 	Classes []string // nil of numbers
 	Mean    float64  // of the numbers
 	Y       linalg.Matrix[float64]
+
+	order []string // of classes; nil: as package dataset orders them
 }
 
-// OutputsOf reads the labels of training rows, as classes or as numbers.
-func OutputsOf(labels []string, regression bool) (*Outputs, error) {
-	if regression {
+// OutputsOf reads the labels of a job's training rows, as classes or as numbers.
+func OutputsOf(j *job.Job, labels []string) (*Outputs, error) {
+	if j.Task().Numbers {
 		y, err := numbers(labels)
 		if err != nil {
 			return nil, err
@@ -30,12 +33,15 @@ func OutputsOf(labels []string, regression bool) (*Outputs, error) {
 		}
 		return o, nil
 	}
-	classes, _ := dataset.Classes(labels)
-	return OutputsFor(classes, labels)
+	classes, _ := dataset.ClassesIn(j.Data.Order, labels)
+	o, err := OutputsFor(classes, labels)
+	if err == nil {
+		o.order = j.Data.Order
+	}
+	return o, err
 }
 
-// OutputsFor reads the labels of training rows that are of the given classes, as Classes of
-// package dataset orders them.
+// OutputsFor reads the labels of training rows that are of the given classes, in their order.
 func OutputsFor(classes, labels []string) (*Outputs, error) {
 	if len(classes) < 2 {
 		return nil, ErrOneClass
@@ -48,7 +54,7 @@ func OutputsFor(classes, labels []string) (*Outputs, error) {
 	if len(classes) == 2 {
 		first = 1
 	}
-	o := &Outputs{Classes: classes, Y: linalg.New[float64](len(classes)-first, len(labels))}
+	o := &Outputs{Classes: classes, order: classes, Y: linalg.New[float64](len(classes)-first, len(labels))}
 	for k := range o.Y.Rows {
 		for i, label := range labels {
 			o.Y.Row(k)[i] = -1
@@ -63,7 +69,7 @@ func OutputsFor(classes, labels []string) (*Outputs, error) {
 // Measure returns the metrics of decisions, outputs x rows, about rows with these labels: the
 // metrics of ridge for numbers, the metrics of svc for classes.
 func (o *Outputs) Measure(u linalg.Matrix[float64], labels []string) (Metrics, error) {
-	m, f := Metrics{}, &Fitted{Truth: labels, Decisions: o.scores(u)}
+	m, f := Metrics{}, &Fitted{Truth: labels, Decisions: o.scores(u), order: o.order}
 	err := error(nil)
 	if f.Head.Classes = o.Classes; o.Classes == nil {
 		err = f.measureNumbers(m)

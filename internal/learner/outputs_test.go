@@ -7,8 +7,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/linalg"
 )
+
+func jobOf(regression bool) *job.Job {
+	if regression {
+		return &job.Job{Learner: job.Named{Kind: Ridge{}}}
+	}
+	return &job.Job{Learner: job.Named{Kind: Logistic{}}}
+}
 
 func TestOutputs(t *testing.T) {
 	for _, tt := range []struct {
@@ -30,7 +38,7 @@ func TestOutputs(t *testing.T) {
 		{"constant truth", []string{"1", "3"}, true, [][]float64{{-1, 1}}, [][]float64{{0, 0}}, []string{"2", "2"}, Metrics{"rmse": 0, "mae": 0}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o, err := OutputsOf(tt.labels, tt.regression)
+			o, err := OutputsOf(jobOf(tt.regression), tt.labels)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,13 +68,13 @@ func TestOutputs(t *testing.T) {
 }
 
 func TestOutputsThatCannotBe(t *testing.T) {
-	if _, err := OutputsOf([]string{"a", "a"}, false); !errors.Is(err, ErrOneClass) {
+	if _, err := OutputsOf(jobOf(false), []string{"a", "a"}); !errors.Is(err, ErrOneClass) {
 		t.Errorf("one class: %v", err)
 	}
-	if _, err := OutputsOf([]string{"1", "two"}, true); !errors.Is(err, ErrNumbers) {
+	if _, err := OutputsOf(jobOf(true), []string{"1", "two"}); !errors.Is(err, ErrNumbers) {
 		t.Errorf("no number: %v", err)
 	}
-	o, err := OutputsOf([]string{"1", "2"}, true)
+	o, err := OutputsOf(jobOf(true), []string{"1", "2"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,7 +150,7 @@ func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 func (f *Fitted) part(rows []int) *Fitted {
 	out := &Fitted{
 		Head: f.Head, Predicted: linalg.At(f.Predicted, rows), Truth: linalg.At(f.Truth, rows),
-		method: f.method, held: len(rows), figures: f.figures,
+		method: f.method, held: len(rows), figures: f.figures, order: f.order,
 	}
 	out.Decisions = linalg.New[float64](len(rows), f.Decisions.Cols)
 	for i, r := range rows {

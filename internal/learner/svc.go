@@ -112,7 +112,7 @@ func (SVC) together(t Problem, methods []Solver, rows []int, interrupt func() er
 		}
 		params[i] = svc.params(interrupt)
 	}
-	classes, codes := dataset.Classes(linalg.At(t.Labels, rows))
+	classes, codes := dataset.ClassesIn(t.Order, linalg.At(t.Labels, rows))
 	svc := tune.SVC{Codes: make([]int, len(t.Labels)), Classes: classes, Params: params}
 	for i, r := range rows {
 		svc.Codes[r] = codes[i]

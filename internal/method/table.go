@@ -56,7 +56,8 @@ func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	case set.Labels == nil:
 		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
 	}
-	return j.Data.Merge(set), nil
+	set = j.Data.Merge(set)
+	return set, j.Data.CheckClasses(set)
 }
 
 // CheckLabels checks the labels, if a table has any, against the needs of a job's learner.

@@ -40,6 +40,26 @@ func NewConfusionMatrix[L Label](truth, predicted []L) (*ConfusionMatrix, error)
 	return m, nil
 }
 
+// In returns the matrix with its classes in the order of a list that has all of them.
+func (m *ConfusionMatrix) In(order []string) *ConfusionMatrix {
+	var places []int
+	for _, class := range order {
+		if at := slices.Index(m.Classes, class); at >= 0 {
+			places = append(places, at)
+		}
+	}
+	sorted := &ConfusionMatrix{total: m.total}
+	for _, i := range places {
+		sorted.Classes = append(sorted.Classes, m.Classes[i])
+		counts := make([]int, len(places))
+		for k, j := range places {
+			counts[k] = m.Counts[i][j]
+		}
+		sorted.Counts = append(sorted.Counts, counts)
+	}
+	return sorted
+}
+
 // Count compares predicted with true codes of classes, where row i counts times[i] times.
 func Count(classes []string, truth, predicted, times []int) *ConfusionMatrix {
 	m := &ConfusionMatrix{Classes: classes, Counts: make([][]int, len(classes))}

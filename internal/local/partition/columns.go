@@ -51,7 +51,7 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 			set, err = columns.Chosen(j, s.Party, set)
 		}
 		if err != nil {
-			return nil, err
+			return nil, named(s.Party, err)
 		}
 		sets = append(sets, set)
 	}

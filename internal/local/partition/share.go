@@ -5,9 +5,11 @@ package partition
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -127,12 +129,23 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	for _, s := range j.Data.Sources {
 		set, err := load(s.File, j.Data)
 		if err != nil {
-			return nil, err
+			return nil, named(s.Party, err)
 		}
 		shares = append(shares, Share{s.Party, method.Table{Set: set}})
 		names, sets = append(names, s.Party), append(sets, set)
 	}
 	return shares, rows.Alike(j, names, sets)
+}
+
+// named names the party in the refusal of a class, or of a column of the schema: the files of
+// several parties may be called alike.
+func named(party string, err error) error {
+	var unlisted *dataset.ClassError
+	var unlike *prepare.UnlikeError
+	if errors.As(err, &unlisted) || errors.As(err, &unlike) {
+		return fmt.Errorf("%s: %w", party, err)
+	}
+	return err
 }
 
 // Splits holds rows of each share out, with the columns in the order of the first

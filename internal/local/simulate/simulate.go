@@ -41,6 +41,9 @@ type Config struct {
 	Seed     func(label string) [32]byte
 	Usage    func() (cpuSeconds float64, peakRSS uint64)
 	Progress func(protocol.Progress)
+	// Remarked takes what a party's operator alone would read about the party's table; nil: nobody
+	// reads it.
+	Remarked func(party string, lines []string)
 	Logger   *slog.Logger
 }
 
@@ -151,11 +154,21 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Name: share.Party, Reader: c.Reader, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Keepsake: keepsake, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
-			Aligned: f.aligned.put, Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
+			Aligned: f.aligned.put, Remarked: c.remarked(share.Party), Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
 			Load: func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryKeepsake(),
 		}))
 	}
 	return f, nil
+}
+
+// remarked passes a party's remarks on.
+func (c Config) remarked(party string) func(job.ID, []string) error {
+	return func(_ job.ID, lines []string) error {
+		if c.Remarked != nil {
+			c.Remarked(party, lines)
+		}
+		return nil
+	}
 }
 
 // network joins the members of a federation, with a clock where the job describes a network.

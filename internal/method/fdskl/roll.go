@@ -18,7 +18,7 @@ import (
 // roll holds what the active workers tell each other, and nobody else, about spread labels.
 type roll struct {
 	counts  []int    // labels of training rows at each active worker
-	classes []string // of all labels, in the order of package dataset
+	classes []string // of all labels, in the order of the job or of package dataset
 }
 
 // weight returns the weight of a label at the active worker with this index. Each worker makes
@@ -43,7 +43,7 @@ func (p *party) caller(setup method.Setup) (*method.Run, error) {
 	}
 	return sums.Declarer(setup, entry{len(own.Training), classes}.encode(), func(statements [][]byte) error {
 		var err error
-		p.roll, err = readRoll(p.Job.Active(), statements, len(p.Set.Labels))
+		p.roll, err = readRoll(p.Job.Active(), p.Job.Data.Order, statements, len(p.Set.Labels))
 		return err
 	})
 }
@@ -90,8 +90,9 @@ func decodeEntry(b []byte, rows int) (entry, error) {
 // in the parties' own logs.
 const errClasses = "the active parties' labels are not of two classes in one spelling; their own logs list the classes"
 
-// readRoll reads the entries of the active workers, of whom each has this many rows.
-func readRoll(active []string, statements [][]byte, rows int) (roll, error) {
+// readRoll reads the entries of the active workers, of whom each has this many rows. The
+// job may have an order of classes.
+func readRoll(active, order []string, statements [][]byte, rows int) (roll, error) {
 	var r roll
 	var all []string
 	_, err := sums.Statements(active, statements, func(b []byte) error {
@@ -102,7 +103,7 @@ func readRoll(active []string, statements [][]byte, rows int) (roll, error) {
 	if err != nil {
 		return roll{}, err
 	}
-	r.classes, _ = dataset.Classes(all)
+	r.classes, _ = dataset.ClassesIn(order, all)
 	if err := dataset.CheckSpelling(r.classes); err != nil || len(r.classes) != 2 {
 		return roll{}, &fault.Error{Code: fault.CodeBadInput, Public: errClasses,
 			Err: fmt.Errorf("the labels of %d active parties have the classes %q, and spread labels have two, which all write alike; correct the tables, or let the job merge classes", len(active), r.classes)}

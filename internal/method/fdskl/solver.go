@@ -82,7 +82,7 @@ type problem struct {
 }
 
 func newProblem(j *job.Job, labels []string, train int) (problem, error) {
-	out, err := learner.OutputsOf(labels[:train], j.Task().Numbers)
+	out, err := learner.OutputsOf(j, labels[:train])
 	if err != nil {
 		return problem{}, err
 	}

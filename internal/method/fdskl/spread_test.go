@@ -343,7 +343,7 @@ func TestRollThatIsRefused(t *testing.T) {
 		"no labels": entry{0, []string{"0"}}.encode(), "labels of more rows than there are": entry{8, []string{"0"}}.encode(),
 		"no class": entry{3, nil}.encode(), "a class without a name": entry{3, []string{""}}.encode(), "one class twice": entry{3, []string{"0", "0"}}.encode(),
 	} {
-		_, err := readRoll([]string{"guest", "host"}, [][]byte{good, b}, 7)
+		_, err := readRoll([]string{"guest", "host"}, nil, [][]byte{good, b}, 7)
 		var blame *protocol.BlameError
 		if !errors.As(err, &blame) || blame.Party != "host" {
 			t.Errorf("%s: %v, want host named", name, err)

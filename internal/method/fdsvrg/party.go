@@ -95,7 +95,7 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 		m, err := fdsvrg.NewWorker(setup.Setup, p.weights)
 		return method.RunOf(m, err, method.Nothing)
 	}
-	if p.outputs, err = learner.OutputsOf(p.Set.Labels[:params.Spec().Rows], p.Job.Task().Numbers); err != nil {
+	if p.outputs, err = learner.OutputsOf(p.Job, p.Set.Labels[:params.Spec().Rows]); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	if p.outputs.Y.Rows > 1 {

@@ -2,6 +2,7 @@ package moments
 
 import (
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/spell"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -131,7 +132,12 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	l, task := j.Learner.Name(), j.Task()
 	regresses, classifies := task.Numbers, task.Classes
 	objective, able := learner.ObjectiveOf(j.Learner)
+	if classifies && k.Classes == nil {
+		k.Classes = j.Data.Order
+	}
 	switch {
+	case classifies && j.Data.Order != nil && !slices.Equal(k.Classes, j.Data.Order):
+		return in.Refuse("protocol", "protocol and label list classes unlike each other; list them once, or in one order")
 	case !able:
 		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able[learner.OnSums](" or "), l)
 	case classifies && k.Classes == nil:

@@ -74,5 +74,5 @@ func (p *Party) arrange(order []int) {
 // them.
 func agreesOnClasses(j *job.Job) bool {
 	_, lists := j.Protocol.Kind.(Lister)
-	return j.Task().Classes && !lists
+	return j.Task().Classes && !lists && j.Data.Order == nil
 }

@@ -23,8 +23,9 @@ type Party struct {
 	Grid    method.Grid
 	Scaling scale.Scaling // empty before the step scale, or without one
 
-	label string // the column of the labels, where the catalogue says
-	fit   fitter
+	label   string // the column of the labels, where the catalogue says
+	fit     fitter
+	remarks []string // about the party's own columns, beside the other parties'
 }
 
 // Of prepares a party's table for a job. Errors are faults of the data and tell the party

@@ -343,9 +343,13 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 				return protocol.Blame(p.Parties[i], protocol.KindInconsistent, errors.New("rows: it has another preparation; the leader has told two sums, or a program differs"))
 			}
 		}
+		p.remarks = p.fit.plan.Remarks(p.fit.sum, p.frame(), p.Split.Rows(false))
 		return p.take(made)
 	})
 }
+
+// Remarks implements [method.Remarking]: columns that lie far from the other parties' numbers.
+func (p *Party) Remarks() []string { return p.remarks }
 
 // encodeWords writes lists of words into a body of that size.
 func encodeWords(lists [][]string, size int) ([]byte, error) {

@@ -22,7 +22,7 @@ type Training struct {
 
 // NewTraining returns the training of a job; the first train rows are not held out.
 func NewTraining(j *job.Job, labels []string, train int) (*Training, error) {
-	out, err := learner.OutputsOf(labels[:train], false)
+	out, err := learner.OutputsOf(j, labels[:train])
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		return p.answered(ctx, f)
 	}
 	if f.err == nil {
-		f.err = f.r.run.Finish()
+		f.err = p.finish(f.r)
 	}
 	f.r.done, f.r.failed = f.err == nil, f.err
 	if f.err != nil {
@@ -123,6 +123,26 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	f.r.report = p.report(f).Encode()
 	// A report that could not be kept may be told: the journal gives it again.
 	return errors.Join(f.r.Put(vault.Report, f.r.report), p.tell(ctx, f.r.ID(), control.KindReport, f.r.report))
+}
+
+// finish takes the result over, and logs what it says of this party's table beside the others'.
+func (p *Party) finish(r *running) error {
+	before := remarksOf(r.work)
+	err := r.run.Finish()
+	if now := remarksOf(r.work); len(now) > len(before) {
+		for _, line := range now[len(before):] {
+			p.Logger.Warn("this party's table lies far from the others'", "job", r.work.id.String(), "remark", line)
+		}
+	}
+	return err
+}
+
+// remarksOf returns what a job has to say of this party's own table, nil for nothing.
+func remarksOf(w *work) []string {
+	if m, ok := w.state.(method.Remarking); ok {
+		return m.Remarks()
+	}
+	return nil
 }
 
 // answered ends the session of a question: there is nothing to keep.

@@ -137,6 +137,11 @@ func (p *Party) hand(w *work) {
 			p.Logger.Error("could not keep a job's recommendations", "job", w.id.String(), "error", err)
 		}
 	}
+	if lines := remarksOf(w); lines != nil {
+		if err := p.Remarked(w.id, lines); err != nil {
+			p.Logger.Error("could not keep the remarks about this party's table", "job", w.id.String(), "error", err)
+		}
+	}
 }
 
 // destroy erases everything that the party holds for a job. An item that cannot be erased

@@ -43,6 +43,9 @@ type Config struct {
 	// Recommended takes a finished recommender's list for this party's
 	// person, best first.
 	Recommended func(id job.ID, list []method.Recommendation) error
+	// Remarked takes what this party's operator, and nobody else, should read about the party's
+	// own table after a job.
+	Remarked func(id job.ID, lines []string) error
 	// Load reads the table that a job names, from the operator's catalogue. A job that
 	// asks for other labels, ids or columns than the catalogue offers is refused. The rows
 	// are the same whenever it is called for one id, which may be of a question.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -151,11 +152,15 @@ func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	return nil
 }
 
-// errUnusable hides what is wrong with a table from peers. A refusal by policy
-// says itself what they may hear.
+// errUnusable hides what is wrong with a table from peers. A refusal by policy, and one that names a
+// column of the job's schema, say themselves what they may hear.
 func errUnusable(err error) error {
 	if err == nil || fault.CodeOf(err) == fault.CodePolicy { // says nothing of the table
 		return err
+	}
+	var unlike *prepare.UnlikeError
+	if errors.As(err, &unlike) {
+		return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: unlike.Public()}
 	}
 	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its data cannot be used for this job; its own log says why"}
 }

@@ -27,6 +27,7 @@ const (
 	Predictor       Item = "predictor" // an encoder, a model, or a part of a model
 	Alignment       Item = "alignment" // the ids of the job's rows, in their order
 	Recommendations Item = "recommendations"
+	Remarks         Item = "remarks"  // about the party's own table
 	Snapshot        Item = "snapshot" // rows of a source that can change; of open jobs only
 )
 

@@ -67,7 +67,7 @@ func fitted(ctx context.Context, j *job.Job, s method.Split) (learner.Metrics, e
 		return nil, err
 	}
 	train := pool.Count([]method.Split{s}, false)
-	out, err := learner.OutputsOf(p.Labels[:train], j.Task().Numbers)
+	out, err := learner.OutputsOf(j, p.Labels[:train])
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}

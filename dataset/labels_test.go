@@ -1,0 +1,42 @@
+package dataset
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestClassesIn(t *testing.T) {
+	labels := []string{"ill", "well", "dead", "ill"}
+	for _, tt := range []struct {
+		order, classes []string
+		codes          []int
+	}{
+		{nil, []string{"dead", "ill", "well"}, []int{1, 2, 0, 1}},
+		{[]string{"well", "ill", "dead"}, []string{"well", "ill", "dead"}, []int{1, 0, 2, 1}},
+		{[]string{"well", "unseen"}, []string{"well", "dead", "ill"}, []int{2, 0, 1, 2}},
+	} {
+		classes, codes := ClassesIn(tt.order, labels)
+		if !slices.Equal(classes, tt.classes) || !slices.Equal(codes, tt.codes) {
+			t.Errorf("in the order %q: %q, %v", tt.order, classes, codes)
+		}
+	}
+}
+
+func TestALabelThatIsNotListed(t *testing.T) {
+	const text = "x,label\n1,well\n\n2,Sick\n"
+	for _, tt := range []struct {
+		classes []string
+		want    string
+	}{
+		{nil, ""},
+		{[]string{"well", "Sick"}, ""},
+		{[]string{"well", "ill"}, `a.csv:4: column "label" holds "Sick", which is none of the classes that the job lists ("well", "ill"); correct the cell`},
+		{[]string{"well", "sick"}, `a.csv:4: column "label" holds "Sick", which differs from the job's class "sick" only by case`},
+	} {
+		_, err := ReadCSV(strings.NewReader(text), CSVOptions{Name: "a.csv", Classes: tt.classes})
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.want)) {
+			t.Errorf("%q: %v, want %s", tt.classes, err, tt.want)
+		}
+	}
+}

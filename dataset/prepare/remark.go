@@ -1,0 +1,116 @@
+package prepare
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// Bounds on how far a party's own median may be from the common one.
+const (
+	leastRatio    = 0.2
+	mostRatio     = 5
+	mostDeviation = 2 // in standard deviations of all parties' rows
+)
+
+// middle is what the sums of all parties tell of where the numbers of a column lie.
+type middle struct {
+	name        string // "median" or "mean"
+	value       float64
+	deviation   float64 // 0 where no sum tells it
+	transformed bool    // value and deviation are of the transformed numbers
+}
+
+// Remarks compares the median of each number column over a party's own rows with the column's
+// median over all parties' training rows, or with its mean where the sums tell no median. It
+// returns a sentence for each column that lies far away. The sentences quote both numbers, and are
+// for the party's own operator.
+func (p *Plan) Remarks(sum []int64, f *Frame, rows []int) []string {
+	var list []string
+	for j, s := range p.split(sum) {
+		c := &p.schema[j]
+		values := f.values(rows, j)
+		common, told := c.middleOf(s)
+		if !told || len(values) < Least {
+			continue
+		}
+		own := median(values)
+		if common.far(c, own) {
+			list = append(list, fmt.Sprintf("column %s: the median of this party's training rows is %.4g, and the %s of all parties' is %.4g; check the column's unit, and times: in the catalogue",
+				dataset.Quote(c.Name), common.shown(c, own), common.named(), common.value))
+		}
+	}
+	return list
+}
+
+// values returns the cells of a column that are no gaps.
+func (f *Frame) values(rows []int, j int) []float64 {
+	var values []float64
+	for _, i := range rows {
+		if v := f.row(i)[j]; !isGap(v) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// middleOf reads the middle of a column of numbers from its sums.
+func (c *Column) middleOf(s sums) (middle, bool) {
+	switch {
+	case c.Type != Number || s.rows == 0 || s.rows <= s.gaps:
+		return middle{}, false
+	case s.bins != nil:
+		value, err := c.medianOf(s.bins)
+		return middle{"median", value, c.spreadOf(s.bins), false}, err == nil
+	case s.scaled != nil:
+		s.rows, s.gaps = s.rows-s.gaps, 0 // of the numbers that are there
+		mean, variance := c.moments(s, 0)
+		return middle{"mean", mean, math.Sqrt(variance), c.Transform != Identity}, true
+	case s.raw != nil:
+		value, err := c.fillOf(s)
+		return middle{"mean", value, 0, false}, err == nil
+	}
+	return middle{}, false
+}
+
+// spreadOf returns the standard deviation of numbers that lie in the middles of their bins.
+func (c *Column) spreadOf(bins []int64) float64 {
+	width := (c.Range[1] - c.Range[0]) / Bins
+	n, mean, squares := float64(total(bins)), 0.0, 0.0
+	for at, count := range bins {
+		mean += float64(count) / n * (float64(at) + 0.5)
+	}
+	for at, count := range bins {
+		d := float64(at) + 0.5 - mean
+		squares += float64(count) / n * d * d
+	}
+	return width * math.Sqrt(squares)
+}
+
+// far reports whether a party's own median lies far from the middle.
+func (m middle) far(c *Column, own float64) bool {
+	if m.deviation > 0 && math.Abs(m.shown(c, own)-m.value) > mostDeviation*m.deviation {
+		return true
+	}
+	if m.transformed || c.Range[0] < 0 || m.value <= 0 {
+		return false
+	}
+	ratio := own / m.value
+	return ratio < leastRatio || ratio > mostRatio
+}
+
+// shown returns a number on the scale of the middle.
+func (m middle) shown(c *Column, v float64) float64 {
+	if m.transformed {
+		return c.transformed(v)
+	}
+	return v
+}
+
+func (m middle) named() string {
+	if m.transformed {
+		return m.name + " (transformed)"
+	}
+	return m.name
+}
