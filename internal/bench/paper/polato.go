@@ -81,7 +81,11 @@ func (p polatoSet) robustness(ctx context.Context, l *Lab) (*Finding, error) {
 		if l.Quick && (cells.share == .9 || cells.share == .7) {
 			continue
 		}
-		r, err := l.do(ctx, p.round(cells.share, 1, l.Runs))
+		runs := l.Runs
+		if cells.share == 1 {
+			runs = 1 // nothing is drawn where all take part: each run is the same
+		}
+		r, err := l.do(ctx, p.round(cells.share, 1, runs))
 		if err != nil {
 			return nil, err
 		}
