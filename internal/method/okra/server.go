@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
@@ -21,6 +22,7 @@ import (
 // server is the coordinator, which learns from the Gram matrix.
 type server struct {
 	method.Case
+	rows.Witness
 	learner.Work
 	upload *okra.Server       // the Gram matrix, labels, encoded rows
 	parent protocol.SessionID // of the upload
@@ -31,13 +33,18 @@ type server struct {
 }
 
 // Server implements [method.Federated].
-func (Method) Server(c method.Case) (method.Server, error) { return &server{Case: c}, nil }
+func (Method) Server(c method.Case) (method.Server, error) {
+	return &server{Case: c, Witness: rows.WitnessOf(c)}, nil
+}
 
 // Known implements [method.Member]: the job says all.
 func (*server) Known() method.Known { return nil }
 
 // Machine implements [method.Member]: it collects encoded rows into a Gram matrix.
 func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
+	if s.Hears(step) {
+		return s.Hear(setup)
+	}
 	params, err := paramsOf(s.Job)
 	if err != nil {
 		return nil, err
