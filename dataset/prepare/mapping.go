@@ -115,6 +115,22 @@ type IDRule struct {
 	Normalize []string `yaml:"normalize,omitempty"`
 }
 
+// Canonical returns what has to be equal at all parties, for a rule that makes ids of other cells
+// than those of one column as they stand; "" for such a plain rule. Names of several columns count
+// by the federation's names, since their order matters.
+func (r IDRule) Canonical(theirs map[string]Theirs) string {
+	if len(r.Columns) <= 1 && len(r.Normalize) == 0 {
+		return ""
+	}
+	names := make([]string, len(r.Columns))
+	for i, name := range r.Columns {
+		if names[i] = theirs[name].as(name); len(names) == 1 {
+			names[i] = "one column"
+		}
+	}
+	return fmt.Sprintf("%q normalized by %q", names, r.Normalize)
+}
+
 // normalizers are the steps by which ids become alike.
 var normalizers = map[string]func(string) string{
 	"trim": strings.TrimSpace, "nfc": norm.NFC.String, "upper": strings.ToUpper, "lower": strings.ToLower,

@@ -122,6 +122,9 @@ func (o outcome) addFigures(run *report.Run) {
 	if o.Figures != nil && o.Figures.Classes != nil {
 		run.Summary = append(run.Summary, report.Row{Label: "Classes", Value: countsText(o.Figures.Classes)})
 	}
+	if p := o.Prepared; p != nil {
+		run.Facts = append(run.Facts, report.Row{Label: "Preparation", Value: p.Text()})
+	}
 	if a := o.About; a != nil {
 		run.Summary = append(run.Summary, report.Row{Label: "Seed", Value: fmt.Sprint(a.Seed)})
 		run.Facts = append(run.Facts, report.Row{Label: "Date", Value: a.Date.Format(time.RFC3339)}, report.Row{Label: "Mercer", Value: a.Version})

@@ -164,6 +164,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if t.Set.Labels != nil {
 		t.Label = columns.Label
 	}
+	t.IDRule = s.ID.Canonical(s.Columns.Theirs)
 	if s.ID.IsZero() {
 		t.Set.IDs = nil // a column may be called so, and nobody offered it
 	}

@@ -16,14 +16,14 @@ type labelOf struct{ *Data }
 
 func (v labelOf) Decode(key string, n *yaml.Node) error {
 	if n.Kind == yaml.MappingNode {
-		return v.Section().Decode(key, n)
+		return v.Map().Decode(key, n)
 	}
 	return section.Text{Dst: &v.Label}.Decode(key, n)
 }
 
 func (v labelOf) Encode() *yaml.Node {
 	if v.Order != nil {
-		return v.Section().Encode()
+		return v.Map().Encode()
 	}
 	return section.Text{Dst: &v.Label}.Encode()
 }
@@ -32,8 +32,8 @@ func (v labelOf) Form() string {
 	return "the name of a column, or a map such as {column: diagnosis, classes: [well, ill]}"
 }
 
-// Section declares the keys of the map.
-func (v labelOf) Section() *section.Section {
+// Map declares the keys of the map.
+func (v labelOf) Map() *section.Section {
 	return &section.Section{Name: "label", Fields: []section.Field{
 		{Key: "column", Value: section.Text{Dst: &v.Label}, Else: "the column that each party's catalogue names", Doc: "The column of the labels."},
 		{Key: "classes", Value: section.Words{Dst: &v.Order, Most: maxMerged, Example: "[well, ill]"}, Else: "the classes of the tables, sorted",
@@ -108,6 +108,13 @@ func (d *Data) Accepted() []string {
 		}
 	}
 	return accepted
+}
+
+// Take returns a table with the classes that the job merges, and refuses one with a class that the
+// job does not list.
+func (d *Data) Take(set *dataset.Set) (*dataset.Set, error) {
+	set = d.Merge(set)
+	return set, d.CheckClasses(set)
 }
 
 // CheckClasses refuses a table with a class that the job does not list. Classes are merged already.

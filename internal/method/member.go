@@ -69,9 +69,6 @@ type (
 	// Ordered has the ids of its rows in the job's own order, held-out rows last; nil before
 	// there is an order. A reader of the job's decisions needs it.
 	Ordered interface{ Aligned() []string }
-	// Remarking has sentences about its own table that its operator should read, and nobody
-	// else. There are none before the table is compared with what all parties tell.
-	Remarking interface{ Remarks() []string }
 	// Recommender has an answer for its own person, best first; nil before the end.
 	Recommender interface{ Recommended() []Recommendation }
 )

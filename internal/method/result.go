@@ -25,6 +25,7 @@ type Result struct {
 	Figures    *learner.Assessment `json:"figures,omitempty"`
 	About      *learner.About      `json:"about,omitempty"`
 	Parameters *learner.Parameters `json:"parameters,omitempty"` // of the model
+	Prepared   *learner.Prepared   `json:"prepared,omitempty"`   // of tables with a schema
 	// Pooled and Alone are computed by a launching process that owns the data;
 	// null when deployed.
 	Pooled learner.Metrics `json:"pooled"`
@@ -52,12 +53,11 @@ type Result struct {
 	Warnings   []string            `json:"warnings,omitempty"`
 	// Refused lists the refusals of a party with the default policy. It is filled only for a
 	// job that one process plays.
-	Refused []string `json:"party_would_refuse,omitempty"`
-	HeldOut int      `json:"held_out_rows"`
-	// Chosen describes the held-out rows where the job says itself which these are.
-	Chosen   string `json:"held_out,omitempty"`
-	Training int    `json:"training_rows"`
-	Support  int    `json:"support_vectors"` // rows that the model holds
+	Refused  []string `json:"party_would_refuse,omitempty"`
+	HeldOut  int      `json:"held_out_rows"`
+	Chosen   string   `json:"held_out,omitempty"` // which rows, where the job says it itself
+	Training int      `json:"training_rows"`
+	Support  int      `json:"support_vectors"` // rows that the model holds
 	// Details holds the part of a result that only this method has: an object, whose keys
 	// stand beside the common ones, or the value read back from such an object.
 	Details any `json:"-"`

@@ -15,7 +15,8 @@ type Table struct {
 	Ratings *dataset.Ratings // in place of rows, of a recommender
 	// Key decides which rows are held out where the job gives their fraction. It is the
 	// party's own key, and all jobs of the party share it.
-	Key dataset.SplitKey
+	Key    dataset.SplitKey
+	IDRule string // by which ids were made, equal at all parties; "" for one column as it stands
 	// Label is the column of the labels where the job leaves that to the catalogue.
 	Label string
 }
@@ -56,8 +57,7 @@ func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	case set.Labels == nil:
 		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
 	}
-	set = j.Data.Merge(set)
-	return set, j.Data.CheckClasses(set)
+	return j.Data.Take(set)
 }
 
 // CheckLabels checks the labels, if a table has any, against the needs of a job's learner.

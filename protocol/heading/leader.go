@@ -46,6 +46,9 @@ func newLeader(setup protocol.Setup, own Table, size sizing) (*Leader, error) {
 // own place.
 func (l *Leader) Order() []int { return inPlace(l.own.Width) }
 
+// Key returns a key that the parties share and the server does not know.
+func (l *Leader) Key() [keyBytes]byte { return l.key }
+
 // Own returns nil: the leader's session ends with the fault that the leader finds.
 func (l *Leader) Own() error { return nil }
 

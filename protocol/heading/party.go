@@ -36,6 +36,10 @@ func newParty(setup protocol.Setup, own Table, size sizing) (*Party, error) {
 // this one, once the machine has ended without an error.
 func (p *Party) Order() []int { return p.order }
 
+// Key returns a key that the parties share and the server does not know, once the machine has ended
+// without an error.
+func (p *Party) Key() [keyBytes]byte { return p.key }
+
 // Own returns the fault of this table's columns, in the table's own words, however the
 // session ended; nil while nothing is wrong. It is for the party's own log.
 func (p *Party) Own() error {

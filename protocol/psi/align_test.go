@@ -60,8 +60,8 @@ func TestIntersection(t *testing.T) {
 
 func TestNothingInCommon(t *testing.T) {
 	for parties, want := range map[int]string{
-		2: "psi: no id is common to north (2 ids), south (3 ids); see that all name the same things, and write them alike",
-		3: "psi: no id is common to north (2 ids), south (3 ids), east (1 ids); see that all name the same things, and write them alike",
+		2: "psi: no id is common to north (2 ids), south (3 ids); see that all name the same things, and make their ids by one rule",
+		3: "psi: no id is common to north (2 ids), south (3 ids), east (1 ids); see that all name the same things, and make their ids by one rule",
 	} {
 		r := run(t, bulk(), sim.Schedule{}, [][][]byte{ids("a", "b"), ids("A", "c", "d"), ids("b")}[:parties]...)
 		for _, o := range r.Nodes {

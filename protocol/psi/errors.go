@@ -39,12 +39,12 @@ func (e *EmptyError) Error() string {
 	for i, name := range e.Parties {
 		sets = append(sets, fmt.Sprintf("%s (%d ids)", name, e.Sizes[i]))
 	}
-	return fmt.Sprintf("psi: no id is common to %s; see that all name the same things, and write them alike", strings.Join(sets, ", "))
+	return fmt.Sprintf("psi: no id is common to %s; see that all name the same things, and make their ids by one rule", strings.Join(sets, ", "))
 }
 
 // Public returns the error without the sizes.
 func (e *EmptyError) Public() string {
-	return fmt.Sprintf("psi: no id is common to %s; see that all name the same things, and write them alike", strings.Join(e.Parties, ", "))
+	return fmt.Sprintf("psi: no id is common to %s; see that all name the same things, and make their ids by one rule", strings.Join(e.Parties, ", "))
 }
 
 // Is says that the parties' data do not go together.

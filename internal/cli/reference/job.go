@@ -106,6 +106,9 @@ func (p *jobPage) walk(path string, s *section.Section) {
 		if inner, is := f.Value.(*section.Section); is {
 			p.walk(strings.TrimPrefix(path+"."+f.Key, "."), inner)
 		}
+		if m, is := f.Value.(interface{ Map() *section.Section }); is {
+			p.walk(strings.TrimPrefix(path+"."+f.Key, "."), m.Map())
+		}
 		if m, is := f.Value.(interface{ Each() *section.Section }); is {
 			p.walk(path+"."+f.Key+".COLUMN", m.Each())
 		}

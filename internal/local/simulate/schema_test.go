@@ -3,6 +3,7 @@ package simulate
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -64,6 +65,13 @@ func TestEveryMethodTakesASchema(t *testing.T) {
 			r, _, _ := simulateAndCompare(t, j, loadDirty)
 			if tt.exact && (r.Difference == nil || *r.Difference > 1e-6 || !*r.Exact) {
 				t.Errorf("difference to pooled decisions %v, exact %v", r.Difference, r.Exact)
+			}
+			byRows := tt.partition != twoHolders
+			if r.Prepared == nil || r.Prepared.Columns < 5 || (r.Prepared.Digest != "") != byRows {
+				t.Errorf("the coordinator reads %+v of the preparation", r.Prepared)
+			}
+			if said := strings.Join(r.Leakage["server"], "\n"); !strings.Contains(said, fmt.Sprintf("Of the preparation the server reads that it makes %d columns", r.Prepared.Columns)) {
+				t.Errorf("leakage says %s", said)
 			}
 			if accuracy := r.Metrics["accuracy"]; accuracy < 0.5 {
 				t.Errorf("accuracy %v", accuracy)

@@ -34,6 +34,14 @@ type alignment struct {
 	// leisure.
 	compared bool
 	maxIDs   int // that each party may look for
+	// rule describes how this party makes its ids, "" for the cells of one column as they stand.
+	rule string
+}
+
+// by returns the alignment of ids that are made by a rule.
+func (a alignment) by(rule string) alignment {
+	a.rule = rule
+	return a
 }
 
 // trained returns the alignment for the rows of a job.
@@ -84,7 +92,7 @@ func (a alignment) party(setup method.Setup, ids []string, take func(order []int
 		return nil, err
 	}
 	if a.compared {
-		m, err := psi.NewParty(setup.Setup, params, [][]byte{tableID(ids)})
+		m, err := psi.NewParty(setup.Setup, params, [][]byte{tableID(a.rule, ids)})
 		if err != nil {
 			return nil, err
 		}
@@ -93,11 +101,17 @@ func (a alignment) party(setup method.Setup, ids []string, take func(order []int
 			return take(prg.New(key, "stage/order").Perm(len(ids)), key)
 		}}, nil
 	}
-	m, err := psi.NewParty(setup.Setup, params, idBytes(ids))
+	m, err := psi.NewParty(setup.Setup, params, append(idBytes(ids), ruleID(a.rule)...))
 	if err != nil {
 		return nil, err
 	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Announced: m.Announced, Finish: func() error { return take(m.Order(), m.Key()) }}, nil
+	return &method.Run{Machine: a.ruled(m), InputHash: m.InputHash(), Announced: m.Announced, Finish: func() error {
+		order, err := a.withoutRule(m.Order(), len(ids))
+		if err != nil {
+			return err
+		}
+		return take(order, m.Key())
+	}}, nil
 }
 
 // server is the coordinator's machine, which compares for more than two parties.
@@ -122,15 +136,18 @@ func compared(m protocol.Machine) protocol.Machine {
 		if !errors.As(err, &none) {
 			return err
 		}
-		return fault.BadInputf("columns: the tables of %s do not have the same ids in the same order; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", "))
+		return fault.BadInputf("columns: the tables of %s do not have the same ids in the same order, or make them by different rules; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", "))
 	}}
 }
 
 // tableID stands for ids in their order.
-func tableID(ids []string) []byte {
+func tableID(rule string, ids []string) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/aligned")
 	w.Strings(ids)
+	if rule != "" {
+		w.String(rule)
+	}
 	sum := sha256.Sum256(w.Bytes())
 	return sum[:]
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
@@ -28,6 +29,7 @@ type Party struct {
 	train int      // of the common rows
 	key   [32]byte // of all parties and not of the coordinator
 	label string   // the column of the labels, where the catalogue says
+	rule  string   // by which the ids are made; "" for a plain one
 	own   Declaration
 }
 
@@ -38,7 +40,7 @@ func Of(c method.Case, self string, t method.Table) (*Party, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Party{Case: c, Self: self, Table: set, label: t.Label}, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), set.X.Rows())
+	return &Party{Case: c, Self: self, Table: set, label: t.Label, rule: t.IDRule}, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), set.X.Rows())
 }
 
 // Known implements [method.Member].
@@ -49,7 +51,7 @@ func (p *Party) Known() method.Known { return p.Declared }
 func (p *Party) Machine(step string, setup method.Setup, g Guest) (*method.Run, error) {
 	switch step {
 	case "align":
-		return trained(p.Job).party(setup, p.Table.IDs, func(order []int, key [32]byte) error { return p.align(order, key, g) })
+		return trained(p.Job).by(p.rule).party(setup, p.Table.IDs, func(order []int, key [32]byte) error { return p.align(order, key, g) })
 	case "declare":
 		return sums.Declarer(setup, p.own.encode(), func(all [][]byte) error { return p.Declared.take(p.Parties, all, g) })
 	}
@@ -126,6 +128,22 @@ type Server struct {
 
 // Known implements [method.Member].
 func (s *Server) Known() method.Known { return s.Declared }
+
+// Prepared returns how many columns the parties declare that they have prepared; nil without a
+// schema.
+func (s *Server) Prepared() (*learner.Prepared, error) {
+	if !s.Job.Data.Prepares() {
+		return nil, nil
+	}
+	if _, err := s.Declared.Rows(); err != nil {
+		return nil, err
+	}
+	all := &learner.Prepared{}
+	for _, d := range s.Declared.List {
+		all.Columns += d.Columns.Columns
+	}
+	return all, nil
+}
 
 // Machine builds the machine of one of the first steps of a job.
 func (s *Server) Machine(step string, setup method.Setup, j Judge) (*method.Run, error) {

@@ -19,18 +19,24 @@ import (
 // server is the coordinator, which learns from the Gram matrix.
 type server struct {
 	method.Case
+	rows.Witness
 	learner.Work
 	facts method.Facts
 }
 
 // Server implements [method.Federated].
-func (Method) Server(c method.Case) (method.Server, error) { return &server{Case: c}, nil }
+func (Method) Server(c method.Case) (method.Server, error) {
+	return &server{Case: c, Witness: rows.WitnessOf(c)}, nil
+}
 
 // Known implements [method.Member]: the job says all.
 func (*server) Known() method.Known { return nil }
 
 // Machine implements [method.Member]: it adds products up to a Gram matrix.
 func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
+	if s.Hears(step) {
+		return s.Hear(setup)
+	}
 	if step != "protocol" {
 		return nil, fmt.Errorf("escaped: no step %s", step)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -20,6 +21,7 @@ import (
 // server is the coordinator: it has sums, and the results computed from them.
 type server struct {
 	method.Case
+	rows.Witness
 	counted    headcount
 	session    protocol.SessionID // of the sums; the directions follow from it
 	sums       *moments.Sums
@@ -35,7 +37,9 @@ type server struct {
 }
 
 // Server implements [method.Federated].
-func (Method) Server(c method.Case) (method.Server, error) { return &server{Case: c}, nil }
+func (Method) Server(c method.Case) (method.Server, error) {
+	return &server{Case: c, Witness: rows.WitnessOf(c)}, nil
+}
 
 // Known implements [method.Member].
 func (s *server) Known() method.Known { return s.known() }
@@ -50,6 +54,9 @@ func (s *server) known() known {
 
 // Machine implements [method.Member].
 func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
+	if s.Hears(step) {
+		return s.Hear(setup)
+	}
 	switch step {
 	case "count":
 		return s.listener(setup)

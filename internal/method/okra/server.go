@@ -22,6 +22,7 @@ import (
 // server is the coordinator, which learns from the Gram matrix.
 type server struct {
 	method.Case
+	rows.Witness
 	learner.Work
 	upload *okra.Server       // the Gram matrix, labels, encoded rows
 	parent protocol.SessionID // of the upload
@@ -32,7 +33,9 @@ type server struct {
 }
 
 // Server implements [method.Federated].
-func (Method) Server(c method.Case) (method.Server, error) { return &server{Case: c}, nil }
+func (Method) Server(c method.Case) (method.Server, error) {
+	return &server{Case: c, Witness: rows.WitnessOf(c)}, nil
+}
 
 // Known implements [method.Member].
 func (s *server) Known() method.Known {
@@ -46,6 +49,9 @@ func (s *server) Known() method.Known {
 func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	if step == rows.StepFolds {
 		return s.folds(setup)
+	}
+	if s.Hears(step) {
+		return s.Hear(setup)
 	}
 	params, err := paramsOf(s.Job)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 type namer interface {
 	protocol.Machine
 	Order() []int
+	Key() [32]byte
 	Own() error
 }
 
@@ -26,6 +27,7 @@ func (p *Party) heading(setup protocol.Setup) (*method.Run, error) {
 		return nil, fault.BadInput(&unnameable{p.Split.Set.Name, err})
 	}
 	return &method.Run{Machine: m, InputHash: own.Hash(), Own: m.Own, Finish: func() error {
+		p.key = m.Key()
 		p.arrange(m.Order())
 		return nil
 	}}, nil

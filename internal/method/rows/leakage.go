@@ -15,7 +15,7 @@ func preparationLeakage(c method.Case) map[string][]string {
 		return nil
 	}
 	lines := map[string][]string{"server": {
-		"The server reads the schema in the job: names of columns, listed categories, ranges and units. It takes no part in fitting the preparation, and learns no cell, no mean, no median, no agreed category, and nothing of a party's own names, words and units.",
+		"The server reads the schema in the job: names of columns, listed categories, ranges and units. It takes no part in fitting the preparation.",
 	}}
 	if words := c.Job.Data.Schema.Agreed(); len(words) > 0 {
 		wordsLeakage(c, words, lines)

@@ -23,7 +23,8 @@ type Party struct {
 	Grid    method.Grid
 	Scaling scale.Scaling // empty before the step scale, or without one
 
-	label   string // the column of the labels, where the catalogue says
+	label   string   // the column of the labels, where the catalogue says
+	key     [32]byte // of all parties and not of the coordinator; after the step heading
 	fit     fitter
 	remarks []string // about the party's own columns, beside the other parties'
 }

@@ -21,13 +21,13 @@ import (
 )
 
 // The steps by which parties fit a preparation among themselves. The coordinator is a member of
-// none of them.
+// the last one only.
 const (
 	stepPropose  = "categories"       // each party's words to the leader
 	stepAgreed   = "categories-told"  // the leader's union to all
 	stepFit      = "preparation"      // sums over training rows, secure among three parties or more
 	stepSummed   = "preparation-told" // the leader tells the sum
-	stepPrepared = "prepared"         // all state the preparation's hash to each other
+	stepPrepared = "prepared"         // all state the preparation's digest to each other and the coordinator
 )
 
 // Sizes of bodies for each column whose categories are agreed. They are fixed, so that nobody
@@ -62,7 +62,7 @@ func preparing(c method.Case) ([]method.Step, error) {
 			method.Step{Name: stepSummed, Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(8*n))})
 	}
 	return append(steps, method.Step{Name: stepPrepared, Session: &method.Session{
-		Protocol: declare.Name, Version: declare.Version, Members: c.Holders(), Purpose: "train",
+		Protocol: declare.Name, Version: declare.Version, Members: c.Everybody(), Purpose: "train",
 	}}), nil
 }
 
@@ -329,17 +329,17 @@ func (p *Party) takeSum(b []byte) (err error) {
 	return nil
 }
 
-// state compares the preparation's hash with all others'.
+// state compares the preparation's digest with all others'.
 func (p *Party) state(s method.Setup) (*method.Run, error) {
 	made, err := p.fit.plan.Fit(p.fit.sum)
 	if err != nil {
 		return nil, p.own(err)
 	}
-	hash := made.Hash()
-	m, err := declare.NewParty(s.Setup, hash[:])
+	own := stated(made, p.key).encode()
+	m, err := declare.NewParty(s.Setup, own)
 	return method.RunOf(m, err, func() error {
 		for i, other := range m.Statements() {
-			if !bytes.Equal(other, hash[:]) {
+			if !bytes.Equal(other, own) {
 				return protocol.Blame(p.Parties[i], protocol.KindInconsistent, errors.New("rows: it has another preparation; the leader has told two sums, or a program differs"))
 			}
 		}
@@ -348,7 +348,7 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// Remarks implements [method.Remarking]: columns that lie far from the other parties' numbers.
+// Remarks lists columns that lie far from the other parties' numbers, for the party's own operator.
 func (p *Party) Remarks() []string { return p.remarks }
 
 // encodeWords writes lists of words into a body of that size.

@@ -51,6 +51,9 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	result.TellSplit(w.job.Spec)
+	if err := witnessed(w.server, result); err != nil {
+		return nil, fmt.Errorf("coordinator: %w", err)
+	}
 	if result.Models, err = c.models(w.server); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
@@ -69,6 +72,24 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 		return nil, fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
 	}
 	return result, nil
+}
+
+// witness is a method's server that reads something of the preparation of tables; nil of a job
+// without a schema.
+type witness interface {
+	Prepared() (*learner.Prepared, error)
+}
+
+// witnessed adds to a result what the coordinator reads of the preparation.
+func witnessed(s method.Server, r *method.Result) (err error) {
+	w, reads := s.(witness)
+	if !reads {
+		return nil
+	}
+	if r.Prepared, err = w.Prepared(); r.Prepared != nil {
+		r.Leakage["server"] = append(r.Leakage["server"], r.Prepared.Told())
+	}
+	return err
 }
 
 // models describes the coordinator's model, if there is one.

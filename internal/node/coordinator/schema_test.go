@@ -91,6 +91,8 @@ func fittedNeedles(t testing.TB, j *job.Job, shares []partition.Share) (list []n
 			list = append(list, needle{fmt.Sprintf("fitted value %v, form %d", v, k), b})
 		}
 	}
+	hash := made.Hash() // without the parties' key it would let guesses be tried
+	list = append(list, needle{"hash of the preparation", hash[:]}, needle{"hash of the preparation, as text", fmt.Appendf(nil, "%x", hash)})
 	if len(list) < 20 {
 		t.Fatalf("%d needles of fitted values", len(list))
 	}
@@ -134,6 +136,13 @@ func TestCoordinatorStoresNothingThatIsFitted(t *testing.T) {
 	}
 	if looks < 20 || done.Result.Metrics["accuracy"] < 0.6 {
 		t.Errorf("%d looks at the disk; accuracy %v", looks, done.Result.Metrics["accuracy"])
+	}
+	read := done.Result.Prepared
+	if read == nil || read.Columns != 6 || !read.Keyed || len(read.Digest) != 64 {
+		t.Errorf("the coordinator reads %+v of the preparation", read)
+	}
+	if said := strings.Join(done.Result.Leakage["server"], "\n"); !strings.Contains(said, "Of the preparation the server reads that it makes 6 columns, and a digest under a key that it does not have") {
+		t.Errorf("leakage says %s", said)
 	}
 	for i, n := range needles {
 		planted := filepath.Join(w.home(hub), fmt.Sprintf("planted-%d", i))

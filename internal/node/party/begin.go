@@ -137,9 +137,13 @@ func (p *Party) finish(r *running) error {
 	return err
 }
 
+// remarking is a method's party that has sentences about its own table, which its operator should
+// read and nobody else. There are none before the table is compared with what all parties tell.
+type remarking interface{ Remarks() []string }
+
 // remarksOf returns what a job has to say of this party's own table, nil for nothing.
 func remarksOf(w *work) []string {
-	if m, ok := w.state.(method.Remarking); ok {
+	if m, ok := w.state.(remarking); ok {
 		return m.Remarks()
 	}
 	return nil

@@ -1,0 +1,99 @@
+package rows
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// statement is what a party states about its preparation to all others and the coordinator. The
+// digest is under a key of the parties: a digest without one would let the coordinator try guesses
+// at agreed words and medians.
+type statement struct {
+	columns int
+	digest  [sha256.Size]byte
+}
+
+func stated(made *prepare.Preparation, key [32]byte) statement {
+	hash, mac := made.Hash(), hmac.New(sha256.New, key[:])
+	_, _ = mac.Write([]byte("mercer/v1/preparation"))
+	_, _ = mac.Write(hash[:])
+	return statement{made.Width(), [sha256.Size]byte(mac.Sum(nil))}
+}
+
+func (s statement) encode() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(s.columns))
+	w.Fixed(s.digest[:])
+	return w.Bytes()
+}
+
+func decodeStatement(b []byte) (statement, error) {
+	r := wire.NewReader(b)
+	s := statement{columns: int(r.Uint32())}
+	r.Fixed(s.digest[:])
+	if r.Err() == nil && (s.columns < 1 || s.columns > job.MaxFeatures) {
+		r.Fail(fmt.Errorf("%d prepared columns", s.columns))
+	}
+	return s, r.Close("rows: statement about a preparation")
+}
+
+// Witness is the coordinator's part of a job's preparation: it hears the parties' statements.
+type Witness struct {
+	of    method.Case
+	heard *learner.Prepared
+}
+
+// WitnessOf returns the coordinator's part of a job.
+func WitnessOf(c method.Case) Witness { return Witness{of: c} }
+
+// Hears reports whether a step is the one in which the parties state what they have fitted.
+func (*Witness) Hears(step string) bool { return step == stepPrepared }
+
+// Hear returns the machine of that step.
+func (w *Witness) Hear(setup method.Setup) (*method.Run, error) { return sums.Listener(setup, w.take) }
+
+// take refuses statements that differ.
+func (w *Witness) take(statements [][]byte) error {
+	for i, b := range statements {
+		s, err := decodeStatement(b)
+		if err != nil {
+			return protocol.Blame(w.of.Parties[i], protocol.KindMalformed, err)
+		}
+		if !bytes.Equal(b, statements[0]) {
+			return fault.BadInputf("rows: %s and %s state different preparations, so that nothing is learnt from their rows; look for a program that differs", w.of.Parties[0], w.of.Parties[i])
+		}
+		w.heard = &learner.Prepared{Columns: s.columns, Digest: hex.EncodeToString(s.digest[:]), Keyed: true}
+	}
+	return nil
+}
+
+// Prepared returns what the coordinator reads, nil without a schema. What is not fitted follows from
+// the job.
+func (w *Witness) Prepared() (*learner.Prepared, error) {
+	data := &w.of.Job.Data
+	if w.heard != nil || !data.Prepares() || data.FitsSchema() {
+		return w.heard, nil
+	}
+	plan, err := prepare.NewPlan(data.Schema, data.Fitted())
+	if err != nil {
+		return nil, err
+	}
+	made, err := plan.Fit(nil)
+	if err != nil {
+		return nil, err
+	}
+	hash := made.Hash()
+	return &learner.Prepared{Columns: made.Width(), Digest: hex.EncodeToString(hash[:])}, nil
+}

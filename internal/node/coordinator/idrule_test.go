@@ -1,0 +1,89 @@
+package coordinator_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
+)
+
+// Parties that hold columns compare the rules by which they make their ids, wherever they align
+// rows: where one has another rule, all read one sentence, whether or not their ids have anything
+// in common. Nobody but its party reads a rule.
+func TestIDsByDifferentRules(t *testing.T) {
+	t.Parallel()
+	const rule, other = `["one column"] normalized by ["trim" "upper"]`, `["born" "name"] normalized by []`
+	three := columns(t)
+	two := jobtest.Parse(t, strings.Replace(string(three.Encode()), ", east]", "]", 1))
+	aligned := jobtest.Parse(t, strings.Replace(string(three.Encode()), "coverage: 0.9", "aligned: true", 1))
+	for _, tt := range []struct {
+		name     string
+		job      *job.Job
+		rules    []string
+		disjoint bool   // the first party's ids are nobody else's
+		says     string // "" for a job that ends well
+	}{
+		{"one rule", three, []string{rule, rule, rule}, false, ""},
+		{"one rule, two parties", two, []string{rule, rule}, false, ""},
+		{"one rule, aligned", aligned, []string{rule, rule, rule}, false, ""},
+		{"one party has none", three, []string{rule, "", rule}, false, "different rules"},
+		{"two parties, two rules", two, []string{rule, other}, false, "different rules"},
+		{"two parties, one has none", two, []string{"", rule}, false, "different rules"},
+		{"two rules, no common id", two, []string{rule, other}, true, "different rules"},
+		{"two rules, no common id, three parties", three, []string{rule, other, rule}, true, "make their ids by one rule"}, // so the comparer says
+		{"two rules, aligned", aligned, []string{rule, other, rule}, false, "or make them by different rules"},
+		{"one rule, no common id", two, []string{rule, rule}, true, "no id is common to all parties"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			shares := tumours(t, tt.job)
+			for i := range shares {
+				shares[i].Table.IDRule = tt.rules[i]
+			}
+			if tt.disjoint {
+				own := *shares[0].Table.Set
+				own.IDs = slices.Clone(own.IDs)
+				for i := range own.IDs {
+					own.IDs[i] += "x"
+				}
+				shares[0].Table.Set = &own
+			}
+			w := newWorld(t, shares)
+			done := w.run(tt.job)
+			if tt.says == "" {
+				if done.Failure != nil {
+					t.Fatalf("the job failed: %+v", done.Failure)
+				}
+				if got := len(w.aligned("north")); got != done.Result.Training+done.Result.HeldOut {
+					t.Errorf("%d ids are aligned, and the job has %d and %d rows", got, done.Result.Training, done.Result.HeldOut)
+				}
+				return
+			}
+			if done.Failure == nil || done.Failure.Code != fault.CodeBadInput || !strings.Contains(done.Failure.Message, tt.says) {
+				t.Fatalf("the job ends with %+v, want %s", done.Failure, tt.says)
+			}
+			for i, s := range shares {
+				if !strings.Contains(w.lines(s.Party), tt.says) {
+					t.Errorf("%s reads %s", s.Party, w.lines(s.Party))
+				}
+				for k, rule := range tt.rules {
+					if rule != "" && rule != tt.rules[i] && strings.Contains(strings.ReplaceAll(w.lines(s.Party), `\"`, `"`), rule) {
+						t.Errorf("%s reads the rule of %s: %s", s.Party, shares[k].Party, w.lines(s.Party))
+					}
+				}
+			}
+			for _, hit := range w.found([]needle{{"rule", []byte("normalized by")}}) {
+				if strings.Contains(hit, filepath.Join(w.dir, hub)) {
+					t.Error(hit)
+				}
+			}
+			if strings.Contains(w.lines(hub), "normalized") {
+				t.Errorf("the coordinator reads %s", w.lines(hub))
+			}
+		})
+	}
+}
