@@ -49,6 +49,15 @@ func binsOf(classes []string, sum []int64) bins {
 	return b
 }
 
+// check refuses bins that are not of all held-out rows, within what parties round.
+func (b bins) check(heldOut int64) error {
+	rows, want := rowsOf(b.counts[0])+rowsOf(b.counts[1]), float64(heldOut)
+	if math.Abs(rows-want) > want/moments.Thousand+0.5 {
+		return fmt.Errorf("moments: a histogram of %.0f held-out rows, of which there are %d: a party does not count the rows that it declares", rows, heldOut)
+	}
+	return nil
+}
+
 // assess adds the figures of the bins to the metrics, and returns the curves.
 func (b bins) assess(m learner.Metrics) *learner.Assessment {
 	confusion := b.confusion()
@@ -64,7 +73,7 @@ func (b bins) assess(m learner.Metrics) *learner.Assessment {
 	m["average_precision"], _ = h.AveragePrecision()
 	roc, pr := h.ROC(), h.PrecisionRecall()
 	a.Curves = []learner.ClassCurves{{
-		Class: b.classes[1], AUC: area, Within: within + b.rounding(), AP: m["average_precision"],
+		Class: b.classes[1], AUC: area, Within: min(1, within+b.rounding()), AP: m["average_precision"],
 		FPR: roc.X, TPR: roc.Y, Recall: pr.X, Precision: pr.Y,
 	}}
 	return a

@@ -156,9 +156,14 @@ func (s *server) evaluate() error {
 	if err != nil {
 		return fault.BadInput(err)
 	}
-	if s.results = v; s.histogram != nil {
-		v.assessment = binsOf(job.As[*Keys](s.Job.Protocol).Classes, s.histogram).assess(v.metrics)
+	if s.results = v; s.histogram == nil {
+		return nil
 	}
+	b := binsOf(job.As[*Keys](s.Job.Protocol).Classes, s.histogram)
+	if err := b.check(s.heldOut); err != nil {
+		return err
+	}
+	v.assessment = b.assess(v.metrics)
 	return nil
 }
 
