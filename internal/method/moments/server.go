@@ -159,12 +159,8 @@ func (s *server) evaluate() error {
 	if s.results = v; s.histogram == nil {
 		return nil
 	}
-	b := binsOf(job.As[*Keys](s.Job.Protocol).Classes, s.histogram)
-	if err := b.check(s.heldOut); err != nil {
-		return err
-	}
-	v.assessment = b.assess(v.metrics)
-	return nil
+	v.assessment, err = s.assess(v.metrics)
+	return err
 }
 
 // cells lists the solutions from which the training rows chose one.
