@@ -49,8 +49,21 @@ func binsOf(classes []string, sum []int64) bins {
 	return b
 }
 
+// check refuses bins that are not of all held-out rows, within what parties round.
+func (b bins) check(heldOut int64) error {
+	rows, want := rowsOf(b.counts[0])+rowsOf(b.counts[1]), float64(heldOut)
+	if math.Abs(rows-want) > want/moments.Thousand+0.5 {
+		return fmt.Errorf("moments: a histogram of %.0f held-out rows, of which there are %d: a party does not count the rows that it declares", rows, heldOut)
+	}
+	return nil
+}
+
 // assess adds the figures of the bins to the metrics, and returns the curves.
-func (b bins) assess(m learner.Metrics) *learner.Assessment {
+func (s *server) assess(m learner.Metrics) (*learner.Assessment, error) {
+	b := binsOf(job.As[*Keys](s.Job.Protocol).Classes, s.histogram)
+	if err := b.check(s.heldOut); err != nil {
+		return nil, err
+	}
 	confusion := b.confusion()
 	a := &learner.Assessment{
 		Positive: b.classes[1], Confusion: &learner.Confusion{Classes: confusion.Classes, Matrix: confusion.Counts}, PerClass: confusion.PerClass(),
@@ -58,16 +71,16 @@ func (b bins) assess(m learner.Metrics) *learner.Assessment {
 	h := metrics.Histogram{Positive: b.counts[1], Negative: b.counts[0]}
 	area, within, both := h.AUC()
 	if !both {
-		return a
+		return a, nil
 	}
 	m["auc"], m["balanced_accuracy"], m["f1_macro"] = area, confusion.BalancedAccuracy(), confusion.F1Macro()
 	m["average_precision"], _ = h.AveragePrecision()
 	roc, pr := h.ROC(), h.PrecisionRecall()
 	a.Curves = []learner.ClassCurves{{
-		Class: b.classes[1], AUC: area, Within: within + b.rounding(), AP: m["average_precision"],
+		Class: b.classes[1], AUC: area, Within: min(1, within+b.rounding()), AP: m["average_precision"],
 		FPR: roc.X, TPR: roc.Y, Recall: pr.X, Precision: pr.Y,
 	}}
-	return a
+	return a, nil
 }
 
 // confusion counts the rows of both halves of the bins: each half has the rows that are predicted
@@ -93,17 +106,4 @@ func rowsOf(counts []float64) (sum float64) {
 		sum += n
 	}
 	return sum
-}
-
-// histogramLeakage tells what the sum of the parties' histograms adds for each role.
-func histogramLeakage(parties []string) map[string]string {
-	lines := map[string]string{
-		"server":    fmt.Sprintf("The server also learns how many held-out rows of all parties have which class and a decision in which of %d bins, each party's part rounded to a thousandth of its held-out rows: of fewer than 1,000 rows that is exact. A bin with one row is one person's decision, and nobody's name. A false solution that puts people whom the server knows into bins of their own asks about each of them at once, and not only how many of them are held out.", moments.Bins),
-		"party":     "Whoever reads the result learns from its curves how many rows of each class are in bin after bin, though not where the bins lie: a party that knows all other rows around a bin learns the class and about the decision of the one that is left.",
-		"coalition": "The server and all parties but one learn that one's histogram by taking off their own: for each of its held-out rows, without a name, the class and the decision to 0.04.",
-	}
-	if len(parties) == 2 {
-		lines["party"] += fmt.Sprintf(" Of two parties, each of %s and %s so learns nearly the other's histogram.", parties[0], parties[1])
-	}
-	return lines
 }

@@ -276,6 +276,21 @@ func spreadOut(t *testing.T, f *federated, list []suspect) (*fitted, []int) {
 	return &fitted{solution: s}, bins
 }
 
+// A party that counts other rows than it holds out is found, unless it lies in both.
+func TestHistogramOfOtherRows(t *testing.T) {
+	sum := make([]int64, 2*moments.Bins)
+	sum[3], sum[moments.Bins+70] = 40*moments.Thousand, 60*moments.Thousand
+	b := binsOf([]string{"a", "b"}, sum)
+	if err := b.check(100); err != nil {
+		t.Error(err)
+	}
+	for _, n := range []int64{0, 50, 99, 101, 200} {
+		if err := b.check(n); err == nil || !strings.Contains(err.Error(), "a histogram of 100 held-out rows") {
+			t.Errorf("of %d rows: %v", n, err)
+		}
+	}
+}
+
 func TestRefusedHistogramsOfMoments(t *testing.T) {
 	j := read(t, fmt.Sprintf(histogramFile, `"0", "1"`))
 	if !job.As[*Keys](j.Protocol).Counts() {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/learn/moments"
 )
 
 // rowsPerFeature is the advised number of training rows for each feature of the sums; below
@@ -41,6 +42,19 @@ func (s *server) leakage() map[string][]string {
 	}
 	if s.Job.Data.Test.Column != "" {
 		lines["server"] = append(lines["server"], "Beside a job with another bound, the difference of the sums is that over the rows between the two: each ledger holds every such split until its operator approves it.")
+	}
+	return lines
+}
+
+// histogramLeakage tells what the sum of the parties' histograms adds for each role.
+func histogramLeakage(parties []string) map[string]string {
+	lines := map[string]string{
+		"server":    fmt.Sprintf("The server also learns how many held-out rows of all parties have which class and a decision in which of %d bins, each party's part rounded to a thousandth of its held-out rows: of fewer than 1,000 rows that is exact. A bin with one row is one person's decision, and nobody's name. A false solution that puts people whom the server knows into bins of their own asks about each of them at once, and not only how many of them are held out.", moments.Bins),
+		"party":     "Whoever reads the result learns from its curves how many rows of each class are in bin after bin, though not where the bins lie: a party that knows all other rows around a bin learns the class and about the decision of the one that is left.",
+		"coalition": "The server and all parties but one learn that one's histogram by taking off their own: for each of its held-out rows, without a name, the class and the decision to 0.04.",
+	}
+	if len(parties) == 2 {
+		lines["party"] += fmt.Sprintf(" Of two parties, each of %s and %s so learns nearly the other's histogram.", parties[0], parties[1])
 	}
 	return lines
 }

@@ -49,15 +49,16 @@ func (Method) Present(j *job.Job, r *method.Result) (*method.Presentation, error
 		return nil, err
 	}
 	p := &method.Presentation{More: []report.Row{{Label: "Sums", Value: d.Sums.text()}}}
-	if a := r.Figures; a != nil && len(a.Curves) == 1 {
-		p.More = append(p.More, report.Row{Label: "Histogram", Value: fmt.Sprintf("%d held-out decisions in %d bins; the area under the ROC curve is off by at most %.4f", r.HeldOut, moments.Bins, a.Curves[0].Within)})
+	if a := r.Figures; a != nil && len(a.Curves) > 0 {
+		text := fmt.Sprintf("%d held-out decisions in %d bins: the area under the ROC curve is off by at most %.4f", r.HeldOut, moments.Bins, a.Curves[0].Within)
+		p.More, p.Later = append(p.More, report.Row{Label: "Histogram", Value: text}), []method.Block{{Line: text}}
 	}
 	if j != nil && job.As[*Keys](j.Protocol).Directions == 0 {
 		p.Settings = fmt.Sprintf(", directions = %d (a twentieth of the training rows)", d.Sums.Features)
 	}
 	if len(d.Curve) > 0 {
 		line := method.Block{Line: "What sums of more features give, and how well they tell who is in them (0.5 is blind, 1 certain)"}
-		p.Later, p.Curves = []method.Block{line, curveTable(d.Curve)}, []report.Curve{curveLines(d.Curve)}
+		p.Later, p.Curves = append(p.Later, line, curveTable(d.Curve)), []report.Curve{curveLines(d.Curve)}
 	}
 	return p, nil
 }

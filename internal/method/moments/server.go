@@ -163,10 +163,11 @@ func (s *server) evaluate() error {
 	if err != nil {
 		return fault.BadInput(err)
 	}
-	if s.results = v; s.histogram != nil {
-		v.assessment = binsOf(job.As[*Keys](s.Job.Protocol).Classes, s.histogram).assess(v.metrics)
+	if s.results = v; s.histogram == nil {
+		return nil
 	}
-	return nil
+	v.assessment, err = s.assess(v.metrics)
+	return err
 }
 
 // cells lists the solutions from which the training rows chose one.

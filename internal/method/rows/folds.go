@@ -131,13 +131,3 @@ func readFold(body []byte, most int, test []bool) ([]int, error) {
 	}
 	return folds, r.Close("rows: folds")
 }
-
-// foldLeakage tells what is learnt from folds by groups.
-func foldLeakage(c method.Case) map[string][]string {
-	if !GroupsFolds(c.Job) {
-		return nil
-	}
-	return map[string][]string{"server": {fmt.Sprintf(
-		"Each party tells the server in which of %d folds it has put each training row, and no group: rows of different folds are of different ones, and of a party with few of them a fold may be one %s. Jobs with other numbers of folds tell more closely which rows belong together.",
-		c.Job.Data.Folds, dataset.Quote(c.Job.Data.Group))}}
-}

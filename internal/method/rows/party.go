@@ -158,6 +158,16 @@ func heldOutLeakage(c method.Case) map[string][]string {
 	}
 }
 
+// foldLeakage tells what is learnt from folds by groups.
+func foldLeakage(c method.Case) map[string][]string {
+	if !GroupsFolds(c.Job) {
+		return nil
+	}
+	return map[string][]string{"server": {fmt.Sprintf(
+		"Each party tells the server in which of %d folds it has put each training row, and no group: rows of different folds are of different ones, and of a party with few of them a fold may be one %s. Jobs with other numbers of folds tell more closely which rows belong together.",
+		c.Job.Data.Folds, dataset.Quote(c.Job.Data.Group))}}
+}
+
 // checkSides refuses a table of which the job's bound leaves few rows on one side: beside another
 // bound they would be known by their dates.
 func checkSides(f method.Floors, j *job.Job, s method.Split) error {
