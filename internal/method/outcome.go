@@ -21,6 +21,9 @@ type Outcome struct {
 	// order of the job, held-out rows last. Only parties know them, and a process
 	// that owns their data; they are not in what Encode writes.
 	Rows []string
+	// Held are the ids of the rows that Decisions are about, where a party knows them that has
+	// their labels; nil for the last ones of Rows. They are not in what Encode writes.
+	Held []string
 	// Kind tells how Decisions are read, and Truth holds the labels of the held-out rows; "" and
 	// nil where the maker of the result has no labels.
 	Kind  model.Kind

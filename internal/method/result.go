@@ -34,7 +34,7 @@ type Result struct {
 	ExactKernel learner.Metrics `json:"exact_kernel,omitempty"`
 	// Repeats spreads the figures over the runs of a job that repeats; the figures above are the
 	// first run's.
-	Repeats *Repeats `json:"repeats,omitempty"`
+	Repeats *learner.Repeats `json:"repeats,omitempty"`
 	// Turns lists the figures of each party of a job that holds them out in turn; the figures
 	// above are of the first one.
 	Turns      *Turns              `json:"turns,omitempty"`

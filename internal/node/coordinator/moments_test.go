@@ -3,6 +3,7 @@ package coordinator_test
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -72,6 +73,7 @@ type death struct {
 func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done coordinator.Job, deaths []death) {
 	w.t.Helper()
 	policy := w.policy
+	_, judged := w.judges()
 	for _, d := range deaths {
 		w.t.Run(fmt.Sprintf("%s/%s/%d", d.name, d.op, d.nth), func(t *testing.T) {
 			w := newWorld(t, shares)
@@ -89,6 +91,9 @@ func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done co
 			after := w.wait(w.submit(j))
 			if after.Failure != nil || after.Result.ModelHash != done.Result.ModelHash {
 				t.Errorf("failure %+v; model %v, undisturbed %s", after.Failure, after.Result, done.Result.ModelHash)
+			}
+			if _, now := w.judges(); !reflect.DeepEqual(now, judged) {
+				t.Error("a party with labels keeps other predictions than undisturbed")
 			}
 			if !died.Load() {
 				t.Error("it never came to that")

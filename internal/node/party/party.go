@@ -43,6 +43,11 @@ type Config struct {
 	// Recommended takes a finished recommender's list for this party's
 	// person, best first.
 	Recommended func(id job.ID, list []method.Recommendation) error
+	// Judged takes the predictions of held-out rows of which this party has the labels, with
+	// their figures. The coordinator has neither.
+	Judged func(id job.ID, own *method.Judged) error
+	// Version of the program stands in these results.
+	Version string
 	// Load reads the table that a job names, from the operator's catalogue. A job that
 	// asks for other labels, ids or columns than the catalogue offers is refused. The rows
 	// are the same whenever it is called for one id, which may be of a question.

@@ -27,6 +27,7 @@ const (
 	Predictor       Item = "predictor" // an encoder, a model, or a part of a model
 	Alignment       Item = "alignment" // the ids of the job's rows, in their order
 	Recommendations Item = "recommendations"
+	Figures         Item = "figures"  // of held-out rows whose labels the party has, with its predictions
 	Snapshot        Item = "snapshot" // rows of a source that can change; of open jobs only
 )
 
