@@ -30,6 +30,13 @@ type Outcome struct {
 	Truth []string
 }
 
+// Judged holds a party's own knowledge of the held-out rows of a job, in the form in which the
+// party keeps it.
+type Judged struct {
+	Result  *Result  `json:"result"` // without costs and comparisons
+	Outcome *Outcome `json:"outcome"`
+}
+
 // NewOutcome takes the outcome from a fitted learner.
 func NewOutcome(f *learner.Fitted) *Outcome {
 	o := &Outcome{Classes: f.Head.Classes, Predicted: f.Predicted, Decisions: f.Decisions}

@@ -53,7 +53,9 @@ type Result struct {
 	// Refused lists the refusals of a party with the default policy. It is filled only for a
 	// job that one process plays.
 	Refused []string `json:"party_would_refuse,omitempty"`
-	HeldOut int      `json:"held_out_rows"`
+	// Withheld lists what such a party would keep back of the result.
+	Withheld []string `json:"party_would_withhold,omitempty"`
+	HeldOut  int      `json:"held_out_rows"`
 	// Chosen describes the held-out rows where the job says itself which these are.
 	Chosen   string `json:"held_out,omitempty"`
 	Training int    `json:"training_rows"`

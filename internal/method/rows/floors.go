@@ -19,7 +19,7 @@ func CheckSplit(f method.Floors, j *job.Job, s method.Split) error {
 	}
 	training, whole := len(rows), j.Data.Test.Party != ""
 	if whole && training == 0 {
-		return checkTested(f, j, s)
+		return CheckOwnFigures(f, j, s)
 	}
 	if training < f.TrainingRows {
 		return method.TooFew("protocol moments asks for %d training rows of each party, and this table gives it %d", f.TrainingRows, training)
@@ -35,21 +35,25 @@ func CheckSplit(f method.Floors, j *job.Job, s method.Split) error {
 	return nil
 }
 
-// checkTested refuses a table that is held out as a whole and is too small for figures over its
-// own rows.
-func checkTested(f method.Floors, j *job.Job, s method.Split) error {
-	if n := len(s.Test); n < f.HeldOutRows {
-		return method.TooFew("the figures of this job are over this party's rows alone, and it asks for %d of them; this table gives it %d", f.HeldOutRows, n)
+// CheckOwnFigures refuses a table with too few held-out rows for figures over these alone. Rows
+// that are held out in turn are all of them.
+func CheckOwnFigures(f method.Floors, j *job.Job, s method.Split) error {
+	held := s.Rows(true)
+	if j.Data.Test == (job.Test{}) {
+		held = s.Rows(false)
+	}
+	if n := len(held); n < f.HeldOutRows {
+		return method.TooFew("figures over this party's rows alone ask for %d of them, and this table gives it %d", f.HeldOutRows, n)
 	}
 	classes := make(map[string]int)
 	if j.Task().Classes {
-		for _, label := range s.Set.Labels {
-			classes[label]++
+		for _, i := range held {
+			classes[s.Set.Labels[i]]++
 		}
 	}
 	for _, class := range slices.Sorted(maps.Keys(classes)) {
 		if n := classes[class]; n < f.ClassRows {
-			return method.TooFew("the figures of this job are over this party's rows alone, and it asks for %d of each class; this table gives it %d of class %q", f.ClassRows, n, class)
+			return method.TooFew("figures over this party's rows alone ask for %d of each class, and this table gives it %d of class %q", f.ClassRows, n, class)
 		}
 	}
 	return nil

@@ -108,6 +108,8 @@ type world struct {
 	tables map[string]method.Table
 	fresh  map[string]method.Table // what each calls newSource
 	policy party.Policy
+	// own holds the policies of single parties in its place.
+	own    map[string]party.Policy
 	orders map[string][]string   // of the last job by columns, by party
 	drawn  map[string][][32]byte // seeds by label
 	// recommended holds the recommendations to the parties' persons by the last job.
@@ -270,7 +272,7 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 		return m.boss.Run, nil
 	}
 	m.party = party.New(party.Config{
-		Reader: all.Reader(), Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policy, nil }, Limits: w.limits,
+		Reader: all.Reader(), Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policyOf(name), nil }, Limits: w.limits,
 		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryKeepsake(),
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
 		Aligned: func(id job.ID, ids []string) error {
@@ -313,6 +315,13 @@ func (w *world) recommend(name string, list []method.Recommendation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.recommended[name] = list
+}
+
+func (w *world) policyOf(name string) party.Policy {
+	if own, some := w.own[name]; some {
+		return own
+	}
+	return w.policy
 }
 
 // judge keeps what a party with labels knows of held-out rows.

@@ -49,6 +49,9 @@ type Policy struct {
 	// SpreadLabels allows jobs between parties of whom several learn from labels of a part of
 	// the rows each: what one learns tells the others something of its labels.
 	SpreadLabels bool `yaml:"spread_labels,omitempty"`
+	// OwnFigures allows figures over the table's own held-out rows in results, where the
+	// coordinator can make them and the rows meet the floors.
+	OwnFigures bool `yaml:"own_figures,omitempty"`
 	// Floors raises or lowers what is asked of every job and of the table.
 	Floors Floors `yaml:"floors,omitempty"`
 }
@@ -58,7 +61,7 @@ type Policy struct {
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Approved: true,
-		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Floors: NoFloors(),
+		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, OwnFigures: true, Floors: NoFloors(),
 	}
 }
 
