@@ -156,6 +156,10 @@ func places(shares []partition.Share, splits []method.Split, o *method.Outcome) 
 		}
 	}
 	return func(s *sheet) {
+		if o.Held != nil {
+			s.add("id", o.Held)
+			return
+		}
 		if n := len(o.Rows) - len(s.rows); n >= 0 && o.Rows != nil { // holders of columns know common ids
 			s.add("id", o.Rows[n:])
 			return

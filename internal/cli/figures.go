@@ -34,7 +34,7 @@ func figureTables(m learner.Metrics, a *learner.Assessment) []titled {
 	if a.Residuals != nil {
 		list = append(list, titled{title: "Residuals: the truth less the prediction", table: residualTable(a.Residuals)})
 	}
-	return list
+	return append(list, byPartyTables(m, a)...)
 }
 
 // titled is a table with a title.

@@ -220,12 +220,13 @@ func (a *app) jobShow() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show a job with its result, or the tables that it left at a party",
 		Long: `In the coordinator's home, show a job with its result. --out writes the result,
-its report and the predictions of held-out rows into a folder. In a party's home, show a
-table that the job left there for the party's operator alone, as CSV. --alignment
-lists the ids of the rows of a job by columns, in the order of its decisions.
---recommendations lists the items recommended to this party's person. --remarks lists
-columns of this party's table that lie far from the other parties'. All work without
-a running daemon.`,
+its report and the predictions of held-out rows into a folder. In a party's home, show
+what the job left there for the party's operator alone: where the party has the labels
+and the scores of held-out rows (fdskl, fd-svrg, secureboost), its figures, and with
+--out the same files. --alignment prints the ids of the rows of a job by columns as CSV,
+in the order of its decisions, and --recommendations the items recommended to this
+party's person. --remarks lists columns of this party's table that lie far from the
+other parties'. All of these work without a running daemon.`,
 		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./c --json\n  mercer job show 0123456789abcdef0123456789abcdef --home ./shop --alignment",
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
@@ -234,6 +235,9 @@ a running daemon.`,
 				return nil, err
 			case item != "":
 				return showLeft(home, args[0], item)
+			}
+			if daemon.Home(home).IsParty(a.reader) {
+				return a.showOwn(daemon.Home(home), args[0], out)
 			}
 			r := jobResult{reader: a.reader}
 			err := client(home, func(c *admin.Client) (err error) {

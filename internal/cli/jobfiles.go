@@ -3,12 +3,15 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 )
 
@@ -22,50 +25,90 @@ func (r *jobResult) save(ctx context.Context, c *admin.Client, out string) error
 	if r.Result == nil {
 		return usage("job %s has no result yet; wait with mercer job wait %s", r.ID, r.ID)
 	}
-	if err := os.MkdirAll(out, 0o700); err != nil {
-		return usage("--out %s cannot be the folder of the results: %w", out, err)
+	table, err := r.decisions(ctx, c)
+	if err == nil {
+		r.Files, err = saveResult(r.reader, out, outcome{Result: r.Result, table: table})
 	}
-	shown, err := presented(r.reader, nil, r.Result)
-	if err != nil {
-		return err
-	}
-	o := outcome{Result: r.Result, shown: shown}
-	if err := r.saveDecisions(ctx, c, out, &o); err != nil {
-		return err
-	}
-	if r.Result.About != nil { // a result of an earlier program does not say which job it is of
-		j, err := r.reader.Parse(r.Name+".yaml", []byte(r.Result.About.Job))
-		if err != nil {
-			return err
-		}
-		if o.Report, err = savePage(out, j, o); err != nil {
-			return err
-		}
-		r.Files = append(r.Files, o.Report)
-	}
-	text, err := json.MarshalIndent(o, "", "  ")
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(out, "result.json")
-	r.Files = append(r.Files, path)
-	return disk.Replace(path, append(text, '\n'))
+	return err
 }
 
-// saveDecisions writes the predictions, unless the job is forgotten.
-func (r *jobResult) saveDecisions(ctx context.Context, c *admin.Client, out string, o *outcome) error {
+// decisions returns the predictions, unless the job is forgotten.
+func (r *jobResult) decisions(ctx context.Context, c *admin.Client) (*sheet, error) {
 	if r.Forgotten {
-		return nil
+		return nil, nil
 	}
 	decided, err := c.Outcome(ctx, r.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if o.table, err = heldOut(decided, (*sheet).numbered); err != nil {
-		return err
+	return heldOut(decided, (*sheet).numbered)
+}
+
+// saveResult writes a result with its report and its table into a folder, and returns the paths.
+func saveResult(reader *job.Reader, out string, o outcome) (files []string, err error) {
+	if err := os.MkdirAll(out, 0o700); err != nil {
+		return nil, usage("--out %s cannot be the folder of the results: %w", out, err)
 	}
-	if o.Predictions, err = saveTable(out, o.table); err == nil && o.table != nil {
-		r.Files = append(r.Files, o.Predictions)
+	if o.shown, err = presented(reader, nil, o.Result); err != nil {
+		return nil, err
 	}
-	return err
+	if o.Predictions, err = saveTable(out, o.table); err != nil {
+		return nil, err
+	}
+	if o.table != nil {
+		files = append(files, o.Predictions)
+	}
+	if o.About != nil { // a result of an earlier program does not say which job it is of
+		j, err := reader.Parse(o.Job+".yaml", []byte(o.About.Job))
+		if err != nil {
+			return nil, err
+		}
+		if o.Report, err = savePage(out, j, o); err != nil {
+			return nil, err
+		}
+		files = append(files, o.Report)
+	}
+	text, err := json.MarshalIndent(o, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(out, "result.json")
+	return append(files, path), disk.Replace(path, append(text, '\n'))
+}
+
+// ownResult is the result that a job has left at a party with labels and scores of held-out rows.
+type ownResult struct {
+	ID     string   `json:"id"`
+	Own    outcome  `json:"result"`
+	Files  []string `json:"files,omitempty"` // that --out has written
+	reader *job.Reader
+}
+
+// showOwn reads what a job left in a party's home, and writes it into the folder out, if it is
+// not "".
+func (a *app) showOwn(home daemon.Home, id, out string) (Result, error) {
+	own, err := home.Judged(id)
+	if err != nil {
+		e := usage("%w", err)
+		e.Hint = "parties with labels have figures of jobs of fdskl, fd-svrg and secureboost; of others the coordinator's home has the result"
+		return nil, e
+	}
+	r := ownResult{ID: id, Own: outcome{Result: own.Result}, reader: a.reader}
+	r.Own.table, err = heldOut(own.Outcome, func(s *sheet) { s.add("id", own.Outcome.Held) })
+	if err == nil && out != "" {
+		r.Files, err = saveResult(a.reader, out, r.Own)
+	}
+	return r, err
+}
+
+// Print shows the party's own result.
+func (r ownResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s  %s  as this party knows it", r.ID, r.Own.Job)
+	p.linef("")
+	p.join(r.Own.Print(w))
+	for _, path := range r.Files {
+		p.linef("%s", path)
+	}
+	return p.err
 }

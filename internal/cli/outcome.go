@@ -100,7 +100,9 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("")
 		p.join(o.costs().print(w))
 	}
-	p.linef("\ntime: %s", o.times())
+	if len(o.Timings) > 0 { // a party's own result has no costs
+		p.linef("\ntime: %s", o.times())
+	}
 	if n := o.Network; n != nil {
 		p.linef("network: %s in %s would take %.2f s on the lines that the job describes, besides the time above", say.Bytes(n.Bytes), say.Count(int(n.Messages), "message"), n.Seconds)
 	}
@@ -115,7 +117,9 @@ func (o outcome) left(p *printer) {
 	for _, m := range o.Models {
 		p.linef("model of %s: %s", m.Party, describeModel(m))
 	}
-	p.linef("model_sha256: %s", o.ModelHash)
+	if o.ModelHash != "" {
+		p.linef("model_sha256: %s", o.ModelHash)
+	}
 	if o.Predictions != "" {
 		p.linef("predictions: %s", o.Predictions)
 	}

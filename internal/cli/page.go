@@ -40,7 +40,9 @@ func page(j *job.Job, o outcome) report.Run {
 		Metrics: tableNames(r.Metrics),
 		Scores:  o.scored(),
 		Unit:    o.unit(),
-		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
+	}
+	if r.ModelHash != "" {
+		run.Facts = append(run.Facts, report.Row{Label: "model_sha256", Value: r.ModelHash})
 	}
 	if j.Data.Test.None {
 		run.Metrics, run.Scores, run.Facts = nil, nil, append(run.Facts, o.ofTraining()...)

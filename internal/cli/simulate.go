@@ -224,6 +224,9 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 		return outcome{}, err
 	}
 	result.Refused = partition.Refusals(j, shares, result.Training+result.HeldOut)
+	if result.Withheld, err = partition.Withheld(j, shares, result.Figures); err != nil {
+		return outcome{}, err
+	}
 	// One process did everybody's work, so the parties' own counts overlap.
 	used, peak := daemon.Usage()
 	result.Timings["cpu_s"], result.PeakRSS = used-cpu, peak
@@ -303,6 +306,9 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
 	for _, why := range r.Refused {
 		a.tell("a party would refuse: " + why)
+	}
+	for _, why := range r.Withheld {
+		a.tell("a party would withhold its own figures: " + why)
 	}
 	if err := adopt(r, out); err != nil {
 		return nil, err

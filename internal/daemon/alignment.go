@@ -3,12 +3,14 @@ package daemon
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -38,6 +40,32 @@ func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 		return nil, fault.BadInputf("job %s left no %s in %s, or it has been forgotten", name, item, h)
 	}
 	return b, err
+}
+
+// Judged returns the predictions of held-out rows that a finished job left in a party's home,
+// with their figures.
+func (h Home) Judged(job string) (*method.Judged, error) {
+	b, err := h.Left(job, vault.Figures)
+	if err != nil {
+		return nil, err
+	}
+	return decodeJudged(b)
+}
+
+// decodeJudged reads what keepJudged keeps.
+func decodeJudged(b []byte) (*method.Judged, error) {
+	own := &method.Judged{}
+	if err := json.Unmarshal(b, own); err != nil {
+		return nil, fmt.Errorf("daemon: a party's figures: %w", err)
+	}
+	if own.Result == nil || own.Outcome == nil {
+		return nil, errors.New("daemon: a party's figures: there are none")
+	}
+	o, d := own.Outcome, own.Outcome.Decisions
+	if n := len(o.Truth); n == 0 || len(o.Held) != n || d.Rows != n || d.Cols < 1 || d.Cols > d.Stride || d.Stride > len(d.Data)/n {
+		return nil, fmt.Errorf("daemon: a party's figures: %d labels and %d ids of %d x %d decisions", n, len(o.Held), d.Rows, d.Cols)
+	}
+	return own, nil
 }
 
 // Alignment returns the ids of a finished job's rows in the order of the job,

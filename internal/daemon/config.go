@@ -75,6 +75,12 @@ func (d Days) MarshalYAML() (any, error) {
 	return d.String(), nil
 }
 
+// IsParty reports whether the home is a party's. A home that cannot be read is none.
+func (h Home) IsParty(jobs *job.Reader) bool {
+	c, err := h.Config(jobs)
+	return err == nil && c.Coordinator != ""
+}
+
 func (c *Config) limits() party.Limits {
 	return party.Limits{Unclosed: c.Unclosed.Duration, Retention: c.Retention.Duration}
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -76,7 +77,8 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		Name: c.Name, Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(),
 		Policy:   func(table string) (party.Policy, error) { return c.policy(h, table) },
 		Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
-		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Remarked: keepRemarks(estate), Limits: c.limits(),
+		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Remarked: keepRemarks(estate), Judged: keepJudged(estate),
+		Version: o.Version, Limits: c.limits(),
 		Load: func(id job.ID, d job.Data) (method.Table, error) {
 			return h.load(ctx, c, d, key, snapshots{sealed, id})
 		},
@@ -117,6 +119,17 @@ func keepRemarks(e *vault.Estate) func(id job.ID, lines []string) error {
 			table = append(table, []string{line})
 		}
 		return keepTable(e, id, vault.Remarks, table)
+	}
+}
+
+// keepJudged keeps the predictions of held-out rows of which this party has the labels.
+func keepJudged(e *vault.Estate) func(id job.ID, own *method.Judged) error {
+	return func(id job.ID, own *method.Judged) error {
+		b, err := json.Marshal(own)
+		if err != nil {
+			return fmt.Errorf("daemon: %w", err)
+		}
+		return e.Put(id, vault.Figures, b)
 	}
 }
 

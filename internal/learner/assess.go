@@ -39,6 +39,9 @@ type Assessment struct {
 	Intervals map[string]*metrics.Interval `json:"intervals,omitempty"`
 	// ClassIntervals are the intervals of PerClass, in its order.
 	ClassIntervals []ClassIntervals `json:"class_intervals,omitempty"`
+	// ByParty has the figures over each party's own held-out rows, where all its rows are known to
+	// the maker of the result.
+	ByParty []PartyFigures `json:"by_party,omitempty"`
 }
 
 // ClassCount counts the rows of a class.

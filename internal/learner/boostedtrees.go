@@ -6,6 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/learn/boost"
+	"github.com/mercer-fl/mercer/model"
 )
 
 // BoostedTrees is the classifier of learn/boost.
@@ -21,6 +22,9 @@ type Trees struct {
 func (BoostedTrees) Name() string        { return "boosted-trees" }
 func (BoostedTrees) New() section.Values { return new(BoostedTrees) }
 func (BoostedTrees) Task() job.Task      { return job.Classes() }
+
+// Shape implements [Shaped]: the score is the logarithm of the odds of the second class.
+func (*BoostedTrees) Shape() model.Shape { return model.Odds }
 
 // Section declares the keys.
 func (l *BoostedTrees) Section() *section.Section {

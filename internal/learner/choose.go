@@ -105,6 +105,9 @@ type Work struct {
 	Choice  *Choice // after step tune, or learn
 	Fitted  *Fitted // after step learn
 	Metrics Metrics // after step evaluate
+	// Holders lists the parties with their rows, before step evaluate; nil where nobody may be told
+	// one party's figures.
+	Holders []Holder
 	// Assessment describes the same predictions after step evaluate; nil where there is no truth.
 	Assessment *Assessment
 }
@@ -144,7 +147,10 @@ func (w *Work) evaluate(seed uint64) error {
 	if w.Problem.Labels != nil {
 		labels = linalg.At(w.Problem.Labels, train)
 	}
-	w.Assessment, err = w.Fitted.Assess(labels, seed)
+	if w.Assessment, err = w.Fitted.Assess(labels, seed); err != nil || w.Assessment == nil {
+		return err
+	}
+	w.Assessment.ByParty, err = w.byParty()
 	return err
 }
 

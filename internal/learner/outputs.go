@@ -69,14 +69,21 @@ func OutputsFor(classes, labels []string) (*Outputs, error) {
 // Measure returns the metrics of decisions, outputs x rows, about rows with these labels: the
 // metrics of ridge for numbers, the metrics of svc for classes.
 func (o *Outputs) Measure(u linalg.Matrix[float64], labels []string) (Metrics, error) {
-	m, f := Metrics{}, &Fitted{Truth: labels, Decisions: o.scores(u), order: o.order}
-	err := error(nil)
-	if f.Head.Classes = o.Classes; o.Classes == nil {
+	f := &Fitted{Truth: labels, Decisions: o.scores(u), order: o.order}
+	f.Head.Classes = o.Classes
+	if o.Classes != nil {
+		f.Predicted = o.predict(f.Decisions)
+	}
+	return o.measure(f)
+}
+
+func (o *Outputs) measure(f *Fitted) (Metrics, error) {
+	m, err := Metrics{}, error(nil)
+	if o.Classes == nil {
 		err = f.measureNumbers(m)
 	} else {
-		f.Predicted = o.predict(f.Decisions)
 		err = f.measureClasses(m)
-		if classes, _ := dataset.Classes(labels); len(classes) != len(o.Classes) { // one that nobody has learnt
+		if classes, _ := dataset.Classes(f.Truth); len(classes) != len(o.Classes) { // one that nobody has learnt
 			delete(m, "auc")
 		}
 	}
@@ -84,6 +91,29 @@ func (o *Outputs) Measure(u linalg.Matrix[float64], labels []string) (Metrics, e
 		return nil, fmt.Errorf("learner: %w", err)
 	}
 	return m, nil
+}
+
+// Judge returns the decisions of a job's learner, outputs x rows, with metrics and a description,
+// as if one process had trained it. truth holds the labels of these rows, training the labels of
+// the training rows.
+func (o *Outputs) Judge(j *job.Job, u linalg.Matrix[float64], truth, training []string) (*Work, error) {
+	f := &Fitted{Truth: truth, Decisions: linalg.New[float64](u.Cols, u.Rows), held: len(truth)}
+	f.Head.Reading = ReadingOf(j, o.Classes)
+	if err := f.Head.Check(u.Rows); err != nil {
+		return nil, fmt.Errorf("learner: %w", err)
+	}
+	for i := range f.Decisions.Rows {
+		for k := range f.Decisions.Cols {
+			f.Decisions.Row(i)[k] = u.Row(k)[i] + o.Mean
+		}
+	}
+	f.Predicted = f.Head.Predict(f.Decisions)
+	w := &Work{Fitted: f}
+	var err error
+	if w.Metrics, err = o.measure(f); err == nil {
+		w.Assessment, err = f.Assess(training, j.Seed)
+	}
+	return w, err
 }
 
 // Predict returns the class of each of the decisions, outputs x rows.

@@ -58,6 +58,13 @@ func TestOutputs(t *testing.T) {
 			if len(m) != len(tt.want) {
 				t.Errorf("metrics %v, want %v", m, tt.want)
 			}
+			j := &job.Job{Learner: job.Named{Kind: SmoothHinge{}, Values: new(SmoothHinge)}}
+			if tt.regression {
+				j.Learner = job.Named{Kind: Huber{}, Values: new(Huber)}
+			}
+			if w, err := o.Judge(j, u, tt.held, tt.labels); err != nil || !cmp.Equal(w.Metrics, m) || w.Assessment == nil || len(w.Fitted.Predicted) != len(tt.held) {
+				t.Errorf("judged: %v, %+v", err, w)
+			}
 			for name, v := range tt.want {
 				if math.Abs(m[name]-v) > 1e-12 {
 					t.Errorf("%s is %v, want %v", name, m[name], v)

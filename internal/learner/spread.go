@@ -46,3 +46,19 @@ func Spreads(runs []Metrics) map[string]Spread {
 	}
 	return all
 }
+
+// Repeats holds the figures of a job's runs on several partitions and splits.
+type Repeats struct {
+	Seeds       []uint64          `json:"seeds"` // of the runs, in order
+	Together    map[string]Spread `json:"together"`
+	Pooled      map[string]Spread `json:"pooled,omitempty"`
+	ExactKernel map[string]Spread `json:"exact_kernel,omitempty"`
+	Alone       []AloneSpread     `json:"alone,omitempty"` // in the order of the parties
+	Seconds     Spread            `json:"total_s"`
+}
+
+// AloneSpread holds the figures of one party without the others.
+type AloneSpread struct {
+	Party   string            `json:"party"`
+	Figures map[string]Spread `json:"figures"`
+}

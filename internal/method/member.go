@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -69,6 +70,9 @@ type (
 	// Ordered has the ids of its rows in the job's own order, held-out rows last; nil before
 	// there is an order. A reader of the job's decisions needs it.
 	Ordered interface{ Aligned() []string }
+	// Judging has decisions about held-out rows of which it has the labels, and the coordinator has
+	// neither; nil before the end, and without labels.
+	Judging interface{ Judged() (*Judged, error) }
 	// Recommender has an answer for its own person, best first; nil before the end.
 	Recommender interface{ Recommended() []Recommendation }
 )
@@ -82,10 +86,11 @@ type Recommendation struct {
 // End describes how a session went for its parties, by their own reports.
 type End struct {
 	Session        protocol.SessionID
-	Asked          []string // the session's members
-	Stayed         []string // went through to the end, in the members' order
-	Sent, Received uint64   // bytes of messages of all that have reported
-	Facts          Facts    // of all parties together
+	Asked          []string                // the session's members
+	Stayed         []string                // went through to the end, in the members' order
+	Sent, Received uint64                  // bytes of messages of all that have reported
+	Facts          Facts                   // of all parties together
+	Words          map[string]learner.Word // about figures over each party's own rows
 }
 
 // Reporter receives progress; it may be nil.

@@ -21,10 +21,20 @@ type Outcome struct {
 	// order of the job, held-out rows last. Only parties know them, and a process
 	// that owns their data; they are not in what Encode writes.
 	Rows []string
+	// Held are the ids of the rows that Decisions are about, where a party knows them that has
+	// their labels; nil for the last ones of Rows. They are not in what Encode writes.
+	Held []string
 	// Kind tells how Decisions are read, and Truth holds the labels of the held-out rows; "" and
 	// nil where the maker of the result has no labels.
 	Kind  model.Kind
 	Truth []string
+}
+
+// Judged holds a party's own knowledge of the held-out rows of a job, in the form in which the
+// party keeps it.
+type Judged struct {
+	Result  *Result  `json:"result"` // without costs and comparisons
+	Outcome *Outcome `json:"outcome"`
 }
 
 // NewOutcome takes the outcome from a fitted learner.

@@ -309,6 +309,16 @@ func (s *Server) Labels() []string {
 // Test says of each row whether it is held out.
 func (s *Server) Test() []bool { return s.test }
 
+// Counts returns the number of rows of each party, in the descriptor's order and the order of the
+// matrix.
+func (s *Server) Counts() []int {
+	var counts []int
+	for _, one := range s.sources {
+		counts = append(counts, one.announce.rows)
+	}
+	return counts
+}
+
 // MismatchError says that two parties do not agree on whether rows have labels. It matches
 // [protocol.ErrInput].
 type MismatchError struct{ Party, First string }

@@ -31,7 +31,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := learnt(ctx, j, p)
+	w, err := learnt(ctx, j, p, splits)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,7 +49,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 }
 
 // learnt trains and, where rows are held out, measures.
-func learnt(ctx context.Context, j *job.Job, p *pool.Rows) (*learner.Work, error) {
+func learnt(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split) (*learner.Work, error) {
 	problem, err := p.Input(j)
 	if err != nil {
 		return nil, err
@@ -58,11 +58,25 @@ func learnt(ctx context.Context, j *job.Job, p *pool.Rows) (*learner.Work, error
 	if err := w.Do(ctx, j, "learn", count); err != nil {
 		return nil, err
 	}
+	hold(w, j.Parties(), splits)
 	if j.Data.Test.None {
 		w.Metrics = w.Fitted.Figures()
 		return w, nil
 	}
 	return w, w.Do(ctx, j, "evaluate", count)
+}
+
+// hold names the party of each row: training rows come before held-out rows, each in the order of
+// the parties. All are this process's own.
+func hold(w *learner.Work, parties []string, splits []method.Split) {
+	first := 0
+	for _, held := range []bool{false, true} {
+		for i, name := range parties {
+			end := first + pool.Count(splits[i:i+1], held)
+			w.Hold(name, first, end, learner.Allowed)
+			first = end
+		}
+	}
 }
 
 // save writes the model, with the scaling that its rows need.

@@ -50,15 +50,15 @@ func Collect(j *job.Job, runs []Run, results []*method.Result) *method.Result {
 }
 
 // repeatsOf collects the figures of runs.
-func repeatsOf(seeds []uint64, runs []*method.Result) *method.Repeats {
-	r := &method.Repeats{
+func repeatsOf(seeds []uint64, runs []*method.Result) *learner.Repeats {
+	r := &learner.Repeats{
 		Seeds:       seeds,
 		Together:    spreads(runs, func(r *method.Result) learner.Metrics { return r.Metrics }),
 		Pooled:      spreads(runs, func(r *method.Result) learner.Metrics { return r.Pooled }),
 		ExactKernel: spreads(runs, func(r *method.Result) learner.Metrics { return r.ExactKernel }),
 	}
 	for i, a := range runs[0].Alone {
-		r.Alone = append(r.Alone, method.AloneSpread{Party: a.Party, Figures: spreads(runs, func(r *method.Result) learner.Metrics { return r.Alone[i].Metrics })})
+		r.Alone = append(r.Alone, learner.AloneSpread{Party: a.Party, Figures: spreads(runs, func(r *method.Result) learner.Metrics { return r.Alone[i].Metrics })})
 	}
 	r.Seconds = secondsOf(runs)
 	return r

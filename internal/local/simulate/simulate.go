@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -24,6 +26,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
@@ -75,6 +78,7 @@ type federation struct {
 	parties []*party.Party
 	network network
 	aligned alignments
+	judged  judgements
 	// keepsake is the first party's.
 	keepsake party.Keepsake
 }
@@ -96,6 +100,48 @@ func (a *alignments) of(id job.ID) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.ids[id]
+}
+
+// judgements hold the knowledge of parties with labels of the job's held-out rows, by their names.
+type judgements struct {
+	mu sync.Mutex
+	of map[string]*method.Judged
+}
+
+func (g *judgements) put(party string) func(job.ID, *method.Judged) error {
+	return func(_ job.ID, own *method.Judged) error {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.of[party] = own
+		return nil
+	}
+}
+
+// complete adds to the coordinator's outcome and result what parties alone know. Where several
+// parties have judged rows, nobody has figures of all.
+func (g *judgements) complete(o *method.Outcome, r *method.Result) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(g.of)) {
+		own := g.of[name]
+		addRows(o, own.Outcome)
+		if len(g.of) == 1 {
+			r.Figures = own.Result.Figures
+		}
+	}
+}
+
+// addRows adds a party's decisions of the same model about other rows.
+func addRows(o, more *method.Outcome) {
+	all := linalg.New[float64](o.Decisions.Rows+more.Decisions.Rows, more.Decisions.Cols)
+	for i := range o.Decisions.Rows {
+		copy(all.Row(i), o.Decisions.Row(i))
+	}
+	for i := range more.Decisions.Rows {
+		copy(all.Row(o.Decisions.Rows+i), more.Decisions.Row(i))
+	}
+	o.Kind, o.Classes, o.Decisions = more.Kind, more.Classes, all
+	o.Predicted, o.Truth, o.Held = append(o.Predicted, more.Predicted...), append(o.Truth, more.Truth...), append(o.Held, more.Held...)
 }
 
 func (f *federation) daemons() int { return 1 + len(f.parties) }
@@ -132,7 +178,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	if err != nil {
 		return nil, err
 	}
-	f := &federation{network: joined, aligned: alignments{ids: make(map[job.ID][]string)}}
+	f := &federation{network: joined, aligned: alignments{ids: make(map[job.ID][]string)}, judged: judgements{of: make(map[string]*method.Judged)}}
 	f.boss, err = coordinator.New(coordinator.Config{
 		Reader: c.Reader, Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 		Jobs: filepath.Join(c.Dir, "jobs"), Estate: plain(filepath.Join(c.Dir, "left")), KeepPrivate: true, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
@@ -154,8 +200,9 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Name: share.Party, Reader: c.Reader, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Keepsake: keepsake, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
-			Aligned: f.aligned.put, Remarked: c.remarked(share.Party), Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
-			Load: func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryKeepsake(),
+			Aligned: f.aligned.put, Remarked: c.remarked(share.Party), Judged: f.judged.put(share.Party),
+			Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
+			Load:     func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryKeepsake(),
 		}))
 	}
 	return f, nil
@@ -241,6 +288,7 @@ func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *met
 	outcome, err := f.boss.Outcome(id)
 	if err == nil {
 		outcome.Rows = f.aligned.of(id)
+		f.judged.complete(outcome, done.Result)
 	}
 	return done.Result, outcome, err
 }

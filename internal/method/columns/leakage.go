@@ -7,6 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
+// KeptScores states for the active role where the scores of held-out rows stay that a party with
+// labels has judged.
+const KeptScores = "The scores of held-out rows, with ids, figures and curves, stay with the party that has their labels, until it forgets the job."
+
 // Leakage adds to the statement of a job's leakage what each role learns by the alignment of
 // the given number of common rows and, where predictions are open, by the alignment of
 // questions.

@@ -119,6 +119,24 @@ func (p *Party) Aligned() []string {
 	return p.Set.IDs
 }
 
+// Judge describes decisions, outputs x rows, about held-out rows of which this party has the
+// labels. Rows are their places in the common order, and training the places of its labels of
+// training rows. It is nil for no rows.
+func (p *Party) Judge(o *learner.Outputs, u linalg.Matrix[float64], rows, training []int) (*method.Judged, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	w, err := o.Judge(p.Job, u, linalg.At(p.Set.Labels, rows), linalg.At(p.Set.Labels, training))
+	if err != nil {
+		return nil, err
+	}
+	decided := method.NewOutcome(w.Fitted)
+	decided.Held = linalg.At(p.Set.IDs, rows)
+	return &method.Judged{Outcome: decided, Result: &method.Result{
+		Job: p.Job.Name, Metrics: w.Metrics, Figures: w.Assessment, Grid: []learner.Cell{}, Training: len(training), HeldOut: len(rows),
+	}}, nil
+}
+
 // Server is the coordinator of a job between holders of columns, or of a question about
 // its model. A method's own server embeds it.
 type Server struct {

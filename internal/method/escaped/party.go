@@ -44,6 +44,9 @@ func (p *party) Disclose(step string) (method.Release, bool) {
 	return p.Release(method.ReleaseRows), true
 }
 
+// OwnFigures reports whether the party's held-out rows are too few for figures over them alone.
+func (p *party) OwnFigures() error { return rows.CheckOwnFigures(p.Limits.Floors, p.Job, p.Split) }
+
 // Facts implements [method.Grainer]. There are none before the session.
 func (p *party) Facts() method.Facts {
 	if !p.met {

@@ -22,6 +22,8 @@ type server struct {
 	rows.Witness
 	learner.Work
 	facts method.Facts
+	words map[string]learner.Word // of the parties, about figures over their own rows
+	owner []int                   // the rows of each party
 }
 
 // Server implements [method.Federated].
@@ -46,6 +48,7 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	}
 	return &method.Run{Machine: method.Translated{Machine: m, Meaning: meaning}, Finish: func() error {
 		s.Problem = learner.Problem{Gram: m.Gram(), Labels: m.Labels(), Test: m.Test()}
+		s.owner = m.Counts()
 		return nil
 	}}, nil
 }
@@ -60,10 +63,19 @@ func meaning(err error) error {
 }
 
 // Ended implements [method.Observer]: the facts are for the statement of leakage.
-func (s *server) Ended(_ string, e method.End) { s.facts = s.facts.Join(e.Facts) }
+func (s *server) Ended(_ string, e method.End) {
+	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
+}
 
 // Compute implements [method.Server].
 func (s *server) Compute(ctx context.Context, step string, progress method.Reporter) error {
+	if step == "evaluate" {
+		first := 0
+		for i, n := range s.owner {
+			s.Hold(s.Parties[i], first, first+n, s.words[s.Parties[i]])
+			first += n
+		}
+	}
 	return s.Do(ctx, s.Job, step, progress.Counts)
 }
 
@@ -99,6 +111,7 @@ func (s *server) leakage() map[string][]string {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}
 	rows.Leakage(s.Case, lines, 0)
+	rows.FiguresLeakage(lines, s.Assessment)
 	for role := range lines {
 		lines[role] = slices.Compact(lines[role])
 	}

@@ -81,7 +81,8 @@ func TestFDSKL(t *testing.T) {
 		{", training: faithful", "logistic", 0.7},
 	} {
 		t.Run(strings.TrimPrefix(c.protocol+", "+c.learner, ", "), func(t *testing.T) {
-			f, _ := federatedPhases(t, c.protocol, c.learner, 300)
+			f, set := federatedPhases(t, c.protocol, c.learner, 300)
+			f.JudgedBy(t, "guest", columnstest.Labels(set))
 			m := f.Server.finding.Metrics
 			t.Log(m)
 			if m["accuracy"] < c.least || len(m) != 4 {

@@ -32,6 +32,7 @@ func Leakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	if j.Data.Spread {
 		addSpread(lines, active)
 	}
+	lines["active"] = append(lines["active"], columns.KeptScores)
 	columns.Leakage(lines, j, rows)
 	if j.Prediction == job.Open {
 		addQuestions(lines)

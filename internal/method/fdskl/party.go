@@ -232,6 +232,33 @@ func (p *party) learn(interrupt func() error) (finding, error) {
 	return finding{Learned{m, got.Left}, got.hash()}, err
 }
 
+// Judged implements [method.Judging].
+func (p *party) Judged() (*method.Judged, error) {
+	var g *method.Judged
+	var err error
+	switch {
+	case p.solver == nil || !p.Job.Data.Spread && p.learnt == nil:
+		return nil, nil
+	case p.Job.Data.Spread:
+		s, is := p.solver.(*partner)
+		if !is {
+			return nil, nil
+		}
+		got, fails := s.Learn(nil)
+		if fails != nil {
+			return nil, fails
+		}
+		g, err = p.Judge(s.out, got.Decisions, s.own.HeldOut[:s.judged], s.own.Training)
+	default:
+		n, train := len(p.Set.Labels), len(p.Set.Labels)-p.learnt.Decisions.Cols
+		g, err = p.Judge(p.solver.Outputs(), p.learnt.Decisions, linalg.Range(train, n), linalg.Range(0, train))
+	}
+	if g != nil {
+		g.Result.Leakage = Leakage(p.Job, p.Set.X.Rows(), fdskl.Exposure{})
+	}
+	return g, err
+}
+
 // Keep implements [method.Keeper].
 func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
 	o, err := p.Portion(p.parent, c)

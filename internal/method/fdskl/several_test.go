@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -24,7 +25,8 @@ func TestSeveralActive(t *testing.T) {
 		{", active: 2, training: faithful, tree: chain", "smooth-hinge", "accuracy", 0.7},
 		{", active: 2, training: faithful", "huber, rate: 0.05", "r2", 0.1},
 	} {
-		f, _ := federatedPhases(t, c.protocol, c.learner, 300)
+		f, set := federatedPhases(t, c.protocol, c.learner, 300)
+		f.JudgedBy(t, "guest", columnstest.Labels(set))
 		t.Log(f.Server.finding.Metrics)
 		if m := f.Server.finding.Metrics; m[c.metric] < c.least {
 			t.Errorf("%s: metrics %v", c.protocol, m)

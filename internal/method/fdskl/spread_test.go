@@ -161,6 +161,25 @@ func TestSpreadLabelsAreAddedUp(t *testing.T) {
 			}
 		}
 	}
+	judged := 0
+	for name, p := range f.Parties {
+		g, err := p.Judged()
+		if err != nil || (g != nil) != (name != "third") {
+			t.Fatalf("%s has judged rows: %v, %v", name, g != nil, err)
+		}
+		if g == nil {
+			continue
+		}
+		judged += len(g.Outcome.Held)
+		for i, id := range g.Outcome.Held {
+			if row := slices.Index(p.Aligned(), id); row < r.Training || labels[row] != g.Outcome.Truth[i] || p.Set.Labels[row] != labels[row] {
+				t.Errorf("%s keeps a score of %s, whose label it has not", name, id)
+			}
+		}
+	}
+	if judged != r.HeldOut {
+		t.Errorf("%d of %d held-out rows have been judged", judged, r.HeldOut)
+	}
 	t.Log(r.Metrics, r.Warnings)
 	if want := float64(right) / float64(r.HeldOut); math.Abs(r.Metrics["accuracy"]-want) > 1e-12 || want < 0.7 || len(r.Metrics) != 3 {
 		t.Errorf("metrics %v, want an accuracy of %v", r.Metrics, want)

@@ -91,6 +91,7 @@ func TestOptimumIsThePooledOne(t *testing.T) {
 				t.Errorf("%s: weight %d is %g, want %g", parties, c, w[c], want[c])
 			}
 		}
+		f.JudgedBy(t, "guest", columnstest.Labels(columnstest.Numbered(t, "wdbc", 200)))
 		if a := f.Result(t).Metrics["accuracy"]; a < 0.8 || len(f.Result(t).Warnings) > 0 {
 			t.Errorf("%s: accuracy %v, warnings %v", parties, a, f.Result(t).Warnings)
 		}

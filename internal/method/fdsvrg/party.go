@@ -131,6 +131,20 @@ func (p *party) found() (finding, error) {
 	return finding{m, t.left(), p.hash()}, nil
 }
 
+// Judged implements [method.Judging].
+func (p *party) Judged() (*method.Judged, error) {
+	if p.trainer == nil || p.trainer.decisions == nil {
+		return nil, nil
+	}
+	train, n := len(p.trainer.y), len(p.Set.Labels)
+	held := linalg.Matrix[float64]{Rows: 1, Cols: n - train, Stride: n - train, Data: p.trainer.decisions[train:]}
+	g, err := p.Judge(p.outputs, held, linalg.Range(train, n), linalg.Range(0, train))
+	if g != nil {
+		g.Result.Warnings, g.Result.Leakage = finding{left: p.trainer.left()}.warnings(), leakage(p.Case, n)
+	}
+	return g, err
+}
+
 // hash names the model: the label holder's weights, and the decisions for the others'.
 func (p *party) hash() [sha256.Size]byte {
 	var w wire.Writer

@@ -75,6 +75,6 @@ func (s *server) Result() (*method.Result, error) {
 	}
 	return &method.Result{
 		Job: s.Job.Name, Metrics: s.finding.metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train,
-		Warnings: s.finding.warnings(), Leakage: s.leakage(rows),
+		Warnings: s.finding.warnings(), Leakage: leakage(s.Case, rows),
 	}, nil
 }

@@ -86,6 +86,43 @@ func Join[S method.Server, P method.Party](t testing.TB, m method.Federated, j *
 	return known
 }
 
+// JudgedBy checks that the holder alone keeps scores of held-out rows: with their ids and labels,
+// and with all metrics that it has told the coordinator.
+func (f *Federation) JudgedBy(t testing.TB, holder string, label map[string]string) {
+	t.Helper()
+	var own *method.Judged
+	for name, p := range f.Parties {
+		g, err := p.(method.Judging).Judged()
+		if err != nil || (g != nil) != (name == holder) {
+			t.Fatalf("%s has judged held-out rows: %v, %v", name, g != nil, err)
+		}
+		if g != nil {
+			own = g
+		}
+	}
+	told, o := f.Result(t), own.Outcome
+	ids := f.Parties[holder].(method.Ordered).Aligned()
+	if len(o.Held) != told.HeldOut || !slices.Equal(o.Held, ids[told.Training:]) || len(o.Truth) != len(o.Held) || o.Decisions.Rows != len(o.Held) {
+		t.Fatalf("%d rows are held out; kept are %d ids, %d labels and %d decisions", told.HeldOut, len(o.Held), len(o.Truth), o.Decisions.Rows)
+	}
+	for i, id := range o.Held {
+		if o.Truth[i] != label[id] {
+			t.Errorf("%s is %s and not %s", id, label[id], o.Truth[i])
+		}
+	}
+	for name, v := range told.Metrics {
+		if d := own.Result.Metrics[name] - v; !(d*d < 1e-24) {
+			t.Errorf("%s is %v at the party, and it has told %v", name, own.Result.Metrics[name], v)
+		}
+	}
+	if own.Result.Figures == nil || len(own.Result.Leakage["active"]) == 0 || told.Figures != nil {
+		t.Errorf("the party has figures %v, the coordinator %v", own.Result.Figures, told.Figures)
+	}
+	if d, decides := f.Server.(method.Decider); decides && (d.Outcome().Truth != nil || d.Outcome().Decisions.Rows > 0) {
+		t.Errorf("the coordinator has %+v", d.Outcome())
+	}
+}
+
 // Result returns the job's result.
 func (f *Federation) Result(t testing.TB) *method.Result {
 	t.Helper()

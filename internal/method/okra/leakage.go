@@ -38,6 +38,7 @@ func (s *server) leakage() map[string][]string {
 		lines["server"] = append(lines["server"], "The coordinator keeps the encoded rows, their labels and products after the job, sealed, until mercer job forget.")
 		lines["coalition"] = append(lines["coalition"], "Every party keeps the seed of these rows until mercer job forget, so that a later job can continue this one.")
 	}
+	rows.FiguresLeakage(lines, s.Assessment)
 	for role := range lines {
 		lines[role] = slices.Compact(lines[role])
 	}

@@ -27,6 +27,7 @@ type server struct {
 	upload *okra.Server       // the Gram matrix, labels, encoded rows
 	parent protocol.SessionID // of the upload
 	facts  method.Facts
+	words  map[string]learner.Word // of the parties, about figures over their own rows
 	model  *model.Private
 
 	course // of a job whose parties change
@@ -116,7 +117,7 @@ func bounded(m protocol.Machine) protocol.Machine {
 
 // Ended implements [method.Observer]: the facts are for the statement of leakage.
 func (s *server) Ended(step string, e method.End) {
-	s.facts = s.facts.Join(e.Facts)
+	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
 	s.note(step, e.Sent)
 }
 
@@ -125,6 +126,11 @@ func (s *server) Ended(step string, e method.End) {
 func (s *server) Compute(ctx context.Context, step string, progress method.Reporter) error {
 	if step == "relearn" {
 		return s.relearn(ctx, progress)
+	}
+	if step == "evaluate" {
+		for _, from := range s.upload.Owner() {
+			s.Hold(from.Party, from.Lo, from.Hi, s.words[from.Party])
+		}
 	}
 	err := s.Do(ctx, s.Job, step, progress.Counts)
 	if err == nil && step == "learn" {

@@ -15,7 +15,7 @@ func CheckSplit(f method.Floors, j *job.Job, s method.Split) error {
 	rows := s.Rows(false)
 	training, whole := len(rows), j.Data.Test.Party != ""
 	if whole && training == 0 {
-		return checkTested(f, j, s)
+		return CheckOwnFigures(f, j, s)
 	}
 	if training < f.TrainingRows {
 		return method.TooFew("protocol moments asks for %d training rows of each party, and this table gives it %d", f.TrainingRows, training)
@@ -32,17 +32,21 @@ func CheckSplit(f method.Floors, j *job.Job, s method.Split) error {
 	return nil
 }
 
-// checkTested refuses a table that is held out as a whole and is too small for figures over its
-// own rows.
-func checkTested(f method.Floors, j *job.Job, s method.Split) error {
-	if n := len(s.Test); n < f.HeldOutRows {
-		return method.TooFew("the figures of this job are over this party's rows alone, and it asks for %d of them; this table gives it %d", f.HeldOutRows, n)
+// CheckOwnFigures refuses a table with too few held-out rows for figures over these alone. Rows
+// that are held out in turn are all of them.
+func CheckOwnFigures(f method.Floors, j *job.Job, s method.Split) error {
+	held := s.Rows(true)
+	if j.Data.Test == (job.Test{}) {
+		held = s.Rows(false)
+	}
+	if n := len(held); n < f.HeldOutRows {
+		return method.TooFew("figures over this party's rows alone ask for %d of them, and this table gives it %d", f.HeldOutRows, n)
 	}
 	if !j.Task().Classes {
 		return nil
 	}
-	if class, n, few := rareClass(s.Set.Labels, f.ClassRows); few {
-		return method.TooFew("the figures of this job are over this party's rows alone, and it asks for %d of each class; this table gives it %d of class %q", f.ClassRows, n, class)
+	if class, n, few := rareClass(linalg.At(s.Set.Labels, held), f.ClassRows); few {
+		return method.TooFew("figures over this party's rows alone ask for %d of each class, and this table gives it %d of class %q", f.ClassRows, n, class)
 	}
 	return nil
 }

@@ -92,6 +92,19 @@ func (p *party) input() (secureboost.Input, int) {
 	return in, train
 }
 
+// Judged implements [method.Judging].
+func (p *party) Judged() (*method.Judged, error) {
+	t := p.training
+	if t == nil {
+		return nil, nil
+	}
+	g, err := p.Judge(t.outputs, t.decisions(), linalg.Range(t.train, len(t.labels)), linalg.Range(0, t.train))
+	if g != nil {
+		g.Result.Leakage = Leakage(p.Job, len(t.labels))
+	}
+	return g, err
+}
+
 // teller is the guest's machine of the finding.
 func (p *party) teller(setup method.Setup) (*method.Run, error) {
 	m, err := p.training.Measure()

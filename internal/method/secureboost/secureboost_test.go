@@ -47,6 +47,7 @@ func TestEncryptionChangesNothing(t *testing.T) {
 		if len(m) != 4 || m["accuracy"] < 0.85 {
 			t.Errorf("metrics %v", m)
 		}
+		f.JudgedBy(t, "guest", columnstest.Labels(columnstest.Numbered(t, "wdbc", 120)))
 		for name, p := range f.Parties {
 			if (p.training != nil) != (name == "guest") {
 				t.Errorf("%s has leaves: %v", name, p.training != nil)

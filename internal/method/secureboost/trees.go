@@ -39,9 +39,13 @@ func NewTraining(j *job.Job, labels []string, train int) (*Training, error) {
 
 // Measure returns the metrics on held-out rows.
 func (t *Training) Measure() (learner.Metrics, error) {
+	return t.outputs.Measure(t.decisions(), t.labels[t.train:])
+}
+
+// decisions are about the held-out rows.
+func (t *Training) decisions() linalg.Matrix[float64] {
 	scores := t.Scores()[t.train:]
-	u := linalg.Matrix[float64]{Rows: 1, Cols: len(scores), Stride: len(scores), Data: scores}
-	return t.outputs.Measure(u, t.labels[t.train:])
+	return linalg.Matrix[float64]{Rows: 1, Cols: len(scores), Stride: len(scores), Data: scores}
 }
 
 // hash names the model: the trees, as the label holder has them.

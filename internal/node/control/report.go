@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -23,6 +24,9 @@ type Report struct {
 	CPU      float64 // seconds of processor time since the job began
 	PeakRSS  uint64  // bytes
 	Facts    method.Facts
+	// Word is the party's word about figures over its own held-out rows. Reports of earlier
+	// programs have none.
+	Word learner.Word
 }
 
 func readGrid(r *wire.Reader) method.Grid {
@@ -47,6 +51,9 @@ func (p *Report) Encode() []byte {
 	w.Bool(p.Facts.Known)
 	w.Uint8(uint8(p.Facts.Grid))
 	w.Uint32(p.Facts.Features)
+	if p.Word != learner.Denied {
+		w.Uint8(uint8(p.Word))
+	}
 	return w.Bytes()
 }
 
@@ -57,6 +64,11 @@ func DecodeReport(b []byte) (*Report, error) {
 		Code: readCode(r), Blamed: r.String(protocol.MaxNameBytes), Reason: readText(r),
 		PID: r.Uint32(), Sent: r.Uint64(), Received: r.Uint64(), CPU: r.Float64(), PeakRSS: r.Uint64(),
 		Facts: method.Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()},
+	}
+	if r.Err() == nil && r.Len() > 0 {
+		if p.Word = learner.Word(r.Uint8()); p.Word == learner.Denied || p.Word > learner.Allowed {
+			r.Fail(fmt.Errorf("word %d about figures", p.Word))
+		}
 	}
 	return p, r.Close("control: report")
 }

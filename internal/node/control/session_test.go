@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -55,6 +56,17 @@ func TestRoundTrips(t *testing.T) {
 	r := &Report{Code: fault.CodeMisbehaved, Blamed: "south", Reason: "lies", PID: 7, Sent: 1, Received: 2, CPU: 3.5, PeakRSS: 4, Facts: method.Facts{Known: true, Grid: method.AllGrid, Features: 9}}
 	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
 		t.Errorf("report: %v %v", back, err)
+	}
+	r.Word = learner.TooFew
+	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
+		t.Errorf("report with a word: %v %v", back, err)
+	}
+	for _, word := range []byte{byte(learner.Denied), byte(learner.Allowed) + 1} {
+		b := r.Encode()
+		b[len(b)-1] = word
+		if _, err := DecodeReport(b); err == nil {
+			t.Errorf("the word %d is accepted", word)
+		}
 	}
 	c := &Closing{job.ID{2}, "done", true, method.Closing{Classes: []string{"a", "b"}}}
 	if back, err := DecodeClosing(c.Encode()); err != nil || cmp.Diff(c, back) != "" {

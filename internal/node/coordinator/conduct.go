@@ -11,6 +11,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
@@ -106,7 +107,7 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 
 // ended sums the parties' reports up.
 func (d *conducted) ended() method.End {
-	e := method.End{Session: d.session.ID()}
+	e := method.End{Session: d.session.ID(), Words: make(map[string]learner.Word)}
 	for _, m := range d.session.Members {
 		e.Asked = append(e.Asked, m.Name)
 		r := d.reports[m.Name]
@@ -114,6 +115,7 @@ func (d *conducted) ended() method.End {
 			continue
 		}
 		e.Sent, e.Received, e.Facts = e.Sent+r.Sent, e.Received+r.Received, e.Facts.Join(r.Facts)
+		e.Words[m.Name] = r.Word
 		if r.Code == fault.CodeDone {
 			e.Stayed = append(e.Stayed, m.Name)
 		}

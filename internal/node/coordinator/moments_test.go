@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -120,6 +121,7 @@ type death struct {
 func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done coordinator.Job, deaths []death) {
 	w.t.Helper()
 	policy := w.policy
+	_, judged := w.judges()
 	for _, d := range deaths {
 		w.t.Run(fmt.Sprintf("%s/%s/%d", d.name, d.op, d.nth), func(t *testing.T) {
 			w := newWorld(t, shares)
@@ -139,6 +141,9 @@ func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done co
 				t.Errorf("failure %+v; model %v, undisturbed %s", after.Failure, after.Result, done.Result.ModelHash)
 			} else if d := cmp.Diff(after.Result.Figures, done.Result.Figures); d != "" {
 				t.Errorf("other figures than undisturbed: %s", d)
+			}
+			if _, now := w.judges(); !reflect.DeepEqual(now, judged) {
+				t.Error("a party with labels keeps other predictions than undisturbed")
 			}
 			if !died.Load() {
 				t.Error("it never came to that")

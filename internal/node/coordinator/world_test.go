@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,20 +109,24 @@ type world struct {
 	fresh  map[string]method.Table                             // what each calls newSource
 	reads  func(name string, d job.Data) (method.Table, error) // in place of tables, nil: never
 	policy party.Policy
+	// own holds the policies of single parties in its place.
+	own    map[string]party.Policy
 	orders map[string][]string   // of the last job by columns, by party
 	drawn  map[string][][32]byte // seeds by label
 	// recommended holds the recommendations to the parties' persons by the last job.
 	recommended map[string][]method.Recommendation
-	random      bool // seeds differ from call to call
-	limits      party.Limits
-	retention   time.Duration
-	program     string                                 // the build of the members; "test" unless it is said
-	abandons    bool                                   // sessions of other builds are given up
-	loses       func(to, kind string) bool             // messages on their way, nil: none
-	breaks      func(op string, item vault.Item) error // the hub's disk, nil: never
-	heard       func(job.ID, protocol.Progress)
-	noted       func(proposal []byte) // of sessions that members open, nil: nobody asks
-	members     map[string]*member
+	// judged holds what parties with labels know of the last job's held-out rows.
+	judged    map[string]*method.Judged
+	random    bool // seeds differ from call to call
+	limits    party.Limits
+	retention time.Duration
+	program   string                                 // the build of the members; "test" unless it is said
+	abandons  bool                                   // sessions of other builds are given up
+	loses     func(to, kind string) bool             // messages on their way, nil: none
+	breaks    func(op string, item vault.Item) error // the hub's disk, nil: never
+	heard     func(job.ID, protocol.Progress)
+	noted     func(proposal []byte) // of sessions that members open, nil: nobody asks
+	members   map[string]*member
 }
 
 // member is one life of a process.
@@ -139,7 +145,7 @@ func newWorld(t *testing.T, shares []partition.Share) *world {
 		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
 		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},
 		tables: make(map[string]method.Table), policy: party.Policy{Protocols: all.Reader().Known().Protocols, OpenPrediction: true, Floors: party.NoFloors()},
-		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string), recommended: make(map[string][]method.Recommendation),
+		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string), recommended: make(map[string][]method.Recommendation), judged: make(map[string]*method.Judged),
 	}
 	w.join = w.network.Join
 	w.enrol(hub, roster.Coordinator)
@@ -270,7 +276,7 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 		return m.boss.Run, nil
 	}
 	m.party = party.New(party.Config{
-		Reader: all.Reader(), Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policy, nil }, Limits: w.limits,
+		Reader: all.Reader(), Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policyOf(name), nil }, Limits: w.limits,
 		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryKeepsake(),
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
 		Aligned: func(id job.ID, ids []string) error {
@@ -279,6 +285,14 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 		},
 		Remarked: func(id job.ID, lines []string) error {
 			return estate.Put(id, vault.Remarks, []byte(strings.Join(lines, "\n")))
+		},
+		Judged: func(id job.ID, own *method.Judged) error {
+			b, err := json.Marshal(own)
+			if err != nil {
+				return err
+			}
+			w.judge(name, own)
+			return estate.Put(id, vault.Figures, b)
 		},
 		Recommended: func(id job.ID, list []method.Recommendation) error {
 			w.recommend(name, list)
@@ -308,6 +322,31 @@ func (w *world) recommend(name string, list []method.Recommendation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.recommended[name] = list
+}
+
+func (w *world) policyOf(name string) party.Policy {
+	if own, some := w.own[name]; some {
+		return own
+	}
+	return w.policy
+}
+
+// judge keeps what a party with labels knows of held-out rows.
+func (w *world) judge(name string, own *method.Judged) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.judged[name] = own
+}
+
+// judges lists the parties that know something of the last job's held-out rows, and what.
+func (w *world) judges() (names []string, outcomes [][]byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(w.judged)) {
+		o := w.judged[name].Outcome
+		names, outcomes = append(names, name), append(outcomes, append(o.Encode(), strings.Join(o.Held, "\n")...))
+	}
+	return names, outcomes
 }
 
 // aligned is the order of the last job's rows as a party has kept it.

@@ -194,6 +194,7 @@ func (p *Party) report(f finished) *control.Report {
 	if g, ok := f.r.work.state.(method.Grainer); ok {
 		report.Facts = g.Facts()
 	}
+	report.Word = p.word(f.r.work)
 	if f.err != nil {
 		report.Reason = fault.Reason(f.err)
 		var blame *protocol.BlameError

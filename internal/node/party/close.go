@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/protocol"
@@ -132,6 +134,11 @@ func (p *Party) hand(w *work) {
 			p.Logger.Error("could not keep the order of a job's rows", "job", w.id.String(), "error", err)
 		}
 	}
+	if g, ok := w.state.(method.Judging); ok {
+		if err := p.handJudged(w, g); err != nil {
+			p.Logger.Error("could not keep a job's predictions of held-out rows", "job", w.id.String(), "error", err)
+		}
+	}
 	if r, ok := w.state.(method.Recommender); ok && r.Recommended() != nil {
 		if err := p.Recommended(w.id, r.Recommended()); err != nil {
 			p.Logger.Error("could not keep a job's recommendations", "job", w.id.String(), "error", err)
@@ -142,6 +149,18 @@ func (p *Party) hand(w *work) {
 			p.Logger.Error("could not keep the remarks about this party's table", "job", w.id.String(), "error", err)
 		}
 	}
+}
+
+// handJudged gives the operator the predictions of held-out rows of which this party has the
+// labels, if there are any.
+func (p *Party) handJudged(w *work, g method.Judging) error {
+	own, err := g.Judged()
+	if err != nil || own == nil {
+		return err
+	}
+	own.Result.TellSplit(w.job)
+	own.Result.About = learner.AboutRun(w.job, p.Version, time.Now())
+	return p.Judged(w.id, own)
 }
 
 // destroy erases everything that the party holds for a job. An item that cannot be erased

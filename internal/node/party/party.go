@@ -46,6 +46,11 @@ type Config struct {
 	// Remarked takes what this party's operator, and nobody else, should read about the party's
 	// own table after a job.
 	Remarked func(id job.ID, lines []string) error
+	// Judged takes the predictions of held-out rows of which this party has the labels, with
+	// their figures. The coordinator has neither.
+	Judged func(id job.ID, own *method.Judged) error
+	// Version of the program stands in these results.
+	Version string
 	// Load reads the table that a job names, from the operator's catalogue. A job that
 	// asks for other labels, ids or columns than the catalogue offers is refused. The rows
 	// are the same whenever it is called for one id, which may be of a question.

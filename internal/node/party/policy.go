@@ -52,6 +52,9 @@ type Policy struct {
 	// Histograms allows jobs that count the decisions about held-out rows in bins: a solution that
 	// is made up asks about many of these rows at once.
 	Histograms bool `yaml:"histograms,omitempty"`
+	// OwnFigures allows figures over the table's own held-out rows in results, where the
+	// coordinator can make them and the rows meet the floors.
+	OwnFigures bool `yaml:"own_figures,omitempty"`
 	// Floors raises or lowers what is asked of every job and of the table.
 	Floors Floors `yaml:"floors,omitempty"`
 }
@@ -61,7 +64,8 @@ type Policy struct {
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Approved: true,
-		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Histograms: counts(j), Floors: NoFloors(),
+		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Histograms: counts(j), OwnFigures: true,
+		Floors: NoFloors(),
 	}
 }
 

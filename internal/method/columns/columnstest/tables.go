@@ -47,6 +47,15 @@ func Share(t testing.TB, j *job.Job, set *dataset.Set) map[string]method.Table {
 	return tables
 }
 
+// Labels returns the label of each row by its id.
+func Labels(set *dataset.Set) map[string]string {
+	label := make(map[string]string)
+	for i, id := range set.IDs {
+		label[id] = set.Labels[i]
+	}
+	return label
+}
+
 // Whole gives the job's parties a set's columns of all rows.
 func Whole(t testing.TB, j *job.Job, set *dataset.Set) map[string]method.Table {
 	t.Helper()

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/learn/metrics"
+)
+
+// byPartyTables shows the figures over each party's own held-out rows: of two classes with
+// sensitivity and specificity, of more with a table of each party's classes.
+func byPartyTables(m learner.Metrics, a *learner.Assessment) []titled {
+	if !slices.ContainsFunc(a.ByParty, func(one learner.PartyFigures) bool { return one.Withheld != learner.DeniedText }) {
+		return nil // nobody's policy allows them, or there are no parties
+	}
+	list := []titled{{title: "By party: the figures over each one's own held-out rows", table: partyTable(tableNames(m), a)}}
+	classes := 0
+	for _, one := range a.ByParty {
+		classes += len(one.PerClass)
+	}
+	if a.Positive == "" && classes > 0 && classes <= byPartyShown {
+		list = append(list, titled{title: "By party: each class against the rest", table: classesByParty(a.ByParty)})
+	}
+	return list
+}
+
+// partyTable has a row for each party, and a column for the reason where a party has no figures.
+func partyTable(names []string, a *learner.Assessment) *tableOf {
+	t := &tableOf{header: append([]string{"party", "held out"}, names...)}
+	if a.Positive != "" {
+		t.header = append(t.header, "sensitivity", "specificity")
+	}
+	if slices.ContainsFunc(a.ByParty, func(one learner.PartyFigures) bool { return one.Withheld != "" }) {
+		t.header = append(t.header, "withheld")
+	}
+	for _, one := range a.ByParty {
+		cells := make([]any, 0, len(t.header))
+		if one.Withheld == "" {
+			cells = append(append(cells, one.Party, one.HeldOut), figures(one.Metrics, names)...)
+			if c := ofClass(one.PerClass, a.Positive); a.Positive != "" {
+				cells = append(cells, inRange(c.Recall, nil), inRange(c.Specificity, nil))
+			}
+		} else {
+			cells = append(cells, one.Party)
+		}
+		for len(cells) < len(t.header) {
+			cells = append(cells, "")
+		}
+		if one.Withheld != "" {
+			cells[len(cells)-1] = one.Withheld
+		}
+		t.add(cells...)
+	}
+	return t
+}
+
+// byPartyShown bounds the rows of the table of parties' classes.
+const byPartyShown = 60
+
+// ofClass returns the figures of a class, empty for a class that the party's rows do not have.
+func ofClass(list []metrics.ClassFigures, class string) metrics.ClassFigures {
+	for _, c := range list {
+		if c.Class == class {
+			return c
+		}
+	}
+	return metrics.ClassFigures{}
+}
+
+func classesByParty(list []learner.PartyFigures) *tableOf {
+	t := &tableOf{header: []string{"party", "class", "held out", "precision", "sensitivity", "specificity", "f1"}}
+	for _, one := range list {
+		for _, c := range one.PerClass {
+			t.add(one.Party, c.Class, c.Rows, inRange(c.Precision, nil), inRange(c.Recall, nil), inRange(c.Specificity, nil), inRange(c.F1, nil))
+		}
+	}
+	return t
+}
