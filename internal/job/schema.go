@@ -117,18 +117,16 @@ func (d *Data) Own(party string) Data {
 }
 
 // Table describes a source to the reader of tables, for a process that has the files of all.
-func (d *Data) Table(file string) prepare.Table {
-	t := prepare.Table{Name: file, Schema: d.Schema, Gaps: d.Spread, Group: d.Group, Cut: d.Test.Column}
+func (d *Data) Table(s Source) prepare.Table {
+	t := prepare.Table{Name: s.File, Schema: d.Schema, Mapping: s.Mapping, Gaps: d.Spread, Group: d.Group, Cut: d.Test.Column}
+	if s.Given() {
+		t.Name = s.Name()
+	}
 	if d.Label != NoLabel {
 		t.Label = d.Label
 	}
 	if d.ID != "" {
 		t.ID.Columns = []string{d.ID}
-	}
-	for _, s := range d.Sources {
-		if s.File == file {
-			t.Mapping = s.Mapping
-		}
 	}
 	return t
 }

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
 
 // Command describes a program and the limits on it.
@@ -28,23 +30,12 @@ type Command struct {
 	MaxBytes int64 // on stdout
 }
 
-// Check refuses arguments that cannot be run. It does not look for the program.
-func Check(args []string) error {
-	switch {
-	case len(args) == 0:
-		return errors.New("command is empty; write command: [./extract.sh]")
-	case !strings.ContainsRune(args[0], filepath.Separator):
-		return fmt.Errorf("command %q is no path; write ./%s for a file in the home, or an absolute path", args[0], args[0])
-	}
-	return nil
-}
-
 // endTime limits a program that has closed its output.
 const endTime = 5 * time.Second
 
 // Start runs the program until the output is closed.
 func (c Command) Start(ctx context.Context) (*Output, error) {
-	if err := Check(c.Args); err != nil {
+	if err := origin.CheckCommand(c.Args); err != nil {
 		return nil, err
 	}
 	path := c.Args[0]
@@ -156,6 +147,14 @@ func (o *Output) end() {
 		o.failed = io.EOF
 	}
 	o.stop()
+}
+
+// Failure returns the reason why the program has not ended well, nil while nothing is known.
+func (o *Output) Failure() error {
+	if errors.Is(o.failed, io.EOF) {
+		return nil
+	}
+	return o.failed
 }
 
 // Close ends the program, if it still runs.

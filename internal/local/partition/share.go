@@ -21,8 +21,8 @@ type Share struct {
 	Table method.Table
 }
 
-// Loader reads a source by the name in a job file.
-type Loader func(name string, d job.Data) (*dataset.Set, error)
+// Loader reads a source of a job file.
+type Loader func(s job.Source, d job.Data) (*dataset.Set, error)
 
 // Shares reads the job's data and gives each party its own. Errors are the job
 // file's or the data's fault.
@@ -125,7 +125,7 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	var names []string
 	var sets []*dataset.Set
 	for _, s := range j.Data.Sources {
-		set, err := load(s.File, j.Data)
+		set, err := load(s, j.Data)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +154,7 @@ func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 
 // partition reads one source and cuts it by rows.
 func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset.Set, error) {
-	set, err := load(source, j.Data)
+	set, err := load(job.Source{File: source}, j.Data)
 	if err != nil {
 		return nil, err
 	}
