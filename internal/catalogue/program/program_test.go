@@ -105,6 +105,29 @@ func TestProgramOfOthers(t *testing.T) {
 	}
 }
 
+// A file that a program is given by name is judged like the program: an interpreter runs it.
+func TestArgumentsOfOthers(t *testing.T) {
+	c := script(t, "touch ran; echo x")
+	file := filepath.Join(c.Folder, "extract.sh")
+	c.Args = []string{"/bin/sh", "extract.sh", "no such file"}
+	if text, err := output(t, c); err != nil || text != "x\n" {
+		t.Fatalf("got %q, %v", text, err)
+	}
+	for _, arg := range []string{"extract.sh", file} {
+		if err := errors.Join(os.Chmod(file, 0o770), os.Remove(filepath.Join(c.Folder, "ran"))); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		c.Args[1] = arg
+		want := "/bin/sh is not given " + file + ", since others may write to it; use chmod go-w " + file
+		if _, err := output(t, c); err == nil || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+		if _, err := os.Stat(filepath.Join(c.Folder, "ran")); err == nil {
+			t.Error("the program has run")
+		}
+	}
+}
+
 // A process that is told to stop does not wait for the program.
 func TestStop(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
