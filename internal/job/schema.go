@@ -155,6 +155,10 @@ func (d *Data) FitsSchema() bool {
 	return err == nil && plan.Fits()
 }
 
+// Fits reports whether the parties fit anything on their rows by which they prepare them: a
+// schema's fills and categories, or a scaling.
+func (d *Data) Fits() bool { return d.FitsSchema() || d.ScalesTogether() }
+
 // ScalesTogether reports whether the parties scale by ranges or means that they tell a leader.
 func (d *Data) ScalesTogether() bool {
 	if d.Scale == None || d.Fitted() != prepare.Unscaled {

@@ -138,8 +138,9 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 // Splits holds rows of each share out, with the columns in the order of the first
 // party's.
 func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
-	list := make([]method.Split, len(shares))
+	list, names := make([]method.Split, len(shares)), make([]string, len(shares))
 	for i, s := range shares {
+		names[i] = s.Party
 		var err error
 		if list[i], err = rows.Split(j, s.Party, s.Table); err != nil {
 			return nil, err
@@ -149,7 +150,7 @@ func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 			return nil, err
 		}
 	}
-	return list, rows.PrepareTogether(j, list)
+	return list, rows.PrepareTogether(j, names, list)
 }
 
 // partition reads one source and cuts it by rows.
