@@ -108,7 +108,7 @@ func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 	case len(c.Withdrawn) > 0:
 		return in.Refuse("protocol", "a job that continues another has no withdrawn; leave withdrawn parties out of its parties")
 	case c.Preparation == Refit:
-		return in.Refuse("preparation", "a job that continues another keeps what was fitted; submit a job that continues none, which fits anew")
+		return in.Refuse("protocol", "a job that continues another keeps what was fitted; submit a job that continues none, which fits anew")
 	case len(c.Late) > 0 && j.Parties()[0] == c.Late[0]:
 		return in.Refuse("protocol", "%s would lead without the seed; list it after a party of the earlier job", c.Late[0])
 	}

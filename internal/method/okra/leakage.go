@@ -90,7 +90,7 @@ func (c *Changes) leakage(j *job.Job, leavers []string, lines map[string][]strin
 	}
 }
 
-// otherwise says how a leaver's trace would go.
+// otherwise names the job in which a leaver's trace would go.
 func (c *Changes) otherwise() string {
 	if c.continues() {
 		return "With a job that continues none it would go, and every row would travel again."
