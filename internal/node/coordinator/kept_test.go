@@ -210,3 +210,14 @@ func TestCrashOfAKeptPreparation(t *testing.T) {
 		})
 	}
 }
+
+// A job whose parties fit anew dies in the middle of the second fit, and ends in an identical model.
+func TestCrashOfASecondFit(t *testing.T) {
+	t.Parallel()
+	j := hospitalJob(t, allHospitals, grownSchema, ", late: [east], preparation: refit")
+	w := newWorld(t, hospitals(t, j))
+	done := w.mustRun(j)
+	w.diesAndEndsTheSame(j, hospitals(t, j), done, []death{
+		{"south", 3, "send gather/Give"}, {"north", 4, "send broadcast/Tell"}, {"east", 1, "send secagg/MaskedInput"}, {"south", 2, "send declare/Declare"}, {"east", 1, "send okra/Rows"},
+	})
+}
