@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -28,6 +29,17 @@ type fitted struct {
 
 // Schema describes the columns before they are prepared.
 func (p *Preparation) Schema() Schema { return p.schema }
+
+// Follows refuses the preparation of another schema, or with another scaling, than a job's.
+func (p *Preparation) Follows(s Schema, scaling Scaling) error {
+	if !slices.EqualFunc(p.schema, s, func(a, b Column) bool { return a.same(b) }) {
+		return errors.New("prepare: a preparation by another schema")
+	}
+	if (p.Offset != nil) != (scaling != Unscaled) {
+		return fmt.Errorf("prepare: a preparation with %d scaled columns, and the job's scaling is %q", len(p.Offset), scaling)
+	}
+	return nil
+}
 
 // Names returns the names of the prepared columns.
 func (p *Preparation) Names() []string {

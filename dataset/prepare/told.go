@@ -31,6 +31,31 @@ func (p *Plan) toldOf(j int) []string {
 	return parts
 }
 
+// Holds lists in words what is fitted of each column: what everybody learns who is given the
+// preparation.
+func (p *Plan) Holds() []string {
+	var lines []string
+	for j, c := range p.schema {
+		var parts []string
+		switch c.Missing {
+		case FillMean, FillMedian:
+			parts = append(parts, string(c.Missing))
+		case FillMostFrequent:
+			parts = append(parts, "most frequent word")
+		}
+		if c.Agree {
+			parts = append(parts, "agreed categories")
+		}
+		if p.scaling == Standard && c.Scaled() {
+			parts = append(parts, "mean and deviation for the scaling")
+		}
+		if parts != nil {
+			lines = append(lines, fmt.Sprintf("%s (%s)", p.schema[j].Name, strings.Join(parts, ", ")))
+		}
+	}
+	return lines
+}
+
 // Agreed lists the names of the columns whose categories the parties agree on.
 func (s Schema) Agreed() []string {
 	var names []string

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/catalogue"
+	"github.com/mercer-fl/mercer/internal/catalogue/live"
+	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 	"github.com/mercer-fl/mercer/internal/catalogue/profile"
 )
 
@@ -21,7 +24,18 @@ import (
 type infoOptions struct {
 	columns        catalogue.Columns
 	csv            prepare.CSV
+	origin         origin.Origin
+	sql            origin.SQL
 	values, schema bool
+}
+
+// source returns the program or the query that gives the table, the zero value for a file.
+func (o *infoOptions) source() origin.Origin {
+	from := o.origin
+	if o.sql != (origin.SQL{}) {
+		from.SQL = &o.sql
+	}
+	return from
 }
 
 func (o *infoOptions) flags(cmd *cobra.Command) {
@@ -29,6 +43,12 @@ func (o *infoOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.values, "values", false, "also show least, greatest and mean of each column's numbers")
 	f.BoolVar(&o.schema, "schema", false, "print a schema for a job and an entry for a catalogue")
 	csvFlags(cmd, &o.csv)
+	f.StringSliceVar(&o.origin.Command, "command", nil, "program that writes the table as CSV, and its arguments, separated by commas, in place of a file")
+	f.StringVar(&o.sql.DSNEnv, "dsn-env", "", "environment variable with the connection string of a PostgreSQL, in place of a file")
+	f.StringVar(&o.sql.SQLite, "sqlite", "", "file of SQLite, in place of a table")
+	f.StringVar(&o.sql.QueryFile, "query", "", "file of the SELECT for --dsn-env or --sqlite")
+	f.DurationVar(&o.origin.Timeout.Duration, "timeout", 0, "limit on the time of a program or a query; default 10m")
+	f.Int64Var(&o.origin.MaxBytes, "max-bytes", 0, "limit on the bytes of a program or a query; default 16 GiB")
 }
 
 // own returns the file's form as a catalogue has it.
@@ -69,6 +89,7 @@ type described struct {
 	*profile.Table
 	name, label, id string
 	own             prepare.Mapping
+	origin          origin.Origin
 }
 
 // cells describes a CSV text or a parquet file, and returns nil for other formats.
@@ -78,8 +99,26 @@ func (a *app) cells(ref string, own prepare.Mapping, c catalogue.Columns) (d *de
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
+	return describedBy(rows, rows.Name, own, c)
+}
+
+// liveCells describes what a program or a query gives.
+func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c catalogue.Columns) (d *described, err error) {
+	rows, err := live.Source{Origin: from, Folder: ".", Mapping: own}.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if d, err = describedBy(rows, from.Name(), own, c); err == nil {
+		d.origin = from
+	}
+	return d, err
+}
+
+// describedBy reads rows to their end.
+func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catalogue.Columns) (d *described, err error) {
 	names := rows.Columns()
-	d = &described{name: rows.Name, own: own, label: resolve(c.Label, names, len(names)-1, "label", "y", "target"), id: resolve(c.ID, names, -1, "id")}
+	d = &described{name: name, own: own, label: resolve(c.Label, names, len(names)-1, "label", "y", "target"), id: resolve(c.ID, names, -1, "id")}
 	d.Table, err = profile.Read(rows, profile.Asked{Own: own, Label: d.label, ID: d.id})
 	if err != nil {
 		return nil, err
@@ -141,7 +180,7 @@ func (r *dataInfoResult) add(d *described, o infoOptions) {
 		c.Problems = []profile.Problem{}
 	}
 	if o.schema {
-		s := profile.Suggestion{Table: d.Table, Own: d.own, Path: d.name, Label: d.label, ID: d.id, Values: o.values}
+		s := profile.Suggestion{Table: d.Table, Own: d.own, Path: d.name, Origin: d.origin, Label: d.label, ID: d.id, Values: o.values}
 		c.Schema, c.Entry = s.Schema(), s.Entry()
 	}
 	if r.infoCells = c; r.infoNumbers == nil { // the table is no table of numbers

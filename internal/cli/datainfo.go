@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,10 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/catalogue"
+	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
 
 // dataInfoResult summarises a table at first sight.
@@ -61,7 +64,7 @@ const maxClasses = 100
 func (a *app) dataInfo() *cobra.Command {
 	var o infoOptions
 	cmd := &cobra.Command{
-		Use:   "info NAME|FILE",
+		Use:   "info [NAME|FILE]",
 		Short: "Show the shape of a table, its classes, and what OKRA would give away",
 		Long: `Read a whole table and show its shape, its columns, its classes, and whether its
 values lie on a grid. With OKRA the server learns all inner products between rows;
@@ -75,13 +78,26 @@ of the data are shown with --values only.
 somebody who knows the data. Ranges are general knowledge: none is guessed without
 --values.
 
+In place of a file a program may write the table as CSV (--command), or a database
+may give it (--dsn-env or --sqlite, with --query). They are read as a party's
+catalogue has them read: without a shell, within limits, and only if nobody else may
+change the program.
+
 For an archive (.npz), #NAME after its name chooses the array of the features. A
 folder of JPEG or PNG files with a sub-folder for each class is a table of grey
 values, 0 to 255. #64x64 resizes the images, #rgb keeps the colours, #64x64,rgb
 does both.`,
-		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info export.csv --label diagnosis --csv-delimiter ';' --missing NA --schema\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
-		Args:    args("NAME or FILE"),
-		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info export.csv --label diagnosis --csv-delimiter ';' --missing NA --schema\n  mercer data info --sqlite ward.db --query cohort.sql --schema\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
+		Args: func(cmd *cobra.Command, given []string) error {
+			if o.source().Given() {
+				return args()(cmd, given)
+			}
+			return args("NAME or FILE")(cmd, given)
+		},
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			if from := o.source(); from.Given() {
+				return a.informLive(ctx, from, o)
+			}
 			return a.inform(args[0], o)
 		}),
 	}
@@ -235,6 +251,30 @@ func (a *app) inform(ref string, o infoOptions) (Result, error) {
 	case cells == nil || headless || cells.Rows == 0 && cells.refusal(nil) == nil:
 		return r, o.withoutCells(ref, err)
 	}
+	return a.told(r, cells, o, err)
+}
+
+// informLive reads once what a program or a query gives, cell by cell.
+func (a *app) informLive(ctx context.Context, from origin.Origin, o infoOptions) (Result, error) {
+	own := o.own()
+	if err := cmp.Or(own.Check(), from.Check("", own.CSV)); err != nil {
+		return nil, usage("%w", err)
+	}
+	if o.columns.Width > 0 {
+		return nil, usage("--features is for files whose columns have no names; leave it out")
+	}
+	cells, err := liveCells(ctx, from, own, o.columns)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	if cells.Rows == 0 && cells.refusal(nil) == nil {
+		return nil, fault.BadInputf("%s gives no rows; correct it, or its limits", from.Name())
+	}
+	return a.told(dataInfoResult{Name: from.Name(), Classes: []infoClass{}}, cells, o, nil)
+}
+
+// told completes a result by the cells, and prints it before a problem that no schema mends.
+func (a *app) told(r dataInfoResult, cells *described, o infoOptions, err error) (Result, error) {
 	r.add(cells, o)
 	if wrong := cells.refusal(err); wrong != nil && !a.json {
 		if !o.schema {

@@ -146,7 +146,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 	if err := folder(f.out); err != nil {
 		return nil, err
 	}
-	shares, err := partition.Shares(j, a.loader())
+	shares, err := partition.Shares(j, a.loader(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/disk"
-	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -100,17 +99,6 @@ alone. The model, the result and a report are written to the folder --out.`,
 	return cmd
 }
 
-// loader reads a job's sources for programs that own all the data.
-func (a *app) loader() partition.Loader {
-	return func(name string, d job.Data) (*dataset.Set, error) {
-		t := d.Table(name)
-		if d.Schema == nil && t.Mapping.Empty() && t.Cut == "" && t.Group == "" {
-			return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features, Gaps: d.Spread, Classes: d.Accepted()})
-		}
-		return a.library().LoadTable(name, t)
-	}
-}
-
 // simulateJob runs a job, or all runs of a job that repeats. The first run's models stay.
 func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (Result, error) {
 	return a.launch(j, out, func(dir string) (outcome, error) { return a.simulateAll(ctx, j, dir, seed) })
@@ -118,7 +106,7 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 
 // simulateAll makes all runs of a job, and leaves the first run's files in dir.
 func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (outcome, error) {
-	all := runs.Of(j)
+	all, load := runs.Of(j), a.loader(ctx)
 	results, first := make([]*method.Result, len(all)), outcome{}
 	for i, run := range all {
 		own, secrets := dir, seed
@@ -128,7 +116,7 @@ func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func
 				return first, err
 			}
 		}
-		o, err := a.simulateRun(ctx, run.Job, own, secrets)
+		o, err := a.simulateRun(ctx, run.Job, load, own, secrets)
 		if err != nil && len(all) > 1 {
 			return first, fmt.Errorf("run %d of %d: %w", i+1, len(all), err)
 		} else if err != nil {
@@ -162,11 +150,11 @@ func (a *app) launch(j *job.Job, out string, run func(dir string) (outcome, erro
 }
 
 // simulateRun makes one run, and leaves its files in dir.
-func (a *app) simulateRun(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (outcome, error) {
+func (a *app) simulateRun(ctx context.Context, j *job.Job, load partition.Loader, dir string, seed func(string) [32]byte) (outcome, error) {
 	if m, played := local.Of(a.local, j).(local.Played); played {
 		return orAbandon(ctx, func() (outcome, error) { return a.play(ctx, j, m, a.library().Ratings, dir, seed) })
 	}
-	shares, err := partition.Shares(j, a.loader())
+	shares, err := partition.Shares(j, load)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -179,9 +167,9 @@ func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func
 	cpu, _ := daemon.Usage()
 	bars := a.progress()
 	defer bars.Close()
-	load := a.loader()
+	load := a.loader(ctx)
 	result, err := m.Play(ctx, local.Play{
-		Job: j, Rows: func(name string) (*dataset.Set, error) { return load(name, j.Data) }, Ratings: ratings,
+		Job: j, Rows: func(name string) (*dataset.Set, error) { return load(job.Source{File: name}, j.Data) }, Ratings: ratings,
 		Dir: dir, Seed: seed, Progress: func(p protocol.Progress) { bars.Step("", p) },
 	})
 	if err != nil {

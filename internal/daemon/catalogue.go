@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/catalogue"
-	"github.com/mercer-fl/mercer/internal/catalogue/program"
+	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
@@ -21,13 +21,8 @@ import (
 // table: they pick among what stands here, and nothing that they say adds to it.
 type Source struct {
 	Path string `yaml:"path,omitempty"` // relative to the home
-	// Command is a program that writes the table as CSV, in place of a path.
-	Command []string `yaml:"command,omitempty"`
-	// SQL is a query that gives the table, in place of a path.
-	SQL *SQL `yaml:"sql,omitempty"`
-	// Timeout and MaxBytes limit a program or a query; by default 10 minutes and 16 GiB.
-	Timeout  Days  `yaml:"timeout,omitempty"`
-	MaxBytes int64 `yaml:"max_bytes,omitempty"`
+	// Origin is a program or a query that gives the table, in place of a path.
+	origin.Origin `yaml:",inline"`
 	// Label are the columns of which a job may take one as its labels. Without any
 	// the table can be used without labels only. They are no features.
 	Label Labels `yaml:"label,omitempty"`
@@ -139,7 +134,10 @@ func (s Source) check(known job.Names) error {
 	if err := s.checkMapping(); err != nil {
 		return err
 	}
-	if err := s.checkOrigin(); err != nil {
+	if s.Width != 0 && s.Given() {
+		return errors.New("features is for files whose columns have no names; remove it")
+	}
+	if err := s.Origin.Check(s.Path, s.CSV); err != nil {
 		return err
 	}
 	if s.Policy != nil {
@@ -158,39 +156,6 @@ func (s Source) checkMapping() error {
 		return nil
 	}
 	return s.ID.Check()
-}
-
-// checkOrigin refuses an entry that does not say where the table is, or says it twice.
-func (s Source) checkOrigin() error {
-	switch {
-	case s.Command != nil && s.SQL != nil, s.changing() && s.Path != "":
-		return errors.New("the table is in one place; give one of path, command and sql")
-	case !s.changing() && (!s.Timeout.IsZero() || s.MaxBytes != 0):
-		return errors.New("timeout and max_bytes limit command and sql; remove them, since a file is read as it is")
-	case s.MaxBytes < 0:
-		return fmt.Errorf("max_bytes is %d; write a number above 0", s.MaxBytes)
-	case s.Width != 0 && s.changing():
-		return errors.New("features is for files whose columns have no names; remove it")
-	case s.Command != nil:
-		return program.Check(s.Command)
-	case s.SQL != nil:
-		return s.checkSQL()
-	}
-	return nil
-}
-
-func (s Source) checkSQL() error {
-	form := s.CSV
-	form.Missing = nil
-	switch {
-	case (s.SQL.DSNEnv == "") == (s.SQL.SQLite == ""):
-		return errors.New("sql takes one of dsn_env, the environment variable that names a PostgreSQL, and sqlite, the path of a file")
-	case s.SQL.QueryFile == "":
-		return errors.New("sql has no query_file; write the SELECT to a file in the home and name it")
-	case !(&prepare.Mapping{CSV: form}).Empty():
-		return errors.New("csv describes text, and a query gives cells; leave all of it out but missing")
-	}
-	return nil
 }
 
 // Warnings lists entries of the catalogue that its operator may not have meant so.

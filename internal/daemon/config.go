@@ -10,9 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -37,42 +34,10 @@ type Config struct {
 	Policy party.Policy `yaml:"policy,omitempty"`
 	// Retention is the time for which the remains of a job are kept after its end, without
 	// limit by default; at the coordinator the job itself goes with them, everywhere.
-	Retention Days `yaml:"retention,omitempty"`
+	Retention strict.Days `yaml:"retention,omitempty"`
 	// Unclosed is the time that a party waits for the coordinator to close a job before it
 	// destroys the job's secrets by itself; 30d by default.
-	Unclosed Days `yaml:"unclosed,omitempty"`
-}
-
-// Days is a time in days, such as 30d, or in Go's units, such as 12h.
-type Days struct{ time.Duration }
-
-// UnmarshalYAML reads 30d or 12h.
-func (d *Days) UnmarshalYAML(n *yaml.Node) error {
-	text := n.Value
-	var err error
-	if days, whole := strings.CutSuffix(text, "d"); whole {
-		var n uint64
-		n, err = strconv.ParseUint(days, 10, 16)
-		d.Duration = time.Duration(n) * 24 * time.Hour
-	} else {
-		d.Duration, err = time.ParseDuration(text)
-	}
-	if err != nil || d.Duration <= 0 {
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %q is no time; write days such as 30d, or hours such as 12h", n.Line, text)}}
-	}
-	return nil
-}
-
-// IsZero reports whether no time is given.
-func (d Days) IsZero() bool { return d.Duration == 0 }
-
-// MarshalYAML writes what UnmarshalYAML reads.
-func (d Days) MarshalYAML() (any, error) {
-	const day = 24 * time.Hour
-	if d.Duration%day == 0 {
-		return fmt.Sprintf("%dd", d.Duration/day), nil
-	}
-	return d.String(), nil
+	Unclosed strict.Days `yaml:"unclosed,omitempty"`
 }
 
 // IsParty reports whether the home is a party's. A home that cannot be read is none.
@@ -161,7 +126,7 @@ func (c *Config) source(h Home, name string) (Source, error) {
 	if !ok {
 		return Source{}, fmt.Errorf("the catalogue in %s has no data called %q", h.ConfigPath(), name)
 	}
-	if !filepath.IsAbs(s.Path) && !s.changing() {
+	if !filepath.IsAbs(s.Path) && !s.Given() {
 		s.Path = h.path(s.Path)
 	}
 	return s, nil

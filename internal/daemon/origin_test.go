@@ -186,10 +186,10 @@ func TestRefusedOrigins(t *testing.T) {
 		"command: [./x], max_bytes: -1":                           "max_bytes is -1; write a number above 0",
 		"command: [./x], features: 3":                             "features is for files whose columns have no names; remove it",
 		"command: []":                                             "command is empty; write command: [./extract.sh]",
-		"command: [psql]":                                         `command "psql" is no path; write ./psql for a file in the home, or an absolute path`,
+		"command: [psql]":                                         `command "psql" is no path; write ./psql for a file of this folder, or an absolute path`,
 		"sql: {query_file: b}":                                    "sql takes one of dsn_env, the environment variable that names a PostgreSQL, and sqlite, the path of a file",
 		"sql: {dsn_env: X, sqlite: a, query_file: b}":             "sql takes one of dsn_env, the environment variable that names a PostgreSQL, and sqlite, the path of a file",
-		"sql: {dsn_env: X}":                                       "sql has no query_file; write the SELECT to a file in the home and name it",
+		"sql: {dsn_env: X}":                                       "sql has no query_file; write the SELECT to a file and name it",
 		`sql: {dsn_env: X, query_file: b}, csv: {delimiter: ";"}`: "csv describes text, and a query gives cells; leave all of it out but missing",
 		"sql: {dsn: 'postgres://u:hush@h/d', query_file: b}":      "dsn",
 	} {
@@ -200,7 +200,7 @@ func TestRefusedOrigins(t *testing.T) {
 	}
 	h, c := home(t, "data:\n  patients: {sql: {dsn_env: MERCER_NO_SUCH_DSN, query_file: patients.csv}, label: x}\n")
 	_, err := h.load(context.Background(), c, job.Data{Source: "patients"}, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{1}})
-	if err == nil || err.Error() != "MERCER_NO_SUCH_DSN is not set; give the daemon the connection string of the database in it" {
+	if err == nil || err.Error() != "MERCER_NO_SUCH_DSN is not set; put the connection string of the database into it" {
 		t.Errorf("got %v", err)
 	}
 }

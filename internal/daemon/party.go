@@ -153,7 +153,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	}
 	library := catalogue.New("") // a job names catalogue entries, never paths
 	if d.Partition.By == job.Devices {
-		if s.changing() {
+		if s.Given() {
 			return t, fmt.Errorf("the job takes ratings from %s, and these are read from files only; write them to a file and name it by path", d.Source)
 		}
 		t.Ratings, err = library.Ratings(s.Path)
@@ -166,7 +166,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err != nil {
 		return t, err
 	}
-	if s.changing() {
+	if s.Given() {
 		t.Set, err = h.loadChanging(ctx, k, s, s.table(columns, d))
 	} else {
 		t.Set, err = s.load(library, columns, d)

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
@@ -50,6 +51,8 @@ const NoLabel = "none"
 // Source is the source of one party.
 type Source struct {
 	Party, File string
+	// Origin is a program or a query in place of a file.
+	origin.Origin
 	// Mapping describes the differences between file and schema, where one process has all
 	// files. A daemon takes it from its own catalogue.
 	Mapping prepare.Mapping
@@ -212,6 +215,8 @@ func (d *Data) finish(in *section.Place) error {
 		return in.Refuse("test", "a test source is shared out with one source; beside sources use test: {fraction: 0.25}")
 	case d.ID != "" && d.ID == d.Label:
 		return in.Refuse("id", "id and label are the same column %s; name two columns", section.Quote(d.ID))
+	case in.Given("features") && slices.ContainsFunc(d.Sources, func(s Source) bool { return s.Given() }):
+		return in.Refuse("features", "features is for files whose columns have no names, and a program or a query names them; remove it")
 	case in.Given("features") && (d.Features < 1 || d.Features > MaxFeatures):
 		return in.Refuse("features", "features is %d; write how many columns there are beside label and id, 1 to %d", d.Features, MaxFeatures)
 	case in.Given("features") && (d.Partition.By == Devices || d.Partition.By == Columns && in.Given("sources")):
@@ -425,5 +430,5 @@ func (v sources) Encode() *yaml.Node {
 }
 
 func (v sources) Form() string {
-	return "a map such as {north: a.csv, south: b.csv}; in place of a file a map of path and what a catalogue says of it"
+	return "a map such as {north: a.csv, south: b.csv}; in place of a file a map of path, command or sql, and what a catalogue says of it"
 }

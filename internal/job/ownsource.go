@@ -1,22 +1,26 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/strict"
+	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
 // owned is a party's source with what its catalogue would say of it.
 type owned struct {
-	Path            string `yaml:"path"`
+	Path            string `yaml:"path,omitempty"`
+	origin.Origin   `yaml:",inline"`
 	prepare.Mapping `yaml:",inline"`
 }
 
-// decode reads the path of a file, or a map of it and its mapping.
+// decode reads the path of a file, or a map of it, or of what stands in its place, and its
+// mapping.
 func (s *Source) decode(key string, n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
 		return (section.Text{Dst: &s.File}).Decode(key, n)
@@ -25,22 +29,22 @@ func (s *Source) decode(key string, n *yaml.Node) error {
 	if err := strict.DecodeNode(n, &o); err != nil {
 		return section.At(n, "%s: %v", key, err)
 	}
-	if o.Path == "" {
+	if o.Path == "" && !o.Given() {
 		return section.At(n, "%s has no path; add path: and the file", key)
 	}
-	if err := o.Check(); err != nil {
+	if err := cmp.Or(o.Mapping.Check(), o.Origin.Check(o.Path, o.CSV)); err != nil {
 		return section.At(n, "%s: %v", key, err)
 	}
-	s.File, s.Mapping = o.Path, o.Mapping
+	s.File, s.Origin, s.Mapping = o.Path, o.Origin, o.Mapping
 	return nil
 }
 
 func (s *Source) encode() *yaml.Node {
-	if s.Mapping.Empty() {
+	if s.Mapping.Empty() && !s.Given() {
 		return section.Word(s.File)
 	}
 	var n yaml.Node
-	if err := n.Encode(owned{s.File, s.Mapping}); err != nil {
+	if err := n.Encode(owned{s.File, s.Origin, s.Mapping}); err != nil {
 		panic(fmt.Sprintf("job: a source that was read cannot be written: %v", err))
 	}
 	return &n

@@ -117,18 +117,16 @@ func (d *Data) Own(party string) Data {
 }
 
 // Table describes a source to the reader of tables, for a process that has the files of all.
-func (d *Data) Table(file string) prepare.Table {
-	t := prepare.Table{Name: file, Schema: d.Schema, Gaps: d.Spread, Classes: d.Accepted(), Group: d.Group, Cut: d.Test.Column}
+func (d *Data) Table(s Source) prepare.Table {
+	t := prepare.Table{Name: s.File, Schema: d.Schema, Mapping: s.Mapping, Gaps: d.Spread, Classes: d.Accepted(), Group: d.Group, Cut: d.Test.Column}
+	if s.Given() {
+		t.Name = s.Name()
+	}
 	if d.Label != NoLabel {
 		t.Label = d.Label
 	}
 	if d.ID != "" {
 		t.ID.Columns = []string{d.ID}
-	}
-	for _, s := range d.Sources {
-		if s.File == file {
-			t.Mapping = s.Mapping
-		}
 	}
 	return t
 }
@@ -156,6 +154,10 @@ func (d *Data) FitsSchema() bool {
 	plan, err := prepare.NewPlan(d.Schema, d.Fitted())
 	return err == nil && plan.Fits()
 }
+
+// Fits reports whether the parties fit anything on their rows by which they prepare them: a
+// schema's fills and categories, or a scaling.
+func (d *Data) Fits() bool { return d.FitsSchema() || d.ScalesTogether() }
 
 // ScalesTogether reports whether the parties scale by ranges or means that they tell a leader.
 func (d *Data) ScalesTogether() bool {

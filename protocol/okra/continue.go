@@ -37,8 +37,8 @@ type Standing struct {
 	Preparation []byte
 }
 
-// maxPreparation bounds it, so that it travels in one message with the seed.
-const maxPreparation = 384 << 10
+// MaxPreparation bounds a [Standing]'s preparation, so that it travels in one message with the seed.
+const MaxPreparation = 384 << 10
 
 // Emptied returns the standing of a party whose rows the server has dropped; see
 // [Base.Emptied].
@@ -127,21 +127,23 @@ func NewContinuingParty(s protocol.Setup, p Params, before Standing, in Input) (
 		}
 		party = &Party{core: d, params: p, input: in, hash: in.Hash(), features: before.Features}
 	}
-	if len(before.Preparation) > maxPreparation {
-		return nil, fmt.Errorf("okra: how rows are prepared takes %d bytes, and at most %d go to a newcomer; start a new session", len(before.Preparation), maxPreparation)
+	if len(before.Preparation) > MaxPreparation {
+		return nil, fmt.Errorf("okra: how rows are prepared takes %d bytes, and at most %d go to a newcomer; start a new session", len(before.Preparation), MaxPreparation)
 	}
 	party.before, party.origin, party.preparation = &before, before.Origin, before.Preparation
 	party.holders = union(before.Holders, party.parties())
 	return party, nil
 }
 
-// Prepare returns the rows as the epoch's preparation, a [Standing]'s, makes them. It is a
-// pure function.
-type Prepare func(preparation []byte) (linalg.Rows, error)
+// Prepare returns the rows as the epoch's preparation, a [Standing]'s, makes them, and whether
+// they lie on a grid. It is a pure function. An error that is marked as bad input is about the
+// newcomer's own rows; any other one is about the preparation.
+type Prepare func(preparation []byte) (rows linalg.Rows, grid bool, err error)
 
 // NewLateParty returns the machine of a party that joins an epoch: it gets the seed from
 // the leader, once everybody who has it has agreed. The rows of in are prepared when the
-// preparation has come; with a nil prepare, they are ready and there is none.
+// preparation has come, and before that need only be as many, and tell changed rows apart; with a
+// nil prepare, they are ready and there is none.
 func NewLateParty(s protocol.Setup, p Params, in Input, prepare Prepare) (*Party, error) {
 	if s.Session.Parent == (protocol.SessionID{}) {
 		return nil, errors.New("okra: a newcomer's session names the session that it continues as its parent")
@@ -149,7 +151,10 @@ func NewLateParty(s protocol.Setup, p Params, in Input, prepare Prepare) (*Party
 	if s.Session.RoleOf(s.Self) == protocol.RoleLeader {
 		return nil, errors.New("okra: a newcomer cannot lead, because the leader has the epoch's seed; put another party first")
 	}
-	party, err := NewParty(s, p, in)
+	party, err := newParty(s, p, in)
+	if err == nil && prepare == nil {
+		err = party.fits()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +240,7 @@ func decodeWelcome(body []byte) (b welcome, err error) {
 	b.features = int(r.Uint32())
 	r.Fixed(b.origin[:])
 	b.holders = r.Strings(protocol.MaxMembers, protocol.MaxNameBytes)
-	b.preparation = r.Bytes32(maxPreparation)
+	b.preparation = r.Bytes32(MaxPreparation)
 	if r.Err() == nil && (b.features < 1 || b.features > MaxFeatures) {
 		r.Fail(fmt.Errorf("%d features; 1 to %d are possible", b.features, MaxFeatures))
 	}

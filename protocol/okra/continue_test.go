@@ -2,12 +2,15 @@ package okra
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/protocoltest"
 	"github.com/mercer-fl/mercer/protocol/sim"
@@ -372,6 +375,56 @@ func TestContinuedConstructorsRefuse(t *testing.T) {
 	wide := Input{Rows: randomRows("wide", 1, 6), Labels: []string{"a"}}
 	if _, err := NewContinuingParty(protocol.Setup{Session: led, Self: "north"}, p, first.standings["north"], wide); err == nil {
 		t.Error("new rows have another width")
+	}
+}
+
+// A newcomer's rows are prepared by what the leader tells, to another width than they had. A
+// preparation that makes no rows of them is the leader's fault, and rows that cannot be prepared
+// are the newcomer's own: nobody is blamed.
+func TestNewcomersArePrepared(t *testing.T) {
+	const late = "okra: the epoch's seed did not come in time" // a word that is refused is none
+	ready := share(randomRows("small epoch", 12, 5), 4, 2, 3, 2, 1)[2]
+	for name, tt := range map[string]struct {
+		prepare Prepare
+		want    string // of south's end
+		blamed  string
+	}{
+		"as they should":    {func([]byte) (linalg.Rows, bool, error) { return ready.Rows, false, nil }, "", ""},
+		"not at all":        {func([]byte) (linalg.Rows, bool, error) { return nil, false, errors.New("no preparation") }, late, "north"},
+		"too few":           {func([]byte) (linalg.Rows, bool, error) { return randomRows("few", 2, 5), false, nil }, late, "north"},
+		"not to numbers":    {func([]byte) (linalg.Rows, bool, error) { return shaped([]float64{math.Inf(1), 0, 0}, 3, 1), false, nil }, late, "north"},
+		"to another width":  {func([]byte) (linalg.Rows, bool, error) { return randomRows("wide", 3, 6), false, nil }, "south has rows of 6; agree on the columns", ""},
+		"rows of their own": {func([]byte) (linalg.Rows, bool, error) { return nil, false, fault.BadInputf("a word of mine") }, "a word of mine", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first, in := small(t)
+			for _, party := range []string{"north", "east"} {
+				s := first.standings[party]
+				s.Preparation = []byte("as all do")
+				first.standings[party] = s
+			}
+			raw := ready
+			raw.Rows = randomRows("raw", 3, 8)
+			cfg := first.session(t, none("north"), bring{"south", raw}, none("east"))
+			south := slices.IndexFunc(cfg.Nodes, func(n sim.Node) bool { return n.Name == "south" })
+			setup := protocol.Setup{Session: cfg.Session, Self: "south", Seed: [32]byte{1}}
+			raw.Kept = true
+			cfg.Nodes[south].New = func() (protocol.Machine, error) {
+				return NewLateParty(setup, mustParams(t, first.spec), raw, tt.prepare)
+			}
+			if tt.want == "" {
+				next := first.after(mustRun(t, cfg), none("north"), none("south"), none("east"))
+				if err := sameRows(mustRun(t, cfg).server(), next.fresh(t, bring{"north", in[0]}, bring{"south", ready}, bring{"east", in[1]})); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			end := run(t, cfg).end("south")
+			var blame *protocol.BlameError
+			if end == nil || !strings.Contains(end.Error(), tt.want) || errors.As(end, &blame) != (tt.blamed != "") || blame != nil && blame.Party != tt.blamed {
+				t.Errorf("south ends with %v, want %q of %q", end, tt.want, tt.blamed)
+			}
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -53,6 +54,20 @@ type Party struct {
 // NewParty returns the machine of the leader or of another party. It refuses
 // an input that cannot be encoded.
 func NewParty(s protocol.Setup, p Params, in Input) (*Party, error) {
+	party, err := newParty(s, p, in)
+	if err == nil {
+		err = party.fits()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return party, nil
+}
+
+// fits refuses rows that are too wide or too narrow for the encoder.
+func (p *Party) fits() error { return p.params.fits(p.features, Padding(p.features)) }
+
+func newParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 	d, err := newCore(s, p, protocol.RoleParty, protocol.RoleLeader)
 	if err != nil {
 		return nil, err
@@ -64,9 +79,6 @@ func NewParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 		return nil, err
 	}
 	n, f := in.shape()
-	if err := p.fits(f, Padding(f)); err != nil {
-		return nil, err
-	}
 	return &Party{core: d, params: p, input: in, rows: n, features: f, hash: in.Hash(), origin: s.Session.ID(), holders: d.parties()}, nil
 }
 
@@ -229,11 +241,13 @@ func (p *Party) receiveWelcome(m protocol.Message) (protocol.Effects, error) {
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
-	if f := p.features; f != w.features {
-		return protocol.Finish(protocol.Effects{}, p.mismatch(m.Sender, w.features))
-	}
-	if err := p.arrive(w.preparation); err != nil {
+	switch err := p.arrive(w.preparation); {
+	case err != nil && fault.CodeOf(err) == fault.CodeBadInput:
+		return protocol.Finish(protocol.Effects{}, err)
+	case err != nil:
 		return protocol.Effects{}, m.Malformed(err)
+	case p.features != w.features:
+		return protocol.Finish(protocol.Effects{}, p.mismatch(m.Sender, w.features))
 	}
 	p.origin, p.holders = w.origin, union(w.holders, p.parties())
 	return p.begin(w.seed, nil)
@@ -247,12 +261,19 @@ func (p *Party) arrive(preparation []byte) error {
 		}
 		return nil
 	}
-	rows, err := p.prepare(preparation)
-	if err == nil {
-		err = validateRows(rows)
+	rows, grid, err := p.prepare(preparation)
+	if err != nil {
+		return err
 	}
-	p.input.Rows, p.preparation = rows, preparation
-	return err
+	n, f := rows.Shape()
+	if n != p.rows {
+		return fmt.Errorf("%d rows are prepared, of %d", n, p.rows)
+	}
+	if validateRows(rows) != nil { // whose words quote a number
+		return errors.New("it makes numbers of the rows that cannot be encoded")
+	}
+	p.input.Rows, p.input.Grid, p.features, p.preparation = rows, grid, f, preparation
+	return p.fits()
 }
 
 // receiveGrant begins the upload.

@@ -153,7 +153,7 @@ func DecodeStanding(b []byte) (s Standing, err error) {
 	s.Rows = int(r.Uint32())
 	r.Fixed(s.Sent[:])
 	s.Labels = r.Bool()
-	s.Preparation = r.Bytes32(maxPreparation)
+	s.Preparation = r.Bytes32(MaxPreparation)
 	if r.Err() == nil && (s.Features < 1 || s.Features > MaxFeatures || s.Rows > maxRows) {
 		r.Fail(fmt.Errorf("%d rows of %d features", s.Rows, s.Features))
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
 
 // Suggestion writes a first schema and catalogue entry, which somebody who knows the data has
@@ -18,6 +19,7 @@ type Suggestion struct {
 	*Table
 	Own       prepare.Mapping
 	Path      string
+	Origin    origin.Origin // in place of the path
 	Label, ID string
 	Values    bool // whether ranges may be proposed from the data
 }
@@ -108,7 +110,7 @@ func (s Suggestion) comment(c Column) string {
 func (s Suggestion) Entry() string {
 	var b strings.Builder
 	name, _, _ := strings.Cut(filepath.Base(s.Path), ".")
-	fmt.Fprintf(&b, "# For the catalogue of the table's owner, under data.\n%s:\n  path: %s\n", scalar(name), scalar(s.Path))
+	fmt.Fprintf(&b, "# For the catalogue of the table's owner, under data.\n%s:\n  %s\n", scalar(name), s.place())
 	var form []string
 	for _, key := range [][2]string{{"delimiter", s.Own.CSV.Delimiter}, {"decimal", s.Own.CSV.Decimal}, {"encoding", s.Own.CSV.Encoding}} {
 		if key[1] != "" {
@@ -136,6 +138,20 @@ func (s Suggestion) Entry() string {
 		fmt.Fprintf(&b, "  drop: %s # free text, or empty: never parsed\n", words(drop))
 	}
 	return b.String()
+}
+
+// place is the line of the entry that says where the table is.
+func (s Suggestion) place() string {
+	q := s.Origin.SQL
+	switch {
+	case s.Origin.Command != nil:
+		return "command: " + words(s.Origin.Command)
+	case q != nil && q.SQLite != "":
+		return fmt.Sprintf("sql: {sqlite: %s, query_file: %s}", scalar(q.SQLite), scalar(q.QueryFile))
+	case q != nil:
+		return fmt.Sprintf("sql: {dsn_env: %s, query_file: %s}", scalar(q.DSNEnv), scalar(q.QueryFile))
+	}
+	return "path: " + scalar(s.Path)
 }
 
 // around widens two numbers to one digit each, and a range of one sign to zero.

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
 
 // Command describes a program and the limits on it.
@@ -28,30 +30,16 @@ type Command struct {
 	MaxBytes int64 // on stdout
 }
 
-// Check refuses arguments that cannot be run. It does not look for the program.
-func Check(args []string) error {
-	switch {
-	case len(args) == 0:
-		return errors.New("command is empty; write command: [./extract.sh]")
-	case !strings.ContainsRune(args[0], filepath.Separator):
-		return fmt.Errorf("command %q is no path; write ./%s for a file in the home, or an absolute path", args[0], args[0])
-	}
-	return nil
-}
-
 // endTime limits a program that has closed its output.
 const endTime = 5 * time.Second
 
 // Start runs the program until the output is closed.
 func (c Command) Start(ctx context.Context) (*Output, error) {
-	if err := Check(c.Args); err != nil {
+	if err := origin.CheckCommand(c.Args); err != nil {
 		return nil, err
 	}
-	path := c.Args[0]
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(c.Folder, path)
-	}
-	if err := trusted(path); err != nil {
+	path := c.within(c.Args[0])
+	if err := c.trusted(path); err != nil {
 		return nil, err
 	}
 	o := &Output{command: c, left: c.MaxBytes}
@@ -71,8 +59,17 @@ func (c Command) Start(ctx context.Context) (*Output, error) {
 	return o, nil
 }
 
-// trusted refuses a program that another user could have written.
-func trusted(path string) error {
+// within returns a path of the command.
+func (c Command) within(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(c.Folder, path)
+}
+
+// trusted refuses a program that another user could have written, and files that it is given by
+// name: an interpreter runs what stands in them.
+func (c Command) trusted(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("%s cannot be run: %w", path, errors.Unwrap(err))
@@ -80,17 +77,33 @@ func trusted(path string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s cannot be run: it is no file", path)
 	}
+	if err := foreign(path, info); err != nil {
+		return fmt.Errorf("%s is not run, since %w", path, err)
+	}
+	for _, arg := range c.Args[1:] {
+		file := c.within(arg)
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+			continue // it names no file
+		} else if err := foreign(file, info); err != nil {
+			return fmt.Errorf("%s is not given %s, since %w", c.Args[0], file, err)
+		}
+	}
+	return nil
+}
+
+// foreign tells how another user could have written a file.
+func foreign(path string, info fs.FileInfo) error {
 	folder, err := os.Stat(filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("%s cannot be run: %w", path, errors.Unwrap(err))
+		return err
 	}
 	switch owner := info.Sys().(*syscall.Stat_t).Uid; {
 	case owner != 0 && int(owner) != os.Geteuid():
-		return fmt.Errorf("%s is not run, since user %d owns it; give it to the user of this process, or to root", path, owner)
+		return fmt.Errorf("user %d owns it; give it to the user of this process, or to root", owner)
 	case info.Mode().Perm()&byOthers != 0:
-		return fmt.Errorf("%s is not run, since others may write to it; use chmod go-w %s", path, path)
+		return fmt.Errorf("others may write to it; use chmod go-w %s", path)
 	case folder.Mode().Perm()&byOthers != 0 && folder.Mode()&fs.ModeSticky == 0:
-		return fmt.Errorf("%s is not run, since others may write to its folder; use chmod go-w %s", path, filepath.Dir(path))
+		return fmt.Errorf("others may write to its folder; use chmod go-w %s", filepath.Dir(path))
 	}
 	return nil
 }
@@ -156,6 +169,14 @@ func (o *Output) end() {
 		o.failed = io.EOF
 	}
 	o.stop()
+}
+
+// Failure returns the reason why the program has not ended well, nil while nothing is known.
+func (o *Output) Failure() error {
+	if errors.Is(o.failed, io.EOF) {
+		return nil
+	}
+	return o.failed
 }
 
 // Close ends the program, if it still runs.

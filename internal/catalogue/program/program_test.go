@@ -105,13 +105,26 @@ func TestProgramOfOthers(t *testing.T) {
 	}
 }
 
-// Names that only a search path would find are refused: what they find is others' business.
-func TestCheck(t *testing.T) {
-	if err := Check(nil); err == nil {
-		t.Error("no command is fine")
+// A file that a program is given by name is judged like the program: an interpreter runs it.
+func TestArgumentsOfOthers(t *testing.T) {
+	c := script(t, "touch ran; echo x")
+	file := filepath.Join(c.Folder, "extract.sh")
+	c.Args = []string{"/bin/sh", "extract.sh", "no such file"}
+	if text, err := output(t, c); err != nil || text != "x\n" {
+		t.Fatalf("got %q, %v", text, err)
 	}
-	if err := Check([]string{"python3"}); err == nil || err.Error() != `command "python3" is no path; write ./python3 for a file in the home, or an absolute path` {
-		t.Errorf("got %v", err)
+	for _, arg := range []string{"extract.sh", file} {
+		if err := errors.Join(os.Chmod(file, 0o770), os.Remove(filepath.Join(c.Folder, "ran"))); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		c.Args[1] = arg
+		want := "/bin/sh is not given " + file + ", since others may write to it; use chmod go-w " + file
+		if _, err := output(t, c); err == nil || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+		if _, err := os.Stat(filepath.Join(c.Folder, "ran")); err == nil {
+			t.Error("the program has run")
+		}
 	}
 }
 

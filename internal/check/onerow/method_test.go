@@ -259,8 +259,8 @@ func restart(t *testing.T) func(*demo.Federation) {
 // computes a step.
 func run(t *testing.T, j *job.Job, files map[string]string, step string, disturb func(*demo.Federation)) (model string, f *demo.Federation, id string) {
 	t.Helper()
-	shares, err := partition.Shares(j, func(name string, d job.Data) (*dataset.Set, error) {
-		return dataset.ReadCSV(strings.NewReader(files[name]), dataset.CSVOptions{Header: dataset.WithHeader, Label: d.Label})
+	shares, err := partition.Shares(j, func(s job.Source, d job.Data) (*dataset.Set, error) {
+		return dataset.ReadCSV(strings.NewReader(files[s.File]), dataset.CSVOptions{Header: dataset.WithHeader, Label: d.Label})
 	})
 	if err != nil {
 		t.Fatal(err)

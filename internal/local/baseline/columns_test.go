@@ -29,7 +29,7 @@ func TestCompareColumnsOfOtherRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return set, nil })
+	shares, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return set, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func found(t *testing.T, seed uint64) *demo.Federation {
 		t.Fatal(err)
 	}
 	j := jobtest.Parse(t, string(file))
-	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
+	shares, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 		if !j.Labels(s.Party) {
 			d.Label = job.NoLabel
 		}
-		set, err := load(s.File, d)
+		set, err := load(s, d)
 		if err == nil {
 			set, err = columns.Chosen(j, s.Party, set)
 		}
@@ -61,7 +61,7 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 // neighbours cuts one table into runs of columns, or into the columns that the job names.
 // Rows that have no ids are numbered, from 1.
 func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
-	set, err := load(j.Data.Source, j.Data.Shared())
+	set, err := load(job.Source{File: j.Data.Source}, j.Data.Shared())
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func TestShareColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares, err := Shares(parseColumns(t, "", ""), func(string, job.Data) (*dataset.Set, error) { return set, nil })
+	shares, err := Shares(parseColumns(t, "", ""), func(job.Source, job.Data) (*dataset.Set, error) { return set, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestColumnsByName(t *testing.T) {
 	job3 := func(guest, host string) *job.Job {
 		return parseColumns(t, "parties: [guest, host, third]", fmt.Sprintf("parties: [guest, host], columns: {guest: [%s], host: [%s]}", guest, host))
 	}
-	load := func(string, job.Data) (*dataset.Set, error) { return set, nil }
+	load := func(job.Source, job.Data) (*dataset.Set, error) { return set, nil }
 	shares, err := Shares(job3(names[4]+", "+names[1], names[0]), load)
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestColumnsByName(t *testing.T) {
 			return Shares(parseColumns(t, "coverage", "columns: {guest: [a], host: [b]}, coverage"), load)
 		},
 		"has no names of columns": func() ([]Share, error) {
-			return Shares(job3("a", "b"), func(string, job.Data) (*dataset.Set, error) { return bare, nil })
+			return Shares(job3("a", "b"), func(job.Source, job.Data) (*dataset.Set, error) { return bare, nil })
 		},
 	} {
 		if _, err := shared(); err == nil || !strings.Contains(err.Error(), want) {
@@ -121,8 +121,8 @@ func TestColumnSources(t *testing.T) {
 		numbered.IDs = append(numbered.IDs, string(rune('A'+i)))
 	}
 	asked := make(map[string]string)
-	shares, err := Shares(j, func(name string, d job.Data) (*dataset.Set, error) {
-		asked[name] = d.Label
+	shares, err := Shares(j, func(s job.Source, d job.Data) (*dataset.Set, error) {
+		asked[s.File] = d.Label
 		return &numbered, nil
 	})
 	if err != nil {
@@ -131,7 +131,7 @@ func TestColumnSources(t *testing.T) {
 	if len(shares) != 2 || asked["a.csv"] != "y" || asked["b.csv"] != job.NoLabel {
 		t.Errorf("%d shares, labels asked for: %v", len(shares), asked)
 	}
-	if _, err := Shares(j, func(string, job.Data) (*dataset.Set, error) { return set, nil }); err == nil || !strings.Contains(err.Error(), "guest: ") || !strings.Contains(err.Error(), "no ids") {
+	if _, err := Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return set, nil }); err == nil || !strings.Contains(err.Error(), "guest: ") || !strings.Contains(err.Error(), "no ids") {
 		t.Errorf("error %v", err)
 	}
 }

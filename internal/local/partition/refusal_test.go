@@ -44,7 +44,7 @@ spec:
 		t.Run(name, func(t *testing.T) {
 			j := jobtest.Parse(t, strings.NewReplacer(tt.change...).Replace(file))
 			set := wdbc.Subset(dataset.Complement(tt.rows, nil))
-			shares, err := Shares(j, func(string, job.Data) (*dataset.Set, error) { return set, nil })
+			shares, err := Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return set, nil })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,8 +23,8 @@ type Share struct {
 	Table method.Table
 }
 
-// Loader reads a source by the name in a job file.
-type Loader func(name string, d job.Data) (*dataset.Set, error)
+// Loader reads a source of a job file.
+type Loader func(s job.Source, d job.Data) (*dataset.Set, error)
 
 // Shares reads the job's data and gives each party its own. Errors are the job
 // file's or the data's fault.
@@ -127,7 +127,7 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	var names []string
 	var sets []*dataset.Set
 	for _, s := range j.Data.Sources {
-		set, err := load(s.File, j.Data)
+		set, err := load(s, j.Data)
 		if err != nil {
 			return nil, named(s.Party, err)
 		}
@@ -151,8 +151,9 @@ func named(party string, err error) error {
 // Splits holds rows of each share out, with the columns in the order of the first
 // party's.
 func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
-	list := make([]method.Split, len(shares))
+	list, names := make([]method.Split, len(shares)), make([]string, len(shares))
 	for i, s := range shares {
+		names[i] = s.Party
 		var err error
 		if list[i], err = rows.Split(j, s.Party, s.Table); err != nil {
 			return nil, err
@@ -162,12 +163,12 @@ func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 			return nil, err
 		}
 	}
-	return list, rows.PrepareTogether(j, list)
+	return list, rows.PrepareTogether(j, names, list)
 }
 
 // partition reads one source and cuts it by rows.
 func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset.Set, error) {
-	set, err := load(source, j.Data)
+	set, err := load(job.Source{File: source}, j.Data)
 	if err != nil {
 		return nil, err
 	}

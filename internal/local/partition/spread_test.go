@@ -16,7 +16,7 @@ func spreadOf(t *testing.T, seed string, labels string) []Share {
 	t.Helper()
 	j := jobtest.Parse(t, strings.NewReplacer("coverage: 0.9", "coverage: 1"+labels, "{name: gram}", "{name: fdskl, active: 2, training: faithful, labels: spread}",
 		"linear", "rbf, gamma: 1", "svc", "logistic", "  data:", "  seed: "+seed+"\n  data:").Replace(columnsFile))
-	shares, err := Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
+	shares, err := Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ spec:
 func runAmplified(t *testing.T, by, folds, protocol, kernel, learner string) *method.Result {
 	t.Helper()
 	j := jobtest.Parse(t, fmt.Sprintf(amplified, "by: "+by, folds, protocol, kernel, learner))
-	return simulatedJob(t, j, daemon.InsecureSeeds(1), func(string, job.Data) (*dataset.Set, error) {
+	return simulatedJob(t, j, daemon.InsecureSeeds(1), func(job.Source, job.Data) (*dataset.Set, error) {
 		set, err := bundled.Load("wdbc")
 		if err != nil {
 			return nil, err

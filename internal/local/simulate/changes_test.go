@@ -26,7 +26,7 @@ func changing(t *testing.T, table, scale, change string) (*method.Result, *okra.
 	t.Helper()
 	j := jobtest.Parse(t, strings.NewReplacer("bundled:digits", "bundled:"+table, "parties: [north, south, east], skew: 0.3}", "parties: [a, b, c, d, e, f, g, h, i, j]}\n    scale: "+scale,
 		"{name: okra}", "{name: okra, "+change+"}").Replace(digits))
-	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load(table) })
+	shares, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return bundled.Load(table) })
 	if err != nil {
 		t.Fatal(err)
 	}

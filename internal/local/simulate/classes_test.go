@@ -81,7 +81,7 @@ func TestAClassThatIsNotListed(t *testing.T) {
 	own := strings.Replace(text, "source: empty.csv", "sources: {north: empty.csv, south: empty.csv}", 1)
 	own = strings.Replace(own, "partition: "+threeParties, "", 1)
 	j = jobtest.Parse(t, strings.Replace(own, "label: diagnosis", "label: {column: diagnosis, classes: [well, sick]}", 1))
-	_, err = partition.Shares(j, func(file string, d job.Data) (*dataset.Set, error) { return loadDirty(file, d) })
+	_, err = partition.Shares(j, func(s job.Source, d job.Data) (*dataset.Set, error) { return loadDirty(s, d) })
 	if err == nil || !strings.HasPrefix(err.Error(), "north: ") {
 		t.Errorf("the party is not named: %v", err)
 	}

@@ -25,7 +25,7 @@ import (
 // nobody waits for it.
 func TestADaemonThatFailsEndsTheSimulation(t *testing.T) {
 	j := jobtest.Parse(t, digits)
-	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
+	shares, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	if err != nil {
 		t.Fatal(err)
 	}

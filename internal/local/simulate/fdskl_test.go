@@ -102,7 +102,7 @@ spec:
   compare: [exact-kernel]
 `
 	j := jobtest.Parse(t, text)
-	r := runAndCompare(t, j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
+	r := runAndCompare(t, j, func(job.Source, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	t.Logf("%v, exact kernel %v", r.Metrics, r.ExactKernel)
 	if r.Metrics["accuracy"] < 0.96 || r.Metrics["accuracy"] < r.ExactKernel["accuracy"]-0.02 || r.Metrics["auc"] < 0.99 {
 		t.Errorf("%v, exact kernel %v", r.Metrics, r.ExactKernel)
@@ -127,7 +127,7 @@ spec:
 	var ratios []float64
 	for seed := 1; seed <= 3; seed++ {
 		j := jobtest.Parse(t, fmt.Sprintf(text, seed))
-		r := runAndCompare(t, j, func(string, job.Data) (*dataset.Set, error) { return set, nil })
+		r := runAndCompare(t, j, func(job.Source, job.Data) (*dataset.Set, error) { return set, nil })
 		t.Logf("root mean squared error %v, of kernel ridge %v", r.Metrics, r.ExactKernel)
 		ratios = append(ratios, r.Metrics["rmse"]/r.ExactKernel["rmse"])
 	}

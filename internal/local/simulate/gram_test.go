@@ -46,7 +46,7 @@ func runColumns(t *testing.T, parties []string, learner string) *method.Result {
 func runJob(t *testing.T, text string) *method.Result {
 	t.Helper()
 	j := jobtest.Parse(t, text)
-	return runAndCompare(t, j, func(string, job.Data) (*dataset.Set, error) {
+	return runAndCompare(t, j, func(job.Source, job.Data) (*dataset.Set, error) {
 		set, err := bundled.Load("wdbc")
 		if err != nil {
 			return nil, err
@@ -174,8 +174,8 @@ func TestGramOfFiles(t *testing.T) {
 		t.Skipf("%v; set %s to the data folder", err, catalogue.Variable)
 	}
 	j := jobtest.Parse(t, files)
-	r := runAndCompare(t, j, func(name string, d job.Data) (*dataset.Set, error) {
-		return catalogue.New(folder).Load(name, catalogue.Columns{Label: d.Label, ID: d.ID})
+	r := runAndCompare(t, j, func(s job.Source, d job.Data) (*dataset.Set, error) {
+		return catalogue.New(folder).Load(s.File, catalogue.Columns{Label: d.Label, ID: d.ID})
 	})
 	if r.Exact == nil || !*r.Exact || r.Metrics["accuracy"] < 0.95 {
 		t.Errorf("%v, exact %v", r.Metrics, r.Exact)

@@ -34,7 +34,7 @@ spec:
 func runTumours(t *testing.T, text string) (*method.Result, *method.Outcome, error) {
 	t.Helper()
 	j := jobtest.Parse(t, text)
-	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
+	shares, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,11 +82,11 @@ func TestEveryMethodTakesASchema(t *testing.T) {
 
 // loadDirty reads a table that dataset/prepare compares with scikit-learn, three times over: ids of
 // the second and third copy differ. So there are enough rows for three parties to fit on.
-func loadDirty(file string, d job.Data) (*dataset.Set, error) {
-	path := filepath.Join("..", "..", "..", "dataset", "prepare", "testdata", file)
+func loadDirty(s job.Source, d job.Data) (*dataset.Set, error) {
+	path := filepath.Join("..", "..", "..", "dataset", "prepare", "testdata", s.File)
 	sets := make([]*dataset.Set, 3)
 	for i := range sets {
-		set, err := catalogue.New("").LoadTable(path, d.Table(path))
+		set, err := catalogue.New("").LoadTable(path, d.Table(s))
 		if err != nil {
 			return nil, err
 		}

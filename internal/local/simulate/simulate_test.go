@@ -68,7 +68,7 @@ func simulatedJob(t *testing.T, j *job.Job, seed func(string) [32]byte, load par
 
 func TestSimulatedEqualsPooled(t *testing.T) {
 	began := time.Now()
-	result := simulated(t, coordinator.RandomSeed, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
+	result := simulated(t, coordinator.RandomSeed, func(job.Source, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	t.Logf("took %v: %v, pooled %v, difference %g, timings %v", time.Since(began), result.Metrics, result.Pooled, *result.Difference, result.Timings)
 	for _, a := range result.Alone {
 		t.Log(a.Party, a.Rows, a.Metrics)
@@ -86,7 +86,7 @@ func TestEitherPrecisionGivesTheSameResult(t *testing.T) {
 		"float64": func(m linalg.Matrix[float64]) dataset.Table { return dataset.NewDense(m) },
 		"float32": func(m linalg.Matrix[float64]) dataset.Table { return single(m) },
 	} {
-		results[name] = simulated(t, daemon.InsecureSeeds(1), func(string, job.Data) (*dataset.Set, error) {
+		results[name] = simulated(t, daemon.InsecureSeeds(1), func(job.Source, job.Data) (*dataset.Set, error) {
 			set, err := bundled.Load("digits")
 			if err == nil {
 				set.X = convert(dataset.DenseOf(set.X).Matrix())
@@ -116,7 +116,7 @@ func TestMergedClassesAreTheTablesOwn(t *testing.T) {
 	merge := map[string]string{"0": "round", "6": "round", "8": "round", "9": "round", "1": "thin", "7": "thin"}
 	run := func(classes string, relabel bool) *method.Result {
 		j := jobtest.Parse(t, strings.Replace(digits, "label: label\n", "label: label\n"+classes, 1))
-		return simulatedJob(t, j, daemon.InsecureSeeds(1), func(string, job.Data) (*dataset.Set, error) {
+		return simulatedJob(t, j, daemon.InsecureSeeds(1), func(job.Source, job.Data) (*dataset.Set, error) {
 			set, err := bundled.Load("digits")
 			for i, l := range set.Labels {
 				if relabel && merge[l] != "" {

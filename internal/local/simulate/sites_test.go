@@ -50,7 +50,7 @@ func site(number int) *dataset.Set {
 func accuracyAtSites(t *testing.T, test string) float64 {
 	t.Helper()
 	j := jobtest.Parse(t, fmt.Sprintf(sites, test))
-	shares, err := partition.Shares(j, func(name string, _ job.Data) (*dataset.Set, error) { return site(int(name[0] - '0')), nil })
+	shares, err := partition.Shares(j, func(s job.Source, _ job.Data) (*dataset.Set, error) { return site(int(s.File[0] - '0')), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

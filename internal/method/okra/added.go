@@ -65,11 +65,9 @@ func (p *party) compare(r rest) error {
 	if r.rows == nil { // an earlier program kept no marks: the party confirms its old rows
 		return nil
 	}
-	set, err := p.Split.Set.Arrange("the table of the earlier job", p.Width(), r.columns)
-	if err != nil {
+	if err := p.Reorder(p.Width(), r.columns); err != nil {
 		return err
 	}
-	p.Split.Set, p.Rows = set, dataset.RowsOf(set.X)
 	var gone int
 	if p.added, gone = since(r.rows, marks(r.standing.Seed, p.Split)); gone == 0 {
 		return nil
@@ -103,9 +101,32 @@ func (p *party) Resume(b []byte) error {
 		return err
 	case r.params != params || r.scale != p.Job.Data.Scale:
 		return fault.BadInputf("okra: the earlier job has other settings of protocol or scale; write the same")
-	case r.standing.Features != p.Width():
-		return fault.BadInputf("okra: the table has %d columns, and %d in the earlier job; bring the same columns", p.Width(), r.standing.Features)
 	}
-	p.standing = r.standing
+	return p.resume(r)
+}
+
+// resume prepares the rows as the earlier job did, and finds the new ones.
+func (p *party) resume(r rest) error {
+	if p.standing = r.standing; !p.Job.Data.Fits() {
+		p.standing.Preparation = nil // earlier programs kept there what the job says itself
+	}
+	if !p.Job.Data.FitsSchema() { // otherwise the number of columns follows from what was fitted
+		if err := p.asWide(); err != nil {
+			return err
+		}
+	}
+	if err := p.FitAgain(p.standing.Preparation); err != nil {
+		return fault.BadInput(fmt.Errorf("okra: %w", err))
+	}
+	if err := p.asWide(); err != nil {
+		return err
+	}
 	return p.compare(r)
+}
+
+func (p *party) asWide() error {
+	if p.standing.Features == p.Width() {
+		return nil
+	}
+	return fault.BadInputf("okra: the table has %d columns, and %d in the earlier job; bring the same columns", p.Width(), p.standing.Features)
 }

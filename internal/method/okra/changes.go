@@ -3,16 +3,18 @@ package okra
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Preparation decides how rows are scaled after the parties of a job have changed.
+// Preparation decides how rows are prepared after the parties of a job have changed.
 type Preparation string
 
-// The preparations. Where nothing is scaled they are one.
+// The preparations. Where nothing is fitted on rows they are one.
 const (
 	Keep  Preparation = "keep"  // as the first session did: only new rows travel
 	Refit Preparation = "refit" // anew: all rows travel, under a new seed
@@ -47,7 +49,7 @@ func (c *Changes) plan(of method.Case) ([]method.Step, error) {
 
 // next is the session of the parties that stay.
 func (c *Changes) next(last method.Case) ([]method.Step, error) {
-	steps, err := upload(last)
+	steps, err := uploadBy(rows.StepsAgain, last)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +153,13 @@ func changesOf(j *job.Job) *Changes {
 	return nil
 }
 
-// refits reports whether all rows travel anew: only a scaling is ever fitted.
-func (c *Changes) refits(j *job.Job) bool { return c.Preparation == Refit && j.Data.Scale != job.None }
+// refits reports whether all rows travel anew, since what was fitted on them is fitted anew.
+func (c *Changes) refits(j *job.Job) bool { return c.Preparation == Refit && j.Data.Fits() }
+
+// Told implements [rows.Telling]: a newcomer is told what the others have fitted.
+func (c *Changes) Told(j *job.Job, party string) bool {
+	return c.any() && !c.refits(j) && slices.Contains(c.Late, party)
+}
 
 // first and last are the job between the parties of its first session and of its last.
 func (c *Changes) first(of method.Case) method.Case {

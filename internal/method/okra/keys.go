@@ -81,7 +81,7 @@ func (k *Keys) finish(in *section.Place) error {
 		return in.Refuse("encoder", "encoder block is the paper's and gives each block's Gram matrix away; use hadamard, or add mode: paper to reproduce the paper")
 	case k.Mode == job.Paper && k.Encoder != Block:
 		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove one of the two", k.Encoder)
-	case in.Given("preparation") && len(k.Late)+len(k.Withdrawn)+len(k.Added) == 0:
+	case in.Given("preparation") && !k.continues() && len(k.Late)+len(k.Withdrawn)+len(k.Added) == 0:
 		return in.Refuse("preparation", "preparation goes with late, withdrawn or added; remove it")
 	case in.Given("rounds") && k.Encoder != Hadamard:
 		return in.Refuse("rounds", "encoder %s has no rounds; remove them", k.Encoder)
@@ -106,8 +106,10 @@ func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 	switch {
 	case len(c.Added) > 0:
 		return in.Refuse("protocol", "parties of a job that continues another add the rows that their tables have got since; remove added")
-	case len(c.Withdrawn) > 0 || c.Preparation != "":
-		return in.Refuse("protocol", "a job that continues another has no withdrawn and no preparation; leave withdrawn parties out of its parties")
+	case len(c.Withdrawn) > 0:
+		return in.Refuse("protocol", "a job that continues another has no withdrawn; leave withdrawn parties out of its parties")
+	case c.Preparation == Refit:
+		return in.Refuse("protocol", "a job that continues another keeps what was fitted; submit a job that continues none, which fits anew")
 	case len(c.Late) > 0 && j.Parties()[0] == c.Late[0]:
 		return in.Refuse("protocol", "%s would lead without the seed; list it after a party of the earlier job", c.Late[0])
 	}
@@ -121,9 +123,6 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	}
 	if _, twofold := j.Learner.Values.(learner.OnViews); twofold && (k.any() || k.Outlives()) {
 		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove late, withdrawn, added, continuable and continues", j.Learner.Name())
-	}
-	if (k.any() || k.Outlives()) && j.Data.FitsSchema() {
-		return in.Refuse("protocol", "a schema that is fitted on rows stays with one job in this version; list categories and fills and use scale: range, or remove late, withdrawn, added, continuable and continues")
 	}
 	if rows.GroupsFolds(j) && (k.any() || k.Outlives()) {
 		return in.Refuse("data", "folds by groups stay with one job in this version; remove folds or group, or late, withdrawn, added, continuable and continues")
@@ -144,7 +143,7 @@ func (c *Changes) fields() []section.Field {
 		{Key: "added", Value: job.PartyShares{Dst: &c.Added, Example: "{north: 0.1}"}, Else: "nothing",
 			Doc: "The share of its rows, the last ones of its table, that a party gets after the first session. Simulate plays that."},
 		{Key: "preparation", Value: section.Choice[Preparation]{Noun: "preparation", Dst: &c.Preparation, Known: []Preparation{Keep, Refit}},
-			Else: "refit where somebody withdraws, keep otherwise", Doc: "Keep scales as the first session did, and only new rows travel. Refit scales anew, and every row travels again."},
+			Else: "refit where somebody withdraws, keep otherwise", Doc: "Keep prepares and scales rows as the first session did, and only new rows travel. Refit fits anew, and every row travels again."},
 		{Key: "continuable", Value: section.Yes{Dst: &c.Continuable}, Else: "no",
 			Doc: "Whether the coordinator keeps the encoded rows, sealed, so that a later job can continue this one."},
 		{Key: "continues", Value: job.OneID{Dst: &c.Earlier}, Else: "no job",

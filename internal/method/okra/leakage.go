@@ -1,7 +1,6 @@
 package okra
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,11 +26,12 @@ func (s *server) leakage() map[string][]string {
 	if _, twofold := s.Job.Learner.Values.(learner.OnViews); twofold {
 		lines["server"] = append(lines["server"], "Each training row travels as two, with the columns of one view each, and is counted twice above. The server learns which two belong together, and the products within each view: more than products of whole rows.")
 	}
-	rows.Leakage(s.Case, lines, int(s.facts.Features))
-	if c := cmp.Or(changesOf(s.Job), continuing(s.Job)); c != nil {
-		c.leakage(s.Job, lines)
+	s.fittedLeakage(lines)
+	if c := changesOf(s.Job); c != nil {
+		c.leakage(s.Job, c.Withdrawn, lines)
 	}
-	if continuing(s.Job) != nil {
+	if c := continuing(s.Job); c != nil {
+		c.leakage(s.Job, s.left, lines)
 		lines["server"] = append(lines["server"], "Parties of the earlier job send the rows that they have got since then. The server learns how many, and their products with all rows.")
 	}
 	if lasting(s.Job) {
@@ -45,16 +45,32 @@ func (s *server) leakage() map[string][]string {
 	return lines
 }
 
+// fittedLeakage states the leakage of what the parties have fitted, and among whom.
+func (s *server) fittedLeakage(lines map[string][]string) {
+	c, features := changesOf(s.Job), int(s.facts.Features)
+	switch {
+	case continuing(s.Job) != nil:
+		rows.KeptLeakage(s.Case, lines)
+	case c == nil:
+		rows.Leakage(s.Case, lines, features)
+	default:
+		rows.Leakage(c.first(s.Case), lines, features)
+	}
+	if c != nil && c.refits(s.Job) {
+		rows.RefitLeakage(c.first(s.Case), c.last(s.Case), lines, features)
+	}
+}
+
 // leakage adds the consequences of the changes to the statement of a job's leakage.
-func (c *Changes) leakage(j *job.Job, lines map[string][]string) {
+func (c *Changes) leakage(j *job.Job, leavers []string, lines map[string][]string) {
 	add := func(role, format string, args ...any) {
 		lines[role] = append(lines[role], fmt.Sprintf(format, args...))
 	}
-	late, left, scaled := strings.Join(c.Late, " and "), strings.Join(c.Withdrawn, " and "), j.Data.Scale != job.None
+	late, left, fitted := strings.Join(c.Late, " and "), strings.Join(leavers, " and "), j.Data.Fits()
 	if late != "" && !c.refits(j) {
 		add("coalition", "Late: %s got the seed under which the rows before were encoded, with the consent of every party that had it. One newcomer together with the server reads those rows too.", late)
-		if scaled {
-			add("party", "Late: %s learns the scaling that the others fitted: two numbers for each column, over their rows.", late)
+		if fitted {
+			add("party", "Late: %s learns %s.", late, rows.FittedOf(j))
 		}
 	}
 	for _, a := range c.Added {
@@ -70,7 +86,15 @@ func (c *Changes) leakage(j *job.Job, lines map[string][]string) {
 	default:
 		add("coalition", "Withdrawn: %s still has the seed. Together with the server it reads every row that was sent under it, those of newcomers included. Only a new seed and new rows end this.", left)
 	}
-	if scaled && !c.refits(j) {
-		add("party", "A trace of %s stays in the scaling, which was fitted on its rows too. With preparation: refit it would go, and every row would travel again.", left)
+	if fitted && !c.refits(j) {
+		add("party", "A trace of %s stays in %s, which was fitted on its rows too. %s", left, rows.TraceOf(j), c.otherwise())
 	}
+}
+
+// otherwise names the job in which a leaver's trace would go.
+func (c *Changes) otherwise() string {
+	if c.continues() {
+		return "With a job that continues none it would go, and every row would travel again."
+	}
+	return "With preparation: refit it would go, and every row would travel again."
 }

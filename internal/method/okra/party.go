@@ -2,13 +2,11 @@ package okra
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -16,7 +14,6 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
-	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
 // party is a holder of rows.
@@ -33,7 +30,11 @@ type party struct {
 
 // Party implements [method.Federated].
 func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
-	p, err := rows.Of(c, self, t)
+	of := rows.Of
+	if toldHow(c.Job, self) {
+		of = rows.Unfitted
+	}
+	p, err := of(c, self, t)
 	if err != nil {
 		return nil, err
 	}
@@ -43,9 +44,21 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 	}
 	n := p.Split.Set.X.Rows()
 	if changes := changesOf(c.Job); changes != nil {
-		own.wait(changes.later(self, n))
+		if err := own.wait(changes.later(self, n)); err != nil {
+			return nil, err
+		}
 	}
 	return own, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), n)
+}
+
+// toldHow reports whether a party fits nothing in a job: others tell it how all prepare their
+// rows, or it has kept that.
+func toldHow(j *job.Job, party string) bool {
+	if continuing(j) != nil {
+		return true
+	}
+	c := changesOf(j)
+	return c != nil && c.Told(j, party)
 }
 
 // Known implements [method.Member].
@@ -54,6 +67,9 @@ func (p *party) Known() method.Known { return rows.Total(p.total) }
 // Machine implements [method.Member].
 func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	if step == "continue" || strings.HasSuffix(step, again) {
+		if step == "heading"+again && changesOf(p.Job).refits(p.Job) {
+			p.Unfit()
+		}
 		if err := p.grow(); err != nil {
 			return nil, err
 		}
@@ -67,37 +83,29 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 		return p.repeater(setup.Setup)
 	case rows.StepFolds:
 		return p.Folder(setup, p.total)
-	case "scale-again":
-		p.Unscale()
 	}
 	return p.Party.Machine(strings.TrimSuffix(step, again), setup)
 }
 
 // wait puts the last n rows aside until the first session is over.
-func (p *party) wait(n int) {
+func (p *party) wait(n int) error {
 	if n < 1 {
-		return
+		return nil
 	}
 	whole := p.Split
 	rows := len(whole.Test)
 	p.grown, p.added = &whole, linalg.Range(rows-n, rows)
-	p.Split = method.Split{Set: whole.Set.Subset(linalg.Range(0, rows-n)), Test: whole.Test[:rows-n]}
-	p.Rows = dataset.RowsOf(p.Split.Set.X)
+	return p.Bring(method.Split{Set: whole.Set.Subset(linalg.Range(0, rows-n)), Test: whole.Test[:rows-n]})
 }
 
-// grow brings the rows that were put aside. They are not scaled yet, nor are the others any
-// more; the step that sends them does it.
+// grow brings the rows that were put aside, prepared as the others are.
 func (p *party) grow() error {
 	if p.grown == nil {
 		return nil
 	}
-	set, err := p.grown.Set.Arrange("the table of the first session", p.Width(), p.Split.Set.Columns)
-	if err != nil {
-		return err
-	}
-	p.Split, p.grown = method.Split{Set: set, Test: p.grown.Test}, nil
-	p.Rows = dataset.RowsOf(set.X)
-	return nil
+	whole := *p.grown
+	p.grown = nil
+	return p.Bring(whole)
 }
 
 // input returns all the party's rows.
@@ -116,6 +124,9 @@ func (p *party) uploader(setup protocol.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := len(p.Fitted()); in.Kept && n > okra.MaxPreparation {
+		return nil, fault.BadInputf("okra: what was fitted takes %d bytes, and at most %d are kept for newcomers and later jobs; use fewer columns or categories, or parties that stay", n, okra.MaxPreparation)
+	}
 	m, err := okra.NewParty(setup, params, in)
 	return method.RunOf(m, err, func() error {
 		p.total, p.standing = m.TotalRows(), m.Standing()
@@ -127,6 +138,8 @@ func (p *party) uploader(setup protocol.Setup) (*method.Run, error) {
 // Disclose implements [method.Discloser].
 func (p *party) Disclose(step string) (method.Release, bool) {
 	switch {
+	case p.Job.Data.FitsSchema() && (step == "protocol"+again || step == "fresh"): // simulate plays that in one process
+		return method.Release{}, false
 	case step == "continue" && p.standing.Rows > 0 && len(p.added) == 0: // its rows lie there
 		return method.Release{}, false
 	case !slices.Contains([]string{"protocol", "protocol-again", "continue", "fresh"}, step):
@@ -172,65 +185,52 @@ func (p *party) continuer(setup protocol.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := p.input()
-	if err != nil {
-		return nil, err
-	}
-	var m *okra.Party
-	if p.standing.Session == (protocol.SessionID{}) {
-		m, err = okra.NewLateParty(setup, params, in, p.prepare())
-	} else {
-		if continuing(p.Job) == nil {
-			p.standing.Preparation = encodeScaling(p.Scaling)
-		}
-		var in okra.Input
-		if in, err = p.news(); err == nil {
-			m, err = okra.NewContinuingParty(setup, params, p.standing, in)
-		}
-	}
+	late := p.standing.Session == (protocol.SessionID{})
+	m, err := p.continued(setup, params, late)
 	return method.RunOf(m, err, func() error {
-		if p.standing.Session == (protocol.SessionID{}) && p.Job.Data.Scale != job.None {
-			if p.Scaling, err = decodeScaling(m.Standing().Preparation, p.Width()); err != nil {
-				return err
-			}
-			p.Rows = p.Scaling.Rows(p.Rows)
-		} else if len(p.added) > 0 && p.Job.Data.Scale != job.None && continuing(p.Job) == nil {
-			p.Rows = p.Scaling.Rows(p.Rows) // a fresh session sends all
-		}
 		p.total, p.standing = m.TotalRows(), m.Standing()
+		if late && p.Job.Data.Fits() {
+			return p.Fit(p.standing.Preparation)
+		}
 		return nil
 	})
 }
 
-// news returns the rows that have come since the earlier job, scaled as the others were.
+// continued builds the machine of a newcomer, or of another party.
+func (p *party) continued(setup protocol.Setup, params okra.Params, late bool) (*okra.Party, error) {
+	if late {
+		in, err := p.input()
+		if err != nil {
+			return nil, err
+		}
+		in.Rows = p.Raw()
+		return okra.NewLateParty(setup, params, in, p.prepare())
+	}
+	if continuing(p.Job) == nil {
+		p.standing.Preparation = p.Fitted()
+	}
+	in, err := p.news()
+	if err != nil {
+		return nil, err
+	}
+	return okra.NewContinuingParty(setup, params, p.standing, in)
+}
+
+// news returns the rows that have come since the earlier job, prepared as the others were.
 func (p *party) news() (okra.Input, error) {
 	if len(p.added) == 0 {
 		return okra.Input{}, nil
 	}
-	x, test := linalg.Pick(p.Rows, p.added), linalg.At(p.Split.Test, p.added)
-	if p.Job.Data.Scale != job.None {
-		s, err := decodeScaling(p.standing.Preparation, p.Width())
-		if err != nil {
-			return okra.Input{}, err
-		}
-		x = s.Rows(x)
-	}
-	x, test, err := learner.InViews(p.Job.Learner, x, p.Split.Set.Columns, test)
+	x, test, err := learner.InViews(p.Job.Learner, linalg.Pick(p.Rows, p.added), p.Split.Set.Columns, linalg.At(p.Split.Test, p.added))
 	return okra.Input{Rows: x, Labels: linalg.At(p.Split.Set.Labels, p.added), Test: test, Grid: p.Grid == method.AllGrid, Kept: true}, err
 }
 
-// prepare scales a newcomer's rows as the others'; nil where the job scales none.
+// prepare prepares a newcomer's rows as the others'; nil where the job fits nothing.
 func (p *party) prepare() okra.Prepare {
-	if p.Job.Data.Scale == job.None {
+	if !p.Job.Data.Fits() {
 		return nil
 	}
-	return func(b []byte) (linalg.Rows, error) {
-		s, err := decodeScaling(b, p.Width())
-		if err != nil {
-			return nil, err
-		}
-		return s.Rows(p.Rows), nil
-	}
+	return p.By
 }
 
 // repeater sends all rows again under the same seed.
@@ -247,22 +247,6 @@ func (p *party) repeater(setup protocol.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// encodeScaling returns nothing for no scaling.
-func encodeScaling(s scale.Scaling) []byte {
-	var w wire.Writer
-	w.Float64s(s.Offset)
-	w.Float64s(s.Factor)
-	return w.Bytes()
-}
-
-func decodeScaling(b []byte, columns int) (s scale.Scaling, err error) {
-	rest, err := s.Cut(b, columns)
-	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("okra: the scaling of %d columns has %d bytes too many", columns, len(rest))
-	}
-	return s, err
-}
-
 // Lasts reports whether a later job may continue this one.
 func (p *party) Lasts() bool { return lasting(p.Job) && p.total > 0 }
 
@@ -273,7 +257,7 @@ func (p *party) WriteRest(to io.Writer) error {
 		return err
 	}
 	if p.standing.Preparation == nil {
-		p.standing.Preparation = encodeScaling(p.Scaling)
+		p.standing.Preparation = p.Fitted()
 	}
 	_, err = to.Write(rest{params, p.Job.Data.Scale, p.standing, p.Split.Set.Columns, marks(p.standing.Seed, p.Split)}.encode(p.Job))
 	return err

@@ -31,8 +31,11 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 }
 
 // upload has all parties of a case send all their rows.
-func upload(c method.Case) ([]method.Step, error) {
-	plan, err := rows.Steps(c)
+func upload(c method.Case) ([]method.Step, error) { return uploadBy(rows.Steps, c) }
+
+// uploadBy is upload after other steps, which bring columns and rows into one form.
+func uploadBy(before func(method.Case) ([]method.Step, error), c method.Case) ([]method.Step, error) {
+	plan, err := before(c)
 	if err != nil {
 		return nil, err
 	}

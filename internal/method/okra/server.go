@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -51,7 +52,7 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	if step == rows.StepFolds {
 		return s.folds(setup)
 	}
-	if s.Hears(step) {
+	if s.Hears(strings.TrimSuffix(step, again)) {
 		return s.Hear(setup)
 	}
 	params, err := paramsOf(s.Job)
@@ -184,6 +185,7 @@ type course struct {
 	fresh *okra.Server
 	hash  string // of the model from the fresh session
 	costs map[string]Phase
+	left  []string // parties of the earlier job that are none of this one
 }
 
 // Announce implements [method.Announcer]: sessions go on from the last one.
@@ -207,12 +209,13 @@ func (c *course) changed(step string, m *okra.Server) bool {
 
 // note counts the messages of a session, and of the sessions that it needs.
 func (c *course) note(step string, sent uint64) {
-	switch step {
-	case "heading", "scale":
-		step = "protocol"
-	case "heading" + again, "scale" + again:
+	switch {
+	case slices.Contains([]string{"protocol", "protocol" + again, "continue", "fresh"}, step):
+	case strings.HasSuffix(step, again):
 		step = "continue"
 		c.phase("fresh", func(p *Phase) { p.Sent += sent }) // which needs this session too
+	default:
+		step = "protocol"
 	}
 	c.phase(step, func(p *Phase) { p.Sent += sent })
 }
@@ -265,7 +268,7 @@ func (s *server) figures(c *Changes, j *job.Job) *Figures {
 		}
 		f.Added[a.Party] = a.Share
 	}
-	if j.Data.Scale == job.None {
+	if !j.Data.Fits() {
 		f.Preparation = "none"
 	}
 	if f.Equal = c.refits(j); f.Equal {
@@ -318,5 +321,19 @@ func (s *server) Resume(b []byte) error {
 		}
 	}
 	s.base = base
+	return s.leave()
+}
+
+// leave finds the parties of the earlier job that have left. Where something was fitted on their
+// rows too, the job says that it stays.
+func (s *server) leave() error {
+	for _, part := range s.base.Parts {
+		if !slices.Contains(s.Parties, part.Party) {
+			s.left = append(s.left, part.Party)
+		}
+	}
+	if len(s.left) > 0 && s.Job.Data.Fits() && continuing(s.Job).Preparation != Keep {
+		return fault.BadInputf("okra: %s left, and the preparation was fitted on its rows too; write preparation: keep, or submit a job that continues none, which fits anew", strings.Join(s.left, " and "))
+	}
 	return nil
 }

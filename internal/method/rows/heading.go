@@ -1,14 +1,17 @@
 package rows
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/heading"
+	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
 // namer is the machine of a leader or of a party.
@@ -21,15 +24,14 @@ type namer interface {
 
 // heading builds the machine that agrees on the order of columns.
 func (p *Party) heading(setup protocol.Setup) (*method.Run, error) {
-	own := headingOf(p.Job, p.Split.Set)
+	own := headingOf(p.Job, p.read())
 	m, err := newNamer(setup, own)
 	if err != nil {
 		return nil, fault.BadInput(&unnameable{p.Split.Set.Name, err})
 	}
 	return &method.Run{Machine: m, InputHash: own.Hash(), Own: m.Own, Finish: func() error {
 		p.key = m.Key()
-		p.arrange(m.Order())
-		return nil
+		return p.arrange(m.Order(), setup.Session.With(protocol.RoleLeader)[0])
 	}}, nil
 }
 
@@ -63,13 +65,18 @@ func headingOf(j *job.Job, set *dataset.Set) heading.Table {
 	return t
 }
 
-// arrange puts the party's columns into the common order.
-func (p *Party) arrange(order []int) {
-	if slices.IsSorted(order) { // they are in it
-		return
+// arrange puts the party's columns into the common order, which a leader has told.
+func (p *Party) arrange(order []int, leader string) error {
+	switch {
+	case slices.IsSorted(order): // they are in it
+		return nil
+	case p.raw != nil: // all read their columns in the schema's order
+		return protocol.Blame(leader, protocol.KindInconsistent, errors.New("rows: another order of columns than the schema's"))
 	}
 	p.Split.Set = p.Split.Set.SelectColumns(order)
-	p.Rows = dataset.RowsOf(p.Split.Set.X)
+	p.Scaling = scale.Scaling{Offset: linalg.At(p.Scaling.Offset, order), Factor: linalg.At(p.Scaling.Factor, order)}
+	p.scaled()
+	return nil
 }
 
 // agreesOnClasses reports whether the parties have to agree on the classes: a job may list

@@ -4,8 +4,10 @@ package rows
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -26,12 +28,38 @@ type Party struct {
 	label   string   // the column of the labels, where the catalogue says
 	key     [32]byte // of all parties and not of the coordinator; after the step heading
 	fit     fitter
-	remarks []string // about the party's own columns, beside the other parties'
+	remarks []string     // about the party's own columns, beside the other parties'
+	raw     *dataset.Set // the table as it was read, where its preparation is fitted
 }
 
 // Of prepares a party's table for a job. Errors are faults of the data and tell the party
 // what to do. They may quote the data, and are for the party's own log.
 func Of(c method.Case, self string, t method.Table) (*Party, error) {
+	p, err := unprepared(c, self, t)
+	if err == nil {
+		err = p.begin(p.enough)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Unfitted is Of for a party that fits nothing: it is told how all prepare their rows, or has
+// kept it.
+func Unfitted(c method.Case, self string, t method.Table) (*Party, error) {
+	p, err := unprepared(c, self, t)
+	if err == nil {
+		err = p.begin(func(*prepare.Frame) error { return nil })
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// unprepared checks a table and holds rows out.
+func unprepared(c method.Case, self string, t method.Table) (*Party, error) {
 	split, err := Split(c.Job, self, t)
 	if err != nil {
 		return nil, err
@@ -46,21 +74,24 @@ func Of(c method.Case, self string, t method.Table) (*Party, error) {
 	if p.frame() == nil {
 		p.Grid = method.GridOf(split.Set.X)
 	}
-	if err := p.begin(); err != nil {
-		return nil, err
-	}
 	return p, nil
 }
 
 // Steps returns the sessions with which a job begins: one order of columns and, if the
-// job has one, one scaling.
-func Steps(c method.Case) ([]method.Step, error) {
+// job has them, one preparation and one scaling.
+func Steps(c method.Case) ([]method.Step, error) { return steps(c, "preparation") }
+
+// StepsAgain returns the same sessions of a job whose parties begin anew, after they have fitted
+// once.
+func StepsAgain(c method.Case) ([]method.Step, error) { return steps(c, "preparation again") }
+
+func steps(c method.Case, sum string) ([]method.Step, error) {
 	if err := c.Job.Data.CheckParties(c.Parties); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	plan := []method.Step{headingStep(c)}
 	if c.Job.Data.Prepares() {
-		fitting, err := preparing(c)
+		fitting, err := preparing(c, sum)
 		if err != nil {
 			return nil, err
 		}
@@ -104,10 +135,6 @@ func (p *Party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	return nil, fmt.Errorf("rows: no session %s", step)
 }
 
-// Unscale brings the rows back to the table's own values, so that another scaling can be
-// fitted.
-func (p *Party) Unscale() { p.Rows, p.Scaling = dataset.RowsOf(p.Split.Set.X), scale.Scaling{} }
-
 // Training returns the rows that are not held out: only they may shape the scaling.
 func (p *Party) Training() linalg.Rows { return linalg.Pick(p.Rows, p.Split.Rows(false)) }
 
@@ -125,19 +152,37 @@ func (p *Party) Release(kind method.ReleaseKind) method.Release {
 // Leakage adds the leakage of these steps to the statement of a job's leakage. The number of
 // features is 0 where nobody is told.
 func Leakage(c method.Case, lines map[string][]string, features int) {
-	add := func(more map[string][]string) {
-		for role, list := range more {
-			lines[role] = append(lines[role], list...)
+	add(lines, namesLeakage(c))
+	fitLeakage(c, lines, features)
+}
+
+// add adds sentences that are not there yet.
+func add(lines, more map[string][]string) {
+	for role, list := range more {
+		for _, line := range list {
+			if !slices.Contains(lines[role], line) {
+				lines[role] = append(lines[role], line)
+			}
 		}
 	}
-	add(heldOutLeakage(c))
-	add(foldLeakage(c))
-	add(heading.Leakage(heading.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
+}
+
+// namesLeakage tells what is learnt before anything is fitted.
+func namesLeakage(c method.Case) map[string][]string {
+	lines := make(map[string][]string)
+	add(lines, heldOutLeakage(c))
+	add(lines, foldLeakage(c))
+	add(lines, heading.Leakage(heading.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
+	return lines
+}
+
+// fitLeakage tells what is learnt while the parties fit how they prepare their rows.
+func fitLeakage(c method.Case, lines map[string][]string, features int) {
 	if c.Job.Data.Prepares() {
-		add(preparationLeakage(c))
+		add(lines, preparationLeakage(c))
 	}
 	if c.Job.Data.ScalesTogether() {
-		add(scale.Leakage(scale.Facts{Method: scale.Method(c.Job.Data.Scale), Leader: c.Parties[0], Parties: len(c.Job.Data.Training(c.Parties)), Columns: features}))
+		add(lines, scale.Leakage(scale.Facts{Method: scale.Method(c.Job.Data.Scale), Leader: c.Parties[0], Parties: len(c.Job.Data.Training(c.Parties)), Columns: features}))
 	}
 }
 

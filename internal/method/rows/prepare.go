@@ -37,8 +37,9 @@ const (
 	unionBytes    = 128 << 10
 )
 
-// preparing returns the steps of a job whose schema is fitted.
-func preparing(c method.Case) ([]method.Step, error) {
+// preparing returns the steps of a job whose schema is fitted. The sum's name tells two fits of
+// one job apart.
+func preparing(c method.Case, sum string) ([]method.Step, error) {
 	plan, err := prepare.NewPlan(c.Job.Data.Schema, c.Job.Data.Fitted())
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -53,7 +54,7 @@ func preparing(c method.Case) ([]method.Step, error) {
 			method.Step{Name: stepAgreed, Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(n*unionBytes))})
 	}
 	if n := plan.Entries(); n > 0 {
-		fit, err := fitting(c, n)
+		fit, err := fitting(c, n, sum)
 		if err != nil {
 			return nil, err
 		}
@@ -73,11 +74,11 @@ func among(c method.Case, name string, version uint16, params []byte) *method.Se
 
 // fitting adds the parties' vectors up. With two parties each learns the other's numbers by the
 // sum, so that the second one tells the leader its own.
-func fitting(c method.Case, entries int) (*method.Session, error) {
+func fitting(c method.Case, entries int, sum string) (*method.Session, error) {
 	if len(c.Parties) == 2 {
 		return among(c, gather.Name, gather.Version, gather.Encode(8*entries)), nil
 	}
-	params, err := sums.Params(len(c.Parties)-1, fmt.Sprintf("%x/preparation", c.ID), []secagg.Group{{Entries: entries, Bound: prepare.EntryTop}})
+	params, err := sums.Params(len(c.Parties)-1, fmt.Sprintf("%x/%s", c.ID, sum), []secagg.Group{{Entries: entries, Bound: prepare.EntryTop}})
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
@@ -88,19 +89,22 @@ func fitting(c method.Case, entries int) (*method.Session, error) {
 
 // frame returns the table as it was read, nil for one of numbers.
 func (p *Party) frame() *prepare.Frame {
-	f, _ := p.Split.Set.X.(*prepare.Frame)
+	f, _ := p.read().X.(*prepare.Frame)
 	return f
 }
 
 // fitter holds what a party knows while a preparation is fitted.
 type fitter struct {
 	plan   *prepare.Plan
+	first  *prepare.Plan // before categories are agreed on
+	among  []string      // who fits, the leader first
 	agreed [][]string
 	sum    []int64 // at the leader from the step preparation on, at the others from the next one
 }
 
-// begin applies a preparation that the job decides alone, and plans one that is fitted.
-func (p *Party) begin() error {
+// begin applies a preparation that the job decides alone, and plans one that is fitted. enough
+// finds out whether the party has values enough for that.
+func (p *Party) begin(enough func(*prepare.Frame) error) error {
 	f := p.frame()
 	if f == nil {
 		return nil
@@ -109,9 +113,10 @@ func (p *Party) begin() error {
 	if err != nil {
 		return err
 	}
-	p.fit = fitter{plan: plan}
+	p.fit = fitter{plan: plan, first: plan}
 	if plan.Fits() {
-		return p.enough(f)
+		p.raw = p.Split.Set
+		return enough(f)
 	}
 	made, err := plan.Fit(nil)
 	if err != nil {
@@ -162,16 +167,16 @@ func (e *unpreparable) Public() string {
 
 // take prepares the party's rows.
 func (p *Party) take(made *prepare.Preparation) error {
-	set, err := made.Prepare(p.Split.Set, p.frame())
+	set, err := made.Prepare(p.read(), p.frame())
 	if err != nil {
 		return p.own(err)
 	}
 	p.Split.Set, p.Split.Prepared = set, made
-	p.Rows, p.Grid = dataset.RowsOf(set.X), method.GridOf(set.X)
+	p.Grid = method.GridOf(set.X)
 	if made.Offset != nil {
 		p.Scaling = scale.Scaling{Offset: made.Offset, Factor: made.Factor}
-		p.Rows = p.Scaling.Rows(p.Rows)
 	}
+	p.scaled()
 	return nil
 }
 
@@ -179,10 +184,16 @@ func (p *Party) take(made *prepare.Preparation) error {
 func (p *Party) Preparation() *prepare.Preparation { return p.Split.Prepared }
 
 // leads reports whether this party leads.
-func (p *Party) leads() bool { return p.Self == p.Parties[0] }
+func (p *Party) leads() bool { return p.Self == p.fit.among[0] }
 
 // preparer builds the machine of one of the steps.
 func (p *Party) preparer(step string, s method.Setup) (*method.Run, error) {
+	p.fit.among = nil
+	for _, m := range s.Session.Members {
+		if m.Name != p.Coordinator {
+			p.fit.among = append(p.fit.among, m.Name)
+		}
+	}
 	switch step {
 	case stepPropose:
 		return p.propose(s)
@@ -244,11 +255,11 @@ func (p *Party) unite(own [][]string, bodies [][]byte) error {
 	for i, b := range bodies {
 		words, err := decodeWords(b, len(own))
 		if err != nil {
-			return protocol.Blame(p.Parties[i+1], protocol.KindMalformed, err)
+			return protocol.Blame(p.fit.among[i+1], protocol.KindMalformed, err)
 		}
 		for k := range words {
 			if len(words[k]) > prepare.MaxAgreed {
-				return protocol.Blame(p.Parties[i+1], protocol.KindMalformed, fmt.Errorf("rows: %d categories of one column, at most %d are proposed", len(words[k]), prepare.MaxAgreed))
+				return protocol.Blame(p.fit.among[i+1], protocol.KindMalformed, fmt.Errorf("rows: %d categories of one column, at most %d are proposed", len(words[k]), prepare.MaxAgreed))
 			}
 			p.fit.agreed[k] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.fit.agreed[k], words[k]))))
 		}
@@ -269,7 +280,7 @@ func (p *Party) agree() error {
 func (p *Party) takeUnion(b []byte) error {
 	words, err := decodeWords(b, len(p.Job.Data.Schema.Agrees()))
 	if err != nil {
-		return protocol.Blame(p.Parties[0], protocol.KindMalformed, err)
+		return protocol.Blame(p.fit.among[0], protocol.KindMalformed, err)
 	}
 	p.fit.agreed = words
 	return p.agree()
@@ -282,12 +293,12 @@ func (p *Party) add(s method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	switch {
-	case !p.leads() && len(p.Parties) == 2:
+	case !p.leads() && len(p.fit.among) == 2:
 		m, err := gather.NewParty(s.Setup, encodeSum(own))
 		return method.RunOf(m, err, method.Nothing)
 	case !p.leads():
 		return sums.Client(s, secagg.Ints(own), func() {})
-	case len(p.Parties) == 2:
+	case len(p.fit.among) == 2:
 		m, err := gather.NewServer(s.Setup)
 		return method.RunOf(m, err, func() error { return p.addOther(own, m.Bodies()[0]) })
 	}
@@ -304,7 +315,7 @@ func (p *Party) addOther(own []int64, body []byte) error {
 		err = p.fit.plan.Possible(other)
 	}
 	if err != nil {
-		return protocol.Blame(p.Parties[1], protocol.KindMalformed, err)
+		return protocol.Blame(p.fit.among[1], protocol.KindMalformed, err)
 	}
 	return p.addUp(own, other)
 }
@@ -324,7 +335,7 @@ func (p *Party) takeSum(b []byte) (err error) {
 		err = p.fit.plan.Possible(p.fit.sum)
 	}
 	if err != nil {
-		return protocol.Blame(p.Parties[0], protocol.KindMalformed, err)
+		return protocol.Blame(p.fit.among[0], protocol.KindMalformed, err)
 	}
 	return nil
 }
@@ -340,7 +351,7 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, func() error {
 		for i, other := range m.Statements() {
 			if !bytes.Equal(other, own) {
-				return protocol.Blame(p.Parties[i], protocol.KindInconsistent, errors.New("rows: it has another preparation; the leader has told two sums, or a program differs"))
+				return protocol.Blame(p.fit.among[i], protocol.KindInconsistent, errors.New("rows: it has another preparation; the leader has told two sums, or a program differs"))
 			}
 		}
 		p.remarks = p.fit.plan.Remarks(p.fit.sum, p.frame(), p.Split.Rows(false))

@@ -35,7 +35,7 @@ func (p *Party) scaler(setup protocol.Setup) (*method.Run, error) {
 	}
 	return &method.Run{Machine: m, InputHash: statistics.Hash(), Finish: func() error {
 		p.Scaling = m.Result().Spread(places, p.Width())
-		p.Rows = p.Scaling.Rows(p.Rows)
+		p.scaled()
 		return nil
 	}}, nil
 }

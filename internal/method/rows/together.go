@@ -10,9 +10,21 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
+// Telling holds the keys of a job in which some parties fit nothing: they are told how all
+// prepare their rows.
+type Telling interface {
+	Told(j *job.Job, party string) bool
+}
+
+// told reports whether a party is one of those.
+func told(j *job.Job, party string) bool {
+	keys, some := j.Protocol.Values.(Telling)
+	return some && keys.Told(j, party)
+}
+
 // PrepareTogether prepares the tables of all parties in one place, as the parties would among
-// themselves. Tables of numbers stay as they are.
-func PrepareTogether(j *job.Job, splits []method.Split) error {
+// themselves; names are the parties'. Tables of numbers stay as they are.
+func PrepareTogether(j *job.Job, names []string, splits []method.Split) error {
 	frames := make([]*prepare.Frame, len(splits))
 	for i, s := range splits {
 		f, typed := s.Set.X.(*prepare.Frame)
@@ -21,7 +33,14 @@ func PrepareTogether(j *job.Job, splits []method.Split) error {
 		}
 		frames[i] = f
 	}
-	made, err := fitTogether(j, splits, frames)
+	var fit []method.Split
+	var on []*prepare.Frame
+	for i, s := range splits {
+		if !told(j, names[i]) {
+			fit, on = append(fit, s), append(on, frames[i])
+		}
+	}
+	made, err := fitTogether(j, fit, on)
 	if err != nil {
 		return err
 	}

@@ -62,17 +62,25 @@ func WitnessOf(c method.Case) Witness { return Witness{of: c} }
 func (*Witness) Hears(step string) bool { return step == stepPrepared }
 
 // Hear returns the machine of that step.
-func (w *Witness) Hear(setup method.Setup) (*method.Run, error) { return sums.Listener(setup, w.take) }
+func (w *Witness) Hear(setup method.Setup) (*method.Run, error) {
+	var parties []string // of the session: some may come later, or have left
+	for _, m := range setup.Session.Members {
+		if m.Role != protocol.RoleServer {
+			parties = append(parties, m.Name)
+		}
+	}
+	return sums.Listener(setup, func(statements [][]byte) error { return w.take(parties, statements) })
+}
 
 // take refuses statements that differ.
-func (w *Witness) take(statements [][]byte) error {
+func (w *Witness) take(parties []string, statements [][]byte) error {
 	for i, b := range statements {
 		s, err := decodeStatement(b)
 		if err != nil {
-			return protocol.Blame(w.of.Parties[i], protocol.KindMalformed, err)
+			return protocol.Blame(parties[i], protocol.KindMalformed, err)
 		}
 		if !bytes.Equal(b, statements[0]) {
-			return fault.BadInputf("rows: %s and %s state different preparations, so that nothing is learnt from their rows; look for a program that differs", w.of.Parties[0], w.of.Parties[i])
+			return fault.BadInputf("rows: %s and %s state different preparations, so that nothing is learnt from their rows; look for a program that differs", parties[0], parties[i])
 		}
 		w.heard = &learner.Prepared{Columns: s.columns, Digest: hex.EncodeToString(s.digest[:]), Keyed: true}
 	}

@@ -48,7 +48,7 @@ func TestStatementsAboutAPreparation(t *testing.T) {
 		{append(append([]byte{}, good...), 0), "south", ""},
 	} {
 		w := WitnessOf(method.Case{Job: &job.Job{Data: data}, Parties: []string{"north", "south"}})
-		err := w.take([][]byte{good, tt.second})
+		err := w.take([]string{"north", "south"}, [][]byte{good, tt.second})
 		var blame *protocol.BlameError
 		switch {
 		case tt.blamed != "" && (!errors.As(err, &blame) || blame.Party != tt.blamed):

@@ -148,7 +148,7 @@ func TestContinuedColumnsKeepTheirOrder(t *testing.T) {
 			w.brings("south", table)
 		}
 		first := w.mustRun(between(t, "[north, south]", "continuable: true")).ID
-		return w.mustRun(between(t, "[south, east]", "late: [east], continues: "+first.String())).Result.ModelHash
+		return w.mustRun(between(t, "[south, east]", "late: [east], preparation: keep, continues: "+first.String())).Result.ModelHash
 	}
 	if one, other := model(false), model(true); one != other {
 		t.Errorf("models %s and %s", one, other)

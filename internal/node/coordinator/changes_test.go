@@ -84,7 +84,9 @@ func TestJobsContinueEndedOnes(t *testing.T) {
 	if n := second.Result.Training + second.Result.HeldOut; n != 60 {
 		t.Errorf("the model is from %d rows, want 60", n)
 	}
-	sent = w.rowsFrom(func() { third = w.mustRun(between(t, "[south, east]", "continues: "+second.ID.String())) })
+	sent = w.rowsFrom(func() {
+		third = w.mustRun(between(t, "[south, east]", "preparation: keep, continues: "+second.ID.String()))
+	})
 	if len(sent) > 0 || third.Result.Training+third.Result.HeldOut != 40 {
 		t.Errorf("messages with rows: %v, from %d rows", sent, third.Result.Training+third.Result.HeldOut)
 	}
@@ -93,7 +95,7 @@ func TestJobsContinueEndedOnes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	after := w.run(between(t, "[south, east]", "continues: "+second.ID.String()))
+	after := w.run(between(t, "[south, east]", "preparation: keep, continues: "+second.ID.String()))
 	if after.Failure == nil || after.Failure.Code != fault.CodeBadInput || !strings.Contains(after.Failure.Message, "has been forgotten, with its rows") {
 		t.Errorf("a forgotten job is continued: %+v", after.Failure)
 	}

@@ -24,7 +24,7 @@ func groupedJob(t *testing.T, protocol, more string) *job.Job {
 // groupedTumours gives each of wdbc's first rows to a patient of one to four rows.
 func groupedTumours(t *testing.T, j *job.Job, rows int) []partition.Share {
 	t.Helper()
-	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) {
+	shares, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) {
 		set, err := bundled.Load("wdbc")
 		if err != nil {
 			return nil, err

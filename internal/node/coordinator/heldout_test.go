@@ -95,7 +95,7 @@ func TestWholePartyHeldOutOfSums(t *testing.T) {
 // both sides.
 func TestLaterRowsHeldOut(t *testing.T) {
 	j := tested(t, parse(t, ""), "{column: admitted, from: 2024-01-01}")
-	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) {
+	shares, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) {
 		all, err := bundled.Load("wdbc")
 		if err != nil {
 			return nil, err

@@ -49,7 +49,7 @@ func newcomers(t *testing.T, j *job.Job) (asked *dataset.Set, others map[string]
 	}
 	whole := *j
 	whole.Data.Partition.Coverage = 0
-	shares, err := partition.Shares(&whole, func(string, job.Data) (*dataset.Set, error) { return all, nil })
+	shares, err := partition.Shares(&whole, func(job.Source, job.Data) (*dataset.Set, error) { return all, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

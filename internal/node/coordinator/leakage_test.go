@@ -46,7 +46,7 @@ func TestLeakageOfAJob(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			j := parse(t, "")
 			j.Data.Scale = job.Scaling(tt.scale)
-			shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return noise(tt.features, tt.grid), nil })
+			shares, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return noise(tt.features, tt.grid), nil })
 			if err != nil {
 				t.Fatal(err)
 			}

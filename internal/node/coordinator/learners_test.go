@@ -84,7 +84,7 @@ func TestViews(t *testing.T) {
 	text := strings.NewReplacer("    label: label\n", "", "{name: rbf, gamma: 0.5}", "{name: linear}",
 		"{name: svc, C: 10, tol: 1.0e-8}", "{name: cca, view: [column 3, column 0, column 7]}").Replace(jobFile)
 	j := jobtest.Parse(t, fmt.Sprintf(text, openJob))
-	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) {
+	shares, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) {
 		set, err := bundled.Load("wdbc")
 		if err != nil {
 			return nil, err

@@ -70,7 +70,7 @@ func tumours(t testing.TB, j *job.Job) []partition.Share {
 // firstTumours shares the first rows of wdbc out.
 func firstTumours(t testing.TB, j *job.Job, rows int) []partition.Share {
 	t.Helper()
-	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) {
+	shares, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) {
 		set, err := bundled.Load("wdbc")
 		if err != nil {
 			return nil, err

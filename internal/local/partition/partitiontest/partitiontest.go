@@ -26,9 +26,9 @@ func WDBC(t testing.TB, from, n int) *dataset.Set {
 }
 
 // Library loads sets by name.
-func Library(sets map[string]*dataset.Set) func(string, job.Data) (*dataset.Set, error) {
-	return func(name string, _ job.Data) (*dataset.Set, error) {
-		if set, ok := sets[name]; ok {
+func Library(sets map[string]*dataset.Set) func(job.Source, job.Data) (*dataset.Set, error) {
+	return func(s job.Source, _ job.Data) (*dataset.Set, error) {
+		if set, ok := sets[s.File]; ok {
 			return set, nil
 		}
 		return nil, errors.New("no such source")

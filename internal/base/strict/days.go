@@ -1,0 +1,42 @@
+package strict
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Days is a time in days, such as 30d, or in Go's units, such as 12h.
+type Days struct{ time.Duration }
+
+// UnmarshalYAML reads 30d or 12h.
+func (d *Days) UnmarshalYAML(n *yaml.Node) error {
+	text := n.Value
+	var err error
+	if days, whole := strings.CutSuffix(text, "d"); whole {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		d.Duration = time.Duration(n) * 24 * time.Hour
+	} else {
+		d.Duration, err = time.ParseDuration(text)
+	}
+	if err != nil || d.Duration <= 0 {
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %q is no time; write days such as 30d, or hours such as 12h", n.Line, text)}}
+	}
+	return nil
+}
+
+// IsZero reports whether no time is given.
+func (d Days) IsZero() bool { return d.Duration == 0 }
+
+// MarshalYAML writes what UnmarshalYAML reads.
+func (d Days) MarshalYAML() (any, error) {
+	const day = 24 * time.Hour
+	if d.Duration%day == 0 {
+		return fmt.Sprintf("%dd", d.Duration/day), nil
+	}
+	return d.String(), nil
+}

@@ -1,0 +1,158 @@
+// Package live reads tables that can be another one at the next reading: what an operator's
+// program writes, and the rows of a query.
+//
+//	err := live.Copy(ctx, store, source)
+//	set, err := live.Table(store, table)
+//
+// Rows are read once, into a snapshot that is read as often as a job needs it.
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/catalogue/origin"
+	"github.com/mercer-fl/mercer/internal/catalogue/program"
+	"github.com/mercer-fl/mercer/internal/catalogue/query"
+	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
+)
+
+// Source is a table with what its owner says of it.
+type Source struct {
+	origin.Origin
+	Folder  string // in which relative paths begin, and the program runs
+	Mapping prepare.Mapping
+	IDs     []string // columns of the ids, by the source's names or the federation's
+}
+
+const (
+	defaultTimeout  = 10 * time.Minute
+	defaultMaxBytes = 16 << 30
+	maxQueryBytes   = 1 << 20
+)
+
+// Copy reads the source to its end, into a snapshot that is sorted by the ids.
+func Copy(ctx context.Context, to snapshot.Store, s Source) (err error) {
+	rows, err := s.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	return snapshot.Write(to, rows, s.key(rows.Columns()))
+}
+
+// Table reads the table of a snapshot. Errors of the store are returned as they are.
+func Table(from snapshot.Store, t prepare.Table) (set *dataset.Set, err error) {
+	rows, err := snapshot.Read(from)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	return prepare.Read(rows, t)
+}
+
+// Open starts the program or asks the query.
+func (s Source) Open(ctx context.Context) (query.Rows, error) {
+	folder, err := filepath.Abs(s.Folder)
+	if err != nil {
+		return nil, err
+	}
+	s.Folder = folder
+	limit, most := cmp.Or(s.Timeout.Duration, defaultTimeout), cmp.Or(s.MaxBytes, defaultMaxBytes)
+	if s.SQL != nil {
+		return s.ask(ctx, limit, most)
+	}
+	out, err := program.Command{Args: s.Command, Folder: folder, Timeout: limit, MaxBytes: most}.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := written{Output: out}
+	if w.Records, err = dataset.OpenCSV(s.Name(), out, s.Mapping.Form()); err != nil {
+		return nil, errors.Join(w.why(err), out.Close())
+	}
+	return w, nil
+}
+
+// written are the rows of what a program writes.
+type written struct {
+	*program.Output
+	dataset.Records
+}
+
+// Next implements [dataset.Records].
+func (w written) Next() (dataset.Record, error) {
+	row, err := w.Records.Next()
+	return row, w.why(err)
+}
+
+// why gives the program's own failure, where its text ended by that.
+func (w written) why(err error) error {
+	if failure := w.Failure(); err != nil && failure != nil {
+		return failure
+	}
+	return err
+}
+
+func (s Source) ask(ctx context.Context, limit time.Duration, most int64) (query.Rows, error) {
+	text, err := s.queryText()
+	if err != nil {
+		return nil, err
+	}
+	q := query.Query{Source: s.SQL.DSNEnv, Text: text, Timeout: limit, MaxBytes: most}
+	if s.SQL.SQLite != "" {
+		q.SQLite = s.within(s.SQL.SQLite)
+	} else if q.DSN = os.Getenv(s.SQL.DSNEnv); q.DSN == "" {
+		return nil, fmt.Errorf("%s is not set; put the connection string of the database into it", s.SQL.DSNEnv)
+	}
+	rows, err := q.Open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name(), err)
+	}
+	return rows, nil
+}
+
+func (s Source) queryText() (string, error) {
+	f, err := os.Open(s.within(s.SQL.QueryFile))
+	if err != nil {
+		return "", err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxQueryBytes+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", err
+	}
+	if len(b) > maxQueryBytes {
+		return "", fmt.Errorf("%s has more than %d bytes; name the file of the query", s.Name(), maxQueryBytes)
+	}
+	return string(b), nil
+}
+
+// within returns a path of the source.
+func (s Source) within(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.Folder, path)
+}
+
+// key returns the columns of the ids by the source's own names, for rows to be sorted by.
+func (s Source) key(columns []string) (key []string) {
+	for _, name := range s.IDs {
+		at := slices.Index(columns, name)
+		if at < 0 {
+			at = slices.IndexFunc(columns, func(c string) bool { return s.Mapping.Columns[c].As == name })
+		}
+		if at >= 0 {
+			key = append(key, columns[at])
+		}
+	}
+	return key
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/catalogue"
+	"github.com/mercer-fl/mercer/internal/catalogue/live"
+	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/local/partition"
+)
+
+// loader reads a job's sources for programs that own all the data. A source that can change is
+// read once, for all runs of the job.
+func (a *app) loader(ctx context.Context) partition.Loader {
+	read := make(map[string]*snapshot.Memory)
+	return func(s job.Source, d job.Data) (*dataset.Set, error) {
+		t := d.Table(s)
+		switch {
+		case s.Given():
+			if read[s.Party] == nil {
+				rows, err := a.copyRows(ctx, s, t)
+				if err != nil {
+					return nil, fmt.Errorf("the source of %s: %w", s.Party, err)
+				}
+				read[s.Party] = rows
+			}
+			return live.Table(read[s.Party], t)
+		case d.Schema == nil && t.Mapping.Empty() && t.Cut == "" && t.Group == "":
+			return a.library().Load(s.File, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features, Gaps: d.Spread, Classes: d.Accepted()})
+		}
+		return a.library().LoadTable(s.File, t)
+	}
+}
+
+// copyRows runs a program, or asks a query, and keeps the rows in memory.
+func (a *app) copyRows(ctx context.Context, s job.Source, t prepare.Table) (*snapshot.Memory, error) {
+	if s.Command != nil {
+		a.tell(fmt.Sprintf("the job runs %s for the table of %s", strings.Join(s.Command, " "), s.Party))
+	}
+	rows := &snapshot.Memory{}
+	return rows, live.Copy(ctx, rows, live.Source{Origin: s.Origin, Folder: ".", Mapping: s.Mapping, IDs: t.ID.Columns})
+}

@@ -1,0 +1,175 @@
+package rows
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// read returns the table as it was read: where a preparation is fitted, before it is prepared.
+func (p *Party) read() *dataset.Set {
+	if p.raw != nil {
+		return p.raw
+	}
+	return p.Split.Set
+}
+
+// scaled takes the rows of the prepared table, scaled where the scaling is known.
+func (p *Party) scaled() {
+	p.Rows = dataset.RowsOf(p.Split.Set.X)
+	if len(p.Scaling.Offset) > 0 {
+		p.Rows = p.Scaling.Rows(p.Rows)
+	}
+}
+
+// Unfit brings the rows back to the table as it was read, so that everything can be fitted anew.
+func (p *Party) Unfit() {
+	if p.raw != nil {
+		p.Split.Set, p.Split.Prepared = p.raw, nil
+		p.fit = fitter{plan: p.fit.first, first: p.fit.first}
+	}
+	p.Scaling = scale.Scaling{}
+	p.scaled()
+}
+
+// Bring puts other rows of the table in the place of the party's, prepared and scaled as these
+// are. Their columns come into the common order.
+func (p *Party) Bring(s method.Split) error {
+	like := p.read()
+	set, err := s.Set.Arrange("the table of the first session", like.X.Cols(), like.Columns)
+	if err != nil {
+		return err
+	}
+	made := p.Split.Prepared
+	p.Split.Set, p.Split.Test = set, s.Test
+	if p.raw == nil {
+		p.scaled()
+		return nil
+	}
+	if p.raw = set; made != nil {
+		return p.take(made)
+	}
+	p.scaled()
+	return nil
+}
+
+// Reorder puts the columns of the prepared table into the order of a table that was encoded.
+func (p *Party) Reorder(width int, columns []string) error {
+	set, err := p.Split.Set.Arrange("the table of the earlier job", width, columns)
+	if err != nil {
+		return err
+	}
+	p.Split.Set = set
+	p.scaled()
+	return nil
+}
+
+// Fitted encodes what the parties have fitted together, for newcomers and for a later job; nothing
+// where the job fits nothing.
+func (p *Party) Fitted() []byte {
+	var w wire.Writer
+	if p.Job.Data.FitsSchema() {
+		w.Bytes32(p.Split.Prepared.Encode())
+	}
+	if p.Job.Data.ScalesTogether() {
+		w.Float64s(p.Scaling.Offset)
+		w.Float64s(p.Scaling.Factor)
+	}
+	return w.Bytes()
+}
+
+// Fit prepares and scales the party's rows by what others have fitted, as Fitted encodes it. An
+// error that is marked as bad input is about the party's own rows.
+func (p *Party) Fit(b []byte) error {
+	made, scaling, err := decodeFitted(p.Job, b, p.Width())
+	if err != nil {
+		return err
+	}
+	switch {
+	case made != nil:
+		p.Scaling = scaling
+		return p.take(made)
+	case p.Job.Data.ScalesTogether():
+		p.Scaling = scaling
+		p.scaled()
+	}
+	return nil
+}
+
+// By returns the rows as Fit would prepare them, and whether they lie on a grid. The party stays
+// as it is.
+func (p *Party) By(b []byte) (rows linalg.Rows, grid bool, err error) {
+	other := *p
+	err = other.Fit(b)
+	return other.Rows, other.Grid == method.AllGrid, err
+}
+
+// decodeFitted decodes what Fitted wrote; width is the number of columns without a fitted schema.
+func decodeFitted(j *job.Job, b []byte, width int) (made *prepare.Preparation, scaling scale.Scaling, err error) {
+	r := wire.NewReader(b)
+	if j.Data.FitsSchema() {
+		encoded := r.Bytes32(len(b))
+		if r.Err() == nil {
+			made, err = prepare.Decode(encoded)
+		}
+		if r.Err() == nil && err == nil {
+			err, width = made.Follows(j.Data.Schema, j.Data.Fitted()), made.Width()
+		}
+	}
+	if err != nil {
+		return nil, scaling, err
+	}
+	if j.Data.ScalesTogether() {
+		r.Cut(func(b []byte) ([]byte, error) { return scaling.Cut(b, width) })
+	}
+	return made, scaling, r.Close("rows: what the parties have fitted")
+}
+
+// Raw returns the rows of a newcomer until it is told how all prepare theirs: numbers that only
+// tell changed rows apart, where the table is no table of numbers yet.
+func (p *Party) Raw() linalg.Rows {
+	if f := p.frame(); f != nil {
+		return digests{f}
+	}
+	return p.Rows
+}
+
+// digests are the hashes of a frame's rows, in whole numbers of 32 bits.
+type digests struct{ frame *prepare.Frame }
+
+const digestWords = sha256.Size / 4
+
+// Shape implements [linalg.Rows].
+func (d digests) Shape() (rows, cols int) { return d.frame.Rows(), digestWords }
+
+// ReadRow implements [linalg.Rows].
+func (d digests) ReadRow(i int, dst []float64) {
+	var cells []byte
+	for j := range d.frame.Cols() {
+		cells = d.frame.AppendCell(cells, i, j)
+	}
+	sum := sha256.Sum256(cells)
+	for k := range dst {
+		dst[k] = float64(binary.BigEndian.Uint32(sum[4*k:]))
+	}
+}
+
+// errOtherFit refuses what an earlier job has fitted.
+var errOtherFit = errors.New("the earlier job has another schema, or other settings of scale; write the same")
+
+// FitAgain is Fit with what this party has kept of an earlier job.
+func (p *Party) FitAgain(b []byte) error {
+	if _, _, err := decodeFitted(p.Job, b, p.Width()); err != nil {
+		return fmt.Errorf("%w (%w)", errOtherFit, err)
+	}
+	return p.Fit(b)
+}
