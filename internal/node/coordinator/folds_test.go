@@ -103,7 +103,7 @@ func TestFoldsByGroupsAreOtherFolds(t *testing.T) {
 // A table that names no group, and parties whose groups do not fill the folds, end the job.
 func TestFoldsWithoutGroups(t *testing.T) {
 	j := groupedJob(t, "{name: okra}", "")
-	_, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
+	_, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
 	if err == nil || !strings.Contains(err.Error(), `no column "patient" to keep the rows of groups together by`) {
 		t.Errorf("a table without groups: %v", err)
 	}
