@@ -13,7 +13,7 @@ import (
 // their policies allow them: with the usual floors these rows are too few. a has the figures of a
 // job that one process plays.
 func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []string, err error) {
-	if _, deployed := method.Of(j); a == nil || a.ByParty == nil || deployed != nil {
+	if _, federated := j.Protocol.Kind.(method.Federated); !federated || a == nil || a.ByParty == nil {
 		return nil, nil
 	}
 	splits, err := Splits(j, shares)
