@@ -226,9 +226,6 @@ func (d *Data) finish(in *section.Place) error {
 	if err := d.finishClasses(in); err != nil {
 		return err
 	}
-	if err := d.finishOrder(in); err != nil {
-		return err
-	}
 	if err := d.finishColumns(in); err != nil {
 		return err
 	}
