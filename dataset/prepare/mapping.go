@@ -115,9 +115,9 @@ type IDRule struct {
 	Normalize []string `yaml:"normalize,omitempty"`
 }
 
-// Canonical returns what has to be equal at all parties, for a rule that makes ids of other cells
-// than those of one column as they stand; "" for such a plain rule. Names of several columns count
-// by the federation's names, since their order matters.
+// Canonical returns the text of a rule, which has to be equal at all parties; "" for a plain rule,
+// whose ids are the cells of one column as they stand. Several columns count by the federation's
+// names, since their order matters.
 func (r IDRule) Canonical(theirs map[string]Theirs) string {
 	if len(r.Columns) <= 1 && len(r.Normalize) == 0 {
 		return ""

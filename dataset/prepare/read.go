@@ -117,7 +117,7 @@ func (t Table) reader(columns []string) (*reader, error) {
 	for _, c := range r.Schema {
 		f, err := r.feature(columns, names, c)
 		if err != nil {
-			return nil, r.unlike(c.Name, err)
+			return nil, err
 		}
 		r.features = append(r.features, f)
 	}
@@ -206,15 +206,6 @@ func (t Table) listed(names []string) (Schema, error) {
 		}
 	}
 	return Numbers(features), nil
-}
-
-// find returns a column by the federation's name.
-func (t Table) find(columns, names []string, name, what string) (field, error) {
-	at := slices.Index(names, name)
-	if at < 0 {
-		return field{}, dataset.NoColumn(name, "there is no column %s%s; %s", dataset.Quote(name), what, near(name, columns, names))
-	}
-	return field{at, columns[at], t.Mapping.Columns[columns[at]]}, nil
 }
 
 // add reads one row.

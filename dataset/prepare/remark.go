@@ -14,7 +14,7 @@ const (
 	mostDeviation = 2 // in standard deviations of all parties' rows
 )
 
-// middle is what the sums of all parties tell of where the numbers of a column lie.
+// middle describes the place of a column's numbers, by the sums of all parties.
 type middle struct {
 	name        string // "median" or "mean"
 	value       float64

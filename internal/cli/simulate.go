@@ -247,7 +247,7 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 	})
 }
 
-// remarks are what the operators of a simulation's parties would read about their own tables.
+// remarks hold the warnings of a simulation's parties to their own operators.
 type remarks struct {
 	mu    sync.Mutex
 	lines []string

@@ -60,6 +60,27 @@ func (d *Data) finishClasses(in *section.Place) error {
 	if d.Classes != nil && d.Partition.By == Devices {
 		return in.Refuse("classes", "classes are merged where parties hold tables; remove classes")
 	}
+	return d.finishOrder(in)
+}
+
+// finishOrder refuses an order of classes that contradicts the merging of classes.
+func (d *Data) finishOrder(in *section.Place) error {
+	if d.Order == nil {
+		return nil
+	}
+	if d.Partition.By == Devices {
+		return in.Refuse("label", "label lists classes where parties hold tables; remove classes, and list them in the protocol")
+	}
+	for _, m := range d.Classes {
+		if !slices.Contains(d.Order, m.Class) {
+			return in.Refuse("classes", "class %s is none of the classes that label lists; add it there", section.Quote(m.Class))
+		}
+		for _, c := range m.Of {
+			if c != m.Class && slices.Contains(d.Order, c) {
+				return in.Refuse("classes", "class %s goes to %s, and label lists both; remove it from label", section.Quote(c), section.Quote(m.Class))
+			}
+		}
+	}
 	return nil
 }
 

@@ -231,9 +231,6 @@ func (d *Data) finish(in *section.Place) error {
 	if err := d.finishClasses(in); err != nil {
 		return err
 	}
-	if err := d.finishOrder(in); err != nil {
-		return err
-	}
 	if err := d.finishColumns(in); err != nil {
 		return err
 	}

@@ -356,8 +356,8 @@ func (j *Job) finishLabels(in *section.Place) error {
 	case j.Data.Label == "":
 		j.Data.Label = NoLabel
 	}
-	if err := j.finishOrdered(in); err != nil {
-		return err
+	if j.Data.Order != nil && !task.Classes {
+		return in.Refuse("data", "learner %s gets no classes here; write label: and the name of the column alone", j.Learner.Name())
 	}
 	if _, grouped := j.Protocol.Kind.(Grouped); j.Data.Folds > 0 && j.Data.Group != "" && !grouped {
 		return in.Refuse("data", "folds of protocol %s are cut by the coordinator, which does not learn the groups; use test: {fraction: 0.25} without folds, or protocol okra, whose parties make the folds", j.Protocol.Name())

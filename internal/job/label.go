@@ -65,35 +65,6 @@ func (v labelOf) finish(in *section.Place) error {
 	return nil
 }
 
-// finishOrder refuses an order of classes that contradicts the merging of classes.
-func (d *Data) finishOrder(in *section.Place) error {
-	if d.Order == nil {
-		return nil
-	}
-	if d.Partition.By == Devices {
-		return in.Refuse("label", "label lists classes where parties hold tables; remove classes, and list them in the protocol")
-	}
-	for _, m := range d.Classes {
-		if !slices.Contains(d.Order, m.Class) {
-			return in.Refuse("classes", "class %s is none of the classes that label lists; add it there", section.Quote(m.Class))
-		}
-		for _, c := range m.Of {
-			if c != m.Class && slices.Contains(d.Order, c) {
-				return in.Refuse("classes", "class %s goes to %s, and label lists both; remove it from label", section.Quote(c), section.Quote(m.Class))
-			}
-		}
-	}
-	return nil
-}
-
-// finishOrdered refuses an order of classes for a learner without classes.
-func (j *Job) finishOrdered(in *section.Place) error {
-	if j.Data.Order != nil && !j.Task().Classes {
-		return in.Refuse("data", "learner %s gets no classes here; write label: and the name of the column alone", j.Learner.Name())
-	}
-	return nil
-}
-
 // Accepted lists the labels that tables may have; nil: any.
 func (d *Data) Accepted() []string {
 	if d.Order == nil {

@@ -24,8 +24,15 @@ func (p *Prepared) Text() string {
 	return text
 }
 
-// Told describes in words what the coordinator reads and what it never gets.
-func (p *Prepared) Told() string {
+// Leak adds to the statement of a job's leakage what the coordinator reads of the preparation and
+// what it never gets. A job without a schema has nothing to add.
+func (p *Prepared) Leak(lines map[string][]string) {
+	if p != nil {
+		lines["server"] = append(lines["server"], p.told())
+	}
+}
+
+func (p *Prepared) told() string {
 	read := fmt.Sprintf("Of the preparation the server reads that it makes %d columns", p.Columns)
 	switch {
 	case p.Digest == "":

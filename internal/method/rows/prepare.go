@@ -346,7 +346,7 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, p.own(err)
 	}
-	own := stated(made, p.key).encode()
+	own := stated(made, p.key)
 	m, err := declare.NewParty(s.Setup, own)
 	return method.RunOf(m, err, func() error {
 		for i, other := range m.Statements() {

@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// statement is what a party states about its preparation to all others and the coordinator. The
+// statement describes a party's preparation to all others and the coordinator. The
 // digest is under a key of the parties: a digest without one would let the coordinator try guesses
 // at agreed words and medians.
 type statement struct {
@@ -25,11 +25,12 @@ type statement struct {
 	digest  [sha256.Size]byte
 }
 
-func stated(made *prepare.Preparation, key [32]byte) statement {
+// stated returns a party's statement.
+func stated(made *prepare.Preparation, key [32]byte) []byte {
 	hash, mac := made.Hash(), hmac.New(sha256.New, key[:])
 	_, _ = mac.Write([]byte("mercer/v1/preparation"))
 	_, _ = mac.Write(hash[:])
-	return statement{made.Width(), [sha256.Size]byte(mac.Sum(nil))}
+	return statement{made.Width(), [sha256.Size]byte(mac.Sum(nil))}.encode()
 }
 
 func (s statement) encode() []byte {

@@ -26,12 +26,12 @@ func preparation(t testing.TB, name string) *prepare.Preparation {
 	return made
 }
 
-// The coordinator takes statements that are equal, and names whoever states what is none. Under
+// The coordinator takes statements that are equal, and names a party that states anything else. Under
 // another key the digest is another, so that nobody without it can try guesses.
 func TestStatementsAboutAPreparation(t *testing.T) {
 	key := [32]byte{1}
-	good, other := stated(preparation(t, "age"), key).encode(), stated(preparation(t, "weight"), key).encode()
-	if string(good) == string(stated(preparation(t, "age"), [32]byte{2}).encode()) {
+	good, other := stated(preparation(t, "age"), key), stated(preparation(t, "weight"), key)
+	if string(good) == string(stated(preparation(t, "age"), [32]byte{2})) {
 		t.Error("the digest does not depend on the key")
 	}
 	data := job.Data{Schema: prepare.Numbers([]string{"age"})}

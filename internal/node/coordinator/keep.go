@@ -86,9 +86,8 @@ func witnessed(s method.Server, r *method.Result) (err error) {
 	if !reads {
 		return nil
 	}
-	if r.Prepared, err = w.Prepared(); r.Prepared != nil {
-		r.Leakage["server"] = append(r.Leakage["server"], r.Prepared.Told())
-	}
+	r.Prepared, err = w.Prepared()
+	r.Prepared.Leak(r.Leakage)
 	return err
 }
 

@@ -140,12 +140,15 @@ func TestSitesThatDiffer(t *testing.T) {
 // log and among what the job leaves in its home. Nobody else is told.
 func TestAColumnFarFromTheOthers(t *testing.T) {
 	t.Parallel()
-	text := fmt.Sprintf(unlikeJob, "diagnosis", `    schema: {age: {range: [0, 120]}, kidney: {range: [0, 3000], missing: median}}
+	text := fmt.Sprintf(unlikeJob, "{column: diagnosis, classes: [well, ill]}", `    schema: {age: {range: [0, 120]}, kidney: {range: [0, 3000], missing: median}}
     scale: standard`)
 	j := jobtest.Parse(t, strings.Replace(text, "[north, south]", "[north, south, east]", 1))
 	plain := site{header: "age,kidney,diagnosis"}
 	w := sites(t, j, map[string]site{"north": plain, "east": plain, "south": {header: "age,kidney,diagnosis", times: 1 / 88.42}}) // mg/dL
 	done := w.mustRun(j)
+	if f := done.Result.Figures; f == nil || f.Positive != "ill" {
+		t.Errorf("the listed classes are not in their order: %+v", f)
+	}
 	const remark = `column \"kidney\": the median of this party's training rows is `
 	for _, name := range []string{hub, "north", "south", "east"} {
 		if own := name == "south"; strings.Contains(w.lines(name), remark) != own || strings.Contains(w.lines(name), "kidney") != own {

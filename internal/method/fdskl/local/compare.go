@@ -62,6 +62,7 @@ func (Method) Compare(ctx context.Context, c local.Comparison) error {
 		return err
 	}
 	r.Leakage = fdskl.Leakage(j, r.Training+r.HeldOut, exposure)
+	r.Prepared.Leak(r.Leakage)
 	return nil
 }
 

@@ -3,22 +3,35 @@ package prepare
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// feature finds a column of the schema.
+// feature finds a column of the schema. It marks errors about a column that a job's schema names.
 func (r *reader) feature(columns, names []string, c Column) (field, error) {
 	f, err := r.find(columns, names, c.Name, "")
-	switch {
-	case err == nil:
-		return f, f.theirs.fits(c, f.own)
-	case r.Absent && c.filled():
+	if err != nil && r.Absent && c.filled() {
 		r.absent = append(r.absent, c.Name)
 		return field{at: -1, own: c.Name}, nil
 	}
+	if err == nil {
+		err = f.theirs.fits(c, f.own)
+	}
+	if err != nil && !r.plain {
+		err = &UnlikeError{c.Name, err}
+	}
 	return f, err
+}
+
+// find returns a column by the federation's name.
+func (t Table) find(columns, names []string, name, what string) (field, error) {
+	at := slices.Index(names, name)
+	if at < 0 {
+		return field{}, dataset.NoColumn(name, "there is no column %s%s; %s", dataset.Quote(name), what, near(name, columns, names))
+	}
+	return field{at, columns[at], t.Mapping.Columns[columns[at]]}, nil
 }
 
 // UnlikeError refuses a table without a column that the schema describes, or with the column in
@@ -44,14 +57,6 @@ func (e *UnlikeError) Public() string {
 		return fmt.Sprintf("its table has no column %s, which the job's schema describes; its own log says more", dataset.Quote(e.Column))
 	}
 	return fmt.Sprintf("its catalogue gives column %s a unit or a factor that does not go with the job's schema; its own log says more", dataset.Quote(e.Column))
-}
-
-// unlike marks an error about a column that a job's schema names.
-func (r *reader) unlike(column string, err error) error {
-	if r.plain {
-		return err
-	}
-	return &UnlikeError{column, err}
 }
 
 // near advises about a column that is not there.
