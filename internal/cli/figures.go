@@ -121,12 +121,14 @@ func inRange(v *float64, in *metrics.Interval) string {
 }
 
 func residualTable(r *metrics.Residuals) *tableOf {
-	t := &tableOf{header: []string{"mean", "deviation", "least", "lower quartile", "median", "upper quartile", "greatest"}}
-	var cells []any
-	for _, v := range []float64{r.Mean, r.Deviation, r.Least, r.Quartile1, r.Median, r.Quartile3, r.Greatest} {
-		cells = append(cells, decimals(v))
-	}
-	t.add(cells...)
+	t := &tableOf{header: []string{"figure", "value"}}
+	t.add("mean", decimals(r.Mean))
+	t.add("deviation", decimals(r.Deviation))
+	t.add("least", decimals(r.Least))
+	t.add("lower quartile", decimals(r.Quartile1))
+	t.add("median", decimals(r.Median))
+	t.add("upper quartile", decimals(r.Quartile3))
+	t.add("greatest", decimals(r.Greatest))
 	return t
 }
 

@@ -105,8 +105,8 @@ func (c *conn) serve() error {
 	return nil
 }
 
-// meet hears another process with this identity. Whoever has been ended refuses nobody:
-// otherwise two could end each other.
+// meet hears another process with this identity. A process that has been ended refuses no
+// other: two could end each other otherwise.
 func (c *conn) meet(m *natsgo.Msg) {
 	c.meeting.Lock()
 	defer c.meeting.Unlock()
