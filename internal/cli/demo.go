@@ -168,6 +168,9 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 	}
 	addComparison(result.Result, time.Since(began))
 	result.Refused = partition.Refusals(j, shares, result.Training+result.HeldOut)
+	if result.Withheld, err = partition.Withheld(j, shares, result.Figures); err != nil {
+		return nil, err
+	}
 	if sums != nil {
 		for _, why := range partition.Refusals(sums, shares, 0) {
 			result.Refused = append(result.Refused, "by sums: "+why)
