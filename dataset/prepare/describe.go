@@ -22,7 +22,7 @@ func (p *Preparation) Describe() []string {
 	return lines
 }
 
-// cells says what the cells of a column hold.
+// cells describes the cells of a column.
 func (c *Column) cells(categories []string) string {
 	text := string(Number)
 	switch {
@@ -46,7 +46,7 @@ func (c *Column) cells(categories []string) string {
 	return text
 }
 
-// others says what becomes of words that are none of the categories.
+// others names the fate of words that are none of the categories.
 func (c *Column) others() string {
 	if c.Type != Category {
 		return ""
@@ -54,7 +54,7 @@ func (c *Column) others() string {
 	return map[Unknown]string{UnknownError: "other words are refused", UnknownIgnore: "other words are zeros", UnknownOther: "other words are a category"}[c.Unknown]
 }
 
-// beyond says what becomes of numbers outside the range.
+// beyond names the fate of numbers outside the range.
 func (c *Column) beyond() string {
 	if !c.Ranged() {
 		return ""
@@ -62,7 +62,7 @@ func (c *Column) beyond() string {
 	return map[Outside]string{OutsideRefuse: "others are refused", OutsideMissing: "others are gaps", OutsideClip: "others become the nearer end"}[c.Outside]
 }
 
-// gaps says what becomes of empty cells.
+// gaps names the fate of empty cells.
 func (c *Column) gaps(fit fitted) string {
 	text := ""
 	switch c.Missing {

@@ -53,14 +53,12 @@ type Result struct {
 	Warnings   []string            `json:"warnings,omitempty"`
 	// Refused lists the refusals of a party with the default policy. It is filled only for a
 	// job that one process plays.
-	Refused []string `json:"party_would_refuse,omitempty"`
-	// Withheld lists what such a party would keep back of the result.
-	Withheld []string `json:"party_would_withhold,omitempty"`
+	Refused  []string `json:"party_would_refuse,omitempty"`
+	Withheld []string `json:"party_would_withhold,omitempty"` // what such a party would keep back of the result
 	HeldOut  int      `json:"held_out_rows"`
-	// Chosen describes the held-out rows where the job says itself which these are.
-	Chosen   string `json:"held_out,omitempty"`
-	Training int    `json:"training_rows"`
-	Support  int    `json:"support_vectors"` // rows that the model holds
+	Chosen   string   `json:"held_out,omitempty"` // which rows, where the job says it itself
+	Training int      `json:"training_rows"`
+	Support  int      `json:"support_vectors"` // rows that the model holds
 	// Details holds the part of a result that only this method has: an object, whose keys
 	// stand beside the common ones, or the value read back from such an object.
 	Details any `json:"-"`
