@@ -15,7 +15,7 @@ import (
 
 // ErrUnscaled is the error of a [Random] model whose rows must be scaled as only
 // the parties of its job know.
-var ErrUnscaled = errors.New("model: this model takes rows as the parties of its job have scaled them among themselves, and how is not in this file; ask a party: mercer predict --home HOME --job ID DATA, which works for jobs with prediction: open")
+var ErrUnscaled = errors.New("model: this model takes rows as the parties of its job have prepared or scaled them among themselves, and how is not in this file; ask a party: mercer predict --home HOME --job ID DATA, which works for jobs with prediction: open")
 
 // Limits of a [Random] model.
 const (
@@ -34,7 +34,7 @@ type RandomSpec struct {
 	Outer    linalg.Matrix[float64] // of a Gaussian process: A One^2
 	Width    int                    // columns of a row; 0: not known
 	Columns  []string               // their names; nil: not known, or they have none
-	Scaled   bool                   // the training rows were scaled
+	Scaled   bool                   // the training rows were scaled, or prepared by what the file does not hold
 	Scale    *Scale                 // how, if that is known
 }
 

@@ -21,10 +21,12 @@ func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) model.RandomSpe
 	return r
 }
 
-// WriteModel implements [method.Model]: the coordinator's model lacks the scaling, which
-// is the parties' own, and the width of their rows.
+// WriteModel implements [method.Model]: the coordinator's model lacks preparation and scaling,
+// which are the parties' own, and the width of their rows.
 func (s *server) WriteModel(out io.Writer) error {
-	m, err := model.NewRandom(randomModel(s.Job, s.fitted, s.session))
+	r := randomModel(s.Job, s.fitted, s.session)
+	r.Scaled = r.Scaled || s.Job.Data.Prepares()
+	m, err := model.NewRandom(r)
 	if err != nil {
 		return err
 	}
