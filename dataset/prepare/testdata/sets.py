@@ -9,8 +9,8 @@ pipeline is fitted on the same training rows: SimpleImputer and StandardScaler o
 OneHotEncoder on categories, then SVC or SVR, by a tolerance of 1e-10 on both sides.
 
 LIBSVM keeps its kernel matrix in float32, so that its solution misses the optimality conditions of
-the problem in float64. "polished" is the difference from scikit-learn's solution after Newton
-steps on its free support vectors, with the kernel in float64; nan where a step leaves the box.
+the problem in float64. "polished" is the difference from the solution in float64 that an active-set
+method finds from scikit-learn's.
 """
 import gzip
 import json
@@ -122,44 +122,66 @@ class Reference:
         return self.machine.predict(self.test).reshape(-1, 1)
 
     def polished(self):
-        """The decisions after Newton steps on the free support vectors of each pair of classes."""
-        support, dual = self.machine.support_, self.machine.dual_coef_
-        if isinstance(self.machine, SVR):
-            return self.step(support, dual[0], self.labels[support] - EPSILON * np.sign(dual[0]))
-        if len(self.machine.classes_) == 2:
-            return self.step(support, dual[0], np.where(self.labels[support] == self.machine.classes_[1], 1.0, -1.0))
-        starts = np.concatenate([[0], np.cumsum(self.machine.n_support_)])
-        of = [slice(a, b) for a, b in zip(starts, starts[1:])]
+        """The decisions of the solutions in float64 that lie next to scikit-learn's."""
+        limit, dense = self.machine.C, np.zeros((self.machine.dual_coef_.shape[0], len(self.train)))
+        dense[:, self.machine.support_] = self.machine.dual_coef_
+        if isinstance(self.machine, SVR):  # a row pulls up or down: two coefficients
+            n = len(self.train)
+            rows, zero, most = np.tile(np.arange(n), 2), np.zeros(n), np.full(n, limit)
+            a = np.append(np.maximum(dense[0], 0), np.minimum(dense[0], 0))
+            target = np.append(self.labels - EPSILON, self.labels + EPSILON)
+            return self.exactly(rows, a, target, np.append(zero, -most), np.append(most, zero))
+        codes = np.searchsorted(self.machine.classes_, self.labels)
         columns = []
-        for i in range(len(of)):
-            for j in range(i + 1, len(of)):
-                a = np.concatenate([dual[j - 1, of[i]], dual[i, of[j]]])
-                rows = np.concatenate([support[of[i]], support[of[j]]])
-                columns.append(self.step(rows[a != 0], a[a != 0], np.sign(a[a != 0])))
+        for i in range(len(self.machine.classes_)):
+            for j in range(i + 1, len(self.machine.classes_)):
+                rows = np.flatnonzero((codes == i) | (codes == j))
+                sign = np.where(codes[rows] == i, 1.0, -1.0)
+                a = np.where(codes[rows] == i, dense[j - 1, rows], dense[i if i < len(dense) else 0, rows])
+                if len(self.machine.classes_) == 2:  # scikit-learn turns the sign of two classes
+                    a, sign = dense[0, rows], -sign
+                columns.append(self.exactly(rows, a, sign, np.minimum(0, sign * limit), np.maximum(0, sign * limit)))
         return np.hstack(columns)
 
-    def step(self, support, a, target):
-        """One machine's decisions, its coefficients a improved in float64.
+    def exactly(self, rows, a, target, lower, upper):
+        """One machine's decisions: its coefficients a, within bounds, are solved for in float64.
 
-        With the bounded ones fixed, the step d of the free ones and the offset o solve
-        K_ff d + o = t - K a and sum(d) = -sum(a), where t is the value at which a free vector has to
-        stand: its sign for SVC, its target less or plus epsilon for SVR. Equal rows make K_ff
-        singular, so that a little is added to its diagonal and the step is made three times.
+        Of a free coefficient the decision is the row's target. At its lower bound it is no less,
+        at its upper bound no more, up to 1e-10; otherwise the coefficient becomes free.
         """
-        limit, rows, a = self.machine.C, self.train[support], a.copy()
-        free = np.abs(a) < limit * (1 - 1e-9)
-        kernel, f, offset = rbf_kernel(rows[free], rows, gamma=self.gamma), int(free.sum()), 0.0
+        x, a = self.train[rows], a.copy()
+        free = (a > lower + 1e-9) & (a < upper - 1e-9)
+        for _ in range(60):
+            offset = self.solve(x, a, target, free)
+            left = free & ((a < lower) | (a > upper))
+            a, free = np.clip(a, lower, upper), free & ~left
+            if left.any():
+                continue
+            used = a != 0
+            rest = target - rbf_kernel(x, x[used], gamma=self.gamma) @ a[used] - offset
+            wrong = ~free & (((a <= lower) & (rest > 1e-10)) | ((a >= upper) & (rest < -1e-10)))
+            if not wrong.any():
+                return (rbf_kernel(self.test, x[used], gamma=self.gamma) @ a[used] + offset).reshape(-1, 1)
+            free |= wrong
+        return np.full((len(self.test), 1), np.nan)
+
+    def solve(self, x, a, target, free):
+        """Sets the free coefficients to those whose rows have their targets, and returns the offset.
+
+        Equal rows make the system singular, so that a little is added to its diagonal and the step
+        is made three times.
+        """
+        used, f, offset = free | (a != 0), int(free.sum()), 0.0
+        kernel = rbf_kernel(x[free], x[used], gamma=self.gamma)
         system = np.ones((f + 1, f + 1))
-        system[:f, :f] = kernel[:, free] + 1e-11 * np.eye(f)
+        system[:f, :f] = kernel[:, free[used]] + 1e-11 * np.eye(f)
         system[f, f] = 0
         factors = lu_factor(system)
         for _ in range(3):
-            step = lu_solve(factors, np.append(target[free] - kernel @ a - offset, -a.sum()))
+            step = lu_solve(factors, np.append(target[free] - kernel @ a[used] - offset, -a.sum()))
             a[free] += step[:f]
             offset += step[f]
-        if (np.abs(a) > limit * (1 + 1e-9)).any():
-            return np.full((len(self.test), 1), np.nan)  # other vectors are free in float64
-        return (rbf_kernel(self.test, rows, gamma=self.gamma) @ a + offset).reshape(-1, 1)
+        return offset
 
 
 def width(table):
