@@ -251,19 +251,19 @@ class Federation:
 
     POLICY = "{protocols: [okra, gram], splits: [party], floors: {rows: 10, held_out_rows: 10, training_rows: 10}}"
 
-    def __init__(self, mercer, folder, labels):
-        """labels has each party's column of labels, or none."""
+    def __init__(self, mercer, folder, entries):
+        """entries has each party's keys of its table, which is the file PARTY.csv of the folder."""
         self.mercer, self.folder, self.processes = mercer, folder, []
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             address = f"127.0.0.1:{s.getsockname()[1]}"
         self.run("federation", "init", "--home", "boss", "--name", "boss", "--role", "coordinator", "--listen", address)
-        for p, label in labels.items():
+        for p, keys in entries.items():
             self.run("federation", "init", "--home", p, "--name", p, "--coordinator", f"nats://{address}")
-            entry = f"    path: ../{p}.csv\n    id: id\n    label: {label}\n    policy: {self.POLICY}\n"
+            entry = f"path: ../{p}.csv, policy: {self.POLICY}, {keys}"
             with open(f"{folder}/{p}/config.yaml", "a") as config:
-                config.write("data:\n  rows:\n" + entry)
-        members = ["boss", *labels]
+                config.write(f"data:\n  rows: {{{entry}}}\n")
+        members = ["boss", *entries]
         self.run("federation", "roster", "six-sets", *[f"{m}/member.yaml" for m in members], "--out", "roster.yaml")
         for m in members:
             self.run("federation", "join", "--home", m, "roster.yaml", "--yes")
@@ -310,7 +310,7 @@ def rows(mercer, name, table, labels, estimator, folder):
     common = "\n    test: {party: east}\n" + schema(table)
     protocol = "{name: okra, wire: float64}"
     here = simulate(mercer, folder, job(name, sources + common, protocol, reference.gamma, estimator))
-    with Federation(mercer, folder, dict.fromkeys(["north", "south", "east"], "label")) as federation:
+    with Federation(mercer, folder, dict.fromkeys(["north", "south", "east"], "id: id, label: label")) as federation:
         source = "    source: rows\n    partition: {parties: [north, south, east]}"
         _, there = federation.train(job(name, source + common, protocol, reference.gamma, estimator))
     report(name, "okra", reference, estimator, values(here, estimator), "simulate")
@@ -341,7 +341,7 @@ def columns(mercer, name, table, labels, estimator, folder):
 
     found = simulate(mercer, folder, job(name, sources + described, "{name: gram}", gamma, estimator))
     compare(found, found["id"], "simulate")
-    with Federation(mercer, folder, {"guest": "label", "host": "none"}) as federation:
+    with Federation(mercer, folder, {"guest": "id: id, label: label", "host": "id: id, label: none"}) as federation:
         source = "    source: rows\n    partition: {by: columns, parties: [guest, host]}\n"
         ident, found = federation.train(job(name, source + described, "{name: gram}", gamma, estimator))
         aligned = federation.run("job", "show", ident, "--home", "guest", "--alignment").split()[1:]
@@ -370,4 +370,5 @@ def main(mercer, data, *names):
                 columns(os.path.abspath(mercer), name, table, labels, estimator, folder)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
