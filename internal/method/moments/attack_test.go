@@ -32,16 +32,17 @@ func attackJob(t *testing.T, test string) *job.Job {
 	return read(t, fmt.Sprintf(attackFile, test))
 }
 
-// dealAll gives each of three parties a third of the digits and a key of its own.
-func dealAll(t *testing.T, j *job.Job) map[string]method.Table {
+// dealAll gives each party an equal part of a bundled set and a key of its own.
+func dealAll(t *testing.T, j *job.Job, name string) map[string]method.Table {
 	t.Helper()
-	set, err := bundled.Load("digits")
+	set, err := bundled.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	n := set.X.Rows() / len(j.Parties())
 	tables := make(map[string]method.Table)
-	for i, name := range j.Parties() {
-		tables[name] = method.Table{Set: set.Subset(every(i*599, (i+1)*599)), Key: dataset.SplitKey{byte(i + 1)}}
+	for i, party := range j.Parties() {
+		tables[party] = method.Table{Set: set.Subset(every(i*n, (i+1)*n)), Key: dataset.SplitKey{byte(i + 1)}}
 	}
 	return tables
 }
@@ -91,7 +92,7 @@ func farFrom(row, read []float64) float64 {
 // small, or how small.
 func TestAttackSoleRowOfAClass(t *testing.T) {
 	j := attackJob(t, "{fraction: 0.25}")
-	tables := dealAll(t, j)
+	tables := dealAll(t, j, "digits")
 	north := tables["north"]
 	split, err := rows.Split(j, "north", north)
 	if err != nil {
@@ -129,7 +130,7 @@ func TestAttackHoldingOutAlmostAll(t *testing.T) {
 	}
 	j := attackJob(t, "{fraction: 0.5}")
 	j.Data.Test.Fraction = 0.99 // what no file says
-	tables := dealAll(t, j)
+	tables := dealAll(t, j, "digits")
 	f := runSteps(t, j, tables)
 	classes := make(map[string][]int) // training rows of north, by class
 	alone := map[string]int{}
@@ -187,7 +188,7 @@ func TestAttackTwoJobsOverOneTable(t *testing.T) {
 		return &classes
 	}
 	one, two := attackJob(t, "{every: 300}"), attackJob(t, "{every: 301}")
-	tables := dealAll(t, one)
+	tables := dealAll(t, one, "digits")
 	a, b := sums(one, tables), sums(two, tables)
 	single := 0
 	for c := range 10 {

@@ -29,20 +29,6 @@ spec:
   learner: {name: ridge-classifier, alpha: [0.01, 1]}
 `
 
-// dealTumours gives each of three parties a third of the tumours and a key of its own.
-func dealTumours(t *testing.T, j *job.Job) map[string]method.Table {
-	t.Helper()
-	set, err := bundled.Load("wdbc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables := make(map[string]method.Table)
-	for i, name := range j.Parties() {
-		tables[name] = method.Table{Set: set.Subset(every(i*189, (i+1)*189)), Key: dataset.SplitKey{byte(i + 1)}}
-	}
-	return tables
-}
-
 // exactly returns the truth and the decisions for the class that is later by name of all held-out
 // rows, party after party, by the model that a party keeps.
 func exactly(t *testing.T, f *federated, positive string) (truth []bool, scores []float64, predicted []string) {
@@ -76,7 +62,7 @@ func exactly(t *testing.T, f *federated, positive string) (truth []bool, scores 
 func TestHistogramOfAllParties(t *testing.T) {
 	for _, classes := range []string{`"0", "1"`, `"1", "0"`} {
 		j := read(t, fmt.Sprintf(histogramFile, classes))
-		f := runSteps(t, j, dealTumours(t, j))
+		f := runSteps(t, j, dealAll(t, j, "wdbc"))
 		r := f.Result(t)
 		truth, scores, predicted := exactly(t, f, "1")
 		exact, err := metrics.ROCAUC(truth, scores)
@@ -114,7 +100,7 @@ func TestHistogramOfAllParties(t *testing.T) {
 // Without the key nothing is counted in bins, and nothing that travels is longer for it.
 func TestNoHistogramUnlessAsked(t *testing.T) {
 	j := read(t, strings.Replace(fmt.Sprintf(histogramFile, `"0", "1"`), ", histogram: true", "", 1))
-	f := runSteps(t, j, dealTumours(t, j))
+	f := runSteps(t, j, dealAll(t, j, "wdbc"))
 	if r := f.Result(t); r.Figures != nil || r.Metrics["auc"] != 0 || len(errorGroups(j)) != 3 || strings.Contains(fmt.Sprint(r.Leakage), "bins") {
 		t.Errorf("%+v", r)
 	}
@@ -124,7 +110,7 @@ func TestNoHistogramUnlessAsked(t *testing.T) {
 // class has fewer.
 func TestHistogramOfAClassWithFewHeldOutRows(t *testing.T) {
 	j := read(t, fmt.Sprintf(histogramFile, `"0", "1"`))
-	table := dealTumours(t, j)["north"]
+	table := dealAll(t, j, "wdbc")["north"]
 	for i := range table.Set.Labels { // by which rows are held out, whatever their labels
 		table.Set.IDs = append(table.Set.IDs, fmt.Sprint(i))
 	}
@@ -163,7 +149,7 @@ func alone(counts []int64) (rows int) {
 // the sum of all, which the server has without help, fewer do.
 func TestAttackHistogramOfOneParty(t *testing.T) {
 	j := read(t, fmt.Sprintf(histogramFile, `"0", "1"`))
-	f := runSteps(t, j, dealTumours(t, j))
+	f := runSteps(t, j, dealAll(t, j, "wdbc"))
 	left := slices.Clone(f.Server.histogram)
 	for _, name := range []string{"north", "south"} {
 		for k, n := range own(t, f, name) {

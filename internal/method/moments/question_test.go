@@ -158,7 +158,7 @@ func TestAttackManyQuestions(t *testing.T) {
 	ledger, asked := disclosure.Ledger(t.TempDir()), 0
 	for n := range 40 {
 		j := attackJob(t, fmt.Sprintf("{fraction: %.2f}", 0.05*float64(1+n%10)))
-		r, _ := partyOf(t, j, "north", dealAll(t, j)["north"]).Disclose("sums")
+		r, _ := partyOf(t, j, "north", dealAll(t, j, "digits")["north"]).Disclose("sums")
 		r.Model = fmt.Sprint("job ", n)
 		id, err := ledger.Admit(r, 0)
 		var held *disclosure.HeldError
