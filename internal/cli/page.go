@@ -79,21 +79,28 @@ func page(j *job.Job, o outcome) report.Run {
 	if o.bySums != nil {
 		run.Summary = append(run.Summary, report.Row{Label: "By sums", Value: o.bySums.said})
 	}
+	run.Facts = append(run.Facts, lastFacts(r, run.Metrics)...)
+	return run
+}
+
+// lastFacts are the rows that end the table of facts.
+func lastFacts(r *method.Result, metrics []string) (facts []report.Row) {
+	add := func(label, value string) { facts = append(facts, report.Row{Label: label, Value: value}) }
 	if r.ExactKernel != nil {
-		if v, some := r.ExactKernel[run.Metrics[0]]; some {
-			run.Facts = append(run.Facts, report.Row{Label: run.Metrics[0] + " of the exact kernel, pooled", Value: fmt.Sprintf("%.4f", v)})
+		if v, some := r.ExactKernel[metrics[0]]; some {
+			add(metrics[0]+" of the exact kernel, pooled", fmt.Sprintf("%.4f", v))
 		}
 	}
 	if n := r.Network; n != nil {
-		run.Facts = append(run.Facts, report.Row{Label: "Network that the job describes", Value: fmt.Sprintf("%.2f s for %s in %s", n.Seconds, say.Bytes(n.Bytes), say.Count(int(n.Messages), "message"))})
+		add("Network that the job describes", fmt.Sprintf("%.2f s for %s in %s", n.Seconds, say.Bytes(n.Bytes), say.Count(int(n.Messages), "message")))
 	}
 	for _, line := range r.Warnings {
-		run.Facts = append(run.Facts, report.Row{Label: "Warning", Value: line})
+		add("Warning", line)
 	}
 	for _, m := range r.Models {
-		run.Facts = append(run.Facts, report.Row{Label: "model of " + m.Party, Value: describeModel(m)})
+		add("model of "+m.Party, describeModel(m))
 	}
-	return run
+	return facts
 }
 
 // chosenLearner returns the learner of the chosen cell: cells have the order of the job's.

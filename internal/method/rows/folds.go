@@ -104,11 +104,13 @@ func readFolds(c method.Case, bodies [][]byte, counts []int, test []bool) (folds
 			return nil, protocol.Blame(c.Parties[i], protocol.KindMalformed, err)
 		}
 		for _, f := range own {
-			used[f] = f > 0
+			if f > 0 {
+				used[f] = true
+			}
 		}
 		folds = append(folds, own...)
 	}
-	if delete(used, 0); len(used) < c.Job.Data.Folds {
+	if len(used) < c.Job.Data.Folds {
 		return nil, fault.BadInputf("the groups of all parties fill %d of %d folds; use fewer folds", len(used), c.Job.Data.Folds)
 	}
 	return folds, nil
