@@ -29,6 +29,23 @@ func wantError(t *testing.T, err error, want string) {
 
 func all(f *Frame) []int { return linalg.Range(0, f.Rows()) }
 
+// fitAll fits on the sums of all rows.
+func fitAll(t interface{ Fatal(args ...any) }, f *Frame, scaling Scaling) *Preparation {
+	plan, err := NewPlan(f.Schema(), scaling)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := plan.Vector(f, all(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := plan.Fit(sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
 func TestPlanRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		column  Column
@@ -147,18 +164,7 @@ func TestMedianOfSkewedNumbers(t *testing.T) {
 			words[i] = fmt.Sprintf("%.17g", values[i])
 		}
 		f := frameOf(t, column(words...), Schema{c})
-		plan, err := NewPlan(f.Schema(), Unscaled)
-		if err != nil {
-			r.Fatal(err)
-		}
-		sum, err := plan.Vector(f, all(f))
-		if err != nil {
-			r.Fatal(err)
-		}
-		made, err := plan.Fit(sum)
-		if err != nil {
-			r.Fatal(err)
-		}
+		made := fitAll(r, f, Unscaled)
 		slices.Sort(values)
 		n := len(values)
 		if got, least, most := made.columns[0].fill, values[(n-1)/2]-high/Bins, values[n/2]+high/Bins; got < least || got > most {
@@ -275,18 +281,7 @@ func TestEndsOfRanges(t *testing.T) {
 		low, high := fmt.Sprintf("%.17g", ends[0]), fmt.Sprintf("%.17g", ends[1])
 		f := frameOf(t, column(append(repeated(low, 100), repeated(high, 100)...)...), schema)
 		for _, scaling := range []Scaling{Standard, Ranged} {
-			plan, err := NewPlan(f.Schema(), scaling)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sum, err := plan.Vector(f, all(f))
-			if err != nil {
-				t.Fatal(err)
-			}
-			made, err := plan.Fit(sum)
-			if err != nil {
-				t.Fatal(err)
-			}
+			made := fitAll(t, f, scaling)
 			middle := ends[0]/2 + ends[1]/2
 			if got := made.columns[0].fill; math.Abs(got-middle) > 1e-9*(ends[1]-ends[0]) {
 				t.Errorf("range %v is filled with %v", ends, got)
@@ -361,17 +356,8 @@ func TestFitAlone(t *testing.T) {
 func TestMostFrequentBySums(t *testing.T) {
 	for yes, want := range map[int]float64{59: 0, 60: 0, 61: 1} {
 		f := frameOf(t, "a,b\n"+strings.Repeat("yes,1\n", yes)+strings.Repeat("no,1\n", 120-yes)+",1\n", Schema{{Name: "a", Type: Boolean, Missing: FillMostFrequent}})
-		plan, err := NewPlan(f.Schema(), Unscaled)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum, err := plan.Vector(f, all(f))
-		if err != nil {
-			t.Fatal(err)
-		}
-		made, err := plan.Fit(sum)
-		if err != nil || made.columns[0].fill != want {
-			t.Errorf("%d yes: filled with %v, error %v", yes, made.columns[0].fill, err)
+		if made := fitAll(t, f, Unscaled); made.columns[0].fill != want {
+			t.Errorf("%d yes: filled with %v", yes, made.columns[0].fill)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -166,15 +165,7 @@ func TestCrashWithAddedRows(t *testing.T) {
 			w, whole, id := growing(t)
 			w.brings("north", whole)
 			w.halt(d.name)
-			at := onThe(int32(d.nth), d.op)
-			var died atomic.Bool
-			w.start(d.name, func(op string) bool {
-				if at(op) {
-					died.Store(true)
-					return true
-				}
-				return false
-			})
+			died := w.dies(d)
 			if done := w.run(unscaled(t, "[north, south]", "continues: "+id.String())); done.Failure != nil || done.Result.ModelHash != want || !died.Load() {
 				t.Errorf("failure %+v, model %v, undisturbed %s; died: %v", done.Failure, done.Result, want, died.Load())
 			}

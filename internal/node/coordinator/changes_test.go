@@ -5,7 +5,6 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -143,15 +142,7 @@ func TestCrashOfAContinuedJob(t *testing.T) {
 		t.Run(fmt.Sprintf("%s/%s", d.name, d.op), func(t *testing.T) {
 			w, id := continuing(t)
 			w.halt(d.name)
-			at := onThe(int32(d.nth), d.op)
-			var died atomic.Bool
-			w.start(d.name, func(op string) bool {
-				if at(op) {
-					died.Store(true)
-					return true
-				}
-				return false
-			})
+			died := w.dies(d)
 			if done := w.run(next(t, id)); done.Failure != nil || done.Result.ModelHash != want || !died.Load() {
 				t.Errorf("failure %+v, model %v, undisturbed %s; died: %v", done.Failure, done.Result, want, died.Load())
 			}

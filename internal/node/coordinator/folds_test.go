@@ -9,8 +9,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/job"
-	owners "github.com/mercer-fl/mercer/internal/local/all"
-	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 )
@@ -56,13 +54,7 @@ func TestFoldsByGroups(t *testing.T) {
 		shares := groupedTumours(t, j, 90)
 		w := newWorld(t, shares)
 		done := w.mustRun(j)
-		outcome, err := w.members[hub].boss.Outcome(done.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := baseline.Compare(t.Context(), owners.Local(), j, shares, outcome, done.Result); err != nil {
-			t.Fatal(err)
-		}
+		w.compare(done, j, shares)
 		r := done.Result
 		if len(r.Grid) != 2 || !*r.Exact || *r.Difference > 1e-4 {
 			t.Errorf("%s: exact %v, largest difference %g, grid %+v", tt.protocol, *r.Exact, *r.Difference, r.Grid)

@@ -9,8 +9,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	owners "github.com/mercer-fl/mercer/internal/local/all"
-	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 )
@@ -37,13 +35,7 @@ func TestWholePartyHeldOut(t *testing.T) {
 		}
 		w.policy.Splits = []string{"party"}
 		done := w.mustRun(j)
-		outcome, err := w.members[hub].boss.Outcome(done.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := baseline.Compare(t.Context(), owners.Local(), j, shares, outcome, done.Result); err != nil {
-			t.Fatal(err)
-		}
+		w.compare(done, j, shares)
 		r := done.Result
 		if rows := w.table(party).Rows(); r.HeldOut != rows || r.Training != 60-rows || r.Chosen != "all rows of "+party {
 			t.Errorf("%d rows in training, %d held out, %q; %s has %d", r.Training, r.HeldOut, r.Chosen, party, rows)
@@ -115,13 +107,7 @@ func TestLaterRowsHeldOut(t *testing.T) {
 	}
 	w.policy.Splits = []string{"column"}
 	done := w.mustRun(j)
-	outcome, err := w.members[hub].boss.Outcome(done.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := baseline.Compare(t.Context(), owners.Local(), j, shares, outcome, done.Result); err != nil {
-		t.Fatal(err)
-	}
+	w.compare(done, j, shares)
 	r := done.Result
 	if r.HeldOut != 20 || r.Training != 40 || r.Chosen != `rows with "admitted" from 2024-01-01 on` || !*r.Exact {
 		t.Errorf("%d rows in training, %d held out, %q, exact %v", r.Training, r.HeldOut, r.Chosen, *r.Exact)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -195,15 +194,7 @@ func TestCrashOfAKeptPreparation(t *testing.T) {
 		t.Run(fmt.Sprintf("%s/%s", d.name, d.op), func(t *testing.T) {
 			w, next := begin(t)
 			w.halt(d.name)
-			at := onThe(int32(d.nth), d.op)
-			var died atomic.Bool
-			w.start(d.name, func(op string) bool {
-				if at(op) {
-					died.Store(true)
-					return true
-				}
-				return false
-			})
+			died := w.dies(d)
 			if done := w.run(next); done.Failure != nil || done.Result.ModelHash != want || !died.Load() {
 				t.Errorf("failure %+v, model %v, undisturbed %s; died: %v", done.Failure, done.Result, want, died.Load())
 			}

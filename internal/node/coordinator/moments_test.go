@@ -6,7 +6,6 @@ import (
 	"math"
 	"reflect"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -126,15 +125,7 @@ func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done co
 		w.t.Run(fmt.Sprintf("%s/%s/%d", d.name, d.op, d.nth), func(t *testing.T) {
 			w := newWorld(t, shares)
 			w.policy = policy
-			var died atomic.Bool
-			at := onThe(int32(d.nth), d.op)
-			w.start(d.name, func(op string) bool {
-				if !at(op) {
-					return false
-				}
-				died.Store(true)
-				return true
-			})
+			died := w.dies(d)
 			w.startAll()
 			after := w.wait(w.submit(j))
 			if after.Failure != nil || after.Result.ModelHash != done.Result.ModelHash {

@@ -37,6 +37,19 @@ func onThe(n int32, op string) func(string) bool {
 	return func(now string) bool { return now == op && seen.Add(1) == n }
 }
 
+// dies starts a member that dies once, and notes that it has.
+func (w *world) dies(d death) *atomic.Bool {
+	at, died := onThe(int32(d.nth), d.op), new(atomic.Bool)
+	w.start(d.name, func(op string) bool {
+		if !at(op) {
+			return false
+		}
+		died.Store(true)
+		return true
+	})
+	return died
+}
+
 // changed is a table with one other value.
 func changed(t method.Table) method.Table {
 	m := linalg.New[float64](t.Set.X.Rows(), t.Set.X.Cols())
