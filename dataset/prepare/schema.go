@@ -141,6 +141,18 @@ func (c Column) OneHot() bool { return c.Type == Category && !c.Ordered }
 // Filled reports whether the schema fills the column's gaps.
 func (c Column) Filled() bool { return c.filled() }
 
+// Filters names the choice by which the column's values decide which rows take part, or which
+// numbers count as they are; "" without one.
+func (c Column) Filters() string {
+	switch {
+	case c.Missing == FillDropRow:
+		return "missing: " + string(FillDropRow)
+	case c.Ranged() && c.Outside != "" && c.Outside != OutsideRefuse:
+		return "outside: " + string(c.Outside)
+	}
+	return ""
+}
+
 // filled reports whether gaps may stand in a frame's cells.
 func (c Column) filled() bool { return c.Missing != FillError && c.Missing != FillDropRow }
 

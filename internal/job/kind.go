@@ -42,15 +42,22 @@ type Unshared interface{ Unshared() }
 // Grouped is a protocol whose folds keep the rows of a group together.
 type Grouped interface{ Grouped() }
 
-// Limited is a protocol's values that an operator's policy bounds.
+// Limited is a protocol's values that an operator's policy bounds. Parties refuse a job by a
+// protocol that is not.
 type Limited interface {
-	// Limits returns numbers by their keys in the job file.
+	// Limits returns numbers by their keys in the job file; none where nothing is bounded.
 	Limits() map[string]int
 }
 
 // Outliving is a protocol's values by which encoded rows of a job, or secrets of an earlier
 // one, serve a later job.
 type Outliving interface{ Outlives() bool }
+
+// Bounded reports whether the protocol states the numbers that an operator's policy bounds.
+func (n Named) Bounded() bool {
+	_, states := n.Values.(Limited)
+	return states
+}
 
 // Limit returns a number that an operator's policy bounds; 0 where there is none.
 func (n Named) Limit(key string) int {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,6 +88,19 @@ func (d *Data) SchemaOf(party string) prepare.Schema {
 		}
 	}
 	return own
+}
+
+// SchemaText returns the canonical text of the schema of one party's own table; "" without a schema.
+func (d *Data) SchemaText(party string) string {
+	own := d.SchemaOf(party)
+	if own == nil {
+		return ""
+	}
+	b, err := yaml.Marshal(schemaMap{&own}.Encode())
+	if err != nil {
+		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
+	}
+	return string(b)
 }
 
 // owned describes the columns of all parties by the names that they have in their tables.

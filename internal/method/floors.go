@@ -41,13 +41,22 @@ func DefaultFloors() Floors {
 	}
 }
 
-// CheckJob refuses a job that is below the floors, before any data is read.
+// CheckJob refuses a job that is below the floors, before any data is read. A protocol that does
+// not say what floors mean to it is refused.
 func (f Floors) CheckJob(j *job.Job) error {
-	if m, ok := j.Protocol.Kind.(Floored); ok {
-		return m.CheckFloors(f, j)
+	m, ok := j.Protocol.Kind.(Floored)
+	if !ok {
+		return fault.Forbiddenf("protocol %s states no floors, and a job that no floor holds for is refused", j.Protocol.Name())
 	}
-	return nil
+	return m.CheckFloors(f, j)
 }
+
+// RowFloors is embedded by a method whose floors are all about a party's own rows: its Party checks
+// them, once it has read the table.
+type RowFloors struct{}
+
+// CheckFloors implements [Floored].
+func (RowFloors) CheckFloors(Floors, *job.Job) error { return nil }
 
 // CheckRows refuses a table with too few rows for a method that takes them one by one.
 func (f Floors) CheckRows(method string, rows int) error {

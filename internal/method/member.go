@@ -20,7 +20,14 @@ type Member interface {
 
 // Party holds the private state of one data holder in a job. Its further abilities are the
 // interfaces below.
-type Party interface{ Member }
+type Party interface {
+	Member
+	// Disclose describes the release that a step lets out, or makes a later step's release tell
+	// more: a fit over the same rows, or their number. It returns false for a step that lets
+	// nothing out that a ledger counts. A release that the party can describe before the first
+	// session is admitted there.
+	Disclose(step string) (Release, bool)
+}
 
 // Server holds the coordinator's state of a job. Its further abilities are the interfaces
 // below.
@@ -59,12 +66,6 @@ type (
 
 // Some parties can do more.
 type (
-	// Discloser lets a part of its data out, of which a ledger is kept.
-	Discloser interface {
-		// Disclose describes the data that a step lets out; it returns false for a step that
-		// lets nothing out.
-		Disclose(step string) (Release, bool)
-	}
 	// Grainer tells the coordinator facts for the statement of leakage.
 	Grainer interface{ Facts() Facts }
 	// Ordered has the ids of its rows in the job's own order, held-out rows last; nil before
@@ -112,7 +113,8 @@ type (
 	// Undownloadable describes the place of a job's model that is not a file and cannot be
 	// given away ("lies in parts with ..."). It returns "" for a model that is a file.
 	Undownloadable interface{ Undownloadable(*job.Job) string }
-	// Floored refuses a job that is below an operator's floors, before any data is read.
+	// Floored refuses a job that is below an operator's floors, before any data is read. Every
+	// [Federated] method says what floors mean to it, if only that they are about rows.
 	Floored interface {
 		CheckFloors(Floors, *job.Job) error
 	}

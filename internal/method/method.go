@@ -17,6 +17,7 @@ type Method = job.Kind
 // Federated is a Method that a coordinator and parties run in sessions.
 type Federated interface {
 	Method
+	Floored
 	// Plan returns the steps of a job, in order. It is public and pure: every member
 	// computes it from the job.
 	Plan(Case) ([]Step, error)

@@ -27,7 +27,9 @@ type Release struct {
 	Scale    string       // how columns are scaled
 	Label    string       // the column that is let out as labels, or goes into sums; "" for none
 	Table    string       // the catalogue's name, by which rows without ids are known
-	Set      *dataset.Set // with labels where these go into sums
+	Schema   string       // the text of the job's schema, as far as it is about the table; "" without one
+	Set      *dataset.Set // as it was read, before anything is fitted; with labels where these go into sums
+	Fit      Fit          // by which encoded rows are prepared
 	Split    string       // the rows that the job itself says are held out, in words; "" where the party's key says it
 	Among    []int        // the rows that are let out, of the set; nil for all
 	// Model names the job that the rows were for, or whose model they are predicted
@@ -37,10 +39,29 @@ type Release struct {
 	Directions int
 }
 
+// Fit describes what parties have fitted on rows and prepare rows by. Two fits of the same rows tell
+// their columns. The zero value fits nothing.
+type Fit struct {
+	By     FitBy
+	Values []byte // an encoding of the fit; nil before it is known
+	Among  []int  // the rows of the set on which this party's part is fitted in this job
+}
+
+// FitBy names the origin of a fit.
+type FitBy int
+
+// The origins.
+const (
+	NoFit    FitBy = iota
+	NewFit         // of this job
+	KeptFit        // of an earlier job that this one continues
+	FitsTold       // of an earlier job, known once the rows are encoded by it
+)
+
 // Release describes the rows that a party lets out in one session of the case; label is the
 // column of the labels, where the catalogue says.
 func (c Case) Release(kind ReleaseKind, party, label string, rows *dataset.Set) Release {
-	r := Release{Kind: kind, Job: c.Job.Name, Peers: []string{c.Coordinator}, Scale: string(c.Job.Data.Scale), Table: c.Job.Data.Source, Set: rows}
+	r := Release{Kind: kind, Job: c.Job.Name, Peers: []string{c.Coordinator}, Scale: string(c.Job.Data.Scale), Table: c.Job.Data.Source, Schema: c.Job.Data.SchemaText(party), Set: rows}
 	for _, name := range c.Parties {
 		if name != party {
 			r.Peers = append(r.Peers, name)

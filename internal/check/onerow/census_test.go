@@ -27,7 +27,7 @@ import (
 // each class it has, the coordinator finds the most frequent class and tells it to all,
 // and everybody predicts it for every row. It protects nobody, and has one step of each
 // sort: a session, a computation, a session that follows from it.
-type Census struct{}
+type Census struct{ method.RowFloors }
 
 func (Census) Name() string        { return "census" }
 func (Census) New() section.Values { return new(CensusKeys) }
@@ -149,14 +149,15 @@ func (s *side) heard(m *declare.Member) *method.Run {
 
 type member struct {
 	side
-	own counted
+	own     counted
+	release method.Release // of the counts
 }
 
-func (Census) Party(c method.Case, _ string, t method.Table) (method.Party, error) {
+func (Census) Party(c method.Case, self string, t method.Table) (method.Party, error) {
 	if t.Set.Labels == nil {
 		return nil, errors.New("census: the table has no labels")
 	}
-	p := &member{side: side{job: c.Job}, own: counted{}}
+	p := &member{side: side{job: c.Job}, own: counted{}, release: c.Release(method.ReleaseSums, self, t.Label, t.Set)}
 	for _, label := range t.Set.Labels {
 		p.own[label]++
 	}
@@ -180,6 +181,9 @@ func (p *member) Machine(step string, s method.Setup) (*method.Run, error) {
 	}
 	return nil, fmt.Errorf("census: no step %s", step)
 }
+
+// Disclose implements [method.Party]: the counts are sums over all rows.
+func (p *member) Disclose(step string) (method.Release, bool) { return p.release, step == "census" }
 
 func (p *member) Keep(method.Closing) (method.Keepsake, error) {
 	var w wire.Writer

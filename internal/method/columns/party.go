@@ -97,12 +97,15 @@ func (p *Party) Width() int {
 	return p.Table.X.Cols()
 }
 
-// Release describes what the party lets out of the common rows.
-func (p *Party) Release(kind method.ReleaseKind) method.Release {
-	return p.Case.Release(kind, p.Self, p.label, p.Set)
+// Release describes what the party lets out of the common rows; false before they are known.
+func (p *Party) Release(kind method.ReleaseKind) (method.Release, bool) {
+	if p.Set == nil {
+		return method.Release{}, false
+	}
+	return p.Case.Release(kind, p.Self, p.label, p.Set), true
 }
 
-// Disclose implements [method.Discloser] for the first steps: the others look for ids.
+// Disclose implements [method.Party] for the first steps: the others look for ids.
 // Where tables are compared, no id is told.
 func (p *Party) Disclose(step string) (method.Release, bool) {
 	if step != "align" || p.Job.Data.Partition.Aligned {

@@ -135,9 +135,12 @@ func (h *Helper) align(order []int, key [32]byte, g Guest) error {
 	return g.Declare(&h.own)
 }
 
-// Release describes what the party lets out of the new rows.
-func (h *Helper) Release(kind method.ReleaseKind) method.Release {
-	return h.release(kind, h.table.Subset(h.order))
+// Release describes what the party lets out of the new rows; false before they are known.
+func (h *Helper) Release(kind method.ReleaseKind) (method.Release, bool) {
+	if h.order == nil {
+		return method.Release{}, false
+	}
+	return h.release(kind, h.table.Subset(h.order)), true
 }
 
 func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Release {
@@ -146,7 +149,7 @@ func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Rele
 	return r
 }
 
-// Disclose implements [method.Discloser] for the first steps. The asker shows the ids it
+// Disclose implements [method.Party] for the first steps. The asker shows the ids it
 // asks about, which its operator has just chosen; of the others' tables everything can
 // be looked for.
 func (h *Helper) Disclose(step string) (method.Release, bool) {

@@ -14,7 +14,7 @@ import (
 )
 
 // Method is ESCAPED.
-type Method struct{}
+type Method struct{ method.RowFloors }
 
 // Name returns the word in job files.
 func (Method) Name() string { return "escaped" }
@@ -37,6 +37,9 @@ func (k *Keys) Section() *section.Section {
 		Fields: []section.Field{k.ModeKey()},
 	}
 }
+
+// Limits implements [job.Limited]: a policy bounds nothing of it.
+func (*Keys) Limits() map[string]int { return nil }
 
 // Check asks for mode paper, for closed predictions and for a learner on the Gram matrix.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {

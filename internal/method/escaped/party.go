@@ -36,9 +36,9 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// Disclose implements [method.Discloser].
+// Disclose implements [method.Party].
 func (p *party) Disclose(step string) (method.Release, bool) {
-	if step != "protocol" {
+	if step != "protocol" && !rows.Tells(step) {
 		return method.Release{}, false
 	}
 	return p.Release(method.ReleaseRows), true

@@ -70,7 +70,7 @@ func coarse(v float64) float64 {
 	return math.Exp2(math.Round(8*math.Log2(v)) / 8)
 }
 
-// Disclose implements [method.Discloser]. A party that alone is active shows nobody anything
+// Disclose implements [method.Party]. A party that alone is active shows nobody anything
 // of its columns.
 func (p *party) Disclose(step string) (method.Release, bool) {
 	if step != "protocol" {
@@ -80,13 +80,13 @@ func (p *party) Disclose(step string) (method.Release, bool) {
 }
 
 // phasesReleased describes the phases that a worker lets out.
-func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) method.Release) (method.Release, bool) {
+func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) (method.Release, bool)) (method.Release, bool) {
 	if active := j.Active(); len(active) == 1 && self == active[0] {
 		return method.Release{}, false
 	}
-	r := of(method.ReleasePhases)
+	r, ok := of(method.ReleasePhases)
 	r.Directions = j.Protocol.Limit("directions")
-	return r, true
+	return r, ok
 }
 
 // worker is a party's machine of the session that adds up phases.

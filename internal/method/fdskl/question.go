@@ -90,7 +90,7 @@ func (h *helper) Usable(d columns.Declared) error {
 	return err
 }
 
-// Disclose implements [method.Discloser].
+// Disclose implements [method.Party].
 func (h *helper) Disclose(step string) (method.Release, bool) {
 	if step != "protocol" {
 		return h.Helper.Disclose(step)

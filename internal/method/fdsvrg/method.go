@@ -6,11 +6,12 @@ package fdsvrg
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
 // Method is FD-SVRG.
-type Method struct{}
+type Method struct{ method.RowFloors }
 
 // Name returns the word in job files.
 func (Method) Name() string { return "fd-svrg" }

@@ -107,7 +107,7 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// Disclose implements [method.Discloser]: margins are sums of products of rows. The label
+// Disclose implements [method.Party]: margins are sums of products of rows. The label
 // holder shows nobody anything of its columns.
 func (p *party) Disclose(step string) (method.Release, bool) {
 	switch {
@@ -116,7 +116,7 @@ func (p *party) Disclose(step string) (method.Release, bool) {
 	case p.Self == p.Parties[0]:
 		return method.Release{}, false
 	}
-	return p.Release(method.ReleaseProducts), true
+	return p.Release(method.ReleaseProducts)
 }
 
 // found measures the training on held-out rows.

@@ -76,6 +76,9 @@ func (k *Keys) Section() *section.Section {
 		}), Finish: k.finish}
 }
 
+// Limits implements [job.Limited]: a policy bounds the crowd by floors.
+func (*Keys) Limits() map[string]int { return nil }
+
 func (k *Keys) paper() bool { return k.Mode == job.Paper }
 
 func (k *Keys) finish(in *section.Place) error {

@@ -36,6 +36,9 @@ func (k *Keys) Section() *section.Section {
 	}
 }
 
+// Limits implements [job.Limited]: a policy bounds nothing of it.
+func (*Keys) Limits() map[string]int { return nil }
+
 // Check asks for a learner on the Gram matrix.
 func (k *Keys) Check(j *job.Job, in *section.Place) error { return learner.OnRows(j, in) }
 

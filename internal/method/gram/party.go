@@ -58,10 +58,10 @@ func (p *party) Declare(d *columns.Declaration) error {
 	return columns.DeclareProducts(d, p.Rows)
 }
 
-// Disclose implements [method.Discloser].
+// Disclose implements [method.Party].
 func (p *party) Disclose(step string) (method.Release, bool) {
 	if step == "protocol" {
-		return p.Release(method.ReleaseProducts), true
+		return p.Release(method.ReleaseProducts)
 	}
 	return p.Party.Disclose(step)
 }

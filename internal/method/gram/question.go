@@ -87,10 +87,10 @@ func (h *helper) withModel() linalg.Matrix[float64] {
 	return all
 }
 
-// Disclose implements [method.Discloser].
+// Disclose implements [method.Party].
 func (h *helper) Disclose(step string) (method.Release, bool) {
 	if step == "protocol" {
-		return h.Release(method.ReleaseProducts), true
+		return h.Release(method.ReleaseProducts)
 	}
 	return h.Helper.Disclose(step)
 }

@@ -6,10 +6,11 @@ package moments
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // Method learns from sums of products.
-type Method struct{}
+type Method struct{ method.RowFloors }
 
 // Name returns the word in job files.
 func (Method) Name() string { return "moments" }

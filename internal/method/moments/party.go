@@ -68,10 +68,10 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	return p.Party.Machine(step, setup)
 }
 
-// Disclose implements [method.Discloser]: the training rows go into sums, or all rows of a party
-// that is held out into the figures.
+// Disclose implements [method.Party]: the training rows go into sums, or all rows of a party
+// that is held out into the figures. Their number is told before.
 func (p *party) Disclose(step string) (method.Release, bool) {
-	if step != "sums" {
+	if step != "sums" && step != "count" && !rows.Tells(step) {
 		return method.Release{}, false
 	}
 	r := p.Release(method.ReleaseSums)

@@ -116,6 +116,9 @@ func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 	return nil
 }
 
+// Limits implements [job.Limited]: a policy bounds nothing of it.
+func (*Keys) Limits() map[string]int { return nil }
+
 // Check asks for a learner on the Gram matrix, and for changes that the parties can go through.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	if err := learner.OnRows(j, in); err != nil {

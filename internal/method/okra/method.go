@@ -3,10 +3,13 @@
 // their exact Gram matrix. See protocol/okra.
 package okra
 
-import "github.com/mercer-fl/mercer/internal/job/section"
+import (
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method"
+)
 
 // Method is OKRA.
-type Method struct{}
+type Method struct{ method.RowFloors }
 
 // Name returns the word in job files.
 func (Method) Name() string { return "okra" }

@@ -135,9 +135,10 @@ func (p *party) uploader(setup protocol.Setup) (*method.Run, error) {
 	})
 }
 
-// Disclose implements [method.Discloser].
+// Disclose implements [method.Party].
 func (p *party) Disclose(step string) (method.Release, bool) {
 	switch {
+	case rows.Tells(step):
 	case p.Job.Data.FitsSchema() && (step == "protocol"+again || step == "fresh"): // simulate plays that in one process
 		return method.Release{}, false
 	case step == "continue" && p.standing.Rows > 0 && len(p.added) == 0: // its rows lie there
@@ -145,7 +146,19 @@ func (p *party) Disclose(step string) (method.Release, bool) {
 	case !slices.Contains([]string{"protocol", "protocol-again", "continue", "fresh"}, step):
 		return method.Release{}, false
 	}
-	return p.Release(method.ReleaseRows), true
+	r := p.Release(method.ReleaseRows)
+	if r.Fit.By != method.NoFit && toldHow(p.Job, p.Self) {
+		r.Fit = p.earlierFit()
+	}
+	return r, true
+}
+
+// earlierFit describes the fit of the earlier job, as a party that was in it keeps it.
+func (p *party) earlierFit() method.Fit {
+	if p.standing.Preparation == nil {
+		return method.Fit{By: method.FitsTold}
+	}
+	return method.Fit{By: method.KeptFit, Values: p.standing.Preparation}
 }
 
 // OwnFigures reports whether the party's held-out rows are too few for figures over them alone.

@@ -83,6 +83,9 @@ type asker struct {
 // Known implements [method.Member].
 func (*asker) Known() method.Known { return nil }
 
+// Disclose implements [method.Party]: the rows that a party asks about are its own to show.
+func (*asker) Disclose(string) (method.Release, bool) { return method.Release{}, false }
+
 // Machine implements [method.Member].
 func (a *asker) Machine(_ string, setup method.Setup) (*method.Run, error) {
 	m, err := okra.NewPredictParty(setup.Setup, a.Params, a.Epoch, a.about)

@@ -6,11 +6,12 @@ package ppsvmv
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
 // Method is the sum around a ring.
-type Method struct{}
+type Method struct{ method.RowFloors }
 
 // Name returns the word in job files.
 func (Method) Name() string { return "pp-svmv" }

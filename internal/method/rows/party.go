@@ -144,9 +144,23 @@ func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }
 // Width is the number of features.
 func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 
-// Release describes what the party lets out of its rows in a session.
+// Release describes what the party lets out of its rows in a job. It does not depend on what is
+// fitted, but for the fit's own values, so that the ledger can be asked before.
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
-	return p.Case.Release(kind, p.Self, p.label, p.Split.Set)
+	r := p.Case.Release(kind, p.Self, p.label, p.read())
+	if p.Job.Data.Fits() {
+		r.Fit = method.Fit{By: method.NewFit, Among: p.Split.Rows(p.Tested())}
+		if p.fitted() {
+			r.Fit.Values = p.Fitted()
+		}
+	}
+	return r
+}
+
+// Tells reports whether a step tells other parties numbers over this party's rows, or words of
+// them: what is fitted tells more beside an earlier fit, as the rows do.
+func Tells(step string) bool {
+	return slices.Contains([]string{stepPropose, stepAgreed, stepFit, stepSummed, "scale"}, step)
 }
 
 // Leakage adds the leakage of these steps to the statement of a job's leakage. The number of

@@ -47,13 +47,16 @@ func (p *party) Declare(d *columns.Declaration) error {
 	return nil
 }
 
-// Disclose implements [method.Discloser]: sums over the training rows tell of the party's
+// Disclose implements [method.Party]: sums over the training rows tell of the party's
 // columns and, without encryption, of the guest's labels.
 func (p *party) Disclose(step string) (method.Release, bool) {
 	if step != "protocol" {
 		return p.Party.Disclose(step)
 	}
-	r := p.Release(method.ReleaseSums)
+	r, ok := p.Release(method.ReleaseSums)
+	if !ok {
+		return r, false
+	}
 	n, _ := p.Training().Shape()
 	r.Among = linalg.Range(0, n)
 	return r, true

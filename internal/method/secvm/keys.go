@@ -74,6 +74,9 @@ func (k *Keys) Section() *section.Section {
 		}), Finish: k.finish}
 }
 
+// Limits implements [job.Limited]: a policy bounds the crowd by floors.
+func (*Keys) Limits() map[string]int { return nil }
+
 func (k *Keys) summed() bool { return k.Aggregation == SecureSum }
 
 func (k *Keys) finish(in *section.Place) error {

@@ -72,6 +72,10 @@ func recordOf(p secvm.Params, classes [2]string, t method.Table) (secvm.Record, 
 // Known implements [method.Member]: every window follows from its own announcement.
 func (*Party) Known() method.Known { return nil }
 
+// Disclose implements [method.Party]: a person's record goes into one sum for each iteration, which
+// claims see to, and nothing that the ledger of releases counts leaves the device.
+func (*Party) Disclose(string) (method.Release, bool) { return method.Release{}, false }
+
 // Machine implements [method.Member]: it adds what the device has to say to the announced
 // weights.
 func (p *Party) Machine(_ string, s method.Setup) (*method.Run, error) {

@@ -161,7 +161,7 @@ func TestAttackSumsOfAChangedRow(t *testing.T) {
 	change := func(do func(*method.Release)) method.Release {
 		r := base
 		set := *base.Set
-		r.Set, r.Model, r.Scale, r.Peers = &set, "m1", "none", []string{"hub", "elsewhere"}
+		r.Set, r.Model, r.Scale = &set, "m1", "none"
 		do(&r)
 		return r
 	}

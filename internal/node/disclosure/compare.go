@@ -1,6 +1,7 @@
 package disclosure
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,11 +11,12 @@ import (
 // maxSums bounds how often a row set goes into sums before the operator is asked.
 const maxSums = 20
 
-// comparison is of a release with all earlier ones of its kind.
+// comparison is of a release with all earlier ones.
 type comparison struct {
 	now    *Entry
 	id     string
-	heads  []head // of the earlier ones
+	heads  []head // of the earlier ones of its kind
+	others []head // of the earlier ones of other kinds
 	models map[string]bool
 	known  []bool // rows of which the same has been let out before
 	said   []string
@@ -32,14 +34,24 @@ type head struct {
 // these. A release that has been let out before tells nothing new.
 func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 	c := &comparison{now: now, id: id, known: make([]bool, len(now.Rows))}
-	var err error
-	if c.heads, err = l.heads(now.Kind); err != nil {
+	all, err := l.heads()
+	if err != nil {
 		return nil, err
+	}
+	for _, h := range all {
+		if h.Kind == now.Kind {
+			c.heads = append(c.heads, h)
+		} else {
+			c.others = append(c.others, h)
+		}
 	}
 	c.findModels()
 	if !c.repeats() {
 		c.said = now.chosen()
-		err = l.differences(c)
+		err = errors.Join(l.differences(c), l.schemas(c), l.kinds(c))
+	}
+	if err == nil && now.Fit.Values != "" {
+		err = l.fits(c)
 	}
 	if err == nil && now.Kind == method.ReleaseSums {
 		err = l.countSums(c)
@@ -93,6 +105,66 @@ func (l Ledger) differences(c *comparison) error {
 			if c.meetsNew(earlier) {
 				c.note(h, c.now.against(earlier))
 			}
+		}
+	}
+	return nil
+}
+
+// schemas looks at releases of the same table, or of the same people, that another schema had
+// read: which rows take part, and how their cells are read, is not the job's to vary.
+func (l Ledger) schemas(c *comparison) error {
+	for _, h := range slices.Concat(c.heads, c.others) {
+		if h.Schema == c.now.Schema {
+			continue
+		}
+		same := h.Table != "" && h.Table == c.now.Table
+		if !same {
+			earlier, err := l.read(h.file)
+			if err != nil {
+				return err
+			}
+			same = c.now.meet(earlier).common > 0
+		}
+		if same {
+			c.note(h, []string{"the job's schema is another than the earlier one's: which rows take part, or how their cells are read, can differ, and both releases together tell of whom"})
+		}
+	}
+	return nil
+}
+
+// kinds looks at releases of other kinds that tell single rows together with this one: rows up to a
+// rotation, and sums in the columns' own directions, which give the rotation.
+func (l Ledger) kinds(c *comparison) error {
+	for _, h := range c.others {
+		pair := []method.ReleaseKind{c.now.Kind, h.Kind}
+		if !slices.Contains(pair, method.ReleaseRows) || !slices.Contains(pair, method.ReleaseSums) {
+			continue
+		}
+		earlier, err := l.read(h.file)
+		if err != nil {
+			return err
+		}
+		if n := c.now.meet(earlier).common; n > 0 {
+			c.note(h, []string{fmt.Sprintf("%s both in sums and among encoded rows: the sums tell by which rotation the rows are encoded, and so every cell",
+				count(n, "person would be", "people would be"))})
+		}
+	}
+	return nil
+}
+
+// fits looks at releases of the same people by other values of a fit, of which nothing was known
+// before the job's parties had fitted.
+func (l Ledger) fits(c *comparison) error {
+	for _, h := range c.heads {
+		if !c.now.like(h.Entry) || h.Fit.Values == "" || h.Fit.Values == c.now.Fit.Values {
+			continue
+		}
+		earlier, err := l.read(h.file)
+		if err != nil {
+			return err
+		}
+		if m := c.now.meet(earlier); m.common > 0 {
+			c.note(h, []string{c.now.refits(m.common)})
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"hash"
 	"math"
 	"slices"
@@ -42,12 +43,45 @@ func newEntry(key []byte, r method.Release) *Entry {
 	}
 	n, place := rowsOf(r)
 	d := newDigest(key, r)
-	e.Rows = make([]Row, n)
-	for i := range e.Rows {
-		e.Rows[i] = d.row(place(i))
+	e.Rows = d.rows(n, place)
+	e.Table = r.Table
+	if r.Schema != "" {
+		e.Schema = d.hex("schema", []byte(r.Schema))
 	}
-	e.Rows = people(e.Rows)
+	if r.Kind == method.ReleaseRows {
+		e.Fit = d.fit()
+	}
 	return e
+}
+
+// fit digests the origin of a fit: the party's own rows that take part in it, and its values.
+func (d *digest) fit() Fit {
+	f := Fit{By: d.Fit.By}
+	if f.By == method.NewFit {
+		var all []byte
+		for _, row := range d.rows(len(d.Fit.Among), func(i int) int { return d.Fit.Among[i] }) {
+			all = append(append(all, row.Person[:]...), row.Content[:]...)
+		}
+		f.Among = d.hex("fitted on", all)
+	}
+	if d.Fit.Values != nil {
+		f.Values = d.hex("fit", d.Fit.Values)
+	}
+	return f
+}
+
+// rows digests n rows of the set, and makes one of all rows of a person.
+func (d *digest) rows(n int, place func(int) int) []Row {
+	rows := make([]Row, n)
+	for i := range rows {
+		rows[i] = d.row(place(i))
+	}
+	return people(rows)
+}
+
+func (d *digest) hex(what string, b []byte) string {
+	sum := d.sum(what, b)
+	return hex.EncodeToString(sum[:])
 }
 
 // columnsOf returns the names of what is let out, ascending, and their number; no names
@@ -72,6 +106,7 @@ func labelled(r method.Release) bool { return r.Kind == method.ReleaseSums && r.
 type digest struct {
 	method.Release
 	mac   hash.Hash
+	order []int    // the columns by name; the label's place is after the last column's
 	rank  []uint32 // of each column, by name; the last is the label's
 	cells []cell
 	buf   []byte
@@ -97,7 +132,7 @@ func newDigest(key []byte, r method.Release) *digest {
 		names = append(slices.Clone(names), r.Label)
 		slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
 	}
-	d.rank = make([]uint32, width)
+	d.order, d.rank = order, make([]uint32, width)
 	for rank, c := range order {
 		d.rank[c] = uint32(rank)
 	}
@@ -122,6 +157,9 @@ func (d *digest) row(i int) Row {
 // values encodes the cells that are not zero, by the rank of their names: any
 // order of columns, dense or sparse, gives one encoding.
 func (d *digest) values(i int) []byte {
+	if typed, is := d.Set.X.(celled); is {
+		return d.typed(typed, i)
+	}
 	d.cells, d.buf = d.cells[:0], d.buf[:0]
 	d.Set.X.Each(i, func(c int, v float64) {
 		if v != 0 {
@@ -145,6 +183,26 @@ func (d *digest) values(i int) []byte {
 		d.buf = binary.LittleEndian.AppendUint64(d.buf, c.bits)
 	}
 	return append(d.buf, text...)
+}
+
+// celled is a table of cells as they were read, before they are numbers.
+type celled interface {
+	// AppendCell appends an unambiguous form of a cell.
+	AppendCell(b []byte, row, col int) []byte
+}
+
+// typed encodes all cells of a row by the rank of their names, and then the label.
+func (d *digest) typed(x celled, i int) []byte {
+	d.buf = d.buf[:0]
+	for _, c := range d.order {
+		if c < d.Set.X.Cols() {
+			d.buf = x.AppendCell(d.buf, i, c)
+		}
+	}
+	if labelled(d.Release) {
+		d.buf = append(d.buf, d.Set.Labels[i]...)
+	}
+	return d.buf
 }
 
 func (d *digest) sum(what string, b []byte) (out [16]byte) {

@@ -21,6 +21,9 @@ type Entry struct {
 	Scale    string
 	Label    string
 	Split    string   // the rows that the job itself held out, in words; "" for the party's own choice
+	Table    string   // the catalogue's name; "" in entries of earlier programs
+	Schema   string   // digest of the job's schema, in hexadecimal digits; "" without one
+	Fit      Fit      // by which encoded rows were prepared
 	Columns  []string // ascending; nil where the table has no names
 	Width    int      // columns
 	Uses     []Use    // in the order in which they were let out
@@ -33,6 +36,13 @@ type Use struct {
 	Directions uint32
 }
 
+// Fit is what parties fitted on rows, as the ledger keeps it.
+type Fit struct {
+	By     method.FitBy
+	Among  string // digest of the party's own rows on which it was fitted; "" for those of an earlier job
+	Values string // digest of what was fitted; "" before it was known
+}
+
 // maxUses bounds the uses that an entry remembers, of which the first are forgotten.
 const maxUses = 1 << 12
 
@@ -40,7 +50,10 @@ const maxUses = 1 << 12
 // content share one name.
 func (e *Entry) ID() string {
 	named := *e
-	named.Job, named.Question, named.Uses, named.Rows = "", false, nil, nil
+	named.Job, named.Question, named.Uses, named.Rows, named.Table = "", false, nil, nil, ""
+	if e.Fit.By == method.NewFit {
+		named.Fit.Values = "" // the ledger is asked before it is fitted, too
+	}
 	h := sha256.New()
 	h.Write(named.Encode())
 	for i := range e.Rows {
@@ -58,7 +71,7 @@ func (e *Entry) like(o *Entry) bool {
 	case method.ReleaseRows: // each under a secret of its own: peers make no difference
 		return e.sameColumns(o) && e.Scale == o.Scale && e.Label == o.Label
 	case method.ReleaseSums:
-		return e.sameColumns(o)
+		return e.sameColumns(o) && slices.Equal(e.Peers, o.Peers)
 	}
 	return slices.Equal(e.Peers, o.Peers) && e.sameColumns(o) && e.Scale == o.Scale
 }
@@ -98,28 +111,40 @@ func meet(now, then []Row, common func(i int, same bool)) (went int) {
 // Bounds on what is read back.
 const (
 	maxText    = 4 << 10
+	maxDigest  = 64
 	maxName    = 1 << 30 // of a column: a table's header may hold anything
 	maxPeers   = 1 << 13
 	maxColumns = 1 << 24
 	maxRows    = 1 << 28
 )
 
-// An entry of a job that chose the held-out rows itself has a format of its own, so that the
-// others keep the names that they had before there were such jobs.
+// An entry of a job that chose the held-out rows itself has a format of its own, and so has one
+// that names its table, its schema or its fit, so that the others keep the names that they had
+// before there were such entries.
 const (
 	entryMagic = "mercer/v2/release"
 	splitMagic = "mercer/v3/release"
+	tableMagic = "mercer/v4/release"
 )
 
 // Encode returns the canonical encoding.
 func (e *Entry) Encode() []byte {
 	var w wire.Writer
 	w.Grow(256 + 32*len(e.Rows))
-	if e.Split == "" {
-		w.String(entryMagic)
-	} else {
+	switch {
+	case e.Table != "" || e.Schema != "" || e.Fit != Fit{}:
+		w.String(tableMagic)
+		w.String(e.Split)
+		w.Bytes32([]byte(e.Table))
+		w.String(e.Schema)
+		w.Uint8(uint8(e.Fit.By))
+		w.String(e.Fit.Among)
+		w.String(e.Fit.Values)
+	case e.Split != "":
 		w.String(splitMagic)
 		w.String(e.Split)
+	default:
+		w.String(entryMagic)
 	}
 	w.String(string(e.Kind))
 	w.String(e.Job)
@@ -155,6 +180,8 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		if e.Split = r.String(maxText); e.Split == "" && r.Err() == nil {
 			r.Fail(errors.New("a split without words"))
 		}
+	case magic == tableMagic:
+		e.readTable(r)
 	default:
 		r.Fail(fmt.Errorf("not a release but %q", magic))
 	}
@@ -177,4 +204,17 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		r.Fail(errors.New("rows out of order"))
 	}
 	return e, r.Close("release")
+}
+
+// readTable reads what the newest format has beside the others.
+func (e *Entry) readTable(r *wire.Reader) {
+	e.Split, e.Table, e.Schema = r.String(maxText), string(r.Bytes32(maxName)), r.String(maxDigest)
+	e.Fit = Fit{method.FitBy(r.Uint8()), r.String(maxDigest), r.String(maxDigest)}
+	switch {
+	case r.Err() != nil:
+	case e.Table == "" && e.Schema == "" && e.Fit == Fit{}:
+		r.Fail(errors.New("a table without name, schema and fit"))
+	case e.Fit.By > method.FitsTold:
+		r.Fail(fmt.Errorf("a fit of kind %d", e.Fit.By))
+	}
 }

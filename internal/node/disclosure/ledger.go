@@ -176,7 +176,7 @@ func (l Ledger) out(e *Entry, id string) bool {
 			return false
 		}
 	}
-	return true
+	return e.Fit.Values == "" || e.Fit.Values == before.Fit.Values
 }
 
 // Release notes, durably, that an admitted release is being let out. What is admitted
@@ -206,20 +206,24 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 			err = errors.Join(err, l.remove(old))
 		}
 	}
-	return errors.Join(err, l.remove(admitted), l.remove(l.note(id, Approved)))
+	err = errors.Join(err, l.remove(admitted))
+	if e.Fit.By == method.NewFit && e.Fit.Values == "" {
+		return err // the approval is for the rows, too, which come after the fit
+	}
+	return errors.Join(err, l.remove(l.note(id, Approved)))
 }
 
 // grow takes into an entry what is kept of the same release before; of encoded rows,
 // and of questions about one model, which only ever become more, what is kept of all
 // like it. It returns the files in whose place the entry comes.
 func (l Ledger) grow(e *Entry) (files []string, err error) {
-	heads, err := l.heads(e.Kind)
+	heads, err := l.heads()
 	if err != nil {
 		return nil, err
 	}
 	id := e.ID()
 	for _, h := range heads {
-		if !strings.HasSuffix(h.file, string(Released)) || h.id != id && !e.adds(h.Entry) {
+		if h.Kind != e.Kind || !strings.HasSuffix(h.file, string(Released)) || h.id != id && !e.adds(h.Entry) {
 			continue
 		}
 		earlier, err := l.read(h.file)
@@ -240,11 +244,14 @@ func (e *Entry) adds(o *Entry) bool {
 	if !e.like(o) || e.Question != o.Question {
 		return false
 	}
-	return e.Kind == method.ReleaseRows || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]
+	return e.Kind == method.ReleaseRows && e.Fit == Fit{} && o.Fit == Fit{} && e.Schema == o.Schema || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]
 }
 
 // union takes over the rows and uses of an earlier entry.
 func (e *Entry) union(earlier *Entry) {
+	if e.Fit.Values == "" {
+		e.Fit.Values = earlier.Fit.Values
+	}
 	uses := e.Uses
 	e.Uses = nil
 	e.addUses(earlier.Uses)

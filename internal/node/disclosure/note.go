@@ -108,7 +108,7 @@ func (l Ledger) notes() ([]Listed, error) {
 // List returns all releases: those let out or admitted, and then those that wait.
 func (l Ledger) List() ([]Listed, error) {
 	var list []Listed
-	err := l.each("", func(s State, _ string, e *Entry) {
+	err := l.each(func(s State, _ string, e *Entry) {
 		list = append(list, Listed{
 			ID: e.ID(), State: s, Kind: e.Kind, Job: e.Job, Question: e.Question, Peers: e.Peers,
 			Columns: e.Width, Rows: len(e.Rows), Uses: len(e.Uses),

@@ -38,6 +38,9 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	if m.common == 0 {
 		return nil
 	}
+	if e.Kind == method.ReleaseRows && e.anew(earlier, m) {
+		return []string{e.refits(m.common)}
+	}
 	var said []string
 	if m.changed > 0 {
 		said = append(said, fmt.Sprintf("%s, and had others in the earlier %s: the difference of the two %s tells what has changed",
@@ -57,6 +60,27 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 			m.came, e.noun(), m.went, e.both()))
 	}
 	return said
+}
+
+// anew reports whether rows that both entries have may be prepared by two fits. A fit of this job is
+// an earlier one's if the party's own rows are; the values are compared once they are known.
+func (e *Entry) anew(earlier *Entry, m meeting) bool {
+	switch e.Fit.By {
+	case method.NoFit:
+		return false
+	case method.KeptFit:
+		return e.Fit.Values != earlier.Fit.Values
+	case method.FitsTold:
+		return true
+	}
+	known := earlier.Fit.By == method.NewFit && earlier.Fit.Among == e.Fit.Among || earlier.Fit.By == method.NoFit
+	return !known || m.came+m.went+m.changed > 0
+}
+
+// refits tells in words what two fits of the same rows tell.
+func (e *Entry) refits(common int) string {
+	return fmt.Sprintf("%s prepared or scaled by another fit than in the earlier job, or may be: the products of rows under two fits tell their columns, and the two fits tell who came or went",
+		count(common, "row is", "rows are"))
 }
 
 // chosen tells in words what it means that the job says which rows are held out: each such split
@@ -86,12 +110,15 @@ func (e *Entry) against(earlier *Entry) []string {
 }
 
 func (e *Entry) revealsPeers(earlier *Entry) []string {
-	if e.Kind == method.ReleaseRows || e.Kind == method.ReleaseSums {
+	if e.Kind == method.ReleaseRows {
 		return nil
 	}
 	var said []string
 	what := fmt.Sprintf("the difference of the two %s is the %s of their columns alone", e.both(), e.what())
-	if e.Kind == method.ReleaseIDs {
+	switch e.Kind {
+	case method.ReleaseSums:
+		what = "the difference of the two sums is one over their rows alone, and three such sums tell each party's own"
+	case method.ReleaseIDs:
 		what = "both intersections together tell whom they have and others have not"
 	}
 	if list := without(e.Peers, earlier.Peers); len(list) > 0 {

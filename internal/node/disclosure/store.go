@@ -71,10 +71,10 @@ func (l Ledger) files(s State) ([]string, error) {
 	return files, nil
 }
 
-// heads returns all entries of a kind that are out, or may be at any time.
-func (l Ledger) heads(kind method.ReleaseKind) ([]head, error) {
+// heads returns all entries that are out, or may be at any time.
+func (l Ledger) heads() ([]head, error) {
 	var heads []head
-	err := l.each(kind, func(_ State, file string, e *Entry) {
+	err := l.each(func(_ State, file string, e *Entry) {
 		id := e.ID()
 		e.Rows = nil
 		heads = append(heads, head{e, id, file})
@@ -82,17 +82,14 @@ func (l Ledger) heads(kind method.ReleaseKind) ([]head, error) {
 	return heads, err
 }
 
-// each reads all entries of a kind that are out, or may be at any time; "" is every kind.
-func (l Ledger) each(kind method.ReleaseKind, do func(s State, file string, e *Entry)) error {
+// each reads all entries that are out, or may be at any time.
+func (l Ledger) each(do func(s State, file string, e *Entry)) error {
 	for _, s := range []State{Released, Admitted} {
 		files, err := l.files(s)
 		if err != nil {
 			return err
 		}
 		for _, f := range files {
-			if m := entryName.FindStringSubmatch(filepath.Base(f)); kind != "" && method.ReleaseKind(m[1]) != kind {
-				continue
-			}
 			e, err := l.read(f)
 			if err != nil {
 				return err

@@ -189,6 +189,9 @@ func (p *Party) destroy(w *work, outcome string) error {
 		return err
 	}
 	delete(p.jobs, w.id)
+	if err := p.abandon(w); err != nil {
+		p.Logger.Error("the ledger of releases could not forget what a job has not let out", "job", w.id.String(), "error", err)
+	}
 	p.Logger.Info("destroyed a job's secrets", "job", w.id.String(), "outcome", outcome)
 	return nil
 }

@@ -24,7 +24,8 @@ type admitted struct {
 	id   string
 }
 
-// admit asks the ledger before anything is let out.
+// admit asks the ledger before anything is let out. With the first session of a job it asks for all
+// releases of the job that can be described by then, so that a held job has told nothing.
 func (p *Party) admit(r *running) (admitted, error) {
 	w := r.work
 	policy, err := p.Policy(w.table())
@@ -34,11 +35,24 @@ func (p *Party) admit(r *running) (admitted, error) {
 	if err := p.expect(w, r.stage, r.session.ID(), policy.idsTotal()); err != nil {
 		return admitted{}, p.ledgerSays(err)
 	}
-	d, ok := w.state.(method.Discloser)
-	if !ok {
-		return admitted{}, nil
+	if !w.asked {
+		for _, step := range w.plan {
+			if step.Session == nil {
+				continue
+			}
+			if _, err := p.enter(w, step.Name, policy); err != nil {
+				return admitted{}, err
+			}
+		}
+		w.asked = true
 	}
-	out, ok := d.Disclose(r.step)
+	return p.enter(w, r.step, policy)
+}
+
+// enter asks the ledger for the release of one step; it is the zero value where the step lets nothing
+// out.
+func (p *Party) enter(w *work, step string, policy Policy) (admitted, error) {
+	out, ok := w.state.Disclose(step)
 	if !ok {
 		return admitted{}, nil
 	}
@@ -50,7 +64,11 @@ func (p *Party) admit(r *running) (admitted, error) {
 	if err != nil {
 		return admitted{}, p.ledgerSays(err)
 	}
-	return admitted{out.Kind, entry}, nil
+	a := admitted{out.Kind, entry}
+	if !slices.Contains(w.admitted, a) {
+		w.admitted = append(w.admitted, a)
+	}
+	return a, nil
 }
 
 // ledgerSays makes of the ledger's no an operator's refusal.
@@ -120,14 +138,12 @@ func (d *disclosing) Send(ctx context.Context, m protocol.Message) error {
 	return d.Mail.Send(ctx, m)
 }
 
-// settle tells the ledger how a session ended: what it was admitted to and has not let
-// out is forgotten, and how many ids each peer has brought is known.
+// settle tells the ledger, when a session has ended, how many ids each peer has brought.
 func (p *Party) settle(r *running) error {
-	var errs error
-	if r.stage != nil && r.stage.Seeks > 0 {
-		errs = p.announced(r)
+	if r.stage == nil || r.stage.Seeks == 0 {
+		return nil
 	}
-	return errors.Join(errs, p.abandon(r))
+	return p.announced(r)
 }
 
 // announced tells the ledger how many ids each peer has brought. The number is unknown for a
@@ -145,18 +161,27 @@ func (p *Party) announced(r *running) error {
 	return p.Releases.Announced(r.session.ID().String(), ids)
 }
 
-// abandon forgets the release that a session was admitted to and has not let out, unless
-// another session lets out an equal release.
-func (p *Party) abandon(r *running) error {
-	if r.admitted.kind == "" {
-		return nil
-	}
-	for _, other := range p.sessions {
-		if other != r && other.report == nil && other.admitted == r.admitted {
-			return nil
+// abandon forgets the releases that a job was admitted to and has not let out, unless another job
+// lets out an equal one.
+func (p *Party) abandon(w *work) error {
+	var errs error
+	for _, a := range w.admitted {
+		if !p.needed(a, w) {
+			errs = errors.Join(errs, p.Releases.Abandon(a.kind, a.id))
 		}
 	}
-	return p.Releases.Abandon(r.admitted.kind, r.admitted.id)
+	w.admitted, w.asked = nil, false
+	return errs
+}
+
+// needed reports whether another job may let out a release.
+func (p *Party) needed(a admitted, but *work) bool {
+	for _, other := range p.jobs {
+		if other != but && slices.Contains(other.admitted, a) {
+			return true
+		}
+	}
+	return false
 }
 
 // forgetSession has the ledger forget the name of a session that never runs again.

@@ -55,8 +55,8 @@ func aligning(t *testing.T) *job.Job {
 	return j
 }
 
-// A coordinator that breaks a session off before anything was sent has been told
-// nothing: a table of fewer people passes afterwards, and while the session is open they do not.
+// A coordinator that breaks a session off before anything was sent, and closes the job, has been
+// told nothing: a table of fewer people passes afterwards, and while the job is open they do not.
 func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 	s := newStand(t, usual())
 	j := aligning(t)
@@ -71,6 +71,10 @@ func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 	s.refuses(fault.CodePolicy, "its ledger holds the job, which differs from an earlier one")
 	s.tell("hub", first.ID(), control.KindAbort, (&control.Refusal{Reason: "for fun"}).Encode())
 	s.report()
+	s.propose(s.proposal(j, job.ID{3}, 0))
+	s.refuses(fault.CodePolicy, "its ledger holds the job, which differs from an earlier one") // the first could go on
+	s.tell("hub", control.Topic(job.ID{1}), control.KindClosing, (&control.Closing{Job: job.ID{1}}).Encode())
+	s.hear(control.KindClosed)
 	s.propose(s.proposal(j, job.ID{3}, 0))
 	s.hear(control.KindAcceptance)
 	s.tell("hub", control.Topic(job.ID{3}), control.KindClosing, (&control.Closing{Job: job.ID{3}}).Encode())

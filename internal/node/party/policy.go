@@ -1,6 +1,7 @@
 package party
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,14 +22,13 @@ type Policy struct {
 	Learners   []string `yaml:"learners,omitempty"`
 	MinParties int      `yaml:"min_parties,omitempty"` // 0 means 2
 	// MaxIDs bounds the ids that a job by columns lets each party look for in the
-	// others' tables; 0 leaves it to the job.
+	// others' tables. 0 means 1,048,576, which jobs have by default.
 	MaxIDs int `yaml:"max_ids,omitempty"`
 	// MaxDirections is the most random features of which sums may be made: more
 	// say more about single rows. 0 means any number.
 	MaxDirections int `yaml:"max_directions,omitempty"`
 	// MaxIDsTotal bounds the ids that each other party looks for in this one's tables
-	// over all sessions, those that were broken off too. 0 means 10 times MaxIDs, or of
-	// what a job says by default.
+	// over all sessions, those that were broken off too. 0 means 10 times MaxIDs.
 	MaxIDsTotal int `yaml:"max_ids_total,omitempty"`
 	// MaxDirectionsTotal bounds the random directions in which a row is let out over all
 	// jobs that show sums of phases. 0 means 4 times MaxDirections, any number if that is
@@ -52,6 +52,9 @@ type Policy struct {
 	// Histograms allows jobs that count the decisions about held-out rows in bins: a solution that
 	// is made up asks about many of these rows at once.
 	Histograms bool `yaml:"histograms,omitempty"`
+	// Filters allows jobs whose schema leaves rows out or changes numbers by what they are
+	// (missing: drop-row, outside: missing, outside: clip): two of them tell who lies between.
+	Filters bool `yaml:"filters,omitempty"`
 	// OwnFigures allows figures over the table's own held-out rows in results, where the
 	// coordinator can make them and the rows meet the floors.
 	OwnFigures bool `yaml:"own_figures,omitempty"`
@@ -64,7 +67,8 @@ type Policy struct {
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Approved: true,
-		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Histograms: counts(j), OwnFigures: true,
+		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Histograms: counts(j),
+		Filters: filter(j) != "", OwnFigures: true,
 		Floors: NoFloors(),
 	}
 }
@@ -139,8 +143,11 @@ func (p Policy) words(j *job.Job) (reasons []string) {
 // bounds are the reasons by which numbers, and the word open, refuse a job.
 func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
-	if ids := j.Protocol.Limit("max_ids"); p.MaxIDs > 0 && ids > p.MaxIDs {
-		say("the job lets each party look for %d ids, this party allows %d; lower the protocol's max_ids", ids, p.MaxIDs)
+	if !j.Protocol.Bounded() {
+		say("protocol %s states no limits, and what states none is refused", j.Protocol.Name())
+	}
+	if ids := j.Protocol.Limit("max_ids"); ids > p.ids() {
+		say("the job lets each party look for %d ids, this party allows %d; lower the protocol's max_ids", ids, p.ids())
 	}
 	if least := max(p.MinParties, 2); parties < least {
 		say("the job has %d parties, this party asks for %d or more", parties, least)
@@ -160,10 +167,24 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if j.Data.Spread && !p.SpreadLabels {
 		say("the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)")
 	}
+	if what := filter(j); what != "" && !p.Filters {
+		say("the job's schema chooses rows or numbers by their values (%s), which this party allows to no job (filters in its policy)", what)
+	}
 	if counts(j) && !p.Histograms {
 		say("the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)")
 	}
 	return reasons
+}
+
+// filter names the choice in the job's schema that leaves rows out or changes numbers by what they
+// are; "" without one.
+func filter(j *job.Job) string {
+	for _, c := range j.Data.Schema {
+		if what := c.Filters(); what != "" {
+			return fmt.Sprintf("%s of column %q", what, c.Name)
+		}
+	}
+	return ""
 }
 
 // counts reports whether the job tells how many held-out rows have which decision.
@@ -178,19 +199,15 @@ func outlives(j *job.Job) bool {
 	return some && o.Outlives()
 }
 
-// defaultMaxIDs bounds the ids that each party may look for if a job says nothing.
+// defaultMaxIDs bounds the ids that each party may look for if neither policy nor job says
+// anything.
 const defaultMaxIDs = 1 << 20
 
+// ids returns the number of ids that each other party may look for in one job.
+func (p Policy) ids() int { return cmp.Or(p.MaxIDs, defaultMaxIDs) }
+
 // idsTotal returns the number of ids that each other party may look for over all sessions.
-func (p Policy) idsTotal() int {
-	switch {
-	case p.MaxIDsTotal > 0:
-		return p.MaxIDsTotal
-	case p.MaxIDs > 0:
-		return 10 * p.MaxIDs
-	}
-	return 10 * defaultMaxIDs
-}
+func (p Policy) idsTotal() int { return cmp.Or(p.MaxIDsTotal, 10*p.ids()) }
 
 // directionsTotal is in how many directions a row may be let out over all jobs, 0 for any
 // number.

@@ -148,7 +148,7 @@ func (p *Party) notOver(w *work) error {
 func (p *Party) unaccepted(r *running, why error) error {
 	err := errors.Join(why, p.settle(r), p.forgetSession(r))
 	if p.jobs[r.work.id] == nil {
-		err = errors.Join(err, p.eraseSnapshot(r.work.id))
+		err = errors.Join(err, p.abandon(r.work), p.eraseSnapshot(r.work.id))
 	}
 	return err
 }

@@ -106,9 +106,6 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	if r.report != nil {
-		if err := p.abandon(r); err != nil {
-			return err
-		}
 		p.router.Forget(r.ID()) // everything that still comes for it is a repetition
 		if err := p.relive(ctx, r); err != nil {
 			return p.conclude(ctx, finished{r: r, err: err})

@@ -23,6 +23,8 @@ type work struct {
 	method   method.Federated // of a job
 	state    method.Party     // nil before the table is read
 	sessions []*running       // in the order of the steps
+	asked    bool             // the ledger has admitted what the job lets out, as far as it is known
+	admitted []admitted       // by the ledger
 	cpu      float64          // seconds the process had used when the job began
 
 	// Of a question about new rows, which is held like a job of its own.
