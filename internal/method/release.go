@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
 )
 
 // ReleaseKind names the kind of data that a session lets out.
@@ -45,6 +46,8 @@ type Fit struct {
 	By     FitBy
 	Values []byte // an encoding of the fit; nil before it is known
 	Among  []int  // the rows of the set on which this party's part is fitted in this job
+	// Earlier names the job in which a party that keeps a fit may have been told it.
+	Earlier job.ID
 }
 
 // FitBy names the origin of a fit.
@@ -55,7 +58,7 @@ const (
 	NoFit    FitBy = iota
 	NewFit         // of this job
 	KeptFit        // of an earlier job that this one continues
-	FitsTold       // of an earlier job, known once the rows are encoded by it
+	ToldFit        // of an earlier job, and known once the rows are encoded by it
 )
 
 // Release describes the rows that a party lets out in one session of the case; label is the

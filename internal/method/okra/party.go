@@ -139,7 +139,7 @@ func (p *party) uploader(setup protocol.Setup) (*method.Run, error) {
 func (p *party) Disclose(step string) (method.Release, bool) {
 	switch {
 	case rows.Tells(step):
-	case p.Job.Data.FitsSchema() && (step == "protocol"+again || step == "fresh"): // simulate plays that in one process
+	case changesOf(p.Job) != nil && p.Job.Data.Fits() && step != "protocol": // simulate plays that in one process
 		return method.Release{}, false
 	case step == "continue" && p.standing.Rows > 0 && len(p.added) == 0: // its rows lie there
 		return method.Release{}, false
@@ -147,7 +147,7 @@ func (p *party) Disclose(step string) (method.Release, bool) {
 		return method.Release{}, false
 	}
 	r := p.Release(method.ReleaseRows)
-	if r.Fit.By != method.NoFit && toldHow(p.Job, p.Self) {
+	if r.Fit.By != method.NoFit && continuing(p.Job) != nil {
 		r.Fit = p.earlierFit()
 	}
 	return r, true
@@ -155,10 +155,10 @@ func (p *party) Disclose(step string) (method.Release, bool) {
 
 // earlierFit describes the fit of the earlier job, as a party that was in it keeps it.
 func (p *party) earlierFit() method.Fit {
-	if p.standing.Preparation == nil {
-		return method.Fit{By: method.FitsTold}
+	if kept := p.standing.Preparation; kept != nil {
+		return method.Fit{By: method.KeptFit, Values: kept, Earlier: continuing(p.Job).Earlier}
 	}
-	return method.Fit{By: method.KeptFit, Values: p.standing.Preparation}
+	return method.Fit{By: method.ToldFit, Earlier: p.ID}
 }
 
 // OwnFigures reports whether the party's held-out rows are too few for figures over them alone.

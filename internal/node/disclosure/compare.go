@@ -50,7 +50,7 @@ func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 		c.said = now.chosen()
 		err = errors.Join(l.differences(c), l.schemas(c), l.kinds(c))
 	}
-	if err == nil && now.Fit.Values != "" {
+	if err == nil && now.Fit.By == method.NewFit && now.Fit.Values != "" {
 		err = l.fits(c)
 	}
 	if err == nil && now.Kind == method.ReleaseSums {
@@ -88,26 +88,40 @@ func (c *comparison) repeats() bool {
 // told of a row, the release tells again, so that only its other rows are compared with
 // releases that let out something else.
 func (l Ledger) differences(c *comparison) error {
-	for _, alike := range []bool{true, false} {
-		for _, h := range c.heads {
-			if c.now.like(h.Entry) != alike {
-				continue
-			}
-			earlier, err := l.read(h.file)
-			if err != nil {
-				return err
-			}
-			if alike {
-				c.note(h, c.now.beside(earlier, c.oneModel(h)))
-				meet(c.now.Rows, earlier.Rows, func(i int, same bool) { c.known[i] = c.known[i] || same })
-				continue
-			}
-			if c.meetsNew(earlier) {
-				c.note(h, c.now.against(earlier))
-			}
+	slices.SortStableFunc(c.heads, func(a, b head) int { return c.distance(a.Entry) - c.distance(b.Entry) })
+	for _, h := range c.heads {
+		earlier, err := l.read(h.file)
+		if err != nil {
+			return err
+		}
+		switch d := c.distance(h.Entry); {
+		case d == otherPart && c.meetsNew(earlier):
+			c.note(h, c.now.against(earlier))
+		case d == equalPart, d == otherFit && (c.now.Fit.By == method.NewFit || c.meetsNew(earlier)):
+			c.note(h, c.now.beside(earlier, c.oneModel(h)))
+		}
+		if c.distance(h.Entry) != otherPart {
+			meet(c.now.Rows, earlier.Rows, func(i int, same bool) { c.known[i] = c.known[i] || same })
 		}
 	}
 	return nil
+}
+
+// How far a release is from an earlier one.
+const (
+	equalPart = iota // it lets out an equal part of each row
+	otherFit         // equal but for what the rows are prepared by
+	otherPart
+)
+
+func (c *comparison) distance(earlier *Entry) int {
+	switch {
+	case !c.now.like(earlier):
+		return otherPart
+	case !c.now.Fit.same(earlier.Fit):
+		return otherFit
+	}
+	return equalPart
 }
 
 // schemas looks at releases of the same table, or of the same people, that another schema had
@@ -155,6 +169,9 @@ func (l Ledger) kinds(c *comparison) error {
 // fits looks at releases of the same people by other values of a fit, of which nothing was known
 // before the job's parties had fitted.
 func (l Ledger) fits(c *comparison) error {
+	if slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.Fit.Values == c.now.Fit.Values }) {
+		return nil // they are out
+	}
 	for _, h := range c.heads {
 		if !c.now.like(h.Entry) || h.Fit.Values == "" || h.Fit.Values == c.now.Fit.Values {
 			continue

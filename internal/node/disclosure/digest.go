@@ -57,7 +57,10 @@ func newEntry(key []byte, r method.Release) *Entry {
 // fit digests the origin of a fit: the party's own rows that take part in it, and its values.
 func (d *digest) fit() Fit {
 	f := Fit{By: d.Fit.By}
-	if f.By == method.NewFit {
+	switch f.By {
+	case method.KeptFit, method.ToldFit:
+		f.Told = d.hex("fit of job", d.Fit.Earlier[:])
+	case method.NewFit:
 		var all []byte
 		for _, row := range d.rows(len(d.Fit.Among), func(i int) int { return d.Fit.Among[i] }) {
 			all = append(append(all, row.Person[:]...), row.Content[:]...)

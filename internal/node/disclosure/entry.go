@@ -41,6 +41,12 @@ type Fit struct {
 	By     method.FitBy
 	Among  string // digest of the party's own rows on which it was fitted; "" for those of an earlier job
 	Values string // digest of what was fitted; "" before it was known
+	Told   string // digest of the name of the job in which the party was told it; "" of a fit of its own job
+}
+
+// same reports whether two fits are known to be one.
+func (f Fit) same(o Fit) bool {
+	return f == o || f.Values != "" && f.Values == o.Values || f.Told != "" && f.Told == o.Told
 }
 
 // maxUses bounds the uses that an entry remembers, of which the first are forgotten.
@@ -140,6 +146,7 @@ func (e *Entry) Encode() []byte {
 		w.Uint8(uint8(e.Fit.By))
 		w.String(e.Fit.Among)
 		w.String(e.Fit.Values)
+		w.String(e.Fit.Told)
 	case e.Split != "":
 		w.String(splitMagic)
 		w.String(e.Split)
@@ -209,12 +216,12 @@ func DecodeEntry(b []byte) (*Entry, error) {
 // readTable reads what the newest format has beside the others.
 func (e *Entry) readTable(r *wire.Reader) {
 	e.Split, e.Table, e.Schema = r.String(maxText), string(r.Bytes32(maxName)), r.String(maxDigest)
-	e.Fit = Fit{method.FitBy(r.Uint8()), r.String(maxDigest), r.String(maxDigest)}
+	e.Fit = Fit{method.FitBy(r.Uint8()), r.String(maxDigest), r.String(maxDigest), r.String(maxDigest)}
 	switch {
 	case r.Err() != nil:
 	case e.Table == "" && e.Schema == "" && e.Fit == Fit{}:
 		r.Fail(errors.New("a table without name, schema and fit"))
-	case e.Fit.By > method.FitsTold:
+	case e.Fit.By > method.ToldFit:
 		r.Fail(fmt.Errorf("a fit of kind %d", e.Fit.By))
 	}
 }

@@ -68,10 +68,8 @@ func (e *Entry) anew(earlier *Entry, m meeting) bool {
 	switch e.Fit.By {
 	case method.NoFit:
 		return false
-	case method.KeptFit:
-		return e.Fit.Values != earlier.Fit.Values
-	case method.FitsTold:
-		return true
+	case method.KeptFit, method.ToldFit:
+		return !e.Fit.same(earlier.Fit)
 	}
 	known := earlier.Fit.By == method.NewFit && earlier.Fit.Among == e.Fit.Among || earlier.Fit.By == method.NoFit
 	return !known || m.came+m.went+m.changed > 0
