@@ -55,10 +55,10 @@ type FitBy int
 
 // The origins.
 const (
-	NoFit    FitBy = iota
-	NewFit         // of this job
-	KeptFit        // of an earlier job that this one continues
-	ToldFit        // of an earlier job, and known once the rows are encoded by it
+	NoFit   FitBy = iota
+	NewFit        // of this job
+	KeptFit       // of an earlier job that this one continues
+	ToldFit       // of an earlier job, and known once the rows are encoded by it
 )
 
 // Release describes the rows that a party lets out in one session of the case; label is the

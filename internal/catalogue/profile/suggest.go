@@ -95,7 +95,7 @@ func (s Suggestion) comment(c Column) string {
 	case c.Type == prepare.Number && s.Values:
 		return " # write the range that there can be: this one is from the data"
 	case c.Type == prepare.Number && c.Missing > 0:
-		return " # with range: [least, greatest that there can be], missing: median fills the gaps"
+		return " # with range: [least, greatest that there can be], missing: median fills the gaps; drop-row needs filters: true in each party's policy"
 	case c.Type == prepare.Number:
 		return " # add range: [least, greatest that there can be]"
 	case c.Type == prepare.Date:

@@ -192,6 +192,9 @@ func namesLeakage(c method.Case) map[string][]string {
 
 // fitLeakage tells what is learnt while the parties fit how they prepare their rows.
 func fitLeakage(c method.Case, lines map[string][]string, features int) {
+	if c.Job.Data.Fits() {
+		add(lines, map[string][]string{"party": {"Two fits, before and after few people came or went, would tell every party their values: each party's release ledger holds the second before anything is fitted, until its operator approves it."}})
+	}
 	if c.Job.Data.Prepares() {
 		add(lines, preparationLeakage(c))
 	}

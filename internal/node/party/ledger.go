@@ -192,16 +192,17 @@ func (p *Party) forgetSession(r *running) error {
 	return p.Releases.Closed(r.session.ID().String())
 }
 
-// maxRefused bounds the proposals an hour that a party refuses after it has read the table
-// for them: a coordinator can make any number.
+// maxRefused bounds the proposals a day that a party refuses after it has read the table for them. A
+// coordinator can make any number, and some refusals tell of the rows: a job whose range is too
+// narrow for them is refused, so that sixteen ranges find the greatest value.
 const maxRefused = 60
 
 // refusals are the times of the last proposals that were refused so.
 type refusals []time.Time
 
-// full reports whether maxRefused proposals have been refused within an hour, so that no
+// full reports whether maxRefused proposals have been refused within a day, so that no
 // new job is considered.
 func (f *refusals) full(now time.Time) bool {
-	*f = slices.DeleteFunc(*f, func(t time.Time) bool { return now.Sub(t) > time.Hour })
+	*f = slices.DeleteFunc(*f, func(t time.Time) bool { return now.Sub(t) > 24*time.Hour })
 	return len(*f) >= maxRefused
 }

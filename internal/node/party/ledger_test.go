@@ -82,7 +82,7 @@ func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 }
 
 // A hostile coordinator proposes any number of jobs: a party reads its table for 60
-// refused proposals within an hour, and keeps four held releases.
+// refused proposals within a day, and keeps four held releases.
 func TestAttackEndlessProposals(t *testing.T) {
 	s := newStand(t, usual())
 	j := aligning(t)
@@ -97,7 +97,7 @@ func TestAttackEndlessProposals(t *testing.T) {
 		if i < maxRefused {
 			s.refuses(fault.CodePolicy, "its ledger holds the job")
 		} else {
-			s.refuses(fault.CodeFailed, "60 proposals have been refused here within an hour")
+			s.refuses(fault.CodeFailed, "60 proposals have been refused here within a day")
 		}
 	}
 	if n := s.loads.Load(); n > maxRefused+1 {

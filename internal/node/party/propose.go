@@ -103,7 +103,7 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		return nil, fmt.Errorf("party: %d jobs are open here, the most there may be; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
 	}
 	if p.jobs[w.id] == nil && p.refusals.full(time.Now()) {
-		return nil, fmt.Errorf("party: %d proposals have been refused here within an hour, the most that are considered; try again later", maxRefused)
+		return nil, fmt.Errorf("party: %d proposals have been refused here within a day, the most that are considered; try again later, or ask its operator to restart the daemon", maxRefused)
 	}
 	r := &running{work: w, proposal: prop, session: s}
 	if err := p.stageOf(r); err != nil {
