@@ -188,7 +188,7 @@ func (w *world) within(id job.ID, limit time.Duration) coordinator.Job {
 // nothing were, their questions are answered, and the coordinator's log names the
 // party.
 func TestAFloodOfQuestions(t *testing.T) {
-	j := parse(t, openJob)
+	j := asItIs(t, openJob)
 	w := newWorld(t, tumours(t, j))
 	w.random = true
 	b := w.onBroker(nil)
@@ -210,7 +210,7 @@ func TestAFloodOfQuestions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pair := parse(t, "")
+	pair := asItIs(t, "")
 	pair.Data.Partition = job.Partition{By: job.Rows, Parties: []string{"north", "south"}}
 	began := time.Now()
 	if second := w.mustRunWithout(pair, "east"); time.Since(began) > pair.Timeout.Join {

@@ -104,7 +104,7 @@ func TestJobsContinueEndedOnes(t *testing.T) {
 func TestContinuationsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w, first := continuing(t)
-	plain := w.mustRun(parse(t, "")).ID
+	plain := w.mustRun(between(t, "[north, south]", "encoder: haar")).ID
 	for name, tt := range map[string]struct {
 		parties, keys, want string
 		id                  job.ID

@@ -217,8 +217,8 @@ func TestAClosingThatIsNotConfirmed(t *testing.T) {
 // Questions of those who may not ask are refused, in words.
 func TestQuestionsThatAreRefused(t *testing.T) {
 	w := newWorld(t, tumours(t, parse(t, "")))
-	closed := w.mustRun(parse(t, "")).ID
-	pair := parse(t, openJob)
+	closed := w.mustRun(asItIs(t, "")).ID
+	pair := asItIs(t, openJob)
 	pair.Data.Partition.Parties = []string{"north", "south"}
 	two := w.mustRun(pair).ID
 	w.halt("east")

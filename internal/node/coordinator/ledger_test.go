@@ -120,10 +120,10 @@ func TestQuestionAboutAChangedRecord(t *testing.T) {
 	w.nothingOpen()
 }
 
-// Encoded rows are in the ledger too: the same again and more rows pass, the same people
-// under fewer columns do not.
+// Encoded rows are in the ledger too: the same again and more rows pass where nothing is fitted,
+// the same people under a scaling or under fewer columns do not.
 func TestLedgerOfEncodedRows(t *testing.T) {
-	j := parse(t, "")
+	j := asItIs(t, "")
 	w := newWorld(t, tumours(t, j))
 	w.random = true
 	whole := w.table("north").Set
@@ -132,6 +132,9 @@ func TestLedgerOfEncodedRows(t *testing.T) {
 	w.mustRun(j)
 	w.change("north", func(*dataset.Set) *dataset.Set { return whole })
 	w.mustRun(j)
+	if f := w.run(parse(t, "")).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "stage heading: ") || !strings.Contains(f.Message, "its ledger holds the job") {
+		t.Fatalf("failure %+v", f)
+	}
 	for _, name := range j.Parties() {
 		w.change(name, firstColumnLess)
 	}

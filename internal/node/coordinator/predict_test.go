@@ -96,9 +96,9 @@ func TestPredictRefusals(t *testing.T) {
 		s.Table.Set.Columns = columnNames(30)
 	}
 	w := newWorld(t, shares)
-	closed := w.mustRun(parse(t, "")).ID
-	open := w.mustRun(parse(t, openJob)).ID
-	pair := parse(t, openJob)
+	closed := w.mustRun(asItIs(t, "")).ID
+	open := w.mustRun(asItIs(t, openJob)).ID
+	pair := asItIs(t, openJob)
 	pair.Data.Partition.Parties = []string{"north", "south"}
 	two := w.mustRun(pair).ID
 	wide := newRows(t)

@@ -26,7 +26,7 @@ func (w *world) keeps(name string, id job.ID) []vault.Item {
 func TestRotationEndsTheEpoch(t *testing.T) {
 	t.Parallel()
 	w, first := continuing(t)
-	plain := w.mustRun(parse(t, "")).ID
+	plain := w.mustRun(between(t, "[north, south]", "encoder: haar")).ID
 	w.halt("south")
 	done, err := w.members[hub].boss.Rotate(t.Context())
 	if err != nil {

@@ -71,7 +71,7 @@ func TestRule1AnInputChangedBetweenCrashAndReplayAbortsAndSendsNothing(t *testin
 		"send okra/Rows": "its ledger holds the job", // which notes what rows are let out before they are
 	} {
 		t.Run(op, func(t *testing.T) {
-			j := parse(t, "")
+			j := asItIs(t, "") // of rows that are scaled the ledger notes the scaling, and holds others before
 			shares := tumours(t, j)
 			for _, s := range shares { // by ids a changed row is held out as before
 				for i := range s.Table.Set.X.Rows() {

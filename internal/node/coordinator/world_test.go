@@ -61,6 +61,12 @@ func parse(t testing.TB, more string) *job.Job {
 	return jobtest.Parse(t, fmt.Sprintf(jobFile, more))
 }
 
+// asItIs is a small job that fits nothing: ledgers let the same rows go to other parties, too.
+func asItIs(t testing.TB, more string) *job.Job {
+	t.Helper()
+	return jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, more), "label: label", "label: label\n    scale: none", 1))
+}
+
 // tumours shares 60 rows of wdbc out.
 func tumours(t testing.TB, j *job.Job) []partition.Share {
 	t.Helper()
