@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/generated"
 	"github.com/mercer-fl/mercer/examples"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local/baseline"
@@ -175,6 +176,9 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 		for _, why := range partition.Refusals(sums, shares, 0) {
 			result.Refused = append(result.Refused, "by sums: "+why)
 		}
+		if held := result.bySums.held; len(held) > 0 {
+			result.Refused = append(result.Refused, "by sums: its ledger holds the second job over these rows until its operator approves it, as this demonstration did: "+held[0])
+		}
 	}
 	if result.table, err = sheetOf(j, shares, decided); err != nil {
 		return nil, err
@@ -214,12 +218,31 @@ func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.J
 	if err != nil || sums == nil {
 		return outcome{Result: r}, o, err
 	}
-	second, _, err := a.watched(ctx, fed, sums)
+	second, held, err := a.approved(ctx, fed, sums)
 	if err != nil {
 		return outcome{}, nil, err
 	}
 	bySums, err := a.besides(sums, second)
+	if err == nil {
+		bySums.held = held
+	}
 	return outcome{Result: r, bySums: bySums}, o, err
+}
+
+// approved runs a job which each hospital's ledger holds, since it is about rows that are out. The
+// demonstration owns all rows, and says yes for their operators. held is what the ledgers said.
+func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r *method.Result, held []string, err error) {
+	for range len(fed.Shares) + 1 {
+		if r, _, err = a.watched(ctx, fed, j); fault.CodeOf(err) != fault.CodePolicy {
+			return r, held, err
+		}
+		more, failed := fed.Approve()
+		if failed != nil || len(more) == 0 {
+			return nil, nil, errors.Join(err, failed)
+		}
+		held = append(held, more...)
+	}
+	return nil, nil, err
 }
 
 // beside describes how a second job on the same rows went.
@@ -227,6 +250,7 @@ type beside struct {
 	metrics learner.Metrics
 	figures map[string]any // together with the figures of its method
 	said    string         // of these
+	held    []string       // what the parties' ledgers said before their operators approved the job
 }
 
 // besides describes a job by sums.
@@ -245,7 +269,7 @@ func (a *app) besides(j *job.Job, r *method.Result) (*beside, error) {
 		return nil, fmt.Errorf("protocol %s has no figures of sums", j.Protocol.Name())
 	}
 	d.Sums["metrics"], d.Sums["total_s"] = r.Metrics, r.Timings["total"]
-	return &beside{r.Metrics, d.Sums, shown.More[0].Value}, nil
+	return &beside{metrics: r.Metrics, figures: d.Sums, said: shown.More[0].Value}, nil
 }
 
 // watched submits a job and shows its stages.

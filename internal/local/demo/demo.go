@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
@@ -206,6 +207,28 @@ func (f *Federation) Submit(ctx context.Context, j *job.Job) (string, error) {
 	d.Compare = nil
 	submitted, err := f.client.Submit(ctx, "job.yaml", d.Encode())
 	return submitted.ID, err
+}
+
+// Approve approves in every party's ledger what it holds, as its operator would, and returns the
+// ledgers' sentences.
+func (f *Federation) Approve() (said []string, err error) {
+	for _, s := range f.Shares {
+		ledger := f.Home(s.Party).Releases()
+		list, err := ledger.List()
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			if e.State != disclosure.Held {
+				continue
+			}
+			if err := ledger.Approve(e.ID); err != nil {
+				return nil, err
+			}
+			said = append(said, e.Reveals...)
+		}
+	}
+	return said, nil
 }
 
 // Wait returns the job's result and its decisions. It outlives restarts of the coordinator.
