@@ -23,7 +23,7 @@ func smokers(seed uint64, n int, more ...string) string {
 	return strings.Join(append(lines, more...), "\n") + "\n"
 }
 
-// fittedSum is what a party is told of a fit.
+// fittedSum returns the sum that a party is told in a fit.
 func fittedSum(p *party) []int64 {
 	v := reflect.ValueOf(p.Party).Elem().FieldByName("fit").FieldByName("sum")
 	sum := make([]int64, v.Len())
@@ -43,7 +43,7 @@ func TestAttackDictionaryOfRareWords(t *testing.T) {
 	}
 	var bait []string
 	for _, word := range dictionary {
-		for i := range 4 * prepare.Least { // enough of which train: equal rows are held out together
+		for i := range 4 * prepare.Least { // enough of them train: equal rows are held out together
 			bait = append(bait, fmt.Sprintf("%d,no,%s,a", 20+i, word))
 		}
 	}

@@ -107,7 +107,7 @@ func (p *Party) RemarkCommon() {
 	p.remarkRare(rareNumbers(p.Split, dataset.Complement(p.Width(), nil)))
 }
 
-// rareNumbers lists those of some columns of numbers in which Common replaces values of the counted
+// rareNumbers lists columns, among some of numbers, in which Common replaces values of the counted
 // rows.
 func rareNumbers(s method.Split, places []int) []prepare.Rare {
 	var list []prepare.Rare

@@ -362,8 +362,8 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// Remarks lists columns that lie far from the other parties' numbers, and those of which sums do not
-// count all values as they are, for the party's own operator.
+// Remarks lists columns that lie far from the other parties' numbers, and columns with values that
+// sums do not count as they are, for the party's own operator.
 func (p *Party) Remarks() []string { return p.remarks }
 
 // encodeWords writes lists of words into a body of that size.

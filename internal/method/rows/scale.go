@@ -62,7 +62,7 @@ func newScaler(setup protocol.Setup, s scale.Statistics) (scaler, error) {
 	return scale.NewParty(setup, s)
 }
 
-// numbers lists the places of the columns that are scaled: with a schema not those of categories.
+// numbers lists the places of the columns that are scaled: with a schema no column of a category.
 func numbers(s method.Split) []int {
 	if s.Prepared == nil {
 		return dataset.Complement(s.Set.X.Cols(), nil)
