@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Rare tells of a column how many training rows have a value that few have.
@@ -124,7 +125,7 @@ func masks(s Schema, categories [][]string, f *Frame, rows []int, fill func(j in
 	if len(rows) == 0 {
 		return all
 	}
-	for j := range s {
+	linalg.Each(len(s), 1, func(j int) {
 		m := &all[j]
 		column := make([]float64, len(rows))
 		for k, i := range rows {
@@ -132,7 +133,7 @@ func masks(s Schema, categories [][]string, f *Frame, rows []int, fill func(j in
 		}
 		s[j].maskGaps(m, column, func(values []float64) float64 { return fill(j, values) })
 		s[j].maskCells(m, column, categories[j])
-	}
+	})
 	return all
 }
 

@@ -244,6 +244,21 @@ func TestRareIsFewerThanTen(t *testing.T) {
 	}
 }
 
+// The two numbers of a column that each party tells the leader for a scaling do not tell of few either:
+// a column in which fewer than ten differ is constant to them.
+func TestScalingHasNoRareValue(t *testing.T) {
+	for _, scale := range []string{"minmax", "standard"} {
+		for n, varies := range map[int]bool{9: false, 10: true} {
+			f := sumOf(t, "    scale: "+scale, 1e-3, slices.Repeat([]patient{the}, n)...)
+			for name, p := range f.Parties {
+				if got := p.Scaling.Factor[4] != 0; got != varies || p.Scaling.Factor[0] == 0 {
+					t.Errorf("%s, %d people with hiv: %s scales by %v", scale, n, name, p.Scaling.Factor)
+				}
+			}
+		}
+	}
+}
+
 // Of held-out rows a value counts that enough training rows have, and no other: errors over them are
 // sums too.
 func TestHeldOutRowsHaveNoRareValue(t *testing.T) {

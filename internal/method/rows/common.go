@@ -104,14 +104,18 @@ func (p *Party) RemarkCommon() {
 		p.remarkRare(p.Split.Prepared.Rare(p.Split.Frame, counted(p.Split)))
 		return
 	}
-	p.remarkRare(rareNumbers(p.Split, dataset.Complement(p.Width(), nil)))
+	p.remarkRare(rareNumbers(p.Split, numbers(p.Split)))
 }
 
 // rareNumbers lists columns, among some of numbers, in which Common replaces values of the counted
 // rows.
 func rareNumbers(s method.Split, places []int) []prepare.Rare {
+	x := s.Set.X
+	if len(places) < x.Cols() {
+		x = x.Columns(places)
+	}
 	var list []prepare.Rare
-	for _, c := range dataset.SteadyColumns(s.Set.X.Columns(places), counted(s), prepare.Least) {
+	for _, c := range dataset.SteadyColumns(x, counted(s), prepare.Least) {
 		if c.Few > 0 {
 			list = append(list, prepare.Rare{Column: columnName(s.Set, places[c.Column]), Rows: c.Few})
 		}

@@ -78,7 +78,7 @@ func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
 		table, err := s.Prepared.Common(s.Frame, counted(s))
 		return places, dataset.RowsOf(table.Columns(places)), err
 	}
-	if s.Prepared != nil {
+	if len(places) < x.Cols() {
 		x = x.Columns(places)
 	}
 	return places, level{dataset.RowsOf(x), dataset.SteadyColumns(x, counted(s), prepare.Least)}, nil
@@ -99,12 +99,9 @@ func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 		return scale.Scaling{}, nil
 	}
 	for _, s := range parties {
-		x := dataset.RowsOf(s.Set.X.Columns(places))
-		if len(parties) > 1 {
-			var err error
-			if _, x, err = commonNumbers(s); err != nil {
-				return scale.Scaling{}, err
-			}
+		x, err := summarized(s, places, len(parties))
+		if err != nil {
+			return scale.Scaling{}, err
 		}
 		all = append(all, linalg.Pick(x, s.Rows(false)))
 	}
@@ -113,4 +110,17 @@ func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 		return scale.Scaling{}, err
 	}
 	return found.Spread(places, first.Set.X.Cols()), nil
+}
+
+// summarized returns the columns of a split that are scaled, as one of that many parties summarises
+// them.
+func summarized(s method.Split, places []int, parties int) (linalg.Rows, error) {
+	if parties > 1 {
+		_, x, err := commonNumbers(s)
+		return x, err
+	}
+	if len(places) == s.Set.X.Cols() {
+		return dataset.RowsOf(s.Set.X), nil
+	}
+	return dataset.RowsOf(s.Set.X.Columns(places)), nil
 }
