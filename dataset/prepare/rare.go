@@ -53,6 +53,7 @@ func (p *Plan) masks(f *Frame, rows []int) []mask {
 	})
 }
 
+// rareOf lists the columns of which masks replace cells of the rows that they were found by.
 func rareOf(s Schema, all []mask) []Rare {
 	var list []Rare
 	for j := range all {

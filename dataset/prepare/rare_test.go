@@ -112,6 +112,31 @@ func TestCommon(t *testing.T) {
 	}
 }
 
+// A row with several rare values keeps none of them.
+func TestCommonOfTwoRareValues(t *testing.T) {
+	schema := Schema{{Name: "hiv", Type: Boolean}, {Name: "site", Type: Category, Categories: []string{"a", "b"}}, {Name: "stay"}, {Name: "age"}}
+	var b strings.Builder
+	b.WriteString("hiv,site,stay,age\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "no,a,0,%d\n", i)
+	}
+	f := frameOf(t, b.String()+"yes,b,7,97\n", schema)
+	made, err := FitAlone(f, all(f), Unscaled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := made.Common(f, all(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := table.Row(40, nil), []float64{0, 1, 0, 0, 97}; !slices.Equal(got, want) {
+		t.Errorf("the row is %v, want %v", got, want)
+	}
+	if got, want := made.Rare(f, all(f)), []Rare{{"hiv", 1}, {"site", 1}, {"stay", 1}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // No cell of the training rows is in a state that fewer than ten of them are in, whatever the table;
 // and what is told of a column is a count of its changed cells.
 func TestCommonIsCommon(t *testing.T) {
