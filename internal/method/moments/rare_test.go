@@ -167,7 +167,7 @@ func outer(t *testing.T, sums *moments.Sums, m feature.Map) *mat.Dense {
 	return &products
 }
 
-// farFromThe is how far the numbers that stand beside hiv in the products are from a patient's, as
+// farFromThe returns the distance of the numbers beside hiv in the products from a patient's, as
 // the largest share of a range.
 func farFromThe(products *mat.Dense, p [4]float64) float64 {
 	worst := 0.0
