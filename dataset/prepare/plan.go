@@ -151,9 +151,11 @@ func (p *Plan) words(j int) int {
 // Entries is the length of a vector; 0 where nothing is to be added up.
 func (p *Plan) Entries() int { return len(p.entries) }
 
-// Vector returns a party's entries over its training rows. It refuses a column of which the
-// party has too few values.
+// Vector returns a party's entries over its training rows, in which a value that fewer than [Least]
+// of them have counts as the commonest or as other. It refuses a column of which the party has too
+// few values.
 func (p *Plan) Vector(f *Frame, rows []int) ([]int64, error) {
+	cells := p.masks(f, rows)
 	v := make([]int64, len(p.entries))
 	for at := 0; at < len(v); {
 		e := p.entries[at]
@@ -161,7 +163,7 @@ func (p *Plan) Vector(f *Frame, rows []int) ([]int64, error) {
 		for end < len(v) && p.entries[end].what == e.what && p.entries[end].column == e.column {
 			end++
 		}
-		if err := p.measure(f, rows, e, v[at:end]); err != nil {
+		if err := p.measure(f, rows, e, &cells[e.column], v[at:end]); err != nil {
 			return nil, fmt.Errorf("column %s %w", dataset.Quote(p.schema[e.column].Name), err)
 		}
 		at = end
@@ -170,30 +172,25 @@ func (p *Plan) Vector(f *Frame, rows []int) ([]int64, error) {
 }
 
 // measure fills the entries of one kind of a column.
-func (p *Plan) measure(f *Frame, rows []int, e entry, dst []int64) error {
+func (p *Plan) measure(f *Frame, rows []int, e entry, cells *mask, dst []int64) error {
 	if e.what == countRows {
 		dst[0] = int64(len(rows))
 		return nil
 	}
 	c := &p.schema[e.column]
 	sum, seen := new(big.Int), 0
-	var codes []float64
-	if c.Agree {
-		codes = places(f.words[e.column], p.categories[e.column])
-	}
 	for _, i := range rows {
-		v := f.row(i)[e.column]
-		if isGap(v) {
-			if e.what == countGaps {
-				dst[0]++
-			}
-			continue
+		own := f.row(i)[e.column]
+		if !isGap(own) {
+			seen++
 		}
-		seen++
-		if codes != nil {
-			v = codes[int(v)]
+		v := cells.cell(own)
+		switch {
+		case !isGap(v):
+			c.count(e.what, v, sum, dst)
+		case e.what == countGaps:
+			dst[0]++
 		}
-		c.count(e.what, v, sum, dst)
 	}
 	if e.what == sumRaw || e.what == sumScaled || e.what == sumSquares {
 		toLimbs(sum, dst)

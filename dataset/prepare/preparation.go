@@ -97,20 +97,21 @@ func (c Column) names(categories []string) []string {
 
 // Apply returns the table of numbers, unscaled. The frame must have the preparation's schema.
 func (p *Preparation) Apply(f *Frame) (*dataset.Dense, error) {
+	return p.apply(f, plain(p.schema, p.categories(), f))
+}
+
+// apply prepares the cells that stand for a frame's.
+func (p *Preparation) apply(f *Frame, cells []mask) (*dataset.Dense, error) {
 	if !slices.EqualFunc(p.schema, f.schema, Column.reads) {
 		return nil, fmt.Errorf("prepare: a table of columns %s cannot be prepared as %s", list(f.schema.Names()), list(p.schema.Names()))
-	}
-	codes := make([][]float64, len(p.schema))
-	for j, c := range p.schema {
-		if c.Agree {
-			codes[j] = places(f.words[j], p.columns[j].categories)
-		}
 	}
 	m := linalg.New[float64](f.Rows(), p.Width())
 	bad := make([]error, f.Rows()/blockRows+1)
 	linalg.For(f.Rows(), blockRows, func(lo, hi int) {
 		for i := lo; i < hi && bad[lo/blockRows] == nil; i++ {
-			bad[lo/blockRows] = p.row(f, i, codes, m.Row(i))
+			if err := p.row(f.row(i), cells, m.Row(i)); err != nil {
+				bad[lo/blockRows] = fmt.Errorf("row %d: %w", i+1, err)
+			}
 		}
 	})
 	for _, err := range bad {
@@ -147,15 +148,12 @@ func places(words, categories []string) []float64 {
 }
 
 // row prepares one row.
-func (p *Preparation) row(f *Frame, i int, codes [][]float64, dst []float64) error {
-	for j, v := range f.row(i) {
+func (p *Preparation) row(row []float64, cells []mask, dst []float64) error {
+	for j, v := range row {
 		c := &p.schema[j]
-		if codes[j] != nil && v >= 0 {
-			v = codes[j][int(v)]
-		}
 		n := len(c.names(p.columns[j].categories))
-		if err := p.cell(c, p.columns[j], v, dst[:n]); err != nil {
-			return fmt.Errorf("row %d: column %s %w", i+1, dataset.Quote(c.Name), err)
+		if err := p.cell(c, p.columns[j], cells[j].cell(v), dst[:n]); err != nil {
+			return fmt.Errorf("column %s %w", dataset.Quote(c.Name), err)
 		}
 		dst = dst[n:]
 	}

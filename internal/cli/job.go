@@ -226,7 +226,8 @@ and the scores of held-out rows (fdskl, fd-svrg, secureboost), its figures, and 
 --out the same files. --alignment prints the ids of the rows of a job by columns as CSV,
 in the order of its decisions, and --recommendations the items recommended to this
 party's person. --remarks lists columns of this party's table that lie far from the
-other parties'. All of these work without a running daemon.`,
+other parties', and those with values that so few rows have that sums do not count them.
+All of these work without a running daemon.`,
 		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./c --json\n  mercer job show 0123456789abcdef0123456789abcdef --home ./shop --alignment",
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
@@ -253,7 +254,7 @@ other parties'. All of these work without a running daemon.`,
 	outFlag(cmd, &out)
 	cmd.Flags().BoolVar(&alignment, "alignment", false, "in a party's home: show the ids of the job's rows, in their order")
 	cmd.Flags().BoolVar(&recommendations, "recommendations", false, "in a party's home: show the items that the job recommends")
-	cmd.Flags().BoolVar(&remarks, "remarks", false, "in a party's home: show columns of its table that lie far from the others'")
+	cmd.Flags().BoolVar(&remarks, "remarks", false, "in a party's home: show what its operator should know of its table")
 	return cmd
 }
 

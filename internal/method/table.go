@@ -13,8 +13,7 @@ type Table struct {
 	Set     *dataset.Set
 	HeldOut *dataset.Set     // test rows of their own source, or nil
 	Ratings *dataset.Ratings // in place of rows, of a recommender
-	// Key decides which rows are held out where the job gives their fraction. It is the
-	// party's own key, and all jobs of the party share it.
+	// Key decides which rows are held out where the job gives a fraction; all of a party's jobs share it.
 	Key    dataset.SplitKey
 	IDRule string // by which ids were made, equal at all parties; "" for one column as it stands
 	// Label is the column of the labels where the job leaves that to the catalogue.
@@ -34,6 +33,7 @@ type Split struct {
 	Set      *dataset.Set
 	Test     []bool
 	Prepared *prepare.Preparation // of a table with a schema
+	Frame    *prepare.Frame       // the cells as they were read, of such a table
 }
 
 // Rows lists the held-out rows, or the other rows. It is never nil.

@@ -33,6 +33,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 
 MOST_ROWS = 16384  # of one okra or gram job
+LEAST = 100  # rows of a set in which a column does not have its commonest value
 C, EPSILON = {SVC: 1, SVR: 10}, 0.1
 
 
@@ -88,10 +89,13 @@ SETS = {
 
 
 def dirty(table):
-    """Makes gaps in two columns, and leaves constant columns out."""
+    """Makes gaps in two columns, and leaves out columns in which nearly all cells are equal.
+
+    A party with fewer than ten other cells would fit the column as constant, and the pipeline would not.
+    """
     for k, name in enumerate([c for c in table if table[c].dtype == float][:2]):
         table.loc[table.index[k::7], name] = np.nan
-    return table[[c for c in table if table[c].nunique() > 1]]
+    return table[[c for c in table if len(table) - table[c].value_counts(dropna=False).iloc[0] >= LEAST]]
 
 
 def split(rows):

@@ -173,7 +173,10 @@ func TestAttackHistogramOfOneParty(t *testing.T) {
 func own(t *testing.T, f *federated, name string) []int64 {
 	t.Helper()
 	p := f.Parties[name]
-	rows, labels := p.rowsThat(true)
+	rows, labels, err := p.rowsThat(true)
+	if err != nil {
+		t.Fatal(err)
+	}
 	counts, err := p.histogram(rows, labels)
 	if err != nil {
 		t.Fatal(err)

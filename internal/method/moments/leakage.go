@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/learn/moments"
 )
@@ -17,8 +18,8 @@ func (s *server) leakage() map[string][]string {
 	m, n := s.features(), s.sums.Rows
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: of a class that has one training row that row, in clear. The floors of each party are what stands against it.",
-				len(s.Job.Data.Training(s.Parties)), m*(m+1)/2, s.crossSums(), n),
+			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: of a class that has one training row that row, in clear. The floors of each party are what stands against it. A value that fewer than %d training rows of a party have counts as its commonest one, or as other; people whom several common values together single out show all the same.",
+				len(s.Job.Data.Training(s.Parties)), m*(m+1)/2, s.crossSums(), n, prepare.Least),
 			s.ratio(),
 			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties, each party's part rounded to three digits of its mean; and the mean of the parties' membership figures.", s.errorSums()),
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features: each party's release ledger holds a job whose rows differ from an earlier one's by fewer than 10 people, one with another schema or other parties, one beside encoded rows of the same people (okra), and the 21st over the same rows. It compares jobs two by two: three whose rows differ by many can leave few people in their difference.",

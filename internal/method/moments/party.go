@@ -89,9 +89,9 @@ func (p *party) trained(rows []int64) []int64 {
 	return slices.Delete(slices.Clone(rows), at, at+1)
 }
 
-// rowsThat returns the rows that are held out, or that are not, with their
-// labels, nil where the job has none.
-func (p *party) rowsThat(held bool) (linalg.Rows, []string) {
+// rowsThat returns the rows that are held out, or that are not, as they enter sums, with
+// their labels, nil where the job has none.
+func (p *party) rowsThat(held bool) (linalg.Rows, []string, error) {
 	index := p.Split.Rows(held)
 	var labels []string
 	for _, i := range index {
@@ -99,12 +99,19 @@ func (p *party) rowsThat(held bool) (linalg.Rows, []string) {
 			labels = append(labels, p.Split.Set.Labels[i])
 		}
 	}
-	return linalg.Pick(p.Rows, index), labels
+	common, err := p.Common()
+	if err != nil {
+		return nil, nil, err
+	}
+	return linalg.Pick(common, index), labels, nil
 }
 
 // summand adds up the moments of the party's training rows.
 func (p *party) summand(setup method.Setup) (*method.Run, error) {
-	rows, labels := p.rowsThat(false)
+	rows, labels, err := p.rowsThat(false)
+	if err != nil {
+		return nil, err
+	}
 	features, err := directions(p.Job, setup.Session.ID(), p.known().features(p.Job), p.Width())
 	if err != nil {
 		return nil, err
@@ -120,6 +127,7 @@ func (p *party) summand(setup method.Setup) (*method.Run, error) {
 	}
 	return sums.Client(setup, sumVector{own}, func() {
 		p.session, p.features, p.own = setup.Session.ID(), features, own
+		p.RemarkCommon()
 	})
 }
 
@@ -140,7 +148,10 @@ func (p *party) takeSolution(body []byte, s *protocol.Session) error {
 
 // errors adds up the errors of the solution on the party's held-out rows.
 func (p *party) errors(setup method.Setup) (*method.Run, error) {
-	rows, labels := p.rowsThat(true)
+	rows, labels, err := p.rowsThat(true)
+	if err != nil {
+		return nil, err
+	}
 	figures, err := objectiveOf(p.Job).measure(p.features, p.fitted, rows, labels)
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -168,13 +179,16 @@ const membershipSample = 1024
 // membership returns a measure of how well the party's own sums tell its own training rows
 // from its held-out rows, and 1; or zeros where it lacks one of the two.
 func (p *party) membership(held linalg.Rows) ([]int64, error) {
-	training := p.Training()
 	few := func(rows linalg.Rows) linalg.Rows {
 		n, _ := rows.Shape()
 		return linalg.Pick(rows, dataset.Complement(min(n, membershipSample), nil))
 	}
 	if n, _ := held.Shape(); n == 0 || p.own.Rows == 0 {
 		return []int64{0, 0}, nil
+	}
+	training, _, err := p.rowsThat(false)
+	if err != nil {
+		return nil, err
 	}
 	auc, err := moments.Membership(p.own, p.features, few(training), few(held))
 	if err != nil {

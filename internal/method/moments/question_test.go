@@ -69,7 +69,10 @@ func (f *federated) answer(t *testing.T, about suspect) (sum int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, labels := p.rowsThat(true)
+		rows, labels, err := p.rowsThat(true)
+		if err != nil {
+			t.Fatal(err)
+		}
 		figures, err := objectiveOf(j).measure(p.features, q, rows, labels)
 		if err != nil {
 			t.Fatal(err)

@@ -51,6 +51,7 @@ func (p *Party) Bring(s method.Split) error {
 	}
 	made := p.Split.Prepared
 	p.Split.Set, p.Split.Test = set, s.Test
+	p.Split.Frame, _ = set.X.(*prepare.Frame)
 	if p.raw == nil {
 		p.scaled()
 		return nil

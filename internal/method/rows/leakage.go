@@ -32,7 +32,7 @@ func wordsLeakage(c method.Case, columns []string, lines map[string][]string) {
 	if len(c.Parties) == 2 {
 		told += ", and with two parties so who has them"
 	}
-	lines["party"] = append(lines["party"], told+". Rarer words are told to nobody.")
+	lines["party"] = append(lines["party"], told+fmt.Sprintf(". A word that fewer than %d training rows of a party have counts there as other, or as its commonest word, whoever proposes it.", prepare.Least))
 }
 
 func sumsLeakage(c method.Case, told []string, lines map[string][]string) {

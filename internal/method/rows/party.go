@@ -28,7 +28,7 @@ type Party struct {
 	label   string   // the column of the labels, where the catalogue says
 	key     [32]byte // of all parties and not of the coordinator; after the step heading
 	fit     fitter
-	remarks []string     // about the party's own columns, beside the other parties'
+	remarks []string     // about the party's own columns
 	raw     *dataset.Set // the table as it was read, where its preparation is fitted
 }
 
@@ -134,9 +134,6 @@ func (p *Party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	}
 	return nil, fmt.Errorf("rows: no session %s", step)
 }
-
-// Training returns the rows that are not held out: only they may shape the scaling.
-func (p *Party) Training() linalg.Rows { return linalg.Pick(p.Rows, p.Split.Rows(false)) }
 
 // Tested reports whether all the party's rows are held out.
 func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }

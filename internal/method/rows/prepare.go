@@ -355,11 +355,15 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 			}
 		}
 		p.remarks = p.fit.plan.Remarks(p.fit.sum, p.frame(), p.Split.Rows(false))
+		if !p.Tested() {
+			p.remarkRare(p.fit.plan.Rare(p.frame(), p.Split.Rows(false)))
+		}
 		return p.take(made)
 	})
 }
 
-// Remarks lists columns that lie far from the other parties' numbers, for the party's own operator.
+// Remarks lists columns that lie far from the other parties' numbers, and columns with values that
+// sums do not count as they are, for the party's own operator.
 func (p *Party) Remarks() []string { return p.remarks }
 
 // encodeWords writes lists of words into a body of that size.

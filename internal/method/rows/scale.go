@@ -2,6 +2,7 @@ package rows
 
 import (
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
@@ -24,8 +25,11 @@ func (p *Party) scaler(setup protocol.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	places, x := numbers(p.Split, p.Split.Rows(false))
-	statistics, err := p.statistics(x, params.Spec().Method)
+	places, common, err := commonNumbers(p.Split)
+	if err != nil {
+		return nil, p.own(err)
+	}
+	statistics, err := p.statistics(linalg.Pick(common, p.Split.Rows(false)), params.Spec().Method)
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +40,9 @@ func (p *Party) scaler(setup protocol.Setup) (*method.Run, error) {
 	return &method.Run{Machine: m, InputHash: statistics.Hash(), Finish: func() error {
 		p.Scaling = m.Result().Spread(places, p.Width())
 		p.scaled()
+		if !p.Tested() {
+			p.remarkRare(rareNumbers(p.Split, places))
+		}
 		return nil
 	}}, nil
 }
@@ -55,32 +62,65 @@ func newScaler(setup protocol.Setup, s scale.Statistics) (scaler, error) {
 	return scale.NewParty(setup, s)
 }
 
-// numbers returns the places of the columns that are scaled, and these columns of the given rows:
-// with a schema not the columns of categories.
-func numbers(s method.Split, rows []int) ([]int, linalg.Rows) {
+// numbers lists the places of the columns that are scaled: with a schema no column of a category.
+func numbers(s method.Split) []int {
 	if s.Prepared == nil {
-		return dataset.Complement(s.Set.X.Cols(), nil), linalg.Pick(dataset.RowsOf(s.Set.X), rows)
+		return dataset.Complement(s.Set.X.Cols(), nil)
 	}
-	places := s.Prepared.Numbers()
-	return places, linalg.Pick(dataset.RowsOf(s.Set.X.Columns(places)), rows)
+	return s.Prepared.Numbers()
 }
 
-// Together returns the scaling of rows of several parties in one place, as the parties would
-// find it among themselves; it is empty where the job has none.
-func Together(j *job.Job, s method.Split) (scale.Scaling, error) {
+// commonNumbers returns the places of the columns that are scaled, and these columns of all rows as
+// [Common] has them.
+func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
+	x, places := s.Set.X, numbers(s)
+	if s.Frame != nil {
+		table, err := s.Prepared.Common(s.Frame, counted(s))
+		return places, dataset.RowsOf(table.Columns(places)), err
+	}
+	if len(places) < x.Cols() {
+		x = x.Columns(places)
+	}
+	return places, level{dataset.RowsOf(x), dataset.SteadyColumns(x, counted(s), prepare.Least)}, nil
+}
+
+// Together returns the scaling of several parties' rows in one place, as the parties would find it
+// among themselves; it is empty where the job has none. A party alone tells its sums to nobody.
+func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
+	first := parties[0]
 	switch {
 	case j.Data.Scale == job.None:
 		return scale.Scaling{}, nil
-	case s.Prepared != nil && s.Prepared.Offset != nil:
-		return scale.Scaling{Offset: s.Prepared.Offset, Factor: s.Prepared.Factor}, nil
+	case first.Prepared != nil && first.Prepared.Offset != nil:
+		return scale.Scaling{Offset: first.Prepared.Offset, Factor: first.Prepared.Factor}, nil
 	}
-	places, x := numbers(s, s.Rows(false))
+	places, all := numbers(first), below{}
 	if len(places) == 0 {
 		return scale.Scaling{}, nil
 	}
-	found, err := scale.Pooled(x, scale.Method(j.Data.Scale))
+	for _, s := range parties {
+		x, err := summarized(s, places, len(parties))
+		if err != nil {
+			return scale.Scaling{}, err
+		}
+		all = append(all, linalg.Pick(x, s.Rows(false)))
+	}
+	found, err := scale.Pooled(all, scale.Method(j.Data.Scale))
 	if err != nil {
 		return scale.Scaling{}, err
 	}
-	return found.Spread(places, s.Set.X.Cols()), nil
+	return found.Spread(places, first.Set.X.Cols()), nil
+}
+
+// summarized returns the columns of a split that are scaled, as one of that many parties summarises
+// them.
+func summarized(s method.Split, places []int, parties int) (linalg.Rows, error) {
+	if parties > 1 {
+		_, x, err := commonNumbers(s)
+		return x, err
+	}
+	if len(places) == s.Set.X.Cols() {
+		return dataset.RowsOf(s.Set.X), nil
+	}
+	return dataset.RowsOf(s.Set.X.Columns(places)), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
@@ -49,6 +50,7 @@ func Split(j *job.Job, party string, t method.Table) (method.Split, error) {
 		return method.Split{}, err
 	}
 	s := method.Split{Set: set, Test: make([]bool, set.X.Rows())}
+	s.Frame, _ = set.X.(*prepare.Frame)
 	for _, i := range test {
 		s.Test[i] = true
 	}

@@ -125,13 +125,13 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	return errors.Join(f.r.Put(vault.Report, f.r.report), p.tell(ctx, f.r.ID(), control.KindReport, f.r.report))
 }
 
-// finish takes the result over, and logs what it says of this party's table beside the others'.
+// finish takes the result over, and logs what it says of this party's table.
 func (p *Party) finish(r *running) error {
 	before := remarksOf(r.work)
 	err := r.run.Finish()
 	if now := remarksOf(r.work); len(now) > len(before) {
 		for _, line := range now[len(before):] {
-			p.Logger.Warn("this party's table lies far from the others'", "job", r.work.id.String(), "remark", line)
+			p.Logger.Warn("a remark about this party's table", "job", r.work.id.String(), "remark", line)
 		}
 	}
 	return err

@@ -69,7 +69,7 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	for i := n; i < len(p.Test); i++ {
 		p.Test[i] = true
 	}
-	if p.Scaling, err = rows.Together(j, method.Split{Set: x, Test: p.Test, Prepared: train[0].Prepared}); err != nil {
+	if p.Scaling, err = rows.Together(j, train); err != nil {
 		return nil, err
 	}
 	if p.Scaling.Offset != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	sums "github.com/mercer-fl/mercer/internal/method/moments"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -35,7 +36,7 @@ func (Method) Compare(ctx context.Context, c local.Comparison) error {
 	if err != nil || !drawn && !tried {
 		return err
 	}
-	p, err := pool.Prepare(c.Job, c.Splits, c.Splits)
+	p, err := inSums(c.Job, c.Splits)
 	if err == nil && drawn {
 		d.Curve, err = curve(ctx, c.Job, p)
 	}
@@ -43,6 +44,18 @@ func (Method) Compare(ctx context.Context, c local.Comparison) error {
 		err = joint(c.Job, p, d.Sums, c.Result)
 	}
 	return err
+}
+
+// inSums returns the rows of all parties as they enter sums.
+func inSums(j *job.Job, parties []method.Split) (*pool.Rows, error) {
+	p, err := pool.Prepare(j, parties, parties)
+	if err != nil {
+		return nil, err
+	}
+	if p.X, err = rows.CommonOf(parties); err == nil && p.Scaling.Offset != nil {
+		p.X = p.Scaling.Rows(p.X)
+	}
+	return p, err
 }
 
 // isTried reports whether the attack is tried on the rows of a job.

@@ -1,0 +1,246 @@
+package prepare
+
+import (
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Rare tells of a column how many training rows have a value that few have.
+type Rare struct {
+	Column string
+	Rows   int
+}
+
+// Common returns the table of numbers that enters sums: Apply, of a frame in which no cell holds a
+// value that fewer than [Least] of the given rows have. Such a word counts as other, where the
+// column has that category and enough rows are of it, else as the commonest. So do truth values,
+// gaps, and numbers of a column that is otherwise constant.
+func (p *Preparation) Common(f *Frame, rows []int) (*dataset.Dense, error) {
+	return p.apply(f, p.masks(f, rows))
+}
+
+// Rare lists the columns in which Common replaces values of the given rows.
+func (p *Preparation) Rare(f *Frame, rows []int) []Rare { return rareOf(p.schema, p.masks(f, rows)) }
+
+// Rare lists the columns in which values of the given rows are replaced before [Plan.Vector] counts
+// them.
+func (p *Plan) Rare(f *Frame, rows []int) []Rare {
+	cells := p.masks(f, rows)
+	for j := range cells {
+		if !slices.ContainsFunc(p.entries, func(e entry) bool { return e.what != countRows && e.column == j }) {
+			cells[j].few = 0 // nothing of the column is counted
+		}
+	}
+	return rareOf(p.schema, cells)
+}
+
+// masks fills few gaps as all gaps are filled, so that no indicator shows them.
+func (p *Preparation) masks(f *Frame, rows []int) []mask {
+	return masks(p.schema, p.categories(), f, rows, func(j int, _ []float64) float64 { return p.columns[j].fill })
+}
+
+// masks has few gaps of a column with an indicator filled by the rows' own other cells, and leaves
+// other gaps to be counted: they are no value.
+func (p *Plan) masks(f *Frame, rows []int) []mask {
+	return masks(p.schema, p.categories, f, rows, func(j int, values []float64) float64 {
+		if !p.schema[j].Indicator {
+			return gap
+		}
+		return p.schema[j].ownFill(values, p.categories[j])
+	})
+}
+
+// rareOf lists the columns of which masks replace cells of the rows that they were found by.
+func rareOf(s Schema, all []mask) []Rare {
+	var list []Rare
+	for j := range all {
+		if n := all[j].few; n > 0 {
+			list = append(list, Rare{s[j].Name, n})
+		}
+	}
+	return list
+}
+
+// mask replaces cells of a column.
+type mask struct {
+	words []float64 // the agreed place of each of the frame's own words; nil where none are agreed
+	fill  float64   // in the place of a gap; a gap where gaps stay
+	level bool      // whether all cells that are no gaps hold one value
+	value float64   // that value; a gap where nearly all cells are gaps
+	codes []float64 // what stands for each category, for a word that is none, and for a gap; nil: they stay
+	few   int       // the given rows of which a cell is replaced
+}
+
+// cell returns what stands for a cell.
+func (m *mask) cell(v float64) float64 {
+	switch {
+	case isGap(v):
+		v = m.fill
+	case m.words != nil && v >= 0:
+		v = m.words[int(v)]
+	}
+	return m.after(v)
+}
+
+// after returns what stands for a cell whose gap is filled and whose word is at its place.
+func (m *mask) after(v float64) float64 {
+	if m.codes != nil {
+		return m.codes[m.state(v)]
+	}
+	if m.level && !isGap(v) {
+		return m.value
+	}
+	return v
+}
+
+// state is the place of a cell among the codes.
+func (m *mask) state(v float64) int {
+	switch {
+	case isGap(v):
+		return len(m.codes) - 1
+	case v < 0:
+		return len(m.codes) - 2
+	}
+	return int(v)
+}
+
+// plain returns the masks that only bring words to their agreed places.
+func plain(s Schema, categories [][]string, f *Frame) []mask {
+	all := make([]mask, len(s))
+	for j := range s {
+		all[j].fill = gap
+		if s[j].Agree {
+			all[j].words = places(f.words[j], categories[j])
+		}
+	}
+	return all
+}
+
+// masks finds what few of the given rows have. Few gaps of a column are filled by what fill returns
+// for it and its other cells. Without rows nothing is replaced.
+func masks(s Schema, categories [][]string, f *Frame, rows []int, fill func(j int, values []float64) float64) []mask {
+	all := plain(s, categories, f)
+	if len(rows) == 0 {
+		return all
+	}
+	linalg.Each(len(s), 1, func(j int) {
+		m := &all[j]
+		column := make([]float64, len(rows))
+		for k, i := range rows {
+			column[k] = m.cell(f.row(i)[j])
+		}
+		s[j].maskGaps(m, column, func(values []float64) float64 { return fill(j, values) })
+		s[j].maskCells(m, column, categories[j])
+	})
+	return all
+}
+
+// maskCells decides on a column's cells, after its gaps.
+func (c *Column) maskCells(m *mask, column []float64, categories []string) {
+	filled := slices.Clone(column)
+	for k, v := range filled {
+		if isGap(v) {
+			filled[k] = m.fill
+		}
+	}
+	switch {
+	case m.level: // nearly all are gaps
+	case c.Type == Category || c.Type == Boolean:
+		c.maskWords(m, filled, categories)
+	default:
+		m.steady(filled)
+	}
+	m.few = 0
+	for k, v := range column {
+		if to := m.after(filled[k]); to != v && !(isGap(to) && isGap(v)) {
+			m.few++
+		}
+	}
+}
+
+// maskGaps decides on a column's gaps: few are filled, and where few cells are none, all are gaps.
+func (c *Column) maskGaps(m *mask, column []float64, fill func(values []float64) float64) {
+	var values []float64
+	for _, v := range column {
+		if !isGap(v) {
+			values = append(values, v)
+		}
+	}
+	missing := len(column) - len(values)
+	switch {
+	case len(values) == 0, missing >= Least && len(values) < Least:
+		m.level, m.value = true, gap
+	case c.filled() && c.Missing != FillCategory && missing < Least:
+		m.fill = fill(values)
+	}
+}
+
+// ownFill returns the code that the column's own values give in the place of a gap.
+func (c *Column) ownFill(values []float64, categories []string) float64 {
+	own := *c
+	own.Agree = false // the values are at their agreed places
+	fill, err := own.fill(values, categories, nil)
+	if err != nil || math.IsInf(fill, 0) {
+		return unseen // of a column all of whose words are no category
+	}
+	if c.Ranged() && (c.Type == Number || c.Type == Date) {
+		fill = min(max(fill, c.Range[0]), c.Range[1]) // rounding may leave it
+	}
+	return fill
+}
+
+// maskWords replaces categories, or truth values, that few rows have.
+func (c *Column) maskWords(m *mask, column []float64, categories []string) {
+	m.codes = make([]float64, max(len(categories), 2)+2)
+	counts := make([]int, len(m.codes))
+	for _, v := range column {
+		counts[m.state(v)]++
+	}
+	for at := range m.codes {
+		m.codes[at] = float64(at)
+	}
+	none, missing := len(m.codes)-2, len(m.codes)-1
+	m.codes[none], m.codes[missing] = unseen, gap
+	instead := c.instead(m, counts)
+	for at, n := range counts {
+		if n >= Least || at == missing && c.Missing != FillCategory {
+			continue
+		}
+		m.codes[at] = instead
+	}
+}
+
+// instead returns the code that stands for what few rows have.
+func (c *Column) instead(m *mask, counts []int) float64 {
+	none, missing := len(counts)-2, len(counts)-1
+	others, most := counts[none], 0
+	for at, n := range counts[:missing] {
+		if at != none && n < Least {
+			others += n
+		}
+		if n > counts[most] {
+			most = at
+		}
+	}
+	if n := counts[missing]; c.Missing == FillCategory && n < Least {
+		others += n
+	}
+	if c.OneHot() && c.Unknown == UnknownOther && others >= Least {
+		return unseen
+	}
+	return m.codes[most]
+}
+
+// steady replaces the numbers by which few rows differ from all others.
+func (m *mask) steady(column []float64) {
+	tally := dataset.Tally{Least: Least}
+	for _, v := range column {
+		if !isGap(v) && !tally.Add(v, 1) {
+			return
+		}
+	}
+	m.value, _, m.level = tally.Steady()
+}

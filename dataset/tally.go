@@ -1,0 +1,115 @@
+package dataset
+
+// Tally counts the values of a column as long as few of them are not the commonest. It then holds
+// as few different values, whatever the number of rows.
+type Tally struct {
+	Least  int // the number of rows with other values from which on the column varies
+	values []float64
+	counts []int
+	seen   int
+	most   int // the greatest count
+	varies bool
+}
+
+// Add counts a value of that many rows, and reports whether the column still may be steady.
+func (t *Tally) Add(v float64, rows int) bool {
+	if t.varies {
+		return false
+	}
+	at := t.place(v)
+	t.counts[at] += rows
+	t.seen += rows
+	t.most = max(t.most, t.counts[at])
+	t.varies = t.seen-t.most >= t.Least // which no further row mends
+	return !t.varies
+}
+
+// place finds a value, or makes room for it.
+func (t *Tally) place(v float64) int {
+	for at, known := range t.values {
+		if known == v {
+			return at
+		}
+	}
+	t.values, t.counts = append(t.values, v), append(t.counts, 0)
+	return len(t.values) - 1
+}
+
+// Steady returns the value that all rows but a few hold, and the number of the others. It returns
+// false for a column that varies, and where no row has been counted.
+func (t *Tally) Steady() (value float64, others int, steady bool) {
+	if t.varies || t.seen == 0 {
+		return 0, 0, false
+	}
+	for at, n := range t.counts {
+		if n == t.most {
+			value = t.values[at]
+			break
+		}
+	}
+	return value + 0, t.seen - t.most, true // one zero
+}
+
+// Steady describes a column of numbers in which all but a few of some rows hold one value.
+type Steady struct {
+	Column int
+	Value  float64 // of all the others
+	Few    int     // rows that hold another one; 0 of a constant column
+}
+
+// SteadyColumns lists the columns of a table in which fewer than least of the given rows differ
+// from the value that most of them hold. A sparse table is read by its stored entries.
+func SteadyColumns(t Table, rows []int, least int) []Steady {
+	tallies := make([]Tally, t.Cols())
+	for j := range tallies {
+		tallies[j].Least = least
+	}
+	if sparse, is := t.(*CSR); is {
+		sparse.tally(tallies, rows)
+	} else {
+		tallyDense(t, tallies, rows)
+	}
+	var list []Steady
+	for j := range tallies {
+		if value, few, steady := tallies[j].Steady(); steady {
+			list = append(list, Steady{j, value, few})
+		}
+	}
+	return list
+}
+
+// tallyDense reads rows until all columns vary.
+func tallyDense(t Table, tallies []Tally, rows []int) {
+	open := Complement(len(tallies), nil)
+	row := make([]float64, len(tallies))
+	for _, i := range rows {
+		if len(open) == 0 {
+			return
+		}
+		t.Row(i, row)
+		still := open[:0]
+		for _, j := range open {
+			if tallies[j].Add(row[j], 1) {
+				still = append(still, j)
+			}
+		}
+		open = still
+	}
+}
+
+// tally counts stored entries, and what is not stored as zeros.
+func (c *CSR) tally(tallies []Tally, rows []int) {
+	stored := make([]int, len(tallies))
+	for _, i := range rows {
+		cols, values := c.Entries(i)
+		for k, j := range cols {
+			tallies[j].Add(values[k], 1)
+			stored[j]++
+		}
+	}
+	for j, n := range stored {
+		if zeros := len(rows) - n; zeros > 0 {
+			tallies[j].Add(0, zeros)
+		}
+	}
+}

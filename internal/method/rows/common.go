@@ -1,0 +1,153 @@
+package rows
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Common returns all rows of a split as they enter sums, not scaled: a value that fewer than
+// [prepare.Least] of the training rows have is replaced, in held-out rows too.
+func Common(s method.Split) (linalg.Rows, error) {
+	if s.Frame == nil {
+		return level{dataset.RowsOf(s.Set.X), dataset.SteadyColumns(s.Set.X, counted(s), prepare.Least)}, nil
+	}
+	table, err := s.Prepared.Common(s.Frame, counted(s))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Set.Name, err)
+	}
+	return dataset.RowsOf(table), nil
+}
+
+// counted lists the rows by which a value is rare: the training rows or, of a party all of whose
+// rows are held out, these.
+func counted(s method.Split) []int {
+	if rows := s.Rows(false); len(rows) > 0 {
+		return rows
+	}
+	return s.Rows(true)
+}
+
+// level are rows whose steady columns hold one value.
+type level struct {
+	linalg.Rows
+	steady []dataset.Steady
+}
+
+// ReadRow implements [linalg.Rows].
+func (l level) ReadRow(i int, dst []float64) {
+	l.Rows.ReadRow(i, dst)
+	for _, c := range l.steady {
+		dst[c.Column] = c.Value
+	}
+}
+
+// CommonOf returns the training rows of several parties, then their held-out rows, as these enter
+// sums.
+func CommonOf(parties []method.Split) (linalg.Rows, error) {
+	var training, held below
+	for _, s := range parties {
+		x, err := Common(s)
+		if err != nil {
+			return nil, err
+		}
+		training, held = append(training, linalg.Pick(x, s.Rows(false))), append(held, linalg.Pick(x, s.Rows(true)))
+	}
+	return append(training, held...), nil
+}
+
+// below are the rows of several tables, one below the other.
+type below []linalg.Rows
+
+// Shape implements [linalg.Rows].
+func (b below) Shape() (rows, cols int) {
+	for _, part := range b {
+		var n int
+		n, cols = part.Shape()
+		rows += n
+	}
+	return rows, cols
+}
+
+// ReadRow implements [linalg.Rows].
+func (b below) ReadRow(i int, dst []float64) {
+	for _, part := range b {
+		n, _ := part.Shape()
+		if i < n {
+			part.ReadRow(i, dst)
+			return
+		}
+		i -= n
+	}
+}
+
+// Common returns all the party's rows as they enter sums, scaled.
+func (p *Party) Common() (linalg.Rows, error) {
+	rows, err := Common(p.Split)
+	if err != nil {
+		return nil, p.own(err)
+	}
+	if len(p.Scaling.Offset) > 0 {
+		rows = p.Scaling.Rows(rows)
+	}
+	return rows, nil
+}
+
+// RemarkCommon tells the operator in which columns Common replaces values.
+func (p *Party) RemarkCommon() {
+	if p.Split.Frame != nil {
+		p.remarkRare(p.Split.Prepared.Rare(p.Split.Frame, counted(p.Split)))
+		return
+	}
+	p.remarkRare(rareNumbers(p.Split, numbers(p.Split)))
+}
+
+// rareNumbers lists columns, among some of numbers, in which Common replaces values of the counted
+// rows.
+func rareNumbers(s method.Split, places []int) []prepare.Rare {
+	x := s.Set.X
+	if len(places) < x.Cols() {
+		x = x.Columns(places)
+	}
+	var list []prepare.Rare
+	for _, c := range dataset.SteadyColumns(x, counted(s), prepare.Least) {
+		if c.Few > 0 {
+			list = append(list, prepare.Rare{Column: columnName(s.Set, places[c.Column]), Rows: c.Few})
+		}
+	}
+	return list
+}
+
+// columnName is a column's name, or its place where it has none.
+func columnName(set *dataset.Set, j int) string {
+	if set.Columns == nil {
+		return fmt.Sprint(j + 1)
+	}
+	return set.Columns[j]
+}
+
+// mostNamed bounds the columns that a remark names: a table of pixels has many.
+const mostNamed = 8
+
+// remarkRare tells the operator of columns in which values are replaced before sums are made.
+func (p *Party) remarkRare(list []prepare.Rare) {
+	if len(list) == 0 {
+		return
+	}
+	var named []string
+	for _, r := range list[:min(len(list), mostNamed)] {
+		named = append(named, fmt.Sprintf("%s (%d)", dataset.Quote(r.Column), r.Rows))
+	}
+	if n := len(list) - len(named); n > 0 {
+		named = append(named, fmt.Sprintf("and %d more", n))
+	}
+	line := fmt.Sprintf("fewer than %d of %d rows have a value, by column: %s; sums count it as the commonest, or as other", prepare.Least, len(counted(p.Split)), strings.Join(named, ", "))
+	if !slices.Contains(p.remarks, line) {
+		p.remarks = append(p.remarks, line)
+	}
+}
