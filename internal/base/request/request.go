@@ -19,7 +19,7 @@ const Header = "Mercer-Request"
 // maxSender bounds a sender's name in bytes.
 const maxSender = 255
 
-// Head says what the sender of a request signs.
+// Head names sender, session and body of a request. The sender signs it.
 type Head struct {
 	Sender  string            // a name by which the server knows the sender's key
 	Session [sha256.Size]byte // hash of what the request belongs to: a signature counts nowhere else
