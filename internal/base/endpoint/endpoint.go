@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"time"
 
@@ -71,9 +72,11 @@ func Authorities(path string) (*x509.CertPool, error) {
 }
 
 // Serve answers requests until ctx ends. Strangers keep [maxStrangers] connections open: see
-// [Admit].
-func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
-	return serve(ctx, l, h, newGuests(min(maxStrangers, descriptors()/descriptorShare), log), log)
+// [Admit]. Connections from trusted addresses are not counted.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger, trusted ...netip.Prefix) error {
+	open := newGuests(min(maxStrangers, descriptors()/descriptorShare), log)
+	open.trusted = trusted
+	return serve(ctx, l, h, open, log)
 }
 
 func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, log *slog.Logger) error {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 )
 
@@ -22,8 +23,9 @@ const (
 
 // guests holds the open connections of one endpoint.
 type guests struct {
-	most int // strangers
-	log  *slog.Logger
+	most    int            // strangers
+	trusted []netip.Prefix // whose connections the operator vouches for
+	log     *slog.Logger
 
 	mu        sync.Mutex
 	open      map[net.Conn]*guest
@@ -63,12 +65,21 @@ func Admit(q *http.Request, name string) {
 
 // enter takes a new connection in as a stranger's. It is [http.Server.ConnContext].
 func (s *guests) enter(ctx context.Context, c net.Conn) context.Context {
+	if s.trusts(c) {
+		return ctx
+	}
 	g := &guest{of: s, conn: c, from: addressOf(c)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[c] = g
 	s.estrange(g)
 	return context.WithValue(ctx, guestKey{}, g)
+}
+
+// trusts reports whether a connection comes from a trusted address.
+func (s *guests) trusts(c net.Conn) bool {
+	at, err := netip.ParseAddrPort(c.RemoteAddr().String())
+	return err == nil && slices.ContainsFunc(s.trusted, func(p netip.Prefix) bool { return p.Contains(at.Addr().Unmap().WithZone("")) })
 }
 
 // state forgets a connection that is closed. It is [http.Server.ConnState].

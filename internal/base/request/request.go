@@ -3,9 +3,12 @@
 package request
 
 import (
+	"bytes"
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -60,6 +63,30 @@ var text = base64.RawStdEncoding.Strict()
 func (h Head) Sign(p Purpose, key ed25519.PrivateKey) string {
 	b := h.encode()
 	return text.EncodeToString(append(b, ed25519.Sign(key, p.message(b))...))
+}
+
+// Sender signs the heads of its requests.
+type Sender struct {
+	Name    string
+	Purpose Purpose
+	Key     ed25519.PrivateKey
+}
+
+// NameOf returns the name of a sender that is known by its key alone.
+func NameOf(key ed25519.PublicKey) string { return hex.EncodeToString(key) }
+
+// Post returns a POST of a body, with its head.
+func (s Sender) Post(ctx context.Context, address string, session [sha256.Size]byte, body []byte) (*http.Request, error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	q.Header = http.Header{
+		Header:         {Of(s.Name, session, body).Sign(s.Purpose, s.Key)},
+		"Content-Type": {"application/octet-stream"},
+		"User-Agent":   {""},
+	}
+	return q, nil
 }
 
 // Signed is a head with a signature that nobody has checked yet; see [Signed.By].

@@ -82,6 +82,31 @@ func TestAttackChangedHead(t *testing.T) {
 	}
 }
 
+// A server reads the head that a sender has put on a POST.
+func TestPost(t *testing.T) {
+	var got request.Signed
+	var failed error
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { got, failed = request.From(q) }))
+	defer server.Close()
+	s := request.Sender{Name: request.NameOf(public(1)), Purpose: purpose, Key: key(1)}
+	for _, body := range [][]byte{body, nil} {
+		q, err := s.Post(t.Context(), server.URL, session, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := server.Client().Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if failed != nil || got.Head != request.Of(s.Name, session, body) || !got.By(public(1), purpose) {
+			t.Errorf("%+v, %v", got, failed)
+		}
+	}
+}
+
 func TestHeadsThatAreRefused(t *testing.T) {
 	good := request.Of("device-1", session, body).Sign(purpose, key(1))
 	long := request.Of(strings.Repeat("d", 256), session, body).Sign(purpose, key(1))

@@ -99,8 +99,12 @@ func (o *onlooker) ask(process string, row int, iteration uint32) (int, error) {
 		}
 		q.Blinded = append(q.Blinded, blinded)
 	}
-	signed := q.Sign(func(m []byte) []byte { return ed25519.Sign(key, m) })
-	r, err := o.http.Post(o.crowd.URL(demo.Issuer), "application/octet-stream", bytes.NewReader(signed))
+	sender := request.Sender{Name: request.NameOf(q.Device), Purpose: secvm.TokenPurpose, Key: key}
+	signed, err := sender.Post(o.t.Context(), o.crowd.URL(demo.Issuer), secvm.TokenSession(o.configuration.TokenKeys[iteration]), q.Body())
+	if err != nil {
+		return 0, err
+	}
+	r, err := o.http.Do(signed)
 	if err != nil {
 		return 0, err
 	}
