@@ -26,6 +26,8 @@ const (
 	idleTime    = time.Minute
 	headerBytes = 16 << 10
 	stopTime    = 2 * time.Second // for answers under way
+
+	descriptorShare = 4 // strangers have one in so many of the files that this process may open
 )
 
 // Listen opens a port on host:port.
@@ -68,10 +70,16 @@ func Authorities(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// Serve answers requests until ctx ends.
+// Serve answers requests until ctx ends. Strangers keep [maxStrangers] connections open: see
+// [Admit].
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+	return serve(ctx, l, h, newGuests(min(maxStrangers, descriptors()/descriptorShare), log), log)
+}
+
+func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, log *slog.Logger) error {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		ConnContext: open.enter, ConnState: open.state,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // names addresses: not for an ordinary log
 	}
 	stopped := make(chan error, 1)
