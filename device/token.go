@@ -54,10 +54,9 @@ var errSpent = errors.New("device: the issuer has given this device its tokens f
 // same request as often as it comes.
 func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) {
 	deadline := time.Now().Add(d.patience())
-	sender := request.Sender{Name: request.NameOf(q.Device), Purpose: secvm.TokenPurpose, Key: d.Credential}
-	session := secvm.TokenSession(d.job.TokenKeys[q.Iteration])
+	signer := request.Signer{Purpose: secvm.TokenPurpose, Of: d.job.TokenKeys[q.Iteration]}
 	for {
-		signed, err := sender.Post(ctx, d.Issuer, session, q.Body())
+		signed, err := signer.Post(ctx, d.Issuer+"?"+q.Query(), d.Credential, q.Body())
 		if err != nil {
 			return nil, fmt.Errorf("device: %w", err)
 		}

@@ -27,10 +27,17 @@ func TestTokenRequest(t *testing.T) {
 	}
 }
 
-// A request names one key of one issuer.
-func TestTokenSession(t *testing.T) {
-	if secvm.TokenSession([]byte{1}) == secvm.TokenSession([]byte{2}) {
-		t.Error("two keys are one session")
+func TestQueryOfATokenRequest(t *testing.T) {
+	for _, iteration := range []uint32{0, 7, 1<<32 - 1} {
+		q := secvm.TokenRequest{Iteration: iteration}
+		if got, err := secvm.ParseQuery(q.Query()); err != nil || got != iteration {
+			t.Errorf("%q: %d, %v", q.Query(), got, err)
+		}
+	}
+	for _, query := range []string{"", "iteration", "iteration=", "iteration=-1", "iteration=+1", "iteration=4294967296", "iteration=1&iteration=2", "7"} {
+		if n, err := secvm.ParseQuery(query); err == nil {
+			t.Errorf("%q: %d", query, n)
+		}
 	}
 }
 
@@ -75,6 +82,17 @@ func FuzzDecodeBlinded(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if blinded, err := secvm.DecodeBlinded(b, 2, 2); err == nil && !bytes.Equal(secvm.TokenRequest{Blinded: blinded}.Body(), b) {
 			t.Errorf("%x is a second encoding of %x", b, blinded)
+		}
+	})
+}
+
+func FuzzParseQuery(f *testing.F) {
+	f.Add(secvm.TokenRequest{Iteration: 7}.Query())
+	f.Add("iteration=007")
+	f.Fuzz(func(t *testing.T, query string) {
+		n, err := secvm.ParseQuery(query)
+		if again, failed := secvm.ParseQuery(secvm.TokenRequest{Iteration: n}.Query()); err == nil && (failed != nil || again != n) {
+			t.Errorf("%q is %d, and then %d, %v", query, n, again, failed)
 		}
 	})
 }

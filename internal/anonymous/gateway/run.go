@@ -283,8 +283,8 @@ func (g *Gateway) postHistory(ctx context.Context, witness string, history []byt
 	}
 	ctx, cancel := context.WithTimeout(ctx, showTime)
 	defer cancel()
-	sender := request.Sender{Name: request.NameOf(g.configuration.Signer), Purpose: secvm.HistoryPurpose, Key: g.Identity.SigningKey()}
-	q, err := sender.Post(ctx, u, g.configuration.Hash(), history)
+	signer := request.Signer{Purpose: secvm.HistoryPurpose, Of: g.configuration.Signer}
+	q, err := signer.Post(ctx, u, g.Identity.SigningKey(), history)
 	if err != nil {
 		return 0, fmt.Errorf("gateway: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -30,7 +30,7 @@ func (w *world) stall(to, path string, length int) (status int, took time.Durati
 	return r.StatusCode, time.Since(began)
 }
 
-// Attack: a stranger sends a byte of a body and no more, at each door. Where senders sign the head the
+// Attack: a stranger sends a byte of a body and no more, at each door. Where senders sign the header the
 // stranger is refused at once; where they must not, after the time that the body's length is worth.
 func TestAttackBodyThatDoesNotCome(t *testing.T) {
 	t.Parallel()
@@ -43,13 +43,13 @@ func TestAttackBodyThatDoesNotCome(t *testing.T) {
 			status   int
 			most     time.Duration
 		}{
-			{atRelay, "/", sealed, http.StatusRequestTimeout, endpoint.BodyTime(sealed)},
+			{atRelay, "/", sealed, http.StatusRequestTimeout, request.BodyTime(sealed)},
 			{atRelay, "/", sealed + 1, http.StatusRequestEntityTooLarge, 0},
-			{atRelay, secvm.PresencePath, 300, http.StatusRequestTimeout, endpoint.BodyTime(300)},
+			{atRelay, secvm.PresencePath, 300, http.StatusRequestTimeout, request.BodyTime(300)},
 			{atRelay, secvm.HistoryPath, 300, http.StatusForbidden, 0},
-			{atGateway, "/", sealed, http.StatusRequestTimeout, endpoint.BodyTime(sealed)},
+			{atGateway, "/", sealed, http.StatusRequestTimeout, request.BodyTime(sealed)},
 			{atGateway, "/", sealed + 1, http.StatusRequestEntityTooLarge, 0},
-			{atIssuer, "/", 300, http.StatusBadRequest, 0},
+			{atIssuer, "/?iteration=0", 300, http.StatusForbidden, 0},
 			{atIssuer, secvm.HistoryPath, 300, http.StatusForbidden, 0},
 		} {
 			status, took := w.stall(door.at, door.path, door.length)

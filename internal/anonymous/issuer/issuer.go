@@ -7,7 +7,7 @@
 // nothing in another, and cannot be saved up.
 //
 // The tokens that a device has had are noted on disk before it is answered. A repeated
-// request is answered alike; another one is refused. A request whose head no device of the
+// request is answered alike; another one is refused. A request whose header no device of the
 // roster has signed is refused before its body is read.
 //
 // An issuer whose tokens everybody can verify is a witness as well: it countersigns
@@ -18,7 +18,6 @@ package issuer
 import (
 	"bytes"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -54,16 +53,15 @@ type Config struct {
 // Issuer is an HTTP handler of requests for tokens.
 type Issuer struct {
 	Config
-	keys     []privacypass.Issuer
-	quota    *quota
-	witness  *witness.Witness // nil where the gateway is its own issuer
-	mux      *http.ServeMux
-	known    map[string]ed25519.PublicKey // by the name that heads of requests have
-	sessions map[[sha256.Size]byte]uint32 // iterations, as heads of requests name them
-	size     int                          // bytes of one blinded request
-	desk     desk
-	turns    chan struct{} // signing is for as many at a time as there are cores
-	answers  *prometheus.CounterVec
+	keys    []privacypass.Issuer
+	quota   *quota
+	witness *witness.Witness // nil where the gateway is its own issuer
+	mux     *http.ServeMux
+	known   map[string]ed25519.PublicKey // devices, by the names that their requests have
+	size    int                          // bytes of one blinded request
+	desk    desk
+	turns   chan struct{} // signing is for as many at a time as there are cores
+	answers *prometheus.CounterVec
 }
 
 // Sizes of blinded requests: RFC 9578, sections 5.1 and 6.1.
@@ -78,8 +76,8 @@ func Open(c Config) (*Issuer, error) {
 		return nil, fmt.Errorf("issuer: %d tokens for each of %d iterations", c.Quota, c.Iterations)
 	}
 	i := &Issuer{
-		Config: c, known: map[string]ed25519.PublicKey{}, sessions: map[[sha256.Size]byte]uint32{},
-		desk: desk{busy: map[string]bool{}}, turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		Config: c, known: map[string]ed25519.PublicKey{}, desk: desk{busy: map[string]bool{}},
+		turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	for _, d := range c.Devices {
 		i.known[request.NameOf(d)] = d
@@ -100,9 +98,6 @@ func Open(c Config) (*Issuer, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	for n, k := range i.keys {
-		i.sessions[secvm.TokenSession(k.PublicKey())] = uint32(n)
 	}
 	if i.quota, err = openQuota(filepath.Join(c.Home, "quota")); err != nil {
 		return nil, err

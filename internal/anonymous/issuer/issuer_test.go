@@ -181,15 +181,17 @@ func TestQuotaAtOnce(t *testing.T) {
 	}
 }
 
-// post is a request whose head a device has signed, in the name of another or of itself.
+// post is a request whose header a device has signed, in the name of another or of itself.
 func post(t *testing.T, i *Issuer, q secvm.TokenRequest, by byte) *http.Request {
 	t.Helper()
-	sender := request.Sender{Name: request.NameOf(q.Device), Purpose: secvm.TokenPurpose, Key: deviceKey(by)}
-	r, err := sender.Post(t.Context(), "/", secvm.TokenSession(i.Public().Keys[q.Iteration]), q.Body())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := httptest.NewRequest(http.MethodPost, "/?"+q.Query(), bytes.NewReader(q.Body()))
+	signer(i, q.Iteration).Sign(r, request.NameOf(q.Device), deviceKey(by), q.Body())
 	return r
+}
+
+// signer signs requests for the tokens of an iteration.
+func signer(i *Issuer, iteration uint32) request.Signer {
+	return request.Signer{Purpose: secvm.TokenPurpose, Of: i.Public().Keys[iteration]}
 }
 
 // serve has the issuer answer a request.
@@ -221,8 +223,6 @@ func TestServe(t *testing.T) {
 	i := open(t, t.TempDir(), privacypass.VOPRF)
 	nobody := func(r *http.Request) { r.Body = unread{t} }
 	other := post(t, i, ask(t, i, 2, 1), 2)
-	session := secvm.TokenSession(i.Public().Keys[0])
-	long := request.Of(request.NameOf(public(1)), session, make([]byte, 1<<20))
 	for _, c := range []struct {
 		name    string
 		request *http.Request
@@ -234,15 +234,20 @@ func TestServe(t *testing.T) {
 		{"a stranger", with(post(t, i, ask(t, i, 3, 0), 3), nobody), http.StatusForbidden, "stranger"},
 		{"in another's name", with(post(t, i, ask(t, i, 2, 0), 1), nobody), http.StatusForbidden, "stranger"},
 		{"another body", with(post(t, i, ask(t, i, 2, 0), 2), func(r *http.Request) { r.Body = other.Body }), http.StatusForbidden, "stranger"},
-		{"no such key", with(post(t, i, ask(t, i, 1, 1), 1), func(r *http.Request) {
-			r.Header.Set(request.Header, request.Of(request.NameOf(public(1)), [32]byte{1}, make([]byte, r.ContentLength)).Sign(secvm.TokenPurpose, deviceKey(1)))
+		{"for another iteration", with(post(t, i, ask(t, i, 1, 1), 1), func(r *http.Request) {
+			r.URL.RawQuery = secvm.TokenRequest{}.Query()
+			nobody(r)
+		}), http.StatusForbidden, "stranger"},
+		{"no such iteration", with(post(t, i, ask(t, i, 1, 1), 1), func(r *http.Request) {
+			r.URL.RawQuery = secvm.TokenRequest{Iteration: 2}.Query()
 			nobody(r)
 		}), http.StatusBadRequest, "malformed"},
-		{"no head", httptest.NewRequest(http.MethodPost, "/", unread{t}), http.StatusBadRequest, "malformed"},
+		{"no signature", httptest.NewRequest(http.MethodPost, "/?iteration=0", unread{t}), http.StatusForbidden, "stranger"},
+		{"no iteration", httptest.NewRequest(http.MethodPost, "/", unread{t}), http.StatusBadRequest, "malformed"},
 		{"another method", httptest.NewRequest(http.MethodPut, "/", unread{t}), http.StatusBadRequest, "malformed"},
-		{"more than are given", with(httptest.NewRequest(http.MethodPost, "/", unread{t}), func(r *http.Request) {
+		{"more than are given", with(httptest.NewRequest(http.MethodPost, "/?iteration=0", unread{t}), func(r *http.Request) {
 			r.ContentLength = 1 << 20
-			r.Header.Set(request.Header, long.Sign(secvm.TokenPurpose, deviceKey(1)))
+			signer(i, 0).Sign(r, request.NameOf(public(1)), deviceKey(1), make([]byte, r.ContentLength))
 		}), http.StatusBadRequest, "malformed"},
 		{"cut off", with(post(t, i, ask(t, i, 2, 0), 2), func(r *http.Request) { r.Body = io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF)) }), http.StatusBadRequest, "malformed"},
 		{"slow", with(post(t, i, ask(t, i, 2, 0), 2), func(r *http.Request) { r.Body = io.NopCloser(iotest.ErrReader(os.ErrDeadlineExceeded)) }), http.StatusRequestTimeout, "slow"},
@@ -310,7 +315,7 @@ func TestAttackSlowDevice(t *testing.T) {
 // A request that a device has signed for one issuer counts for no other.
 func TestRequestForAnotherIssuer(t *testing.T) {
 	i, other := open(t, t.TempDir(), privacypass.BlindRSA), open(t, t.TempDir(), privacypass.BlindRSA)
-	if status := serve(i, post(t, other, ask(t, other, 1, 0), 1)); status != http.StatusBadRequest {
+	if status := serve(i, post(t, other, ask(t, other, 1, 0), 1)); status != http.StatusForbidden {
 		t.Errorf("%d", status)
 	}
 	if n := i.quota.devices(0); n != 0 {

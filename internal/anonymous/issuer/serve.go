@@ -81,22 +81,22 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Method != http.MethodPost {
 		return nil, errors.New("issuer: post a request for tokens")
 	}
-	head, q, err := i.recognise(r)
+	by, q, err := i.recognise(r)
 	if err != nil {
 		return nil, err
 	}
-	if !i.desk.enter(head.Sender) {
+	if !i.desk.enter(by.Name) {
 		return nil, errTwice
 	}
-	defer i.desk.leave(head.Sender)
-	body, err := endpoint.ReadBody(w, r, int64(i.Quota*i.size))
+	defer i.desk.leave(by.Name)
+	body, err := by.Read(w, r, by.Length)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, errSlow
+	case errors.Is(err, request.ErrOtherBody):
+		return nil, errors.Join(errStranger, err)
 	case err != nil:
 		return nil, err
-	case !head.Names(body):
-		return nil, errStranger
 	}
 	if q.Blinded, err = secvm.DecodeBlinded(body, i.Quota, i.size); err != nil {
 		return nil, err
@@ -104,24 +104,24 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return i.Give(r.Context(), q)
 }
 
-// recognise finds device and iteration of a request whose head a device of the roster has signed.
-func (i *Issuer) recognise(r *http.Request) (request.Head, secvm.TokenRequest, error) {
-	var q secvm.TokenRequest
-	head, err := request.From(r)
-	if err != nil {
-		return request.Head{}, q, err
+// recognise finds device and iteration of a request whose header a device of the roster has signed.
+func (i *Issuer) recognise(r *http.Request) (by request.Signed, q secvm.TokenRequest, err error) {
+	if q.Iteration, err = secvm.ParseQuery(r.URL.RawQuery); err != nil {
+		return by, q, err
 	}
-	q.Device = i.known[head.Sender]
-	if !head.By(q.Device, secvm.TokenPurpose) {
-		return request.Head{}, q, errStranger
+	if int(q.Iteration) >= len(i.keys) {
+		return by, q, fmt.Errorf("issuer: tokens for iteration %d of %d", q.Iteration, len(i.keys))
 	}
-	endpoint.Admit(r, head.Sender)
-	iteration, known := i.sessions[head.Session]
-	if !known || head.Length != uint64(i.Quota*i.size) {
-		return request.Head{}, q, fmt.Errorf("issuer: a request of %d bytes, or for another key of tokens", head.Length)
+	signer := request.Signer{Purpose: secvm.TokenPurpose, Of: i.keys[q.Iteration].PublicKey()}
+	if by, err = signer.Verify(r, func(name string) ed25519.PublicKey { return i.known[name] }); err != nil {
+		return by, q, errors.Join(errStranger, err)
 	}
-	q.Iteration = iteration
-	return head.Head, q, nil
+	endpoint.Admit(r, by.Name)
+	if by.Length != int64(i.Quota*i.size) {
+		return by, q, fmt.Errorf("issuer: a request of %d bytes, where %d tokens take %d", by.Length, i.Quota, i.Quota*i.size)
+	}
+	q.Device = i.known[by.Name]
+	return by, q, nil
 }
 
 // Give answers a request of a device of the roster.

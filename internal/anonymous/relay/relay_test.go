@@ -89,7 +89,8 @@ func ask(r *Relay, method, path string, body []byte) endpointtest.Recorder {
 	a := endpointtest.NewRecorder()
 	q := httptest.NewRequest(method, path, bytes.NewReader(body))
 	if path == secvm.HistoryPath {
-		q.Header.Set(request.Header, request.Of("gateway", [32]byte{}, body).Sign(secvm.HistoryPurpose, gatewayKey))
+		key := gatewayKey.Public().(ed25519.PublicKey)
+		request.Signer{Purpose: secvm.HistoryPurpose, Of: key}.Sign(q, request.NameOf(key), gatewayKey, body)
 	}
 	r.ServeHTTP(a, q)
 	return a

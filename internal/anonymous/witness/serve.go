@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -38,28 +39,34 @@ func (w *Witness) Serve(mux *http.ServeMux, log *slog.Logger, count func(Standin
 }
 
 // maxShown bounds the histories that are read at a time. The gateway shows one; a few more,
-// since the head of an earlier request may come again from somebody who has seen it.
+// since the header of an earlier request may come again from somebody who has seen it.
 const maxShown = 4
 
-// take reads a history, whose head its gateway has signed, and countersigns it.
+// take reads a history, whose header its gateway has signed, and countersigns it.
 func (w *Witness) take(a http.ResponseWriter, q *http.Request) (status int, err error) {
-	head, err := request.From(q)
-	if err != nil || !head.By(w.gateway, secvm.HistoryPurpose) {
+	signer := request.Signer{Purpose: secvm.HistoryPurpose, Of: w.gateway}
+	by, err := signer.Verify(q, func(name string) ed25519.PublicKey {
+		if name == request.NameOf(w.gateway) {
+			return w.gateway
+		}
+		return nil
+	})
+	if err != nil {
 		return http.StatusForbidden, errors.Join(ErrStranger, err)
 	}
-	endpoint.Admit(q, head.Sender)
+	endpoint.Admit(q, by.Name)
 	select {
 	case w.shown <- struct{}{}:
 		defer func() { <-w.shown }()
 	default:
 		return http.StatusServiceUnavailable, errors.New("witness: too many histories at a time")
 	}
-	b, err := endpoint.ReadBody(a, q, secvm.MaxHistory)
-	if err != nil {
+	b, err := by.Read(a, q, secvm.MaxHistory)
+	switch {
+	case errors.Is(err, request.ErrOtherBody):
+		return http.StatusForbidden, errors.Join(ErrStranger, err)
+	case err != nil:
 		return endpoint.StatusOf(q, secvm.MaxHistory, err), err
-	}
-	if !head.Names(b) {
-		return http.StatusForbidden, ErrStranger
 	}
 	h, err := secvm.DecodeHistory(b)
 	if err != nil {

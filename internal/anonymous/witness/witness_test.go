@@ -141,7 +141,7 @@ func TestFailedMemory(t *testing.T) {
 // shown is a request that shows a history, whose head somebody has signed.
 func shown(t *testing.T, by ed25519.PrivateKey, body []byte) *http.Request {
 	t.Helper()
-	q, err := request.Sender{Name: "gateway", Purpose: secvm.HistoryPurpose, Key: by}.Post(t.Context(), secvm.HistoryPath, [32]byte{}, body)
+	q, err := request.Signer{Purpose: secvm.HistoryPurpose, Of: public(1)}.Post(t.Context(), secvm.HistoryPath, by, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,18 +221,20 @@ func TestAttackHistoryOfAStranger(t *testing.T) {
 	}
 	other := shown(t, key(1), mine)
 	other.Header = shown(t, key(1), append([]byte{0}, mine[1:]...)).Header
+	named := shown(t, key(2), mine)
+	named.Header.Set(request.NameHeader, request.NameOf(public(1)))
 	for name, q := range map[string]*http.Request{
 		"without a head":                  httptest.NewRequest(http.MethodPost, secvm.HistoryPath, unread{t}),
 		"signed by somebody else":         shown(t, key(2), mine),
+		"in the gateway's name":           named,
 		"signed for something else":       shown(t, key(1), mine),
 		"signed, of another body's bytes": other,
 	} {
 		switch name {
-		case "signed by somebody else":
+		case "signed by somebody else", "in the gateway's name":
 			q.Body = io.NopCloser(unread{t})
 		case "signed for something else":
-			h := request.Of("gateway", [32]byte{}, mine)
-			q.Header.Set(request.Header, h.Sign(secvm.TokenPurpose, key(1)))
+			request.Signer{Purpose: secvm.TokenPurpose, Of: public(1)}.Sign(q, request.NameOf(public(1)), key(1), mine)
 			q.Body = io.NopCloser(unread{t})
 		}
 		if status := post(q); status != http.StatusForbidden {

@@ -8,13 +8,15 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/request"
 )
 
 // Timely has a handler answer requests whose body, of at most that number of bytes, has come in time.
 // It is for senders whom the server must not know: until then they get nothing but a connection.
 func Timely(most int64, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		body, err := ReadBody(w, q, most)
+		body, err := request.ReadBody(w, q, most)
 		if err != nil {
 			Refuse(w, StatusOf(q, most, err))
 			return
@@ -24,7 +26,7 @@ func Timely(most int64, h http.Handler) http.Handler {
 	})
 }
 
-// StatusOf returns the status that answers a request of which [ReadBody] has returned an error.
+// StatusOf returns the status that answers a request of which [request.ReadBody] has returned an error.
 func StatusOf(q *http.Request, most int64, err error) int {
 	switch {
 	case q.ContentLength > most:
@@ -50,7 +52,7 @@ func Refuse(w http.ResponseWriter, status int) {
 // off afterwards; one that has left asks again.
 func Answer(w http.ResponseWriter, b []byte) {
 	clock := http.NewResponseController(w)
-	if err := clock.SetWriteDeadline(time.Now().Add(BodyTime(int64(len(b))))); err != nil {
+	if err := clock.SetWriteDeadline(time.Now().Add(request.BodyTime(int64(len(b))))); err != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
 	}

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/request"
 )
 
 // port is a listener in a test's bubble, where time passes only while everybody waits.
@@ -114,7 +116,7 @@ func TestAttackSlowSenders(t *testing.T) {
 				t.Errorf("a slow sender is answered %d", status)
 			}
 		}
-		if took := time.Since(began); took > BodyTime(1000)+time.Second {
+		if took := time.Since(began); took > request.BodyTime(1000)+time.Second {
 			t.Errorf("slow senders were there for %v", took)
 		}
 		if status, body := hear(t, honest); status != http.StatusOK || body != "hello" {
@@ -148,7 +150,7 @@ func TestRefusedBodiesAreNotWaitedFor(t *testing.T) {
 // Attack: somebody asks for a long answer and does not read it.
 func TestAttackSlowReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		long := make([]byte, 3*bodySpeed)
+		long := make([]byte, 200<<10)
 		written := make(chan time.Duration, 2)
 		p := bubble(t, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			if q.URL.Path != "/long" {
@@ -161,7 +163,7 @@ func TestAttackSlowReaders(t *testing.T) {
 		}))
 		c := p.call()
 		say(t, c, "GET /long HTTP/1.1\r\nHost: x\r\n\r\n")
-		if took, want := <-written, BodyTime(int64(len(long))); took != want {
+		if took, want := <-written, request.BodyTime(int64(len(long))); took != want {
 			t.Errorf("a reader that does not read has %v, want %v", took, want)
 		}
 		// One that reads has the whole, and is not cut off later on the same connection.

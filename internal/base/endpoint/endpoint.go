@@ -28,7 +28,7 @@ const (
 	headerBytes = 16 << 10
 	stopTime    = 2 * time.Second // for answers under way
 
-	descriptorShare = 4 // strangers have one in so many of the files that this process may open
+	descriptorShare = 4 // strangers have one of four files that this process may open
 )
 
 // Listen opens a port on host:port.

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// serving is an endpoint that knows whoever gives a name, and keeps few strangers.
+// serving is an endpoint that knows everybody who gives a name, and keeps few strangers.
 func serving(t *testing.T, most int) (address string, open *guests) {
 	t.Helper()
 	l, err := Listen("127.0.0.1:0")
@@ -77,7 +77,7 @@ func closed(c net.Conn) bool {
 }
 
 // Strangers who open many connections, and say nothing, half a header, half a body or all of
-// a request, close each other's. Somebody who is known keeps a connection, and whoever comes
+// a request, close each other's. Somebody who is known keeps a connection, and a newcomer
 // gets one.
 func TestStrangersCloseTheirOwn(t *testing.T) {
 	const most, many = 8, 100

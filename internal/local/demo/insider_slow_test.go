@@ -12,6 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/anonymous/fleet"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/local/demo"
 	"github.com/mercer-fl/mercer/ohttp"
@@ -99,8 +100,8 @@ func (o *onlooker) ask(process string, row int, iteration uint32) (int, error) {
 		}
 		q.Blinded = append(q.Blinded, blinded)
 	}
-	sender := request.Sender{Name: request.NameOf(q.Device), Purpose: secvm.TokenPurpose, Key: key}
-	signed, err := sender.Post(o.t.Context(), o.crowd.URL(demo.Issuer), secvm.TokenSession(o.configuration.TokenKeys[iteration]), q.Body())
+	signer := request.Signer{Purpose: secvm.TokenPurpose, Of: o.configuration.TokenKeys[iteration]}
+	signed, err := signer.Post(o.t.Context(), o.crowd.URL(demo.Issuer)+"?"+q.Query(), key, q.Body())
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package endpoint
+package request
 
 import (
 	"fmt"
@@ -23,21 +23,21 @@ func BodyTime(length int64) time.Duration {
 func ReadBody(w http.ResponseWriter, q *http.Request, most int64) ([]byte, error) {
 	length := q.ContentLength
 	if length < 0 || length > most {
-		return nil, fmt.Errorf("endpoint: a body of %d bytes, up to %d are taken, and the header has to say how many", length, most)
+		return nil, fmt.Errorf("request: a body of %d bytes, up to %d are taken, and the header has to say how many", length, most)
 	}
 	clock := http.NewResponseController(w)
 	if err := clock.SetReadDeadline(time.Now().Add(BodyTime(length))); err != nil {
-		return nil, fmt.Errorf("endpoint: %w", err)
+		return nil, fmt.Errorf("request: %w", err)
 	}
 	body, err := io.ReadAll(io.LimitReader(q.Body, length)) // takes memory as bytes come
 	if err == nil && int64(len(body)) < length {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, fmt.Errorf("endpoint: a body of %d bytes did not come within %v: %w", length, BodyTime(length), err)
+		return nil, fmt.Errorf("request: a body of %d bytes did not come within %v: %w", length, BodyTime(length), err)
 	}
 	if err := clock.SetReadDeadline(time.Time{}); err != nil { // what the handler waits for is its own affair
-		return nil, fmt.Errorf("endpoint: %w", err)
+		return nil, fmt.Errorf("request: %w", err)
 	}
 	return body, nil
 }

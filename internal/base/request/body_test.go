@@ -1,4 +1,4 @@
-package endpoint
+package request
 
 import (
 	"net/http"
