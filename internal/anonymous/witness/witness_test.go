@@ -25,7 +25,7 @@ func public(n byte) ed25519.PublicKey { return key(n).Public().(ed25519.PublicKe
 func sign(m []byte) []byte { return ed25519.Sign(key(1), m) }
 
 // configuration returns a configuration of the gateway's, for windows of that many milliseconds.
-func configuration(t *testing.T, window uint32) (*secvm.Configuration, []byte) {
+func configuration(t testing.TB, window uint32) (*secvm.Configuration, []byte) {
 	t.Helper()
 	p, err := secvm.NewParams(secvm.Spec{Name: "toy", Bins: 4, Packages: 4, Cohort: 10, Radius: 1})
 	if err != nil {
@@ -302,4 +302,26 @@ func TestManyHistoriesAtATime(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Whatever history a witness is shown, it countersigns its gateway's configuration only.
+func FuzzCountersign(f *testing.F) {
+	c, signed := configuration(f, 100)
+	f.Add(secvm.History{Configuration: signed, Chain: extend(c, nil, 0)}.Encode())
+	f.Add(secvm.History{Configuration: signed}.Encode())
+	f.Add([]byte("history"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		h, err := secvm.DecodeHistory(b)
+		if err != nil {
+			return
+		}
+		w := open(t, filepath.Join(t.TempDir(), "witness"))
+		err = w.Countersign(h)
+		if s := w.Standing(); s.Configuration != nil && s.Configuration.Hash() != c.Hash() || err == nil && s.Configuration == nil {
+			t.Errorf("%+v, %v", s, err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
