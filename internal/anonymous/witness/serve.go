@@ -72,11 +72,11 @@ func (w *Witness) take(a http.ResponseWriter, q *http.Request) (status int, err 
 	if err != nil {
 		return http.StatusBadRequest, err
 	}
-	return w.verdict(w.Countersign(h))
+	return verdict(w.Countersign(h))
 }
 
 // verdict returns the status that tells the gateway what has become of its history.
-func (w *Witness) verdict(err error) (int, error) {
+func verdict(err error) (int, error) {
 	switch {
 	case err == nil:
 		return http.StatusOK, nil

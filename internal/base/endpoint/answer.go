@@ -51,15 +51,11 @@ func Refuse(w http.ResponseWriter, status int) {
 // Answer writes bytes whose length the head tells. The reader has time by their length, and is cut
 // off afterwards; one that has left asks again.
 func Answer(w http.ResponseWriter, b []byte) {
-	clock := http.NewResponseController(w)
-	if err := clock.SetWriteDeadline(time.Now().Add(request.BodyTime(int64(len(b))))); err != nil {
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(request.BodyTime(int64(len(b))))); err != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-	_, err := w.Write(b)
-	if err == nil && clock.Flush() == nil {
-		_ = clock.SetWriteDeadline(time.Time{}) // for the next answer on the connection
-	}
+	_, _ = w.Write(b) // the server takes the deadline away before the next request of the connection
 }
