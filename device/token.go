@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -38,7 +39,7 @@ func (d *Device) fetch(ctx context.Context, iteration uint32) error {
 		}
 		q.Blinded, pending[i] = append(q.Blinded, blinded), p
 	}
-	answer, err := d.ask(ctx, q.Sign(func(m []byte) []byte { return ed25519.Sign(d.Credential, m) }))
+	answer, err := d.ask(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -51,10 +52,15 @@ var errSpent = errors.New("device: the issuer has given this device its tokens f
 
 // ask sends a request for tokens until it is answered. The issuer answers the
 // same request as often as it comes.
-func (d *Device) ask(ctx context.Context, request []byte) ([]byte, error) {
+func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) {
 	deadline := time.Now().Add(d.patience())
+	signer := request.Signer{Purpose: secvm.TokenPurpose, Of: d.job.TokenKeys[q.Iteration]}
 	for {
-		answer, status, err := d.exchange(ctx, http.MethodPost, d.Issuer, request, maxAnswer)
+		signed, err := signer.Post(ctx, d.Issuer+"?"+q.Query(), d.Credential, q.Body())
+		if err != nil {
+			return nil, fmt.Errorf("device: %w", err)
+		}
+		answer, status, err := d.do(signed, maxAnswer)
 		switch {
 		case status == http.StatusOK && err == nil:
 			return answer, nil
@@ -62,7 +68,7 @@ func (d *Device) ask(ctx context.Context, request []byte) ([]byte, error) {
 			return nil, ctx.Err()
 		case status == http.StatusConflict:
 			return nil, errSpent
-		case status >= 400 && status < 500:
+		case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
 			return nil, fmt.Errorf("device: the issuer gives this device no tokens: %d %s", status, http.StatusText(status))
 		case time.Now().After(deadline):
 			return nil, fmt.Errorf("device: the issuer %s does not answer: status %d, %w", d.Issuer, status, err)
@@ -86,6 +92,11 @@ func (d *Device) exchange(ctx context.Context, method, address string, body []by
 	if method == http.MethodPost {
 		q.Header.Set("Content-Type", "application/octet-stream")
 	}
+	return d.do(q, most)
+}
+
+// do makes one request, whose answer has at most that number of bytes.
+func (d *Device) do(q *http.Request, most int) (answer []byte, status int, err error) {
 	r, err := d.HTTP.Do(q)
 	if err != nil {
 		return nil, 0, err

@@ -331,6 +331,22 @@ func FuzzParseKeys(f *testing.F) {
 	})
 }
 
+// A configuration that a client takes has one encoding, and can be sealed for.
+func FuzzParseKeyConfig(f *testing.F) {
+	f.Add(newKey(f).Config().Encode())
+	f.Add(ohttp.EncodeKeys(newKey(f).Config()))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := ohttp.ParseKeyConfig(b)
+		if err != nil {
+			return
+		}
+		if again, err := ohttp.ParseKeyConfig(c.Encode()); err != nil || !bytes.Equal(again.Encode(), c.Encode()) {
+			t.Errorf("%x is %x, and then %v", b, c.Encode(), err)
+		}
+		_, _, _ = c.Encapsulate([]byte("0")) // a key that is no point is refused, not more
+	})
+}
+
 // Only what was sealed for the key is answered. (Not compared by bytes: every
 // fuzzing process seals afresh.)
 func FuzzAnswer(f *testing.F) {

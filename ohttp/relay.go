@@ -17,14 +17,16 @@ import (
 // Relay passes sealed requests on to one gateway and takes nothing along that
 // came with them: no address, no field, no connection. With Batch it holds
 // requests until as many have come, or until the first has waited for Wait, and
-// passes them on in random order. The zero value of all but Gateway works.
+// passes them on in random order. The zero value of all but Gateway works. How long
+// a body may take, and how many connections an address may have, is for the server
+// around it to bound.
 type Relay struct {
 	Gateway string        // address of the gateway, https in earnest
 	Client  *http.Client  // to the gateway; nil for one that follows no redirects
 	Limit   int           // greatest size of a sealed request in bytes; 0: MaxMessage
 	Batch   int           // requests that leave together; 0: each at once
 	Wait    time.Duration // longest time that a request waits for its batch; 0: a second
-	Pending int           // greatest number of requests waiting or under way; 0: 4096
+	Pending int           // greatest number of requests, each come as a whole, waiting or under way; 0: 4096
 	Lanes   int           // requests under way to the gateway at a time, of one batch; 0: 16
 
 	mu      sync.Mutex
@@ -48,16 +50,16 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, "post "+RequestType, http.StatusUnsupportedMediaType)
 		return
 	}
-	if !r.enter() {
-		http.Error(w, ErrCrowded.Error(), http.StatusServiceUnavailable)
-		return
-	}
-	defer r.leave()
 	sealed, status := readAll(w, q, limit(r.Limit))
 	if status != 0 {
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
+	if !r.enter() { // only now: who sends slowly must not keep others out
+		http.Error(w, ErrCrowded.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer r.leave()
 	p := &passage{ctx: q.Context(), sealed: sealed, done: make(chan struct{})}
 	r.board(p)
 	<-p.done

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -78,6 +79,11 @@ func daemonCommand(cmd *cobra.Command) *cobra.Command {
 }
 
 const annotationDaemon = "daemon"
+
+// toldToStop reports whether an error says only that a daemon has been told to stop.
+func toldToStop(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, context.Canceled)
+}
 
 // serve runs a daemon until the command is interrupted; an interruption is a successful
 // end.

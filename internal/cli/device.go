@@ -109,7 +109,10 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	c.Home, c.Identity, c.Seed, c.Logger = f.home, id, f.seed.orNil(), a.log
 	done, err := fleet.Run(ctx, c)
-	if err != nil {
+	switch {
+	case toldToStop(ctx, err):
+		return served{f.home}, nil
+	case err != nil:
 		return nil, err
 	}
 	return tookPart{done}, nil

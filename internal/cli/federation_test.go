@@ -43,6 +43,7 @@ import (
 //	                       + jobs may choose among the columns; every protocol is allowed on
 //	                       tables of any size, except as PARTY/policy.yaml says
 //	daemon HOME ARG...     starts mercer coordinator (HOME c) or party; log in HOME.log
+//	serve NAME ARG...      starts mercer with the arguments; log in NAME.log
 //	halt HOME              SIGTERM; it must end well within 10 s
 //	slay HOME              SIGKILL
 //	until COMMAND ARG...   again and again until it ends well, for 10 s
@@ -51,7 +52,7 @@ import (
 func federationCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"port": plain(1, port), "occupy": plain(1, occupy), "rows": plain(3, rows), "columns": plain(3, columns), "held": plain(2, held), "append": plain(2, appendText),
-		"found": plain(2, found), "daemon": plain(1, start), "halt": plain(1, halt), "slay": plain(1, slay), "until": plain(1, until), "empty": plain(1, empty), "holds": holds,
+		"found": plain(2, found), "daemon": plain(1, start), "serve": plain(2, serve), "halt": plain(1, halt), "slay": plain(1, slay), "until": plain(1, until), "empty": plain(1, empty), "holds": holds,
 	}
 }
 
@@ -231,9 +232,16 @@ func start(ts *testscript.TestScript, args []string) {
 	if home == "c" {
 		verb = "coordinator"
 	}
-	log, err := os.Create(ts.MkAbs(home + ".log"))
+	launch(ts, home, append([]string{verb, "--home", home}, args[1:]...))
+}
+
+func serve(ts *testscript.TestScript, args []string) { launch(ts, args[0], args[1:]) }
+
+// launch starts mercer under a name.
+func launch(ts *testscript.TestScript, name string, args []string) {
+	log, err := os.Create(ts.MkAbs(name + ".log"))
 	ts.Check(err)
-	cmd := exec.Command("mercer", append([]string{verb, "--home", home}, args[1:]...)...)
+	cmd := exec.Command("mercer", args...)
 	cmd.Dir, cmd.Stderr, cmd.Env = ts.MkAbs("."), log, append(os.Environ(), "HOSPITAL_DSN="+ts.Getenv("HOSPITAL_DSN"))
 	ts.Check(cmd.Start())
 	p := &process{cmd, make(chan error, 1)}
@@ -244,11 +252,11 @@ func start(ts *testscript.TestScript, args []string) {
 	}()
 	ts.Defer(func() {
 		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			ts.Logf("%s: %v", home, err)
+			ts.Logf("%s: %v", name, err)
 		}
 		<-gone
 	})
-	processes(ts)[home] = p
+	processes(ts)[name] = p
 }
 
 func processes(ts *testscript.TestScript) map[string]*process {

@@ -27,6 +27,7 @@ import (
 type gatewayFlags struct {
 	home, job, tokens, roster  string
 	relay, issuer, authorities string
+	relayFrom                  []string
 	doors                      daemon.Doors
 	configure                  bool
 	config                     gateway.Config // times and numbers
@@ -47,7 +48,8 @@ Devices need a copy of HOME/configuration, all from one place. --configure only
 writes that file. Its job, windows and tokens cannot change afterwards. --tokens
 names the file "public" of an issuer's home. Relay and issuer countersign what
 devices are told before the devices send anything; --relay and --issuer are their
-addresses. Between windows, nothing is sent for the time --pause. In it, weights
+addresses. Both must have been started with the key that mercer gateway key prints.
+Between windows, nothing is sent for the time --pause. In it, weights
 are countersigned and devices get ready.
 
 A gateway of mode: paper is its own issuer, for the devices in --roster, at the path
@@ -67,6 +69,7 @@ The gateway can be killed and started again at any time. With --tls-cert and
 	flags.StringVar(&f.job, "job", "", "job file, with protocol secvm")
 	flags.StringVar(&f.tokens, "tokens", "", "public keys of the issuer: the file public in its home")
 	flags.StringVar(&f.relay, "relay", "", "address of the relay, which countersigns")
+	flags.StringSliceVar(&f.relayFrom, "relay-from", nil, "address or network from which the relay calls, whose connections are not counted; default the addresses of --relay")
 	flags.StringVar(&f.issuer, "issuer", "", "address of the issuer, which countersigns")
 	authoritiesFlag(cmd, &f.authorities)
 	flags.StringVar(&f.roster, "roster", "", "file of the devices' public keys, for a gateway that is its own issuer")
@@ -79,7 +82,7 @@ The gateway can be killed and started again at any time. With --tls-cert and
 	flags.DurationVar(&f.config.Hold, "hold", 5*time.Second, "how long a device waits for its package to be on disk before it is told to send again")
 	doorFlags(cmd, &f.doors, "127.0.0.1:8080")
 	f.seed.flag(cmd)
-	cmd.AddCommand(a.gatewaySums())
+	cmd.AddCommand(a.gatewayKey(), a.gatewaySums())
 	return daemonCommand(cmd)
 }
 
@@ -101,6 +104,9 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 		return nil, err
 	}
 	if err := gateway.Check(j); err != nil {
+		return nil, err
+	}
+	if f.doors.Trusted, err = a.relayAddresses(ctx, f); err != nil {
 		return nil, err
 	}
 	h := daemon.Home(f.home)
@@ -128,8 +134,11 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	done, err := daemon.RunGateway(ctx, c, own, f.doors, a.ready(f.home))
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case done == nil:
+		return served{f.home}, nil
 	}
 	return trained{done}, nil
 }

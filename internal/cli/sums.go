@@ -132,8 +132,11 @@ it speaks HTTPS.`,
 			}
 			defer func() { err = errors.Join(err, lock.Close()) }()
 			done, err := h.RunSums(ctx, e, doors, a.ready(home))
-			if err != nil {
+			switch {
+			case err != nil:
 				return nil, err
+			case done == nil:
+				return served{home}, nil
 			}
 			return a.summedUp(h.SumsModelPath(e.Job), e.Job, done, time.Since(began))
 		}),
@@ -272,7 +275,10 @@ func (a *app) addUp(ctx context.Context, f sumsFlags) (r Result, err error) {
 	c.Home, c.Server, c.Seed, c.Logger = f.home, f.server, f.seed.orNil(), a.log
 	c.Credential = func(row int) ed25519.PrivateKey { return fleet.Credential(id, row) }
 	done, err := hosted.Run(ctx, c)
-	if err != nil {
+	switch {
+	case toldToStop(ctx, err):
+		return served{f.home}, nil
+	case err != nil:
 		return nil, err
 	}
 	s := addedUp{Result: done}

@@ -119,7 +119,7 @@ func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) (err erro
 	return d.serve(ctx, o, r, r, nil)
 }
 
-// RunGateway holds windows until the model is trained, or ctx ends. A gateway
+// RunGateway holds windows until the model is trained, or ctx ends, without a result. A gateway
 // that is its own issuer is given what to issue to; its tokens are of VOPRF.
 func RunGateway(ctx context.Context, c gateway.Config, own *issuer.Config, d Doors, o Options) (r *gateway.Result, err error) {
 	var handler http.Handler

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +21,8 @@ type Doors struct {
 	Metrics string // "": none; always plain HTTP
 	// Certificate and Key are files by which Listen speaks HTTPS; "": HTTP.
 	Certificate, Key string
+	// Trusted are the addresses whose connections to Listen are not counted: a gateway's relay.
+	Trusted []netip.Prefix
 }
 
 // listen opens the ports: the second one, if there is one, is for metrics.
@@ -52,7 +55,8 @@ func (d Doors) listen() (_ []net.Listener, err error) {
 	return ports, err
 }
 
-// serve opens the doors until ctx ends, or until run does if it is given.
+// serve opens the doors until ctx ends, or until run does if it is given. That ctx ends is no
+// error: a daemon has been told to stop.
 func (d Doors) serve(ctx context.Context, o Options, h http.Handler, metrics collector, run func(context.Context) error) error {
 	registry := prometheus.NewRegistry()
 	if err := metrics.Collect(registry); err != nil {
@@ -62,20 +66,24 @@ func (d Doors) serve(ctx context.Context, o Options, h http.Handler, metrics col
 	if err != nil {
 		return err
 	}
+	told := ctx
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var serving sync.WaitGroup
 	handlers := []http.Handler{h, endpoint.Metrics(registry)}
+	trusted := [][]netip.Prefix{d.Trusted, nil}
 	errs := make([]error, len(handlers)+1)
 	for i, l := range ports {
 		serving.Go(func() {
 			defer stop()
-			errs[i] = endpoint.Serve(ctx, l, handlers[i], o.Logger)
+			errs[i] = endpoint.Serve(ctx, l, handlers[i], o.Logger, trusted[i]...)
 		})
 	}
 	o.Ready(ports[0].Addr().String())
 	if run != nil {
-		errs[len(handlers)] = run(ctx)
+		if err := run(ctx); told.Err() == nil || !errors.Is(err, context.Canceled) {
+			errs[len(handlers)] = err
+		}
 		stop()
 	}
 	serving.Wait()

@@ -41,8 +41,8 @@ func OpenEnrolment(path, authority string, o Options) (*crowd.Enrolment, error) 
 	return crowd.Open(b, key, o.Reader)
 }
 
-// RunSums serves the devices of a crowd until their job is done, or ctx ends. A home whose job
-// is done gives its result again.
+// RunSums serves the devices of a crowd until their job is done, or ctx ends, without a result. A
+// home whose job is done gives its result again.
 func (h Home) RunSums(ctx context.Context, e *crowd.Enrolment, d Doors, o Options) (r *method.Result, err error) {
 	if r, err := h.summed(); r != nil || err != nil {
 		return r, err
@@ -61,10 +61,12 @@ func (h Home) RunSums(ctx context.Context, e *crowd.Enrolment, d Doors, o Option
 		return nil, h.otherBuild(err)
 	}
 	err = d.serve(ctx, o, s.Handler(), collectors(nil), func(ctx context.Context) error {
-		if r, err = s.Run(ctx); err != nil {
+		done, err := s.Run(ctx)
+		if err != nil {
 			return err
 		}
-		return errors.Join(h.keepSummed(r), s.Close())
+		r = done
+		return errors.Join(h.keepSummed(done), s.Close())
 	})
 	return r, err
 }

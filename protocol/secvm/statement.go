@@ -102,6 +102,10 @@ type History struct {
 	Chain         Chain
 }
 
+// HistoryPurpose is the purpose for which a gateway signs the header of the request that
+// shows a history.
+const HistoryPurpose = "mercer/v1/secvm/history"
+
 // MaxHistory bounds a history in bytes.
 const MaxHistory = maxChainBytes + maxConfiguration + 8
 

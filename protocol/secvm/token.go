@@ -2,61 +2,57 @@ package secvm
 
 import (
 	"crypto/ed25519"
-	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/mercer-fl/mercer/internal/base/wire"
+	"strconv"
+	"strings"
 )
 
 // TokenRequest asks an issuer for all tokens of a device for one iteration. The
 // issuer has a key for each iteration, so that tokens cannot be saved up for
-// one; it knows the device, and sees nothing of the tokens.
+// one; it knows the device, and sees nothing of the tokens. Device and iteration stand
+// in the request's header, which the device signs, and the rest in the body.
 type TokenRequest struct {
 	Device    ed25519.PublicKey
 	Iteration uint32
 	Blinded   [][]byte // requests of RFC 9578, of one size
 }
 
-// tokenRequestHead is the size of the bytes before the blinded requests.
-const tokenRequestHead = ed25519.PublicKeySize + 4
+// TokenPurpose is the purpose for which a device signs the header of its request. What the
+// request belongs to is the issuer's key for the iteration: it counts for no other issuer, job
+// or iteration.
+const TokenPurpose = "mercer/v1/secvm/tokens"
 
-// Sign returns the request's bytes with the device's signature.
-func (q TokenRequest) Sign(sign Signer) []byte {
-	var w wire.Writer
-	w.Fixed(q.Device)
-	w.Uint32(q.Iteration)
-	for _, b := range q.Blinded {
-		w.Fixed(b)
-	}
-	return slices.Concat(w.Bytes(), sign(tokenMessage(w.Bytes())))
+// iterationKey is the part of the request's address that names the iteration.
+const iterationKey = "iteration="
+
+// Query returns the query of the request's address.
+func (q TokenRequest) Query() string {
+	return iterationKey + strconv.FormatUint(uint64(q.Iteration), 10)
 }
 
-func tokenMessage(request []byte) []byte {
-	h := sha256.Sum256(append([]byte("mercer/v1/secvm/tokens\x00"), request...))
-	return h[:]
+// ParseQuery reads the iteration that Query returns.
+func ParseQuery(query string) (iteration uint32, err error) {
+	digits, found := strings.CutPrefix(query, iterationKey)
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if !found || err != nil {
+		return 0, fmt.Errorf("secvm: %q names no iteration; write %sN", query, iterationKey)
+	}
+	return uint32(n), nil
 }
 
-// ErrSignature is a request for tokens that its device has not signed.
-var ErrSignature = errors.New("secvm: the request for tokens is not signed by its device")
+// Body returns the request's body.
+func (q TokenRequest) Body() []byte { return slices.Concat(q.Blinded...) }
 
-// DecodeTokenRequest reads a request for a number of tokens of a number of bytes each,
-// and checks the signature by the device's key in it. The parts share b.
-func DecodeTokenRequest(b []byte, tokens, size int) (TokenRequest, error) {
-	signed := tokenRequestHead + tokens*size
-	if len(b) != signed+ed25519.SignatureSize {
-		return TokenRequest{}, fmt.Errorf("secvm: a request for tokens of %d bytes, where one for %d tokens has %d", len(b), tokens, signed+ed25519.SignatureSize)
+// DecodeBlinded reads the body of a request for a number of tokens of a number of bytes
+// each. The parts share b.
+func DecodeBlinded(b []byte, tokens, size int) ([][]byte, error) {
+	if len(b) != tokens*size {
+		return nil, fmt.Errorf("secvm: a request for tokens of %d bytes, where one for %d tokens has %d", len(b), tokens, tokens*size)
 	}
-	r := wire.NewReader(b)
-	q := TokenRequest{Device: make(ed25519.PublicKey, ed25519.PublicKeySize), Blinded: make([][]byte, tokens)}
-	r.Fixed(q.Device)
-	q.Iteration = r.Uint32()
-	for i := range q.Blinded {
-		q.Blinded[i] = b[tokenRequestHead+i*size:][:size:size]
+	blinded := make([][]byte, tokens)
+	for i := range blinded {
+		blinded[i] = b[i*size:][:size:size]
 	}
-	if !ed25519.Verify(q.Device, tokenMessage(b[:signed]), b[signed:]) {
-		return TokenRequest{}, ErrSignature
-	}
-	return q, nil
+	return blinded, nil
 }

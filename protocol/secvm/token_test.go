@@ -11,21 +11,32 @@ import (
 )
 
 func TestTokenRequest(t *testing.T) {
-	key, sign := signer()
-	q := secvm.TokenRequest{Device: key, Iteration: 3, Blinded: [][]byte{{1, 2}, {3, 4}, {5, 6}}}
-	b := q.Sign(sign)
-	got, err := secvm.DecodeTokenRequest(b, 3, 2)
-	if err != nil || !cmp.Equal(q, got) {
-		t.Fatalf("%+v, %v", got, err)
+	q := secvm.TokenRequest{Blinded: [][]byte{{1, 2}, {3, 4}, {5, 6}}}
+	b := q.Body()
+	got, err := secvm.DecodeBlinded(b, 3, 2)
+	if err != nil || !cmp.Equal(q.Blinded, got) {
+		t.Fatalf("%v, %v", got, err)
 	}
-	if _, err := secvm.DecodeTokenRequest(b, 2, 2); err == nil {
+	for name, other := range map[string][]byte{"less": b[1:], "more": append(b, 0), "nothing": nil} {
+		if _, err := secvm.DecodeBlinded(other, 3, 2); err == nil {
+			t.Errorf("%s than three tokens was taken", name)
+		}
+	}
+	if _, err := secvm.DecodeBlinded(b, 2, 2); err == nil {
 		t.Error("a request for three tokens was taken where devices ask for two")
 	}
-	for i := range b {
-		other := bytes.Clone(b)
-		other[i] ^= 1
-		if _, err := secvm.DecodeTokenRequest(other, 3, 2); !errors.Is(err, secvm.ErrSignature) {
-			t.Fatalf("byte %d is not under the signature: %v", i, err)
+}
+
+func TestQueryOfATokenRequest(t *testing.T) {
+	for _, iteration := range []uint32{0, 7, 1<<32 - 1} {
+		q := secvm.TokenRequest{Iteration: iteration}
+		if got, err := secvm.ParseQuery(q.Query()); err != nil || got != iteration {
+			t.Errorf("%q: %d, %v", q.Query(), got, err)
+		}
+	}
+	for _, query := range []string{"", "iteration", "iteration=", "iteration=-1", "iteration=+1", "iteration=4294967296", "iteration=1&iteration=2", "7"} {
+		if n, err := secvm.ParseQuery(query); err == nil {
+			t.Errorf("%q: %d", query, n)
 		}
 	}
 }
@@ -66,17 +77,22 @@ func FuzzDecodeAnnouncement(f *testing.F) {
 	})
 }
 
-// What is under another signature than its device's is no request, whatever the
-// other bytes.
-func FuzzDecodeTokenRequest(f *testing.F) {
-	key, sign := signer()
-	genuine := secvm.TokenRequest{Device: key, Iteration: 3, Blinded: [][]byte{{1, 2}, {3, 4}}}
-	f.Add(genuine.Sign(sign))
-	f.Add(make([]byte, len(genuine.Sign(sign))))
+func FuzzDecodeBlinded(f *testing.F) {
+	f.Add(secvm.TokenRequest{Blinded: [][]byte{{1, 2}, {3, 4}}}.Body())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		q, err := secvm.DecodeTokenRequest(b, 2, 2)
-		if err == nil && bytes.Equal(q.Device, key) && !cmp.Equal(q, genuine) {
-			t.Errorf("the device did not sign %+v", q)
+		if blinded, err := secvm.DecodeBlinded(b, 2, 2); err == nil && !bytes.Equal(secvm.TokenRequest{Blinded: blinded}.Body(), b) {
+			t.Errorf("%x is a second encoding of %x", b, blinded)
+		}
+	})
+}
+
+func FuzzParseQuery(f *testing.F) {
+	f.Add(secvm.TokenRequest{Iteration: 7}.Query())
+	f.Add("iteration=007")
+	f.Fuzz(func(t *testing.T, query string) {
+		n, err := secvm.ParseQuery(query)
+		if again, failed := secvm.ParseQuery(secvm.TokenRequest{Iteration: n}.Query()); err == nil && (failed != nil || again != n) {
+			t.Errorf("%q is %d, and then %d, %v", query, n, again, failed)
 		}
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/device"
 	"github.com/mercer-fl/mercer/internal/anonymous/counter"
 	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
+	"github.com/mercer-fl/mercer/internal/base/endpoint/endpointtest"
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/ohttp"
@@ -131,7 +132,7 @@ func (m *marking) ServeHTTP(a http.ResponseWriter, q *http.Request) {
 		m.honest.ServeHTTP(a, q)
 		return
 	}
-	answer := httptest.NewRecorder()
+	answer := endpointtest.NewRecorder()
 	m.honest.ServeHTTP(answer, q)
 	if answer.Code == http.StatusOK && q.URL.Path == secvm.AnnouncementPath {
 		b := m.mark(answer.Body.Bytes())
@@ -243,17 +244,14 @@ func TestAttackConfigurationForOneDevice(t *testing.T) {
 // favouring is an issuer that serves one device only, and may lie about how many it
 // has served.
 func (w *world) favouring(lie bool) {
-	who := credential(victim).Public().(ed25519.PublicKey)
+	who := request.NameOf(credential(victim).Public().(ed25519.PublicKey))
 	key := newIdentity(w.t, "issuer")
 	w.net.serve(atIssuer, http.HandlerFunc(func(a http.ResponseWriter, q *http.Request) {
-		body, err := io.ReadAll(q.Body)
-		check(w.t, err)
-		q.Body = io.NopCloser(bytes.NewReader(body))
 		switch {
-		case q.URL.Path == "/" && !bytes.HasPrefix(body, who):
+		case q.URL.Path == "/" && q.Header.Get(request.NameHeader) != who:
 			http.Error(a, "come again", http.StatusServiceUnavailable)
 		case q.URL.Path == secvm.StatementPath && lie:
-			answer := httptest.NewRecorder()
+			answer := endpointtest.NewRecorder()
 			w.issuer.ServeHTTP(answer, q)
 			if s, err := secvm.DecodeStatement(answer.Body.Bytes(), key.Public().Sign); err == nil {
 				s.Devices = 1000

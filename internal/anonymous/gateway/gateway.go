@@ -19,8 +19,8 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/anonymous/counter"
 	"github.com/mercer-fl/mercer/internal/anonymous/issuer"
-	"github.com/mercer-fl/mercer/internal/anonymous/witness"
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -232,17 +232,20 @@ func (g *Gateway) Collect(r prometheus.Registerer) error { return g.metrics.coll
 // public facts.
 func (g *Gateway) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+secvm.ConfigurationPath, func(w http.ResponseWriter, _ *http.Request) { witness.Answer(w, g.published) })
+	mux.HandleFunc("GET "+secvm.ConfigurationPath, func(w http.ResponseWriter, _ *http.Request) { endpoint.Answer(w, g.published) })
 	mux.HandleFunc("GET "+secvm.AnnouncementPath, g.serveAnnouncement)
-	mux.HandleFunc("POST /", func(w http.ResponseWriter, q *http.Request) {
-		inbox := g.inbox.Load()
-		if inbox == nil {
-			http.Error(w, "no window is announced", http.StatusServiceUnavailable)
-			return
-		}
-		inbox.ServeHTTP(w, q)
-	})
+	mux.Handle("POST /", endpoint.Timely(secvm.RequestSize+ohttp.Overhead, http.HandlerFunc(g.servePackage)))
 	return mux
+}
+
+// servePackage answers a sealed request.
+func (g *Gateway) servePackage(w http.ResponseWriter, q *http.Request) {
+	inbox := g.inbox.Load()
+	if inbox == nil {
+		http.Error(w, "no window is announced", http.StatusServiceUnavailable)
+		return
+	}
+	inbox.ServeHTTP(w, q)
 }
 
 // serveAnnouncement answers with the announcement, which is equal for everybody.
@@ -252,7 +255,7 @@ func (g *Gateway) serveAnnouncement(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "no window is announced", http.StatusServiceUnavailable)
 		return
 	}
-	witness.Answer(w, *a)
+	endpoint.Answer(w, *a)
 }
 
 // Iteration is the one that packages are taken for; -1 when there is none.

@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/device"
 	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/base/endpoint/endpointtest"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
@@ -36,7 +37,7 @@ func metricOf(t *testing.T, c collector, name string) int {
 	t.Helper()
 	r := prometheus.NewRegistry()
 	check(t, c.Collect(r))
-	answer := httptest.NewRecorder()
+	answer := endpointtest.NewRecorder()
 	endpoint.Metrics(r).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	b, err := io.ReadAll(answer.Body)
 	check(t, err)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/attack/traffic"
+	"github.com/mercer-fl/mercer/internal/base/endpoint/endpointtest"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 )
@@ -104,7 +105,7 @@ func TestAttackReplay(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			twice := [2]*httptest.ResponseRecorder{httptest.NewRecorder(), httptest.NewRecorder()}
+			twice := [2]endpointtest.Recorder{endpointtest.NewRecorder(), endpointtest.NewRecorder()}
 			for _, answer := range twice {
 				again := httptest.NewRequest(q.Method, q.URL.Path, bytes.NewReader(b))
 				again.Header = q.Header

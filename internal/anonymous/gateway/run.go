@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/internal/learner"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -243,8 +243,11 @@ func (g *Gateway) show(ctx context.Context) (_ context.Context, stop func()) {
 }
 
 // errRefused is a witness that will never countersign the history: this home is an
-// old copy of the gateway's, or somebody has shown the witness another one before.
+// old copy of the gateway's, or the witness has been shown another job of this gateway.
 var errRefused = errors.New("has countersigned another history, or refuses this configuration; is this home an old copy, or the address of another job's?")
+
+// errUnknown is a witness whose operator has given it the key of another gateway.
+var errUnknown = errors.New("does not know this gateway; have it started with --gateway-key")
 
 // showTo shows the history to one witness. That nobody answers is no error: without
 // it the window has too few participants, and is held again.
@@ -259,6 +262,8 @@ func (g *Gateway) showTo(ctx context.Context, witness string, history []byte) er
 			return nil //nolint:nilerr // the window is over
 		case status == http.StatusConflict, status == http.StatusBadRequest:
 			return fmt.Errorf("gateway: the witness %s %w", witness, errRefused)
+		case status == http.StatusForbidden:
+			return fmt.Errorf("gateway: the witness %s %w %x", witness, errUnknown, g.configuration.Signer)
 		case !said:
 			said = true
 			g.Logger.Warn("a witness does not countersign yet", "address", witness, "status", status, "error", err)
@@ -278,7 +283,8 @@ func (g *Gateway) postHistory(ctx context.Context, witness string, history []byt
 	}
 	ctx, cancel := context.WithTimeout(ctx, showTime)
 	defer cancel()
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, u, bytes.NewReader(history))
+	signer := request.Signer{Purpose: secvm.HistoryPurpose, Of: g.configuration.Signer}
+	q, err := signer.Post(ctx, u, g.Identity.SigningKey(), history)
 	if err != nil {
 		return 0, fmt.Errorf("gateway: %w", err)
 	}

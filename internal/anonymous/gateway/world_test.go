@@ -136,7 +136,7 @@ func newWorldOf(t *testing.T, text string, kind privacypass.Type, devices int, c
 	}
 	issuing := issuer.Config{
 		Name: "issuer.example", Home: w.folder("issuer"), Identity: newIdentity(t, "issuer"), Type: kind,
-		Iterations: learner.StepsOf(w.job).Iterations + 1, Quota: secvm.Tokens(w.settings().Packages), Devices: keys, Logger: slog.New(slog.DiscardHandler),
+		Iterations: learner.StepsOf(w.job).Iterations + 1, Quota: secvm.Tokens(w.settings().Packages), Devices: keys, Gateway: newIdentity(t, "gateway").Public().Sign, Logger: slog.New(slog.DiscardHandler),
 	}
 	var err error
 	if w.issuer, err = issuer.Open(issuing); err != nil {
@@ -186,7 +186,7 @@ func (w *world) connect() {
 	w.t.Cleanup(kept.CloseIdleConnections)
 	var err error
 	w.relay, err = relay.Open(relay.Config{
-		Home: w.folder("relay"), Identity: newIdentity(w.t, "relay"), Gateway: "http://" + atGateway,
+		Home: w.folder("relay"), Identity: newIdentity(w.t, "relay"), Gateway: "http://" + atGateway, GatewayKey: newIdentity(w.t, "gateway").Public().Sign,
 		Batch: 4, Wait: time.Second, Timeout: 20 * time.Second, Transport: kept, Logger: slog.New(slog.DiscardHandler),
 	})
 	check(w.t, err)

@@ -7,21 +7,19 @@
 // nothing in another, and cannot be saved up.
 //
 // The tokens that a device has had are noted on disk before it is answered. A repeated
-// request is answered alike; another one is refused.
+// request is answered alike; another one is refused. A request whose header no device of the
+// roster has signed is refused before its body is read.
 //
 // An issuer whose tokens everybody can verify is a witness as well: it countersigns
-// what the gateway tells devices (package internal/anonymous/witness), and says how many
+// what its gateway tells devices (package internal/anonymous/witness), and says how many
 // devices have their tokens for the next window.
 package issuer
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -32,6 +30,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/anonymous/witness"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -45,7 +44,10 @@ type Config struct {
 	Iterations int // that have tokens, the testing one among them
 	Quota      int // tokens of each device for each iteration
 	Devices    []ed25519.PublicKey
-	Logger     *slog.Logger
+	// Gateway is the key of the gateway whose statements the issuer countersigns; nil for an
+	// issuer of [privacypass.VOPRF], which is the gateway itself.
+	Gateway ed25519.PublicKey
+	Logger  *slog.Logger
 }
 
 // Issuer is an HTTP handler of requests for tokens.
@@ -55,8 +57,9 @@ type Issuer struct {
 	quota   *quota
 	witness *witness.Witness // nil where the gateway is its own issuer
 	mux     *http.ServeMux
-	known   map[[ed25519.PublicKeySize]byte]bool
-	size    int           // bytes of one blinded request
+	known   map[string]ed25519.PublicKey // devices, by the names that their requests have
+	size    int                          // bytes of one blinded request
+	desk    desk
 	turns   chan struct{} // signing is for as many at a time as there are cores
 	answers *prometheus.CounterVec
 }
@@ -72,9 +75,12 @@ func Open(c Config) (*Issuer, error) {
 	if c.Iterations < 1 || c.Iterations > maxKeys || c.Quota < 1 {
 		return nil, fmt.Errorf("issuer: %d tokens for each of %d iterations", c.Quota, c.Iterations)
 	}
-	i := &Issuer{Config: c, known: map[[ed25519.PublicKeySize]byte]bool{}, turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	i := &Issuer{
+		Config: c, known: map[string]ed25519.PublicKey{}, desk: desk{busy: map[string]bool{}},
+		turns: make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
 	for _, d := range c.Devices {
-		i.known[[ed25519.PublicKeySize]byte(d)] = true
+		i.known[request.NameOf(d)] = d
 	}
 	i.answers = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "mercer_issuer_requests_total", Help: "Requests for the tokens of one device and iteration, by what became of them.",
@@ -120,7 +126,7 @@ func (i *Issuer) furnish() (err error) {
 	if i.Type != privacypass.BlindRSA {
 		return nil
 	}
-	if i.witness, err = witness.Open(filepath.Join(i.Home, "witness"), i.Identity.SigningKey(), i.own); err != nil {
+	if i.witness, err = witness.Open(filepath.Join(i.Home, "witness"), i.Identity.SigningKey(), i.Gateway, i.own); err != nil {
 		return errors.Join(err, i.quota.Close())
 	}
 	i.witness.Serve(i.mux, i.Logger, func(s witness.Standing) int { return i.quota.devices(s.Iteration) })
@@ -172,86 +178,3 @@ func (i *Issuer) Close() error {
 
 // ServeHTTP answers every request that comes to the issuer.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) { i.mux.ServeHTTP(w, r) }
-
-// serveTokens answers a post of a signed [secvm.TokenRequest] with as many answers.
-func (i *Issuer) serveTokens(w http.ResponseWriter, r *http.Request) {
-	outcome, status := "given", http.StatusOK
-	answer, err := i.serve(w, r)
-	switch {
-	case errors.Is(err, errSpent):
-		outcome, status = "over quota", http.StatusConflict
-	case errors.Is(err, errStranger), errors.Is(err, secvm.ErrSignature):
-		outcome, status = "stranger", http.StatusForbidden
-	case errors.Is(err, errBusy):
-		outcome, status = "left", http.StatusServiceUnavailable
-	case errors.Is(err, errFailed):
-		outcome, status = "failed", http.StatusServiceUnavailable
-		i.Logger.Error("cannot give tokens", "error", err)
-	case err != nil:
-		outcome, status = "malformed", http.StatusBadRequest
-	}
-	i.answers.WithLabelValues(outcome).Inc()
-	if status != http.StatusOK {
-		http.Error(w, http.StatusText(status), status)
-		return
-	}
-	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(answer) // a device that has left asks again
-}
-
-var (
-	errStranger = errors.New("issuer: the device is not in the roster")
-	errBusy     = errors.New("issuer: too many devices ask at the moment")
-	errFailed   = errors.New("issuer: the quota cannot be written")
-)
-
-func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.Method != http.MethodPost {
-		return nil, errors.New("issuer: post a request for tokens")
-	}
-	const head = 1 << 10 // of the request, and its signature
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(i.Quota*i.size+head)))
-	if err != nil {
-		return nil, fmt.Errorf("issuer: %w", err)
-	}
-	q, err := secvm.DecodeTokenRequest(body, i.Quota, i.size)
-	switch {
-	case err != nil:
-		return nil, err
-	case !i.known[[ed25519.PublicKeySize]byte(q.Device)]:
-		return nil, errStranger
-	case int(q.Iteration) >= len(i.keys):
-		return nil, fmt.Errorf("issuer: tokens for iteration %d of %d", q.Iteration, len(i.keys))
-	}
-	return i.Give(r.Context(), q)
-}
-
-// Give answers a request whose signature has been checked.
-func (i *Issuer) Give(ctx context.Context, q secvm.TokenRequest) ([]byte, error) {
-	all := sha256.New()
-	for _, b := range q.Blinded {
-		all.Write(b)
-	}
-	err := i.quota.claim(claim{[ed25519.PublicKeySize]byte(q.Device), q.Iteration}, [sha256.Size]byte(all.Sum(nil)))
-	switch {
-	case errors.Is(err, errSpent):
-		return nil, err
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", errFailed, err)
-	}
-	select {
-	case i.turns <- struct{}{}:
-		defer func() { <-i.turns }()
-	case <-ctx.Done(): // a device that has left asks again
-		return nil, fmt.Errorf("%w: %w", errBusy, ctx.Err())
-	}
-	var answer []byte
-	for _, b := range q.Blinded {
-		one, err := i.keys[q.Iteration].Issue(b)
-		if err != nil {
-			return nil, err
-		}
-		answer = append(answer, one...)
-	}
-	return answer, nil
-}

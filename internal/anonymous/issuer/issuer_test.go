@@ -5,16 +5,21 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/mercer-fl/mercer/internal/base/endpoint/endpointtest"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -33,7 +38,7 @@ func open(t *testing.T, home string, kind privacypass.Type) *Issuer {
 	}
 	i, err := Open(Config{
 		Name: "issuer.example", Home: home, Identity: id, Type: kind, Iterations: 2, Quota: 3,
-		Devices: []ed25519.PublicKey{public(1), public(2)}, Logger: slog.New(slog.DiscardHandler),
+		Devices: []ed25519.PublicKey{public(1), public(2)}, Gateway: public(8), Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -41,8 +46,8 @@ func open(t *testing.T, home string, kind privacypass.Type) *Issuer {
 	return i
 }
 
-// request asks for tokens as a device, and returns what verifies the answer.
-func request(t *testing.T, i *Issuer, device byte, iteration uint32) secvm.TokenRequest {
+// ask asks for tokens as a device, and returns what verifies the answer.
+func ask(t *testing.T, i *Issuer, device byte, iteration uint32) secvm.TokenRequest {
 	t.Helper()
 	c, err := privacypass.NewClient(i.Type, i.Public().Keys[iteration])
 	if err != nil {
@@ -67,13 +72,13 @@ func TestAttackQuota(t *testing.T) {
 		t.Run(kind.String(), func(t *testing.T) {
 			home := t.TempDir()
 			i := open(t, home, kind)
-			q := request(t, i, 1, 0)
+			q := ask(t, i, 1, 0)
 			first, err := i.Give(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for life := range 2 {
-				if _, err := i.Give(t.Context(), request(t, i, 1, 0)); !errors.Is(err, errSpent) {
+				if _, err := i.Give(t.Context(), ask(t, i, 1, 0)); !errors.Is(err, errSpent) {
 					t.Errorf("life %d: more tokens: %v", life, err)
 				}
 				again, err := i.Give(t.Context(), q)
@@ -85,7 +90,7 @@ func TestAttackQuota(t *testing.T) {
 				}
 				i = open(t, home, kind)
 			}
-			for _, other := range []secvm.TokenRequest{request(t, i, 1, 1), request(t, i, 2, 0)} {
+			for _, other := range []secvm.TokenRequest{ask(t, i, 1, 1), ask(t, i, 2, 0)} {
 				if _, err := i.Give(t.Context(), other); err != nil {
 					t.Errorf("another iteration or device: %v", err)
 				}
@@ -103,11 +108,11 @@ func TestCountsDevices(t *testing.T) {
 	home := t.TempDir()
 	i := open(t, home, privacypass.BlindRSA)
 	for _, device := range []byte{1, 2} {
-		if _, err := i.Give(t.Context(), request(t, i, device, 0)); err != nil {
+		if _, err := i.Give(t.Context(), ask(t, i, device, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	q := request(t, i, 1, 1)
+	q := ask(t, i, 1, 1)
 	for range 2 {
 		if _, err := i.Give(t.Context(), q); err != nil {
 			t.Fatal(err)
@@ -149,7 +154,7 @@ func TestQuotaAtOnce(t *testing.T) {
 	given := make([]bool, 8)
 	requests := make([]secvm.TokenRequest, len(given))
 	for n := range requests {
-		requests[n] = request(t, i, 1, 0)
+		requests[n] = ask(t, i, 1, 0)
 	}
 	var asking sync.WaitGroup
 	for n, q := range requests {
@@ -176,42 +181,147 @@ func TestQuotaAtOnce(t *testing.T) {
 	}
 }
 
+// post is a request whose header a device has signed, in the name of another or of itself.
+func post(t *testing.T, i *Issuer, q secvm.TokenRequest, by byte) *http.Request {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodPost, "/?"+q.Query(), bytes.NewReader(q.Body()))
+	signer(i, q.Iteration).Sign(r, request.NameOf(q.Device), deviceKey(by), q.Body())
+	return r
+}
+
+// signer signs requests for the tokens of an iteration.
+func signer(i *Issuer, iteration uint32) request.Signer {
+	return request.Signer{Purpose: secvm.TokenPurpose, Of: i.Public().Keys[iteration]}
+}
+
+// serve has the issuer answer a request.
+func serve(i *Issuer, r *http.Request) (status int) {
+	answer := endpointtest.NewRecorder()
+	i.ServeHTTP(answer, r)
+	return answer.Code
+}
+
+// unread is a body of which nothing must be read.
+type unread struct{ t *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("a byte of the body was read")
+	return 0, io.EOF
+}
+
+func (unread) Close() error { return nil }
+
+// with changes a request.
+func with(r *http.Request, change func(*http.Request)) *http.Request {
+	change(r)
+	return r
+}
+
 // Every request is answered in its own way, and counted: once, and as nothing
-// else.
+// else. The body of a stranger, and one that no device sends, is not read.
 func TestServe(t *testing.T) {
 	i := open(t, t.TempDir(), privacypass.VOPRF)
-	signed := func(q secvm.TokenRequest, by byte) []byte {
-		return q.Sign(func(m []byte) []byte { return ed25519.Sign(deviceKey(by), m) })
-	}
-	stranger := request(t, i, 3, 0)
-	beyond := request(t, i, 1, 1)
-	beyond.Iteration = 2
+	nobody := func(r *http.Request) { r.Body = unread{t} }
+	other := post(t, i, ask(t, i, 2, 1), 2)
 	for _, c := range []struct {
 		name    string
-		body    []byte
+		request *http.Request
 		status  int
 		outcome string
 	}{
-		{"a device", signed(request(t, i, 1, 0), 1), http.StatusOK, "given"},
-		{"a second request", signed(request(t, i, 1, 0), 1), http.StatusConflict, "over quota"},
-		{"a stranger", signed(stranger, 3), http.StatusForbidden, "stranger"},
-		{"in another's name", signed(request(t, i, 2, 0), 1), http.StatusForbidden, "stranger"},
-		{"no such iteration", signed(beyond, 1), http.StatusBadRequest, "malformed"},
-		{"no request", []byte("tokens, please"), http.StatusBadRequest, "malformed"},
-		{"more than are given", make([]byte, 1<<20), http.StatusBadRequest, "malformed"},
+		{"a device", post(t, i, ask(t, i, 1, 0), 1), http.StatusOK, "given"},
+		{"a second request", post(t, i, ask(t, i, 1, 0), 1), http.StatusConflict, "over quota"},
+		{"a stranger", with(post(t, i, ask(t, i, 3, 0), 3), nobody), http.StatusForbidden, "stranger"},
+		{"in another's name", with(post(t, i, ask(t, i, 2, 0), 1), nobody), http.StatusForbidden, "stranger"},
+		{"another body", with(post(t, i, ask(t, i, 2, 0), 2), func(r *http.Request) { r.Body = other.Body }), http.StatusForbidden, "stranger"},
+		{"for another iteration", with(post(t, i, ask(t, i, 1, 1), 1), func(r *http.Request) {
+			r.URL.RawQuery = secvm.TokenRequest{}.Query()
+			nobody(r)
+		}), http.StatusForbidden, "stranger"},
+		{"no such iteration", with(post(t, i, ask(t, i, 1, 1), 1), func(r *http.Request) {
+			r.URL.RawQuery = secvm.TokenRequest{Iteration: 2}.Query()
+			nobody(r)
+		}), http.StatusBadRequest, "malformed"},
+		{"no signature", httptest.NewRequest(http.MethodPost, "/?iteration=0", unread{t}), http.StatusForbidden, "stranger"},
+		{"no iteration", httptest.NewRequest(http.MethodPost, "/", unread{t}), http.StatusBadRequest, "malformed"},
+		{"another method", httptest.NewRequest(http.MethodPut, "/", unread{t}), http.StatusBadRequest, "malformed"},
+		{"more than are given", with(httptest.NewRequest(http.MethodPost, "/?iteration=0", unread{t}), func(r *http.Request) {
+			r.ContentLength = 1 << 20
+			signer(i, 0).Sign(r, request.NameOf(public(1)), deviceKey(1), make([]byte, r.ContentLength))
+		}), http.StatusBadRequest, "malformed"},
+		{"cut off", with(post(t, i, ask(t, i, 2, 0), 2), func(r *http.Request) { r.Body = io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF)) }), http.StatusBadRequest, "malformed"},
+		{"slow", with(post(t, i, ask(t, i, 2, 0), 2), func(r *http.Request) { r.Body = io.NopCloser(iotest.ErrReader(os.ErrDeadlineExceeded)) }), http.StatusRequestTimeout, "slow"},
+		{"a device that was slow", post(t, i, ask(t, i, 2, 0), 2), http.StatusOK, "given"},
 	} {
 		want := outcomes(t, i)
-		answer := httptest.NewRecorder()
-		i.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(c.body)))
-		if answer.Code != c.status {
-			t.Errorf("%s: status %d, want %d", c.name, answer.Code, c.status)
+		if status := serve(i, c.request); status != c.status {
+			t.Errorf("%s: status %d, want %d", c.name, status, c.status)
 		}
 		want[c.outcome]++
 		if got := outcomes(t, i); !cmp.Equal(got, want) {
 			t.Errorf("%s: the counters say %v, want %v", c.name, got, want)
 		}
 	}
+	if len(i.desk.busy) != 0 {
+		t.Errorf("devices keep places: %v", i.desk.busy)
+	}
 	if err := i.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// held is a body that comes when its sender lets it.
+type held struct {
+	io.Reader
+	reading, come chan struct{}
+}
+
+func (h *held) Read(b []byte) (int, error) {
+	select {
+	case <-h.reading:
+	default:
+		close(h.reading)
+	}
+	<-h.come
+	return h.Reader.Read(b)
+}
+
+// Attack: a device of the roster sends its body slowly, again and again. It has one place, and takes
+// nobody else's.
+func TestAttackSlowDevice(t *testing.T) {
+	i := open(t, t.TempDir(), privacypass.VOPRF)
+	slow := post(t, i, ask(t, i, 1, 0), 1)
+	body := &held{slow.Body, make(chan struct{}), make(chan struct{})}
+	slow.Body = io.NopCloser(body)
+	answered := make(chan int, 1)
+	go func() { answered <- serve(i, slow) }()
+	<-body.reading
+	again := with(post(t, i, ask(t, i, 1, 1), 1), func(r *http.Request) { r.Body = unread{t} })
+	if status := serve(i, again); status != http.StatusServiceUnavailable {
+		t.Errorf("a second request of the device: %d", status)
+	}
+	if status := serve(i, post(t, i, ask(t, i, 2, 0), 2)); status != http.StatusOK {
+		t.Errorf("another device beside a slow one: %d", status)
+	}
+	close(body.come)
+	if status := <-answered; status != http.StatusOK {
+		t.Errorf("the slow device: %d", status)
+	}
+	if err := i.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A request that a device has signed for one issuer counts for no other.
+func TestRequestForAnotherIssuer(t *testing.T) {
+	i, other := open(t, t.TempDir(), privacypass.BlindRSA), open(t, t.TempDir(), privacypass.BlindRSA)
+	if status := serve(i, post(t, other, ask(t, other, 1, 0), 1)); status != http.StatusForbidden {
+		t.Errorf("%d", status)
+	}
+	if n := i.quota.devices(0); n != 0 {
+		t.Errorf("%d devices have their tokens", n)
+	}
+	if err := errors.Join(i.Close(), other.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/anonymous/witness"
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/ohttp"
 )
 
@@ -32,7 +32,7 @@ func (n *news) serve(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, http.StatusText(http.StatusBadGateway), http.StatusBadGateway)
 		return
 	}
-	witness.Answer(w, b)
+	endpoint.Answer(w, b)
 }
 
 // get asks the gateway, unless that was done just now.

@@ -2,13 +2,15 @@
 // and not what, and passes on what is sent and not by whom. It may be killed at any
 // time; devices send again.
 //
-// It is a witness as well: it countersigns what the gateway tells (package
+// It is a witness as well: it countersigns what its gateway tells (package
 // internal/anonymous/witness), and counts the devices that have shown it a token for the next
-// window. Its home holds its identity and what it has countersigned, nothing of
+// window. Devices sign nothing here, so that only slowness and number tell strangers from
+// them ([endpoint.Timely], [endpoint.Serve]). Its home holds its identity and what it has countersigned, nothing of
 // devices.
 package relay
 
 import (
+	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -23,6 +25,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/mercer-fl/mercer/internal/anonymous/witness"
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/ohttp"
@@ -34,10 +37,12 @@ import (
 type Config struct {
 	Home     string // a folder
 	Identity *identity.Identity
-	Gateway  string        // address, http or https
-	Batch    int           // requests that leave together, in random order; 0: each at once
-	Wait     time.Duration // longest that a request waits for its batch
-	Timeout  time.Duration // of one request to the gateway; longer than the gateway holds answers
+	Gateway  string // address, http or https
+	// GatewayKey is the gateway's, whose statements the relay countersigns.
+	GatewayKey ed25519.PublicKey
+	Batch      int           // requests that leave together, in random order; 0: each at once
+	Wait       time.Duration // longest that a request waits for its batch
+	Timeout    time.Duration // of one request to the gateway; longer than the gateway holds answers
 	// Transport leads to the gateway; nil: [Transport] with the system's authorities.
 	Transport http.RoundTripper
 	Logger    *slog.Logger
@@ -83,16 +88,16 @@ func Open(c Config) (*Relay, error) {
 		news:    news{client: client, url: u.JoinPath(secvm.AnnouncementPath).String()},
 		answers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "mercer_relay_requests_total", Help: "Requests by the status of their answer."}, []string{"status"}),
 	}
-	anyGateway := func(*secvm.Configuration) error { return nil } // its requests go to one address only
-	if r.witness, err = witness.Open(filepath.Join(c.Home, "witness"), c.Identity.SigningKey(), anyGateway); err != nil {
+	anyJob := func(*secvm.Configuration) error { return nil } // of its gateway
+	if r.witness, err = witness.Open(filepath.Join(c.Home, "witness"), c.Identity.SigningKey(), c.GatewayKey, anyJob); err != nil {
 		return nil, err
 	}
-	r.mux.Handle("/", &ohttp.Relay{
-		Gateway: c.Gateway, Client: client, Limit: secvm.RequestSize + ohttp.Overhead,
-		Batch: c.Batch, Wait: c.Wait, Lanes: connections,
-	})
+	const size = secvm.RequestSize + ohttp.Overhead
+	r.mux.Handle("/", endpoint.Timely(size, &ohttp.Relay{
+		Gateway: c.Gateway, Client: client, Limit: size, Batch: c.Batch, Wait: c.Wait, Lanes: connections,
+	}))
 	r.witness.Serve(r.mux, c.Logger, r.presence.count)
-	r.mux.HandleFunc("POST "+secvm.PresencePath, r.greet)
+	r.mux.Handle("POST "+secvm.PresencePath, endpoint.Timely(maxToken, http.HandlerFunc(r.greet)))
 	r.mux.HandleFunc("GET "+secvm.AnnouncementPath, r.news.serve)
 	return r, nil
 }
@@ -115,6 +120,9 @@ type statusWriter struct {
 	http.ResponseWriter
 	status int
 }
+
+// Unwrap lets [http.ResponseController] reach the connection, whose time bounds bodies.
+func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 func (s *statusWriter) WriteHeader(status int) {
 	s.status = status
@@ -157,7 +165,7 @@ const maxToken = 1 << 10
 func (r *Relay) greet(w http.ResponseWriter, q *http.Request) {
 	s := r.witness.Standing()
 	var status int
-	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxToken))
+	b, err := io.ReadAll(q.Body)
 	switch {
 	case err != nil:
 		status = http.StatusBadRequest

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/endpoint/endpointtest"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -77,15 +79,20 @@ func open(t *testing.T, home, gateway string) *Relay {
 	t.Helper()
 	id, err := identity.FromSeed([32]byte{9})
 	must(t, err)
-	r, err := Open(Config{Home: home, Identity: id, Gateway: gateway, Timeout: time.Second, Logger: slog.New(slog.DiscardHandler)})
+	r, err := Open(Config{Home: home, Identity: id, Gateway: gateway, GatewayKey: gatewayKey.Public().(ed25519.PublicKey), Timeout: time.Second, Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	return r
 }
 
-func ask(r *Relay, method, path string, body []byte) *httptest.ResponseRecorder {
-	a := httptest.NewRecorder()
-	r.ServeHTTP(a, httptest.NewRequest(method, path, bytes.NewReader(body)))
+func ask(r *Relay, method, path string, body []byte) endpointtest.Recorder {
+	a := endpointtest.NewRecorder()
+	q := httptest.NewRequest(method, path, bytes.NewReader(body))
+	if path == secvm.HistoryPath {
+		key := gatewayKey.Public().(ed25519.PublicKey)
+		request.Signer{Purpose: secvm.HistoryPurpose, Of: key}.Sign(q, request.NameOf(key), gatewayKey, body)
+	}
+	r.ServeHTTP(a, q)
 	return a
 }
 
@@ -126,7 +133,7 @@ func TestAttackPresence(t *testing.T) {
 		{"another issuer's", other.token(j.configuration.PresenceToken(0)), http.StatusForbidden},
 		{"with another nonce", forged, http.StatusForbidden},
 		{"none", []byte("let me in"), http.StatusForbidden},
-		{"too long", make([]byte, maxToken+1), http.StatusBadRequest},
+		{"too long", make([]byte, maxToken+1), http.StatusRequestEntityTooLarge},
 	} {
 		if a := ask(r, "POST", secvm.PresencePath, c.body); a.Code != c.status {
 			t.Errorf("%s: %d, want %d", c.name, a.Code, c.status)

@@ -1,6 +1,7 @@
 // Package witness lets relay and issuer vouch for what a gateway tells devices. A
-// witness countersigns one configuration, the first that it is shown, and one link
-// at each place of its history. What it has countersigned is on disk before it says
+// witness knows its gateway's key from its operator. It countersigns one configuration,
+// the first that this gateway shows it, and one link at each place of its history. What
+// anybody else says is not read. What it has countersigned is on disk before it says
 // so: a witness that is started again countersigns nothing else. So a gateway that
 // tells one device other keys or other weights than all others finds no two
 // witnesses for them, as long as both are not in league with it.
@@ -13,14 +14,17 @@ import (
 	"sync"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // Witness is safe for use by many at a time.
 type Witness struct {
-	key    ed25519.PrivateKey
-	accept func(*secvm.Configuration) error
+	key     ed25519.PrivateKey
+	gateway ed25519.PublicKey
+	accept  func(*secvm.Configuration) error
+	shown   chan struct{} // a place for each history that is being read
 
 	mu            sync.Mutex
 	log           *disk.Log
@@ -30,13 +34,22 @@ type Witness struct {
 	iteration     uint32 // of the last link
 }
 
-// Open opens a witness's memory, a file. A configuration that accept refuses is not
-// countersigned.
-func Open(path string, key ed25519.PrivateKey, accept func(*secvm.Configuration) error) (*Witness, error) {
-	w := &Witness{key: key, accept: accept}
+// Open opens a witness's memory, a file. A configuration that gateway has not signed, or
+// that accept refuses, is not countersigned.
+func Open(path string, key ed25519.PrivateKey, gateway ed25519.PublicKey, accept func(*secvm.Configuration) error) (*Witness, error) {
+	if len(gateway) != ed25519.PublicKeySize {
+		return nil, fault.BadInputf("whose statements are to be countersigned? give the key of the gateway, which its operator has from mercer gateway key")
+	}
+	w := &Witness{key: key, gateway: gateway, accept: accept, shown: make(chan struct{}, maxShown)}
 	var err error
-	w.log, err = disk.OpenLog(path, w.remember)
-	return w, err
+	if w.log, err = disk.OpenLog(path, w.remember); err != nil {
+		return nil, err
+	}
+	if w.configuration != nil && !w.configuration.Signer.Equal(gateway) {
+		return nil, errors.Join(fault.BadInputf("%s is bound to a job of the gateway with key %x; give that key, or remove the file if no device takes part in that job",
+			path, w.configuration.Signer), w.log.Close())
+	}
+	return w, nil
 }
 
 // The kinds of records in the memory.
@@ -115,8 +128,14 @@ func (w *Witness) Countersign(h secvm.History) error {
 // ErrMemory is a witness that cannot write what it countersigns.
 var ErrMemory = errors.New("witness: the memory cannot be written")
 
+// ErrStranger is a history that the gateway has not signed.
+var ErrStranger = errors.New("witness: the history is not signed by the gateway whose key the operator has given")
+
 // first takes the configuration that all others are compared with.
 func (w *Witness) first(c *secvm.Configuration, signed []byte) error {
+	if !c.Signer.Equal(w.gateway) {
+		return ErrStranger
+	}
 	if err := w.accept(c); err != nil {
 		return err
 	}

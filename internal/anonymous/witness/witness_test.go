@@ -4,21 +4,28 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/base/endpoint/endpointtest"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 func key(n byte) ed25519.PrivateKey { return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, 32)) }
 
+func public(n byte) ed25519.PublicKey { return key(n).Public().(ed25519.PublicKey) }
+
 func sign(m []byte) []byte { return ed25519.Sign(key(1), m) }
 
 // configuration returns a configuration of the gateway's, for windows of that many milliseconds.
-func configuration(t *testing.T, window uint32) (*secvm.Configuration, []byte) {
+func configuration(t testing.TB, window uint32) (*secvm.Configuration, []byte) {
 	t.Helper()
 	p, err := secvm.NewParams(secvm.Spec{Name: "toy", Bins: 4, Packages: 4, Cohort: 10, Radius: 1})
 	if err != nil {
@@ -44,7 +51,7 @@ func extend(c *secvm.Configuration, h secvm.Chain, weight float64) secvm.Chain {
 
 func open(t *testing.T, path string) *Witness {
 	t.Helper()
-	w, err := Open(path, key(9), func(*secvm.Configuration) error { return nil })
+	w, err := Open(path, key(9), public(1), func(*secvm.Configuration) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,10 +138,20 @@ func TestFailedMemory(t *testing.T) {
 	}
 }
 
+// shown is a request that shows a history, whose head somebody has signed.
+func shown(t *testing.T, by ed25519.PrivateKey, body []byte) *http.Request {
+	t.Helper()
+	q, err := request.Signer{Purpose: secvm.HistoryPurpose, Of: public(1)}.Post(t.Context(), secvm.HistoryPath, by, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
 func TestServe(t *testing.T) {
 	c, signed := configuration(t, 100)
 	_, foreign := configuration(t, 200)
-	w, err := Open(filepath.Join(t.TempDir(), "witness"), key(9), func(c *secvm.Configuration) error {
+	w, err := Open(filepath.Join(t.TempDir(), "witness"), key(9), public(1), func(c *secvm.Configuration) error {
 		if c.Window != 100 {
 			return errors.New("another job")
 		}
@@ -145,12 +162,13 @@ func TestServe(t *testing.T) {
 	}
 	mux := http.NewServeMux()
 	w.Serve(mux, slog.New(slog.DiscardHandler), func(s Standing) int { return 40 + s.Links })
-	ask := func(method, path string, body []byte) *httptest.ResponseRecorder {
-		a := httptest.NewRecorder()
-		mux.ServeHTTP(a, httptest.NewRequest(method, path, bytes.NewReader(body)))
+	ask := func(q *http.Request) endpointtest.Recorder {
+		a := endpointtest.NewRecorder()
+		mux.ServeHTTP(a, q)
 		return a
 	}
-	if a := ask("GET", secvm.StatementPath, nil); a.Code != http.StatusServiceUnavailable {
+	statement := httptest.NewRequest(http.MethodGet, secvm.StatementPath, nil)
+	if a := ask(statement); a.Code != http.StatusServiceUnavailable {
 		t.Errorf("before the first history: %d", a.Code)
 	}
 	honest := extend(c, nil, 0)
@@ -166,11 +184,11 @@ func TestServe(t *testing.T) {
 		{"another configuration", secvm.History{Configuration: foreign}.Encode(), http.StatusConflict},
 		{"another history", secvm.History{Configuration: signed, Chain: extend(c, nil, 1)}.Encode(), http.StatusConflict},
 	} {
-		if a := ask("POST", secvm.HistoryPath, k.body); a.Code != k.status {
+		if a := ask(shown(t, key(1), k.body)); a.Code != k.status {
 			t.Errorf("%s: %d, want %d", k.name, a.Code, k.status)
 		}
 	}
-	a := ask("GET", secvm.StatementPath, nil)
+	a := ask(statement)
 	s, err := secvm.DecodeStatement(a.Body.Bytes(), key(9).Public().(ed25519.PublicKey))
 	if want := (secvm.Statement{Configuration: c.Hash(), Links: 1, Head: honest[0].Hash(), Devices: 41}); err != nil || s != want {
 		t.Errorf("%+v, %v; want %+v", s, err, want)
@@ -178,4 +196,132 @@ func TestServe(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// unread is a body of a stranger.
+type unread struct{ t *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("a byte of a stranger's body was read")
+	return 0, io.EOF
+}
+
+// Attack: somebody who is not the gateway shows a witness a history first. Nothing of it is read, and
+// the gateway's is countersigned afterwards.
+func TestAttackHistoryOfAStranger(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "witness"))
+	mux := http.NewServeMux()
+	w.Serve(mux, slog.New(slog.DiscardHandler), func(Standing) int { return 0 })
+	_, signed := configuration(t, 100)
+	mine := secvm.History{Configuration: signed}.Encode()
+	post := func(q *http.Request) int {
+		a := endpointtest.NewRecorder()
+		mux.ServeHTTP(a, q)
+		return a.Code
+	}
+	other := shown(t, key(1), mine)
+	other.Header = shown(t, key(1), append([]byte{0}, mine[1:]...)).Header
+	named := shown(t, key(2), mine)
+	named.Header.Set(request.NameHeader, request.NameOf(public(1)))
+	for name, q := range map[string]*http.Request{
+		"without a head":                  httptest.NewRequest(http.MethodPost, secvm.HistoryPath, unread{t}),
+		"signed by somebody else":         shown(t, key(2), mine),
+		"in the gateway's name":           named,
+		"signed for something else":       shown(t, key(1), mine),
+		"signed, of another body's bytes": other,
+	} {
+		switch name {
+		case "signed by somebody else", "in the gateway's name":
+			q.Body = io.NopCloser(unread{t})
+		case "signed for something else":
+			request.Signer{Purpose: secvm.TokenPurpose, Of: public(1)}.Sign(q, request.NameOf(public(1)), key(1), mine)
+			q.Body = io.NopCloser(unread{t})
+		}
+		if status := post(q); status != http.StatusForbidden {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	if s := w.Standing(); s.Configuration != nil {
+		t.Error("a stranger's history was countersigned")
+	}
+	if status := post(shown(t, key(1), mine)); status != http.StatusOK {
+		t.Errorf("the gateway's history: %d", status)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A witness countersigns a configuration that its gateway has signed, and no other. It does not go on
+// where it has countersigned another gateway's.
+func TestGatewayKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "witness")
+	c, signed := configuration(t, 100)
+	anything := func(*secvm.Configuration) error { return nil }
+	if _, err := Open(path, key(9), nil, anything); err == nil {
+		t.Error("a witness of anybody")
+	}
+	w, err := Open(path, key(9), public(2), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Countersign(secvm.History{Configuration: signed, Chain: extend(c, nil, 0)}); !errors.Is(err, ErrStranger) || w.Standing().Configuration != nil {
+		t.Errorf("another gateway's configuration: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w = open(t, path)
+	if err := w.Countersign(secvm.History{Configuration: signed}); err != nil {
+		t.Error(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var bad *fault.Error
+	if _, err := Open(path, key(9), public(2), anything); !errors.As(err, &bad) || !strings.Contains(err.Error(), path) {
+		t.Errorf("a memory of another gateway's job: %v", err)
+	}
+}
+
+// Histories that are read at a time are few, however many heads of the gateway's come again.
+func TestManyHistoriesAtATime(t *testing.T) {
+	w := open(t, filepath.Join(t.TempDir(), "witness"))
+	_, signed := configuration(t, 100)
+	mine := secvm.History{Configuration: signed}.Encode()
+	for range maxShown {
+		w.shown <- struct{}{}
+	}
+	if status, err := w.take(endpointtest.NewRecorder(), shown(t, key(1), mine)); status != http.StatusServiceUnavailable || err == nil {
+		t.Errorf("%d, %v", status, err)
+	}
+	<-w.shown
+	if status, err := w.take(endpointtest.NewRecorder(), shown(t, key(1), mine)); status != http.StatusOK || err != nil || len(w.shown) != maxShown-1 {
+		t.Errorf("%d, %v, %d places taken", status, err, len(w.shown))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever history a witness is shown, it countersigns its gateway's configuration only.
+func FuzzCountersign(f *testing.F) {
+	c, signed := configuration(f, 100)
+	f.Add(secvm.History{Configuration: signed, Chain: extend(c, nil, 0)}.Encode())
+	f.Add(secvm.History{Configuration: signed}.Encode())
+	f.Add([]byte("history"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		h, err := secvm.DecodeHistory(b)
+		if err != nil {
+			return
+		}
+		w := open(t, filepath.Join(t.TempDir(), "witness"))
+		err = w.Countersign(h)
+		if s := w.Standing(); s.Configuration != nil && s.Configuration.Hash() != c.Hash() || err == nil && s.Configuration == nil {
+			t.Errorf("%+v, %v", s, err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

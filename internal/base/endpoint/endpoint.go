@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"time"
 
@@ -26,6 +27,8 @@ const (
 	idleTime    = time.Minute
 	headerBytes = 16 << 10
 	stopTime    = 2 * time.Second // for answers under way
+
+	descriptorShare = 4 // strangers have one of four files that this process may open
 )
 
 // Listen opens a port on host:port.
@@ -68,10 +71,18 @@ func Authorities(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// Serve answers requests until ctx ends.
-func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+// Serve answers requests until ctx ends. Strangers keep [maxStrangers] connections open: see
+// [Admit]. Connections from trusted addresses are not counted.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger, trusted ...netip.Prefix) error {
+	open := newGuests(min(maxStrangers, descriptors()/descriptorShare), log)
+	open.trusted = trusted
+	return serve(ctx, l, h, open, log)
+}
+
+func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, log *slog.Logger) error {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		ConnContext: open.enter, ConnState: open.state,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // names addresses: not for an ordinary log
 	}
 	stopped := make(chan error, 1)

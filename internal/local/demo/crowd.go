@@ -56,6 +56,8 @@ type Crowd struct {
 	processes
 	address map[string]string // host:port
 	reached map[string]string // where it is not the address: see Divert of the tests
+
+	gatewayKey string // in hexadecimal digits
 }
 
 // CrowdResult describes how the whole run went.
@@ -106,7 +108,17 @@ func FoundCrowd(c CrowdConfig) (*Crowd, error) {
 	if err := writeTable(f.path("rows.csv"), c.Rows); err != nil {
 		return nil, err
 	}
-	return f, f.enrol()
+	return f, errors.Join(f.enrol(), f.drawGateway())
+}
+
+// drawGateway draws the gateway's key, which issuer and relay need before they start.
+func (f *Crowd) drawGateway() error {
+	id, lock, err := daemon.Home(f.path(Gateway)).Own(nil)
+	if err != nil {
+		return err
+	}
+	f.gatewayKey = hex.EncodeToString(id.Public().Sign)
+	return lock.Close()
 }
 
 // path returns the path of a file in the crowd's folder.

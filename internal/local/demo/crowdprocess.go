@@ -80,9 +80,9 @@ func (f *Crowd) deviceProcesses() []string {
 func (f *Crowd) StartProcess(name string) error {
 	switch name {
 	case Issuer:
-		return f.start(name, append([]string{"issuer", "--home", f.path(Issuer), "--job", f.path("job.yaml"), "--roster", f.path("roster")}, f.doors(name)...)...)
+		return f.start(name, append([]string{"issuer", "--home", f.path(Issuer), "--gateway-key", f.gatewayKey, "--job", f.path("job.yaml"), "--roster", f.path("roster")}, f.doors(name)...)...)
 	case Relay:
-		return f.start(name, slices.Concat([]string{"relay", "--home", f.path(Relay), "--gateway", f.URL(Gateway), "--batch", strconv.Itoa(f.Batch), "--wait", "100ms"},
+		return f.start(name, slices.Concat([]string{"relay", "--home", f.path(Relay), "--gateway-key", f.gatewayKey, "--gateway", f.URL(Gateway), "--batch", strconv.Itoa(f.Batch), "--wait", "100ms"},
 			f.doors(name), f.trust())...)
 	case Gateway:
 		return f.start(name, slices.Concat(f.gatewayArguments(), []string{"--json", "--relay", f.URL(Relay), "--issuer", f.URL(Issuer)}, f.doors(name), f.trust())...)

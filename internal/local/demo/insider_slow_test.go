@@ -12,6 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/anonymous/fleet"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/local/demo"
 	"github.com/mercer-fl/mercer/ohttp"
@@ -99,8 +100,12 @@ func (o *onlooker) ask(process string, row int, iteration uint32) (int, error) {
 		}
 		q.Blinded = append(q.Blinded, blinded)
 	}
-	signed := q.Sign(func(m []byte) []byte { return ed25519.Sign(key, m) })
-	r, err := o.http.Post(o.crowd.URL(demo.Issuer), "application/octet-stream", bytes.NewReader(signed))
+	signer := request.Signer{Purpose: secvm.TokenPurpose, Of: o.configuration.TokenKeys[iteration]}
+	signed, err := signer.Post(o.t.Context(), o.crowd.URL(demo.Issuer)+"?"+q.Query(), key, q.Body())
+	if err != nil {
+		return 0, err
+	}
+	r, err := o.http.Do(signed)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,61 @@
+package endpoint
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/request"
+)
+
+// Timely has a handler answer requests whose body, of at most that number of bytes, has come in time.
+// It is for senders whom the server must not know: until then they get nothing but a connection.
+func Timely(most int64, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, err := request.ReadBody(w, q, most)
+		if err != nil {
+			Refuse(w, StatusOf(q, most, err))
+			return
+		}
+		q.Body = io.NopCloser(bytes.NewReader(body))
+		h.ServeHTTP(w, q)
+	})
+}
+
+// StatusOf returns the status that answers a request of which [request.ReadBody] has returned an error.
+func StatusOf(q *http.Request, most int64, err error) int {
+	switch {
+	case q.ContentLength > most:
+		return http.StatusRequestEntityTooLarge
+	case q.ContentLength < 0:
+		return http.StatusLengthRequired
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return http.StatusRequestTimeout
+	}
+	return http.StatusBadRequest
+}
+
+// Refuse answers with a status and closes the connection. It does not wait for the rest of the body.
+func Refuse(w http.ResponseWriter, status int) {
+	w.Header().Set("Connection", "close")
+	// Else the server would read the body to its end after the answer. Where that cannot be changed,
+	// the time of the whole request ends it.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+	http.Error(w, http.StatusText(status), status)
+}
+
+// Answer writes bytes whose length the head tells. The reader has time by their length, and is cut
+// off afterwards; one that has left asks again.
+func Answer(w http.ResponseWriter, b []byte) {
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(request.BodyTime(int64(len(b))))); err != nil {
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+	_, _ = w.Write(b) // the server takes the deadline away before the next request of the connection
+}

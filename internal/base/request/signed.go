@@ -1,0 +1,110 @@
+// Package request bounds what a server takes from the sender of an HTTP request. A sender that the
+// server may know signs the request's header, which is checked before a place is given or a byte of
+// the body is read. A body has time by its length.
+package request
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+)
+
+// NameHeader names the sender of a signed request.
+const NameHeader = "Mercer-Device"
+
+// The other headers of a signed request.
+const (
+	signatureHeader = "Mercer-Signature"
+	bodyHeader      = "Mercer-Body" // SHA-256, in hexadecimal digits
+)
+
+// ErrUnsigned refuses a request whose header nobody known has signed.
+var ErrUnsigned = errors.New("request: nobody known has signed the header of this request")
+
+// ErrOtherBody refuses a body that is not the one that the header has named.
+var ErrOtherBody = errors.New("request: the body is not the one that the header of its request names")
+
+// Signer signs the headers of requests, and a server checks them, before it gives a request a
+// place or takes a byte of its body. A signature is of all that a header says: who sends what
+// where, and of which length and SHA-256 the body is. An onlooker can repeat a header,
+// but only with the same body to the same address.
+type Signer struct {
+	Purpose string // of the requests
+	Of      []byte // what they belong to
+}
+
+// Signed describes a request whose header is signed. Its body has not been looked at.
+type Signed struct {
+	Name   string
+	Length int64
+	Sum    [sha256.Size]byte // of the body
+}
+
+// statement returns the bytes that are signed.
+func (s Signer) statement(q *http.Request, of Signed) []byte {
+	var w wire.Writer
+	w.Bytes32([]byte(s.Purpose))
+	w.Bytes32(s.Of)
+	w.Bytes32([]byte(q.Method))
+	w.Bytes32([]byte(q.URL.RequestURI()))
+	w.Bytes32([]byte(of.Name))
+	w.Uint64(uint64(of.Length))
+	w.Fixed(of.Sum[:])
+	return w.Bytes()
+}
+
+// Sign puts into a request's header who sends it, and the signature.
+func (s Signer) Sign(q *http.Request, name string, key ed25519.PrivateKey, body []byte) {
+	of := Signed{Name: name, Length: int64(len(body)), Sum: sha256.Sum256(body)}
+	q.Header.Set(NameHeader, name)
+	q.Header.Set(bodyHeader, hex.EncodeToString(of.Sum[:]))
+	q.Header.Set(signatureHeader, base64.StdEncoding.EncodeToString(ed25519.Sign(key, s.statement(q, of))))
+}
+
+// NameOf returns the name of a sender that a server knows by nothing but its key.
+func NameOf(key ed25519.PublicKey) string { return hex.EncodeToString(key) }
+
+// Post returns a signed POST of a body by a sender that is known by its key alone.
+func (s Signer) Post(ctx context.Context, address string, key ed25519.PrivateKey, body []byte) (*http.Request, error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	q.Header = http.Header{"Content-Type": {"application/octet-stream"}, "User-Agent": {""}}
+	s.Sign(q, NameOf(key.Public().(ed25519.PublicKey)), key, body)
+	return q, nil
+}
+
+// Verify returns what the header of a request says, if somebody has signed it whose key is
+// known: key returns nil for a stranger.
+func (s Signer) Verify(q *http.Request, key func(name string) ed25519.PublicKey) (Signed, error) {
+	of := Signed{Name: q.Header.Get(NameHeader), Length: q.ContentLength}
+	public := key(of.Name)
+	sum, notHex := hex.DecodeString(q.Header.Get(bodyHeader))
+	signature, notBase64 := base64.StdEncoding.DecodeString(q.Header.Get(signatureHeader))
+	if public == nil || of.Length < 0 || notHex != nil || len(sum) != sha256.Size || notBase64 != nil {
+		return Signed{}, ErrUnsigned
+	}
+	copy(of.Sum[:], sum)
+	if !ed25519.Verify(public, s.statement(q, of), signature) {
+		return Signed{}, ErrUnsigned
+	}
+	return of, nil
+}
+
+// Read reads the body of a signed request, of at most most bytes. See [ReadBody].
+func (s Signed) Read(w http.ResponseWriter, q *http.Request, most int64) ([]byte, error) {
+	body, err := ReadBody(w, q, most)
+	if err == nil && sha256.Sum256(body) != s.Sum {
+		return nil, fmt.Errorf("%w: %s", ErrOtherBody, s.Name)
+	}
+	return body, err
+}
