@@ -76,6 +76,9 @@ func (k *Keys) Section() *section.Section {
 		}), Finish: k.finish}
 }
 
+// Rates implements [job.Rating].
+func (k *Keys) Rates() bool { return k.Ratings > 0 }
+
 func (k *Keys) paper() bool { return k.Mode == job.Paper }
 
 func (k *Keys) finish(in *section.Place) error {

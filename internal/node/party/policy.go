@@ -52,6 +52,9 @@ type Policy struct {
 	// Histograms allows jobs that count the decisions about held-out rows in bins: a solution that
 	// is made up asks about many of these rows at once.
 	Histograms bool `yaml:"histograms,omitempty"`
+	// Ratings allows jobs that open sums of squared ratings of all items: of an item that one person
+	// rates, that is the person's rating.
+	Ratings bool `yaml:"ratings,omitempty"`
 	// OwnFigures allows figures over the table's own held-out rows in results, where the
 	// coordinator can make them and the rows meet the floors.
 	OwnFigures bool `yaml:"own_figures,omitempty"`
@@ -64,7 +67,7 @@ type Policy struct {
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Approved: true,
-		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Histograms: counts(j), OwnFigures: true,
+		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Histograms: counts(j), Ratings: rates(j), OwnFigures: true,
 		Floors: NoFloors(),
 	}
 }
@@ -163,6 +166,9 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if counts(j) && !p.Histograms {
 		say("the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)")
 	}
+	if rates(j) && !p.Ratings {
+		say("the job adds up the squares of all items' ratings, which of an item that one person rates is that rating, and this party does not allow it (ratings in its policy)")
+	}
 	return reasons
 }
 
@@ -170,6 +176,12 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 func counts(j *job.Job) bool {
 	c, may := j.Protocol.Values.(job.Counting)
 	return may && c.Counts()
+}
+
+// rates reports whether the job opens sums of squared ratings.
+func rates(j *job.Job) bool {
+	r, may := j.Protocol.Values.(job.Rating)
+	return may && r.Rates()
 }
 
 // outlives reports whether rows of the job serve another job.
