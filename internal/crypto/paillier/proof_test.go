@@ -58,10 +58,15 @@ func TestWrongProofs(t *testing.T) {
 		"last bit":      func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
 		"no first root": func(b []byte) []byte { clear(b[:32]); return b },
 		"roots in turn": func(b []byte) []byte { return append(b[32:], b[:32]...) },
-		"above modulus": func(b []byte) []byte {
-			new(big.Int).Add(new(big.Int).SetBytes(b[:32]), k.n).FillBytes(make([]byte, 33))
-			copy(b, strings.Repeat("\xff", 32))
-			return b
+		"plus a modulus": func(b []byte) []byte {
+			for part := b; len(part) > 0; part = part[32:] {
+				if x := new(big.Int).SetBytes(part[:32]); x.Add(x, k.n).BitLen() <= 256 {
+					x.FillBytes(part[:32])
+					return b
+				}
+			}
+			t.Fatal("no root is small enough")
+			return nil
 		},
 		"minus a root": func(b []byte) []byte {
 			new(big.Int).Sub(k.n, new(big.Int).SetBytes(b[:32])).FillBytes(b[:32])
