@@ -17,6 +17,10 @@
 package analog
 
 import (
+	"maps"
+	"math"
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -127,6 +131,15 @@ func (c clouds) start() *mat.Dense {
 	return best
 }
 
+// rowsOf stacks means in the order of their classes.
+func rowsOf(means map[int][]float64) *mat.Dense {
+	var data []float64
+	for _, c := range slices.Sorted(maps.Keys(means)) {
+		data = append(data, means[c]...)
+	}
+	return mat.NewDense(len(means), len(data)/len(means), data)
+}
+
 // Gram returns the inner products of rows.
 func Gram(rows *mat.Dense) *mat.SymDense {
 	n, _ := rows.Dims()
@@ -172,7 +185,7 @@ func coordinates(gram mat.Symmetric, axes int) *mat.Dense {
 	x := mat.NewDense(n, axes, nil)
 	x.Apply(func(i, j int, _ float64) float64 {
 		at := n - 1 - j
-		return vectors.At(i, at) * sqrt(values[at])
+		return vectors.At(i, at) * math.Sqrt(max(values[at], 0))
 	}, x)
 	return x
 }

@@ -8,8 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-func sqrt(x float64) float64 { return math.Sqrt(max(x, 0)) }
-
 // meanOf returns the mean of some rows, of all where none are listed.
 func meanOf(m mat.Matrix, rows []int) []float64 {
 	n, features := m.Dims()
@@ -51,15 +49,6 @@ func classMeans(m mat.Matrix, labels []int) map[int][]float64 {
 	return means
 }
 
-// rowsOf stacks means in the order of their classes.
-func rowsOf(means map[int][]float64) *mat.Dense {
-	var data []float64
-	for _, c := range slices.Sorted(maps.Keys(means)) {
-		data = append(data, means[c]...)
-	}
-	return mat.NewDense(len(means), len(data)/len(means), data)
-}
-
 func pick(m *mat.Dense, rows []int) *mat.Dense {
 	_, n := m.Dims()
 	out := mat.NewDense(len(rows), n, nil)
@@ -69,7 +58,7 @@ func pick(m *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// procrustes returns the orthogonal matrix that brings the rows of a nearest to those of b.
+// procrustes returns the orthogonal matrix that brings the rows of a nearest to the rows of b.
 func procrustes(a, b *mat.Dense) *mat.Dense {
 	var cross, u, v, turn mat.Dense
 	cross.Mul(a.T(), b)
