@@ -44,6 +44,7 @@ func (o *infoOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.schema, "schema", false, "print a schema for a job and an entry for a catalogue")
 	csvFlags(cmd, &o.csv)
 	f.StringSliceVar(&o.origin.Command, "command", nil, "program that writes the table as CSV, and its arguments, separated by commas, in place of a file")
+	f.StringSliceVar(&o.origin.Env, "env", nil, "variables that --command is given beside PATH, HOME and LANG, separated by commas")
 	f.StringVar(&o.sql.DSNEnv, "dsn-env", "", "environment variable with the connection string of a PostgreSQL, in place of a file")
 	f.StringVar(&o.sql.SQLite, "sqlite", "", "file of SQLite, in place of a table")
 	f.StringVar(&o.sql.QueryFile, "query", "", "file of the SELECT for --dsn-env or --sqlite")

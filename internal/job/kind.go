@@ -78,6 +78,9 @@ type Labelled interface {
 // rows have which decision.
 type Counting interface{ Counts() bool }
 
+// Rating is the values of a protocol in whose jobs the coordinator may learn sums of squared ratings.
+type Rating interface{ Rates() bool }
+
 // Spreading is the values of a protocol whose parties may each have a part of the labels.
 type Spreading interface{ Spreads() bool }
 

@@ -18,6 +18,7 @@ func Leakage(f Facts) map[string][]string {
 		"The server learns how many rows each party has and which of them are held out.",
 		fmt.Sprintf("It learns the complete linear Gram matrix of all %d rows: norms, distances, duplicates, clusters and outliers, whether two parties hold the same row, and with it every kernel, not only the agreed one.", f.TotalRows),
 		"From p rows that the server knows by other means it computes the projection of every other row onto their span.",
+		"From public rows of the same kind it guesses the rows approximately, with none of them known and with fewer rows than features, as with protocol okra: there 86 % of the variance of 280 standardised tumours.",
 		"Beside the matrix it learns the three masked products of every two parties. What they add to the matrix has not been examined.",
 	}
 	if f.Labels {

@@ -45,6 +45,7 @@ func serverLeakage(f Facts) []string {
 		fmt.Sprintf("It learns the complete linear Gram matrix of all %d rows: norms, distances, duplicates, clusters and outliers, whether two parties hold the same row, and with it every kernel, not only the agreed one.", f.TotalRows),
 		latticeLeakage(f),
 		knownRowsLeakage(f),
+		kinLeakage(f),
 		separationLeakage(f),
 		widthLeakage(f))
 	return append(lines, encoderLeakage(f)...)
@@ -73,6 +74,16 @@ func knownRowsLeakage(f Facts) string {
 		features = fmt.Sprintf("features (%d)", f.Features)
 	}
 	return fmt.Sprintf("From p rows that the server knows by other means it computes the projection of every other row onto their span: everything once p independent rows are as many as %s, and much sooner where rows resemble each other (60 known 8x8 digits give the others to 3.5 %%). No isometric encoding prevents this.", features)
+}
+
+// kinLeakage names the attack by public rows (TestAttackPublicRowsOfTheSameKind and
+// TestAttackPublicRowsWithoutLabels).
+func kinLeakage(f Facts) string {
+	measured := "89 % of the variance of 200 bundled digits, 59 % of 40 digits of 64 pixels, 86 % of 280 standardised tumours"
+	if !f.Labels {
+		measured = "from the Gram matrix and nothing else 54 % of the variance of 200 bundled digits, and 85 % of 280 standardised tumours"
+	}
+	return fmt.Sprintf("From public rows of the same kind it guesses the rows approximately, with none of them known, on any grid or none, and with fewer rows than features. Measured: %s. No isometric encoding prevents this.", measured)
 }
 
 // few reports whether rows do not outnumber the features.

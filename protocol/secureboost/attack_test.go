@@ -1,11 +1,15 @@
 package secureboost
 
 import (
+	"bytes"
 	"encoding/binary"
+	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/crypto/paillier"
 	"github.com/mercer-fl/mercer/learn/boost"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -188,3 +192,82 @@ func (s *spy) Split(_ int, histogram [][][2]int64) (column, bin int, ok bool) {
 func (s *spy) Leaf(int, [2]int64, []int32) {}
 
 func (s *spy) Done() { s.done = true }
+
+// Nothing bounds a plaintext: a guest that lies puts 2^i into the ciphertext of row i, and one unit of
+// sums shows the bins of all rows of a chunk of 96. Other trees show the others.
+func TestAttackBinsOfAllRows(t *testing.T) {
+	const bits = 512 // 5 slots of 96 bits; 2,048 have 21
+	const bins, rows = 4, slot
+	guest, err := newOwner([32]byte{1}, bits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := &blind{bits: bits, seed: [32]byte{2}, rows: make([]*big.Int, rows)}
+	if err := host.meet(guest.hello()); err != nil {
+		t.Fatal(err)
+	}
+	var body []byte
+	for i := range rows {
+		e, err := paillier.NewExponent(stream([32]byte{3}, "row", 0, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := guest.key.Encrypt(new(big.Int).Lsh(big.NewInt(1), uint(i)), e)
+		body = append(body, c.FillBytes(make([]byte, guest.key.Bytes()))...)
+	}
+	if err := host.take(0, body); err != nil {
+		t.Fatal(err)
+	}
+	host.begin(bins)
+	secret := make([]int, rows)
+	for i := range secret {
+		if secret[i] = (i*i + 3*i) % (bins + 1); secret[i] > 0 {
+			host.add(secret[i]-1, i)
+		}
+	}
+	out, err := host.pack(1, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := ciphertexts(&guest.key.PublicKey, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := guest.key.Decrypt(list[0])
+	for i, want := range secret {
+		bin := 0
+		for k := range bins {
+			bin += (k + 1) * int(sums.Bit(slot*k+i))
+		}
+		if bin != want {
+			t.Errorf("row %d: bin %d is read, it is %d", i, bin, want)
+		}
+	}
+}
+
+// A guest whose modulus p q has p dividing q-1 marks rows in a part of the group in which no n-th
+// power lies, so that no blinding hides it. It has no proof about such a key, and hosts refuse it.
+func TestAttackMadeUpKey(t *testing.T) {
+	const bits = 512
+	one, p, n, q := big.NewInt(1), big.NewInt(1), new(big.Int), new(big.Int)
+	for p.Lsh(p, 239).Add(p, one); !p.ProbablyPrime(20); p.Add(p, big.NewInt(2)) {
+	}
+	for k := new(big.Int).Lsh(one, 31); ; k.Add(k, one) {
+		if q.Mul(p, k).Add(q, one); n.Mul(p, q).BitLen() == bits && q.ProbablyPrime(20) {
+			break
+		}
+		if n.BitLen() < bits {
+			k.Lsh(k, 1)
+		}
+	}
+	key, err := paillier.NewPublicKey(n.Bytes(), bits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := &blind{bits: bits, seed: [32]byte{2}}
+	for _, proof := range [][]byte{nil, make([]byte, paillier.ProofBytes(bits)), bytes.Repeat(one.FillBytes(make([]byte, bits/8)), paillier.ProofBytes(bits)*8/bits)} {
+		if err := host.meet(append(key.Modulus(), proof...)); err == nil || !strings.Contains(err.Error(), "the proof about the key") {
+			t.Errorf("a proof of %d bytes: got %v", len(proof), err)
+		}
+	}
+}

@@ -8,7 +8,7 @@
 //
 // Rounds:
 //
-//	1 Key        guest -> host   modulus of a Paillier key (encryption paillier)
+//	1 Key        guest -> host   modulus of a Paillier key, and a proof about it (encryption paillier)
 //	1 Shape      host -> guest   how many bins each of the host's columns has
 //	then for each tree:
 //	2 Gradients  guest -> host   gradient and second derivative of each training row
@@ -44,7 +44,8 @@
 // 2^24 stay below 2^44. A host shifts sums by multiples of 96 bits and adds them, so
 // that one ciphertext of 4,096 bits carries the sums of 21 bins, and blinds it by an
 // encryption of 0 of its own before it leaves: the product of ciphertexts alone would
-// tell the guest which rows are in it, since the guest knows their randomness.
+// tell the guest which rows are in it, since the guest knows their randomness. With its key
+// the guest sends a proof that this hides everything but the sums; see internal/crypto/paillier.
 //
 // # What is checked
 //
@@ -65,13 +66,14 @@
 //     sums of gradients. In the first tree, where all second derivatives are equal, this
 //     is the number of rows in the bin. It learns which rows of a node go left where a
 //     host's column splits it. It does not learn a column's name or values.
+//   - A guest that lies reads the bins of all rows in every column: with 2^i in the ciphertext of
+//     row i, a sum shows which of 96 rows are in it. Where it splits nodes is its own word too.
 //   - Two hosts together learn no more than each of them. A host together with the guest
 //     learns what both know.
 //
 // # What is not promised
 //
-// A guest that lies about its gradients can single rows out: if one row has a gradient
-// and all others have none, the sums tell the row's bin in every column. Parties here are
+// That a guest's gradients are gradients. Parties here are
 // taken to follow the protocol and to be curious. A host's sums and cuts are its own
 // word. Time on the guest's machine depends on its key; see internal/crypto/paillier.
 package secureboost

@@ -18,7 +18,7 @@ func Leakage(f Facts) map[string][]string {
 		"active": {
 			fmt.Sprintf("In each of up to %d trees the active party learns, for nodes above the last level, the sums of its gradients over each of up to %d bins of every column of the others. In the first tree these tell how many rows of a node are in each bin.", f.Rounds, f.Bins),
 			"Where another party's column splits a node, it learns which rows are on which side. It does not learn a column's name, unit or values.",
-			"An active party that lies about its gradients can single rows out: one row with a gradient, among others without, shows its bin in every column. Nothing prevents this.",
+			"An active party that lies reads the bins of all rows in every column: it gives each row a power of 2, and the sums show which rows are in them. It may also split nodes where it likes, and is told the side of every row. Nothing prevents this.",
 		},
 		"passive":   passiveLeakage(f),
 		"coalition": {"Passive parties together learn no more than each of them. The active party together with some of them learns what they know together."},

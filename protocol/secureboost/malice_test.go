@@ -111,7 +111,22 @@ func TestLiesUnderEncryption(t *testing.T) {
 	}{
 		"an even key": {"bank", func(m *protocol.Message) {
 			if m.Kind == kindKey {
-				m.Body[len(m.Body)-1] &^= 1
+				m.Body[toyKey/8-1] &^= 1
+			}
+		}},
+		"a key without a proof": {"bank", func(m *protocol.Message) {
+			if m.Kind == kindKey {
+				m.Body = m.Body[:toyKey/8]
+			}
+		}},
+		"a wrong proof about a key": {"bank", func(m *protocol.Message) {
+			if m.Kind == kindKey {
+				m.Body[len(m.Body)-1] ^= 1
+			}
+		}},
+		"half a key": {"bank", func(m *protocol.Message) {
+			if m.Kind == kindKey {
+				m.Body = m.Body[:toyKey/16]
 			}
 		}},
 		"a ciphertext of 0": {"bank", func(m *protocol.Message) {

@@ -13,7 +13,7 @@ import (
 // Name and Version stand in the descriptor of every session.
 const (
 	Name           = "secureboost"
-	Version uint16 = 1
+	Version uint16 = 2
 )
 
 // Encryption names the way in which gradients are kept from the hosts.

@@ -34,7 +34,7 @@ func newOwner(seed [32]byte, bits int) (*owner, error) {
 	return &owner{key, seed}, nil
 }
 
-func (o *owner) hello() []byte { return o.key.Modulus() }
+func (o *owner) hello() []byte { return append(o.key.Modulus(), o.key.Proof()...) }
 
 func (o *owner) seal(tree, first int, g [][2]int64) ([]byte, error) {
 	size := o.key.Bytes()
@@ -94,22 +94,24 @@ func ciphertexts(key *paillier.PublicKey, body []byte) ([]*big.Int, error) {
 
 // blind is a host's side of Paillier's encryption.
 type blind struct {
-	bits    int
-	seed    [32]byte
-	key     *paillier.PublicKey // nil before the guest's key has come
-	blinder *paillier.Blinder
-	rows    []*big.Int
-	cells   []*big.Int // nil: no row
+	bits  int
+	seed  [32]byte
+	key   *paillier.PublicKey // nil before the guest's key has come
+	rows  []*big.Int
+	cells []*big.Int // nil: no row
 }
 
 func (b *blind) meet(body []byte) error {
-	key, err := paillier.NewPublicKey(body, b.bits)
+	size := (b.bits + 7) / 8
+	if len(body) < size {
+		return errors.New("a key is too short")
+	}
+	key, err := paillier.NewPublicKey(body[:size], b.bits)
 	if err != nil {
 		return err
 	}
 	b.key = key
-	b.blinder, err = key.Blinder(stream(b.seed, "base", 0, 0))
-	return err
+	return key.Verify(body[size:])
 }
 
 func (b *blind) take(first int, body []byte) error {
@@ -136,13 +138,11 @@ func (b *blind) pack(number uint32, first, count int) ([]byte, error) {
 	size, slots := b.key.Bytes(), sealedLayout(b.bits).slots
 	body, failed := make([]byte, size*count), make([]error, count)
 	linalg.Each(count, 1, func(i int) {
-		e, err := paillier.NewExponent(stream(b.seed, "blind", int(number), first+i))
-		if failed[i] = err; err != nil {
-			return
-		}
 		at := slots * (first + i)
-		sum := b.packed(b.cells[at:min(at+slots, len(b.cells))])
-		b.blinder.Blind(sum, e).FillBytes(body[size*i : size*(i+1)])
+		sum, err := b.key.Blind(b.packed(b.cells[at:min(at+slots, len(b.cells))]), stream(b.seed, "blind", int(number), first+i))
+		if failed[i] = err; err == nil {
+			sum.FillBytes(body[size*i : size*(i+1)])
+		}
 	})
 	return body, errors.Join(failed...)
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +25,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/program"
 	"github.com/mercer-fl/mercer/internal/catalogue/query"
 	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
+	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
 
 // Source is a table with what its owner says of it.
@@ -71,7 +73,7 @@ func (s Source) Open(ctx context.Context) (query.Rows, error) {
 	if s.SQL != nil {
 		return s.ask(ctx, limit, most)
 	}
-	out, err := program.Command{Args: s.Command, Folder: folder, Timeout: limit, MaxBytes: most}.Start(ctx)
+	out, err := program.Command{Args: s.Command, Env: s.Env, Folder: folder, Timeout: limit, MaxBytes: most}.Start(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +123,14 @@ func (s Source) ask(ctx context.Context, limit time.Duration, most int64) (query
 }
 
 func (s Source) queryText() (string, error) {
-	f, err := os.Open(s.within(s.SQL.QueryFile))
+	path, err := trusted.Find(s.within(s.SQL.QueryFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s is not asked, since %w", s.Name(), err)
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}

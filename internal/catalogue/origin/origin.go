@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -16,6 +17,8 @@ import (
 type Origin struct {
 	// Command is a program that writes the table as CSV, in place of a path.
 	Command []string `yaml:"command,omitempty"`
+	// Env names variables of this process that the program is given, beside PATH, HOME and LANG.
+	Env []string `yaml:"env,omitempty"`
 	// SQL is a query that gives the table, in place of a path.
 	SQL *SQL `yaml:"sql,omitempty"`
 	// Timeout and MaxBytes limit a program or a query; by default 10 minutes and 16 GiB.
@@ -52,21 +55,35 @@ func (o Origin) Check(path string, form prepare.CSV) error {
 		return errors.New("timeout and max_bytes limit command and sql; remove them, since a file is read as it is")
 	case o.MaxBytes < 0:
 		return fmt.Errorf("max_bytes is %d; write a number above 0", o.MaxBytes)
+	case o.Command == nil && o.Env != nil:
+		return errors.New("env names what a command is given; remove it, or add command")
 	case o.Command != nil:
-		return CheckCommand(o.Command)
+		return CheckCommand(o.Command, o.Env)
 	case o.SQL != nil:
 		return o.SQL.check(form)
 	}
 	return nil
 }
 
-// CheckCommand refuses arguments that cannot be run. It does not look for the program.
-func CheckCommand(args []string) error {
+// variable matches the name of a variable.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// CheckCommand refuses arguments that cannot be run, and variables that cannot be given. It does
+// not look for the program.
+func CheckCommand(args, env []string) error {
 	switch {
 	case len(args) == 0:
 		return errors.New("command is empty; write command: [./extract.sh]")
 	case !strings.ContainsRune(args[0], filepath.Separator):
 		return fmt.Errorf("command %q is no path; write ./%s for a file of this folder, or an absolute path", args[0], args[0])
+	}
+	for _, name := range env {
+		switch {
+		case !variable.MatchString(name):
+			return fmt.Errorf("env names %q, which is no name of a variable; values stay in the environment of this process", name)
+		case name == "PATH" || name == "HOME" || name == "LANG" || name == "MERCER_PROGRAM":
+			return fmt.Errorf("env names %s, which every program is given; leave it out", name)
+		}
 	}
 	return nil
 }

@@ -145,7 +145,11 @@ func (s Suggestion) place() string {
 	q := s.Origin.SQL
 	switch {
 	case s.Origin.Command != nil:
-		return "command: " + words(s.Origin.Command)
+		line := "command: " + words(s.Origin.Command)
+		if s.Origin.Env != nil {
+			line += "\n  env: " + words(s.Origin.Env)
+		}
+		return line
 	case q != nil && q.SQLite != "":
 		return fmt.Sprintf("sql: {sqlite: %s, query_file: %s}", scalar(q.SQLite), scalar(q.QueryFile))
 	case q != nil:

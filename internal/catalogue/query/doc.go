@@ -2,8 +2,10 @@
 //
 //	rows, err := query.Query{DSN: os.Getenv("HOSPITAL_DSN"), Text: "SELECT ...", Timeout: time.Minute, MaxBytes: 1 << 30}.Open(ctx)
 //
-// Nothing is written: PostgreSQL runs the query in a transaction that may only read, and the file
-// of SQLite is opened for reading. Rows are read as the server gives them, one at a time.
+// Text is one SELECT. It is described before it runs, and a statement without columns is never run.
+// PostgreSQL runs it in a transaction that may only read, by a role that is no superuser; the file of
+// SQLite is opened for reading. A function that runs with its owner's rights can still do whatever
+// its owner can. Rows are read as the server gives them, one at a time.
 //
 // Cells become text without loss: numbers in their shortest exact form, NULL as an empty cell,
 // booleans as true or false, dates and times by ISO 8601 with a blank in place of the T, in UTC where
@@ -15,7 +17,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 
 	"github.com/mercer-fl/mercer/dataset"
 )
@@ -38,16 +45,16 @@ type Rows interface {
 
 // Open asks the query.
 func (q Query) Open(ctx context.Context) (Rows, error) {
+	if strings.ContainsRune(q.Text, 0) {
+		return nil, errors.New("the query holds a zero byte, behind which databases read nothing; remove it")
+	}
 	ctx, stop := context.WithTimeout(ctx, q.Timeout)
 	l := &limited{query: q, ctx: ctx, stop: stop, left: q.MaxBytes}
 	var err error
 	if q.SQLite != "" {
-		l.rows, err = openSQLite(ctx, q.SQLite, q.Text)
+		l.rows, err = openSQLite(ctx, q)
 	} else {
-		l.rows, err = openPostgres(ctx, q.Source, q.DSN, q.Text)
-	}
-	if err == nil && len(l.rows.Columns()) == 0 {
-		err = errors.Join(noColumns(l.rows), l.rows.Close())
+		l.rows, err = openPostgres(ctx, q)
 	}
 	if err != nil {
 		stop()
@@ -56,13 +63,17 @@ func (q Query) Open(ctx context.Context) (Rows, error) {
 	return l, nil
 }
 
-// noColumns explains a query without columns: the server has refused the query, or it was no SELECT.
-func noColumns(r Rows) error {
-	if _, err := r.Next(); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	return errors.New("it gives no columns; write one SELECT")
-}
+// errNoColumns reports a statement that gives no rows: it could only change something.
+var errNoColumns = errors.New("it gives no columns; write one SELECT")
+
+// maxRow bounds a row that is read from a database before its cells are counted.
+const maxRow = 64 << 20
+
+// leastRow is a row that is read whatever the limit on all cells is.
+const leastRow = 1 << 20
+
+// rowLimit returns the bytes of a row that a database may give.
+func (q Query) rowLimit() int64 { return max(leastRow, min(maxRow, q.MaxBytes)) }
 
 // limited are rows within the limits of their query.
 type limited struct {
@@ -99,7 +110,17 @@ func (l *limited) why(err error) error {
 	case errors.Is(l.ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("the query is not done after %v; raise timeout, or select fewer rows", l.query.Timeout)
 	}
+	if tooLong(err) {
+		return fmt.Errorf("a row or a cell of it is too long; raise max_bytes, which counts up to 64 MiB here, or select fewer columns: %w", err)
+	}
 	return fmt.Errorf("the query cannot be read: %w", err)
+}
+
+// tooLong reports whether a database would have given more than the limit on a row.
+func tooLong(err error) bool {
+	var message *pgproto3.ExceededMaxBodyLenErr
+	var cell *sqlite.Error
+	return errors.As(err, &message) || errors.As(err, &cell) && cell.Code() == lib.SQLITE_TOOBIG
 }
 
 // Close implements [io.Closer].

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// maxMessage bounds a row that a server sends.
-const maxMessage = 64 << 20
+// messageHead bounds what a message has beside cells: their lengths, and the words of an error.
+const messageHead = 1 << 20
 
 // closeTime limits the farewell to a server.
 const closeTime = 5 * time.Second
@@ -29,8 +30,8 @@ type postgresRows struct {
 	record  dataset.Record
 }
 
-func openPostgres(ctx context.Context, source, dsn, text string) (Rows, error) {
-	config, err := settings(source, dsn)
+func openPostgres(ctx context.Context, q Query) (Rows, error) {
+	config, err := settings(q.Source, q.DSN)
 	if err != nil {
 		return nil, err
 	}
@@ -38,9 +39,9 @@ func openPostgres(ctx context.Context, source, dsn, text string) (Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn.PgConn().Frontend().SetMaxBodyLen(maxMessage)
+	conn.PgConn().Frontend().SetMaxBodyLen(int(q.rowLimit()) + messageHead)
 	r := &postgresRows{ctx: ctx, conn: conn}
-	if err := r.begin(text); err != nil {
+	if err := r.begin(q); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
@@ -65,12 +66,15 @@ func settings(source, dsn string) (*pgx.ConnConfig, error) {
 }
 
 // begin asks the query in a transaction that may only read and sees one state of the database.
-func (r *postgresRows) begin(text string) error {
+func (r *postgresRows) begin(q Query) error {
 	tx, err := r.conn.BeginTx(r.ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return err
 	}
-	if r.rows, err = tx.Query(r.ctx, text, pgx.QueryExecModeDescribeExec, pgx.QueryResultFormats{pgx.TextFormatCode}); err != nil {
+	if err := errors.Join(r.weak(q.Source), r.describe(q.Text)); err != nil {
+		return err
+	}
+	if r.rows, err = tx.Query(r.ctx, q.Text, pgx.QueryExecModeDescribeExec, pgx.QueryResultFormats{pgx.TextFormatCode}); err != nil {
 		return err
 	}
 	for _, f := range r.rows.FieldDescriptions() {
@@ -78,6 +82,41 @@ func (r *postgresRows) begin(text string) error {
 	}
 	r.record.Fields = make([]string, len(r.columns))
 	return r.rows.Err()
+}
+
+// strong gives the rights of a role by which a SELECT can run programs, or read and write files.
+const strong = `SELECT coalesce(pg_catalog.string_agg(r.rolname, ', ' ORDER BY r.rolname), '') FROM pg_catalog.pg_roles AS r
+WHERE pg_catalog.pg_has_role(session_user, r.oid, 'MEMBER')
+	AND (r.rolsuper OR r.rolname IN ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files'))`
+
+// weak refuses a role that may do more than a query needs. A transaction that only reads does not
+// keep it from programs and files of the server.
+func (r *postgresRows) weak(source string) error {
+	var rights string
+	if err := r.conn.QueryRow(r.ctx, strong, pgx.QueryExecModeDescribeExec).Scan(&rights); err != nil {
+		return err
+	}
+	if rights != "" {
+		return fmt.Errorf("the role of %s may run programs or use files of the server, as %s; connect as a role that may only SELECT", source, rights)
+	}
+	return nil
+}
+
+// describe has the server read the text, and runs nothing. A cursor takes a SELECT only, without
+// parts that write.
+func (r *postgresRows) describe(text string) error {
+	about, err := r.conn.PgConn().Prepare(r.ctx, "", text, nil)
+	if err != nil {
+		return err
+	}
+	if len(about.Fields) == 0 {
+		return errNoColumns
+	}
+	_, err = r.conn.PgConn().Prepare(r.ctx, "", "DECLARE mercer NO SCROLL CURSOR FOR "+text, nil)
+	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
+		return fmt.Errorf("it is no SELECT that only reads; write one SELECT (%s)", refused.Message)
+	}
+	return err
 }
 
 // Columns implements [dataset.Records].

@@ -11,13 +11,13 @@ import (
 	"strconv"
 	"time"
 
-	"modernc.org/sqlite"
-
 	"github.com/mercer-fl/mercer/dataset"
 )
 
 // sqliteRows are rows of a file of SQLite.
 type sqliteRows struct {
+	ctx    context.Context
+	quiet  func() // returns when nobody interrupts the connection any more
 	db     *sql.DB
 	conn   *sql.Conn
 	rows   *sql.Rows
@@ -28,7 +28,8 @@ type sqliteRows struct {
 	names  []string
 }
 
-func openSQLite(ctx context.Context, path, text string) (Rows, error) {
+func openSQLite(ctx context.Context, q Query) (Rows, error) {
+	path := q.SQLite
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
 	}
@@ -37,25 +38,21 @@ func openSQLite(ctx context.Context, path, text string) (Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &sqliteRows{db: db}
-	if err := r.begin(ctx, text); err != nil {
+	r := &sqliteRows{ctx: ctx, db: db}
+	if err := r.begin(q); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
-// limitAttached is SQLITE_LIMIT_ATTACHED. A file that a query attached would be open for writing,
-// and would be made if it were not there.
-const limitAttached = 7
-
-func (r *sqliteRows) begin(ctx context.Context, text string) (err error) {
-	if r.conn, err = r.db.Conn(ctx); err != nil {
+func (r *sqliteRows) begin(q Query) (err error) {
+	if r.conn, err = r.db.Conn(r.ctx); err != nil {
 		return err
 	}
-	if _, err := sqlite.Limit(r.conn, limitAttached, 0); err != nil {
+	if err := r.restrict(q); err != nil {
 		return err
 	}
-	if r.rows, err = r.conn.QueryContext(ctx, text); err != nil {
+	if r.rows, err = r.conn.QueryContext(r.ctx, q.Text); err != nil {
 		return err
 	}
 	if r.types, err = r.rows.ColumnTypes(); err != nil {
@@ -75,7 +72,7 @@ func (r *sqliteRows) Columns() []string { return r.names }
 // Next implements [dataset.Records].
 func (r *sqliteRows) Next() (dataset.Record, error) {
 	if !r.rows.Next() {
-		if err := r.rows.Err(); err != nil {
+		if err := errors.Join(r.ctx.Err(), r.rows.Err()); err != nil {
 			return dataset.Record{}, err
 		}
 		return dataset.Record{}, io.EOF
@@ -126,6 +123,10 @@ func moment(t time.Time, declared string) string {
 // Close implements [io.Closer].
 func (r *sqliteRows) Close() error {
 	var err error
+	if r.quiet != nil {
+		r.quiet()
+		r.quiet = nil
+	}
 	if r.rows != nil {
 		err = r.rows.Close()
 	}

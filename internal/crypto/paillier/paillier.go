@@ -18,7 +18,11 @@
 //
 // A sum of ciphertexts tells the owner of the key more than the sum of the
 // plaintexts: its randomness is the sum of all exponents. A holder of the public key
-// therefore adds an encryption of 0 of its own ([Blinder]) to what it returns.
+// therefore adds an encryption of 0 of its own ([PublicKey.Blind]) to what it returns, by a
+// new random number each time. It hides everything but the plaintext if n has no factor in
+// common with phi(n), which the owner proves ([PrivateKey.Proof], [PublicKey.Verify]). Powers
+// of one base would not do: an owner who chooses n so that both primes less 1 share factors
+// has ciphertexts with a part that no power of that base has.
 //
 // # What is not promised
 //
@@ -96,24 +100,14 @@ func (k *PublicKey) Check(list ...*big.Int) error {
 	return nil
 }
 
-// Blinder makes encryptions of 0 for a public key, under a base of its own.
-type Blinder struct {
-	key   *PublicKey
-	table table
-}
-
-// Blinder returns a blinder whose base is drawn from random.
-func (k *PublicKey) Blinder(random io.Reader) (*Blinder, error) {
-	base, err := k.base(random)
+// Blind adds an encryption of 0 to the ciphertext c, the n-th power of a number from random, and
+// returns c.
+func (k *PublicKey) Blind(c *big.Int, random io.Reader) (*big.Int, error) {
+	x, err := below(random, k.n)
 	if err != nil {
 		return nil, err
 	}
-	return &Blinder{k, newTable(base, k.square)}, nil
-}
-
-// Blind adds an encryption of 0 to the ciphertext c, and returns c.
-func (b *Blinder) Blind(c *big.Int, exponent Exponent) *big.Int {
-	return b.key.Add(c, b.table.power(exponent))
+	return k.Add(c, x.Exp(x, k.n, k.square)), nil
 }
 
 // base returns (-x^2)^n mod n^2 for a random x.

@@ -38,10 +38,6 @@ func TestSumsAndMultiplesOfCiphertexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		blinder, err := other.Blinder(random)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for i := range int64(50) {
 			a, b := big.NewInt(i*i*1000003-50000), big.NewInt(77-i*1234567)
 			c := k.Encrypt(a, exponent(t, random))
@@ -50,7 +46,9 @@ func TestSumsAndMultiplesOfCiphertexts(t *testing.T) {
 			}
 			sum := other.Add(other.Shift(c, 5), k.Encrypt(b, exponent(t, random)))
 			before := new(big.Int).Set(sum)
-			blinder.Blind(sum, exponent(t, random))
+			if _, err := other.Blind(sum, random); err != nil {
+				t.Fatal(err)
+			}
 			want := new(big.Int).Add(new(big.Int).Lsh(a, 5), b)
 			if got := k.Signed(sum); got.Cmp(want) != 0 {
 				t.Fatalf("32 times %v plus %v is %v", a, b, got)
@@ -171,9 +169,22 @@ func BenchmarkKey(b *testing.B) {
 			k.Decrypt(c)
 		}
 	})
-	b.Run("blinder", func(b *testing.B) {
+	b.Run("blind", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := k.Blinder(random); err != nil {
+			if _, err := k.Blind(c, random); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("prove", func(b *testing.B) {
+		for b.Loop() {
+			k.Proof()
+		}
+	})
+	proof := k.Proof()
+	b.Run("verify", func(b *testing.B) {
+		for b.Loop() {
+			if err := k.Verify(proof); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -79,6 +79,9 @@ func (k *Keys) Section() *section.Section {
 // Limits implements [job.Limited]: a policy bounds the crowd by floors.
 func (*Keys) Limits() map[string]int { return nil }
 
+// Rates implements [job.Rating].
+func (k *Keys) Rates() bool { return k.Ratings > 0 }
+
 func (k *Keys) paper() bool { return k.Mode == job.Paper }
 
 func (k *Keys) finish(in *section.Place) error {

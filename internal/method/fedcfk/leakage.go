@@ -81,7 +81,7 @@ func (c Crowd) leakage(f facts) map[string][]string {
 // in place of the numbers of people who like two items.
 func (c Crowd) tellRatings(lines map[string][]string, f facts) {
 	server := lines["server"]
-	server[0] += " It learns the sum of the squared ratings of each item too: where one person alone likes an item, that tells the person's rating, and where few do, often each rating, but not whose. No limit holds for this."
+	server[0] += " It learns the sum of the squared ratings of each item too: where one person alone likes an item, that tells the person's rating, and where few do, often each rating, but not whose. No limit holds for this: a party takes part only if its policy allows it (ratings: true)."
 	server[1] = fmt.Sprintf("For every pair of the %d items with at least %d likes it learns the sum of the products of %d people's ratings: %d pairs have the sum 1, of one person who rates both with 1. A product of two ratings often tells both.",
 		len(f.kept), c.Cut(f.people, f.likes), len(f.second), sums.Count(f.pairs, 1))
 	lines["party"][0] = fmt.Sprintf("Every device learns who takes part, how many people like each item, the sum of its squared ratings, and the kernel between %d items (16 bits a value), from which it can work out the sums of products: what the server learns. What it is recommended stays with it.", len(f.kept))

@@ -20,7 +20,9 @@ func rated(t *testing.T) (*world, *job.Job, *dataset.Ratings) {
 	for i := range all.List {
 		all.List[i].Value = float64(1 + (i*i+i/7)%5)
 	}
-	return cinemaOf(t, all), ratedJob(t, true, all), all
+	w := cinemaOf(t, all)
+	w.policy.Ratings = true
+	return w, ratedJob(t, true, all), all
 }
 
 func ratedJob(t *testing.T, parties bool, all *dataset.Ratings) *job.Job {
@@ -45,6 +47,16 @@ func TestRatingsEqualSimulation(t *testing.T) {
 	defer w.mu.Unlock()
 	if d := cmp.Diff(figuresOf(t, want).Recommended, w.recommended[person(0)]); d != "" {
 		t.Errorf("recommended to the first: %s", d)
+	}
+}
+
+// Squares of ratings are opened whatever the item's likes are, so the operator must have allowed it.
+func TestRatingsNeedLeave(t *testing.T) {
+	w, j, _ := rated(t)
+	w.policy.Ratings = false
+	done := w.run(j)
+	if done.Failure == nil || done.Failure.Code != fault.CodePolicy || !strings.Contains(done.Failure.Message, "(ratings in its policy)") {
+		t.Errorf("%+v", done.Failure)
 	}
 }
 

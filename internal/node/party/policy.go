@@ -55,6 +55,9 @@ type Policy struct {
 	// Filters allows jobs whose schema leaves rows out or changes numbers by what they are
 	// (missing: drop-row, outside: missing, outside: clip): two of them tell who lies between.
 	Filters bool `yaml:"filters,omitempty"`
+	// Ratings allows jobs that open sums of squared ratings of all items: of an item that one person
+	// rates, that is the person's rating.
+	Ratings bool `yaml:"ratings,omitempty"`
 	// OwnFigures allows figures over the table's own held-out rows in results, where the
 	// coordinator can make them and the rows meet the floors.
 	OwnFigures bool `yaml:"own_figures,omitempty"`
@@ -68,7 +71,7 @@ func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Approved: true,
 		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Histograms: counts(j),
-		Filters: filter(j) != "", OwnFigures: true,
+		Filters: filter(j) != "", Ratings: rates(j), OwnFigures: true,
 		Floors: NoFloors(),
 	}
 }
@@ -173,6 +176,9 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if counts(j) && !p.Histograms {
 		say("the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)")
 	}
+	if rates(j) && !p.Ratings {
+		say("the job adds up the squares of all items' ratings, which of an item that one person rates is that rating, and this party does not allow it (ratings in its policy)")
+	}
 	return reasons
 }
 
@@ -191,6 +197,12 @@ func filter(j *job.Job) string {
 func counts(j *job.Job) bool {
 	c, may := j.Protocol.Values.(job.Counting)
 	return may && c.Counts()
+}
+
+// rates reports whether the job opens sums of squared ratings.
+func rates(j *job.Job) bool {
+	r, may := j.Protocol.Values.(job.Rating)
+	return may && r.Rates()
 }
 
 // outlives reports whether rows of the job serve another job.

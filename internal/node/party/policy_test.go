@@ -55,6 +55,8 @@ func TestPolicy(t *testing.T) {
 	spread.Data.Spread = true
 	counting := parse(t, "minmax", "{name: okra}", "closed")
 	counting.Protocol = job.Named{Kind: moments.Method{}, Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Histogram: true}}
+	rating := parse(t, "minmax", "{name: okra}", "closed")
+	rating.Protocol = job.Named{Kind: fedcfk.Method{}, Values: &fedcfk.Keys{Moded: job.Moded{Mode: job.Hardened}, Ratings: 5}}
 	tests := []struct {
 		name    string
 		policy  Policy // allows okra, moments and gram if it lists no protocols
@@ -93,6 +95,8 @@ func TestPolicy(t *testing.T) {
 		{"spread labels allowed", Policy{SpreadLabels: true}, spread, 3, ""},
 		{"histogram", Policy{}, counting, 3, "the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)"},
 		{"histogram allowed", Policy{Histograms: true}, counting, 3, ""},
+		{"ratings", Policy{Protocols: []string{"fedcfk"}, Floors: NoFloors()}, rating, 3, "the job adds up the squares of all items' ratings, which of an item that one person rates is that rating, and this party does not allow it (ratings in its policy)"},
+		{"ratings allowed", Policy{Protocols: []string{"fedcfk"}, Floors: NoFloors(), Ratings: true}, rating, 3, ""},
 		{"open predictions allowed", Policy{OpenPrediction: true}, open, 3, ""},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,191 @@
+// Package analog attacks protocols: it guesses rows from their Gram matrix and labels, with the help
+// of public rows of the same kind, none of which is among them. It exists for the tests of protocols that
+// hand a Gram matrix to a server; no code of the program imports it.
+//
+// A Gram matrix gives the rows up to one isometry. Public rows give the axes along which rows of
+// this kind vary most, and what rows of each class look like. The isometry between both clouds is
+// first the one that brings the means of the classes nearest to each other, or one that turns
+// axes around (P. Schönemann, A
+// generalized solution of the orthogonal Procrustes problem, Psychometrika 31, 1966), and then,
+// step by step, the one for the best pairs of rows within each class (E. Grave, A. Joulin, Q.
+// Berthet, Unsupervised alignment of embeddings with Wasserstein Procrustes, AISTATS 2019).
+//
+//	public := analog.Public{Rows: rows, Labels: labels}
+//	guess := public.Guess(gram, theirs, public.Axes(candidates, 200))
+//
+// No row is known, values need no grid, and rows may be fewer than features.
+package analog
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// turns bounds the steps from pairs to isometry and back.
+const turns = 30
+
+// Public are rows of the same kind as those that are guessed, with their labels.
+type Public struct {
+	Rows   *mat.Dense
+	Labels []int
+}
+
+// Guess returns guesses of the rows that have the Gram matrix and the labels, along a number of axes.
+func (p Public) Guess(gram mat.Symmetric, labels []int, axes int) *mat.Dense {
+	theirs := coordinates(gram, axes)
+	mean := meanOf(p.Rows, nil)
+	centred := minus(p.Rows, mean)
+	var svd mat.SVD
+	svd.Factorize(centred, mat.SVDThin)
+	var v mat.Dense
+	svd.VTo(&v)
+	_, features := p.Rows.Dims()
+	directions := v.Slice(0, features, 0, axes)
+	var ours mat.Dense
+	ours.Mul(centred, directions)
+
+	c := clouds{theirs, labels, &ours, p.Labels}
+	turn, _ := c.align(c.start(), turns)
+	var turned, guess mat.Dense
+	turned.Mul(theirs, turn)
+	guess.Mul(&turned, directions.T())
+	guess.Apply(func(_, j int, x float64) float64 { return x + mean[j] }, &guess)
+	return &guess
+}
+
+// Axes returns the number of axes with which guesses are best in a rehearsal: some of the public rows
+// play those that are guessed, with the others as help.
+func (p Public) Axes(candidates []int, rows int) int {
+	n, features := p.Rows.Dims()
+	hidden := mat.DenseCopyOf(p.Rows.Slice(0, rows, 0, features))
+	help := Public{mat.DenseCopyOf(p.Rows.Slice(rows, n, 0, features)), p.Labels[rows:]}
+	best, most := candidates[0], -1e300
+	for _, k := range candidates {
+		if r := R2(hidden, help.Guess(Gram(hidden), p.Labels[:rows], k), help.Rows); r > most {
+			best, most = k, r
+		}
+	}
+	return best
+}
+
+// ClassMeans returns the guess that labels alone give: each row is the mean of its public class.
+func (p Public) ClassMeans(labels []int) *mat.Dense {
+	_, features := p.Rows.Dims()
+	means, guess := classMeans(p.Rows, p.Labels), mat.NewDense(len(labels), features, nil)
+	for i, c := range labels {
+		guess.SetRow(i, means[c])
+	}
+	return guess
+}
+
+// clouds are the rows to guess and the public ones, in coordinates of their own.
+type clouds struct {
+	theirs *mat.Dense
+	labels []int
+	ours   *mat.Dense
+	public []int
+}
+
+// align takes steps from pairs to isometry and back. It returns the mean distance of the last pairs too.
+func (c clouds) align(turn *mat.Dense, steps int) (best *mat.Dense, distance float64) {
+	for range steps {
+		var turned, off mat.Dense
+		turned.Mul(c.theirs, turn)
+		from, to := pairs(&turned, c.labels, c.ours, c.public)
+		turn = procrustes(pick(c.theirs, from), pick(c.ours, to))
+		off.Sub(pick(&turned, from), pick(c.ours, to))
+		distance = squares(&off) / float64(len(from))
+	}
+	return turn, distance
+}
+
+// Few classes leave most of the isometry open: then axes are taken to be in the order of their variance,
+// and the signs of the first ones are tried.
+const (
+	fewClasses = 3
+	signs      = 5
+	trySteps   = 4
+)
+
+// start returns a first isometry.
+func (c clouds) start() *mat.Dense {
+	a, b := classMeans(c.theirs, c.labels), classMeans(c.ours, c.public)
+	best := procrustes(rowsOf(a), rowsOf(b))
+	if len(a) > fewClasses {
+		return best
+	}
+	_, axes := c.ours.Dims()
+	_, least := c.align(best, trySteps)
+	for pattern := range 1 << min(axes, signs) {
+		try := mat.NewDense(axes, axes, nil)
+		for k := range axes {
+			try.Set(k, k, 1-2*float64(pattern>>k&1))
+		}
+		if _, distance := c.align(try, trySteps); distance < least {
+			best, least = try, distance
+		}
+	}
+	return best
+}
+
+// rowsOf stacks means in the order of their classes.
+func rowsOf(means map[int][]float64) *mat.Dense {
+	var data []float64
+	for _, c := range slices.Sorted(maps.Keys(means)) {
+		data = append(data, means[c]...)
+	}
+	return mat.NewDense(len(means), len(data)/len(means), data)
+}
+
+// Gram returns the inner products of rows.
+func Gram(rows *mat.Dense) *mat.SymDense {
+	n, _ := rows.Dims()
+	g := mat.NewSymDense(n, nil)
+	g.SymOuterK(1, rows)
+	return g
+}
+
+// R2 returns the share of the rows' variance about the mean of the public rows that a guess explains.
+func R2(rows, guess, public *mat.Dense) float64 {
+	mean := meanOf(public, nil)
+	var off mat.Dense
+	off.Sub(rows, guess)
+	return 1 - squares(&off)/squares(minus(rows, mean))
+}
+
+func squares(m *mat.Dense) (sum float64) {
+	n := mat.Norm(m, 2)
+	return n * n
+}
+
+// coordinates returns principal coordinates of centred rows from their Gram matrix.
+func coordinates(gram mat.Symmetric, axes int) *mat.Dense {
+	n := gram.SymmetricDim()
+	means, all := make([]float64, n), 0.
+	for i := range n {
+		for j := range n {
+			means[i] += gram.At(i, j) / float64(n)
+		}
+		all += means[i] / float64(n)
+	}
+	centred := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			centred.SetSym(i, j, gram.At(i, j)-means[i]-means[j]+all)
+		}
+	}
+	var eigen mat.EigenSym
+	eigen.Factorize(centred, true)
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	values := eigen.Values(nil) // ascending
+	x := mat.NewDense(n, axes, nil)
+	x.Apply(func(i, j int, _ float64) float64 {
+		at := n - 1 - j
+		return vectors.At(i, at) * math.Sqrt(max(values[at], 0))
+	}, x)
+	return x
+}

@@ -1,0 +1,193 @@
+package analog
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// meanOf returns the mean of some rows, of all where none are listed.
+func meanOf(m mat.Matrix, rows []int) []float64 {
+	n, features := m.Dims()
+	if rows == nil {
+		rows = make([]int, n)
+		for i := range rows {
+			rows[i] = i
+		}
+	}
+	mean := make([]float64, features)
+	for _, i := range rows {
+		for j := range mean {
+			mean[j] += m.At(i, j) / float64(len(rows))
+		}
+	}
+	return mean
+}
+
+func minus(m *mat.Dense, mean []float64) *mat.Dense {
+	var out mat.Dense
+	out.Apply(func(_, j int, x float64) float64 { return x - mean[j] }, m)
+	return &out
+}
+
+// members lists the rows of each class.
+func members(labels []int) map[int][]int {
+	list := make(map[int][]int)
+	for i, c := range labels {
+		list[c] = append(list[c], i)
+	}
+	return list
+}
+
+func classMeans(m mat.Matrix, labels []int) map[int][]float64 {
+	means := make(map[int][]float64)
+	for c, rows := range members(labels) {
+		means[c] = meanOf(m, rows)
+	}
+	return means
+}
+
+func pick(m *mat.Dense, rows []int) *mat.Dense {
+	_, n := m.Dims()
+	out := mat.NewDense(len(rows), n, nil)
+	for i, r := range rows {
+		out.SetRow(i, m.RawRowView(r))
+	}
+	return out
+}
+
+// procrustes returns the orthogonal matrix that brings the rows of a nearest to the rows of b.
+func procrustes(a, b *mat.Dense) *mat.Dense {
+	var cross, u, v, turn mat.Dense
+	cross.Mul(a.T(), b)
+	var svd mat.SVD
+	svd.Factorize(&cross, mat.SVDFull)
+	svd.UTo(&u)
+	svd.VTo(&v)
+	turn.Mul(&u, v.T())
+	return &turn
+}
+
+// pairs matches rows of two clouds within each class, so that squared distances add up to the least.
+func pairs(a *mat.Dense, la []int, b *mat.Dense, lb []int) (from, to []int) {
+	ours := members(lb)
+	theirs := members(la)
+	for _, c := range slices.Sorted(maps.Keys(theirs)) {
+		left, right := theirs[c], ours[c]
+		swap := len(left) > len(right)
+		if swap {
+			left, right = right, left
+		}
+		x, y := a, b
+		if swap {
+			x, y = b, a
+		}
+		for i, j := range assign(distances(pick(x, left), pick(y, right))) {
+			l, r := left[i], right[j]
+			if swap {
+				l, r = r, l
+			}
+			from, to = append(from, l), append(to, r)
+		}
+	}
+	return from, to
+}
+
+func distances(a, b *mat.Dense) [][]float64 {
+	n, axes := a.Dims()
+	m, _ := b.Dims()
+	list := make([][]float64, n)
+	for i := range list {
+		list[i] = make([]float64, m)
+		for j := range list[i] {
+			for k := range axes {
+				d := a.At(i, k) - b.At(j, k)
+				list[i][j] += d * d
+			}
+		}
+	}
+	return list
+}
+
+// assign gives each row of a table of costs a column of its own, so that the costs add up to the
+// least. There are at most as many rows as columns. (H. Kuhn, The Hungarian method for the assignment
+// problem, Naval Research Logistics Quarterly 2, 1955, by shortest paths.)
+func assign(cost [][]float64) []int {
+	if len(cost) == 0 {
+		return nil
+	}
+	n, m := len(cost), len(cost[0])
+	rowPrice, columnPrice := make([]float64, n), make([]float64, m)
+	owner := make([]int, m) // row of each column, -1 for none
+	for j := range owner {
+		owner[j] = -1
+	}
+	for start := range n {
+		s := newSearch(m)
+		row, last := start, -1
+		for row >= 0 {
+			next := s.nearest(cost[row], rowPrice[row], columnPrice, last)
+			for j := range m { // prices move, so that the way to next costs nothing
+				if s.done[j] {
+					columnPrice[j] -= s.step
+					rowPrice[owner[j]] += s.step
+				} else {
+					s.least[j] -= s.step
+				}
+			}
+			rowPrice[start] += s.step
+			s.done[next], last, row = true, next, owner[next]
+		}
+		for last >= 0 {
+			before := s.before[last]
+			if before < 0 {
+				owner[last] = start
+			} else {
+				owner[last] = owner[before]
+			}
+			last = before
+		}
+	}
+	of := make([]int, n)
+	for j, i := range owner {
+		if i >= 0 {
+			of[i] = j
+		}
+	}
+	return of
+}
+
+// search is a search for the cheapest way from a row to a free column.
+type search struct {
+	least  []float64 // cost of the way to each column
+	before []int     // the column before on that way, -1 at its beginning
+	done   []bool
+	step   float64
+}
+
+func newSearch(columns int) *search {
+	s := &search{make([]float64, columns), make([]int, columns), make([]bool, columns), 0}
+	for j := range columns {
+		s.least[j] = math.Inf(1)
+	}
+	return s
+}
+
+// nearest takes the costs of a row, reached by a column, and returns the nearest column that is not done.
+func (s *search) nearest(cost []float64, rowPrice float64, columnPrice []float64, by int) (next int) {
+	s.step = math.Inf(1)
+	for j := range cost {
+		if s.done[j] {
+			continue
+		}
+		if c := cost[j] - rowPrice - columnPrice[j]; c < s.least[j] {
+			s.least[j], s.before[j] = c, by
+		}
+		if s.least[j] < s.step {
+			s.step, next = s.least[j], j
+		}
+	}
+	return next
+}

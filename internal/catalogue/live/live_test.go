@@ -1,0 +1,36 @@
+package live_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/catalogue/live"
+	"github.com/mercer-fl/mercer/internal/catalogue/origin"
+)
+
+// A user who can change the file of a query decides what is asked.
+func TestQueryOfOthers(t *testing.T) {
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "cohort.sql")
+	if err := os.WriteFile(file, []byte("SELECT 1 AS x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := live.Source{Origin: origin.Origin{SQL: &origin.SQL{SQLite: "none.db", QueryFile: "cohort.sql"}}, Folder: folder}
+	for mode, want := range map[os.FileMode]string{
+		0o620: "cohort.sql is not asked, since others may write to it; use chmod go-w " + file,
+		0o600: "none.db: no such file or directory",
+	} {
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Open(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want %s", mode, err, want)
+		}
+	}
+}

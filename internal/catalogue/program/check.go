@@ -1,0 +1,127 @@
+package program
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
+)
+
+// find returns the path of the program without links. It refuses a program that another user could
+// have written, and files that it is given by name: an interpreter runs what stands in them.
+func (c Command) find() (string, error) {
+	if _, err := trusted.Folder(c.Folder); err != nil {
+		return "", fmt.Errorf("%s is not run in %s, since %w", c.Args[0], c.Folder, bare(err))
+	}
+	path, err := c.runnable(c.within(c.Args[0]))
+	if err != nil {
+		return "", err
+	}
+	if err := c.interpreter(path); err != nil {
+		return "", err
+	}
+	for _, arg := range c.Args[1:] {
+		for _, name := range fileNames(arg) {
+			if err := c.given(c.within(name)); err != nil {
+				return "", err
+			}
+		}
+	}
+	return path, nil
+}
+
+// runnable returns the path of a program without links.
+func (c Command) runnable(path string) (string, error) {
+	found, err := trusted.Find(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s cannot be run: %w", path, bare(err))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s is not run, since %w", path, bare(err))
+	}
+	info, err := os.Lstat(found)
+	if err != nil {
+		return "", fmt.Errorf("%s cannot be run: %w", path, bare(err))
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s cannot be run: it is no file", path)
+	}
+	return found, nil
+}
+
+// firstLine matches the line that names the interpreter of a script.
+var firstLine = regexp.MustCompile(`^#![ \t]*([^ \t\r\n]+)`)
+
+// maxFirstLine is as much of a script as systems read for the name of its interpreter.
+const maxFirstLine = 512
+
+// interpreter refuses a script whose interpreter another user could have written.
+func (c Command) interpreter(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // what cannot be read is no script
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be run: %w", c.Args[0], bare(err))
+	}
+	head, err := io.ReadAll(io.LimitReader(f, maxFirstLine))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("%s cannot be run: %w", c.Args[0], err)
+	}
+	if line := firstLine.FindSubmatch(head); line != nil {
+		_, err = c.runnable(c.within(string(bytes.TrimSpace(line[1]))))
+	}
+	return err
+}
+
+// given refuses a file or a folder that others could have written. Devices have nothing to run.
+func (c Command) given(path string) error {
+	if ownStreams[path] {
+		return nil
+	}
+	_, foreign := trusted.Find(path)
+	info, err := os.Stat(path)
+	switch {
+	case foreign == nil, !errors.Is(foreign, trusted.ErrProc) && (err != nil || info.Mode()&fs.ModeDevice != 0):
+		return nil // it is of this user, or names no file
+	default:
+		return fmt.Errorf("%s is not given %s, since %w", c.Args[0], path, bare(foreign))
+	}
+}
+
+// ownStreams lead to what the program already has.
+var ownStreams = map[string]bool{"/dev/stdin": true, "/dev/stdout": true, "/dev/stderr": true}
+
+// between separates words of code, and a key from a value.
+var between = regexp.MustCompile("[\\s\"'`()\\[\\]{}<>|&;,:=@$]+")
+
+// fileNames returns what in an argument can name a file: all of it, and its words, in an option such
+// as -fNAME or --file=NAME and in code too. Names that a program makes up itself are not seen.
+func fileNames(arg string) []string {
+	list := []string{arg}
+	for _, word := range append(between.Split(arg, -1), arg) {
+		list = append(list, word)
+		if strings.HasPrefix(word, "-") && len(word) > 2 {
+			list = append(list, word[2:])
+		}
+	}
+	if _, value, cut := strings.Cut(arg, "="); cut {
+		list = append(list, value)
+	}
+	return list
+}
+
+// bare leaves a path out of an error that names it before.
+func bare(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

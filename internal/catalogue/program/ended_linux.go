@@ -1,0 +1,58 @@
+package program
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+const (
+	sweeps    = 100
+	sweepTime = 10 * time.Millisecond
+	// quietSweeps find nothing before all is over: a process may end as it starts another one.
+	quietSweeps = 2
+)
+
+// endMarked ends all processes that have the mark of a program in their environment: those too that
+// have left its group. It reports whether all are gone.
+func endMarked(mark string) bool {
+	quiet := 0
+	for range sweeps {
+		if quiet++; endOnce([]byte(mark)) {
+			quiet = 0
+		}
+		if quiet == quietSweeps {
+			return true
+		}
+		time.Sleep(sweepTime)
+	}
+	return false
+}
+
+// endOnce ends the marked processes of one moment. It reports whether it found one.
+func endOnce(mark []byte) (found bool) {
+	list, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return false
+	}
+	for _, path := range list {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err != nil {
+			continue
+		}
+		process, err := os.FindProcess(pid) // first, so that the number cannot become another process
+		if err != nil {
+			continue
+		}
+		env, err := os.ReadFile(path)
+		if err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return bytes.Equal(v, mark) }) {
+			found = !errors.Is(process.Kill(), os.ErrProcessDone) || found
+		}
+		_ = process.Release()
+	}
+	return found
+}

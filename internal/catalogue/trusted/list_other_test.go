@@ -1,0 +1,7 @@
+//go:build !linux
+
+package trusted_test
+
+import "syscall"
+
+func setxattr(string, string, []byte) error { return syscall.ENOTSUP }

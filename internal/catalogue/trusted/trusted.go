@@ -1,0 +1,150 @@
+// Package trusted finds files that nobody but the user of this process and root can have changed.
+//
+//	path, err := trusted.Find("/home/mercer/extract.sh")
+//
+// A path is walked from the root down: each folder, each link and what stands at the end. A user who
+// may write to a folder can put something else in its place, and so can its owner. Since only the
+// two trusted users can change what was walked, it is still the same when it is used.
+package trusted
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// maxLinks bounds the links of one path, as Linux does.
+const maxLinks = 40
+
+// byOthers are the rights of group and others to write. With an access list of POSIX the rights of
+// the group are the most that anybody on the list has.
+const byOthers = 0o022
+
+// ErrProc reports a path through /proc, which is another one in another process.
+var ErrProc = errors.New("it leads through /proc, which is another folder in another process")
+
+// Find returns the path without links of a file or a folder.
+func Find(path string) (string, error) {
+	w := walk{at: "/"}
+	if err := w.judge("/"); err != nil {
+		return "", err
+	}
+	for w.left = names(path); len(w.left) > 0; {
+		if err := w.step(); err != nil {
+			return "", err
+		}
+	}
+	return w.at, nil
+}
+
+// Folder returns the path without links of a folder in which nobody else may make files.
+func Folder(path string) (string, error) {
+	found, err := Find(path)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Lstat(found)
+	switch {
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is no folder", found)
+	case info.Mode().Perm()&byOthers != 0:
+		return "", fmt.Errorf("others may make files in it; use chmod go-w %s", found)
+	}
+	return found, nil
+}
+
+// walk is a path that is walked down. Nobody else can change what lies behind.
+type walk struct {
+	at    string // without links
+	open  bool   // others may make files at this place, and take away their own only
+	left  []string
+	links int
+}
+
+func names(path string) []string { return strings.Split(filepath.ToSlash(path), "/") }
+
+func (w *walk) step() error {
+	name := w.left[0]
+	w.left = w.left[1:]
+	switch name {
+	case "", ".":
+		return nil
+	case "..":
+		w.at = filepath.Dir(w.at)
+		return w.judge(w.at)
+	}
+	next := filepath.Join(w.at, name)
+	if next == "/proc" {
+		return ErrProc
+	}
+	info, err := os.Lstat(next)
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink == 0 {
+		w.at = next
+		return w.judge(next)
+	}
+	return w.follow(next, info)
+}
+
+// follow continues at the target of a link.
+func (w *walk) follow(link string, info fs.FileInfo) error {
+	if w.links++; w.links > maxLinks {
+		return fmt.Errorf("%s leads through more than %d links", link, maxLinks)
+	}
+	if err := owned(info, "the link "+link); err != nil {
+		return err
+	}
+	target, err := os.Readlink(link)
+	if err != nil {
+		return err
+	}
+	if filepath.IsAbs(target) {
+		w.at = "/"
+	}
+	w.left = append(names(target), w.left...)
+	return w.judge(w.at)
+}
+
+// judge refuses what others can change at this place.
+func (w *walk) judge(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	what, more := "it", len(w.left) > 0
+	if info.IsDir() && more {
+		what = "its folder " + path
+	}
+	if err := owned(info, what); err != nil {
+		return err
+	}
+	sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0
+	stat := info.Sys().(*syscall.Stat_t)
+	switch others := info.Mode().Perm()&byOthers != 0; {
+	case others && !sticky && info.IsDir():
+		return fmt.Errorf("others may write to its folder; use chmod go-w %s", path)
+	case others && !sticky:
+		return fmt.Errorf("others may write to it; use chmod go-w %s", path)
+	case w.open && !info.IsDir() && stat.Nlink > 1:
+		return fmt.Errorf("others can have made %s, a second name of a file; move it to a folder of yours", path)
+	default:
+		w.open = others
+	}
+	return nil
+}
+
+// owned refuses what another user owns.
+func owned(info fs.FileInfo, what string) error {
+	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 && int(owner) != os.Geteuid() {
+		return fmt.Errorf("user %d owns %s; give it to the user of this process, or to root", owner, what)
+	}
+	return nil
+}
