@@ -81,11 +81,11 @@ func (a *app) examine(ctx context.Context, home string) []check {
 		checkMemory(),
 		checkDisk(home),
 		checkIdentity(home),
-		a.checkLine(home),
 		a.checkCatalogue(home),
 		checkClock(),
 		checkLoopback(ctx),
 		a.checkData(),
+		a.checkLine(home),
 	}
 }
 
