@@ -22,7 +22,7 @@ import (
 const inNetwork = "MERCER_TEST_NETWORK"
 
 // TestNetwork runs scripts in a network namespace of their own, with two addresses beside
-// loopback: 10.77.0.1 and 10.77.0.2. Their commands are those of the other scripts, and
+// loopback: 10.77.0.1 and 10.77.0.2. They have the other scripts' commands, and
 // networkCommands.
 func TestNetwork(t *testing.T) {
 	if os.Getenv(inNetwork) == "" {

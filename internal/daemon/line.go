@@ -82,7 +82,8 @@ func (h Home) mayDial(c *Config, members *roster.Roster) error {
 		c.Coordinator, h.RosterPath(), boss.Name)
 }
 
-// Line says how the home's daemon and its peers reach each other, or why they cannot.
+// Line describes the way between the home's daemon and its peers, or returns the reason why
+// there is none.
 func (h Home) Line(jobs *job.Reader) (string, error) {
 	c, err := h.Config(jobs)
 	if err != nil {

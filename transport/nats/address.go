@@ -7,7 +7,7 @@ import (
 	"net/url"
 )
 
-// Address is where a server listens.
+// Address names a server's port.
 type Address struct {
 	Host, Port string
 	Secure     bool // the address itself asks for TLS

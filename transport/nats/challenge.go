@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// maxChallenges bounds what one process says in challengeLife, whoever asks.
+	// maxChallenges bounds a process's answers in challengeLife.
 	maxChallenges = 64
 	// challengeLife is the time after which an answer is an old one.
 	challengeLife = 10 * time.Second
 )
 
-// challenges are what one process has asked others with its identity, with the times.
+// challenges holds a process's questions to others with its identity, with their times.
 type challenges map[string]time.Time
 
 // draw returns a new challenge.

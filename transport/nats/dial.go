@@ -208,7 +208,7 @@ func (c *conn) onFailure(_ *natsgo.Conn, err error) {
 	c.link.down(err)
 }
 
-// complain says what only an operator can mend, if it was not said just now.
+// complain logs an error that only an operator can mend, if it was not logged just now.
 func (c *conn) complain(err *LineError) {
 	if ok, unsaid := c.failures.allow(time.Now()); ok {
 		c.log.Error("not the coordinator's line; trying again", "member", c.name, "error", err, "unsaid_before", unsaid)

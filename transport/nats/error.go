@@ -66,8 +66,8 @@ func (e *TwinError) Error() string {
 }
 
 // LineError says that a server at the right address does not speak as the server of this
-// member should: another may answer in its place. The member goes on trying, since whoever
-// is on the way could end it otherwise.
+// member should: another may answer in its place. The member goes on trying, since
+// anybody on the way could end it otherwise.
 type LineError struct {
 	Address string
 	TLS     bool // the member knows a key for the server

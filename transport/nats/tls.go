@@ -36,7 +36,7 @@ func listening(key ed25519.PrivateKey) (*tls.Config, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return nil, fmt.Errorf("certificate: %w", err)
+		return nil, err
 	}
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13, // earlier ones show the certificate

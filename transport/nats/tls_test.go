@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/mercer-fl/mercer/transport"
 )
 
 // tlsKey returns the key pair of a number.
@@ -101,8 +99,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// Whoever speaks otherwise than the roster says is told so at both ends, soon, and goes on
-// trying: what one on the way can do ends no member.
+// A line that is not as the roster says is refused at both ends, soon and in words. The member
+// goes on trying: nobody on the way ends one.
 func TestOtherLinesAreRefusedAtBothEnds(t *testing.T) {
 	key, pin := tlsKey(1)
 	_, other := tlsKey(2)
@@ -212,7 +210,10 @@ func newRelay(t *testing.T, target string, meet func(member, server net.Conn) er
 	return r
 }
 
-func (r *relay) url() string { return "nats://" + r.l.Addr().String() }
+// url names the host: with TLS the name stays at the member.
+func (r *relay) url() string {
+	return fmt.Sprintf("nats://localhost:%d", r.l.Addr().(*net.TCPAddr).Port)
+}
 
 func (r *relay) stop() {
 	_ = r.l.Close()
@@ -249,7 +250,7 @@ func (r *relay) tells() string {
 	defer r.mu.Unlock()
 	for _, seen := range r.seen {
 		text := strings.ToLower(seen.String())
-		for _, word := range []string{"mercer", "nats", "north", "south", "server_id", "version", "nkey", "go1.", "_inbox", "hello"} {
+		for _, word := range []string{"mercer", "nats", "north", "south", "server_id", "version", "nkey", "go1.", "_inbox", "hello", "localhost"} {
 			if strings.Contains(text, word) {
 				return word
 			}
@@ -362,4 +363,28 @@ func TestLineIsNotStrippedOfTLS(t *testing.T) {
 	}
 }
 
-var _ transport.Conn
+// Earlier versions of TLS show the certificate to all on the line, and neither side speaks
+// them, whatever the other side has.
+func TestOnlyTLS13(t *testing.T) {
+	key, pin := tlsKey(1)
+	for name, older := range map[string]func(server, member *tls.Config){
+		"server": func(server, _ *tls.Config) { server.MinVersion, server.MaxVersion = tls.VersionTLS12, tls.VersionTLS12 },
+		"member": func(_, member *tls.Config) { member.MinVersion, member.MaxVersion = tls.VersionTLS12, tls.VersionTLS12 },
+		"none":   func(_, _ *tls.Config) {},
+	} {
+		ours, err := listening(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		member := expecting(pin)
+		older(ours, member)
+		a, b := net.Pipe()
+		done := make(chan error, 1)
+		go func() { done <- errors.Join(tls.Server(a, ours).Handshake(), a.Close()) }()
+		err = tls.Client(b, member).HandshakeContext(t.Context())
+		if at := <-done; (err == nil && at == nil) != (name == "none") {
+			t.Errorf("an older %s: %v at the member, %v at the server", name, err, at)
+		}
+		_ = b.Close() // the server has closed its end
+	}
+}

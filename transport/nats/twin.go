@@ -20,10 +20,9 @@ import (
 // subject. Each that connects says there who it is, and of two the one stops that goes
 // after the other. As a rule nobody listens, which the server says at once.
 //
-// Whoever is on the way of a message, and the server itself, could end a process by a
-// message of its own. So each message carries a code under a key that only processes
-// with the identity have, and a process stops only for one that answers a challenge
-// which it has drawn itself a moment ago:
+// The server, and anybody on the way, could end a process by a message of their own. So each
+// message carries a code under a key that only processes with the identity have. A process
+// stops only for a message that answers a challenge which it has drawn itself a moment ago:
 //
 //	who connects    I am A, and ask a
 //	who is there    I am B, answer a, and ask b
@@ -41,7 +40,7 @@ const twinLimit = 2 * time.Second
 // maxSaying bounds what one process says of itself.
 const maxSaying = 512
 
-// presence is what a process says about itself to others with its identity.
+// presence describes a process to others with its identity.
 type presence struct {
 	Run     string     `json:"run"`     // drawn
 	Serving bool       `json:"serving"` // its first connection has been made
@@ -53,7 +52,7 @@ type presence struct {
 // saying is a process's message to others with its identity.
 type saying struct {
 	presence
-	Asks    string `json:"asks,omitempty"`    // a challenge that whoever hears it is to answer
+	Asks    string `json:"asks,omitempty"`    // a challenge to all who hear it
 	Answers string `json:"answers,omitempty"` // the challenge of the one who is meant
 }
 
@@ -201,7 +200,7 @@ func (c *conn) decide(other saying) {
 }
 
 // reply answers another process's challenge and asks one. It says nothing where too many
-// are open: whoever repeats old messages does not make this process work without end.
+// are open, so that old messages which come again and again do not keep it busy.
 func (c *conn) reply(other saying) {
 	if now := time.Now(); other.Asks != "" && c.asked.room(now) {
 		c.tell(saying{presence: c.presence(), Asks: c.asked.draw(now), Answers: other.Asks})

@@ -150,7 +150,7 @@ func (g *ghost) say(w saying) {
 	g.repeat(b)
 }
 
-// repeat says what somebody else may have said before.
+// repeat says something that may have been said before.
 func (g *ghost) repeat(b []byte) {
 	g.Helper()
 	if err := g.nc.Publish(twinSubject("south"), b); err != nil {
@@ -214,7 +214,7 @@ func TestTwinIsGone(t *testing.T) {
 	}
 }
 
-// Whoever is on the way, or the server, has no message that ends a process: none without
+// Neither the server nor anybody on the way has a message that ends a process: none without
 // the identity's key, and none that was said before, at any time, in any session.
 func TestTwinMessagesOfOthersEndNobody(t *testing.T) {
 	f := newFederation(t, nil)
