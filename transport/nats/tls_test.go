@@ -133,8 +133,10 @@ func TestOtherLinesAreRefusedAtBothEnds(t *testing.T) {
 // Nothing goes out of the machine without TLS, by whatever name.
 func TestNoLineBeyondLoopbackWithoutTLS(t *testing.T) {
 	f := newFederation(t, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
 	for _, url := range []string{"nats://10.0.0.1:4222", "nats://host:4222", "tls://127.0.0.1:4222", "nats://[2001:db8::1]:4222", "nats://127.0.0.1.example:4222"} {
-		if _, err := Dial(t.Context(), url, "north", f.keys["north"], Options{}); err == nil || !strings.Contains(err.Error(), "is reached with TLS only") {
+		if _, err := Dial(ctx, url, "north", f.keys["north"], Options{}); err == nil || !strings.Contains(err.Error(), "is reached with TLS only") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
@@ -275,7 +277,9 @@ func TestOnlookerOfTheLineReadsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := secure(t, new(notes), c.key)
 			r := newRelay(t, f.server.Addr(), nil)
-			north, err := Dial(t.Context(), r.url(), "north", f.keys["north"], Options{TLS: c.pin})
+			ctx, cancel := context.WithTimeout(t.Context(), soon)
+			defer cancel()
+			north, err := Dial(ctx, r.url(), "north", f.keys["north"], Options{TLS: c.pin})
 			if err != nil {
 				t.Fatal(err)
 			}
