@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
 
-	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
@@ -86,6 +85,7 @@ func (a *app) examine(ctx context.Context, home string) []check {
 		checkClock(),
 		checkLoopback(ctx),
 		a.checkData(),
+		a.checkLine(home),
 	}
 }
 
@@ -203,14 +203,23 @@ func existing(dir string) (string, error) {
 
 func checkIdentity(home string) check {
 	path := daemon.Home(home).IdentityPath()
-	id, err := identity.Load(path)
+	own, err := daemon.Home(home).Fingerprint()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return good("identity", "none yet at %s", path)
 	case err != nil:
 		return bad("identity", "put it right before you start a daemon with this home", "%v", err)
 	}
-	return good("identity", "%s at %s", id.Public().Fingerprint(), path)
+	return good("identity", "%s at %s", own, path)
+}
+
+// checkLine looks whether the home's daemon and its peers may reach each other.
+func (a *app) checkLine(home string) check {
+	found, err := daemon.Home(home).Line(a.reader)
+	if err != nil {
+		return bad("line", "put it right before you start a daemon with this home", "%v", err)
+	}
+	return good("line", "%s", found)
 }
 
 // checkCatalogue looks for tables of a party that nobody may use, or only without

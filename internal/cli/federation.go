@@ -21,11 +21,11 @@ import (
 
 func (a *app) federation() *cobra.Command {
 	cmd := group("federation", "Found a federation: create identities, make the roster, approve it")
-	cmd.Example = `  mercer federation init --home ./c --name coordinator --role coordinator
+	cmd.Example = `  mercer federation init --home ./c --name coordinator --role coordinator --listen 0.0.0.0:4222
   mercer federation init --home ./n --name north --coordinator nats://host:4222
   mercer federation roster hospitals ./c/member.yaml ./n/member.yaml ./s/member.yaml --out roster.yaml
   mercer federation join --home ./n roster.yaml`
-	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationJoin(), a.federationRotate(), a.federationSplitKey())
+	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationJoin(), a.federationRotate(), a.federationSplitKey(), a.federationTLS())
 	return cmd
 }
 
@@ -75,6 +75,27 @@ func (a *app) federationInit() *cobra.Command {
 	cmd.Flags().StringVar(&role, "role", string(roster.Party), "party or coordinator")
 	cmd.Flags().StringVar(&c.Listen, "listen", "", "for a coordinator: address on which parties reach it, host:port")
 	cmd.Flags().StringVar(&c.Coordinator, "coordinator", "", "for a party: address of the coordinator, nats://host:port")
+	return cmd
+}
+
+func (a *app) federationTLS() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:   "tls",
+		Short: "Add the TLS key to a coordinator's member file",
+		Long: `Write the coordinator's TLS key into its member.yaml, for a home that was made
+without one: by an earlier version, or to listen for its own machine only. The key
+follows from the identity. Then make the roster again, compare the fingerprints, have
+every member join it, and start all daemons again: they speak TLS from then on.`,
+		Example: "  mercer federation tls --home ./c",
+		Args:    args(),
+		RunE: a.run(func(context.Context, []string) (Result, error) {
+			h := daemon.Home(home)
+			m, err := h.AddTLSKey()
+			return identityResult{m.Name, string(m.Role), m.Fingerprint().String(), h.MemberPath()}, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
 	return cmd
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
+	"github.com/mercer-fl/mercer/transport/nats"
 )
 
 // Config is a home's config.yaml.
@@ -26,7 +26,8 @@ type Config struct {
 	Name string `yaml:"name"`
 	// Listen is the coordinator's address for parties, host:port.
 	Listen string `yaml:"listen,omitempty"`
-	// Coordinator is the address that a party dials, nats://host:port.
+	// Coordinator is the address that a party dials, nats://host:port. The roster says
+	// whether with TLS; tls://host:port insists.
 	Coordinator string `yaml:"coordinator,omitempty"`
 	// Data is a party's catalogue: the names that jobs may ask for.
 	Data map[string]Source `yaml:"data,omitempty"`
@@ -114,8 +115,8 @@ func (c *Config) check(known job.Names) error {
 	if c.Coordinator == "" {
 		return nil
 	}
-	if u, err := url.Parse(c.Coordinator); err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Port() == "" {
-		return fmt.Errorf("coordinator address %q: write nats://host:port such as nats://127.0.0.1:4222", c.Coordinator)
+	if _, err := nats.ParseAddress(c.Coordinator); err != nil {
+		return fmt.Errorf("coordinator %w", err)
 	}
 	return nil
 }

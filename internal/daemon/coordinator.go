@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -68,7 +70,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	// The broker is first to write, and it writes nothing when it cannot listen.
-	broker, err := startBroker(ctx, h, c, members, o)
+	broker, err := startBroker(ctx, h, c, id, members, o)
 	if err != nil {
 		return err
 	}
@@ -155,7 +157,7 @@ func (h Home) otherBuild(err error) error {
 		h, len(foreign.Sessions), foreign.Err)
 }
 
-func startBroker(ctx context.Context, h Home, c *Config, members *roster.Roster, o Options) (*nats.Server, error) {
+func startBroker(ctx context.Context, h Home, c *Config, id *identity.Identity, members *roster.Roster, o Options) (*nats.Server, error) {
 	listen := c.Listen
 	if o.Listen != "" {
 		listen = o.Listen
@@ -164,7 +166,13 @@ func startBroker(ctx context.Context, h Home, c *Config, members *roster.Roster,
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
+	if err := h.mayListen(host, members); err != nil {
+		return nil, err
+	}
 	cfg := nats.Config{Host: host, Port: port, Dir: h.path("queues"), Center: c.Name, Logger: o.Logger}
+	if len(members.Coordinator().TLS) > 0 {
+		cfg.TLS = id.TLSKey()
+	}
 	for _, m := range members.Members {
 		cfg.Members = append(cfg.Members, nats.Member{Name: m.Name, Key: m.NKey})
 	}
@@ -188,6 +196,7 @@ func splitAddress(s string) (host string, port int, err error) {
 	if err != nil {
 		return "", 0, fmt.Errorf("listen address %q: write host:port such as 127.0.0.1:4222", s)
 	}
+	host = cmp.Or(host, "127.0.0.1")
 	port, err = strconv.Atoi(p)
 	if err != nil || port < 0 || port > 65535 {
 		return "", 0, fmt.Errorf("listen address %q: the port is a number up to 65535", s)

@@ -134,7 +134,7 @@ func member(jobs *job.Reader, c *Config, role roster.Role, seed [32]byte) (roste
 	if err != nil {
 		return m, nil, err
 	}
-	m.Public = id.Public()
+	m.Public = c.firstPublic(id, role)
 	file, err := roster.MarshalMember(m)
 	return m, file, err
 }
@@ -157,7 +157,7 @@ func (h Home) Join(jobs *job.Reader, r *roster.Roster) error {
 // isIn checks that a roster holds this home's name with its identity.
 func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 	m, ok := r.Lookup(c.Name)
-	if !ok || m.Fingerprint() != id.Public().Fingerprint() {
+	if !ok || m.Fingerprint() != shows(id, m).Fingerprint() {
 		return fault.BadInputf("the roster does not hold %s with the identity in %s; send its operator %s", c.Name, h, h.MemberPath())
 	}
 	return nil
@@ -180,12 +180,30 @@ func (h Home) take() (*os.File, error) {
 	return lock, err
 }
 
-// open reads the identity and the configuration.
-func (h Home) open(jobs *job.Reader) (*identity.Identity, *Config, error) {
+func (h Home) identity() (*identity.Identity, error) {
 	id, err := identity.Load(h.IdentityPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fault.BadInputf("%s holds no identity; create one with mercer federation init --home %s", h, h)
+		return nil, fault.BadInputf("%s holds no identity; create one with mercer federation init --home %s", h, h)
 	}
+	return id, err
+}
+
+// Fingerprint returns the fingerprint of the home's identity, as its member file shows it.
+func (h Home) Fingerprint() (identity.Fingerprint, error) {
+	id, err := identity.Load(h.IdentityPath())
+	if err != nil {
+		return identity.Fingerprint{}, err
+	}
+	m, err := roster.LoadMember(h.MemberPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return id.Public().Fingerprint(), nil
+	}
+	return shows(id, m).Fingerprint(), err
+}
+
+// open reads the identity and the configuration.
+func (h Home) open(jobs *job.Reader) (*identity.Identity, *Config, error) {
+	id, err := h.identity()
 	if err != nil {
 		return nil, nil, err
 	}

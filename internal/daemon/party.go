@@ -39,6 +39,9 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if c.Coordinator == "" {
 		return fault.BadInputf("%s: coordinator is missing; write coordinator: nats://HOST:4222", h.ConfigPath())
 	}
+	if err := h.mayDial(c, members); err != nil {
+		return err
+	}
 	lock, err := h.take()
 	if err != nil {
 		return err
@@ -65,7 +68,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		o.Logger.Warn(warning)
 	}
 	o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator)
-	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), nats.Options{Logger: o.Logger})
+	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), nats.Options{TLS: members.Coordinator().TLS, Logger: o.Logger})
 	if err != nil && ctx.Err() != nil {
 		return nil //nolint:nilerr // told to stop before the coordinator answered
 	}

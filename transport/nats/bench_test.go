@@ -10,18 +10,25 @@ import (
 
 // BenchmarkDeliver sends from one member and receives and acknowledges at
 // another, over loopback, with every message flushed to disk.
-func BenchmarkDeliver(b *testing.B) {
+func BenchmarkDeliver(b *testing.B) { benchSizes(b, nil) }
+
+// BenchmarkDeliverByTLS is BenchmarkDeliver with TLS.
+func BenchmarkDeliverByTLS(b *testing.B) {
+	key, _ := tlsKey(1)
+	benchSizes(b, func(c *Config) { c.TLS = key })
+}
+
+func benchSizes(b *testing.B, change func(*Config)) {
 	for _, size := range []int{1 << 10, 512 << 10} {
 		for _, senders := range []int{1, 8} {
 			b.Run(fmt.Sprintf("%dKiB/%dsenders", size>>10, senders), func(b *testing.B) {
-				benchDeliver(b, size, senders)
+				benchDeliver(b, newFederation(b, change), size, senders)
 			})
 		}
 	}
 }
 
-func benchDeliver(b *testing.B, size, senders int) {
-	f := newFederation(b, nil)
+func benchDeliver(b *testing.B, f *federation, size, senders int) {
 	north, south := f.join("north"), f.join("south")
 	data := make([]byte, size)
 	b.SetBytes(int64(size))

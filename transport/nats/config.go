@@ -2,7 +2,7 @@ package nats
 
 import (
 	"cmp"
-	"crypto/tls"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,8 +32,8 @@ type Config struct {
 	MaxAge   time.Duration // older messages are gone; default 7 days
 	MaxBytes int64         // of all queues together, beyond which senders wait; default 8 GiB; the control lane has a quarter beside it
 
-	TLS    *tls.Config  // nil: none; payloads are sealed in any case
-	Logger *slog.Logger // nil: silent
+	TLS    ed25519.PrivateKey // of TLS; nil: none, which goes on this machine only
+	Logger *slog.Logger       // nil: silent
 }
 
 // MaxMembers bounds the accounts that one server keeps.
@@ -75,6 +75,8 @@ func (c Config) validate() error {
 	switch {
 	case c.Dir == "":
 		return errors.New("nats: no folder for the queues is named")
+	case c.TLS == nil && !Loopback(c.Host):
+		return fmt.Errorf("nats: other machines reach %s, and there is no TLS key for it", c.Host)
 	case c.Port < 0 || c.Port > 65535:
 		return fmt.Errorf("nats: port %d, want 0 to 65535", c.Port)
 	case c.AckWait < 0 || c.Share < 0 || c.MaxAge < 0 || c.MaxBytes < 0:

@@ -13,6 +13,13 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+func TestConformanceByTLS(t *testing.T) {
+	key, _ := tlsKey(1)
+	transporttest.Run(t, func(t *testing.T, n transporttest.Network) transporttest.Join {
+		return newFederation(t, func(c *Config) { c.AckWait, c.Share, c.TLS = n.AckWait, n.Share, key }).dial
+	})
+}
+
 // The member in the server's own process needs no port and meets the others.
 func TestInProcess(t *testing.T) {
 	f := newFederation(t, nil)

@@ -2,8 +2,8 @@ package nats
 
 import (
 	"context"
+	"crypto/ed25519"
 	cryptorand "crypto/rand"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,8 +22,8 @@ import (
 // Options are a member's settings of its connection. The zero value is
 // ready.
 type Options struct {
-	TLS    *tls.Config  // nil: none, unless the URL begins with tls://
-	Logger *slog.Logger // nil: silent
+	TLS    ed25519.PublicKey // the server's; nil: no TLS, which goes on this machine only
+	Logger *slog.Logger      // nil: silent
 }
 
 const (
@@ -47,6 +47,11 @@ type conn struct {
 	since    time.Time
 	serving  atomic.Bool   // greeted; set with meeting held
 	meeting  sync.Mutex    // while another process is heard, which may end the link
+	twin     []byte        // key of messages between processes with this identity
+	asked    challenges    // with meeting held
+	refused  string        // run of the last process that was refused; with meeting held
+	strange  *budget       // of lines about messages of nobody's
+	failures *budget       // of lines about a server that cannot be the right one
 	patience time.Duration // with a server that has no queue for a receiver
 	silence  time.Duration // of the server until a request counts as lost
 
@@ -54,13 +59,21 @@ type conn struct {
 	gone chan struct{} // the client's last callback has run
 }
 
-// Dial connects the member called name to the server at url. It waits for the
-// server as long as ctx lasts, and the connection then restores itself without end.
+// Dial connects the member called name to the server at url, see [ParseAddress]. It waits
+// for the server as long as ctx lasts, and the connection then restores itself without end.
 // Only two events end it: a server that refuses the member, with a
 // [*CredentialError] or a [*PermissionError], and another process with the same
-// identity, with a [*TwinError].
+// identity, with a [*TwinError]. While a server answers that does not have the key in o,
+// or none where it should, the log says so ([*LineError]).
 func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (transport.Conn, error) {
-	c, err := connect(url, name, key, o)
+	at, err := ParseAddress(url)
+	if err != nil {
+		return nil, fmt.Errorf("nats: %w", err)
+	}
+	if at.NeedsTLS() && len(o.TLS) == 0 {
+		return nil, fmt.Errorf("nats: %s is reached with TLS only, and no key of the server there is given", at)
+	}
+	c, err := connect("nats://"+at.String(), name, key, o, natsgo.SetCustomDialer(caller{o.TLS}))
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
@@ -84,10 +97,15 @@ func connect(url, name string, key nkeys.KeyPair, o Options, extra ...natsgo.Opt
 	if err != nil {
 		return nil, err
 	}
+	twin, err := twinKey(key)
+	if err != nil {
+		return nil, err
+	}
 	c := &conn{
-		name: name, key: pub, log: o.Logger, link: newLink(), patience: 5 * time.Second, silence: 2 * heartbeat,
+		name: name, key: pub, twin: twin, asked: challenges{}, log: o.Logger, link: newLink(), patience: 5 * time.Second, silence: 2 * heartbeat,
 		gone: make(chan struct{}),
 		run:  cryptorand.Text(), since: time.Now(),
+		strange: &budget{most: 5, every: time.Minute}, failures: &budget{most: 3, every: time.Minute},
 	}
 	for _, lane := range transport.Lanes() {
 		c.inboxes = append(c.inboxes, newInbox(c, lane))
@@ -96,9 +114,6 @@ func connect(url, name string, key nkeys.KeyPair, o Options, extra ...natsgo.Opt
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	options := append(c.options(), natsgo.Nkey(pub, key.Sign))
-	if o.TLS != nil {
-		options = append(options, natsgo.Secure(o.TLS))
-	}
 	if c.nc, err = natsgo.Connect(url, append(options, extra...)...); err != nil {
 		return nil, err
 	}
@@ -184,8 +199,20 @@ func (c *conn) onDisconnect(_ *natsgo.Conn, err error) {
 }
 
 func (c *conn) onFailure(_ *natsgo.Conn, err error) {
-	c.log.Debug("the server is out of reach, trying again", "member", c.name, "error", err)
+	var line *LineError
+	if errors.As(err, &line) {
+		c.complain(line)
+	} else {
+		c.log.Debug("the server is out of reach, trying again", "member", c.name, "error", err)
+	}
 	c.link.down(err)
+}
+
+// complain logs an error that only an operator can mend, if it was not logged just now.
+func (c *conn) complain(err *LineError) {
+	if ok, unsaid := c.failures.allow(time.Now()); ok {
+		c.log.Error("not the coordinator's line; trying again", "member", c.name, "error", err, "unsaid_before", unsaid)
+	}
 }
 
 // onError gets what the server says out of turn. A member that is who it says

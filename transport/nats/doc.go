@@ -41,7 +41,14 @@
 //
 // Two processes with one identity, one of which has a copied folder, would each
 // get a part of its queue. Each connection therefore asks for others and ends
-// with a [*TwinError] where there is one, before it gets a message. That is for
-// mistakes: who has stolen an identity and connects by another program asks
-// nobody, and a server can say that there is a second.
+// with a [*TwinError] where there is one, before it gets a message. Nobody without the
+// identity can bring that about, and a server can prevent it. It is for mistakes: who has
+// stolen an identity and connects by another program asks nobody.
+//
+// # The line
+//
+// With a key in Config.TLS a connection is TLS 1.3 from its first byte, and a member
+// compares the server's key with Options.TLS. Without keys server and members stay on
+// loopback. An onlooker of a line with TLS sees addresses, times and sizes; of one without
+// TLS names and subjects as well.
 package nats

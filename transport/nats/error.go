@@ -1,6 +1,8 @@
 package nats
 
 import (
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -62,3 +64,28 @@ func (e *TwinError) Error() string {
 	return fmt.Sprintf("nats: another process is connected with the identity of %q, from %s (process %d, since %s), and each would get a part of the messages; stop one of the two, and remove its folder if that is a copy or a restored backup",
 		e.Member, from, e.Process, e.Since.UTC().Format(time.DateTime+" UTC"))
 }
+
+// LineError says that a server at the right address does not speak as the server of this
+// member should: another may answer in its place. The member goes on trying, since
+// anybody on the way could end it otherwise.
+type LineError struct {
+	Address string
+	TLS     bool // the member knows a key for the server
+	Err     error
+}
+
+func (e *LineError) Error() string {
+	const compare = "compare the roster's fingerprints with the server's operator"
+	var plain tls.RecordHeaderError
+	switch {
+	case errors.Is(e.Err, errOtherKey):
+		return fmt.Sprintf("nats: the server at %s has another TLS key than the roster says: another program answers there, or the roster is an old one; %s", e.Address, compare)
+	case errors.As(e.Err, &plain):
+		return fmt.Sprintf("nats: the server at %s does not speak TLS, and the roster has a TLS key for it: another program answers there, or its roster is an old one; %s", e.Address, compare)
+	case e.TLS:
+		return fmt.Sprintf("nats: no TLS with the server at %s: %v; look whether the coordinator is at this address", e.Address, e.Err)
+	}
+	return fmt.Sprintf("nats: the server at %s says nothing, as one with TLS does, and the roster has no TLS key for it: %v; join the roster that the coordinator has", e.Address, e.Err)
+}
+
+func (e *LineError) Unwrap() error { return e.Err }

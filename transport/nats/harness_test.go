@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"crypto/ed25519"
 	"log/slog"
 	"net"
 	"testing"
@@ -85,8 +86,16 @@ func (f *federation) restart(pause time.Duration) {
 
 func (f *federation) port() int { return f.server.nats.Addr().(*net.TCPAddr).Port }
 
+// pin returns the key that members know of the server, nil without TLS.
+func (f *federation) pin() ed25519.PublicKey {
+	if f.cfg.TLS == nil {
+		return nil
+	}
+	return f.cfg.TLS.Public().(ed25519.PublicKey)
+}
+
 func (f *federation) dial(name string) (transport.Conn, error) {
-	c, err := Dial(f.Context(), f.server.URL(), name, f.keys[name], Options{Logger: f.cfg.Logger})
+	c, err := Dial(f.Context(), f.server.URL(), name, f.keys[name], Options{TLS: f.pin(), Logger: f.cfg.Logger})
 	if err == nil {
 		c.(*conn).patience = 100 * time.Millisecond
 	}

@@ -47,7 +47,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
-	s := &Server{cfg: cfg, log: &logger{log: cfg.Logger}, lock: lock}
+	s := &Server{cfg: cfg, log: &logger{log: cfg.Logger, secure: cfg.TLS != nil, callers: &budget{most: 10, every: 10 * time.Second}}, lock: lock}
 	s.stop = sync.OnceValue(s.halt)
 	s.warnOfSpace()
 	if err := s.run(ctx); err != nil {
@@ -89,7 +89,7 @@ func (s *Server) run(ctx context.Context) error {
 	if s.nats, err = server.NewServer(opts); err != nil {
 		return err
 	}
-	s.nats.SetLogger(s.log, false, false)
+	s.nats.SetLogger(s.log, s.cfg.TLS != nil, false) // callers without TLS are a detail to the server
 	s.nats.Start()
 	if err := s.log.reason(); err != nil {
 		return err
@@ -136,14 +136,19 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		WriteDeadline: time.Minute,
 		MaxPending:    maxPending,
 		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // the steward's; a member's account has less
-		TLSConfig:     s.cfg.TLS,
-		TLSTimeout:    10, // seconds
+		TLSTimeout:    handshakeLimit.Seconds(),
 
 		Accounts: []*server.Account{hub},
 		Nkeys:    []*server.NkeyUser{stewardLogin(hub, pub)},
 	}
 	if o.Port == 0 {
 		o.Port = server.RANDOM_PORT
+	}
+	if s.cfg.TLS != nil {
+		if o.TLSConfig, err = listening(s.cfg.TLS); err != nil {
+			return nil, err
+		}
+		o.TLSHandshakeFirst = true
 	}
 	for i, m := range s.cfg.Members {
 		login, err := s.cfg.isolate(hub, accounts[i], m)

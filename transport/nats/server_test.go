@@ -29,6 +29,7 @@ func TestConfigRefused(t *testing.T) {
 		}
 		return pub
 	}
+	secret, _ := tlsKey(1)
 	one, two := key(), key()
 	for want, c := range map[string]Config{
 		"no folder for the queues":          {Members: []Member{{"a", one}}},
@@ -42,7 +43,7 @@ func TestConfigRefused(t *testing.T) {
 		`member "-a": lower-case letters`:   {Dir: "x", Members: []Member{{"-a", one}}},
 		"a member's name has 1 to 64 bytes": {Dir: "x", Members: []Member{{"", one}}},
 		`"UABC" is no public user nkey`:     {Dir: "x", Members: []Member{{"a", "UABC"}}},
-		"cannot listen":                     {Dir: "x", Host: "nowhere.invalid", Members: []Member{{"a", one}}},
+		"cannot listen":                     {Dir: "x", Host: "nowhere.invalid", TLS: secret, Members: []Member{{"a", one}}},
 	} {
 		t.Chdir(t.TempDir())
 		s, err := Start(t.Context(), c)

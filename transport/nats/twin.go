@@ -2,6 +2,9 @@ package nats
 
 import (
 	"context"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,22 +13,34 @@ import (
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 )
 
 // Processes with one identity share an account, where they hear each other on one
-// subject. Each that connects says there who it is. Of two the one stops that goes
-// after the other; the other tells it, if it must. As a rule nobody listens, which
-// the server says at once.
+// subject. Each that connects says there who it is, and of two the one stops that goes
+// after the other. As a rule nobody listens, which the server says at once.
+//
+// The server, and anybody on the way, could end a process by a message of their own. So each
+// message carries a code under a key that only processes with the identity have. A process
+// stops only for a message that answers a challenge which it has drawn itself a moment ago:
+//
+//	who connects    I am A, and ask a
+//	who is there    I am B, answer a, and ask b
+//	who connects    I am A, and answer b
+//
+// Who goes after the other stops when it has heard the other answer. The last message
+// tells the one who stays. Who takes itself for the one who stays asks once more, since
+// the other may begin to serve in between.
 
 // twinLimit bounds the time in which another process must tell the one that connects.
 // A process that listens and says nothing is gone, and the server has yet to miss it,
 // or the process is about to stop.
 const twinLimit = 2 * time.Second
 
-// maxPresence bounds what one process says of itself.
-const maxPresence = 512
+// maxSaying bounds what one process says of itself.
+const maxSaying = 512
 
-// presence is a process's message about itself to others with its identity.
+// presence describes a process to others with its identity.
 type presence struct {
 	Run     string     `json:"run"`     // drawn
 	Serving bool       `json:"serving"` // its first connection has been made
@@ -34,22 +49,62 @@ type presence struct {
 	Since   time.Time  `json:"since"`
 }
 
-// runSize is the number of characters of a run, which rand.Text draws.
+// saying is a process's message to others with its identity.
+type saying struct {
+	presence
+	Asks    string `json:"asks,omitempty"`    // a challenge to all who hear it
+	Answers string `json:"answers,omitempty"` // the challenge of the one who is meant
+}
+
+// runSize is the number of characters of a run and of a challenge, which rand.Text draws.
 const runSize = 26
 
-// decodePresence reads what came over the network, for people to read.
-func decodePresence(b []byte) (p presence, err error) {
-	if len(b) > maxPresence {
-		return p, fmt.Errorf("%d bytes of a process about itself, at most %d", len(b), maxPresence)
+// twinKey derives the key of the messages between processes with one identity from
+// their secret key, which the server does not have.
+func twinKey(key nkeys.KeyPair) ([]byte, error) {
+	seed, err := key.Seed()
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(b, &p); err != nil {
-		return p, err
+	return hkdf.Key(sha256.New, seed, nil, "mercer/v1/nats/twin", sha256.Size)
+}
+
+// seal returns a message as it travels: its code, then the message.
+func seal(key []byte, w saying) ([]byte, error) {
+	text, err := json.Marshal(w)
+	if err != nil {
+		return nil, err
 	}
-	if len(p.Run) != runSize {
-		return p, fmt.Errorf("a run of %d characters, want %d", len(p.Run), runSize)
+	return append(codeOf(key, text), text...), nil
+}
+
+func codeOf(key, text []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write(text)
+	return mac.Sum(nil)
+}
+
+// unseal reads what came over the network, and nothing of it before its code is right.
+func unseal(key, b []byte) (w saying, err error) {
+	if len(b) < sha256.Size || len(b) > maxSaying {
+		return w, fmt.Errorf("%d bytes of a process about itself, want %d to %d", len(b), sha256.Size, maxSaying)
 	}
-	p.Address = p.Address.WithZone("") // free text
-	return p, nil
+	text := b[sha256.Size:]
+	if !hmac.Equal(codeOf(key, text), b[:sha256.Size]) {
+		return w, errors.New("it does not have this identity's key")
+	}
+	return decodeSaying(text)
+}
+
+func decodeSaying(text []byte) (w saying, err error) {
+	if err := json.Unmarshal(text, &w); err != nil {
+		return w, err
+	}
+	if len(w.Run) != runSize {
+		return w, fmt.Errorf("a run of %d characters, want %d", len(w.Run), runSize)
+	}
+	w.Address = w.Address.WithZone("") // free text
+	return w, nil
 }
 
 // before is an order of all processes with one identity: those that serve, then
@@ -74,7 +129,9 @@ func (c *conn) presence() presence {
 // alone tells other processes with this identity of this one, and gives them time
 // to end the link.
 func (c *conn) alone(ctx, era context.Context) error {
-	b, err := json.Marshal(c.presence())
+	c.meeting.Lock()
+	b, err := seal(c.twin, saying{presence: c.presence(), Asks: c.asked.draw(time.Now())})
+	c.meeting.Unlock()
 	if err != nil {
 		return err
 	}
@@ -110,28 +167,52 @@ func (c *conn) serve() error {
 func (c *conn) meet(m *natsgo.Msg) {
 	c.meeting.Lock()
 	defer c.meeting.Unlock()
-	other, err := decodePresence(m.Data)
-	self := c.presence()
+	other, err := unseal(c.twin, m.Data)
 	switch {
 	case c.link.ended() != nil:
 	case err != nil:
-		c.log.Warn("ignored a process that cannot be understood", "member", c.name, "error", err)
-	case other.Run == self.Run: // what this one said before its connection was lost
-	case other.before(self):
-		c.link.kill(&TwinError{Member: c.name, Address: other.Address, Process: other.Process, Since: other.Since})
-	default:
-		c.log.Warn("another process with this identity is refused; if it is none of yours, somebody has the identity file",
-			"member", c.name, "address", other.Address.String(), "process", other.Process)
-		if err := c.tell(self); err != nil {
-			c.log.Warn("could not refuse another process with this identity", "member", c.name, "error", err)
+		if ok, more := c.strange.allow(time.Now()); ok {
+			c.log.Warn("ignored a message about another process with this identity", "member", c.name, "error", err, "unsaid_before", more)
 		}
+	case other.Run == c.run: // what this one said before its connection was lost
+	case other.Answers == "":
+		c.reply(other)
+	case c.asked.open(other.Answers, time.Now()):
+		c.decide(other)
 	}
 }
 
-func (c *conn) tell(self presence) error {
-	b, err := json.Marshal(self)
-	if err != nil {
-		return err
+// decide stops this process or refuses the other, which is there: it has answered. All who
+// hear a challenge answer it, and an answer to no open one is old, or for another process.
+func (c *conn) decide(other saying) {
+	self := c.presence()
+	if other.before(self) {
+		c.tell(saying{presence: self, Answers: other.Asks})
+		c.link.kill(&TwinError{Member: c.name, Address: other.Address, Process: other.Process, Since: other.Since})
+		return
 	}
-	return c.nc.Publish(twinSubject(c.name), b)
+	if other.Run != c.refused {
+		c.refused = other.Run
+		c.log.Warn("another process with this identity is refused; if it is none of yours, somebody has the identity file",
+			"member", c.name, "address", other.Address.String(), "process", other.Process)
+	}
+	c.reply(other)
+}
+
+// reply answers another process's challenge and asks one. It says nothing where too many
+// are open, so that old messages which come again and again do not keep it busy.
+func (c *conn) reply(other saying) {
+	if now := time.Now(); other.Asks != "" && c.asked.room(now) {
+		c.tell(saying{presence: c.presence(), Asks: c.asked.draw(now), Answers: other.Asks})
+	}
+}
+
+func (c *conn) tell(w saying) {
+	b, err := seal(c.twin, w)
+	if err == nil {
+		err = c.nc.Publish(twinSubject(c.name), b)
+	}
+	if err != nil {
+		c.log.Warn("could not answer another process with this identity", "member", c.name, "error", err)
+	}
 }

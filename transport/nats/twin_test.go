@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/netip"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	natsgo "github.com/nats-io/nats.go"
 
 	"github.com/mercer-fl/mercer/transport"
 )
@@ -112,46 +115,225 @@ func TestTwinsWhoServe(t *testing.T) {
 	}
 }
 
+// ghost is a client that hears and says what processes with an identity say to each other.
+type ghost struct {
+	*federation
+	key   []byte
+	nc    *natsgo.Conn
+	heard *natsgo.Subscription
+}
+
+// ghost logs in with south's identity.
+func (f *federation) ghost() *ghost {
+	f.Helper()
+	key, err := twinKey(f.keys["south"])
+	if err != nil {
+		f.Fatal(err)
+	}
+	g := &ghost{federation: f, key: key}
+	g.nc, _ = f.raw("south")
+	if g.heard, err = g.nc.SubscribeSync(twinSubject("south")); err == nil {
+		err = g.nc.Flush()
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	return g
+}
+
+func (g *ghost) say(w saying) {
+	g.Helper()
+	b, err := seal(g.key, w)
+	if err != nil {
+		g.Fatal(err)
+	}
+	g.repeat(b)
+}
+
+// repeat says something that may have been said before.
+func (g *ghost) repeat(b []byte) {
+	g.Helper()
+	if err := g.nc.Publish(twinSubject("south"), b); err != nil {
+		g.Fatal(err)
+	}
+}
+
+// next returns the next message of another run, which is none of its own.
+func (g *ghost) next(but string) saying {
+	g.Helper()
+	for {
+		m, err := g.heard.NextMsg(time.Second)
+		if err != nil {
+			g.Fatal(err)
+		}
+		if w, err := unseal(g.key, m.Data); err == nil && w.Run != but {
+			return w
+		}
+	}
+}
+
+// everything returns all that was said.
+func (g *ghost) everything() (all [][]byte) {
+	for {
+		m, err := g.heard.NextMsg(200 * time.Millisecond)
+		if err != nil {
+			return all
+		}
+		all = append(all, m.Data)
+	}
+}
+
 // A connection whose process is gone is succeeded, once it had time to speak. If it
 // speaks later, one of both stops.
 func TestTwinIsGone(t *testing.T) {
 	f := newFederation(t, nil)
-	gone, _ := f.raw("south")
-	heard, err := gone.SubscribeSync(twinSubject("south"))
-	if err == nil {
-		err = gone.Flush()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := f.ghost()
 	south := f.join("south").(*conn)
 	f.send(f.join("north"), "south", "hello")
 	f.receive(south)
-	if _, err := heard.NextMsg(time.Second); err != nil {
-		t.Fatal(err)
+	g.everything()
+	late := presence{Run: strings.Repeat("2", runSize), Since: time.Now()} // as it was when it lost its way
+	g.say(saying{presence: late, Asks: "one"})
+	if w := g.next(late.Run); w.Run != south.run || !w.Serving || w.Answers != "one" {
+		t.Fatalf("who came late is told %+v", w)
 	}
-	late := &conn{name: "south", run: strings.Repeat("2", runSize), since: time.Now(), nc: gone}
-	if err := late.tell(late.presence()); err != nil { // as it was when it lost its way
-		t.Fatal(err)
+	late.Serving = true
+	g.say(saying{presence: late, Asks: "two"})
+	w := g.next(late.Run)
+	if w.Answers != "two" {
+		t.Fatalf("who came late is told %+v", w)
 	}
-	for own := true; own; {
-		m, err := heard.NextMsg(time.Second)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := decodePresence(m.Data)
-		if own = p.Run == late.run; err != nil || !own && (p.Run != south.run || !p.Serving) {
-			t.Fatalf("who came late is told %s, %v", m.Data, err)
-		}
-	}
-	late.serving.Store(true)
-	if err := late.tell(late.presence()); err != nil {
-		t.Fatal(err)
-	}
-	_, err = south.Receive(t.Context(), transport.Bulk)
+	g.say(saying{presence: late, Answers: w.Asks, Asks: "three"})
+	_, err := south.Receive(t.Context(), transport.Bulk)
 	var twin *TwinError
 	if !errors.As(err, &twin) {
 		t.Fatal(err)
+	}
+	if w := g.next(late.Run); w.Answers != "three" || w.Asks != "" {
+		t.Errorf("who stays is told %+v", w)
+	}
+}
+
+// Neither the server nor anybody on the way has a message that ends a process: none without
+// the identity's key, and none that was said before, at any time, in any session.
+func TestTwinMessagesOfOthersEndNobody(t *testing.T) {
+	f := newFederation(t, nil)
+	g := f.ghost()
+	first, err := f.dial("south")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.dial("south"); err == nil {
+		t.Fatal("two processes with one identity")
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	recorded := g.everything()
+	if len(recorded) < 4 {
+		t.Fatalf("%d messages recorded", len(recorded))
+	}
+	ended := make(chan struct{})
+	repeated := make(chan error, 1)
+	go func() { // also while the next process has yet to begin
+		for {
+			for _, b := range recorded {
+				if err := g.nc.Publish(twinSubject("south"), b); err != nil {
+					repeated <- err
+					return
+				}
+			}
+			select {
+			case <-ended:
+				repeated <- g.nc.Flush()
+				return
+			case <-time.After(300 * time.Millisecond): // so that the process has answers left
+			}
+		}
+	}()
+	south := f.join("south").(*conn)
+	close(ended)
+	if err := <-repeated; err != nil {
+		t.Fatal(err)
+	}
+	g.everything()
+	other := presence{Run: strings.Repeat("2", runSize), Serving: true, Since: time.Now()}
+	line, err := json.Marshal(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.repeat(line) // as if there were no key
+	g.say(saying{presence: other, Answers: strings.Repeat("A", runSize)})
+	stranger := *g
+	stranger.key = bytes.Repeat([]byte{7}, 32)
+	g.say(saying{presence: other, Asks: "one"})
+	w := g.next(other.Run)
+	stranger.say(saying{presence: other, Answers: w.Asks}) // the right challenge, another key
+	changed, err := seal(g.key, saying{presence: other, Answers: w.Asks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed[len(changed)-3] ^= 1
+	g.repeat(changed)
+	if err := g.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	f.send(f.join("north"), "south", "hello")
+	f.receive(south)
+	if err := south.link.ended(); err != nil {
+		t.Fatal(err)
+	}
+	g.say(saying{presence: other, Answers: w.Asks}) // the right one ends it
+	if _, err := south.Receive(t.Context(), transport.Bulk); !errors.As(err, new(*TwinError)) {
+		t.Fatal(err)
+	}
+}
+
+// Repeated questions get few answers.
+func TestTwinAnswersAreBounded(t *testing.T) {
+	f := newFederation(t, nil)
+	south := f.join("south").(*conn)
+	g := f.ghost()
+	b, err := seal(g.key, saying{presence: presence{Run: strings.Repeat("2", runSize)}, Asks: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 * maxChallenges {
+		g.repeat(b)
+	}
+	if err := g.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	f.send(f.join("north"), "south", "hello")
+	f.receive(south)
+	answers := 0
+	for _, b := range g.everything() {
+		if w, err := unseal(g.key, b); err == nil && w.Run == south.run {
+			answers++
+		}
+	}
+	if answers == 0 || answers > maxChallenges {
+		t.Errorf("%d answers, at most %d", answers, maxChallenges)
+	}
+}
+
+func TestChallengesDoNotLast(t *testing.T) {
+	q, now := challenges{}, time.Now()
+	one := q.draw(now)
+	if one == q.draw(now) {
+		t.Error("one challenge twice")
+	}
+	if !q.open(one, now) || q.open("", now) {
+		t.Error("the wrong challenge is open")
+	}
+	if q.open(one, now.Add(challengeLife+1)) {
+		t.Error("an answer counts late")
+	}
+	for range 3 * maxChallenges {
+		q.draw(now)
+	}
+	if q.room(now) || !q.room(now.Add(challengeLife+1)) || len(q) > 0 {
+		t.Errorf("%d challenges", len(q))
 	}
 }
 
@@ -179,11 +361,11 @@ func show(p presence) string {
 }
 
 func TestTwinErrorIsPlainText(t *testing.T) {
-	p, err := decodePresence([]byte(`{"run": "` + strings.Repeat("A", runSize) + `", "address": "fe80::1%\u001b[2J", "process": 7}`))
+	p, err := decodeSaying([]byte(`{"run": "` + strings.Repeat("A", runSize) + `", "address": "fe80::1%\u001b[2J", "process": 7}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := show(p); strings.Contains(text, "\x1b") || !strings.Contains(text, "from fe80::1 (process 7, ") {
+	if text := show(p.presence); strings.Contains(text, "\x1b") || !strings.Contains(text, "from fe80::1 (process 7, ") {
 		t.Errorf("%q", text)
 	}
 	if text := show(presence{}); !strings.Contains(text, "from an unknown address") {
@@ -191,7 +373,7 @@ func TestTwinErrorIsPlainText(t *testing.T) {
 	}
 }
 
-func FuzzDecodePresence(f *testing.F) {
+func FuzzDecodeSaying(f *testing.F) {
 	good, err := json.Marshal(presence{Run: strings.Repeat("A", runSize), Address: netip.MustParseAddr("::1"), Process: 3, Since: time.Now()})
 	if err != nil {
 		f.Fatal(err)
@@ -199,13 +381,13 @@ func FuzzDecodePresence(f *testing.F) {
 	f.Add(good)
 	f.Add([]byte(`{"address": "fe80::1%eth0"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := decodePresence(b)
+		p, err := decodeSaying(b)
 		if err != nil {
 			return
 		}
-		for _, c := range show(p) {
+		for _, c := range show(p.presence) {
 			if c < ' ' || c > '~' {
-				t.Fatalf("%q is shown as %q", b, show(p))
+				t.Fatalf("%q is shown as %q", b, show(p.presence))
 			}
 		}
 	})

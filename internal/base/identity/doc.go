@@ -4,7 +4,8 @@
 //   - an Ed25519 key that signs every message,
 //   - an ML-KEM-768 + X25519 key pair that others seal to until a session has
 //     announced a key pair of its own ([DeriveSession]),
-//   - a NATS user nkey with which the process logs in at the broker.
+//   - a NATS user nkey with which the process logs in at the broker,
+//   - an Ed25519 key of TLS, by which a coordinator proves that the broker is its own.
 //
 // Each key is HKDF-SHA256 (RFC 5869, no salt) of the seed under a label of its
 // own, so that no key tells anything about another.

@@ -18,6 +18,7 @@ const (
 	labelSign    = "mercer/v1/identity/sign"
 	labelKEM     = "mercer/v1/identity/kem"
 	labelNATS    = "mercer/v1/identity/nats"
+	labelTLS     = "mercer/v1/identity/tls"
 	labelSession = "mercer/v1/session/kem"
 )
 
@@ -34,6 +35,7 @@ type secret struct {
 	sign ed25519.PrivateKey
 	kem  hpke.PrivateKey
 	nkey nkeys.KeyPair
+	tls  ed25519.PrivateKey
 	seed [SeedSize]byte
 }
 
@@ -71,7 +73,11 @@ func derive(seed [SeedSize]byte) (*secret, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &secret{ed25519.NewKeyFromSeed(sign), kem, nkey, seed}, nil
+	link, err := expand(seed, labelTLS)
+	if err != nil {
+		return nil, err
+	}
+	return &secret{ed25519.NewKeyFromSeed(sign), kem, nkey, ed25519.NewKeyFromSeed(link), seed}, nil
 }
 
 func expand(seed [SeedSize]byte, label string) ([]byte, error) {
@@ -86,8 +92,19 @@ func deriveKEM(seed [SeedSize]byte, label string) (hpke.PrivateKey, error) {
 	return hpke.MLKEM768X25519().DeriveKeyPair(ikm)
 }
 
-// Public returns the keys that go into the roster.
+// Public returns the keys that every member has in the roster.
 func (id *Identity) Public() Public { return id.public }
+
+// PublicTLS returns Public with the key of TLS, as a member has it in the roster at whose
+// port others connect.
+func (id *Identity) PublicTLS() Public {
+	p := id.public
+	p.TLS = id.secret().tls.Public().(ed25519.PublicKey)
+	return p
+}
+
+// TLSKey proves to those who connect that this process is at the port.
+func (id *Identity) TLSKey() ed25519.PrivateKey { return id.secret().tls }
 
 // SigningKey signs messages.
 func (id *Identity) SigningKey() ed25519.PrivateKey { return id.secret().sign }

@@ -54,8 +54,14 @@ func TestKeysAreTheDocumentedDerivation(t *testing.T) {
 	if !bytes.Equal(kem.PublicKey().Bytes(), id.Public().KEM) {
 		t.Error("KEM key is not DeriveKeyPair of HKDF(seed, KEM label)")
 	}
-	if err := id.Public().Validate(); err != nil {
-		t.Error(err)
+	link := ed25519.NewKeyFromSeed(slowHKDF(seed[:], "mercer/v1/identity/tls"))
+	if !link.Equal(id.TLSKey()) || !id.PublicTLS().TLS.Equal(link.Public()) {
+		t.Error("TLS key is not Ed25519 of HKDF(seed, TLS label)")
+	}
+	for _, p := range []Public{id.Public(), id.PublicTLS()} {
+		if err := p.Validate(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -86,6 +92,7 @@ func TestFingerprintBindsEveryKey(t *testing.T) {
 		"sign": {Sign: other.Sign, KEM: p.KEM, NKey: p.NKey},
 		"kem":  {Sign: p.Sign, KEM: other.KEM, NKey: p.NKey},
 		"nkey": {Sign: p.Sign, KEM: p.KEM, NKey: other.NKey},
+		"tls":  {Sign: p.Sign, KEM: p.KEM, NKey: p.NKey, TLS: other.Sign},
 	} {
 		if q.Fingerprint() == want {
 			t.Errorf("another %s key has the same fingerprint", name)
@@ -124,9 +131,9 @@ func TestSessionKeysAreNotTheIdentitys(t *testing.T) {
 }
 
 func TestValidateRefuses(t *testing.T) {
-	good := mustFromSeed(t, seedOf(1)).Public()
+	good := mustFromSeed(t, seedOf(1)).PublicTLS()
 	edit := func(f func(*Public)) Public {
-		p := Public{bytes.Clone(good.Sign), bytes.Clone(good.KEM), good.NKey}
+		p := Public{bytes.Clone(good.Sign), bytes.Clone(good.KEM), good.NKey, bytes.Clone(good.TLS)}
 		f(&p)
 		return p
 	}
@@ -139,6 +146,8 @@ func TestValidateRefuses(t *testing.T) {
 		{"short signing key", edit(func(p *Public) { p.Sign = p.Sign[:31] }), "signing key of 31 bytes"},
 		{"short KEM key", edit(func(p *Public) { p.KEM = p.KEM[:1215] }), "KEM key of 1215 bytes"},
 		{"KEM key out of range", edit(func(p *Public) { p.KEM = bytes.Repeat([]byte{0xff}, len(p.KEM)) }), "KEM key"},
+		{"short TLS key", edit(func(p *Public) { p.TLS = p.TLS[:31] }), "TLS key of 31 bytes"},
+		{"long TLS key", edit(func(p *Public) { p.TLS = append(p.TLS, 0) }), "TLS key of 33 bytes"},
 		{"no nkey", edit(func(p *Public) { p.NKey = "" }), "user nkey"},
 		{"account nkey", edit(func(p *Public) { p.NKey = "A" + p.NKey[1:] }), "user nkey"},
 		{"nkey with a typing error", edit(func(p *Public) { p.NKey = p.NKey[:20] + swap(p.NKey[20]) + p.NKey[21:] }), "user nkey"},
@@ -165,7 +174,7 @@ func FuzzValidate(f *testing.F) {
 	f.Add([]byte(p.Sign), p.KEM, p.NKey)
 	f.Add([]byte{}, []byte{}, "")
 	f.Fuzz(func(t *testing.T, sign, kem []byte, nkey string) {
-		p := Public{sign, kem, nkey}
+		p := Public{Sign: sign, KEM: kem, NKey: nkey}
 		if p.Validate() != nil {
 			return
 		}

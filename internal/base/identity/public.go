@@ -17,12 +17,16 @@ type Public struct {
 	Sign ed25519.PublicKey // 32 bytes
 	KEM  []byte            // ML-KEM-768 + X25519, 1216 bytes
 	NKey string            // NATS user nkey: U and 55 more characters
+	TLS  ed25519.PublicKey // 32 bytes; empty without a port where others connect
 }
 
 // Validate reports the first key that cannot be used.
 func (p Public) Validate() error {
 	if len(p.Sign) != ed25519.PublicKeySize {
 		return fmt.Errorf("identity: a signing key of %d bytes, want %d", len(p.Sign), ed25519.PublicKeySize)
+	}
+	if n := len(p.TLS); n > 0 && n != ed25519.PublicKeySize {
+		return fmt.Errorf("identity: a TLS key of %d bytes, want %d", n, ed25519.PublicKeySize)
 	}
 	if _, err := p.KEMKey(); err != nil {
 		return err
@@ -44,21 +48,28 @@ func (p Public) KEMKey() (hpke.PublicKey, error) {
 	return ParseKEM(p.KEM)
 }
 
-// AppendTo appends the canonical encoding of p.
+// AppendTo appends the canonical encoding of the keys that every member has.
 func (p Public) AppendTo(w *wire.Writer) {
 	w.Bytes32(p.Sign)
 	w.Bytes32(p.KEM)
 	w.Bytes32([]byte(p.NKey))
 }
 
-// Fingerprint is the SHA-256 of all three public keys.
+// Fingerprint is the SHA-256 of all public keys.
 type Fingerprint [sha256.Size]byte
 
-// Fingerprint binds all of p's keys.
+// Fingerprint binds all of p's keys. Without a key of TLS it is what it was before there
+// was one.
 func (p Public) Fingerprint() Fingerprint {
 	var w wire.Writer
-	w.String("mercer/v1/fingerprint")
-	p.AppendTo(&w)
+	if len(p.TLS) == 0 {
+		w.String("mercer/v1/fingerprint")
+		p.AppendTo(&w)
+	} else {
+		w.String("mercer/v2/fingerprint")
+		p.AppendTo(&w)
+		w.Bytes32(p.TLS)
+	}
 	return sha256.Sum256(w.Bytes())
 }
 

@@ -32,6 +32,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 	var secrets []string
 	secrets = append(secrets, needles(seed[:])...)
 	secrets = append(secrets, needles(id.SigningKey().Seed())...)
+	secrets = append(secrets, needles(id.TLSKey().Seed())...)
 	for _, k := range []interface{ Bytes() ([]byte, error) }{id.KEMKey(), session.KEMKey()} {
 		b, err := k.Bytes()
 		if err != nil {

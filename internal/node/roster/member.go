@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/mercer-fl/mercer/internal/base/identity"
 )
 
 // A member file goes from a process to the person who puts the roster together. It holds
@@ -24,7 +22,7 @@ func MarshalMember(m Member) ([]byte, error) {
 	if err := m.validate(); err != nil {
 		return nil, fmt.Errorf("roster: %w", err)
 	}
-	b, err := yaml.Marshal(memberDocument{apiVersion, memberKind, entry{m.Name, m.Role, key(m.Sign), m.KEM, m.NKey}})
+	b, err := yaml.Marshal(memberDocument{apiVersion, memberKind, entryOf(m)})
 	if err != nil {
 		return nil, fmt.Errorf("roster: %w", err)
 	}
@@ -56,7 +54,7 @@ func ParseMember(b []byte) (Member, error) {
 		return Member{}, fmt.Errorf("roster: apiVersion %q and kind %q, want %q and %q", d.APIVersion, d.Kind, apiVersion, memberKind)
 	}
 	e := d.Member
-	m := Member{e.Name, e.Role, identity.Public{Sign: []byte(e.Sign), KEM: e.KEM, NKey: e.NKey}}
+	m := Member{e.Name, e.Role, e.public()}
 	if err := m.validate(); err != nil {
 		return Member{}, fmt.Errorf("roster: %w", err)
 	}

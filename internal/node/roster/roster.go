@@ -59,19 +59,28 @@ func (r *Roster) Coordinator() Member {
 	return r.Members[i]
 }
 
-// Encode returns the canonical encoding: members by name.
+// Encode returns the canonical encoding: members by name. A roster without a key of TLS is
+// encoded as it was before there was one.
 func (r *Roster) Encode() []byte {
 	members := slices.SortedFunc(slices.Values(r.Members), func(a, b Member) int {
 		return cmp.Compare(a.Name, b.Name)
 	})
+	secure := slices.ContainsFunc(members, func(m Member) bool { return len(m.TLS) > 0 })
+	version := "mercer/v1/roster"
+	if secure {
+		version = "mercer/v2/roster"
+	}
 	var w wire.Writer
-	w.String("mercer/v1/roster")
+	w.String(version)
 	w.Bytes32([]byte(r.Federation))
 	w.Uint32(uint32(len(members)))
 	for _, m := range members {
 		w.Bytes32([]byte(m.Name))
 		w.Bytes32([]byte(m.Role))
 		m.AppendTo(&w)
+		if secure {
+			w.Bytes32(m.TLS)
+		}
 	}
 	return w.Bytes()
 }

@@ -1,6 +1,7 @@
 package roster
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,17 @@ func publicOf(t testing.TB, seed byte) identity.Public {
 		t.Fatal(err)
 	}
 	return id.Public()
+}
+
+// secured is hospitals with a TLS key of the coordinator.
+func secured(t testing.TB) *Roster {
+	r := hospitals(t)
+	id, err := identity.FromSeed([identity.SeedSize]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Members[0].Public = id.PublicTLS()
+	return r
 }
 
 // hospitals is a coordinator and three parties.
@@ -63,8 +75,30 @@ func TestHashIgnoresOrder(t *testing.T) {
 	}
 }
 
+// A roster without a TLS key has the hash that it had before there was one, and another one
+// than with a key, whatever the key.
+func TestHashOfARosterWithoutTLS(t *testing.T) {
+	const before = "b2e6e894cf9ba398f07e91ecc877412dec843e05776ba97ec2a90c25cfdb49b7"
+	if got := hex.EncodeToString(hash(hospitals(t))); got != before {
+		t.Errorf("hash %s, want %s", got, before)
+	}
+	other := secured(t)
+	other.Members[0].TLS = publicOf(t, 9).Sign
+	if plain, one := hospitals(t), secured(t); plain.Hash() == one.Hash() || one.Hash() == other.Hash() {
+		t.Error("the TLS key is not in the hash")
+	}
+	if plain, one := hospitals(t).Fingerprints(), secured(t).Fingerprints(); plain[0] == one[0] || plain[0] == other.Fingerprints()[0] || one[1] != plain[1] {
+		t.Error("the TLS key is not in the coordinator's fingerprint alone")
+	}
+}
+
+func hash(r *Roster) []byte {
+	h := r.Hash()
+	return h[:]
+}
+
 func TestHashBindsEverything(t *testing.T) {
-	want := hospitals(t).Hash()
+	want := secured(t).Hash()
 	other := publicOf(t, 9)
 	for name, edit := range map[string]func(*Roster){
 		"federation": func(r *Roster) { r.Federation = "digit" },
@@ -73,10 +107,11 @@ func TestHashBindsEverything(t *testing.T) {
 		"sign":       func(r *Roster) { r.Members[1].Sign = other.Sign },
 		"kem":        func(r *Roster) { r.Members[1].KEM = other.KEM },
 		"nkey":       func(r *Roster) { r.Members[1].NKey = other.NKey },
+		"tls":        func(r *Roster) { r.Members[0].TLS = other.Sign },
 		"fewer":      func(r *Roster) { r.Members = r.Members[:3] },
 		"swapped":    func(r *Roster) { r.Members[1].Name, r.Members[2].Name = "south", "north" },
 	} {
-		r := hospitals(t)
+		r := secured(t)
 		edit(r)
 		if r.Hash() == want {
 			t.Errorf("%s: another roster has the same hash", name)
@@ -99,6 +134,10 @@ func TestValidateRefuses(t *testing.T) {
 		{"shared signing key", func(r *Roster) { r.Members[2].Sign = r.Members[1].Sign }, `"north" and "south" have the same signing key`},
 		{"shared KEM key", func(r *Roster) { r.Members[2].KEM = r.Members[1].KEM }, `"north" and "south" have the same KEM key`},
 		{"shared nkey", func(r *Roster) { r.Members[2].NKey = r.Members[1].NKey }, `"north" and "south" have the same nkey`},
+		{"TLS key of a party", func(r *Roster) { r.Members[1].TLS = publicOf(t, 9).Sign }, `member "north": a party has no TLS key`},
+		{"short TLS key", func(r *Roster) { r.Members[0].TLS = make([]byte, 31) }, `member "hub": identity: a TLS key of 31 bytes`},
+		{"signing key as TLS key", func(r *Roster) { r.Members[0].TLS = r.Members[0].Sign }, `"hub" and "hub" have the same signing key`},
+		{"another's signing key as TLS key", func(r *Roster) { r.Members[0].TLS = r.Members[2].Sign }, `have the same signing key`},
 		{"broken key", func(r *Roster) { r.Members[2].Sign = nil }, `member "south": identity: a signing key of 0 bytes`},
 		{"reserved name", func(r *Roster) { r.Members[2].Name = protocol.Transport }, "reserved"},
 		{"empty name", func(r *Roster) { r.Members[2].Name = "" }, "a name of 0 bytes"},

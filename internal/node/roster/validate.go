@@ -50,6 +50,9 @@ func (m Member) validate() error {
 	if m.Role != Coordinator && m.Role != Party {
 		return fmt.Errorf("role %q: it is %q or %q", m.Role, Coordinator, Party)
 	}
+	if m.Role == Party && len(m.TLS) > 0 {
+		return errors.New("a party has no TLS key: others connect to the coordinator only")
+	}
 	return m.Public.Validate()
 }
 
@@ -61,9 +64,13 @@ func (c claims) member(m Member) error {
 		return fmt.Errorf("two members are called %q; give each its own name", m.Name)
 	}
 	c["name "+m.Name] = m.Name
+	// A key of TLS is like a signing key, and is none.
 	for _, key := range []struct{ what, value string }{
-		{"signing key", string(m.Sign)}, {"KEM key", string(m.KEM)}, {"nkey", m.NKey},
+		{"signing key", string(m.Sign)}, {"KEM key", string(m.KEM)}, {"nkey", m.NKey}, {"signing key", string(m.TLS)},
 	} {
+		if key.value == "" {
+			continue // without TLS
+		}
 		if holder, taken := c[key.what+key.value]; taken {
 			return fmt.Errorf("%q and %q have the same %s; every process creates its own identity", holder, m.Name, key.what)
 		}

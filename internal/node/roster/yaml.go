@@ -34,6 +34,15 @@ type entry struct {
 	Sign key    `yaml:"sign"`
 	KEM  key    `yaml:"kem"`
 	NKey string `yaml:"nkey"`
+	TLS  key    `yaml:"tls,omitempty"` // of the coordinator
+}
+
+func entryOf(m Member) entry {
+	return entry{m.Name, m.Role, key(m.Sign), m.KEM, m.NKey, key(m.TLS)}
+}
+
+func (e entry) public() identity.Public {
+	return identity.Public{Sign: []byte(e.Sign), KEM: e.KEM, NKey: e.NKey, TLS: []byte(e.TLS)}
 }
 
 // key is base64 in the file.
@@ -113,7 +122,7 @@ func inWords(err error) error {
 func (d *document) roster() *Roster {
 	r := &Roster{Federation: d.Federation}
 	for _, e := range d.Members {
-		r.Members = append(r.Members, Member{e.Name, e.Role, identity.Public{Sign: []byte(e.Sign), KEM: e.KEM, NKey: e.NKey}})
+		r.Members = append(r.Members, Member{e.Name, e.Role, e.public()})
 	}
 	return r
 }
@@ -125,7 +134,7 @@ func (r *Roster) Marshal() ([]byte, error) {
 	}
 	d := document{APIVersion: apiVersion, Kind: kind, Federation: r.Federation}
 	for _, m := range r.Members {
-		d.Members = append(d.Members, entry{m.Name, m.Role, key(m.Sign), m.KEM, m.NKey})
+		d.Members = append(d.Members, entryOf(m))
 	}
 	var buf bytes.Buffer
 	enc := yaml.NewEncoder(&buf)

@@ -93,6 +93,11 @@ func marshal(t testing.TB) []byte {
 
 func FuzzParse(f *testing.F) {
 	f.Add(marshal(f))
+	withTLS, err := secured(f).Marshal()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(withTLS)
 	f.Add([]byte("apiVersion: mercer/v1\nkind: Roster\nfederation: &a x\nmembers: [{name: *a}]\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := Parse(b)

@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/roster"
+	"github.com/mercer-fl/mercer/transport/nats"
+)
+
+// The roster says whether the line between parties and coordinator is TLS: it is where the
+// coordinator has a TLS key there. Both ends have the same roster, so that nobody between
+// them can argue. Without the key the line does not leave the machine.
+
+// shows returns the keys by which a member file, or a roster, names this process: with the
+// TLS key where it has one.
+func shows(id *identity.Identity, in roster.Member) identity.Public {
+	if len(in.TLS) > 0 {
+		return id.PublicTLS()
+	}
+	return id.Public()
+}
+
+// firstPublic returns the keys of a new member. A coordinator needs no TLS key if it says
+// that it listens for its own machine only.
+func (c *Config) firstPublic(id *identity.Identity, role roster.Role) identity.Public {
+	host, _, err := splitAddress(c.Listen)
+	if role == roster.Party || c.Listen != "" && err == nil && nats.Loopback(host) {
+		return id.Public()
+	}
+	return id.PublicTLS()
+}
+
+// AddTLSKey writes the TLS key of a coordinator into its member file.
+func (h Home) AddTLSKey() (roster.Member, error) {
+	id, err := h.identity()
+	if err != nil {
+		return roster.Member{}, err
+	}
+	m, err := roster.LoadMember(h.MemberPath())
+	switch {
+	case err != nil:
+		return m, fault.BadInput(err)
+	case m.Role != roster.Coordinator:
+		return m, fault.BadInputf("%s is a party's home, and the coordinator's has the TLS key; give that one", h)
+	case m.Fingerprint() != shows(id, m).Fingerprint():
+		return m, fault.BadInputf("%s does not belong to the identity in %s; put back the one that does", h.MemberPath(), h)
+	}
+	m.Public = id.PublicTLS()
+	b, err := roster.MarshalMember(m)
+	if err != nil {
+		return m, err
+	}
+	return m, disk.Replace(h.MemberPath(), b)
+}
+
+// mayListen refuses a port that other machines reach without TLS.
+func (h Home) mayListen(host string, members *roster.Roster) error {
+	if len(members.Coordinator().TLS) > 0 || nats.Loopback(host) {
+		return nil
+	}
+	return fault.BadInputf("other machines reach %s, and %s has no TLS key of this coordinator; add it with mercer federation tls --home %s, make the roster again with the new member.yaml, and have every member join it and start again",
+		host, h.RosterPath(), h)
+}
+
+// mayDial refuses a way to the coordinator that leads out of the machine without TLS.
+func (h Home) mayDial(c *Config, members *roster.Roster) error {
+	at, err := nats.ParseAddress(c.Coordinator)
+	if err != nil {
+		return fault.BadInput(err)
+	}
+	boss := members.Coordinator()
+	if len(boss.TLS) > 0 || !at.NeedsTLS() {
+		return nil
+	}
+	return fault.BadInputf("%s is reached with TLS only, and %s has no TLS key of %s; its operator adds the key with mercer federation tls, and every member joins the new roster and starts again",
+		c.Coordinator, h.RosterPath(), boss.Name)
+}
+
+// Line describes the way between the home's daemon and its peers, or returns the reason why
+// there is none.
+func (h Home) Line(jobs *job.Reader) (string, error) {
+	c, err := h.Config(jobs)
+	if err != nil {
+		return "not known without a configuration", nil //nolint:nilerr // whoever reads the catalogue says why
+	}
+	members, err := roster.Load(h.RosterPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "no roster yet", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if c.Coordinator != "" {
+		err = h.mayDial(c, members)
+	} else {
+		var host string
+		if host, _, err = splitAddress(c.Listen); err == nil {
+			err = h.mayListen(host, members)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(members.Coordinator().TLS) > 0 {
+		return fmt.Sprintf("TLS with the key of %s in the roster", members.Coordinator().Name), nil
+	}
+	return "on this machine only, without TLS", nil
+}

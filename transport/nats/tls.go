@@ -1,0 +1,127 @@
+package nats
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+)
+
+// TLS comes before everything else on a connection: the server's greeting names program,
+// version and machine, and a member's first words its own name. What is trusted is the
+// server's key and nothing else: no authority, no name, no time of a certificate.
+
+// handshakeLimit bounds the time until either side knows that the other speaks TLS.
+const handshakeLimit = 3 * time.Second
+
+// errOtherKey says that a server has proved a key, and another one than it should.
+var errOtherKey = errors.New("it has another TLS key")
+
+// listening returns the settings of a server with a key. Its certificate names nobody and
+// lasts: whatever clock a member has, it compares the key.
+func listening(key ed25519.PrivateKey) (*tls.Config, error) {
+	if len(key) != ed25519.PrivateKeySize {
+		return nil, fmt.Errorf("a TLS key of %d bytes, want %d", len(key), ed25519.PrivateKeySize)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		NotBefore:    time.Unix(0, 0), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{
+		MinVersion:             tls.VersionTLS13, // earlier ones show the certificate
+		Certificates:           []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+		SessionTicketsDisabled: true,
+	}, nil
+}
+
+// expecting returns the settings of a member that knows the server's key. Without a
+// server's name nothing in clear says whom it calls.
+func expecting(key ed25519.PublicKey) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		InsecureSkipVerify: true, // no authority and no name: VerifyConnection compares the key
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) == 0 {
+				return errOtherKey
+			}
+			own, ok := s.PeerCertificates[0].PublicKey.(ed25519.PublicKey)
+			if !ok || subtle.ConstantTimeCompare(own, key) != 1 {
+				return errOtherKey
+			}
+			return nil
+		},
+	}
+}
+
+// caller opens connections for a client of NATS, which then has nothing to do with TLS.
+type caller struct{ key ed25519.PublicKey } // empty: without TLS
+
+// SkipTLSHandshake tells the client of NATS that there is nothing left to secure.
+func (caller) SkipTLSHandshake() bool { return true }
+
+// Dial connects to an address, and returns an error of one sentence where the server there
+// does not speak as it should.
+func (c caller) Dial(network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), handshakeLimit)
+	defer cancel()
+	line, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	secure := len(c.key) > 0
+	begin := hear
+	if secure {
+		begin = c.greet
+	}
+	begun, err := begin(ctx, line)
+	if err != nil {
+		return nil, errors.Join(&LineError{address, secure, err}, line.Close())
+	}
+	return begun, nil
+}
+
+func (c caller) greet(ctx context.Context, line net.Conn) (net.Conn, error) {
+	safe := tls.Client(line, expecting(c.key))
+	return safe, safe.HandshakeContext(ctx)
+}
+
+// hear waits for the first byte of a server without TLS, which greets at once. One with TLS
+// waits for the member.
+func hear(ctx context.Context, line net.Conn) (net.Conn, error) {
+	deadline, _ := ctx.Deadline()
+	if err := line.SetReadDeadline(deadline); err != nil {
+		return nil, err
+	}
+	h := &heard{Conn: line, first: make([]byte, 1)}
+	if _, err := line.Read(h.first); err != nil {
+		return nil, err
+	}
+	return h, line.SetReadDeadline(time.Time{})
+}
+
+// heard is a connection of which the first byte has been read.
+type heard struct {
+	net.Conn
+	first []byte
+}
+
+// Read gives the first byte again before all others.
+func (h *heard) Read(b []byte) (int, error) {
+	if len(h.first) == 0 || len(b) == 0 {
+		return h.Conn.Read(b)
+	}
+	n := copy(b, h.first)
+	h.first = h.first[n:]
+	return n, nil
+}
