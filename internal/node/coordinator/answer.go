@@ -21,7 +21,7 @@ import (
 func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, running *sync.WaitGroup) {
 	body, err := control.DecodeQuestion(in.Message.Body)
 	if err != nil {
-		c.Logger.Warn("a question that cannot be read", "party", in.Message.Sender, "error", err)
+		c.complain("a question that cannot be read", in.Message.Sender, "error", err)
 		c.acknowledge(in)
 		return
 	}
@@ -44,7 +44,7 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 
 // putOff tells a party that it has to ask again later.
 func (c *Coordinator) putOff(ctx context.Context, q *asked) {
-	c.Logger.Warn("a party asks more questions at a time than it may", "party", q.party, "most", maxHeld)
+	c.complain("a party asks more questions at a time than it may", q.party, "most", maxHeld)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
 	if err := c.router.Tell(ctx, q.party, control.Topic(q.Job), control.KindBusy, q.Question.Encode()); err != nil {
@@ -102,7 +102,7 @@ func (c *Coordinator) answer(ctx context.Context, q *asked) {
 // tellWhy tells a party why one question, or every question of a job, has no answer.
 // It gives up after a while if the party does not listen.
 func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.SessionID, kind string, why error) {
-	c.Logger.Warn("a question has no answer", "party", party, "session", id.String(), "error", why)
+	c.complain("a question has no answer", party, "session", id.String(), "error", why)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
 	body := control.Refuse(why).Encode()

@@ -308,7 +308,7 @@ func (c *Coordinator) handle(ctx context.Context, d *conducted) error {
 // note enters a party's answer. Repeated answers change nothing.
 func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 	if d.session.Index(m.Sender) < 0 {
-		c.Logger.Warn("a control message from a stranger to the session", "message", m.Header.String())
+		c.complain("a control message from a stranger to the session", m.Sender, "message", m.Header.String())
 		return nil
 	}
 	switch m.Kind {
@@ -329,7 +329,7 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 	case control.KindStall:
 		return c.noteStall(d, m)
 	}
-	c.Logger.Warn("an unexpected control message", "message", m.Header.String())
+	c.complain("an unexpected control message", m.Sender, "message", m.Header.String())
 	return nil
 }
 

@@ -29,7 +29,7 @@ func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	if s.Trouble == fault.NoTrouble {
 		c.Logger.Info("a party goes on with a session", "party", m.Sender, "session", d.session.ID().String())
 	} else {
-		c.Logger.Warn("a party cannot go on with a session for now", "party", m.Sender, "session", d.session.ID().String(), "reason", s.Trouble.Sentence())
+		c.complain("a party cannot go on with a session for now", m.Sender, "session", d.session.ID().String(), "reason", s.Trouble.Sentence())
 	}
 	c.relay(d, s)
 	return nil
