@@ -33,7 +33,11 @@ func hire(ctx context.Context, s *Server, key nkeys.KeyPair) (*natsgo.Conn, erro
 	if err != nil {
 		return nil, fmt.Errorf("steward: %w", err)
 	}
-	if err := prepare(ctx, nc, s.cfg); err != nil {
+	err = prepare(ctx, nc, s.cfg)
+	if err == nil {
+		s.ferries, err = ferries(s, key, pub)
+	}
+	if err != nil {
 		nc.Close()
 		return nil, err
 	}
