@@ -60,8 +60,14 @@ func Openly(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{Code: CodeOf(err), Err: err, Public: err.Error()}
+	return &open{err}
 }
+
+// open is an error whose whole text peers may read. Its code is that of what it wraps.
+type open struct{ error }
+
+func (e *open) Unwrap() error  { return e.error }
+func (e *open) Public() string { return e.Error() }
 
 // Openf words an error that peers may read, as [fmt.Errorf] does.
 func Openf(format string, args ...any) error { return Openly(fmt.Errorf(format, args...)) }
