@@ -2,11 +2,9 @@ package method
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
-	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
@@ -29,44 +27,6 @@ func (t Table) Rows() int {
 		return t.Set.X.Rows()
 	}
 	return t.Set.X.Rows() + t.HeldOut.X.Rows()
-}
-
-// maxNumber bounds the numbers of a table: sums of their squares are finite.
-const maxNumber = 1e140
-
-// CheckNumbers names the first number that no protocol could take, for the log of the table's owner.
-func (t Table) CheckNumbers() error {
-	for _, set := range []*dataset.Set{t.Set, t.HeldOut} {
-		if set == nil {
-			continue
-		}
-		if err := checkNumbers(set); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func checkNumbers(set *dataset.Set) (err error) {
-	for i := range set.X.Rows() {
-		set.X.Each(i, func(col int, v float64) {
-			if err == nil && math.Abs(v) > maxNumber {
-				err = fault.Magnitude.Errorf("%s: row %d, column %s holds %v; numbers go up to %g in magnitude: correct the cell, or have it read as missing", set.Name, i+1, columnName(set, col), v, maxNumber)
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// columnName names a column in an error for its owner.
-func columnName(set *dataset.Set, col int) string {
-	if set.Columns == nil {
-		return fmt.Sprint(col + 1)
-	}
-	return dataset.Quote(set.Columns[col])
 }
 
 // Split is a party's rows, some of which are held out.

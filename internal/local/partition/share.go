@@ -60,7 +60,7 @@ func splitKey(j *job.Job, party string) dataset.SplitKey {
 
 // usable returns the fault that a party would find with its share.
 func usable(j *job.Job, s Share) error {
-	if err := s.Table.CheckNumbers(); err != nil {
+	if err := dataset.CheckMagnitude(s.Table.Set, s.Table.HeldOut); err != nil {
 		return err
 	}
 	m, err := method.Of(j)

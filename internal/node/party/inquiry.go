@@ -107,7 +107,7 @@ func (p *Party) prepareAnswer(w *work) error {
 	}
 	table, err := p.Load(w.id, data)
 	if err == nil {
-		err = table.CheckNumbers()
+		err = fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut))
 	}
 	if err != nil {
 		return errUnusable(err)

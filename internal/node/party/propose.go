@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
@@ -200,7 +201,7 @@ func (p *Party) prepare(w *work) error {
 	}
 	table, err := p.Load(w.id, data)
 	if err == nil {
-		err = table.CheckNumbers()
+		err = fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut))
 	}
 	if err != nil {
 		return errUnusable(err)
