@@ -15,8 +15,8 @@ import (
 
 // What members send does not go into the queues by itself: it would wait there behind what
 // others send without waiting for an answer. It lands under another name, from where one ferry for
-// each member takes it over, a message at a time. Whoever sends faster than its ferry fills
-// that one's room only, and the rest of what it sends is lost.
+// each member takes it over, a message at a time. Who sends faster than its ferry fills
+// its own room only, and the rest of what it sends is lost.
 
 const (
 	landed = "mercer.landed."

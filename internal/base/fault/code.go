@@ -63,7 +63,7 @@ func Openly(err error) error {
 	return &open{err}
 }
 
-// open is an error whose whole text peers may read. Its code is that of what it wraps.
+// open is an error whose whole text peers may read. Its code is its cause's.
 type open struct{ error }
 
 func (e *open) Unwrap() error  { return e.error }

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Notice is what a member may tell others of an error.
+// Notice holds the part of an error that a member may tell others.
 type Notice struct {
 	Code    Code
 	Trouble Trouble // from the closed list, or

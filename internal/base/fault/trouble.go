@@ -39,7 +39,7 @@ const (
 	numTroubles
 )
 
-// about is what stands in the table of troubles.
+// about holds an entry of the table of troubles.
 type about struct {
 	code     Code
 	sentence string

@@ -62,7 +62,7 @@ func (s *Stalls) Note(m *Stall, now time.Time) bool {
 }
 
 // Explain replaces the error that somebody was silent if a member could not go on, or could not
-// until less than within ago: whoever waited for it in vain is silent through no fault of its
+// until less than within ago: who waited for it in vain is silent through no fault of its
 // own. An error of another kind stays.
 func (s *Stalls) Explain(err error, now time.Time, within time.Duration) error {
 	if fault.CodeOf(err) != fault.CodeTimedOut {

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Whoever was silent is not blamed while another member cannot go on, nor shortly after; every
+// Who was silent is not blamed while another member cannot go on, nor shortly after; every
 // other error stays.
 func TestStalls(t *testing.T) {
 	start := time.Unix(0, 0)

@@ -85,7 +85,7 @@ type Failure struct {
 	Code    fault.Code `json:"exit_code"`
 	Blamed  string     `json:"blamed,omitempty"`
 	Message string     `json:"message"`
-	// Told is what the parties are told of it.
+	// Told holds the sentence that the parties are told of it.
 	Told string `json:"told,omitempty"`
 }
 

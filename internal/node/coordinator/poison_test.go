@@ -27,7 +27,7 @@ const (
 	canaryWord   = "zz-smith-1971"
 )
 
-// everyProtocol is one small job for each protocol that daemons run.
+// everyProtocol holds one small job for each protocol that daemons run.
 func everyProtocol(t *testing.T) map[string]*job.Job {
 	t.Helper()
 	return map[string]*job.Job{
@@ -183,7 +183,7 @@ func carries(s string) bool {
 	return false
 }
 
-// noticeIn is what a control message says of a failure.
+// noticeIn reads what a control message says of a failure.
 func noticeIn(kind string, body []byte) (n fault.Notice, ok bool) {
 	switch kind {
 	case control.KindRefusal:
