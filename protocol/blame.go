@@ -53,6 +53,43 @@ func (e *BlameError) Error() string { return fmt.Sprintf("%s (%s): %v", e.Party,
 
 func (e *BlameError) Unwrap() error { return e.Err }
 
+// Public returns the part of the error that other members may be told: who is blamed of what.
+// Why stays in the log of the member that blames, since a fault in a message may quote what the
+// message holds, or what it was compared with. Two kinds of text go along: of silence, which is
+// made of names and of what was awaited, and those that say themselves that they may be told,
+// such as a fault in a header.
+func (e *BlameError) Public() string {
+	if e.Kind == KindSilent {
+		return e.Error()
+	}
+	why := fault.NoticeOf(e.Err).Text
+	if why == "" {
+		why = e.Kind.sentence()
+	}
+	return fmt.Sprintf("%s (%s): %s", e.Party, e.Kind, why)
+}
+
+// sentence returns what others are told of a fault of this kind.
+func (k Kind) sentence() string {
+	switch k {
+	case KindForeign:
+		return "it sent a message of another session"
+	case KindMalformed:
+		return "it sent a message that cannot be read"
+	case KindUnexpected:
+		return "it sent a message that was not awaited"
+	case KindInconsistent:
+		return "it contradicts what was agreed"
+	case KindEquivocation:
+		return "it told two stories"
+	case KindAborted:
+		return "it gave up"
+	case KindTransport:
+		return "a message was damaged or forged on its way"
+	}
+	return "it broke the protocol"
+}
+
 // Silent reports whether the peer did not answer in time.
 func (e *BlameError) Silent() bool { return e.Kind == KindSilent }
 
@@ -65,7 +102,7 @@ func (e *BlameError) Misbehaved() bool {
 // Unexpected blames h's sender for a message that this role never gets, or not
 // now.
 func (h Header) Unexpected() error {
-	return Blame(h.Sender, KindUnexpected, fmt.Errorf("%s: %s of round %d is not awaited from %s", h.Protocol, h.Kind, h.Round, h.Sender))
+	return Blame(h.Sender, KindUnexpected, fault.Openf("%s: %s of round %d is not awaited from %s", h.Protocol, h.Kind, h.Round, h.Sender))
 }
 
 // Malformed blames h's sender for a body that does not decode.

@@ -2,7 +2,8 @@ package protocol
 
 import (
 	"crypto/sha256"
-	"errors"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
 // Inbox remembers what has been accepted, so that at-least-once delivery
@@ -18,7 +19,7 @@ func (in *Inbox) Fresh(m Message) (bool, error) {
 	h, body := in.key(m)
 	old, dup := in.seen[h]
 	if dup && old != body {
-		return false, Blame(m.Sender, KindEquivocation, errors.New("two different bodies under the header "+m.Header.String()))
+		return false, Blame(m.Sender, KindEquivocation, fault.Openf("two different bodies under the header %v", m.Header))
 	}
 	return !dup, nil
 }

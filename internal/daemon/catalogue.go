@@ -259,13 +259,9 @@ func orNothing(key, what string) string {
 	return key + ": " + what
 }
 
-// errUnoffered is all that peers hear of a job that asks for what a catalogue does
-// not offer: which columns a table has is nobody's business.
-const errUnoffered = "the job names labels, ids or columns that its catalogue does not offer to jobs; its own log says which"
-
-func unoffered(format string, args ...any) error {
-	return &fault.Error{Code: fault.CodePolicy, Err: fmt.Errorf(format, args...), Public: errUnoffered}
-}
+// unoffered refuses a job that asks for what a catalogue does not offer. Peers hear no more:
+// which columns a table has is nobody's business.
+func unoffered(format string, args ...any) error { return fault.Offer.Errorf(format, args...) }
 
 // policy returns the operator's policy for a table.
 func (c *Config) policy(h Home, name string) (party.Policy, error) {

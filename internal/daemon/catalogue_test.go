@@ -89,8 +89,8 @@ func TestJobNamesColumnsThatAreNotOffered(t *testing.T) {
 			if err == nil {
 				t.Fatalf("the job gets %v", table.Set)
 			}
-			if fault.CodeOf(err) != fault.CodePolicy || fault.Reason(err) != errUnoffered {
-				t.Errorf("code %d, the coordinator hears %q", fault.CodeOf(err), fault.Reason(err))
+			if fault.CodeOf(err) != fault.CodePolicy || fault.NoticeOf(err).Trouble != fault.Offer {
+				t.Errorf("code %d, the coordinator hears %q", fault.CodeOf(err), fault.NoticeOf(err).Sentence())
 			}
 			if !strings.Contains(err.Error(), d.Source) {
 				t.Errorf("the log says %q", err)
@@ -184,7 +184,7 @@ func TestLaterRowsOfATable(t *testing.T) {
 			}
 		}
 		for _, column := range []string{"age", "birthday"} {
-			if _, err := h.load(context.Background(), c, job.Data{Source: source, Label: "ill", Test: later(column)}, dataset.SplitKey{1}, snapshots{}); fault.CodeOf(err) != fault.CodePolicy || fault.Reason(err) != errUnoffered {
+			if _, err := h.load(context.Background(), c, job.Data{Source: source, Label: "ill", Test: later(column)}, dataset.SplitKey{1}, snapshots{}); fault.CodeOf(err) != fault.CodePolicy || fault.NoticeOf(err).Trouble != fault.Offer {
 				t.Errorf("%s by %s: %v", source, column, err)
 			}
 		}
@@ -211,7 +211,7 @@ func TestGroupsOfATable(t *testing.T) {
 		}
 	}
 	for source, group := range map[string]string{"grouped": "age", "bare": "patient"} {
-		if _, err := h.load(context.Background(), c, job.Data{Source: source, Label: "ill", Group: group}, dataset.SplitKey{1}, snapshots{}); fault.CodeOf(err) != fault.CodePolicy || fault.Reason(err) != errUnoffered {
+		if _, err := h.load(context.Background(), c, job.Data{Source: source, Label: "ill", Group: group}, dataset.SplitKey{1}, snapshots{}); fault.CodeOf(err) != fault.CodePolicy || fault.NoticeOf(err).Trouble != fault.Offer {
 			t.Errorf("%s by %s: %v", source, group, err)
 		}
 	}

@@ -171,6 +171,9 @@ func (h Home) take() (*os.File, error) {
 		return nil, fault.BadInput(err)
 	}
 	if err := os.Chmod(string(h), 0o700); err != nil { // a folder that was there may have been open to others
+		if disk.Failed(err) { // which may pass: no fault of the configuration
+			return nil, fmt.Errorf("%s cannot be written to: %w", h, err)
+		}
 		return nil, fault.BadInputf("%s cannot be closed to others: %w", h, err)
 	}
 	lock, err := disk.Lock(h.IdentityPath())

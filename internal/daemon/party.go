@@ -13,11 +13,13 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/transport/nats"
 )
@@ -51,6 +53,30 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	for _, warning := range c.Warnings() {
+		o.Logger.Warn(warning)
+	}
+	o.Seed = o.seed()
+	at := partyHome{h, id, c, members, key}
+	return lives(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
+		err := at.live(ctx, o)
+		o.Ready = nil // it has been
+		return err
+	})
+}
+
+// partyHome holds what a party reads of its home once.
+type partyHome struct {
+	Home
+	id      *identity.Identity
+	config  *Config
+	members *roster.Roster
+	key     dataset.SplitKey
+}
+
+// live serves the federation until ctx ends or a session cannot go on here for now.
+func (h partyHome) live(ctx context.Context, o Options) (err error) {
+	id, c := h.id, h.config
 	kept, err := h.vault(o)
 	if err != nil {
 		return err
@@ -64,9 +90,6 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, warning := range c.Warnings() {
-		o.Logger.Warn(warning)
-	}
 	o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator)
 	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), nats.Options{TLS: members.Coordinator().TLS, Logger: o.Logger})
 	if err != nil && ctx.Err() != nil {
@@ -77,17 +100,17 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	p := party.New(party.Config{
-		Name: c.Name, Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(),
-		Policy:   func(table string) (party.Policy, error) { return c.policy(h, table) },
-		Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
+		Name: c.Name, Reader: o.Reader, Identity: id, Roster: h.members, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(),
+		Policy:   func(table string) (party.Policy, error) { return c.policy(h.Home, table) },
+		Releases: h.Releases(), Seed: o.Seed, Usage: Usage, Logger: o.Logger,
 		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Remarked: keepRemarks(estate), Judged: keepJudged(estate),
 		Version: o.Version, Limits: c.limits(),
 		Load: func(id job.ID, d job.Data) (method.Table, error) {
-			return h.load(ctx, c, d, key, snapshots{sealed, id})
+			return h.load(ctx, c, d, h.key, snapshots{sealed, id})
 		},
 		Snapshots: sealed,
 	})
-	return h.otherBuild(refusedTwin(serve(ctx, h, o, c.Coordinator, admin.Party(p, o.Logger), p.Run)))
+	return h.otherBuild(refusedTwin(serve(ctx, h.Home, o, c.Coordinator, admin.Party(p, o.Logger), p.Run)))
 }
 
 // keepAlignment keeps which row is which, for readers of the decisions of a job

@@ -1,8 +1,6 @@
 package method
 
 import (
-	"fmt"
-
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 )
@@ -68,7 +66,7 @@ func (f Floors) CheckRows(method string, rows int) error {
 
 // TooFew refuses a table. Peers are not told how many rows there are.
 func TooFew(format string, args ...any) error {
-	return &fault.Error{Code: fault.CodePolicy, Err: fmt.Errorf(format, args...), Public: "its table is below the floors of its operator's policy; its own log says which"}
+	return fault.TooFewRows.Errorf(format, args...)
 }
 
 // CheckShares refuses a job in which one party holds most of the training rows.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -73,7 +74,7 @@ func (in Input) validate() error {
 	}
 	for i, l := range in.Labels {
 		if l == "" || len(l) > maxLabelBytes {
-			return fmt.Errorf("escaped: row %d: label %q; a label has 1 to %d bytes", i, l, maxLabelBytes)
+			return fault.Labels.Errorf("escaped: row %d: label %q; a label has 1 to %d bytes", i, l, maxLabelBytes)
 		}
 	}
 	row := make([]float64, f)
@@ -81,7 +82,7 @@ func (in Input) validate() error {
 		in.Rows.ReadRow(i, row)
 		for j, v := range row {
 			if !(math.Abs(v) <= MaxValue) { // false for NaN
-				return fmt.Errorf("escaped: row %d, feature %d: %v; fill in missing values and scale the features first", i, j, v)
+				return fault.OfNumber(v).Errorf("escaped: row %d, feature %d: %v; fill in missing values and scale the features first", i, j, v)
 			}
 		}
 	}

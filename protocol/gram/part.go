@@ -7,6 +7,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -49,9 +50,9 @@ func (p Params) quantise(m linalg.Matrix[float64], h Holder) error {
 		for j, x := range row {
 			switch {
 			case !(math.Abs(x) <= limit):
-				return fmt.Errorf("gram: row %d, column %d (from 0) is %g, beyond the declared %g", i, j, x, limit)
+				return fault.OfNumber(x).Errorf("gram: row %d, column %d (from 0) is %g, beyond the declared %g", i, j, x, limit)
 			case h.Whole && x != math.Trunc(x):
-				return fmt.Errorf("gram: row %d, column %d (from 0) is %g, and whole numbers were declared", i, j, x)
+				return fault.Inexact.Errorf("gram: row %d, column %d (from 0) is %g, and whole numbers were declared", i, j, x)
 			}
 			row[j] = math.RoundToEven(x * unit)
 		}

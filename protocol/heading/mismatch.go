@@ -1,10 +1,10 @@
 package heading
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/spell"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -127,6 +127,15 @@ func (e *ClassError) Error() string {
 	return "heading: " + who + ", which differ only by case, blanks or Unicode form; write one of them everywhere"
 }
 
+// Public returns the error without classes: a word in a column of labels can be anybody's name.
+func (e *ClassError) Public() string {
+	who := e.Member + " and " + e.OtherMember + " write a class"
+	if e.Member == e.OtherMember {
+		who = e.Member + " writes a class"
+	}
+	return "heading: " + who + " in two ways, which differ only by case, blanks or Unicode form; the leader's log says which"
+}
+
 // Is says that the parties' data do not go together.
 func (e *ClassError) Is(target error) bool { return target == protocol.ErrInput }
 
@@ -142,11 +151,10 @@ func (s several) Public() string {
 
 // public returns the part of an error that may be told.
 func public(err error) string {
-	var discreet interface{ Public() string }
-	if errors.As(err, &discreet) {
-		return discreet.Public()
+	if said := fault.NoticeOf(err); said.Text != "" {
+		return said.Text
 	}
-	return err.Error()
+	return "heading: the tables do not go together"
 }
 
 func (s several) join(text func(error) string) string {
@@ -166,5 +174,8 @@ func (s several) Unwrap() []error { return s }
 type othersError string
 
 func (e othersError) Error() string { return string(e) }
+
+// Public returns the leader's words, which the leader has said to all.
+func (e othersError) Public() string { return string(e) }
 
 func (e othersError) Is(target error) bool { return target == protocol.ErrInput }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -85,7 +86,7 @@ func (in Input) validate() error {
 	}
 	for i, l := range in.Labels {
 		if l == "" || len(l) > maxLabelBytes {
-			return fmt.Errorf("okra: row %d: label %q; a label has 1 to %d bytes", i, l, maxLabelBytes)
+			return fault.Labels.Errorf("okra: row %d: label %q; a label has 1 to %d bytes", i, l, maxLabelBytes)
 		}
 	}
 	return validateRows(in.Rows)
@@ -98,7 +99,7 @@ func validateRows(rows linalg.Rows) error {
 		rows.ReadRow(i, row)
 		for j, v := range row {
 			if !(math.Abs(v) <= MaxValue) { // false for NaN
-				return fmt.Errorf("okra: row %d, feature %d: %v; fill in missing values and scale the features first", i, j, v)
+				return fault.OfNumber(v).Errorf("okra: row %d, feature %d: %v; fill in missing values and scale the features first", i, j, v)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -57,7 +58,7 @@ func checkRows(rows linalg.Rows) error {
 		rows.ReadRow(i, row)
 		for j, x := range row {
 			if !(math.Abs(x) <= limit) {
-				return fmt.Errorf("scale: row %d, column %d (from 1) holds %v; values must be finite and at most %g in magnitude", i+1, j+1, x, limit)
+				return fault.OfNumber(x).Errorf("scale: row %d, column %d (from 1) holds %v; values must be finite and at most %g in magnitude", i+1, j+1, x, limit)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func (c Config) isolate(hub, own *server.Account, m Member) (*server.NkeyUser, e
 	}
 	hears := boxSubject(m.Name, ">")
 	for _, s := range says {
-		if err := lendService(hub, own, s); err != nil {
+		if err := lendService(hub, own, s, landing(s)); err != nil {
 			return nil, fmt.Errorf("account of %q: %w", m.Name, err)
 		}
 	}
@@ -60,13 +60,13 @@ func (c Config) speaks(lane transport.Lane, from string) (to string) {
 	return c.Center
 }
 
-// lendService makes a service of the hub available in one account only, and
-// has its one answer go there.
-func lendService(hub, to *server.Account, subject string) error {
-	if err := hub.AddServiceExport(subject, []*server.Account{to}); err != nil {
-		return fmt.Errorf("export %s: %w", subject, err)
+// lendService makes a service of the hub available in one account only, under a name of its own
+// there, and has its one answer go there.
+func lendService(hub, to *server.Account, subject, inHub string) error {
+	if err := hub.AddServiceExport(inHub, []*server.Account{to}); err != nil {
+		return fmt.Errorf("export %s: %w", inHub, err)
 	}
-	if err := to.AddServiceImport(hub, subject, subject); err != nil {
+	if err := to.AddServiceImport(hub, subject, inHub); err != nil {
 		return fmt.Errorf("import %s: %w", subject, err)
 	}
 	return nil

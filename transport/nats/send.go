@@ -67,7 +67,7 @@ func (c *conn) final(err error, unknownSince time.Time) error {
 	switch {
 	case !unknownSince.IsZero() && time.Since(unknownSince) >= c.patience:
 		return fmt.Errorf("%w: %w", transport.ErrNoMember, err)
-	case errors.As(err, &refusal) && refusal.Code < http.StatusInternalServerError:
+	case errors.As(err, &refusal) && refusal.Code < http.StatusInternalServerError && refusal.Code != http.StatusTooManyRequests:
 		return err
 	}
 	return nil

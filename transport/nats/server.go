@@ -27,6 +27,7 @@ type Server struct {
 	cfg     Config
 	nats    *server.Server
 	steward *natsgo.Conn
+	ferries []*natsgo.Conn // of members, see ferry
 	log     *logger
 	lock    *os.File
 	stop    func() error // once
@@ -237,6 +238,9 @@ func (s *Server) halt() error {
 	if s.steward != nil {
 		s.steward.Close()
 	}
+	for _, f := range s.ferries {
+		f.Close()
+	}
 	if s.nats != nil {
 		s.nats.Shutdown()
 		s.nats.WaitForShutdown()
@@ -257,22 +261,29 @@ func (e *StoreError) Error() string {
 	return fmt.Sprintf("nats: the queues in %s cannot be written (%s); make room there or mend the disk, and start the coordinator again: nothing that was sent is lost", e.Dir, e.Reason)
 }
 
-// watchEvery is the time between two looks of Watch.
-const watchEvery = 2 * time.Second
+const (
+	watchEvery = 2 * time.Second // between two looks of Watch
+	// watchFailures is the number of looks in a row that must fail: a machine that is busy may
+	// miss one, since the server asks itself with a patience of a millisecond.
+	watchFailures = 3
+)
 
 // Watch returns a [*StoreError] once the queues cannot be written, or nil when ctx
 // ends.
 func (s *Server) Watch(ctx context.Context) error {
 	often := time.NewTicker(watchEvery)
 	defer often.Stop()
-	for {
+	for failures := 0; ; {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-often.C:
 		}
 		health := s.nats.Healthz(&server.HealthzOptions{Account: hubName})
-		if health.StatusCode != http.StatusOK && ctx.Err() == nil {
+		if failures++; health.StatusCode == http.StatusOK {
+			failures = 0
+		}
+		if failures >= watchFailures && ctx.Err() == nil {
 			return &StoreError{s.cfg.Dir, health.Error}
 		}
 	}

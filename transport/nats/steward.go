@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 
+	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/transport"
 )
 
@@ -24,12 +25,19 @@ func hire(ctx context.Context, s *Server, key nkeys.KeyPair) (*natsgo.Conn, erro
 	if err != nil {
 		return nil, err
 	}
+	var complaints tally.Tally
 	nc, err := natsgo.Connect("", natsgo.InProcessServer(s.nats), natsgo.Nkey(pub, key.Sign), natsgo.MaxReconnects(-1),
-		natsgo.ErrorHandler(func(_ *natsgo.Conn, sub *natsgo.Subscription, err error) { complain(s.cfg.Logger, sub, err) }))
+		natsgo.ErrorHandler(func(_ *natsgo.Conn, sub *natsgo.Subscription, err error) {
+			complain(s.cfg.Logger, &complaints, sub, err)
+		}))
 	if err != nil {
 		return nil, fmt.Errorf("steward: %w", err)
 	}
-	if err := prepare(ctx, nc, s.cfg); err != nil {
+	err = prepare(ctx, nc, s.cfg)
+	if err == nil {
+		s.ferries, err = ferries(s, key, pub)
+	}
+	if err != nil {
 		nc.Close()
 		return nil, err
 	}
@@ -87,12 +95,14 @@ const (
 )
 
 // complain names the member whose requests are dropped.
-func complain(log *slog.Logger, sub *natsgo.Subscription, err error) {
+func complain(log *slog.Logger, complaints *tally.Tally, sub *natsgo.Subscription, err error) {
 	var subject string
 	if sub != nil {
-		subject = sub.Subject
+		subject = sub.Subject // one of the steward's own, which names a member
 	}
-	log.Warn("a member asks for deliveries too often, or the steward has another trouble", "subject", subject, "error", err)
+	if n, tell := complaints.Count("", subject); tell {
+		log.Warn("a member asks for deliveries too often, or the steward has another trouble", "subject", subject, "so far", n, "error", err)
+	}
 }
 
 // pace spreads a burst out over time: the first asksPerSecond come at once.

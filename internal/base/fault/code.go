@@ -28,22 +28,12 @@ type Error struct {
 	Code   Code
 	Blamed string // the peer at fault, or ""
 	Err    error
-	// Public, if set, is the text that peers are told instead: the error itself names
-	// files or quotes values of somebody's data.
+	// Trouble, if set, is all that peers are told: the error itself names files or quotes
+	// values of somebody's data.
+	Trouble Trouble
+	// Public, if set, is a text that peers are told instead. It is made of what they know:
+	// the job, the policy's answer to it, the members' names.
 	Public string
-}
-
-// Reason returns the part of an error that a peer may be told.
-func Reason(err error) string {
-	var coded *Error
-	if errors.As(err, &coded) && coded.Public != "" {
-		return coded.Public
-	}
-	var discreet interface{ Public() string }
-	if errors.As(err, &discreet) {
-		return discreet.Public()
-	}
-	return err.Error()
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
@@ -58,8 +48,29 @@ func BadInputf(format string, args ...any) error { return BadInput(fmt.Errorf(fo
 // Forbidden marks err as an operator's refusal.
 func Forbidden(err error) error { return &Error{Code: CodePolicy, Err: err} }
 
-// Forbiddenf words an operator's refusal, as [fmt.Errorf] does.
-func Forbiddenf(format string, args ...any) error { return Forbidden(fmt.Errorf(format, args...)) }
+// Forbiddenf words an operator's refusal of a job, as [fmt.Errorf] does. Peers are told all of it:
+// it is made of the job and of the policy, and of no row.
+func Forbiddenf(format string, args ...any) error {
+	return Openly(Forbidden(fmt.Errorf(format, args...)))
+}
+
+// Openly marks err as one whose whole text peers may read. It is made of what they know, such as
+// the job and the members' names, and of no row.
+func Openly(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &open{err}
+}
+
+// open is an error whose whole text peers may read. Its code is its cause's.
+type open struct{ error }
+
+func (e *open) Unwrap() error  { return e.error }
+func (e *open) Public() string { return e.Error() }
+
+// Openf words an error that peers may read, as [fmt.Errorf] does.
+func Openf(format string, args ...any) error { return Openly(fmt.Errorf(format, args...)) }
 
 // ErrInput matches errors whose cause is somebody's data or settings. Machines give it as
 // protocol.ErrInput.
@@ -70,6 +81,7 @@ type Blame interface {
 	error
 	Silent() bool     // the peer did not answer in time
 	Misbehaved() bool // the peer broke the protocol
+	Public() string   // the part of it that others may be told
 }
 
 // CodeOf finds the code of an error.

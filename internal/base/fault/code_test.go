@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -40,18 +41,49 @@ func (*widths) Error() string        { return "south has 9 columns, north 30" }
 func (*widths) Public() string       { return "south and north have different numbers of columns" }
 func (*widths) Is(target error) bool { return target == protocol.ErrInput }
 
-func TestReason(t *testing.T) {
+// Peers are told what an error says for them, wherever in it that stands, and otherwise its kind.
+func TestNotice(t *testing.T) {
+	cell := errors.New("rows.csv:3: age holds 3.1415926e200")
 	for _, c := range []struct {
 		err  error
-		want string
+		want fault.Notice
 	}{
-		{errors.New("x"), "x"},
-		{&fault.Error{Err: errors.New("rows.csv:3"), Public: "its data cannot be used"}, "its data cannot be used"},
-		{&fault.Error{Err: errors.New("no such job")}, "no such job"},
-		{fmt.Errorf("a: %w", &widths{}), "south and north have different numbers of columns"},
+		{nil, fault.Notice{}},
+		{cell, fault.Notice{Code: fault.CodeFailed, Trouble: fault.Unsaid}},
+		{fault.BadInput(cell), fault.Notice{Code: fault.CodeBadInput, Trouble: fault.Data}},
+		{fault.Forbidden(cell), fault.Notice{Code: fault.CodePolicy, Trouble: fault.Refused}},
+		{context.DeadlineExceeded, fault.Notice{Code: fault.CodeTimedOut, Trouble: fault.Late}},
+		{fault.Magnitude.Of(cell), fault.Notice{Code: fault.CodeBadInput, Trouble: fault.Magnitude}},
+		{fmt.Errorf("okra: %w", fault.OfNumber(math.Inf(1)).Of(cell)), fault.Notice{Code: fault.CodeBadInput, Trouble: fault.NotFinite}},
+		{fault.BadInput(fault.Labels.Of(cell)), fault.Notice{Code: fault.CodeBadInput, Trouble: fault.Labels}},
+		{fault.Disk.Of(fault.Openly(cell)), fault.Notice{Code: fault.CodeFailed, Trouble: fault.Disk}},
+		{errors.Join(cell, fault.Disk.Of(cell)), fault.Notice{Code: fault.CodeFailed, Trouble: fault.Disk}},
+		{fault.Forbiddenf("kernel %q is not allowed", "rbf"), fault.Notice{Code: fault.CodePolicy, Text: `kernel "rbf" is not allowed`}},
+		{fmt.Errorf("%w: %w", cell, fault.Openf("16 jobs are open")), fault.Notice{Code: fault.CodeFailed, Text: "16 jobs are open"}},
+		{fmt.Errorf("a: %w", &widths{}), fault.Notice{Code: fault.CodeBadInput, Text: "south and north have different numbers of columns"}},
+		{protocol.Blame("south", protocol.KindMalformed, cell), fault.Notice{Code: fault.CodeMisbehaved, Text: "south (malformed): it sent a message that cannot be read"}},
+		{protocol.Header{Sender: "south", Protocol: "psi"}.Inconsistent("%w", cell), fault.Notice{Code: fault.CodeMisbehaved, Text: "south (inconsistent): it contradicts what was agreed"}},
+		{protocol.Header{Sender: "south", Protocol: "psi", Kind: "Set"}.Unexpected(), fault.Notice{Code: fault.CodeMisbehaved, Text: "south (unexpected): psi: Set of round 0 is not awaited from south"}},
+		{fmt.Errorf("%w; what it had sent was refused: %w", protocol.Blame("south", protocol.KindSilent, errors.New("its set did not come")), cell),
+			fault.Notice{Code: fault.CodeTimedOut, Text: "south (silent): its set did not come"}},
 	} {
-		if got := fault.Reason(c.err); got != c.want {
-			t.Errorf("%v: peers are told %q, want %q", c.err, got, c.want)
+		if got := fault.NoticeOf(c.err); got != c.want {
+			t.Errorf("%v: peers are told %+v, want %+v", c.err, got, c.want)
+		}
+	}
+}
+
+// Each trouble has one sentence, of its own, and one exit code.
+func TestTroubles(t *testing.T) {
+	known := make(map[string]fault.Trouble)
+	for trouble := fault.Unsaid; trouble.Known(); trouble++ {
+		said := trouble.Sentence()
+		if other, taken := known[said]; said == "" || taken {
+			t.Errorf("trouble %d says %q, as trouble %d", trouble, said, other)
+		}
+		known[said] = trouble
+		if c := fault.CodeOf(trouble.Errorf("x")); c == fault.CodeDone || !c.Known() {
+			t.Errorf("trouble %d has code %d", trouble, c)
 		}
 	}
 }

@@ -60,6 +60,9 @@ func splitKey(j *job.Job, party string) dataset.SplitKey {
 
 // usable returns the fault that a party would find with its share.
 func usable(j *job.Job, s Share) error {
+	if err := dataset.CheckMagnitude(s.Table.Set, s.Table.HeldOut); err != nil {
+		return err
+	}
 	m, err := method.Of(j)
 	if err != nil { // it runs in one place only
 		_, err = rows.Split(j, s.Party, s.Table)

@@ -75,7 +75,7 @@ func (p *Party) align(order []int, key [32]byte, g Guest) error {
 	}
 	p.train, p.key, p.Set = len(train), key, p.Table.Subset(rows)
 	if err := p.prepare(); err != nil {
-		return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its columns cannot be prepared or scaled; its own log says why"}
+		return fault.Columns.Of(err)
 	}
 	p.own = commit(p.Set, key)
 	return g.Declare(&p.own)

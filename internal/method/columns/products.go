@@ -82,5 +82,5 @@ func holderOf(rows linalg.Rows) (gram.Holder, error) {
 
 // TooLarge refuses values that are too large; only their owner's log quotes them.
 func TooLarge(err error) error {
-	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: gram.ErrTooLarge.Error()}
+	return fault.Magnitude.Of(err)
 }

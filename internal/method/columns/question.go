@@ -48,7 +48,7 @@ func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
 func (o *Inquirer) PlanOf(q method.Question, own func(method.Question) ([]method.Step, error)) ([]method.Step, error) {
 	// Both as this program writes them: an earlier one may have trained the model.
 	if o.Portion != nil && !bytes.Equal(o.Portion.Job.Encode(), q.Job.Encode()) {
-		return nil, fault.Forbidden(errors.New("the question comes with another job file than its model"))
+		return nil, fault.Forbiddenf("the question comes with another job file than its model")
 	}
 	plan, err := o.planOf(q, own)
 	if err != nil && o.Portion != nil {
@@ -59,7 +59,7 @@ func (o *Inquirer) PlanOf(q method.Question, own func(method.Question) ([]method
 
 func (o *Inquirer) planOf(q method.Question, own func(method.Question) ([]method.Step, error)) ([]method.Step, error) {
 	if !slices.Contains(q.Parties, q.Asker) {
-		return nil, fmt.Errorf("columns: %s took no part in the job", q.Asker)
+		return nil, fault.Openf("columns: %s took no part in the job", q.Asker)
 	}
 	plan, err := StepsOfNew(q.Case)
 	if err != nil {

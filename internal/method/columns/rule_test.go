@@ -24,8 +24,8 @@ func TestRuleAmongTheCommonIDs(t *testing.T) {
 		if !slices.Equal(got, tt.want) || (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%v: %v, %v", tt.order, got, err)
 		}
-		if err != nil && strings.Contains(fault.Reason(err), "trim") {
-			t.Errorf("peers are told %s", fault.Reason(err))
+		if err != nil && strings.Contains(fault.NoticeOf(err).Sentence(), "trim") {
+			t.Errorf("peers are told %s", fault.NoticeOf(err).Sentence())
 		}
 	}
 	if a, b := ruleID("one"), ruleID("two"); len(a) != 1 || len(b) != 1 || string(a[0]) == string(b[0]) || ruleID("") != nil {

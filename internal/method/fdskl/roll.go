@@ -50,7 +50,7 @@ func (p *party) caller(setup method.Setup) (*method.Run, error) {
 
 // ownLabels is a fault of a party's own labels, of which others are told no more than that.
 func ownLabels(err error) error {
-	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its labels do not suit the job; its own log says why"}
+	return fault.Labels.Of(err)
 }
 
 // entry is one active worker's part of the roll.

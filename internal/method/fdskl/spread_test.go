@@ -269,7 +269,7 @@ func TestSpreadClassesThatAreRefused(t *testing.T) {
 		}
 		var coded *fault.Error
 		if !errors.As(err, &coded) || coded.Code != fault.CodeBadInput || !strings.Contains(err.Error(), c.want) || strings.ContainsAny(coded.Public, "0123456789") {
-			t.Errorf("%s: error %v, others are told %q", name, err, fault.Reason(err))
+			t.Errorf("%s: error %v, others are told %q", name, err, fault.NoticeOf(err).Sentence())
 		}
 	}
 }

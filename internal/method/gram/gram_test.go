@@ -192,8 +192,8 @@ func TestTooLargeValues(t *testing.T) {
 	set.X = dataset.NewDense(big)
 	f := federate(t, j, columnstest.Share(t, j, set))
 	err := f.Try(t.Context(), 0, func() {})
-	if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "1.23456789e+08") || fault.Reason(err) != gram.ErrTooLarge.Error() {
-		t.Errorf("error %v, others hear %q", err, fault.Reason(err))
+	if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "1.23456789e+08") || fault.NoticeOf(err).Trouble != fault.Magnitude {
+		t.Errorf("error %v, others hear %q", err, fault.NoticeOf(err).Sentence())
 	}
 }
 

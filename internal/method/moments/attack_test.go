@@ -116,7 +116,7 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 	if fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), `1 of class "rare"`) {
 		t.Errorf("a party with the usual floors: %v", err)
 	}
-	if public := fault.Reason(err); strings.Contains(public, "rare") || strings.ContainsAny(public, "0123456789") {
+	if public := fault.NoticeOf(err).Sentence(); strings.Contains(public, "rare") || strings.ContainsAny(public, "0123456789") {
 		t.Errorf("the others are told %q", public)
 	}
 }

@@ -46,8 +46,8 @@ func TestFloorsOfSums(t *testing.T) {
 		if got := strings.TrimPrefix(fmt.Sprint(err), "<nil>"); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
-		if err != nil && (fault.CodeOf(err) != fault.CodePolicy || strings.ContainsAny(fault.Reason(err), "0123456789") || strings.Contains(fault.Reason(err), "rare")) {
-			t.Errorf("%s: peers hear %q with code %d", name, fault.Reason(err), fault.CodeOf(err))
+		if err != nil && (fault.CodeOf(err) != fault.CodePolicy || strings.ContainsAny(fault.NoticeOf(err).Sentence(), "0123456789") || strings.Contains(fault.NoticeOf(err).Sentence(), "rare")) {
+			t.Errorf("%s: peers hear %q with code %d", name, fault.NoticeOf(err).Sentence(), fault.CodeOf(err))
 		}
 		if err := rows.CheckSplit(method.Floors{}, j, tt.split); err != nil {
 			t.Errorf("%s, without floors: %v", name, err)
@@ -82,8 +82,8 @@ func TestFloorsOfAWholeParty(t *testing.T) {
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
-		if err != nil && (fault.CodeOf(err) != fault.CodePolicy || strings.ContainsAny(fault.Reason(err), "0123456789")) {
-			t.Errorf("%s: peers hear %q", name, fault.Reason(err))
+		if err != nil && (fault.CodeOf(err) != fault.CodePolicy || strings.ContainsAny(fault.NoticeOf(err).Sentence(), "0123456789")) {
+			t.Errorf("%s: peers hear %q", name, fault.NoticeOf(err).Sentence())
 		}
 	}
 }

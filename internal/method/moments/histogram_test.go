@@ -129,7 +129,7 @@ func TestHistogramOfAClassWithFewHeldOutRows(t *testing.T) {
 	if fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), `9 of class "0"`) {
 		t.Errorf("error %v", err)
 	}
-	if public := fault.Reason(err); strings.ContainsAny(public, "0123456789") {
+	if public := fault.NoticeOf(err).Sentence(); strings.ContainsAny(public, "0123456789") {
 		t.Errorf("the others are told %q", public)
 	}
 }

@@ -27,7 +27,7 @@ func (p *Party) heading(setup protocol.Setup) (*method.Run, error) {
 	own := headingOf(p.Job, p.read())
 	m, err := newNamer(setup, own)
 	if err != nil {
-		return nil, fault.BadInput(&unnameable{p.Split.Set.Name, err})
+		return nil, fault.Names.Of(&unnameable{p.Split.Set.Name, err})
 	}
 	return &method.Run{Machine: m, InputHash: own.Hash(), Own: m.Own, Finish: func() error {
 		p.key = m.Key()
@@ -42,11 +42,6 @@ type unnameable struct {
 }
 
 func (e *unnameable) Error() string { return e.table + ": " + e.err.Error() }
-
-// Public returns the text that peers may be told.
-func (e *unnameable) Public() string {
-	return "its columns or classes cannot be agreed on by their names; its own log says why"
-}
 
 func newNamer(setup protocol.Setup, own heading.Table) (namer, error) {
 	if setup.Session.RoleOf(setup.Self) == protocol.RoleLeader {

@@ -149,7 +149,7 @@ func (p *Party) own(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault.BadInput(&unpreparable{p.Split.Set.Name, err})
+	return fault.Schema.Of(&unpreparable{p.Split.Set.Name, err})
 }
 
 // unpreparable is a table that cannot be prepared; its error quotes the table.
@@ -159,11 +159,6 @@ type unpreparable struct {
 }
 
 func (e *unpreparable) Error() string { return e.table + ": " + e.err.Error() }
-
-// Public returns the text that peers may be told.
-func (e *unpreparable) Public() string {
-	return "its table cannot be prepared as the job's schema says; its own log says why"
-}
 
 // take prepares the party's rows.
 func (p *Party) take(made *prepare.Preparation) error {

@@ -9,6 +9,8 @@
 //	             <------ Acceptance the party's key for this session, signed
 //	Directory    ------>            everybody's signed session keys: begin
 //	     ... the protocol's own messages ...
+//	             <------   Stall    this party cannot go on for now; or it goes on
+//	Stall        ------>            another party cannot go on for now; or it goes on
 //	             <------   Report   how it ended for this party
 //	Closing      ------>            the job is over: destroy its secrets
 //	             <------   Closed   destroyed

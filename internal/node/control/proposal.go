@@ -28,6 +28,7 @@ const (
 	KindForget     = "Forget"
 	KindForgotten  = "Forgotten"
 	KindHoldings   = "Holdings"
+	KindStall      = "Stall" // a member cannot go on with a session for now, or can again
 )
 
 // Bounds on what a peer may send.
@@ -101,25 +102,53 @@ func readInquiry(r *wire.Reader) *Inquiry {
 	return &Inquiry{Question: readQuestion(r), Asker: r.String(protocol.MaxNameBytes)}
 }
 
-// Refusal is a party's no, with the reason for the coordinator's user.
-type Refusal struct {
-	Code   fault.Code
-	Reason string
-}
+// Refusal is a party's no, or the coordinator's, with the reason for the other's user.
+type Refusal struct{ fault.Notice }
+
+// Refuse words a refusal because of err, whose text stays here.
+func Refuse(err error) *Refusal { return &Refusal{fault.NoticeOf(err)} }
 
 // Encode returns the canonical encoding.
 func (f *Refusal) Encode() []byte {
 	var w wire.Writer
 	w.Uint8(uint8(f.Code))
-	w.String(clip(f.Reason))
+	w.Uint8(uint8(f.Trouble))
+	w.String(fault.Printable(f.Text))
 	return w.Bytes()
 }
 
 // DecodeRefusal decodes what Encode wrote.
 func DecodeRefusal(b []byte) (*Refusal, error) {
 	r := wire.NewReader(b)
-	f := &Refusal{Code: readCode(r), Reason: readText(r)}
+	f := &Refusal{fault.Notice{Code: readCode(r), Trouble: readTrouble(r), Text: readReason(r)}}
+	f.check(r)
 	return f, r.Close("control: refusal")
+}
+
+// check refuses a text beside a trouble, which has its own sentence.
+func (f *Refusal) check(r *wire.Reader) {
+	if f.Trouble != fault.NoTrouble && f.Text != "" {
+		r.Fail(fmt.Errorf("trouble %d with words of its own", f.Trouble))
+	}
+}
+
+// readTrouble reads a trouble and refuses numbers that mean nothing.
+func readTrouble(r *wire.Reader) fault.Trouble {
+	t := fault.Trouble(r.Uint8())
+	if !t.Known() {
+		r.Fail(fmt.Errorf("trouble %d", t))
+		return fault.NoTrouble
+	}
+	return t
+}
+
+// readReason reads a peer's words, which are one printable line of bounded length.
+func readReason(r *wire.Reader) string {
+	s := r.String(maxTextBytes)
+	if s != fault.Printable(s) {
+		r.Fail(errors.New("a reason that cannot be printed"))
+	}
+	return s
 }
 
 // readCode reads a code and refuses numbers that mean nothing.

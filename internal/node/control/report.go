@@ -2,6 +2,7 @@ package control
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -15,15 +16,14 @@ import (
 // Report tells how a session ended for a party. It holds nothing of the data
 // except the facts that the leakage statement needs.
 type Report struct {
-	Code     fault.Code
-	Blamed   string // the peer at fault, or ""
-	Reason   string // "" when done
-	PID      uint32
-	Sent     uint64 // bytes of messages
-	Received uint64
-	CPU      float64 // seconds of processor time since the job began
-	PeakRSS  uint64  // bytes
-	Facts    method.Facts
+	fault.Notice        // no trouble and no text when done
+	Blamed       string // the peer at fault, or ""
+	PID          uint32
+	Sent         uint64 // bytes of messages
+	Received     uint64
+	CPU          float64 // seconds of processor time since the job began
+	PeakRSS      uint64  // bytes
+	Facts        method.Facts
 	// Word is the party's word about figures over its own held-out rows. Reports of earlier
 	// programs have none.
 	Word learner.Word
@@ -42,7 +42,7 @@ func (p *Report) Encode() []byte {
 	var w wire.Writer
 	w.Uint8(uint8(p.Code))
 	w.String(p.Blamed)
-	w.String(clip(p.Reason))
+	w.String(fault.Printable(p.Text))
 	w.Uint32(p.PID)
 	w.Uint64(p.Sent)
 	w.Uint64(p.Received)
@@ -51,8 +51,11 @@ func (p *Report) Encode() []byte {
 	w.Bool(p.Facts.Known)
 	w.Uint8(uint8(p.Facts.Grid))
 	w.Uint32(p.Facts.Features)
-	if p.Word != learner.Denied {
+	if p.Word != learner.Denied || p.Trouble != fault.NoTrouble {
 		w.Uint8(uint8(p.Word))
+	}
+	if p.Trouble != fault.NoTrouble {
+		w.Uint8(uint8(p.Trouble))
 	}
 	return w.Bytes()
 }
@@ -61,16 +64,31 @@ func (p *Report) Encode() []byte {
 func DecodeReport(b []byte) (*Report, error) {
 	r := wire.NewReader(b)
 	p := &Report{
-		Code: readCode(r), Blamed: r.String(protocol.MaxNameBytes), Reason: readText(r),
-		PID: r.Uint32(), Sent: r.Uint64(), Received: r.Uint64(), CPU: r.Float64(), PeakRSS: r.Uint64(),
-		Facts: method.Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()},
+		Notice: fault.Notice{Code: readCode(r)}, Blamed: r.String(protocol.MaxNameBytes),
+	}
+	p.Text = readReason(r)
+	p.read(r)
+	return p, r.Close("control: report")
+}
+
+// read reads what follows the notice. Word and trouble are missing from reports that have neither.
+func (p *Report) read(r *wire.Reader) {
+	p.PID, p.Sent, p.Received, p.CPU, p.PeakRSS = r.Uint32(), r.Uint64(), r.Uint64(), r.Float64(), r.Uint64()
+	p.Facts = method.Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()}
+	if r.Err() != nil || r.Len() == 0 {
+		return
+	}
+	if p.Word = learner.Word(r.Uint8()); p.Word > learner.Allowed {
+		r.Fail(fmt.Errorf("word %d about figures", p.Word))
 	}
 	if r.Err() == nil && r.Len() > 0 {
-		if p.Word = learner.Word(r.Uint8()); p.Word == learner.Denied || p.Word > learner.Allowed {
-			r.Fail(fmt.Errorf("word %d about figures", p.Word))
+		if p.Trouble = readTrouble(r); p.Trouble == fault.NoTrouble {
+			r.Fail(errors.New("a trouble that is none"))
 		}
 	}
-	return p, r.Close("control: report")
+	if none := p.Trouble == fault.NoTrouble; none && p.Word == learner.Denied || !none && p.Text != "" {
+		r.Fail(fmt.Errorf("trouble %d, word %d and a text of %d bytes", p.Trouble, p.Word, len(p.Text)))
+	}
 }
 
 // Closing ends a job at a party: everything that the party still holds of the job's
@@ -86,7 +104,7 @@ type Closing struct {
 func (c *Closing) Encode() []byte {
 	var w wire.Writer
 	w.Fixed(c.Job[:])
-	w.String(clip(c.Outcome))
+	w.String(fault.Printable(c.Outcome))
 	w.Bool(c.Done)
 	w.Strings(c.Classes)
 	return w.Bytes()
@@ -97,7 +115,7 @@ func DecodeClosing(b []byte) (*Closing, error) {
 	r := wire.NewReader(b)
 	c := &Closing{}
 	r.Fixed(c.Job[:])
-	c.Outcome = readText(r)
+	c.Outcome = readReason(r)
 	c.Done = r.Bool()
 	for range r.Count(maxClasses, 2) {
 		c.Classes = append(c.Classes, readText(r))

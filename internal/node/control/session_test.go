@@ -49,11 +49,11 @@ func TestRoundTrips(t *testing.T) {
 	if back, err := DecodeProposal(p.Encode()); err != nil || cmp.Diff(p, back) != "" {
 		t.Errorf("proposal: %v %s", err, cmp.Diff(p, back))
 	}
-	f := &Refusal{fault.CodePolicy, "no"}
+	f := &Refusal{fault.Notice{Code: fault.CodePolicy, Text: "no"}}
 	if back, err := DecodeRefusal(f.Encode()); err != nil || *back != *f {
 		t.Errorf("refusal: %v %v", back, err)
 	}
-	r := &Report{Code: fault.CodeMisbehaved, Blamed: "south", Reason: "lies", PID: 7, Sent: 1, Received: 2, CPU: 3.5, PeakRSS: 4, Facts: method.Facts{Known: true, Grid: method.AllGrid, Features: 9}}
+	r := &Report{Notice: fault.Notice{Code: fault.CodeMisbehaved, Text: "lies"}, Blamed: "south", PID: 7, Sent: 1, Received: 2, CPU: 3.5, PeakRSS: 4, Facts: method.Facts{Known: true, Grid: method.AllGrid, Features: 9}}
 	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
 		t.Errorf("report: %v %v", back, err)
 	}
@@ -61,6 +61,33 @@ func TestRoundTrips(t *testing.T) {
 	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
 		t.Errorf("report with a word: %v %v", back, err)
 	}
+	r.Text, r.Trouble = "", fault.Magnitude
+	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
+		t.Errorf("report with a trouble: %v %v", back, err)
+	}
+	for _, trouble := range []byte{byte(fault.NoTrouble), 0xff} {
+		b := r.Encode()
+		b[len(b)-1] = trouble
+		if _, err := DecodeReport(b); err == nil {
+			t.Errorf("the trouble %d is accepted", trouble)
+		}
+		b = (&Refusal{r.Notice}).Encode()
+		b[1] = trouble
+		if back, err := DecodeRefusal(b); trouble != 0 && err == nil {
+			t.Errorf("the trouble %d of a refusal is accepted: %v", trouble, back)
+		}
+	}
+	if back, err := DecodeRefusal((&Refusal{r.Notice}).Encode()); err != nil || back.Notice != r.Notice || back.Sentence() != fault.Magnitude.Sentence() {
+		t.Errorf("refusal with a trouble: %v %v", back, err)
+	}
+	r.Text = "3.14 in row 5"
+	if _, err := DecodeReport(r.Encode()); err == nil {
+		t.Error("a trouble with words beside it is accepted in a report")
+	}
+	if _, err := DecodeRefusal((&Refusal{r.Notice}).Encode()); err == nil {
+		t.Error("a trouble with words beside it is accepted in a refusal")
+	}
+	r.Text, r.Trouble = "lies", fault.NoTrouble
 	for _, word := range []byte{byte(learner.Denied), byte(learner.Allowed) + 1} {
 		b := r.Encode()
 		b[len(b)-1] = word
@@ -84,25 +111,37 @@ func TestRoundTrips(t *testing.T) {
 }
 
 func TestLongReasonsAreClipped(t *testing.T) {
-	f := &Refusal{fault.CodeFailed, strings.Repeat("x", 1<<17)}
+	f := &Refusal{fault.Notice{Code: fault.CodeFailed, Text: strings.Repeat("x", 1<<17)}}
 	back, err := DecodeRefusal(f.Encode())
-	if err != nil || len(back.Reason) != maxTextBytes {
-		t.Fatalf("%d bytes, %v; want %d", len(back.Reason), err, maxTextBytes)
+	if err != nil || len(back.Text) != 1<<10 {
+		t.Fatalf("%d bytes, %v; want %d", len(back.Text), err, 1<<10)
 	}
 }
 
 // What a peer sends is shown on terminals.
 func TestControlCharacters(t *testing.T) {
-	f := &Refusal{fault.CodeFailed, "a\x1b[31mred\nline"}
+	f := &Refusal{fault.Notice{Code: fault.CodeFailed, Text: "a\x1b[31mred\nline \u202eback"}}
 	back, err := DecodeRefusal(f.Encode())
-	if err != nil || back.Reason != "a [31mred line" {
-		t.Errorf("an own text arrives as %q, %v", back.Reason, err)
+	if err != nil || back.Text != "a [31mred line  back" {
+		t.Errorf("an own text arrives as %q, %v", back.Text, err)
 	}
-	var w wire.Writer
-	w.Uint8(uint8(fault.CodeFailed))
-	w.String("\x1b[2J")
-	if _, err := DecodeRefusal(w.Bytes()); err == nil {
-		t.Error("a peer's control characters are accepted")
+	for what, text := range map[string]string{
+		"a screen cleared": "\x1b[2J", "a line turned round": "a\u202eb", "a line of its own": "a\u2028b", "a page": strings.Repeat("x", 1<<10+1),
+	} {
+		var refusal, report wire.Writer
+		refusal.Uint8(uint8(fault.CodeFailed))
+		refusal.Uint8(uint8(fault.NoTrouble))
+		refusal.String(text)
+		if _, err := DecodeRefusal(refusal.Bytes()); err == nil || !strings.Contains(err.Error(), "cannot be printed") {
+			t.Errorf("%s: a refusal gives %v", what, err)
+		}
+		report.Uint8(uint8(fault.CodeFailed))
+		report.String("")
+		report.String(text)
+		report.Fixed(make([]byte, len((&Report{}).Encode())-5))
+		if _, err := DecodeReport(report.Bytes()); err == nil || !strings.Contains(err.Error(), "cannot be printed") {
+			t.Errorf("%s: a report gives %v", what, err)
+		}
 	}
 	c := &Closing{Outcome: "done", Done: true, Closing: method.Closing{Classes: []string{"well", "\x1b]0;mine\a\x1b[2J"}}}
 	if _, err := DecodeClosing(c.Encode()); err == nil {
@@ -159,8 +198,8 @@ func TestDirectory(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add(proposal().Encode())
-	f.Add((&Refusal{fault.CodePolicy, "no"}).Encode())
-	f.Add((&Report{Reason: "x"}).Encode())
+	f.Add((&Refusal{fault.Notice{Code: fault.CodePolicy, Text: "no"}}).Encode())
+	f.Add((&Report{Notice: fault.Notice{Text: "x"}}).Encode())
 	f.Add((&Closing{Outcome: "x"}).Encode())
 	f.Add((&Question{Rows: 1}).Encode())
 	f.Add((&Forget{job.ID{1}}).Encode())

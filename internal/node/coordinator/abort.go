@@ -48,7 +48,8 @@ func (c *Coordinator) abort(id job.ID) func(*Status) error {
 		default:
 			return fault.BadInputf("coordinator: job %v is %s; only a job that is queued or running can be aborted", id, s.State)
 		}
-		s.Failure = &Failure{Code: fault.CodeFailed, Message: fmt.Sprintf("aborted by the operator of %s", c.name)}
+		why := fmt.Sprintf("aborted by the operator of %s", c.name)
+		s.Failure = &Failure{Code: fault.CodeFailed, Message: why, Told: why}
 		return nil
 	}
 }

@@ -21,7 +21,7 @@ import (
 func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, running *sync.WaitGroup) {
 	body, err := control.DecodeQuestion(in.Message.Body)
 	if err != nil {
-		c.Logger.Warn("a question that cannot be read", "party", in.Message.Sender, "error", err)
+		c.complain("a question that cannot be read", in.Message.Sender, "error", err)
 		c.acknowledge(in)
 		return
 	}
@@ -44,7 +44,7 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 
 // putOff tells a party that it has to ask again later.
 func (c *Coordinator) putOff(ctx context.Context, q *asked) {
-	c.Logger.Warn("a party asks more questions at a time than it may", "party", q.party, "most", maxHeld)
+	c.complain("a party asks more questions at a time than it may", q.party, "most", maxHeld)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
 	if err := c.router.Tell(ctx, q.party, control.Topic(q.Job), control.KindBusy, q.Question.Encode()); err != nil {
@@ -102,10 +102,10 @@ func (c *Coordinator) answer(ctx context.Context, q *asked) {
 // tellWhy tells a party why one question, or every question of a job, has no answer.
 // It gives up after a while if the party does not listen.
 func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.SessionID, kind string, why error) {
-	c.Logger.Warn("a question has no answer", "party", party, "session", id.String(), "error", why)
+	c.complain("a question has no answer", party, "session", id.String(), "error", why)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
-	body := (&control.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}).Encode()
+	body := control.Refuse(why).Encode()
 	if err := c.router.Tell(ctx, party, id, kind, body); err != nil {
 		c.Logger.Warn("could not answer a party", "party", party, "error", err)
 	}
@@ -115,11 +115,11 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 	j, err := c.Get(q.Job)
 	switch {
 	case err != nil:
-		return fault.BadInput(err)
+		return fault.Openly(fault.BadInput(err))
 	case !slices.Contains(j.Spec.Parties(), q.party):
 		return fault.Forbiddenf("%s took no part in job %v", q.party, q.Job)
 	case j.State != Done:
-		return fault.BadInputf("job %v is %s; it has no model", q.Job, j.State)
+		return fault.Openly(fault.BadInputf("job %v is %s; it has no model", q.Job, j.State))
 	case j.Spec.Prediction != job.Open:
 		return fault.Forbiddenf("job %v keeps predictions closed", q.Job)
 	}
@@ -204,7 +204,7 @@ func (c *Coordinator) openAnswers(j *Job) (inquirer, error) {
 	opened, err := c.readAnswers(j)
 	var coded *fault.Error
 	if err != nil && !errors.As(err, &coded) {
-		err = &fault.Error{Code: fault.CodeFailed, Err: err, Public: "the coordinator cannot read its model; its log says why"}
+		err = fault.Kept.Of(err)
 	}
 	return opened, err
 }
@@ -224,7 +224,7 @@ func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
 	}
 	a, ok := m.(method.Answering)
 	if !ok {
-		return nil, fault.BadInputf("protocol %s answers no questions about new rows; predict with the model that the job has left", m.Name())
+		return nil, fault.Openly(fault.BadInputf("protocol %s answers no questions about new rows; predict with the model that the job has left", m.Name()))
 	}
 	opened, err := a.OpenServer(c.cast(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
 	if err != nil {
@@ -232,7 +232,7 @@ func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
 	}
 	asked, ok := opened.(inquirer)
 	if !ok {
-		return nil, fault.BadInputf("the coordinator has no part in questions about models of protocol %s; each party asks its own", m.Name())
+		return nil, fault.Openly(fault.BadInputf("the coordinator has no part in questions about models of protocol %s; each party asks its own", m.Name()))
 	}
 	return asked, nil
 }
@@ -255,7 +255,7 @@ func (c *Coordinator) inquire(ctx context.Context, j *Job, opened inquirer, abou
 	}
 	outcome := "done"
 	if err != nil {
-		outcome = err.Error()
+		outcome = fault.NoticeOf(err).Sentence()
 		c.tellWhy(ctx, q.Asker, control.Topic(held.ID), control.KindRefusal, err)
 	}
 	closing := &control.Closing{Job: held.ID, Outcome: outcome, Done: err == nil}
@@ -267,7 +267,7 @@ func (c *Coordinator) inquire(ctx context.Context, j *Job, opened inquirer, abou
 }
 
 // errRestarted rejects a question that came before a restart, or came twice.
-var errRestarted = errors.New("the coordinator was restarted; ask again")
+var errRestarted = fault.Openf("the coordinator was restarted; ask again")
 
 // answerBySteps runs the steps of a question.
 func (c *Coordinator) answerBySteps(ctx context.Context, held *Job, opened inquirer, about method.Question) error {

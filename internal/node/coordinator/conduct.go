@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -42,6 +43,7 @@ type conducted struct {
 	inbox    <-chan driver.Inbound
 	reports  map[string]*control.Report
 	accepted map[string]control.Acceptance
+	stalls   control.Stalls
 }
 
 // conduct brings one session about and waits until every member has reported.
@@ -93,10 +95,10 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 	d.inbox, hangUp = c.listen(d.session.ID())
 	defer hangUp()
 	if err := c.gather(ctx, d); err != nil {
-		return c.callOff(ctx, d, err)
+		return c.callOff(ctx, d, d.stalls.Explain(err, time.Now(), 0))
 	}
 	if err := c.perform(ctx, d); err != nil {
-		return c.callOff(ctx, d, err)
+		return c.callOff(ctx, d, d.stalls.Explain(err, time.Now(), d.job.Spec.Timeout.Round))
 	}
 	c.router.Forget(d.session.ID())
 	if err := d.kept.Put(vault.Report, encodeReports(d.reports)); err != nil {
@@ -172,6 +174,9 @@ func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 	}
 	seed := c.Seed(fmt.Sprintf("%s/%d/%d/%s", d.job.label(), d.stage, d.job.Attempt, c.name))
 	created, err := c.Vault.Create(d.session.ID(), seed, d.proposal().Encode())
+	if disk.Failed(err) {
+		return nil, fault.Disk.Of(err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -303,7 +308,7 @@ func (c *Coordinator) handle(ctx context.Context, d *conducted) error {
 // note enters a party's answer. Repeated answers change nothing.
 func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 	if d.session.Index(m.Sender) < 0 {
-		c.Logger.Warn("a control message from a stranger to the session", "message", m.Header.String())
+		c.complain("a control message from a stranger to the session", m.Sender, "message", m.Header.String())
 		return nil
 	}
 	switch m.Kind {
@@ -315,14 +320,16 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 			return protocol.Blame(m.Sender, protocol.KindMalformed, err)
 		}
 		if slices.Contains(d.left, m.Sender) {
-			c.Logger.Info("a party that has left does not come back", "party", m.Sender, "session", d.session.ID().String(), "reason", f.Reason)
+			c.Logger.Info("a party that has left does not come back", "party", m.Sender, "session", d.session.ID().String(), "reason", f.Sentence())
 			return nil
 		}
-		return &fault.Error{Code: f.Code, Err: fmt.Errorf("%s refused: %s", m.Sender, f.Reason)}
+		return fault.Openly(&fault.Error{Code: f.Code, Err: fmt.Errorf("%s refused: %s", m.Sender, f.Sentence())})
 	case control.KindReport:
 		return c.noteReport(d, m)
+	case control.KindStall:
+		return c.noteStall(d, m)
 	}
-	c.Logger.Warn("an unexpected control message", "message", m.Header.String())
+	c.complain("an unexpected control message", m.Sender, "message", m.Header.String())
 	return nil
 }
 
@@ -338,6 +345,7 @@ func (c *Coordinator) noteAcceptance(d *conducted, m protocol.Message) error {
 		return protocol.Blame(m.Sender, protocol.KindMalformed, err)
 	}
 	d.accepted[m.Sender] = *a
+	d.stalls.Note(&control.Stall{Member: m.Sender}, time.Now())
 	return nil
 }
 
@@ -358,7 +366,7 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 		return nil
 	}
 	if d.plan.Absent > 0 { // whether enough are left the machine says
-		c.Logger.Warn("a party has left a session", "party", m.Sender, "session", d.session.ID().String(), "reason", r.Reason)
+		c.Logger.Warn("a party has left a session", "party", m.Sender, "session", d.session.ID().String(), "reason", r.Sentence())
 		return nil
 	}
 	return reported(m.Sender, r)
@@ -366,7 +374,8 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 
 // reported is a party's report of a failure.
 func reported(party string, r *control.Report) error {
-	return &fault.Error{Code: r.Code, Blamed: r.Blamed, Err: fmt.Errorf("%s reports: %s", party, r.Reason)}
+	text := fmt.Sprintf("%s reports: %s", party, r.Sentence())
+	return &fault.Error{Code: r.Code, Blamed: r.Blamed, Err: errors.New(text), Public: text}
 }
 
 func (c *Coordinator) signer(member string) ed25519.PublicKey {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
@@ -51,10 +52,11 @@ type Usage func() (cpuSeconds float64, peakRSS uint64)
 // Coordinator is the daemon. It is safe for concurrent use.
 type Coordinator struct {
 	Config
-	name      string
-	router    *mail.Router
-	queue     chan struct{} // a nudge: there may be a job to run
-	questions *queue
+	name       string
+	router     *mail.Router
+	queue      chan struct{} // a nudge: there may be a job to run
+	questions  *queue
+	complaints tally.Tally // about parties
 
 	submitting sync.Mutex // one submission at a time: jobs are numbered
 	changing   sync.Mutex // one change of a status at a time, with its way to the disk
@@ -219,7 +221,7 @@ func (c *Coordinator) deliver(in driver.Inbound) {
 	box := c.inboxes[in.Message.Session]
 	c.mu.Unlock()
 	if size := len(in.Message.Body); size > maxControlBytes {
-		c.Logger.Warn("dropped a control message that is too long", "message", in.Message.Header.String(), "bytes", size)
+		c.complain("dropped a control message that is too long", in.Message.Sender, "message", in.Message.Header.String(), "bytes", size)
 		box = nil
 	}
 	if box != nil {
@@ -237,11 +239,18 @@ func (c *Coordinator) deliver(in driver.Inbound) {
 	c.acknowledge(in)
 }
 
+// complain logs what a party did that it should not have, as often as a log can bear.
+func (c *Coordinator) complain(what, party string, args ...any) {
+	if n, tell := c.complaints.Count(what, party); tell {
+		c.Logger.Warn(what, append([]any{"party", party, "so far", n}, args...)...)
+	}
+}
+
 // confirmed notes that a party has forgotten a job after nobody waited for its word.
 func (c *Coordinator) confirmed(party string, body []byte) {
 	f, err := control.DecodeForgotten(body)
 	if err != nil {
-		c.Logger.Warn("a confirmation that cannot be read", "party", party, "error", err)
+		c.complain("a confirmation that cannot be read", party, "error", err)
 		return
 	}
 	c.mu.Lock()

@@ -20,7 +20,7 @@ func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run 
 		defer c.endNotice(name)
 		held, err := control.DecodeHoldings(in.Message.Body)
 		if err != nil {
-			c.Logger.Warn("a list of jobs that cannot be read", "party", name, "error", err)
+			c.complain("a list of jobs that cannot be read", name, "error", err)
 			return
 		}
 		for _, h := range held {

@@ -120,9 +120,9 @@ func TestPartiesThatLie(t *testing.T) {
 	}{
 		{"time that is no number", report(control.Report{CPU: math.NaN()}), fault.CodeMisbehaved, "east", "processor time"},
 		{"infinite time", report(control.Report{CPU: math.Inf(1)}), fault.CodeMisbehaved, "east", "processor time"},
-		{"blames a stranger", report(control.Report{Code: fault.CodeMisbehaved, Blamed: "west", Reason: "x"}), fault.CodeMisbehaved, "east", `blames "west"`},
-		{"blames another", report(control.Report{Code: fault.CodeMisbehaved, Blamed: "south", Reason: "it lies"}), fault.CodeMisbehaved, "south", "east reports: it lies"},
-		{"gives up", report(control.Report{Code: fault.CodeFailed, Reason: "no power"}), fault.CodeFailed, "", "east reports: no power"},
+		{"blames a stranger", report(control.Report{Notice: fault.Notice{Code: fault.CodeMisbehaved, Text: "x"}, Blamed: "west"}), fault.CodeMisbehaved, "east", `blames "west"`},
+		{"blames another", report(control.Report{Notice: fault.Notice{Code: fault.CodeMisbehaved, Text: "it lies"}, Blamed: "south"}), fault.CodeMisbehaved, "south", "east reports: it lies"},
+		{"gives up", report(control.Report{Notice: fault.Notice{Code: fault.CodeFailed, Text: "no power"}}), fault.CodeFailed, "", "east reports: no power"},
 		{"junk for an acceptance", proposed(control.KindAcceptance, junk), fault.CodeMisbehaved, "east", "acceptance"},
 		{"junk for a refusal", proposed(control.KindRefusal, junk), fault.CodeMisbehaved, "east", "refusal"},
 		{"junk for a report", proposed(control.KindReport, junk), fault.CodeMisbehaved, "east", "report"},
@@ -131,7 +131,7 @@ func TestPartiesThatLie(t *testing.T) {
 			return other.Encode()
 		}), fault.CodeMisbehaved, "east", `in the name of "south"`},
 		{"refuses", proposed(control.KindRefusal, func(*actor, protocol.Message) []byte {
-			return (&control.Refusal{Code: fault.CodePolicy, Reason: "not with me"}).Encode()
+			return (&control.Refusal{Notice: fault.Notice{Code: fault.CodePolicy, Text: "not with me"}}).Encode()
 		}), fault.CodePolicy, "", "east refused: not with me"},
 	}
 	for _, tt := range tests {
@@ -199,7 +199,7 @@ func TestAClosingThatIsNotConfirmed(t *testing.T) {
 	w.actor("east", func(a *actor, m protocol.Message) {
 		switch m.Kind {
 		case control.KindProposal:
-			a.tell(m.Session, control.KindRefusal, (&control.Refusal{Code: fault.CodePolicy, Reason: "no"}).Encode())
+			a.tell(m.Session, control.KindRefusal, (&control.Refusal{Notice: fault.Notice{Code: fault.CodePolicy, Text: "no"}}).Encode())
 		case control.KindClosing: // answers something else
 			a.tell(m.Session, control.KindReport, (&control.Report{}).Encode())
 		}
@@ -242,7 +242,7 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 		east.tell(control.Topic(tt.job), control.KindQuestion, (&control.Question{Job: tt.job, Rows: 1}).Encode())
 		select {
 		case f := <-heard:
-			if f.Code != tt.code || !strings.Contains(f.Reason, tt.want) {
+			if f.Code != tt.code || !strings.Contains(f.Sentence(), tt.want) {
 				t.Errorf("refused with %+v; want code %d and %q", f, tt.code, tt.want)
 			}
 		case <-time.After(10 * time.Second):

@@ -85,6 +85,8 @@ type Failure struct {
 	Code    fault.Code `json:"exit_code"`
 	Blamed  string     `json:"blamed,omitempty"`
 	Message string     `json:"message"`
+	// Told holds the sentence that the parties are told of it.
+	Told string `json:"told,omitempty"`
 }
 
 // Over reports whether the job has reached its final state.

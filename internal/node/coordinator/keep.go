@@ -217,7 +217,7 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := c.Estate.Get(id, item)
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return nil, fault.BadInputf("coordinator: what job %v left has been forgotten, with its %s; submit the job again", id, item)
+		return nil, fault.Openly(fault.BadInputf("coordinator: what job %v left has been forgotten, with its %s; submit the job again", id, item))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)

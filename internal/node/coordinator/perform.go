@@ -194,7 +194,7 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
-	body := (&control.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}).Encode()
+	body := control.Refuse(why).Encode()
 	if err := c.tellAll(ctx, c.others(d), d.session.ID(), control.KindAbort, body); err != nil {
 		c.Logger.Warn("could not tell every party that the session is off", "error", err)
 	}

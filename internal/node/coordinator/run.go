@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,7 +199,7 @@ func (c *Coordinator) decide(j *Job, result *method.Result, err error) error {
 }
 
 func failure(err error) *Failure {
-	f := &Failure{Code: fault.CodeOf(err), Message: err.Error()}
+	f := &Failure{Code: fault.CodeOf(err), Message: err.Error(), Told: fault.NoticeOf(err).Sentence()}
 	var blame *protocol.BlameError
 	var coded *fault.Error
 	switch {
@@ -244,7 +245,7 @@ func (c *Coordinator) closing(j *Job) (*control.Closing, error) {
 	outcome := "done"
 	switch {
 	case j.Failure != nil:
-		outcome = j.Failure.Message
+		outcome = cmp.Or(j.Failure.Told, "failed")
 	case j.Forgotten:
 		return &control.Closing{Job: j.ID, Outcome: "done, and forgotten since"}, nil
 	}

@@ -130,6 +130,7 @@ type world struct {
 	abandons  bool                                   // sessions of other builds are given up
 	loses     func(to, kind string) bool             // messages on their way, nil: none
 	breaks    func(op string, item vault.Item) error // the hub's disk, nil: never
+	full      func(name, op string) bool             // the disks of members, nil: they have room
 	heard     func(job.ID, protocol.Progress)
 	noted     func(proposal []byte) // of sessions that members open, nil: nobody asks
 	members   map[string]*member
@@ -265,7 +266,7 @@ func (w *world) start(name string, dies func(op string) bool) {
 func (w *world) build(name string, m *member) (func(context.Context) error, error) {
 	logger := w.logger(name)
 	conn := mortalConn{tapped{m.conn, name, w.tap, w}, m.life}
-	kept := mortalVault{noted{m.disk, w}, m.life}
+	kept := mortalVault{noted{crowded{m.disk, w, name}, w}, m.life}
 	usage := func() (float64, uint64) { return 0, 0 }
 	estate, err := vault.OpenEstate(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
 	if err != nil {

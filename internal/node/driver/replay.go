@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
 // ErrInputChanged rejects a replay over edited data: an answer to an old
 // session would reveal the difference of the two inputs.
-var ErrInputChanged = errors.New("driver: the data has changed since this session began; the session is aborted, submit the job again")
+var ErrInputChanged = fault.Changed.Errorf("driver: the data has changed since this session began; the session is aborted, submit the job again")
 
 // ErrDiverged rejects a replay that would send other bytes.
-var ErrDiverged = errors.New("driver: the replay differs from the journal; the session is aborted, submit the job again")
+var ErrDiverged = fault.Diverged.Errorf("driver: the replay differs from the journal; the session is aborted, submit the job again")
 
 // replay feeds the journal to the machine. Nothing leaves the process; what
 // had not been delivered is left in the outbox.
@@ -23,7 +24,7 @@ func (d *driver) replay(ctx context.Context) error {
 	for r, err := range d.Records {
 		switch {
 		case errors.Is(err, journal.ErrLost):
-			return fmt.Errorf("driver: %w", err)
+			return fault.Lost.Errorf("driver: %w", err)
 		case err != nil: // of reading: the journal itself may be whole
 			return interrupt(err)
 		case ctx.Err() != nil:

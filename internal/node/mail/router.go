@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/mail/envelope"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -38,7 +39,7 @@ type Router struct {
 	mu        sync.Mutex
 	boxes     map[protocol.SessionID]*Mailbox
 	announced map[protocol.SessionID]*protocol.Session
-	dropped   map[string]int // messages by who the transport says sent them
+	dropped   tally.Tally // messages by who the transport says sent them
 }
 
 // New returns the router of the member called self. Run starts it.
@@ -51,7 +52,6 @@ func New(self string, keys *identity.Identity, members *roster.Roster, conn tran
 
 		boxes:     make(map[protocol.SessionID]*Mailbox),
 		announced: make(map[protocol.SessionID]*protocol.Session),
-		dropped:   make(map[string]int),
 	}
 }
 
@@ -229,11 +229,7 @@ func (x *Router) routeControl(d transport.Delivery) {
 // drop acknowledges bytes that nobody here can use, and logs the reason and the sender
 // that the transport names. A member that sends them without end does not fill the log.
 func (x *Router) drop(d transport.Delivery, why error) {
-	x.mu.Lock()
-	x.dropped[d.From]++
-	n := x.dropped[d.From]
-	x.mu.Unlock()
-	if n <= loggedDrops || n&(n-1) == 0 {
+	if n, tell := x.dropped.Count("", d.From); tell {
 		x.log.Warn("dropped a message", "sender", d.From, "so far", n, "error", why)
 	}
 	if err := d.Ack(); err != nil {
@@ -248,9 +244,6 @@ func (x *Router) later(d transport.Delivery, after time.Duration) {
 }
 
 const (
-	// loggedDrops is the number of a sender's dropped messages that the log tells one by
-	// one; after them it tells when their number has doubled.
-	loggedDrops  = 16
 	waitForBegin = 50 * time.Millisecond
 	waitForRoom  = 20 * time.Millisecond
 )

@@ -26,9 +26,9 @@ type finished struct {
 func (p *Party) directory(r *running, body []byte) (control.Directory, error) {
 	d, err := control.DecodeDirectory(body)
 	if err != nil {
-		return nil, err
+		return nil, fault.Openly(err)
 	}
-	return d, d.Verify(r.session, p.signer, p.Name, r.keys.Public().Bytes(), r.stage.Absent)
+	return d, fault.Openly(d.Verify(r.session, p.signer, p.Name, r.keys.Public().Bytes(), r.stage.Absent))
 }
 
 // signer returns a member's identity key, or nil for a stranger.
@@ -100,11 +100,12 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		f.r.cancel(nil) // its context ends with the driver
 	}
 	if errors.Is(f.err, driver.ErrInterrupted) {
-		if ctx.Err() == nil {
-			p.Logger.Error("a session stopped; restart the party to go on with it", "session", f.r.ID().String(), "error", f.err)
+		if ctx.Err() != nil {
+			return nil
 		}
-		return nil
+		return p.stall(ctx, f)
 	}
+	f.err = f.r.stalls.Explain(f.err, time.Now(), f.r.work.job.Timeout.Round)
 	p.router.Forget(f.r.ID()) // everything that still comes for it is a repetition
 	if f.r.question != nil {
 		return p.answered(ctx, f)
@@ -187,7 +188,7 @@ func (p *Party) logOwn(f finished) {
 func (p *Party) report(f finished) *control.Report {
 	cpu, rss := p.Usage()
 	report := &control.Report{
-		Code: fault.CodeOf(f.err), PID: uint32(os.Getpid()),
+		Notice: fault.NoticeOf(f.err), PID: uint32(os.Getpid()),
 		Sent: uint64(f.traffic.Sent), Received: uint64(f.traffic.Received),
 		CPU: cpu - f.r.work.cpu, PeakRSS: rss,
 	}
@@ -196,11 +197,20 @@ func (p *Party) report(f finished) *control.Report {
 	}
 	report.Word = p.word(f.r.work)
 	if f.err != nil {
-		report.Reason = fault.Reason(f.err)
-		var blame *protocol.BlameError
-		if errors.As(f.err, &blame) {
-			report.Blamed = blame.Party
-		}
+		report.Blamed = blamed(f.err)
 	}
 	return report
+}
+
+// blamed returns the member that an error names, or "".
+func blamed(err error) string {
+	var coded *fault.Error
+	var blame *protocol.BlameError
+	switch {
+	case errors.As(err, &coded) && coded.Blamed != "":
+		return coded.Blamed
+	case errors.As(err, &blame):
+		return blame.Party
+	}
+	return ""
 }

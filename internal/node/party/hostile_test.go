@@ -246,7 +246,7 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 			d := s.directory(ps)
 			s.tell("hub", ps.ID(), control.KindDirectory, tt.change(s, ps.ID(), d))
 			r := s.report()
-			if r.Code == fault.CodeDone || !strings.Contains(r.Reason, tt.want) {
+			if r.Code == fault.CodeDone || !strings.Contains(r.Sentence(), tt.want) {
 				t.Errorf("report %+v; want a failure with %q", r, tt.want)
 			}
 			s.tell("hub", ps.ID(), control.KindDirectory, s.withOthers(ps).Encode()) // too late
@@ -261,7 +261,7 @@ func TestCommandsThatChangeNothing(t *testing.T) {
 	s := newStand(t, usual())
 	ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
 	d := s.directory(ps)
-	refusal := (&control.Refusal{Code: fault.CodeFailed, Reason: "stop"}).Encode()
+	refusal := (&control.Refusal{Notice: fault.Notice{Code: fault.CodeFailed, Text: "stop"}}).Encode()
 	closing := (&control.Closing{Job: job.ID{1}}).Encode()
 	for _, from := range []string{"south", "east"} {
 		s.tell(from, ps.ID(), control.KindAbort, refusal)
@@ -277,7 +277,7 @@ func TestCommandsThatChangeNothing(t *testing.T) {
 	}
 	s.idle()
 	s.tell("hub", ps.ID(), control.KindAbort, refusal) // the session was still open
-	if r := s.report(); r.Code != fault.CodeFailed || !strings.Contains(r.Reason, "stop") {
+	if r := s.report(); r.Code != fault.CodeFailed || !strings.Contains(r.Sentence(), "stop") {
 		t.Errorf("report %+v; want the abort's reason", r)
 	}
 }

@@ -22,10 +22,10 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	}
 	secret, err := p.Keepsake.Get(q.Job)
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return nil, fault.BadInputf("%s has forgotten its part of the model of job %v, or never kept one, and the model is useless without it; submit the job again", p.Name, q.Job)
+		return nil, fault.Openly(fault.BadInputf("%s has forgotten its part of the model of job %v, or never kept one, and the model is useless without it; submit the job again", p.Name, q.Job))
 	}
 	if err != nil {
-		return nil, &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot read its part of the model; its own log says why"}
+		return nil, fault.Kept.Of(err)
 	}
 	defer clear(secret)
 	opened, err := p.open(secret)
@@ -51,7 +51,7 @@ func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, 
 	// As this program writes it: an earlier one may have trained the model.
 	asked, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, fault.BadInput(err)
+		return nil, fault.Openly(fault.BadInput(err)) // it quotes what the proposal brought
 	}
 	w := &work{id: prop.Job, job: asked, inquiry: q, opened: o}
 	w.about = method.Question{Case: p.cast(w), Asker: q.Asker, Tag: q.Tag}
@@ -106,6 +106,9 @@ func (p *Party) prepareAnswer(w *work) error {
 		data.Label = job.NoLabel
 	}
 	table, err := p.Load(w.id, data)
+	if err == nil {
+		err = fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut))
+	}
 	if err != nil {
 		return errUnusable(err)
 	}

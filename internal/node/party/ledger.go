@@ -79,10 +79,12 @@ func (p *Party) ledgerSays(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &held), errors.As(err, &ids), errors.As(err, &directions):
+	case errors.As(err, &held):
 		return fault.Forbidden(err)
+	case errors.As(err, &ids), errors.As(err, &directions): // made of counts of jobs, and of the policy
+		return fault.Openly(fault.Forbidden(err))
 	}
-	return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot keep its ledger of releases; its own log says why"}
+	return fault.Ledger.Of(err)
 }
 
 // expect has the ledger note that others may look for ids in this party's table.

@@ -69,7 +69,7 @@ func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 	s.serve(people(10))
 	s.propose(s.proposal(j, job.ID{2}, 0))
 	s.refuses(fault.CodePolicy, "its ledger holds the job, which differs from an earlier one")
-	s.tell("hub", first.ID(), control.KindAbort, (&control.Refusal{Reason: "for fun"}).Encode())
+	s.tell("hub", first.ID(), control.KindAbort, (&control.Refusal{Notice: fault.Notice{Text: "for fun"}}).Encode())
 	s.report()
 	s.propose(s.proposal(j, job.ID{3}, 0))
 	s.refuses(fault.CodePolicy, "its ledger holds the job, which differs from an earlier one") // the first could go on

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -145,7 +146,12 @@ func (p *Party) Run(ctx context.Context) error {
 		case in := <-p.router.Control():
 			p.control(ctx, in)
 		case f := <-p.finished:
-			if err := p.conclude(ctx, f); err != nil {
+			err := p.conclude(ctx, f)
+			if errors.Is(err, ErrStalled) {
+				stop(nil)
+				return errors.Join(err, p.leave(ctx))
+			}
+			if err != nil {
 				p.Logger.Error("could not conclude a session", "session", f.r.ID().String(), "error", err)
 			}
 		case q := <-p.questions:
@@ -265,6 +271,8 @@ func (p *Party) handle(ctx context.Context, m protocol.Message) error {
 		return p.putOff(m)
 	case control.KindForget:
 		return p.forget(ctx, m)
+	case control.KindStall:
+		return p.stalled(m)
 	}
 	return fmt.Errorf("party: %q is no control message", m.Kind)
 }
@@ -277,10 +285,10 @@ func (p *Party) abort(ctx context.Context, m protocol.Message) error {
 		return err
 	}
 	if q := p.asked(m.Session); q != nil {
-		p.reply(q, nil, &fault.Error{Code: f.Code, Err: errors.New(f.Reason)})
+		p.reply(q, nil, &fault.Error{Code: f.Code, Err: errors.New(f.Sentence())})
 	}
 	if r, known := p.sessions[m.Session]; known && r.report == nil {
-		return p.stop(ctx, r, errAborted(p.boss, f.Reason))
+		return p.stop(ctx, r, errAborted(p.boss, f.Sentence()))
 	}
 	return nil
 }
@@ -299,13 +307,20 @@ func (p *Party) begin(ctx context.Context, m protocol.Message) error {
 	if err == nil {
 		err = p.attempt(r)
 	}
-	if err != nil {
+	if err != nil && !disk.Failed(err) {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
-	if err := r.Put(vault.Directory, m.Body); err != nil {
-		return notNow(err)
+	if err == nil {
+		err = r.Put(vault.Directory, m.Body)
+	}
+	if err != nil {
+		r.late = true
+		return p.postpone(ctx, m.Session, err)
 	}
 	p.start(ctx, r, d)
+	if r.late {
+		return p.tellStall(ctx, m.Session, fault.NoTrouble)
+	}
 	return nil
 }
 
@@ -351,7 +366,7 @@ func (p *Party) refused(m protocol.Message) error {
 	if err != nil {
 		return err
 	}
-	why := &fault.Error{Code: f.Code, Err: errors.New(f.Reason)}
+	why := &fault.Error{Code: f.Code, Err: errors.New(f.Sentence())}
 	for _, q := range slices.Clone(p.pending) {
 		if control.Topic(q.job) == m.Session && q.sent && q.running == nil && q.work == nil {
 			p.reply(q, nil, why)

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -33,10 +35,12 @@ type running struct {
 	cancel   context.CancelCauseFunc
 	begun    bool      // its driver has run in this process
 	active   bool      // its driver runs
+	late     bool      // its directory has waited for room on the disk
 	done     bool      // it ended well
 	failed   error     // how it ended otherwise, in this process
 	report   []byte    // what was reported, nil before the end
 	question *question // the question that the session answers, or nil
+	stalls   control.Stalls
 }
 
 // propose answers a proposal. A repeated one gets the same answers again.
@@ -48,6 +52,9 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 		return p.repeat(ctx, r)
 	}
 	r, err := p.consider(m)
+	if disk.Failed(err) {
+		return p.postpone(ctx, m.Session, err)
+	}
 	if err != nil {
 		return p.decline(ctx, m.Session, err)
 	}
@@ -58,8 +65,7 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 // decline refuses a proposal, with what the coordinator may be told.
 func (p *Party) decline(ctx context.Context, id protocol.SessionID, why error) error {
 	p.Logger.Warn("refused a proposal", "session", id.String(), "error", why)
-	refusal := control.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}
-	return p.tell(ctx, id, control.KindRefusal, refusal.Encode())
+	return p.tell(ctx, id, control.KindRefusal, control.Refuse(why).Encode())
 }
 
 // sameJob refuses another job file with a session that does not depend on what is
@@ -80,14 +86,14 @@ const maxJobs = 16
 func (p *Party) consider(m protocol.Message) (*running, error) {
 	prop, err := control.DecodeProposal(m.Body)
 	if err != nil {
-		return nil, err
+		return nil, fault.Openly(err)
 	}
 	s, err := protocol.NewSession(prop.Descriptor)
 	if err != nil {
 		return nil, err
 	}
 	if s.ID() != m.Session {
-		return nil, errors.New("party: the proposal describes another session than its header names")
+		return nil, fault.Openf("party: the proposal describes another session than its header names")
 	}
 	if prop.Stage == control.StagePredict {
 		return p.considerPrediction(prop, s, m.Body)
@@ -100,10 +106,10 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		return nil, err
 	}
 	if p.jobs[w.id] == nil && len(p.jobs) >= maxJobs {
-		return nil, fmt.Errorf("party: %d jobs are open here, the most there may be; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
+		return nil, fault.Openf("party: %d jobs are open here, the most there may be; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
 	}
 	if p.jobs[w.id] == nil && p.refusals.full(time.Now()) {
-		return nil, fmt.Errorf("party: %d proposals have been refused here within a day, the most that are considered; try again later, or ask its operator to restart the daemon", maxRefused)
+		return nil, fault.Openf("party: %d proposals have been refused here within a day, the most that are considered; try again later, or ask its operator to restart the daemon", maxRefused)
 	}
 	r := &running{work: w, proposal: prop, session: s}
 	if err := p.stageOf(r); err != nil {
@@ -170,7 +176,7 @@ func (p *Party) stageOf(r *running) error {
 	if err = p.prepare(r.work); err == nil {
 		r.admitted, err = p.admit(r)
 	}
-	if err != nil {
+	if err != nil && !disk.Failed(err) {
 		p.refusals = append(p.refusals, time.Now())
 	}
 	return err
@@ -194,6 +200,9 @@ func (p *Party) prepare(w *work) error {
 		data.Label = job.NoLabel // the table need not have any
 	}
 	table, err := p.Load(w.id, data)
+	if err == nil {
+		err = fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut))
+	}
 	if err != nil {
 		return errUnusable(err)
 	}
@@ -221,7 +230,7 @@ func (p *Party) resumeFrom(s method.Party) error {
 	rest, err := p.Keepsake.Get(id)
 	defer clear(rest)
 	if err != nil && !errors.Is(err, vault.ErrNoKeepsake) {
-		return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot read what it keeps of the earlier job; its own log says why"}
+		return fault.Kept.Of(err)
 	}
 	return next.Resume(rest)
 }
@@ -248,7 +257,7 @@ func (p *Party) unclaimed(st *method.Session, prop *control.Proposal) error {
 	case errors.As(err, &held):
 		return refuse("this party's data have been in a sum for %s before, and go into one only, ever", st.Purpose)
 	case err != nil:
-		return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot read its ledger; its own log says why"}
+		return fault.Ledger.Of(err)
 	}
 	return nil
 }
@@ -261,7 +270,7 @@ func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, 
 	}
 	j, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, fault.BadInput(err)
+		return nil, fault.Openly(fault.BadInput(err))
 	}
 	w := &work{id: prop.Job, job: j, state: q.party}
 	r := &running{work: w, proposal: prop, step: q.plan[0].Name, stage: q.plan[0].Session, session: s, question: q}
@@ -284,7 +293,7 @@ func (p *Party) create(r *running, body []byte) error {
 		return err
 	}
 	if err != nil {
-		return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot write its journal; its own log says why"}
+		return fault.Disk.Of(err)
 	}
 	return p.adopt(r, v)
 }
@@ -354,5 +363,5 @@ func claimed(err error, held string) error {
 	case errors.As(err, &other):
 		return refuse("%s", held)
 	}
-	return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot use its ledger; its own log says why"}
+	return fault.Ledger.Of(err)
 }

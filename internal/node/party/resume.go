@@ -29,7 +29,7 @@ func (p *Party) resume(ctx context.Context) error {
 	}
 	for _, l := range lost {
 		p.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
-		p.lose(ctx, l.ID, "the party lost its journal of the session; submit the job again")
+		p.lose(ctx, l.ID, fault.Lost)
 	}
 	var found []*running
 	for _, v := range open {
@@ -46,7 +46,7 @@ func (p *Party) resume(ctx context.Context) error {
 		if err := v.Destroy(err.Error()); err != nil {
 			return fmt.Errorf("party: %w", err)
 		}
-		p.lose(ctx, v.ID(), "the party was restarted and cannot run the session on; try again")
+		p.lose(ctx, v.ID(), fault.Restarted)
 	}
 	slices.SortFunc(found, func(a, b *running) int { return int(a.proposal.Stage) - int(b.proposal.Stage) })
 	for _, r := range found {
@@ -62,8 +62,8 @@ func (p *Party) resume(ctx context.Context) error {
 
 // lose tells the coordinator that a session cannot be run on, so that nobody
 // waits for it. What is wrong with the files is for the log only.
-func (p *Party) lose(ctx context.Context, id protocol.SessionID, why string) {
-	report := control.Report{Code: fault.CodeFailed, Reason: why}
+func (p *Party) lose(ctx context.Context, id protocol.SessionID, why fault.Trouble) {
+	report := control.Report{Notice: fault.Notice{Code: fault.CodeFailed, Trouble: why}}
 	if err := p.tell(ctx, id, control.KindReport, report.Encode()); err != nil {
 		p.Logger.Warn("could not report a lost session", "session", id.String(), "error", err)
 	}
@@ -122,6 +122,9 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	p.start(ctx, r, d)
+	if err := p.tellStall(ctx, r.ID(), fault.NoTrouble); err != nil { // the process before may have said that it cannot
+		p.Logger.Warn("could not tell the coordinator that a session goes on", "session", r.ID().String(), "error", err)
+	}
 	return nil
 }
 

@@ -125,7 +125,7 @@ func (p *Party) end(ctx context.Context, w *work, why string) error {
 		return err
 	}
 	for _, r := range ids {
-		p.lose(ctx, r.ID(), "the party's operator, or its limit of time, has ended the job there")
+		p.lose(ctx, r.ID(), fault.Dropped)
 	}
 	if w.question != nil {
 		p.reply(w.question, nil, &fault.Error{Code: fault.CodeFailed, Err: errors.New(why)})

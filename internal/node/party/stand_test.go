@@ -197,8 +197,8 @@ func (s *stand) refuses(code fault.Code, want string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if f.Code != code || !strings.Contains(f.Reason, want) {
-		s.t.Errorf("refused with code %d: %s; want code %d and %q", f.Code, f.Reason, code, want)
+	if f.Code != code || !strings.Contains(f.Sentence(), want) {
+		s.t.Errorf("refused with code %d: %s; want code %d and %q", f.Code, f.Sentence(), code, want)
 	}
 }
 

@@ -2,11 +2,8 @@ package party
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -57,7 +54,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 	}
 	j, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, fault.BadInput(err)
+		return nil, fault.Openly(fault.BadInput(err)) // it quotes what the proposal brought
 	}
 	if !bytes.Equal(j.Encode(), prop.Spec) {
 		return nil, refuse("the proposed job file is not in canonical form")
@@ -70,7 +67,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		w.plan, err = method.Plan(w.method, p.cast(w))
 	}
 	if err != nil {
-		return nil, fault.BadInput(err)
+		return nil, fault.Openly(fault.BadInput(err)) // it quotes what the proposal brought
 	}
 	w.cpu, _ = p.Usage()
 	return w, nil
@@ -117,10 +114,10 @@ func (w *work) table() string {
 // coordinator cannot describe one thing and run another.
 func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, error) {
 	if int(prop.Stage) >= len(w.plan) || w.plan[prop.Stage].Session == nil {
-		return nil, fmt.Errorf("party: stage %d of the job is no session", prop.Stage)
+		return nil, fault.Openf("party: stage %d of the job is no session", prop.Stage)
 	}
 	if w.active() {
-		return nil, errors.New("party: another session of the job has not ended here")
+		return nil, fault.Openf("party: another session of the job has not ended here")
 	}
 	s, err := w.plan[prop.Stage].Session.After(w.known(), prop.Announced)
 	if err != nil {
@@ -145,7 +142,7 @@ func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 			if r != nil && r.failed != nil { // after a restart, say
 				return r.failed
 			}
-			return fmt.Errorf("party: stage %s has not ended here", st.Name)
+			return fault.Openf("party: stage %s has not ended here", st.Name)
 		}
 	}
 	if r := w.at(int(prop.Stage)); r != nil && !bytes.Equal(r.proposal.Descriptor.Encode(), prop.Descriptor.Encode()) {
@@ -154,17 +151,17 @@ func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	return nil
 }
 
-// errUnusable hides what is wrong with a table from peers. A refusal by policy, and one that names a
-// column of the job's schema, say themselves what they may hear.
+// errUnusable marks an error about a table that says nothing for peers itself.
 func errUnusable(err error) error {
-	if err == nil || fault.CodeOf(err) == fault.CodePolicy { // says nothing of the table
-		return err
+	switch n := fault.NoticeOf(err); {
+	case err == nil:
+		return nil
+	case n.Trouble == fault.Unsaid:
+		return fault.Data.Of(err)
+	case n.Code == fault.CodeFailed && n.Text != "":
+		return fault.BadInput(err)
 	}
-	var unlike *prepare.UnlikeError
-	if errors.As(err, &unlike) {
-		return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: unlike.Public()}
-	}
-	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its data cannot be used for this job; its own log says why"}
+	return err
 }
 
 // at returns the session of a stage, or nil.
@@ -192,5 +189,5 @@ func errAborted(by, why string) error {
 	if why == "" {
 		why = "it gave no reason"
 	}
-	return protocol.Blame(by, protocol.KindAborted, errors.New(why))
+	return protocol.Blame(by, protocol.KindAborted, fault.Openf("%s", why))
 }

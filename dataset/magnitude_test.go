@@ -1,0 +1,25 @@
+package dataset
+
+import (
+	"testing"
+)
+
+// The first number that is too large is named with its row and its column, wherever it stands.
+func TestCheckMagnitude(t *testing.T) {
+	good := &Set{Name: "good.csv", X: denseOf([][]float64{{1, -MaxMagnitude}, {0, 2}})}
+	bad := &Set{Name: "bad.csv", X: denseOf([][]float64{{1, 2}, {3, -1.7976931348623157e308}}), Columns: []string{"age", "height"}}
+	bare := &Set{Name: "bare.svm", X: denseOf([][]float64{{1e141, 2}})}
+	for want, sets := range map[string][]*Set{
+		"": {good, nil},
+		`bad.csv: row 2, column "height" holds -1.7976931348623157e+308; numbers go up to 1e+140 in magnitude: correct the cell, or have it read as missing`: {nil, good, bad},
+		"bare.svm: row 1, column 1 holds 1e+141; numbers go up to 1e+140 in magnitude: correct the cell, or have it read as missing":                         {bare, bad},
+	} {
+		got := ""
+		if err := CheckMagnitude(sets...); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

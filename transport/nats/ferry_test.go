@@ -1,0 +1,95 @@
+package nats
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// A member that sends the longest messages without waiting for an answer, as fast as its
+// connection takes them, fills the room of its own ferry: what others send comes through in a
+// short time, and none of it is refused. It stands for a member with its own program and one
+// connection.
+func TestFloodOfBulkDelaysNobodyElse(t *testing.T) {
+	var log told
+	f := newFederation(t, func(c *Config) { c.Center, c.Logger = "server", slog.New(slog.NewTextHandler(&log, nil)) })
+	east, south := f.join("east"), f.join("south")
+	nc, _ := f.raw("north")
+	ctx, stop := context.WithCancel(t.Context())
+	var sent atomic.Int32
+	var flooding sync.WaitGroup
+	flooding.Go(func() {
+		body := make([]byte, transport.MaxMessageBytes)
+		for ctx.Err() == nil {
+			for _, to := range []string{"south", "east", "server"} {
+				if nc.Publish(subject(transport.Bulk, "north", to), body) != nil {
+					time.Sleep(time.Millisecond)
+				}
+				sent.Add(1)
+			}
+		}
+	})
+	defer flooding.Wait()
+	defer stop()
+	f.eventually("the flood comes", func() bool { return sent.Load() > 1000 })
+	const messages = 20
+	slowest := time.Duration(0)
+	for range messages {
+		began := time.Now()
+		f.send(east, "south", "rows")
+		slowest = max(slowest, time.Since(began))
+	}
+	if slowest > 3*time.Second {
+		t.Errorf("one message took %v to be accepted", slowest)
+	}
+	for got := 0; got < messages; {
+		d := f.receive(south)
+		if d.From == "east" {
+			got++
+		}
+		if err := d.Ack(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := log.count("a member sends faster than it is answered"); n == 0 || n > 40 {
+		t.Errorf("%d lines tell of it", n)
+	}
+	if log.has("excessive stream ingest rate") {
+		t.Error("the flood has reached the queues, which drop what others send")
+	}
+}
+
+// told collects a log.
+type told struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *told) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *told) count(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.b.String(), what)
+}
+
+func (l *told) has(what string) bool { return l.count(what) > 0 }
+
+func (f *federation) eventually(what string, is func() bool) {
+	f.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.Fatalf("not in time: %s", what)
+		}
+	}
+}
