@@ -91,7 +91,7 @@ func (h partyHome) live(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator)
-	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), nats.Options{TLS: members.Coordinator().TLS, Logger: o.Logger})
+	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), nats.Options{TLS: h.members.Coordinator().TLS, Logger: o.Logger})
 	if err != nil && ctx.Err() != nil {
 		return nil //nolint:nilerr // told to stop before the coordinator answered
 	}
