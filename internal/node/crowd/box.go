@@ -27,11 +27,14 @@ type box struct {
 	fromServer, toServer atomic.Uint64 // bytes of bodies
 
 	mu     sync.Mutex
-	inbox  protocol.Inbox // what the journal holds
+	inbox  protocol.Inbox             // what the journal holds
+	held   map[[sha256.Size]byte]bool // hashes of messages that are on disk
 	lists  map[string][]protocol.Message
-	read   map[string]int           // how many a device has asked beyond
 	more   map[string]chan struct{} // closed when a device gets another message
 	bodies map[[sha256.Size]byte][]byte
+
+	stayed   []string        // who went through to the end, once it has come
+	finished map[string]bool // who needs nothing more
 }
 
 // room is the number of messages that may wait for the machine.
@@ -40,7 +43,7 @@ const room = 64
 func newBox(s *protocol.Session, kept vault.Session) *box {
 	b := &box{
 		Session: kept, session: s, in: make(chan driver.Inbound, room), done: make(chan struct{}), over: make(chan struct{}),
-		lists: make(map[string][]protocol.Message), read: make(map[string]int), more: make(map[string]chan struct{}), bodies: make(map[[sha256.Size]byte][]byte),
+		lists: make(map[string][]protocol.Message), more: make(map[string]chan struct{}), bodies: make(map[[sha256.Size]byte][]byte), held: make(map[[sha256.Size]byte]bool), finished: make(map[string]bool),
 	}
 	for _, m := range s.Members {
 		if m.Name != Server {
@@ -59,6 +62,9 @@ func (b *box) Records() iter.Seq2[journal.Record, error] {
 				continue
 			}
 			b.accepted(r)
+			if e, is := r.Event.(protocol.Received); is {
+				b.hold(sha256.Sum256(encode(e.Message)))
+			}
 			if !yield(r, err) {
 				return
 			}
@@ -157,7 +163,6 @@ func (b *box) behind(name string, after int) ([]protocol.Message, <-chan struct{
 	if after < 0 || after > len(all) {
 		return nil, b.more[name]
 	}
-	b.read[name] = max(b.read[name], after)
 	end, bytes := after, 0
 	for end < len(all) && (end == after || bytes+len(all[end].Body) <= maxPullBytes) {
 		bytes += len(all[end].Body)

@@ -187,7 +187,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sign(q, e, name, key, body)
+		e.signer().Sign(q, name, key, body)
 		r, err := web.Client().Do(q)
 		if err != nil {
 			t.Fatal(err)
@@ -229,28 +229,11 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sign(q, e, "device-1", keyOf(0), nil)
-		return q.Header.Get(signatureHeader)
+		e.signer().Sign(q, "device-1", keyOf(0), nil)
+		return q.Header.Get("Mercer-Signature")
 	}
 	if _, err := base64.StdEncoding.DecodeString(signed(messages)); err != nil || signed(messages) == signed(messages+"&after=1") {
 		t.Error("a signature is not of its address")
-	}
-}
-
-// A device that has two polls under way waits with the third.
-func TestPollsOfADeviceAreFew(t *testing.T) {
-	s := &Service{busy: make(map[string]*desk)}
-	for i, want := range []bool{true, true, false} {
-		if got := s.enter("device-1", 0, 1); got != want {
-			t.Errorf("poll %d: %v", i+1, got)
-		}
-	}
-	if !s.enter("device-2", 0, 1) || !s.enter("device-1", 1, 0) || s.enter("device-1", 1, 0) {
-		t.Error("polls, posts and devices are not counted apart")
-	}
-	s.leave("device-1", 0, 1)
-	if !s.enter("device-1", 0, 1) {
-		t.Error("a poll that is over still counts")
 	}
 }
 

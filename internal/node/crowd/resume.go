@@ -94,7 +94,12 @@ func passedBy(answer []byte, step int) error {
 	const digits = 10
 	at, err := strconv.Atoi(string(answer))
 	if err != nil || at <= step || len(answer) > digits {
-		return errMoved
+		return movedBy(answer)
 	}
 	return passed{at}
+}
+
+// movedBy returns the error of a request for what is over, in the server's words.
+func movedBy(answer []byte) error {
+	return fmt.Errorf("%w: the server says %s", errMoved, reason(answer))
 }

@@ -327,7 +327,7 @@ func TestKilledProcessesOfWindowsGoOn(t *testing.T) {
 	}
 	all := w.end()
 	w.same("server/model", model)
-	if last := len(going[secvm.WindowName(steps)]); all.Devices != people || all.Finished != people-last || all.LeftOut != last || all.Sessions > (steps+1)*people-vanish {
+	if last := len(going[secvm.WindowName(steps)]); all.Devices != people || all.Finished != people-last || all.Vanished != last || all.Sessions > (steps+1)*people-vanish {
 		t.Errorf("%+v, of whom %d vanish from the last window", all, last)
 	}
 	if server, device := w.bytes("server/vault"), w.bytes("household0/devices/0/vault"); server > 1<<10 || device > 2<<10 {
