@@ -180,18 +180,26 @@ const (
 	tooLate                // the machine has ended without it
 )
 
-// receipt tells a waiting request how its message was settled.
-type receipt chan verdict
+// receipt tells a waiting request how its message was settled. A message that is on disk is
+// held, also where nobody waits any more: its device asks again.
+type receipt struct {
+	answer chan verdict
+	box    *box
+	sum    [sha256.Size]byte
+}
 
 // Ack implements [transport.Receipt].
-func (r receipt) Ack() error { return r.settle(taken) }
+func (r *receipt) Ack() error {
+	r.box.hold(r.sum)
+	return r.settle(taken)
+}
 
 // Later implements [transport.Receipt].
-func (r receipt) Later(time.Duration) error { return r.settle(later) }
+func (r *receipt) Later(time.Duration) error { return r.settle(later) }
 
-func (r receipt) settle(v verdict) error {
+func (r *receipt) settle(v verdict) error {
 	select {
-	case r <- v:
+	case r.answer <- v:
 	default: // settled before
 	}
 	return nil

@@ -34,7 +34,7 @@ func (s *Service) known(serve served) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
 		by, err := s.Enrolment.signer().Verify(q, s.Enrolment.Key)
 		if err != nil {
-			w.Header().Set("Connection", "close") // its body is not waited for
+			endpoint.Unread(w)
 			http.Error(w, "this device is not enrolled, or its signature is not right", http.StatusForbidden)
 			return
 		}
@@ -58,7 +58,7 @@ func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.
 }
 
 func tooLong(w http.ResponseWriter) {
-	w.Header().Set("Connection", "close")
+	endpoint.Unread(w)
 	http.Error(w, "the message is too long", http.StatusRequestEntityTooLarge)
 }
 
@@ -150,7 +150,11 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by endpoint.
 		return
 	}
 	b := s.open(w, q, by.Name)
-	if b == nil || b.holds(by.Sum) {
+	if b == nil {
+		return
+	}
+	if b.holds(by.Sum) {
+		endpoint.Unread(w) // somebody who repeats a header may send none
 		return
 	}
 	done, ok := s.desks.post(by.Name, by.Length)
@@ -198,9 +202,7 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by endp
 	}
 	ctx, cancel := context.WithTimeout(q.Context(), waitTime)
 	defer cancel()
-	switch b.offer(ctx, m) {
-	case taken:
-		b.hold(by.Sum)
+	switch b.offer(ctx, m, by.Sum) {
 	case tooLate:
 		s.moved(w)
 	case later:
@@ -220,8 +222,8 @@ func encodeAll(list []protocol.Message) []byte {
 
 // offer hands a message to the machine and waits for its answer. Without one in time the
 // message shall come again.
-func (b *box) offer(ctx context.Context, m protocol.Message) verdict {
-	r := make(receipt, 1)
+func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]byte) verdict {
+	r := &receipt{answer: make(chan verdict, 1), box: b, sum: sum}
 	select {
 	case b.in <- driver.Inbound{Message: m, Receipt: r}:
 	case <-b.done:
@@ -230,14 +232,14 @@ func (b *box) offer(ctx context.Context, m protocol.Message) verdict {
 		return later
 	}
 	select {
-	case v := <-r:
+	case v := <-r.answer:
 		return v
 	case <-b.done:
 	case <-ctx.Done():
 		return later
 	}
 	select { // both may have come
-	case v := <-r:
+	case v := <-r.answer:
 		return v
 	default:
 		return tooLate
