@@ -2,8 +2,10 @@ package crowd_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/node/crowd"
 	"github.com/mercer-fl/mercer/internal/node/crowd/hosted"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -98,12 +101,65 @@ func TestADeviceThatIsKilledAnywhereGoesOn(t *testing.T) {
 	}
 }
 
+// A device that comes when its round has gone on is left out, and a process says so: how many
+// of its devices, which and why, with a code that is not 0. The others, and the server, do not
+// wait for it in the end.
+func TestWhoIsLeftOutSaysWhy(t *testing.T) {
+	t.Parallel()
+	r := ratings()
+	w := newWorld(t, filmsJob(t, r, "", "3s"), hosted.Ratings(r))
+	second := make(chan struct{})
+	w.begun = func(step int) {
+		if step == 1 {
+			close(second)
+		}
+	}
+	play := func(first, count int) (*hosted.Result, error) {
+		return hosted.Run(t.Context(), hosted.Config{
+			Home: t.TempDir(), Build: "test", Enrolment: w.enrolment, Server: "http://" + w.address, Source: "ratings", People: w.people,
+			Credential: func(row int) ed25519.PrivateKey { return w.keys[row] }, First: first, Count: count,
+			Floors: w.floors, HTTP: w.client(), Patience: time.Minute, Logger: slog.New(slog.DiscardHandler),
+		})
+	}
+	var running sync.WaitGroup
+	var all *hosted.Result
+	var failed error
+	running.Go(func() { all, failed = play(0, people-1) })
+	running.Go(func() {
+		<-second
+		late, err := play(people-2, 2) // the first of them has taken part in another process
+		if err == nil || late.LeftOut != 2 || fault.CodeOf(err) == fault.CodeDone ||
+			!strings.Contains(err.Error(), "2 of 2 devices did not get what they came for; the first says: crowd: device-23 was left out, since the job went on without it from step popularity on") {
+			t.Errorf("%+v, %v", late, err)
+		}
+		alone, err := play(people-1, 1)
+		if err == nil || alone.LeftOut != 1 || !strings.Contains(err.Error(), "crowd: device-24 was left out, since") {
+			t.Errorf("%+v, %v", alone, err)
+		}
+	})
+	if _, err := w.life(t.Context(), never); err != nil {
+		t.Fatal(err)
+	}
+	ended := time.Now()
+	running.Wait()
+	if failed != nil || all.Finished != people-1 {
+		t.Errorf("%+v, %v", all, failed)
+	}
+	if wait := time.Since(ended); wait > 20*time.Second {
+		t.Errorf("devices end %v after their server", wait)
+	}
+}
+
 // strike kills a process of devices, unless it has ended, and starts it again.
 func (w *town) strike(household int) (killed bool) {
 	w.t.Helper()
 	c := w.households[household]
+	if c == nil {
+		return false
+	}
 	_ = c.Process.Signal(syscall.SIGKILL) // a process may have ended by itself
 	if err := c.Wait(); err == nil {
+		delete(w.households, household)
 		return false
 	}
 	if status, is := c.ProcessState.Sys().(syscall.WaitStatus); !is || status.Signal() != syscall.SIGKILL {
