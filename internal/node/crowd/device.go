@@ -211,7 +211,7 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 	}
 	kept, err := d.kept.take(d.Vault, opened.ID(), told{i, announced}.encode())
 	if err != nil {
-		return err
+		return fmt.Errorf("crowd: step %s: %w", step, err)
 	}
 	if d.passing {
 		if err := d.kept.destroyAllBut(opened.ID(), ended); err != nil {
