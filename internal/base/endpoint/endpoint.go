@@ -1,5 +1,7 @@
-// Package endpoint serves HTTP on an address until it is told to stop, with
-// limits that keep slow or greedy callers from holding a server up.
+// Package endpoint serves HTTP on an address until it is told to stop, with limits that keep slow
+// or greedy callers from holding a server up. Connections of strangers give way to each other
+// ([Admit]), a header can be signed and checked before its body is read ([Signer]), and a body
+// has time by its length ([ReadBody]).
 package endpoint
 
 import (
