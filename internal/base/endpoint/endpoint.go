@@ -11,9 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -76,6 +78,15 @@ func Authorities(path string) (*x509.CertPool, error) {
 // [Admit].
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
 	return serve(ctx, l, h, newGuests(min(maxStrangers, descriptors()/descriptorShare), log), log)
+}
+
+// descriptors returns the number of files and connections that this process may open.
+func descriptors() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {
+		return math.MaxInt32 // the system names no bound
+	}
+	return int(limit.Cur)
 }
 
 func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, log *slog.Logger) error {

@@ -31,10 +31,11 @@ type desks struct {
 	reading [2]int64 // bytes: of devices that were never late, of those that were
 }
 
-func newDesks() *desks { return &desks{of: make(map[string]*desk)} }
-
 // desk returns a device's desk. The lock is held.
 func (d *desks) desk(name string) *desk {
+	if d.of == nil {
+		d.of = make(map[string]*desk)
+	}
 	if d.of[name] == nil {
 		d.of[name] = &desk{}
 	}

@@ -8,7 +8,7 @@ import (
 // A third poll of a device ends its oldest: a device that comes back after it was killed is
 // not kept out by connections of its earlier process. Other devices' polls stay.
 func TestPollsOfADeviceAreFew(t *testing.T) {
-	d := newDesks()
+	d := &desks{}
 	var polls []context.Context
 	var ends []func()
 	for _, name := range []string{"device-1", "device-2", "device-1", "device-1"} {
@@ -31,7 +31,7 @@ func TestPollsOfADeviceAreFew(t *testing.T) {
 // A device has one place for a message. All together have room for some; those that were too
 // late once share a part of it that is their own.
 func TestPlacesForMessages(t *testing.T) {
-	d := newDesks()
+	d := &desks{}
 	first, ok := d.post("device-0", maxPostBytes)
 	if _, again := d.post("device-0", 1); !ok || again {
 		t.Fatalf("first %v, second %v", ok, again)

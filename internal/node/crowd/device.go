@@ -97,6 +97,26 @@ func NewDevice(c DeviceConfig) (*Device, error) {
 	return d, err
 }
 
+// toldBefore returns the announcements that an earlier process has kept, by step.
+func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
+	before := make(map[int][]byte)
+	for _, k := range open {
+		b, err := k.Get(vault.Proposal)
+		if err != nil {
+			return nil, err
+		}
+		t, err := decodeTold(b)
+		if err != nil {
+			return nil, err
+		}
+		if t.step >= steps {
+			return nil, fmt.Errorf("crowd: a note of step %d, the job has %d", t.step, steps)
+		}
+		before[t.step] = t.announced
+	}
+	return before, nil
+}
+
 // draw has the party draw what it needs: by the device's key and the job, the same in each
 // process.
 func (d *Device) draw() error {

@@ -210,6 +210,13 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by endp
 	}
 }
 
+// serveFarewell notes that a device needs nothing more of a session.
+func (s *Service) serveFarewell(w http.ResponseWriter, q *http.Request, by endpoint.Signed) {
+	if b := s.open(w, q, by.Name); b != nil {
+		b.finish(by.Name)
+	}
+}
+
 // encodeAll encodes messages for a device.
 func encodeAll(list []protocol.Message) []byte {
 	var w wire.Writer

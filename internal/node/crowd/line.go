@@ -110,6 +110,29 @@ func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	}
 }
 
+// passed is the answer about a step that is over, and that nobody needs any more.
+type passed struct{ at int } // the step that runs now
+
+func (p passed) Error() string { return fmt.Sprintf("crowd: the job is at step %d", p.at) }
+
+// Unwrap says that it is over.
+func (passed) Unwrap() error { return errMoved }
+
+// passedBy reads the answer about a step that is over.
+func passedBy(answer []byte, step int) error {
+	const digits = 10
+	at, err := strconv.Atoi(string(answer))
+	if err != nil || at <= step || len(answer) > digits {
+		return movedBy(answer)
+	}
+	return passed{at}
+}
+
+// movedBy returns the error of a request for what is over, in the server's words.
+func movedBy(answer []byte) error {
+	return fmt.Errorf("%w: the server says %s", errMoved, reason(answer))
+}
+
 // pull waits for messages behind the first ones.
 func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, after int) ([]protocol.Message, error) {
 	query := about(step, session)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -66,13 +65,6 @@ func (b *box) recall() error {
 	return err
 }
 
-// await notes who went through to the end.
-func (b *box) await(stayed []string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.stayed = stayed
-}
-
 // finish notes that a device needs nothing more.
 func (b *box) finish(name string) {
 	b.mu.Lock()
@@ -90,13 +82,6 @@ func (b *box) left() (finished []string, missing int) {
 		}
 	}
 	return slices.Sorted(maps.Keys(b.finished)), missing
-}
-
-// serveFarewell notes that a device needs nothing more of a session.
-func (s *Service) serveFarewell(w http.ResponseWriter, q *http.Request, by endpoint.Signed) {
-	if b := s.open(w, q, by.Name); b != nil {
-		b.finish(by.Name)
-	}
 }
 
 // farewell tells the server that this device has all that it came for: its journals hold it.

@@ -32,7 +32,7 @@ type Service struct {
 	server  method.Server
 	kept    sessions
 	first   int // step of this process
-	desks   *desks
+	desks   desks
 
 	mu      sync.Mutex
 	begun   []*stage // the steps that have begun, in order
@@ -48,7 +48,7 @@ type stage struct {
 
 // New opens the sessions that an earlier process has left, and runs nothing.
 func New(c Config) (*Service, error) {
-	s := &Service{Config: c, changed: make(chan struct{}), desks: newDesks()}
+	s := &Service{Config: c, changed: make(chan struct{})}
 	m, plan, err := c.Enrolment.plan()
 	if err != nil {
 		return nil, err
@@ -178,6 +178,13 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 		o.Ended(step, end)
 	}
 	return nil
+}
+
+// await notes who went through to the end.
+func (b *box) await(stayed []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stayed = stayed
 }
 
 // timeout returns the duration of a timer. Until the first device has come, it is the time in

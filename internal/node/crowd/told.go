@@ -1,11 +1,6 @@
 package crowd
 
-import (
-	"fmt"
-
-	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/node/vault"
-)
+import "github.com/mercer-fl/mercer/internal/base/wire"
 
 // told describes a step that the server has announced. A device keeps it beside the session,
 // so that a new process comes as far as the journals go without a server.
@@ -29,24 +24,4 @@ func decodeTold(b []byte) (told, error) {
 		t.announced = announced
 	}
 	return t, r.Close("crowd: note of a step")
-}
-
-// toldBefore returns the announcements that an earlier process has kept, by step.
-func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
-	before := make(map[int][]byte)
-	for _, k := range open {
-		b, err := k.Get(vault.Proposal)
-		if err != nil {
-			return nil, err
-		}
-		t, err := decodeTold(b)
-		if err != nil {
-			return nil, err
-		}
-		if t.step >= steps {
-			return nil, fmt.Errorf("crowd: a note of step %d, the job has %d", t.step, steps)
-		}
-		before[t.step] = t.announced
-	}
-	return before, nil
 }
