@@ -370,7 +370,11 @@ func TestCrowdEqualsSimulation(t *testing.T) {
 			w.leaves = func(name, step, kind string) bool { return going[step][name] == kind }
 			var reports []*crowd.Report
 			var running sync.WaitGroup
-			running.Go(func() { reports = w.devices(t.Context()) })
+			var left time.Time
+			running.Go(func() {
+				reports = w.devices(t.Context())
+				left = time.Now()
+			})
 			for _, after := range tt.deaths {
 				if _, err := w.life(t.Context(), func(n int) bool { return n > after }); !errors.Is(err, errDead) {
 					t.Fatalf("the server lives on: %v", err)
@@ -380,7 +384,11 @@ func TestCrowdEqualsSimulation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			ended := time.Now()
 			running.Wait()
+			if lingered := ended.Sub(left); lingered > 10*time.Second {
+				t.Errorf("the server ends %v after the last device", lingered)
+			}
 			w.sameModel(kernel)
 			told, heard := figuresOf(t, want), figuresOf(t, done)
 			if tt.dropout != "" { // a simulation counts no message to a device that is gone
