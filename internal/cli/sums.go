@@ -223,8 +223,9 @@ a job below the floors of a party: threshold 10, adversary active, corrupted fro
 0.05, dropped up to 0.2. A step of secvm needs 100 participants. A device adds its
 data to one sum of each kind and never again; secvm has a sum for each iteration.
 
-The command can be killed and started again: a device goes on if the server still
-waits for it. A device of secvm that was away takes part in the next iteration.`,
+The command can be killed and started again: a device goes on if its round is still
+open. A device of secvm that was away takes part in the next iteration. The exit code
+is not 0 if a device was left out or gave up; the log says why.`,
 		Example: "  mercer device credentials --home me --count 1\n  mercer device sums --home me --enrolment enrolment --authority 6f1c... --server https://sums.example/ --ratings me.csv\n  mercer device sums --home me --enrolment enrolment --authority 6f1c... --server https://sums.example/ --rows me.csv --label label",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {

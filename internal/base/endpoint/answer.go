@@ -41,10 +41,7 @@ func StatusOf(q *http.Request, most int64, err error) int {
 
 // Refuse answers with a status and closes the connection. It does not wait for the rest of the body.
 func Refuse(w http.ResponseWriter, status int) {
-	w.Header().Set("Connection", "close")
-	// Else the server would read the body to its end after the answer. Where that cannot be changed,
-	// the time of the whole request ends it.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+	request.Unread(w)
 	http.Error(w, http.StatusText(status), status)
 }
 

@@ -1,5 +1,7 @@
-// Package endpoint serves HTTP on an address until it is told to stop, with
-// limits that keep slow or greedy callers from holding a server up.
+// Package endpoint serves HTTP on an address until it is told to stop, with limits that keep slow
+// or greedy callers from holding a server up. Connections of strangers give way to each other
+// ([Admit]), a header can be signed and checked before its body is read ([Signer]), and a body
+// has time by its length ([ReadBody]).
 package endpoint
 
 import (
@@ -9,10 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -77,6 +81,15 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	open := newGuests(min(maxStrangers, descriptors()/descriptorShare), log)
 	open.trusted = trusted
 	return serve(ctx, l, h, open, log)
+}
+
+// descriptors returns the number of files and connections that this process may open.
+func descriptors() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {
+		return math.MaxInt32 // the system names no bound
+	}
+	return int(limit.Cur)
 }
 
 func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, log *slog.Logger) error {

@@ -41,3 +41,10 @@ func ReadBody(w http.ResponseWriter, q *http.Request, most int64) ([]byte, error
 	}
 	return body, nil
 }
+
+// Unread leaves the body of a request where it is: the connection closes after the answer.
+// Otherwise the server would wait for a body that it has refused.
+func Unread(w http.ResponseWriter) {
+	w.Header().Set("Connection", "close")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // without a clock the body has come
+}

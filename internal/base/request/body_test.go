@@ -61,3 +61,13 @@ type slow struct{}
 
 func (slow) Read(b []byte) (int, error) { return iotest.ErrReader(iotest.ErrTimeout).Read(b) }
 func (slow) Close() error               { return nil }
+
+// A body that is refused is not waited for.
+func TestUnreadBodies(t *testing.T) {
+	w := &clocked{ResponseWriter: httptest.NewRecorder()}
+	Unread(w)
+	if len(w.deadlines) != 1 || time.Until(w.deadlines[0]) > 0 || w.Header().Get("Connection") != "close" {
+		t.Errorf("deadlines %v, %v", w.deadlines, w.Header())
+	}
+	Unread(httptest.NewRecorder())
+}

@@ -27,11 +27,14 @@ type box struct {
 	fromServer, toServer atomic.Uint64 // bytes of bodies
 
 	mu     sync.Mutex
-	inbox  protocol.Inbox // what the journal holds
+	inbox  protocol.Inbox             // what the journal holds
+	held   map[[sha256.Size]byte]bool // hashes of messages that are on disk
 	lists  map[string][]protocol.Message
-	read   map[string]int           // how many a device has asked beyond
 	more   map[string]chan struct{} // closed when a device gets another message
 	bodies map[[sha256.Size]byte][]byte
+
+	stayed   []string        // who went through to the end, once it has come
+	finished map[string]bool // who needs nothing more
 }
 
 // room is the number of messages that may wait for the machine.
@@ -40,7 +43,7 @@ const room = 64
 func newBox(s *protocol.Session, kept vault.Session) *box {
 	b := &box{
 		Session: kept, session: s, in: make(chan driver.Inbound, room), done: make(chan struct{}), over: make(chan struct{}),
-		lists: make(map[string][]protocol.Message), read: make(map[string]int), more: make(map[string]chan struct{}), bodies: make(map[[sha256.Size]byte][]byte),
+		lists: make(map[string][]protocol.Message), more: make(map[string]chan struct{}), bodies: make(map[[sha256.Size]byte][]byte), held: make(map[[sha256.Size]byte]bool), finished: make(map[string]bool),
 	}
 	for _, m := range s.Members {
 		if m.Name != Server {
@@ -59,6 +62,9 @@ func (b *box) Records() iter.Seq2[journal.Record, error] {
 				continue
 			}
 			b.accepted(r)
+			if e, is := r.Event.(protocol.Received); is {
+				b.hold(sha256.Sum256(encode(e.Message)))
+			}
 			if !yield(r, err) {
 				return
 			}
@@ -157,7 +163,6 @@ func (b *box) behind(name string, after int) ([]protocol.Message, <-chan struct{
 	if after < 0 || after > len(all) {
 		return nil, b.more[name]
 	}
-	b.read[name] = max(b.read[name], after)
 	end, bytes := after, 0
 	for end < len(all) && (end == after || bytes+len(all[end].Body) <= maxPullBytes) {
 		bytes += len(all[end].Body)
@@ -175,18 +180,26 @@ const (
 	tooLate                // the machine has ended without it
 )
 
-// receipt tells a waiting request how its message was settled.
-type receipt chan verdict
+// receipt tells a waiting request how its message was settled. A message that is on disk is
+// held, also where nobody waits any more: its device asks again.
+type receipt struct {
+	answer chan verdict
+	box    *box
+	sum    [sha256.Size]byte
+}
 
 // Ack implements [transport.Receipt].
-func (r receipt) Ack() error { return r.settle(taken) }
+func (r *receipt) Ack() error {
+	r.box.hold(r.sum)
+	return r.settle(taken)
+}
 
 // Later implements [transport.Receipt].
-func (r receipt) Later(time.Duration) error { return r.settle(later) }
+func (r *receipt) Later(time.Duration) error { return r.settle(later) }
 
-func (r receipt) settle(v verdict) error {
+func (r *receipt) settle(v verdict) error {
 	select {
-	case r <- v:
+	case r.answer <- v:
 	default: // settled before
 	}
 	return nil

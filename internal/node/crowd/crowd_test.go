@@ -80,6 +80,7 @@ type world struct {
 	late      map[string]<-chan struct{} // when devices come that do not come at once
 	vaults    []vault.Vault
 	turns     chan struct{}
+	patience  time.Duration  // of devices
 	records   mortal         // of the server's last life
 	begun     func(step int) // is called when a device is first told of a step; may be nil
 	mu        sync.Mutex
@@ -88,7 +89,7 @@ type world struct {
 
 func newWorld(t testing.TB, j *job.Job, people []method.Table) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), people: people, floors: method.DefaultFloors(), turns: make(chan struct{}, 2), leaves: func(string, string, string) bool { return false }}
+	w := &world{t: t, dir: t.TempDir(), people: people, floors: method.DefaultFloors(), turns: make(chan struct{}, 2), patience: time.Minute, leaves: func(string, string, string) bool { return false }}
 	var public []ed25519.PublicKey
 	for i := range people {
 		seed := sha256.Sum256(fmt.Appendf(nil, "device %d", i))
@@ -117,6 +118,14 @@ func newWorld(t testing.TB, j *job.Job, people []method.Table) *world {
 }
 
 func (w *world) model() string { return filepath.Join(w.dir, "model") }
+
+// sameModel compares the server's model with a simulation's.
+func (w *world) sameModel(want []byte) {
+	w.t.Helper()
+	if got, err := os.ReadFile(w.model()); err != nil || !bytes.Equal(got, want) {
+		w.t.Errorf("a model of %d bytes, simulated %d bytes, not the same; error %v", len(got), len(want), err)
+	}
+}
 
 // life is one life of the server: it ends by itself, or before a journal gets a record that
 // the test does not let pass.
@@ -227,7 +236,7 @@ func (w *world) devices(ctx context.Context) []*crowd.Report {
 func (w *world) device(ctx context.Context, i int, client *http.Client) (*crowd.Report, error) {
 	c := crowd.DeviceConfig{
 		Enrolment: w.enrolment, Server: "http://" + w.address, Key: w.keys[i], Table: w.people[i], Floors: w.floors,
-		Vault: w.vaults[i], HTTP: client, Patience: time.Minute, Turns: w.turns, Logger: slog.New(slog.DiscardHandler),
+		Vault: w.vaults[i], HTTP: client, Patience: w.patience, Turns: w.turns, Logger: slog.New(slog.DiscardHandler),
 		Leaves: func(step, kind string) bool { return w.leaves(crowd.Name(i), step, kind) },
 	}
 	if w.draw != nil {
@@ -240,10 +249,11 @@ func (w *world) device(ctx context.Context, i int, client *http.Client) (*crowd.
 	return d.Run(ctx)
 }
 
-// mortal is a vault of a server that dies before it appends a record.
+// mortal is a vault of a process that dies when it appends a record.
 type mortal struct {
 	vault.Vault
 	dies     func(appended int) bool
+	last     bool // that record is written, and no other
 	kill     func()
 	appended int
 	open     int // sessions
@@ -277,15 +287,23 @@ type mortalSession struct {
 	of *mortal
 }
 
-var errDead = errors.New("the server has died")
+var errDead = errors.New("the process has died")
 
-// Append writes a record, or dies before it does.
+// Append writes a record, or dies before or after it.
 func (s *mortalSession) Append(r journal.Record) error {
-	if s.of.appended++; s.of.dies(s.of.appended) {
+	s.of.appended++
+	dies := s.of.dies(s.of.appended)
+	if !dies || s.of.last {
+		if err := s.Session.Append(r); err != nil {
+			return err
+		}
+		s.of.last = s.of.last && !dies
+	}
+	if dies {
 		s.of.kill()
 		return errDead
 	}
-	return s.Session.Append(r)
+	return nil
 }
 
 // Destroy erases the session.
@@ -352,7 +370,11 @@ func TestCrowdEqualsSimulation(t *testing.T) {
 			w.leaves = func(name, step, kind string) bool { return going[step][name] == kind }
 			var reports []*crowd.Report
 			var running sync.WaitGroup
-			running.Go(func() { reports = w.devices(t.Context()) })
+			var left time.Time
+			running.Go(func() {
+				reports = w.devices(t.Context())
+				left = time.Now()
+			})
 			for _, after := range tt.deaths {
 				if _, err := w.life(t.Context(), func(n int) bool { return n > after }); !errors.Is(err, errDead) {
 					t.Fatalf("the server lives on: %v", err)
@@ -362,10 +384,12 @@ func TestCrowdEqualsSimulation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			ended := time.Now()
 			running.Wait()
-			if got, err := os.ReadFile(w.model()); err != nil || !bytes.Equal(got, kernel) {
-				t.Errorf("a kernel of %d bytes, simulated %d bytes, not the same; error %v", len(got), len(kernel), err)
+			if lingered := ended.Sub(left); lingered > 10*time.Second {
+				t.Errorf("the server ends %v after the last device", lingered)
 			}
+			w.sameModel(kernel)
 			told, heard := figuresOf(t, want), figuresOf(t, done)
 			if tt.dropout != "" { // a simulation counts no message to a device that is gone
 				for i := range told {

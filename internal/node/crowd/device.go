@@ -45,6 +45,11 @@ type Device struct {
 	passing bool // see [Passing]
 	party   method.Party
 	kept    sessions
+	before  map[int][]byte // what an earlier process was told, by step
+	last    struct {       // the session that the device has gone through last
+		step    int
+		session protocol.SessionID
+	}
 }
 
 // Report describes a device's way through a job.
@@ -84,8 +89,32 @@ func NewDevice(c DeviceConfig) (*Device, error) {
 		return nil, fault.BadInput(err)
 	}
 	open, _, err := c.Vault.Open() // the ledger keeps what a lost session had added
+	if err != nil {
+		return nil, err
+	}
 	d.kept = reopened(open)
+	d.before, err = toldBefore(open, len(d.plan))
 	return d, err
+}
+
+// toldBefore returns the announcements that an earlier process has kept, by step.
+func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
+	before := make(map[int][]byte)
+	for _, k := range open {
+		b, err := k.Get(vault.Proposal)
+		if err != nil {
+			return nil, err
+		}
+		t, err := decodeTold(b)
+		if err != nil {
+			return nil, err
+		}
+		if t.step >= steps {
+			return nil, fmt.Errorf("crowd: a note of step %d, the job has %d", t.step, steps)
+		}
+		before[t.step] = t.announced
+	}
+	return before, nil
 }
 
 // draw has the party draw what it needs: by the device's key and the job, the same in each
@@ -105,7 +134,8 @@ func (d *Device) draw() error {
 }
 
 // Run takes part until the job is over for this device. A device that ctx stops can go on in
-// another process, on the same vault, while the server waits.
+// another process, on the same vault, while the server waits. An error says why a device has
+// given up, or was left out.
 func (d *Device) Run(ctx context.Context) (*Report, error) {
 	r := &Report{}
 	err := d.walk(ctx, r)
@@ -114,11 +144,14 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 	case errors.Is(err, errVanished):
 		r.Vanished = true
 		return r, nil
-	case err != nil && !errors.Is(err, errMoved):
+	case errors.Is(err, errMoved):
+		return r, errors.Join(
+			fmt.Errorf("crowd: %s was left out, since the job went on without it from step %s on: %w", d.line.name, r.Left, err),
+			d.forget("the job went on without this device"))
+	case err != nil:
 		return r, err
-	case r.Left != "":
-		return r, d.forget("the job went on without this device")
 	}
+	d.farewell(ctx)
 	r.Finished = true
 	if p, is := d.party.(method.Recommender); is {
 		r.Recommended = p.Recommended()
@@ -128,32 +161,50 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 }
 
 // walk takes one step after the other. A passing session that the device is missing from ends
-// nothing: it takes part in the next.
-func (d *Device) walk(ctx context.Context, r *Report) error {
-	for i := 0; i < len(d.plan); i++ {
+// nothing, unless it is the last: the device takes part in the next.
+func (d *Device) walk(ctx context.Context, r *Report) (missed error) {
+	for i := d.first(); i < len(d.plan); i++ {
 		step := d.plan[i]
 		if step.Session == nil {
 			continue
 		}
 		r.Left = step.Name
-		announced, err := d.line.step(ctx, i)
+		announced, err := d.announced(ctx, i)
 		if over := (passed{}); errors.As(err, &over) {
-			i = over.at - 1
+			i, missed = over.at-1, err
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		err = d.join(ctx, i, announced)
-		switch {
-		case err == nil:
+		switch missed = d.join(ctx, i, announced); {
+		case missed == nil:
 			r.Left = ""
 			r.Sessions++
-		case !d.passing || !errors.Is(err, errMoved) && !errors.Is(err, errVanished):
-			return err
+		case !d.passing || !errors.Is(missed, errMoved) && !errors.Is(missed, errVanished):
+			return missed
 		}
 	}
-	return nil
+	return missed
+}
+
+// first returns the step at which this process begins: of passing sessions the last that an
+// earlier process was in.
+func (d *Device) first() (step int) {
+	if d.passing {
+		for i := range d.before {
+			step = max(step, i)
+		}
+	}
+	return step
+}
+
+// announced returns the announcement of a step: the kept one, or else the server's.
+func (d *Device) announced(ctx context.Context, step int) ([]byte, error) {
+	if b, known := d.before[step]; known {
+		return b, nil
+	}
+	return d.line.step(ctx, step)
 }
 
 // join takes part in a step, if the device is a member of its session.
@@ -163,7 +214,7 @@ func (d *Device) join(ctx context.Context, i int, announced []byte) error {
 		return err
 	}
 	if !next.Has(d.line.name) {
-		return errMoved
+		return fmt.Errorf("%w: an earlier step did not get all that this device had to send", errMoved)
 	}
 	return d.take(ctx, i, next, announced)
 }
@@ -178,9 +229,9 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 	if err := d.Vault.Unclaimed(opened.ID(), next.Claims...); err != nil {
 		return fmt.Errorf("crowd: this device has added to such a sum before, and does so once: %w", err)
 	}
-	kept, err := d.kept.take(d.Vault, opened.ID(), []byte(step))
+	kept, err := d.kept.take(d.Vault, opened.ID(), told{i, announced}.encode())
 	if err != nil {
-		return err
+		return fmt.Errorf("crowd: step %s: %w", step, err)
 	}
 	if d.passing {
 		if err := d.kept.destroyAllBut(opened.ID(), ended); err != nil {
@@ -197,6 +248,7 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 	if err := d.drive(ctx, i, next, opened, kept, run); err != nil {
 		return fmt.Errorf("crowd: step %s: %w", step, err)
 	}
+	d.last.step, d.last.session = i, opened.ID()
 	if d.Turns != nil { // a device may learn from what it was told
 		d.Turns <- struct{}{}
 		defer func() { <-d.Turns }()

@@ -11,10 +11,13 @@
 //	GET  /crowd/step?index=I                      the announcement of a step, once it has begun
 //	POST /crowd/messages?step=I&session=S         one message to the server
 //	GET  /crowd/messages?step=I&session=S&after=N the messages for a device behind its first N
+//	POST /crowd/farewell?step=I&session=S         the device needs nothing more
 //
-// Each request carries the device's name and its signature of method, address, body and
-// enrolment. A GET waits for at most [waitTime]. A message is accepted with 200 once it is in
-// the server's journal. 503 asks for it again, and 410 says that the session or the job is over.
+// Each request's header carries the device's name, the hash of the body and a signature of
+// both, of method, address, length and enrolment ([request.Signer]). Nobody gets a place or has
+// a body read before it is verified. A GET waits for at most [waitTime]. A message is accepted
+// with 200 once it is in the server's journal. 503 asks for it again, and 410 says that the
+// session or the job is over.
 //
 // # Many sessions
 //
@@ -30,6 +33,12 @@
 // The server's journals hold what it has accepted. The messages to devices are not stored: a
 // new process replays the journal, which gives the same messages in the same order, so that
 // the number after which a device asks keeps its meaning.
+//
+// # A device that is killed
+//
+// A device keeps each announcement beside the session ([told]), so that a new process replays
+// what its journals have whole without the server. 410 ends a session only where its machine
+// lacks a message: see [deviceMail].
 //
 // # Who learns what
 //

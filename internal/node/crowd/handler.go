@@ -2,78 +2,65 @@ package crowd
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Limits on what devices may have under way.
-const (
-	maxPolls   = 2  // of a device
-	maxReading = 64 // bodies that are being read, of all devices
-)
-
-// desk counts what a device has under way.
-type desk struct{ posts, polls int }
-
 // Handler serves the devices.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+stepPath, s.polled(s.serveStep))
-	mux.HandleFunc("GET "+messagesPath, s.polled(s.servePull))
-	mux.HandleFunc("POST "+messagesPath, s.servePost)
+	mux.HandleFunc("GET "+stepPath, s.known(s.polled(s.serveStep)))
+	mux.HandleFunc("GET "+messagesPath, s.known(s.polled(s.servePull)))
+	mux.HandleFunc("POST "+messagesPath, s.known(s.servePost))
+	mux.HandleFunc("POST "+farewellPath, s.known(s.serveFarewell))
 	return mux
 }
 
-// enter lets a device's request in, unless it has too many under way.
-func (s *Service) enter(name string, posts, polls int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d := s.busy[name]
-	if d == nil {
-		d = &desk{}
-		s.busy[name] = d
-	}
-	if d.posts+posts > 1 || d.polls+polls > maxPolls {
-		return false
-	}
-	d.posts, d.polls = d.posts+posts, d.polls+polls
-	return true
-}
+// served is a handler of requests whose header a device has signed.
+type served func(http.ResponseWriter, *http.Request, request.Signed)
 
-func (s *Service) leave(name string, posts, polls int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d := s.busy[name]
-	if d.posts, d.polls = d.posts-posts, d.polls-polls; *d == (desk{}) {
-		delete(s.busy, name)
-	}
-}
-
-// polled checks a GET, and bounds how long it waits.
-func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.Request, string)) http.HandlerFunc {
+// known lets requests of enrolled devices in. A stranger gets no place, and no byte of its
+// body is read.
+func (s *Service) known(serve served) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
-		name := q.Header.Get(deviceHeader)
-		if !verify(q, s.Enrolment, nil) {
+		by, err := s.Enrolment.signer().Verify(q, s.Enrolment.Key)
+		if err != nil {
+			request.Unread(w)
 			http.Error(w, "this device is not enrolled, or its signature is not right", http.StatusForbidden)
 			return
 		}
-		if !s.enter(name, 0, 1) {
-			http.Error(w, "too many requests of this device at a time", http.StatusTooManyRequests)
+		endpoint.Admit(q, by.Name)
+		serve(w, q, by)
+	}
+}
+
+// polled bounds how long a GET waits.
+func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.Request, string)) served {
+	return func(w http.ResponseWriter, q *http.Request, by request.Signed) {
+		if by.Length > 0 {
+			tooLong(w)
 			return
 		}
-		defer s.leave(name, 0, 1)
+		ctx, end := s.desks.poll(q.Context(), by.Name)
+		defer end()
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(waitTime + answerTime))
-		ctx, cancel := context.WithTimeout(q.Context(), waitTime)
-		defer cancel()
-		serve(ctx, w, q, name)
+		serve(ctx, w, q, by.Name)
 	}
+}
+
+func tooLong(w http.ResponseWriter) {
+	request.Unread(w)
+	http.Error(w, "the message is too long", http.StatusRequestEntityTooLarge)
 }
 
 // serveStep answers with the announcement of a step, 204 while it has not begun.
@@ -125,7 +112,7 @@ func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box
 	defer s.mu.Unlock()
 	switch now := len(s.begun) - 1; {
 	case s.failure != nil || index < now:
-		http.Error(w, errMoved.Error(), http.StatusGone)
+		s.moved(w)
 		return nil
 	case index == now && now >= 0:
 		if b := s.begun[now].box; b != nil && b.session.ID().Hex() == q.URL.Query().Get("session") && b.has(name) {
@@ -155,35 +142,39 @@ func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.
 	_, _ = w.Write(encodeAll(list))
 }
 
-// servePost takes one message of a device.
-func (s *Service) servePost(w http.ResponseWriter, q *http.Request) {
-	name := q.Header.Get(deviceHeader)
-	if s.Enrolment.Key(name) == nil {
-		http.Error(w, "this device is not enrolled", http.StatusForbidden)
+// servePost takes one message of a device. What the header says is enough to refuse it, or to
+// say that its message is here already: so nobody who repeats a header that he has read gets
+// the device's place.
+func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.Signed) {
+	if by.Length > maxPostBytes {
+		tooLong(w)
 		return
 	}
-	select {
-	case s.reading <- struct{}{}:
-		defer func() { <-s.reading }()
-	default:
+	b := s.open(w, q, by.Name)
+	if b == nil {
+		return
+	}
+	if b.holds(by.Sum) {
+		request.Unread(w) // somebody who repeats a header may send none
+		return
+	}
+	done, ok := s.desks.post(by.Name, by.Length)
+	if !ok {
 		s.again(w)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxPostBytes))
+	body, err := by.Read(w, q, maxPostBytes)
+	defer func() { done(err != nil && !errors.Is(err, request.ErrOtherBody)) }()
 	if err != nil {
-		http.Error(w, "the message is too long, or was cut off", http.StatusRequestEntityTooLarge)
+		s.Logger.Warn("a device's message did not come as its header says", "device", by.Name, "error", err)
+		http.Error(w, "the message was cut off, too slow, or not the one that was signed", http.StatusBadRequest)
 		return
 	}
-	if !verify(q, s.Enrolment, body) {
-		http.Error(w, "the signature is not right", http.StatusForbidden)
-		return
-	}
-	if !s.enter(name, 1, 0) {
-		s.again(w)
-		return
-	}
-	defer s.leave(name, 1, 0)
-	s.accept(w, q, name, body)
+	s.accept(w, q, b, by, body)
+}
+
+func (s *Service) moved(w http.ResponseWriter) {
+	http.Error(w, "the job has gone on", http.StatusGone)
 }
 
 func (s *Service) again(w http.ResponseWriter) {
@@ -191,16 +182,12 @@ func (s *Service) again(w http.ResponseWriter) {
 }
 
 // accept hands a message that its device has signed to the session.
-func (s *Service) accept(w http.ResponseWriter, q *http.Request, name string, body []byte) {
-	b := s.open(w, q, name)
-	if b == nil {
-		return
-	}
+func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by request.Signed, body []byte) {
 	m, err := decode(body)
 	if err == nil {
 		err = b.session.Check(m.Header, Server)
 	}
-	if err != nil || m.Sender != name {
+	if err != nil || m.Sender != by.Name {
 		http.Error(w, "this is no message of the device to the server", http.StatusBadRequest)
 		return
 	}
@@ -210,17 +197,24 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, name string, bo
 		s.Logger.Warn("a device has sent two messages under one header", "message", m.Header.String())
 		http.Error(w, "another message came under this header", http.StatusConflict)
 		return
-	case !fresh:
-		w.WriteHeader(http.StatusOK)
+	case !fresh: // it is on its way to the disk
+		s.again(w)
 		return
 	}
 	ctx, cancel := context.WithTimeout(q.Context(), waitTime)
 	defer cancel()
-	switch b.offer(ctx, m) {
+	switch b.offer(ctx, m, by.Sum) {
 	case tooLate:
-		http.Error(w, errMoved.Error(), http.StatusGone)
+		s.moved(w)
 	case later:
 		s.again(w)
+	}
+}
+
+// serveFarewell notes that a device needs nothing more of a session.
+func (s *Service) serveFarewell(w http.ResponseWriter, q *http.Request, by request.Signed) {
+	if b := s.open(w, q, by.Name); b != nil {
+		b.finish(by.Name)
 	}
 }
 
@@ -236,8 +230,8 @@ func encodeAll(list []protocol.Message) []byte {
 
 // offer hands a message to the machine and waits for its answer. Without one in time the
 // message shall come again.
-func (b *box) offer(ctx context.Context, m protocol.Message) verdict {
-	r := make(receipt, 1)
+func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]byte) verdict {
+	r := &receipt{answer: make(chan verdict, 1), box: b, sum: sum}
 	select {
 	case b.in <- driver.Inbound{Message: m, Receipt: r}:
 	case <-b.done:
@@ -246,18 +240,31 @@ func (b *box) offer(ctx context.Context, m protocol.Message) verdict {
 		return later
 	}
 	select {
-	case v := <-r:
+	case v := <-r.answer:
 		return v
 	case <-b.done:
 	case <-ctx.Done():
 		return later
 	}
 	select { // both may have come
-	case v := <-r:
+	case v := <-r.answer:
 		return v
 	default:
 		return tooLate
 	}
+}
+
+// holds reports whether a message with this hash is in the journal, on disk.
+func (b *box) holds(sum [sha256.Size]byte) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held[sum]
+}
+
+func (b *box) hold(sum [sha256.Size]byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held[sum] = true
 }
 
 // fresh reports whether a message is new; an error says that its sender had sent another one

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +43,7 @@ func (l *line) ask(ctx context.Context, method, path string, query url.Values, b
 		case ctx.Err() != nil:
 			return 0, nil, context.Cause(ctx)
 		case err == nil && status == http.StatusGone:
-			return status, answer, errMoved
+			return status, answer, movedBy(answer)
 		case err == nil && (status == http.StatusOK || status == http.StatusNoContent):
 			return status, answer, nil
 		case err == nil && status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests:
@@ -56,8 +55,14 @@ func (l *line) ask(ctx context.Context, method, path string, query url.Values, b
 		case <-time.After(wait/2 + rand.N(wait)):
 		case <-ctx.Done():
 		}
-		wait = min(2*wait, retryLast)
+		wait = min(2*wait, l.longest())
 	}
+}
+
+// longest returns the longest time between two tries. A device that has waited for a server
+// to come back must not sleep through the round that begins then.
+func (l *line) longest() time.Duration {
+	return max(retryFirst, min(retryLast, l.enrolment.Job.Timeout.Round/retryShare))
 }
 
 // reason returns a server's text for a log.
@@ -73,7 +78,7 @@ func (l *line) once(ctx context.Context, method, path string, query url.Values, 
 	if err != nil {
 		return 0, nil, err
 	}
-	sign(q, l.enrolment, l.name, l.key, body)
+	l.enrolment.signer().Sign(q, l.name, l.key, body)
 	r, err := l.http.Do(q)
 	if err != nil {
 		return 0, nil, err
@@ -105,6 +110,29 @@ func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	}
 }
 
+// passed is the answer about a step that is over, and that nobody needs any more.
+type passed struct{ at int } // the step that runs now
+
+func (p passed) Error() string { return fmt.Sprintf("crowd: the job is at step %d", p.at) }
+
+// Unwrap says that it is over.
+func (passed) Unwrap() error { return errMoved }
+
+// passedBy reads the answer about a step that is over.
+func passedBy(answer []byte, step int) error {
+	const digits = 10
+	at, err := strconv.Atoi(string(answer))
+	if err != nil || at <= step || len(answer) > digits {
+		return movedBy(answer)
+	}
+	return passed{at}
+}
+
+// movedBy returns the error of a request for what is over, in the server's words.
+func movedBy(answer []byte) error {
+	return fmt.Errorf("%w: the server says %s", errMoved, reason(answer))
+}
+
 // pull waits for messages behind the first ones.
 func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, after int) ([]protocol.Message, error) {
 	query := about(step, session)
@@ -123,13 +151,6 @@ func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, a
 // about returns the part of an address that names a session.
 func about(step int, session protocol.SessionID) url.Values {
 	return url.Values{"step": {strconv.Itoa(step)}, "session": {session.Hex()}}
-}
-
-// sign puts a device's name and signature into a request.
-func sign(q *http.Request, e *Enrolment, name string, key ed25519.PrivateKey, body []byte) {
-	signature := ed25519.Sign(key, statement(e.sum, q.Method, q.URL.RequestURI(), body))
-	q.Header.Set(deviceHeader, name)
-	q.Header.Set(signatureHeader, base64.StdEncoding.EncodeToString(signature))
 }
 
 // decodeAll decodes what encodeAll wrote.

@@ -133,6 +133,11 @@ func TestDevicesThatDoNotBegin(t *testing.T) {
 // serving is a server whose first sum has begun.
 func serving(t *testing.T) (*Enrolment, *Service, *httptest.Server) {
 	t.Helper()
+	return servingWith(t, slog.New(slog.DiscardHandler))
+}
+
+func servingWith(t *testing.T, log *slog.Logger) (*Enrolment, *Service, *httptest.Server) {
+	t.Helper()
 	e, err := enrolled(t, filmsText)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +146,7 @@ func serving(t *testing.T) (*Enrolment, *Service, *httptest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Config{Enrolment: e, Vault: disk, Model: filepath.Join(t.TempDir(), "model"), Logger: slog.New(slog.DiscardHandler)})
+	s, err := New(Config{Enrolment: e, Vault: disk, Model: filepath.Join(t.TempDir(), "model"), Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +192,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sign(q, e, name, key, body)
+		e.signer().Sign(q, name, key, body)
 		r, err := web.Client().Do(q)
 		if err != nil {
 			t.Fatal(err)
@@ -229,28 +234,11 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sign(q, e, "device-1", keyOf(0), nil)
-		return q.Header.Get(signatureHeader)
+		e.signer().Sign(q, "device-1", keyOf(0), nil)
+		return q.Header.Get("Mercer-Signature")
 	}
 	if _, err := base64.StdEncoding.DecodeString(signed(messages)); err != nil || signed(messages) == signed(messages+"&after=1") {
 		t.Error("a signature is not of its address")
-	}
-}
-
-// A device that has two polls under way waits with the third.
-func TestPollsOfADeviceAreFew(t *testing.T) {
-	s := &Service{busy: make(map[string]*desk)}
-	for i, want := range []bool{true, true, false} {
-		if got := s.enter("device-1", 0, 1); got != want {
-			t.Errorf("poll %d: %v", i+1, got)
-		}
-	}
-	if !s.enter("device-2", 0, 1) || !s.enter("device-1", 1, 0) || s.enter("device-1", 1, 0) {
-		t.Error("polls, posts and devices are not counted apart")
-	}
-	s.leave("device-1", 0, 1)
-	if !s.enter("device-1", 0, 1) {
-		t.Error("a poll that is over still counts")
 	}
 }
 
@@ -304,6 +292,15 @@ func FuzzMessages(f *testing.F) {
 		if m, err := decode(b); err == nil && !bytes.Equal(encode(m), b) {
 			t.Error("a message is not canonical")
 		}
+		if told, err := decodeTold(b); err == nil && !bytes.Equal(told.encode(), b) {
+			t.Error("a note of a step is not canonical")
+		}
+		if names, err := decodeNames(b); err == nil && !bytes.Equal(encodeNames(names), b) {
+			t.Error("names of devices are not canonical")
+		}
+		if err := passedBy(b, 3); !errors.Is(err, errMoved) {
+			t.Errorf("an answer about a step that is over: %v", err)
+		}
 		if _, err := Open(append(b, ed25519.Sign(authority, b)...), authority.Public().(ed25519.PublicKey), all.Reader()); err == nil {
 			t.Logf("%d bytes enrol", len(b))
 		}
@@ -343,16 +340,26 @@ func TestMessagesBehindTheEnd(t *testing.T) {
 	}
 	b := newBox(opened, nil)
 	answer := make(chan verdict)
-	go func() { answer <- b.offer(t.Context(), protocol.Message{}) }()
-	if err := (<-b.in).Ack(); err != nil || <-answer != taken {
+	go func() { answer <- b.offer(t.Context(), protocol.Message{}, [32]byte{1}) }()
+	if err := (<-b.in).Ack(); err != nil || <-answer != taken || !b.holds([32]byte{1}) {
 		t.Errorf("a message in time: %v", err)
 	}
-	go func() { answer <- b.offer(t.Context(), protocol.Message{}) }()
+	gone, leave := context.WithCancel(t.Context())
+	go func() { answer <- b.offer(gone, protocol.Message{}, [32]byte{2}) }()
+	one := <-b.in
+	leave() // the device is killed, and will ask again
+	if got := <-answer; got != later || b.holds([32]byte{2}) {
+		t.Errorf("a message whose sender is gone: %v", got)
+	}
+	if err := one.Ack(); err != nil || !b.holds([32]byte{2}) {
+		t.Errorf("a message that was taken after its sender had gone is not held: %v", err)
+	}
+	go func() { answer <- b.offer(t.Context(), protocol.Message{}, [32]byte{1}) }()
 	if err := (<-b.in).Later(0); err != nil || <-answer != later {
 		t.Errorf("a message that shall come again: %v", err)
 	}
 	close(b.done)
-	if got := b.offer(t.Context(), protocol.Message{}); got != tooLate {
+	if got := b.offer(t.Context(), protocol.Message{}, [32]byte{1}); got != tooLate {
 		t.Errorf("a message behind the end: %v", got)
 	}
 }

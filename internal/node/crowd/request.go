@@ -1,13 +1,9 @@
 package crowd
 
 import (
-	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/base64"
-	"net/http"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -15,12 +11,7 @@ import (
 const (
 	stepPath     = "/crowd/step"
 	messagesPath = "/crowd/messages"
-)
-
-// The headers of a request.
-const (
-	deviceHeader    = "Mercer-Device"
-	signatureHeader = "Mercer-Signature"
+	farewellPath = "/crowd/farewell"
 )
 
 // Limits of requests and answers.
@@ -33,26 +24,14 @@ const (
 	maxAnswer    = maxPullBytes + 2*maxPostBytes  // what a device reads
 	maxReason    = 512                            // of a text in place of an answer
 	retryFirst   = 100 * time.Millisecond         // between two tries of a device
-	retryLast    = 2 * time.Second                // after many
+	retryLast    = 2 * time.Second                // after many, and in long rounds
+	retryShare   = 8                              // in short ones, tries in each
 )
 
-// statement returns the bytes that a device signs: a request belongs to one enrolment.
-func statement(of [sha256.Size]byte, method, address string, body []byte) []byte {
-	var w wire.Writer
-	w.String("mercer/v1/crowd/request")
-	w.Fixed(of[:])
-	w.String(method)
-	w.String(address)
-	sum := sha256.Sum256(body)
-	w.Fixed(sum[:])
-	return w.Bytes()
-}
-
-// verify reports whether a device has signed a request.
-func verify(q *http.Request, e *Enrolment, body []byte) bool {
-	signature, err := base64.StdEncoding.DecodeString(q.Header.Get(signatureHeader))
-	key := e.Key(q.Header.Get(deviceHeader))
-	return err == nil && key != nil && ed25519.Verify(key, statement(e.sum, q.Method, q.URL.RequestURI(), body), signature)
+// signer returns what signs a device's requests, and checks them: a request belongs to one
+// enrolment.
+func (e *Enrolment) signer() request.Signer {
+	return request.Signer{Purpose: "mercer/v2/crowd/request", Of: e.sum[:]}
 }
 
 // encode encodes a message.

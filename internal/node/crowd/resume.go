@@ -2,7 +2,6 @@ package crowd
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -79,22 +78,4 @@ func (s *Service) resume() (int, error) {
 		return 0, err
 	}
 	return last.step, s.kept.destroyAllBut(of.ID(), ended)
-}
-
-// passed is the answer about a step that is over, and that nobody needs any more.
-type passed struct{ at int } // the step that runs now
-
-func (p passed) Error() string { return fmt.Sprintf("crowd: the job is at step %d", p.at) }
-
-// Unwrap says that it is over.
-func (passed) Unwrap() error { return errMoved }
-
-// passedBy reads the answer about a step that is over.
-func passedBy(answer []byte, step int) error {
-	const digits = 10
-	at, err := strconv.Atoi(string(answer))
-	if err != nil || at <= step || len(answer) > digits {
-		return errMoved
-	}
-	return passed{at}
 }

@@ -32,13 +32,12 @@ type Service struct {
 	server  method.Server
 	kept    sessions
 	first   int // step of this process
+	desks   desks
 
 	mu      sync.Mutex
 	begun   []*stage // the steps that have begun, in order
 	failure error
 	changed chan struct{} // closed when a step begins or the job fails
-	busy    map[string]*desk
-	reading chan struct{} // one for each body that is being read
 }
 
 // stage is a step that has begun. Devices have no part in a step without a box.
@@ -49,9 +48,7 @@ type stage struct {
 
 // New opens the sessions that an earlier process has left, and runs nothing.
 func New(c Config) (*Service, error) {
-	s := &Service{
-		Config: c, changed: make(chan struct{}), busy: make(map[string]*desk), reading: make(chan struct{}, maxReading),
-	}
+	s := &Service{Config: c, changed: make(chan struct{})}
 	m, plan, err := c.Enrolment.plan()
 	if err != nil {
 		return nil, err
@@ -98,7 +95,9 @@ func (s *Service) Run(ctx context.Context) (*method.Result, error) {
 			return nil, err
 		}
 	}
-	s.linger(ctx)
+	if err := s.linger(ctx); err != nil {
+		return nil, err
+	}
 	return result, ctx.Err()
 }
 
@@ -148,6 +147,9 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 		return err
 	}
 	b := newBox(opened, kept)
+	if err := b.recall(); err != nil {
+		return err
+	}
 	s.begin(&stage{announced, b})
 	if n.resumes {
 		if err := s.kept.destroyAllBut(opened.ID(), ended); err != nil {
@@ -170,11 +172,19 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 	if run.Stayed != nil {
 		end.Stayed = run.Stayed()
 	}
+	b.await(end.Stayed)
 	s.Logger.Info("a session is over", "step", step, "devices", len(opened.Members)-1, "stayed", len(end.Stayed), "bytes to the server", end.Sent, "bytes from it", end.Received)
 	if o, is := s.server.(method.Observer); is {
 		o.Ended(step, end)
 	}
 	return nil
+}
+
+// await notes who went through to the end.
+func (b *box) await(stayed []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stayed = stayed
 }
 
 // timeout returns the duration of a timer. Until the first device has come, it is the time in
@@ -216,37 +226,3 @@ func (s *Service) wake() {
 
 // Close destroys the journals of a job that is over, and whose result is kept.
 func (s *Service) Close() error { return s.kept.destroy(ended) }
-
-// linger gives devices the time in which they may come to a job to fetch the last messages.
-func (s *Service) linger(ctx context.Context) {
-	s.mu.Lock()
-	last := s.begun[len(s.begun)-1].box
-	s.mu.Unlock()
-	if last == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, max(s.Enrolment.Job.Timeout.Join, s.Enrolment.Job.Timeout.Round))
-	defer cancel()
-	often := time.NewTicker(100 * time.Millisecond)
-	defer often.Stop()
-	for last.unread() > 0 {
-		select {
-		case <-often.C:
-		case <-ctx.Done():
-			s.Logger.Warn("devices have not fetched what was for them", "devices", last.unread())
-			return
-		}
-	}
-}
-
-// unread counts the devices that have messages they have not asked beyond.
-func (b *box) unread() (n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for name, list := range b.lists {
-		if b.read[name] < len(list) {
-			n++
-		}
-	}
-	return n
-}

@@ -21,7 +21,8 @@ var ErrInterrupted = errors.New("driver: interrupted; the session can be resumed
 type Mail interface {
 	// Send seals m freshly and returns once the transport has taken it.
 	Send(ctx context.Context, m protocol.Message) error
-	// In delivers verified messages of this session.
+	// In delivers verified messages of this session. Where it is closed no more will come, and
+	// the session goes on as far as it needs none.
 	In() <-chan Inbound
 }
 
@@ -101,6 +102,7 @@ type driver struct {
 	claims  []string  // of the replayed steps
 	refused map[string]error
 	resume  bool // the machine has more to do
+	deaf    bool // no message will come any more
 	granted chan struct{}
 	started bool
 	end     *protocol.End
@@ -156,7 +158,7 @@ func (d *driver) next(ctx context.Context) error {
 		return Interrupted(ctx)
 	}
 	in := d.Mail.In()
-	if d.outbox.full() {
+	if d.deaf || d.outbox.full() {
 		in = nil // a slow network must not fill our memory
 	}
 	if len(d.unacked) > 0 && (len(d.unacked) >= maxUnacked || len(in) == 0) {
@@ -168,12 +170,16 @@ func (d *driver) next(ctx context.Context) error {
 	if d.resume && d.end == nil && d.outbox.room() {
 		resume = d.granted
 	}
+	if d.deaf && d.end == nil && resume == nil && d.outbox.empty() {
+		return fmt.Errorf("%w: the transport closed", ErrInterrupted)
+	}
 	select {
 	case <-ctx.Done():
 		return Interrupted(ctx)
 	case m, open := <-in:
 		if !open {
-			return fmt.Errorf("%w: the transport closed", ErrInterrupted)
+			d.deaf = true
+			return nil
 		}
 		return d.receive(m)
 	case c := <-d.timers.fired:

@@ -328,6 +328,32 @@ func TestClosedMailInterrupts(t *testing.T) {
 	}
 }
 
+// A session whose mail is closed takes what it holds, does what it has left to do, and sends
+// what it has to say: only a machine that needs a message more is interrupted.
+func TestClosedMailEndsWhatNeedsNone(t *testing.T) {
+	for range 20 { // the driver takes one of several events by chance
+		w := scripted(t, func(s *protocol.Session, e protocol.Event) (protocol.Effects, error) {
+			switch e.(type) {
+			case protocol.Received:
+				return protocol.Effects{Resume: true}, nil
+			case protocol.Resumed:
+				return protocol.Effects{Send: []protocol.Message{numbered(s, self, peer, "Last", 0, []byte("x"))}, End: &protocol.End{}}, nil
+			}
+			return protocol.Effects{}, nil
+		})
+		w.broker.post(w.incoming("First", 0))
+		w.broker.connect()
+		close(w.broker.in)
+		if _, err := Run(t.Context(), w.config(w.log, w.log.Records())); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.broker.sent) != 1 {
+			t.Fatalf("%d messages were sent", len(w.broker.sent))
+		}
+		w.sealedAs("done")
+	}
+}
+
 // Damage is final; a journal that cannot be read now may be whole.
 func TestUnreadableJournal(t *testing.T) {
 	for _, c := range []struct {

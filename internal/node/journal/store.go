@@ -110,9 +110,6 @@ func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string)
 		return nil, errors.Join(fmt.Errorf("journal: session %v: %w", id, err), s.discard(id))
 	}
 	m, err := createMark(s.markPath(id))
-	if errors.Is(err, fs.ErrExist) {
-		err = ErrUsed
-	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("journal: session %v: %w", id, err), s.discard(id))
 	}
@@ -127,10 +124,10 @@ func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string)
 	return j, nil
 }
 
-// createMark uses up a session's id; it fails with fs.ErrExist if that has
-// been done before.
+// createMark uses up a session's id. A process that is killed here leaves no mark or a whole
+// one: half of one would be a session that is lost. Nobody else creates marks meanwhile.
 func createMark(path string) (*mark, error) {
-	if err := disk.Create(path, []byte(state{}.String())); err != nil {
+	if err := disk.Replace(path, []byte(state{}.String())); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -322,3 +322,39 @@ func TestConcurrentCreatesOfOneSession(t *testing.T) {
 		t.Errorf("%d sessions", created)
 	}
 }
+
+// A process that is killed while it begins a session leaves it usable: at no time is there half
+// a mark, which would have the session lost.
+func TestAMarkIsWholeAtAllTimes(t *testing.T) {
+	s, err := OpenStore(filepath.Join(t.TempDir(), "journals"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck
+	for i := range 100 {
+		id, looked := protocol.SessionID{byte(i), 1}, make(chan error, 1)
+		go func() {
+			for {
+				b, err := os.ReadFile(s.markPath(id))
+				if errors.Is(err, fs.ErrNotExist) {
+					continue
+				}
+				if err == nil {
+					_, err = parseState(string(b))
+				}
+				looked <- err
+				return
+			}
+		}()
+		j, err := s.Create(id, [SeedSize]byte{}, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-looked; err != nil {
+			t.Fatalf("mark %d: %v", i, err)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

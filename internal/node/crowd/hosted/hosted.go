@@ -13,6 +13,7 @@ import (
 	"crypto/ed25519"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -61,13 +62,14 @@ type Result struct {
 	Devices  int    `json:"devices"`
 	Finished int    `json:"finished"`
 	Vanished int    `json:"vanished"`
-	LeftOut  int    `json:"left_out"` // the job went on without them
+	LeftOut  int    `json:"left_out"` // that gave up, or that the job went on without
 	Sessions int    `json:"sessions"` // that devices went through to the end
 	Sent     uint64 `json:"sent_bytes"`
 	Received uint64 `json:"received_bytes"`
 }
 
-// Run plays the devices until the job is over for all of them.
+// Run plays the devices until the job is over for all of them. Its error says how many devices
+// did not get what they came for, and why the first of them did not; the log says it of each.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > len(c.People) {
 		return nil, fault.BadInputf("%s has data of %d people; there are no devices for rows %d to %d", c.Source, len(c.People), c.First, c.First+c.Count-1)
@@ -80,7 +82,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		running.Go(func() { reports[i], errs[i] = c.device(ctx, c.First+i, turns) })
 	}
 	running.Wait()
-	failed := 0
+	var first error
 	for i, err := range errs {
 		if err == nil {
 			r.add(reports[i])
@@ -88,22 +90,24 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		}
 		c.Logger.Error("a device has failed", "row", c.First+i, "error", err)
 		r.LeftOut++
-		failed++
+		if first == nil {
+			first = err
+		}
 	}
-	if failed == c.Count {
-		return nil, errs[0]
+	switch {
+	case first == nil:
+		return r, nil
+	case c.Count == 1:
+		return r, first
 	}
-	return r, nil
+	return r, fmt.Errorf("%d of %d devices did not get what they came for; the first says: %w", r.LeftOut, c.Count, first)
 }
 
 func (r *Result) add(one *crowd.Report) {
-	switch {
-	case one.Finished:
-		r.Finished++
-	case one.Vanished:
+	if one.Vanished {
 		r.Vanished++
-	default:
-		r.LeftOut++
+	} else {
+		r.Finished++
 	}
 	r.Sessions += one.Sessions
 	r.Sent += one.Sent
@@ -173,7 +177,7 @@ func (c Config) device(ctx context.Context, row int, turns chan struct{}) (r *cr
 	if err != nil {
 		return nil, err
 	}
-	if r, err = d.Run(ctx); err != nil || !r.Finished {
+	if r, err = d.Run(ctx); err != nil || r.Vanished {
 		return r, err
 	}
 	if err := home.keep(r); err != nil {

@@ -1,0 +1,67 @@
+package crowd
+
+import (
+	"context"
+	"testing"
+)
+
+// A third poll of a device ends its oldest: a device that comes back after it was killed is
+// not kept out by connections of its earlier process. Other devices' polls stay.
+func TestPollsOfADeviceAreFew(t *testing.T) {
+	d := &desks{}
+	var polls []context.Context
+	var ends []func()
+	for _, name := range []string{"device-1", "device-2", "device-1", "device-1"} {
+		ctx, end := d.poll(t.Context(), name)
+		polls, ends = append(polls, ctx), append(ends, end)
+	}
+	for i, over := range []bool{true, false, false, false} {
+		if got := polls[i].Err() != nil; got != over {
+			t.Errorf("poll %d is over: %v", i+1, got)
+		}
+	}
+	for _, end := range ends {
+		end()
+	}
+	if len(d.of) != 0 {
+		t.Errorf("%d desks are kept of devices that have nothing under way", len(d.of))
+	}
+}
+
+// A device has one place for a message. All together have room for some; those that were too
+// late once share a part of it that is their own.
+func TestPlacesForMessages(t *testing.T) {
+	d := &desks{}
+	first, ok := d.post("device-0", maxPostBytes)
+	if _, again := d.post("device-0", 1); !ok || again {
+		t.Fatalf("first %v, second %v", ok, again)
+	}
+	first(true)
+	fill := func(from int) (places int, done []func(bool)) {
+		for i := range 100 {
+			if free, ok := d.post(Name(from+i), maxPostBytes); ok {
+				places, done = places+1, append(done, free)
+			}
+		}
+		return places, done
+	}
+	prompt, done := fill(1000)
+	if prompt != 48 {
+		t.Errorf("%d devices send at a time, want 48", prompt)
+	}
+	if free, ok := d.post("device-0", maxPostBytes); !ok {
+		t.Error("a device that was late has no place of its kind")
+	} else {
+		free(false)
+	}
+	for _, free := range done { // all of them are too slow
+		free(true)
+	}
+	late, _ := fill(1000)
+	if late != 16+48 { // 48 of the hundred have never had a place before
+		t.Errorf("%d devices send at a time, want 16 that were late and 48 others", late)
+	}
+	if _, ok := d.post(Name(1001), 1); ok {
+		t.Error("a device that was late has a place of the others")
+	}
+}
