@@ -1,0 +1,202 @@
+package okra
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+)
+
+// The adversary of these tests is the coordinator, which reads the columns of rows that it has under
+// two fits (see TestAttackTwoFitsReadTheColumns in the room of moments).
+
+// East's rows are as they were, and north got 15 people: nothing at east tells another fit from the
+// earlier one before the parties have fitted. Then its values do, and its rows do not follow.
+// North's ledger, whose rows take part in the fit, holds the job before its first session.
+func TestAttackAFitThatOthersHaveChanged(t *testing.T) {
+	grown := patients(150)
+	grown["north"] = methodtest.Patients("north", 165)
+	for _, scale := range []string{"standard", "minmax"} {
+		text := hospital("scale: standard", "scale: "+scale)
+		ledgers := methodtest.NewLedgers(t, "north", "south", "east")
+		ledgers.MustPlay(t, hospitals(t, text, 1, patients(150)), "protocol")
+		ledgers.Holds(t, "north", hospitals(t, text, 2, grown), anotherFit)
+		ledgers.HoldsAt(t, "protocol", "east", hospitals(t, text, 3, grown), anotherFit)
+		ledgers.HoldsAt(t, "protocol", "south", hospitals(t, text, 4, grown), anotherFit)
+		ledgers.MustPlay(t, hospitals(t, text, 5, patients(150)), "protocol") // the first fit is no other one
+	}
+}
+
+// One approval of a job with a fit is enough from its first session to its rows.
+func TestOneApprovalOfAFit(t *testing.T) {
+	more := patients(150)
+	more["east"] = methodtest.Patients("east", 165)
+	ledgers := methodtest.NewLedgers(t, "north", "south", "east")
+	ledgers.MustPlay(t, hospitals(t, hospital(), 1, patients(150)), "protocol")
+	ledgers.Holds(t, "east", hospitals(t, hospital(), 2, more), anotherFit)
+	ledgers.Approve(t, "east", 1)
+	if err := ledgers.Play(t, hospitals(t, hospital(), 3, more), "protocol"); err == nil || !strings.HasPrefix(err.Error(), "protocol: north: ") {
+		t.Fatalf("error %v; want north to hold its rows, once the fit is known", err)
+	}
+	ledgers.Approve(t, "north", 1)
+	if err := ledgers.Play(t, hospitals(t, hospital(), 4, more), "protocol"); err == nil || !strings.HasPrefix(err.Error(), "protocol: south: ") {
+		t.Fatalf("error %v; want south to hold its rows, once the fit is known", err)
+	}
+	ledgers.Approve(t, "south", 1)
+	ledgers.MustPlay(t, hospitals(t, hospital(), 5, more), "protocol")
+	for name, l := range ledgers {
+		if list, err := l.List(); err != nil || len(list) == 0 {
+			t.Errorf("%s: %v, %v", name, list, err)
+		} else {
+			for _, e := range list {
+				if e.State != "released" {
+					t.Errorf("%s still has %+v", name, e)
+				}
+			}
+		}
+	}
+	// The approvals are used up: the first fit is another one now, and that of one more patient is.
+	ledgers.Holds(t, "east", hospitals(t, hospital(), 6, patients(150, patient)), anotherFit)
+}
+
+// The same rows under another share of held-out ones are fitted on others: under two fits a row is
+// read, though nobody came.
+func TestAttackAnotherShareOfHeldOutRows(t *testing.T) {
+	for _, scale := range []string{"standard", "minmax"} {
+		ledgers := methodtest.NewLedgers(t, "east")
+		text := hospital("scale: standard", "scale: "+scale)
+		ledgers.MustPlay(t, hospitals(t, text, 1, patients(200)), "protocol")
+		for i, test := range []string{"{fraction: 0.3}", "{every: 4}"} {
+			ledgers.Holds(t, "east", hospitals(t, strings.Replace(text, "{fraction: 0.25}", test, 1), byte(2+i), patients(200)), anotherFit)
+		}
+	}
+	ledgers := methodtest.NewLedgers(t, "east") // nothing is fitted, and the coordinator knows all products anyway
+	unfitted := strings.Replace(fmt.Sprintf(hospitalFile, "age: {range: [0, 120]}, krea: {range: [1, 400]}"), "scale: standard", "scale: range", 1)
+	ledgers.MustPlay(t, hospitals(t, unfitted, 1, patients(200)), "protocol")
+	ledgers.MustPlay(t, hospitals(t, strings.Replace(unfitted, "0.25", "0.3", 1), 2, patients(250)), "protocol")
+}
+
+// Jobs that hold out each hospital in turn are fitted on the others. A hospital that takes part in
+// two of these fits with equal rows holds its rows back, once the second fit is known.
+func TestAttackFitsThatLeaveAPartyOutInTurn(t *testing.T) {
+	without := func(name string, number byte) *methodtest.Federation {
+		return hospitals(t, hospital("{fraction: 0.25}", "{party: "+name+"}"), number, patients(150))
+	}
+	for _, own := range []string{"north", "south", "east"} {
+		ledgers := methodtest.NewLedgers(t, own)
+		ledgers.MustPlay(t, without("east", 1), "protocol")
+		ledgers.HoldsAt(t, "protocol", own, without("south", 2), anotherFit)
+	}
+}
+
+// Scaling by the schema's ranges after a scaling that was fitted shows each column's factor.
+func TestAttackTwoWaysToScale(t *testing.T) {
+	plain := fmt.Sprintf(hospitalFile, "age: {range: [0, 120]}, krea: {range: [1, 400]}")
+	scaled := func(by string, number byte) *methodtest.Federation {
+		return hospitals(t, strings.Replace(plain, "scale: standard", "scale: "+by, 1), number, patients(150))
+	}
+	ways := []string{"standard", "minmax", "range", "none"}
+	for i, first := range ways {
+		ledgers := methodtest.NewLedgers(t, "east")
+		ledgers.MustPlay(t, scaled(first, 1), "protocol")
+		for k, second := range ways {
+			if k != i {
+				ledgers.Holds(t, "east", scaled(second, 2), "columns are scaled by "+second+" and were by "+first)
+			}
+		}
+		ledgers.MustPlay(t, scaled(first, 3), "protocol")
+	}
+}
+
+// The order in which a job lists its parties changes who leads, and no fit of a schema: its sums are
+// exact.
+func TestPartiesInAnotherOrder(t *testing.T) {
+	ledgers := methodtest.NewLedgers(t, "north", "south", "east")
+	ledgers.MustPlay(t, hospitals(t, hospital(), 1, patients(150)), "protocol")
+	ledgers.MustPlay(t, hospitals(t, hospital("[north, south, east]", "[east, north, south]"), 2, patients(150)), "protocol")
+}
+
+// A table under another name in the catalogue holds the same people by their ids.
+func TestAttackARenamedTable(t *testing.T) {
+	ledgers := methodtest.NewLedgers(t, "east")
+	ledgers.MustPlay(t, hospitals(t, hospital(), 1, patients(150)), "protocol")
+	renamed := hospital("source: patients", "source: patients-of-today")
+	ledgers.Holds(t, "east", hospitals(t, renamed, 2, patients(165)), anotherFit)
+	ledgers.Holds(t, "east", hospitals(t, strings.Replace(renamed, "[0, 120]", "[0, 130]", 1), 3, patients(150)), anotherSchema)
+	ledgers.MustPlay(t, hospitals(t, renamed, 4, patients(150)), "protocol") // what is out already
+}
+
+// rests are what members keep of a job for the one that continues it, by name.
+type rests map[string][]byte
+
+func restsOf(t *testing.T, f *methodtest.Federation) rests {
+	t.Helper()
+	kept := make(rests)
+	for name, p := range f.Parties {
+		var b bytes.Buffer
+		if err := p.(*party).WriteRest(&b); err != nil {
+			t.Fatal(err)
+		}
+		kept[name] = b.Bytes()
+	}
+	var b bytes.Buffer
+	if err := f.Server.(*server).WriteRest(&b); err != nil {
+		t.Fatal(err)
+	}
+	kept[methodtest.Hub] = b.Bytes()
+	return kept
+}
+
+// continuedBy is a job between some parties that continues an earlier one.
+func continuedBy(t *testing.T, earlier *methodtest.Federation, kept rests, keys string, number byte, tables map[string]string) *methodtest.Federation {
+	t.Helper()
+	text := hospital("wire: float64", fmt.Sprintf("wire: float64, continuable: true, continues: %v%s", earlier.ID, keys))
+	f := hospitals(t, text, number, tables)
+	for name, p := range f.Parties {
+		if err := p.(*party).Resume(kept[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Server.(*server).Resume(kept[methodtest.Hub]); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Jobs that continue keep the fit, so that more rows and newcomers pass, again and again. A
+// newcomer that trains anew would have its rows under a second fit: its ledger holds that, though
+// the fit that it was told was not fitted by it. Afterwards the chain goes on.
+func TestAttackANewFitBesideAKeptOne(t *testing.T) {
+	ledgers := methodtest.NewLedgers(t, "north", "south", "east")
+	two, both := patients(150), hospital("[north, south, east]", "[north, south]", "wire: float64", "wire: float64, continuable: true")
+	delete(two, "east")
+	first := hospitals(t, both, 1, two)
+	ledgers.MustPlay(t, first, "evaluate")
+
+	more := patients(150)
+	more["north"] = methodtest.Patients("north", 165)
+	second := continuedBy(t, first, restsOf(t, first), ", late: [east]", 2, more)
+	ledgers.MustPlay(t, second, "evaluate")
+
+	for i, tables := range []map[string]string{more, patients(150, patient)} {
+		ledgers.Holds(t, "east", hospitals(t, hospital(), byte(3+i), tables), anotherFit)
+	}
+	ledgers.Holds(t, "north", hospitals(t, hospital(), 5, more), anotherFit) // its 15 rows travelled by the kept fit
+	ledgers.HoldsAt(t, "protocol", "south", hospitals(t, hospital(), 6, more), anotherFit)
+
+	more["east"] = methodtest.Patients("east", 150, patient)
+	third := continuedBy(t, second, restsOf(t, second), "", 7, more)
+	ledgers.MustPlay(t, third, "evaluate")
+	ledgers.Holds(t, "east", hospitals(t, hospital(), 8, more), anotherFit)
+	ledgers.MustPlay(t, continuedBy(t, third, restsOf(t, third), "", 9, more), "evaluate")
+
+	// A changed row is held by the ledger, too, though the rest of the earlier job refuses it first.
+	more["east"] = strings.Replace(more["east"], "person-7,38.0", "person-7,39.0", 1)
+	changed := hospitals(t, hospital("wire: float64", fmt.Sprintf("wire: float64, continuable: true, continues: %v", third.ID)), 10, more)
+	if err := changed.Parties["east"].(*party).Resume(restsOf(t, third)["east"]); fault.CodeOf(err) != fault.CodePolicy {
+		t.Errorf("a changed row: %v", err)
+	}
+}
