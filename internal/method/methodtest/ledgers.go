@@ -90,6 +90,13 @@ func (l Ledgers) letOut(f *Federation, step string) error {
 	return err
 }
 
+// Until plays a job up to a step, at parties without ledgers.
+func (f *Federation) Until(t testing.TB, last string) *Federation {
+	t.Helper()
+	Ledgers(nil).MustPlay(t, f, last)
+	return f
+}
+
 // MustPlay plays a job up to a step that no ledger holds.
 func (l Ledgers) MustPlay(t testing.TB, f *Federation, last string) {
 	t.Helper()

@@ -28,6 +28,11 @@ func Patients(party string, n int, more ...string) string {
 	return strings.Join(append(lines, more...), "\n") + "\n"
 }
 
+// Three returns tables of three hospitals, by party. East has further lines.
+func Three(n int, east ...string) map[string]string {
+	return map[string]string{"north": Patients("north", n), "south": Patients("south", n), "east": Patients("east", n, east...)}
+}
+
 // Hospital reads a party's table as its catalogue does for a job; id names the column of ids, ""
 // for none.
 func Hospital(t testing.TB, j *job.Job, party, text, id string) method.Table {

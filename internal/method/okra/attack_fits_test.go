@@ -17,25 +17,25 @@ import (
 // earlier one before the parties have fitted. Then its values do, and its rows do not follow.
 // North's ledger, whose rows take part in the fit, holds the job before its first session.
 func TestAttackAFitThatOthersHaveChanged(t *testing.T) {
-	grown := patients(150)
+	grown := methodtest.Three(150)
 	grown["north"] = methodtest.Patients("north", 165)
 	for _, scale := range []string{"standard", "minmax"} {
 		text := hospital("scale: standard", "scale: "+scale)
 		ledgers := methodtest.NewLedgers(t, "north", "south", "east")
-		ledgers.MustPlay(t, hospitals(t, text, 1, patients(150)), "protocol")
+		ledgers.MustPlay(t, hospitals(t, text, 1, methodtest.Three(150)), "protocol")
 		ledgers.Holds(t, "north", hospitals(t, text, 2, grown), anotherFit)
 		ledgers.HoldsAt(t, "protocol", "east", hospitals(t, text, 3, grown), anotherFit)
 		ledgers.HoldsAt(t, "protocol", "south", hospitals(t, text, 4, grown), anotherFit)
-		ledgers.MustPlay(t, hospitals(t, text, 5, patients(150)), "protocol") // the first fit is no other one
+		ledgers.MustPlay(t, hospitals(t, text, 5, methodtest.Three(150)), "protocol") // the first fit is no other one
 	}
 }
 
 // One approval of a job with a fit is enough from its first session to its rows.
 func TestOneApprovalOfAFit(t *testing.T) {
-	more := patients(150)
+	more := methodtest.Three(150)
 	more["east"] = methodtest.Patients("east", 165)
 	ledgers := methodtest.NewLedgers(t, "north", "south", "east")
-	ledgers.MustPlay(t, hospitals(t, hospital(), 1, patients(150)), "protocol")
+	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "protocol")
 	ledgers.Holds(t, "east", hospitals(t, hospital(), 2, more), anotherFit)
 	ledgers.Approve(t, "east", 1)
 	if err := ledgers.Play(t, hospitals(t, hospital(), 3, more), "protocol"); err == nil || !strings.HasPrefix(err.Error(), "protocol: north: ") {
@@ -59,7 +59,7 @@ func TestOneApprovalOfAFit(t *testing.T) {
 		}
 	}
 	// The approvals are used up: the first fit is another one now, and that of one more patient is.
-	ledgers.Holds(t, "east", hospitals(t, hospital(), 6, patients(150, patient)), anotherFit)
+	ledgers.Holds(t, "east", hospitals(t, hospital(), 6, methodtest.Three(150, patient)), anotherFit)
 }
 
 // The same rows under another share of held-out ones are fitted on others: under two fits a row is
@@ -68,22 +68,22 @@ func TestAttackAnotherShareOfHeldOutRows(t *testing.T) {
 	for _, scale := range []string{"standard", "minmax"} {
 		ledgers := methodtest.NewLedgers(t, "east")
 		text := hospital("scale: standard", "scale: "+scale)
-		ledgers.MustPlay(t, hospitals(t, text, 1, patients(200)), "protocol")
+		ledgers.MustPlay(t, hospitals(t, text, 1, methodtest.Three(200)), "protocol")
 		for i, test := range []string{"{fraction: 0.3}", "{every: 4}"} {
-			ledgers.Holds(t, "east", hospitals(t, strings.Replace(text, "{fraction: 0.25}", test, 1), byte(2+i), patients(200)), anotherFit)
+			ledgers.Holds(t, "east", hospitals(t, strings.Replace(text, "{fraction: 0.25}", test, 1), byte(2+i), methodtest.Three(200)), anotherFit)
 		}
 	}
 	ledgers := methodtest.NewLedgers(t, "east") // nothing is fitted, and the coordinator knows all products anyway
 	unfitted := strings.Replace(fmt.Sprintf(hospitalFile, "age: {range: [0, 120]}, krea: {range: [1, 400]}"), "scale: standard", "scale: range", 1)
-	ledgers.MustPlay(t, hospitals(t, unfitted, 1, patients(200)), "protocol")
-	ledgers.MustPlay(t, hospitals(t, strings.Replace(unfitted, "0.25", "0.3", 1), 2, patients(250)), "protocol")
+	ledgers.MustPlay(t, hospitals(t, unfitted, 1, methodtest.Three(200)), "protocol")
+	ledgers.MustPlay(t, hospitals(t, strings.Replace(unfitted, "0.25", "0.3", 1), 2, methodtest.Three(250)), "protocol")
 }
 
 // Jobs that hold out each hospital in turn are fitted on the others. A hospital that takes part in
 // two of these fits with equal rows holds its rows back, once the second fit is known.
 func TestAttackFitsThatLeaveAPartyOutInTurn(t *testing.T) {
 	without := func(name string, number byte) *methodtest.Federation {
-		return hospitals(t, hospital("{fraction: 0.25}", "{party: "+name+"}"), number, patients(150))
+		return hospitals(t, hospital("{fraction: 0.25}", "{party: "+name+"}"), number, methodtest.Three(150))
 	}
 	for _, own := range []string{"north", "south", "east"} {
 		ledgers := methodtest.NewLedgers(t, own)
@@ -96,7 +96,7 @@ func TestAttackFitsThatLeaveAPartyOutInTurn(t *testing.T) {
 func TestAttackTwoWaysToScale(t *testing.T) {
 	plain := fmt.Sprintf(hospitalFile, "age: {range: [0, 120]}, krea: {range: [1, 400]}")
 	scaled := func(by string, number byte) *methodtest.Federation {
-		return hospitals(t, strings.Replace(plain, "scale: standard", "scale: "+by, 1), number, patients(150))
+		return hospitals(t, strings.Replace(plain, "scale: standard", "scale: "+by, 1), number, methodtest.Three(150))
 	}
 	ways := []string{"standard", "minmax", "range", "none"}
 	for i, first := range ways {
@@ -115,18 +115,18 @@ func TestAttackTwoWaysToScale(t *testing.T) {
 // exact.
 func TestPartiesInAnotherOrder(t *testing.T) {
 	ledgers := methodtest.NewLedgers(t, "north", "south", "east")
-	ledgers.MustPlay(t, hospitals(t, hospital(), 1, patients(150)), "protocol")
-	ledgers.MustPlay(t, hospitals(t, hospital("[north, south, east]", "[east, north, south]"), 2, patients(150)), "protocol")
+	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "protocol")
+	ledgers.MustPlay(t, hospitals(t, hospital("[north, south, east]", "[east, north, south]"), 2, methodtest.Three(150)), "protocol")
 }
 
 // A table under another name in the catalogue holds the same people by their ids.
 func TestAttackARenamedTable(t *testing.T) {
 	ledgers := methodtest.NewLedgers(t, "east")
-	ledgers.MustPlay(t, hospitals(t, hospital(), 1, patients(150)), "protocol")
+	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "protocol")
 	renamed := hospital("source: patients", "source: patients-of-today")
-	ledgers.Holds(t, "east", hospitals(t, renamed, 2, patients(165)), anotherFit)
-	ledgers.Holds(t, "east", hospitals(t, strings.Replace(renamed, "[0, 120]", "[0, 130]", 1), 3, patients(150)), anotherSchema)
-	ledgers.MustPlay(t, hospitals(t, renamed, 4, patients(150)), "protocol") // what is out already
+	ledgers.Holds(t, "east", hospitals(t, renamed, 2, methodtest.Three(165)), anotherFit)
+	ledgers.Holds(t, "east", hospitals(t, strings.Replace(renamed, "[0, 120]", "[0, 130]", 1), 3, methodtest.Three(150)), anotherSchema)
+	ledgers.MustPlay(t, hospitals(t, renamed, 4, methodtest.Three(150)), "protocol") // what is out already
 }
 
 // rests are what members keep of a job for the one that continues it, by name.
@@ -171,17 +171,17 @@ func continuedBy(t *testing.T, earlier *methodtest.Federation, kept rests, keys 
 // the fit that it was told was not fitted by it. Afterwards the chain goes on.
 func TestAttackANewFitBesideAKeptOne(t *testing.T) {
 	ledgers := methodtest.NewLedgers(t, "north", "south", "east")
-	two, both := patients(150), hospital("[north, south, east]", "[north, south]", "wire: float64", "wire: float64, continuable: true")
+	two, both := methodtest.Three(150), hospital("[north, south, east]", "[north, south]", "wire: float64", "wire: float64, continuable: true")
 	delete(two, "east")
 	first := hospitals(t, both, 1, two)
 	ledgers.MustPlay(t, first, "evaluate")
 
-	more := patients(150)
+	more := methodtest.Three(150)
 	more["north"] = methodtest.Patients("north", 165)
 	second := continuedBy(t, first, restsOf(t, first), ", late: [east]", 2, more)
 	ledgers.MustPlay(t, second, "evaluate")
 
-	for i, tables := range []map[string]string{more, patients(150, patient)} {
+	for i, tables := range []map[string]string{more, methodtest.Three(150, patient)} {
 		ledgers.Holds(t, "east", hospitals(t, hospital(), byte(3+i), tables), anotherFit)
 	}
 	ledgers.Holds(t, "north", hospitals(t, hospital(), 5, more), anotherFit) // its 15 rows travelled by the kept fit

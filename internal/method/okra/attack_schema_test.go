@@ -35,9 +35,9 @@ func has(list []float64, v float64) bool {
 // job files: each schema keeps the rows of a range. It finds a row again by its length, the diagonal
 // of the Gram matrix, and so reads a column of everybody. A ledger holds the second schema.
 func TestAttackSchemasReadAColumn(t *testing.T) {
-	tables := patients(300)
+	tables := methodtest.Three(300)
 	low, high := []int(nil), []int(nil)
-	all := norms(alone(t, hospitals(t, filtered(0, 120), 1, tables), "protocol"), 2)
+	all := norms(hospitals(t, filtered(0, 120), 1, tables).Until(t, "protocol"), 2)
 	for range all {
 		low, high = append(low, 20), append(high, 80)
 	}
@@ -48,7 +48,7 @@ func TestAttackSchemasReadAColumn(t *testing.T) {
 		if above {
 			job = filtered(cut, 120)
 		}
-		kept := norms(alone(t, hospitals(t, job, 2, tables), "protocol"), 2)
+		kept := norms(hospitals(t, job, 2, tables).Until(t, "protocol"), 2)
 		for i, v := range all {
 			if has(kept, v) == above {
 				low[i] = max(low[i], cut)
@@ -81,11 +81,11 @@ func TestAttackSchemasReadAColumn(t *testing.T) {
 // tables that nobody touches: the ranges of a column that is no feature of interest differ by one
 // patient, and the sums of the preparation by that patient's row.
 func TestAttackASchemaThatDropsOnePatient(t *testing.T) {
-	tables := patients(150, "person-7,97.0,233.7,48149,31.25,yes,often,b")
+	tables := methodtest.Three(150, "person-7,97.0,233.7,48149,31.25,yes,often,b")
 	until := func(top string, number byte) *methodtest.Federation {
 		return hospitals(t, hospital("age: {range: [0, 120], missing: mean}", "age: {range: [0, "+top+"], missing: drop-row, outside: missing}", "scale: standard", "scale: none"), number, tables)
 	}
-	one, two := alone(t, until("120", 1), "prepared"), alone(t, until("96", 2), "prepared")
+	one, two := until("120", 1).Until(t, "prepared"), until("96", 2).Until(t, "prepared")
 	d := told(t, one, "south").less(told(t, two, "south"))
 	people := d[0]
 	d.skip(1) // rows
@@ -111,7 +111,7 @@ func TestAttackHalvesOfATable(t *testing.T) {
 	renamed := func(text string) string {
 		return strings.Replace(text, "source: patients", "source: renamed", 1)
 	}
-	ledgers, tables := methodtest.NewLedgers(t, "east"), patients(300)
+	ledgers, tables := methodtest.NewLedgers(t, "east"), methodtest.Three(300)
 	ledgers.MustPlay(t, hospitals(t, filtered(0, 49), 1, tables), "protocol")
 	ledgers.Holds(t, "east", hospitals(t, filtered(51, 120), 2, tables), anotherSchema)
 	ledgers.Holds(t, "east", hospitals(t, renamed(filtered(30, 120)), 3, tables), anotherSchema)
@@ -124,13 +124,13 @@ func TestAttackHalvesOfATable(t *testing.T) {
 // the ledger compares its text. The operator is asked once more, and no more is let out.
 func TestSchemasThatMeanTheSame(t *testing.T) {
 	ledgers := methodtest.NewLedgers(t, "east")
-	ledgers.MustPlay(t, hospitals(t, hospital(), 1, patients(150)), "protocol")
+	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "protocol")
 	again := hospital("{type: category, categories: agree, missing: most-frequent}", "{categories: agree, type: category, missing: most-frequent}", "bmi: {range: [10, 60]}", "bmi: {type: number, range: [10, 60]}")
-	if err := ledgers.Begin(hospitals(t, again, 2, patients(150))); err != nil {
+	if err := ledgers.Begin(hospitals(t, again, 2, methodtest.Three(150))); err != nil {
 		t.Errorf("a schema written otherwise, in one canonical form: %v", err)
 	}
 	turned := hospital(", bmi: {range: [10, 60]}", "", "schema: {", "schema: {bmi: {range: [10, 60]}, ")
-	ledgers.Holds(t, "east", hospitals(t, turned, 3, patients(150)), anotherSchema)
+	ledgers.Holds(t, "east", hospitals(t, turned, 3, methodtest.Three(150)), anotherSchema)
 	united := hospital("bmi: {range: [10, 60]}", `bmi: {range: [10, 60], unit: kg/m2}`)
-	ledgers.Holds(t, "east", hospitals(t, united, 4, patients(150)), anotherSchema)
+	ledgers.Holds(t, "east", hospitals(t, united, 4, methodtest.Three(150)), anotherSchema)
 }

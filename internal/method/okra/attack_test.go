@@ -55,18 +55,6 @@ func hospitals(t testing.TB, text string, number byte, tables map[string]string)
 	return methodtest.Hospitals(t, Method{}, text, number, tables)
 }
 
-// alone plays a job up to a step at which no party has a ledger.
-func alone(t testing.TB, f *methodtest.Federation, last string) *methodtest.Federation {
-	t.Helper()
-	methodtest.Ledgers(nil).MustPlay(t, f, last)
-	return f
-}
-
-// patients are the tables of three hospitals. East has more lines.
-func patients(n int, east ...string) map[string]string {
-	return map[string]string{"north": methodtest.Patients("north", n), "south": methodtest.Patients("south", n), "east": methodtest.Patients("east", n, east...)}
-}
-
 // patient is a person of east's, all of whose cells are read.
 const patient = "person-7,38.0,233.7,48149,31.25,yes,often,b"
 
@@ -147,9 +135,9 @@ func cells(line string) string {
 // preparations of two jobs between which east's table got one patient: the sums' difference is that
 // patient's row, cell by cell. East's ledger holds the second job before anything is told.
 func TestAttackTwoPreparationsReadThePatientBetween(t *testing.T) {
-	before, after := patients(150), patients(150, patient)
-	one := alone(t, hospitals(t, hospital(), 1, before), "prepared")
-	two := alone(t, hospitals(t, hospital(), 2, after), "prepared")
+	before, after := methodtest.Three(150), methodtest.Three(150, patient)
+	one := hospitals(t, hospital(), 1, before).Until(t, "prepared")
+	two := hospitals(t, hospital(), 2, after).Until(t, "prepared")
 	d := told(t, two, "south").less(told(t, one, "south"))
 	if d[0] != 1 || d.row() != cells(patient) {
 		t.Errorf("south reads %q of %d patients; east's patient is %q", d.row(), d[0], cells(patient))
@@ -157,7 +145,7 @@ func TestAttackTwoPreparationsReadThePatientBetween(t *testing.T) {
 	ledgers := methodtest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, hospitals(t, hospital(), 1, before), "protocol")
 	ledgers.Holds(t, "east", hospitals(t, hospital(), 2, after), anotherFit)
-	ledgers.Holds(t, "east", hospitals(t, hospital(), 3, patients(165)), anotherFit) // ten people and more are no excuse
+	ledgers.Holds(t, "east", hospitals(t, hospital(), 3, methodtest.Three(165)), anotherFit) // ten people and more are no excuse
 }
 
 // The same of jobs that leave the ledger's sight before their rows: a coordinator aborts the first
@@ -165,18 +153,18 @@ func TestAttackTwoPreparationsReadThePatientBetween(t *testing.T) {
 func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 	for _, last := range []string{"categories", "preparation-told", "prepared"} {
 		ledgers := methodtest.NewLedgers(t, "east")
-		ledgers.MustPlay(t, hospitals(t, hospital(), 1, patients(150)), last)
+		ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), last)
 		if err := ledgers["east"].Restart(func(string) bool { return false }); err != nil { // forgets what was only admitted
 			t.Fatal(err)
 		}
-		ledgers.Holds(t, "east", hospitals(t, hospital(), 2, patients(150, patient)), anotherFit)
+		ledgers.Holds(t, "east", hospitals(t, hospital(), 2, methodtest.Three(150, patient)), anotherFit)
 	}
 	ledgers := methodtest.NewLedgers(t, "east")
-	ledgers.MustPlay(t, hospitals(t, hospital(), 1, patients(150)), "heading")
+	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "heading")
 	if err := ledgers["east"].Restart(func(string) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
-	if err := ledgers.Begin(hospitals(t, hospital(), 2, patients(150, patient))); err != nil {
+	if err := ledgers.Begin(hospitals(t, hospital(), 2, methodtest.Three(150, patient))); err != nil {
 		t.Errorf("an order of columns alone counts as a fit: %v", err)
 	}
 }
@@ -216,7 +204,7 @@ func scaledJob(t testing.TB, scale string, number byte, tables map[string]method
 func TestAttackTwoScalingsReadThePatientBetween(t *testing.T) {
 	came := []float64{44, 233.7, 48149}
 	moments := func(tables map[string]method.Table) (mean, square []float64) {
-		f := alone(t, scaledJob(t, "standard", 1, tables), "scale")
+		f := scaledJob(t, "standard", 1, tables).Until(t, "scale")
 		s := f.Parties["south"].(*party).Scaling
 		for c, m := range s.Offset {
 			sd := 1 / s.Factor[c]
@@ -256,7 +244,7 @@ func TestAttackTwoScalingsReadThePatientBetween(t *testing.T) {
 // who was admitted on that day.
 func TestAttackTwoBoundsReadWhoIsBetween(t *testing.T) {
 	tables := make(map[string]string)
-	for name, text := range patients(300) {
+	for name, text := range methodtest.Three(300) {
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		for k, line := range lines {
 			day := []string{"day", fmt.Sprint(1 + k*7%200)}[min(k, 1)]
@@ -271,7 +259,7 @@ func TestAttackTwoBoundsReadWhoIsBetween(t *testing.T) {
 	from := func(day int, number byte) *methodtest.Federation {
 		return hospitals(t, hospital("{fraction: 0.25}", fmt.Sprintf("{column: day, from: %d}", day)), number, tables)
 	}
-	one, two := alone(t, from(150, 1), "prepared"), alone(t, from(151, 2), "prepared")
+	one, two := from(150, 1).Until(t, "prepared"), from(151, 2).Until(t, "prepared")
 	d := told(t, two, "south").less(told(t, one, "south"))
 	if d[0] != 1 || d.row() != cells(patient) {
 		t.Errorf("south reads %q of %d patients; east's patient is %q", d.row(), d[0], cells(patient))
