@@ -45,7 +45,11 @@ func Hospital(t testing.TB, j *job.Job, party, text, id string) method.Table {
 	if id != "" {
 		rule.Columns = []string{id}
 	}
-	set, err := prepare.Read(records, prepare.Table{Name: party, Schema: j.Data.SchemaOf(party), Label: j.Data.Label, ID: rule, Cut: j.Data.Test.Column})
+	table := prepare.Table{Name: party, Schema: j.Data.SchemaOf(party), ID: rule, Cut: j.Data.Test.Column}
+	if j.Labels(party) {
+		table.Label = j.Data.Label
+	}
+	set, err := prepare.Read(records, table)
 	if err != nil {
 		t.Fatal(err)
 	}
