@@ -174,7 +174,7 @@ func turned(t testing.TB, p learner.Problem, products *mat.Dense, classes *mat.V
 	return rows, train
 }
 
-// One job by okra and one by moments over the same rows, honest and of one file but for the protocol,
+// One honest job by okra and one by moments over the same rows, whose files differ in their protocol alone,
 // tell the coordinator every cell of every party's training rows. A party's ledger holds the second,
 // whichever it is.
 func TestAttackEncodedRowsBesideSumsReadEverybody(t *testing.T) {
@@ -242,7 +242,7 @@ func trainedOf(t testing.TB, f *methodtest.Federation, party, id string) (n int)
 }
 
 // Two jobs by okra of one file, between which each hospital got 15 people, scale by two fits: the
-// rows that both have are the same but for the columns' factors, which the products of both tell,
+// rows that both have differ in the columns' factors, which the products of both tell,
 // and so the columns themselves. Ten people and more came everywhere, which is no excuse.
 func TestAttackTwoFitsReadTheColumns(t *testing.T) {
 	const few, more = 150, 165

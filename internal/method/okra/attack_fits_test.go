@@ -58,7 +58,7 @@ func TestOneApprovalOfAFit(t *testing.T) {
 			}
 		}
 	}
-	// The approvals are used up: the first fit is another one now, and that of one more patient is.
+	// The approvals are used up: the first fit is another one now, and a fit on one more patient is.
 	ledgers.Holds(t, "east", hospitals(t, hospital(), 6, methodtest.Three(150, patient)), anotherFit)
 }
 
@@ -146,7 +146,7 @@ func TestAttackARenamedTable(t *testing.T) {
 	ledgers.MustPlay(t, hospitals(t, renamed, 4, methodtest.Three(150)), "protocol") // what is out already
 }
 
-// rests are what members keep of a job for the one that continues it, by name.
+// rests holds what members keep of a job for the one that continues it, by name.
 type rests map[string][]byte
 
 func restsOf(t *testing.T, f *methodtest.Federation) rests {
