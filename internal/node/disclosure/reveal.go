@@ -63,7 +63,8 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 }
 
 // anew reports whether rows that both entries have may be prepared by two fits. A fit of this job is
-// an earlier one's if the party's own rows are; the values are compared once they are known.
+// an earlier one's if the parties and the party's own rows are; the values are compared once they are
+// known.
 func (e *Entry) anew(earlier *Entry, m meeting) bool {
 	switch e.Fit.By {
 	case method.NoFit:
@@ -72,7 +73,7 @@ func (e *Entry) anew(earlier *Entry, m meeting) bool {
 		return !e.Fit.same(earlier.Fit)
 	}
 	known := earlier.Fit.By == method.NewFit && earlier.Fit.Among == e.Fit.Among || earlier.Fit.By == method.NoFit
-	return !known || m.came+m.went+m.changed > 0
+	return !known || m.came+m.went+m.changed > 0 || !slices.Equal(e.Peers, earlier.Peers)
 }
 
 // refits tells in words what two fits of the same rows tell.
