@@ -8,7 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
@@ -121,10 +120,10 @@ func TestQuestionAboutAChangedRecord(t *testing.T) {
 	w.nothingOpen()
 }
 
-// Encoded rows are in the ledger too: the same again and, where nothing is fitted on them, more rows
-// pass, the same people under fewer columns do not.
+// Encoded rows are in the ledger too: the same again and more rows pass, the same people
+// under fewer columns do not.
 func TestLedgerOfEncodedRows(t *testing.T) {
-	j := jobtest.With(t, parse(t, ""), map[string]string{"data.scale": "none"})
+	j := parse(t, "")
 	w := newWorld(t, tumours(t, j))
 	w.random = true
 	whole := w.table("north").Set
