@@ -3,6 +3,8 @@ package okra
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -89,6 +91,37 @@ func TestAttackFitsThatLeaveAPartyOutInTurn(t *testing.T) {
 		ledgers := methodtest.NewLedgers(t, own)
 		ledgers.MustPlay(t, without("east", 1), "protocol")
 		ledgers.HoldsAt(t, "protocol", own, without("south", 2), anotherFit)
+	}
+}
+
+// The strongest adversary is one party, south, that follows the protocol: a fit of all three
+// hospitals less one without east is over east's people alone. North's and south's ledgers hold the
+// second job, though their own rows are as they were.
+func TestAttackFitsAmongOtherParties(t *testing.T) {
+	two, three := methodtest.Three(150), methodtest.Three(150)
+	delete(two, "east")
+	pair := func(number byte) *methodtest.Federation {
+		return hospitals(t, hospital("[north, south, east]", "[north, south]"), number, two)
+	}
+	all := hospitals(t, hospital(), 1, three)
+	d := told(t, all.Until(t, "prepared"), "south").less(told(t, pair(2).Until(t, "prepared"), "south"))
+	trains, ages := all.Parties["east"].(*party).Split.Rows(false), 0.0
+	for _, i := range trains {
+		age, err := strconv.ParseFloat(strings.Split(strings.Split(three["east"], "\n")[1+i], ",")[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ages += age
+	}
+	people := d[0]
+	d.skip(1)
+	if read := 120 * d.place(3); people != int64(len(trains)) || math.Abs(read-ages) > 1e-6 {
+		t.Errorf("south reads of east %d people whose ages come to %.2f; they are %d and %.2f", people, read, len(trains), ages)
+	}
+	for _, own := range []string{"north", "south"} {
+		ledgers := methodtest.NewLedgers(t, own)
+		ledgers.MustPlay(t, hospitals(t, hospital(), 1, three), "protocol")
+		ledgers.Holds(t, own, pair(2), anotherFit)
 	}
 }
 

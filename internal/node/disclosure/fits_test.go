@@ -58,7 +58,10 @@ func TestAttackRowsUnderAnotherFit(t *testing.T) {
 		letOut(t, l, fitted(set, half, "")) // the fit is told
 		letOut(t, l, fitted(set, half, "first"))
 	}
+	elsewhere := fitted(set, half, "")
+	elsewhere.Peers = []string{"hub", "shop", "bank"}
 	for name, r := range map[string]method.Release{
+		"among other parties":     elsewhere,
 		"other values of the fit": fitted(set, half, "second"),
 		"fewer take part":         fitted(set, span(0, 14), ""),
 		"more take part":          fitted(set, span(0, 16), ""),

@@ -88,6 +88,22 @@ func TestOlderEntriesOfScaledRows(t *testing.T) {
 	letOut(t, older(t), fitted(set, span(0, 16), "")) // an earlier program's share is not known
 }
 
+// Rows that an earlier program let out, and an approved job by another fit since, are two fits: the
+// first entry, which does not know its own, does not stand before the second, in whichever order the
+// ledger reads them.
+func TestOlderEntriesBesideAnotherFit(t *testing.T) {
+	set := table(20, "age", "income")
+	for range 8 { // an entry's name, and so the order, follows from the ledger's key
+		l := Ledger(t.TempDir())
+		older(t, l, of(method.ReleaseRows, set), entryMagic)
+		if err := l.Approve(mustHold(t, l, kept(set, "second", 9), anotherFit)); err != nil {
+			t.Fatal(err)
+		}
+		letOut(t, l, kept(set, "second", 9))
+		mustHold(t, l, fitted(set, span(0, 15), ""), anotherFit)
+	}
+}
+
 // The newest format is read as it is written, and what it cannot hold is refused.
 func TestTablesOfEntries(t *testing.T) {
 	r := fitted(table(3, "age", "income"), span(0, 2), "first")
