@@ -25,7 +25,7 @@ func TestAttackAnotherSchemaByColumns(t *testing.T) {
 	people := methodtest.Patients("north", 150)
 	byColumns := func(number byte, top string) *methodtest.Federation {
 		schema := fmt.Sprintf("north.age: {range: [0, %s]}, south.bmi: {range: [10, 60]}", top)
-		return methodtest.Hospitals(t, Method{}, fmt.Sprintf(describedFile, "{by: columns, parties: [north, south]}", schema, "gram"), number, map[string]string{"north": people, "south": people})
+		return methodtest.Hospitals(t, Method{}, fmt.Sprintf(describedFile, "{by: columns, parties: [south, north]}", schema, "gram"), number, map[string]string{"north": people, "south": people})
 	}
 	byRows := func(number byte, top string) *methodtest.Federation {
 		schema := fmt.Sprintf("age: {range: [0, %s]}", top)

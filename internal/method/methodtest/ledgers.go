@@ -97,6 +97,14 @@ func (f *Federation) Until(t testing.TB, last string) *Federation {
 	return f
 }
 
+// Abort has a party forget what its ledger admitted and did not let out, as at the end of a job.
+func (l Ledgers) Abort(t testing.TB, party string) {
+	t.Helper()
+	if err := l[party].Restart(func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // MustPlay plays a job up to a step that no ledger holds.
 func (l Ledgers) MustPlay(t testing.TB, f *Federation, last string) {
 	t.Helper()

@@ -226,7 +226,28 @@ func TestAttackFewerEncodedRowsBesideSums(t *testing.T) {
 	}
 	ledgers.Holds(t, "east", by(t, "moments", 6, one), "1 person would be both in sums and among encoded rows")
 	ledgers.MustPlay(t, by(t, "moments", 7, none), "count")
+	ledgers.Abort(t, "east")
 	ledgers.Holds(t, "east", by(t, "flake", 8, none), "both in sums and among encoded rows") // after the numbers alone
+}
+
+// A job that was aborted after its fit, and before its rows, is a job with that fit, by whichever
+// method and scaling: south, which is told both fits, would read the patient between.
+func TestAttackAFitOfAnAbortedJob(t *testing.T) {
+	const patient = "person-1,97.0,233.7,48149,31.25,yes,often,a"
+	for _, c := range []struct{ way, scale, last, want string }{
+		{"okra", "standard", "preparation", "prepared or scaled by another fit"}, {"okra", "minmax", "scale", "prepared or scaled by another fit"},
+		{"flake", "standard", "preparation", "prepared or scaled by another fit"}, {"flake", "minmax", "scale", "prepared or scaled by another fit"},
+		{"escaped", "standard", "preparation", "prepared or scaled by another fit"}, {"escaped", "minmax", "scale", "prepared or scaled by another fit"},
+		{"moments", "standard", "preparation", "1 person is in this job"}, {"moments", "minmax", "scale", "1 person is in this job"},
+	} {
+		job := func(number byte, east ...string) *methodtest.Federation {
+			return by(t, c.way, number, methodtest.Three(240, east...), "scale: range", "scale: "+c.scale)
+		}
+		ledgers := methodtest.NewLedgers(t, "east")
+		ledgers.MustPlay(t, job(1), c.last)
+		ledgers.Abort(t, "east")
+		ledgers.Holds(t, "east", job(2, patient), c.want)
+	}
 }
 
 // trainedOf counts a person among a party's training rows.

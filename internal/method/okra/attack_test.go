@@ -154,16 +154,12 @@ func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 	for _, last := range []string{"categories", "preparation-told", "prepared"} {
 		ledgers := methodtest.NewLedgers(t, "east")
 		ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), last)
-		if err := ledgers["east"].Restart(func(string) bool { return false }); err != nil { // forgets what was only admitted
-			t.Fatal(err)
-		}
+		ledgers.Abort(t, "east")
 		ledgers.Holds(t, "east", hospitals(t, hospital(), 2, methodtest.Three(150, patient)), anotherFit)
 	}
 	ledgers := methodtest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "heading")
-	if err := ledgers["east"].Restart(func(string) bool { return false }); err != nil {
-		t.Fatal(err)
-	}
+	ledgers.Abort(t, "east")
 	if err := ledgers.Begin(hospitals(t, hospital(), 2, methodtest.Three(150, patient))); err != nil {
 		t.Errorf("an order of columns alone counts as a fit: %v", err)
 	}
@@ -234,6 +230,7 @@ func TestAttackTwoScalingsReadThePatientBetween(t *testing.T) {
 		for _, last := range []string{"scale", "protocol"} { // of a job that is aborted, too
 			ledgers := methodtest.NewLedgers(t, "east")
 			ledgers.MustPlay(t, scaledJob(t, scale, 1, scaledTables()), last)
+			ledgers.Abort(t, "east")
 			ledgers.Holds(t, "east", scaledJob(t, scale, 2, scaledTables(came...)), anotherFit)
 		}
 	}
