@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/internal/method/okra"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
 const describedFile = `apiVersion: mercer/v1
@@ -32,11 +33,11 @@ func TestAttackAnotherSchemaByColumns(t *testing.T) {
 		return methodtest.Hospitals(t, okra.Method{}, fmt.Sprintf(describedFile, "{parties: [north, south]}", schema, "okra"), number, map[string]string{"north": people, "south": methodtest.Patients("south", 150)})
 	}
 	const another = "the job's schema is another than the earlier one's"
-	rows := methodtest.NewLedgers(t, "north")
+	rows := disclosuretest.NewLedgers(t, "north")
 	rows.MustPlay(t, byRows(1, "120"), "protocol")
 	rows.Holds(t, "north", byColumns(2, "96"), another)
 	rows.MustPlay(t, byColumns(3, "120"), "protocol")
-	columns := methodtest.NewLedgers(t, "north")
+	columns := disclosuretest.NewLedgers(t, "north")
 	columns.MustPlay(t, byColumns(1, "120"), "align")
 	columns.Holds(t, "north", byRows(2, "96"), another)
 	columns.MustPlay(t, byRows(3, "120"), "protocol")

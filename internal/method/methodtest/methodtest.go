@@ -135,6 +135,15 @@ func (f *Federation) Result(t testing.TB) *method.Result {
 	return r
 }
 
+// Until runs all steps up to a named one, and returns the federation.
+func (f *Federation) Until(t testing.TB, last string) *Federation {
+	t.Helper()
+	for i := range f.Index(t, last) + 1 {
+		f.Step(t, i)
+	}
+	return f
+}
+
 // Finish runs all steps.
 func (f *Federation) Finish(t testing.TB) {
 	t.Helper()

@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/flake"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/internal/method/okra"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 )
@@ -202,7 +203,7 @@ func TestAttackEncodedRowsBesideSumsReadEverybody(t *testing.T) {
 			continue
 		}
 		for _, order := range [][]string{{name, "moments"}, {"moments", name}} {
-			ledgers := methodtest.NewLedgers(t, "east")
+			ledgers := disclosuretest.NewLedgers(t, "east")
 			ledgers.MustPlay(t, by(t, order[0], 1, methodtest.Three(240)), ways[order[0]].step)
 			ledgers.Holds(t, "east", by(t, order[1], 2, methodtest.Three(240)), both)
 		}
@@ -213,7 +214,7 @@ func TestAttackEncodedRowsBesideSumsReadEverybody(t *testing.T) {
 // person in both is enough. The number of training rows, which a job by sums declares first, counts
 // as the sums do.
 func TestAttackFewerEncodedRowsBesideSums(t *testing.T) {
-	ledgers := methodtest.NewLedgers(t, "east")
+	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, by(t, "okra", 1, methodtest.Three(240)), "protocol")
 	ledgers.Holds(t, "east", by(t, "moments", 2, methodtest.Three(240), "label: label", "label: smoker", "[a, b]", "[never, often]"), "both in sums and among encoded rows")
 	ledgers.Holds(t, "east", by(t, "moments", 3, methodtest.Three(240), "krea: {range: [1, 400]}, ", ""), "both in sums and among encoded rows")
@@ -243,7 +244,7 @@ func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 		job := func(number byte, east ...string) *methodtest.Federation {
 			return by(t, c.way, number, methodtest.Three(240, east...), "scale: range", "scale: "+c.scale)
 		}
-		ledgers := methodtest.NewLedgers(t, "east")
+		ledgers := disclosuretest.NewLedgers(t, "east")
 		ledgers.MustPlay(t, job(1), c.last)
 		ledgers.Abort(t, "east")
 		ledgers.Holds(t, "east", job(2, patient), c.want)
@@ -283,7 +284,7 @@ func TestAttackTwoFitsReadTheColumns(t *testing.T) {
 		}
 	}
 	for _, scale := range []string{"standard", "minmax"} {
-		ledgers := methodtest.NewLedgers(t, "east")
+		ledgers := disclosuretest.NewLedgers(t, "east")
 		ledgers.MustPlay(t, by(scale, 1, few), "protocol")
 		ledgers.Holds(t, "east", by(scale, 2, more), "the products of rows under two fits tell their columns")
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
 const anotherSchema = "the job's schema is another than the earlier one's"
@@ -36,7 +37,7 @@ func TestAttackThreeSchemasReadOnePatient(t *testing.T) {
 			t.Errorf("the coordinator reads %.2f; column %d of the patient is %v", read, c, want)
 		}
 	}
-	ledgers := methodtest.NewLedgers(t, "east")
+	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, within(t, ranges[0], 1, tables), "sums")
 	for i, ages := range ranges[1:] {
 		ledgers.Holds(t, "east", within(t, ages, byte(2+i), tables), anotherSchema)
@@ -60,12 +61,12 @@ func TestAttackDeclaredNumbersCountACorner(t *testing.T) {
 	if n := trainedOf(t, corner("120", "99999", 5), "east", "person-1"); n != 1 || found != 1 {
 		t.Errorf("the coordinator counts %d patients above 96 in 48149; %d train", found, n)
 	}
-	ledgers := methodtest.NewLedgers(t, "east")
+	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, corner("120", "48149", 1), "count")
 	ledgers.Abort(t, "east")
 	ledgers.Holds(t, "east", corner("96", "48149", 2), anotherSchema)
 	// Under one schema a number differs by few people as sums do.
-	counted := methodtest.NewLedgers(t, "east")
+	counted := disclosuretest.NewLedgers(t, "east")
 	counted.MustPlay(t, corner("120", "48149", 3), "count")
 	counted.Abort(t, "east")
 	tables["east"] = methodtest.Patients("east", 900)
@@ -80,7 +81,7 @@ func TestOneApprovalOfSums(t *testing.T) {
 	}
 	const patient = "person-1,97.0,233.7,48149,31.25,yes,often,a"
 	for _, last := range []string{"preparation", "count"} {
-		ledgers := methodtest.NewLedgers(t, "east")
+		ledgers := disclosuretest.NewLedgers(t, "east")
 		ledgers.MustPlay(t, job(1), last)
 		ledgers.Abort(t, "east")
 		ledgers.Holds(t, "east", job(2, patient), "1 person is in this job and not in the earlier one")

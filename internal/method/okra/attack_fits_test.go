@@ -10,6 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
 // The adversary of these tests is the coordinator, which reads the columns of rows that it has under
@@ -23,7 +24,7 @@ func TestAttackAFitThatOthersHaveChanged(t *testing.T) {
 	grown["north"] = methodtest.Patients("north", 165)
 	for _, scale := range []string{"standard", "minmax"} {
 		text := hospital("scale: standard", "scale: "+scale)
-		ledgers := methodtest.NewLedgers(t, "north", "south", "east")
+		ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
 		ledgers.MustPlay(t, hospitals(t, text, 1, methodtest.Three(150)), "protocol")
 		ledgers.Holds(t, "north", hospitals(t, text, 2, grown), anotherFit)
 		ledgers.HoldsAt(t, "protocol", "east", hospitals(t, text, 3, grown), anotherFit)
@@ -36,7 +37,7 @@ func TestAttackAFitThatOthersHaveChanged(t *testing.T) {
 func TestOneApprovalOfAFit(t *testing.T) {
 	more := methodtest.Three(150)
 	more["east"] = methodtest.Patients("east", 165)
-	ledgers := methodtest.NewLedgers(t, "north", "south", "east")
+	ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
 	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "protocol")
 	ledgers.Holds(t, "east", hospitals(t, hospital(), 2, more), anotherFit)
 	ledgers.Approve(t, "east", 1)
@@ -68,14 +69,14 @@ func TestOneApprovalOfAFit(t *testing.T) {
 // read, though nobody came.
 func TestAttackAnotherShareOfHeldOutRows(t *testing.T) {
 	for _, scale := range []string{"standard", "minmax"} {
-		ledgers := methodtest.NewLedgers(t, "east")
+		ledgers := disclosuretest.NewLedgers(t, "east")
 		text := hospital("scale: standard", "scale: "+scale)
 		ledgers.MustPlay(t, hospitals(t, text, 1, methodtest.Three(200)), "protocol")
 		for i, test := range []string{"{fraction: 0.3}", "{every: 4}"} {
 			ledgers.Holds(t, "east", hospitals(t, strings.Replace(text, "{fraction: 0.25}", test, 1), byte(2+i), methodtest.Three(200)), anotherFit)
 		}
 	}
-	ledgers := methodtest.NewLedgers(t, "east") // nothing is fitted, and the coordinator knows all products anyway
+	ledgers := disclosuretest.NewLedgers(t, "east") // nothing is fitted, and the coordinator knows all products anyway
 	unfitted := strings.Replace(fmt.Sprintf(hospitalFile, "age: {range: [0, 120]}, krea: {range: [1, 400]}"), "scale: standard", "scale: range", 1)
 	ledgers.MustPlay(t, hospitals(t, unfitted, 1, methodtest.Three(200)), "protocol")
 	ledgers.MustPlay(t, hospitals(t, strings.Replace(unfitted, "0.25", "0.3", 1), 2, methodtest.Three(250)), "protocol")
@@ -88,7 +89,7 @@ func TestAttackFitsThatLeaveAPartyOutInTurn(t *testing.T) {
 		return hospitals(t, hospital("{fraction: 0.25}", "{party: "+name+"}"), number, methodtest.Three(150))
 	}
 	for _, own := range []string{"north", "south", "east"} {
-		ledgers := methodtest.NewLedgers(t, own)
+		ledgers := disclosuretest.NewLedgers(t, own)
 		ledgers.MustPlay(t, without("east", 1), "protocol")
 		ledgers.HoldsAt(t, "protocol", own, without("south", 2), anotherFit)
 	}
@@ -119,7 +120,7 @@ func TestAttackFitsAmongOtherParties(t *testing.T) {
 		t.Errorf("south reads of east %d people whose ages come to %.2f; they are %d and %.2f", people, read, len(trains), ages)
 	}
 	for _, own := range []string{"north", "south"} {
-		ledgers := methodtest.NewLedgers(t, own)
+		ledgers := disclosuretest.NewLedgers(t, own)
 		ledgers.MustPlay(t, hospitals(t, hospital(), 1, three), "protocol")
 		ledgers.Holds(t, own, pair(2), anotherFit)
 	}
@@ -133,7 +134,7 @@ func TestAttackTwoWaysToScale(t *testing.T) {
 	}
 	ways := []string{"standard", "minmax", "range", "none"}
 	for i, first := range ways {
-		ledgers := methodtest.NewLedgers(t, "east")
+		ledgers := disclosuretest.NewLedgers(t, "east")
 		ledgers.MustPlay(t, scaled(first, 1), "protocol")
 		for k, second := range ways {
 			if k != i {
@@ -148,7 +149,7 @@ func TestAttackTwoWaysToScale(t *testing.T) {
 func TestPartiesInAnotherOrder(t *testing.T) {
 	const order, turned = "[north, south, east]", "[east, north, south]"
 	for _, text := range []string{hospital(), hospital("scale: standard", "scale: minmax"), hospital("scale: standard", "scale: range")} {
-		ledgers := methodtest.NewLedgers(t, "north", "south", "east")
+		ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
 		ledgers.MustPlay(t, hospitals(t, text, 1, methodtest.Three(150)), "protocol")
 		ledgers.MustPlay(t, hospitals(t, strings.Replace(text, order, turned, 1), 2, methodtest.Three(150)), "protocol")
 	}
@@ -159,19 +160,19 @@ func TestPartiesInAnotherOrder(t *testing.T) {
 		c.ID[1] = 2
 		return methodtest.New(t, Method{}, c, scaledTables())
 	}
-	ledgers := methodtest.NewLedgers(t, "north", "south", "east")
+	ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
 	ledgers.MustPlay(t, scaledJob(t, "minmax", 1, scaledTables()), "protocol")
 	ledgers.MustPlay(t, turn(scaledJob(t, "minmax", 1, scaledTables())), "protocol")
 	// Without a schema another leader adds means up in another order. The last bits differ, and the
 	// ledger cannot know that it is no more.
-	ledgers = methodtest.NewLedgers(t, "east")
+	ledgers = disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, scaledJob(t, "standard", 1, scaledTables()), "protocol")
 	ledgers.HoldsAt(t, "protocol", "east", turn(scaledJob(t, "standard", 1, scaledTables())), anotherFit)
 }
 
 // A table under another name in the catalogue holds the same people by their ids.
 func TestAttackARenamedTable(t *testing.T) {
-	ledgers := methodtest.NewLedgers(t, "east")
+	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "protocol")
 	renamed := hospital("source: patients", "source: patients-of-today")
 	ledgers.Holds(t, "east", hospitals(t, renamed, 2, methodtest.Three(165)), anotherFit)
@@ -220,7 +221,7 @@ func continuedBy(t *testing.T, earlier *methodtest.Federation, kept rests, keys 
 // newcomer that trains anew would have its rows under a second fit: its ledger holds that, though
 // the fit that it was told was not fitted by it. Afterwards the chain goes on.
 func TestAttackANewFitBesideAKeptOne(t *testing.T) {
-	ledgers := methodtest.NewLedgers(t, "north", "south", "east")
+	ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
 	two, both := methodtest.Three(150), hospital("[north, south, east]", "[north, south]", "wire: float64", "wire: float64, continuable: true")
 	delete(two, "east")
 	first := hospitals(t, both, 1, two)

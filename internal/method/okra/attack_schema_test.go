@@ -10,6 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
 // filtered is a job without a fit whose schema keeps the rows of a range.
@@ -70,7 +71,7 @@ func TestAttackSchemasReadAColumn(t *testing.T) {
 	if right < len(all)*99/100 {
 		t.Errorf("the coordinator reads the age of %d of %d patients to %d years", right, len(all), step)
 	}
-	ledgers := methodtest.NewLedgers(t, "east")
+	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, hospitals(t, filtered(0, 120), 1, tables), "protocol")
 	for _, job := range []string{filtered(25, 120), filtered(0, 75), filtered(0, 119)} {
 		ledgers.Holds(t, "east", hospitals(t, job, 2, tables), anotherSchema)
@@ -99,7 +100,7 @@ func TestAttackASchemaThatDropsOnePatient(t *testing.T) {
 	if low := 1 + float64(bin)*399/prepare.Bins; people != 1 || math.Abs(233.7-low) > 0.4 || math.Abs(postcode-48149) > 1e-6 || hiv != 1 || smoker != 1 {
 		t.Errorf("south reads of %d patients: krea from %.1f, postcode %.1f, hiv %d, smoker %d", people, low, postcode, hiv, smoker)
 	}
-	ledgers := methodtest.NewLedgers(t, "east")
+	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, until("120", 1), "prepared") // and no further
 	ledgers.Holds(t, "east", until("96", 2), anotherSchema)
 }
@@ -111,7 +112,7 @@ func TestAttackHalvesOfATable(t *testing.T) {
 	renamed := func(text string) string {
 		return strings.Replace(text, "source: patients", "source: renamed", 1)
 	}
-	ledgers, tables := methodtest.NewLedgers(t, "east"), methodtest.Three(300)
+	ledgers, tables := disclosuretest.NewLedgers(t, "east"), methodtest.Three(300)
 	ledgers.MustPlay(t, hospitals(t, filtered(0, 49), 1, tables), "protocol")
 	ledgers.Holds(t, "east", hospitals(t, filtered(51, 120), 2, tables), anotherSchema)
 	ledgers.Holds(t, "east", hospitals(t, renamed(filtered(30, 120)), 3, tables), anotherSchema)
@@ -123,7 +124,7 @@ func TestAttackHalvesOfATable(t *testing.T) {
 // A description of the same columns in another order, or that says the default, is another schema:
 // the ledger compares its text. The operator is asked once more, and no more is let out.
 func TestSchemasThatMeanTheSame(t *testing.T) {
-	ledgers := methodtest.NewLedgers(t, "east")
+	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "protocol")
 	again := hospital("{type: category, categories: agree, missing: most-frequent}", "{categories: agree, type: category, missing: most-frequent}", "bmi: {range: [10, 60]}", "bmi: {type: number, range: [10, 60]}")
 	if err := ledgers.Begin(hospitals(t, again, 2, methodtest.Three(150))); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -142,7 +143,7 @@ func TestAttackTwoPreparationsReadThePatientBetween(t *testing.T) {
 	if d[0] != 1 || d.row() != cells(patient) {
 		t.Errorf("south reads %q of %d patients; east's patient is %q", d.row(), d[0], cells(patient))
 	}
-	ledgers := methodtest.NewLedgers(t, "east")
+	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, hospitals(t, hospital(), 1, before), "protocol")
 	ledgers.Holds(t, "east", hospitals(t, hospital(), 2, after), anotherFit)
 	ledgers.Holds(t, "east", hospitals(t, hospital(), 3, methodtest.Three(165)), anotherFit) // ten people and more are no excuse
@@ -152,12 +153,12 @@ func TestAttackTwoPreparationsReadThePatientBetween(t *testing.T) {
 // after the fit was told. The fit stays in the ledger.
 func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 	for _, last := range []string{"categories", "preparation-told", "prepared"} {
-		ledgers := methodtest.NewLedgers(t, "east")
+		ledgers := disclosuretest.NewLedgers(t, "east")
 		ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), last)
 		ledgers.Abort(t, "east")
 		ledgers.Holds(t, "east", hospitals(t, hospital(), 2, methodtest.Three(150, patient)), anotherFit)
 	}
-	ledgers := methodtest.NewLedgers(t, "east")
+	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "heading")
 	ledgers.Abort(t, "east")
 	if err := ledgers.Begin(hospitals(t, hospital(), 2, methodtest.Three(150, patient))); err != nil {
@@ -228,7 +229,7 @@ func TestAttackTwoScalingsReadThePatientBetween(t *testing.T) {
 	}
 	for _, scale := range []string{"standard", "minmax"} {
 		for _, last := range []string{"scale", "protocol"} { // of a job that is aborted, too
-			ledgers := methodtest.NewLedgers(t, "east")
+			ledgers := disclosuretest.NewLedgers(t, "east")
 			ledgers.MustPlay(t, scaledJob(t, scale, 1, scaledTables()), last)
 			ledgers.Abort(t, "east")
 			ledgers.Holds(t, "east", scaledJob(t, scale, 2, scaledTables(came...)), anotherFit)
@@ -261,7 +262,7 @@ func TestAttackTwoBoundsReadWhoIsBetween(t *testing.T) {
 	if d[0] != 1 || d.row() != cells(patient) {
 		t.Errorf("south reads %q of %d patients; east's patient is %q", d.row(), d[0], cells(patient))
 	}
-	ledgers := methodtest.NewLedgers(t, "east")
+	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, from(150, 1), "protocol")
 	ledgers.Holds(t, "east", from(151, 2), anotherFit)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/internal/method/okra"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
 const encodedFile = `apiVersion: mercer/v1
@@ -40,10 +41,10 @@ func TestAttackHistogramsBesideEncodedRows(t *testing.T) {
 		return methodtest.New(t, okra.Method{}, methodtest.Case(j), map[string]method.Table{"guest": {Set: own}, "friend": {Set: &friend}})
 	}
 	const both = "people would be both in sums and among encoded rows"
-	first := methodtest.NewLedgers(t, "guest")
+	first := disclosuretest.NewLedgers(t, "guest")
 	first.MustPlay(t, rows(), "protocol")
 	first.HoldsAt(t, "protocol", "guest", sums(), both)
-	then := methodtest.NewLedgers(t, "guest")
+	then := disclosuretest.NewLedgers(t, "guest")
 	then.MustPlay(t, sums(), "protocol")
 	then.Holds(t, "guest", rows(), both)
 }

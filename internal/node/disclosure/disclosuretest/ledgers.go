@@ -1,4 +1,6 @@
-package methodtest
+// Package disclosuretest has the parties of a federation in one process ask their ledgers as daemons
+// do. Only tests import it.
+package disclosuretest
 
 import (
 	"errors"
@@ -7,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
@@ -23,7 +26,7 @@ func NewLedgers(t testing.TB, parties ...string) Ledgers {
 }
 
 // Begin asks before a job's first session for all that can be described by then, as daemons do.
-func (l Ledgers) Begin(f *Federation) error {
+func (l Ledgers) Begin(f *methodtest.Federation) error {
 	for _, step := range f.Plan {
 		if step.Session == nil {
 			continue
@@ -43,7 +46,7 @@ type admitted struct {
 }
 
 // ask asks before a step. The error names the step and the party.
-func (l Ledgers) ask(f *Federation, step string) (all []admitted, err error) {
+func (l Ledgers) ask(f *methodtest.Federation, step string) (all []admitted, err error) {
 	for _, name := range f.Case.Parties {
 		ledger, asked := l[name]
 		r, lets := f.Parties[name].Disclose(step)
@@ -64,7 +67,7 @@ func (l Ledgers) ask(f *Federation, step string) (all []admitted, err error) {
 
 // Play plays a job up to a step, and has the ledgers asked and told as daemons do. It returns the
 // first refusal.
-func (l Ledgers) Play(t testing.TB, f *Federation, last string) error {
+func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, last string) error {
 	t.Helper()
 	if err := l.Begin(f); err != nil {
 		return err
@@ -82,19 +85,12 @@ func (l Ledgers) Play(t testing.TB, f *Federation, last string) error {
 }
 
 // letOut asks before a step, and notes that what it lets out is out.
-func (l Ledgers) letOut(f *Federation, step string) error {
+func (l Ledgers) letOut(f *methodtest.Federation, step string) error {
 	all, err := l.ask(f, step)
 	for _, a := range all {
 		err = errors.Join(err, a.ledger.Release(a.kind, a.id))
 	}
 	return err
-}
-
-// Until plays a job up to a step, at parties without ledgers.
-func (f *Federation) Until(t testing.TB, last string) *Federation {
-	t.Helper()
-	Ledgers(nil).MustPlay(t, f, last)
-	return f
 }
 
 // Abort has a party forget what its ledger admitted and did not let out, as at the end of a job.
@@ -106,7 +102,7 @@ func (l Ledgers) Abort(t testing.TB, party string) {
 }
 
 // MustPlay plays a job up to a step that no ledger holds.
-func (l Ledgers) MustPlay(t testing.TB, f *Federation, last string) {
+func (l Ledgers) MustPlay(t testing.TB, f *methodtest.Federation, last string) {
 	t.Helper()
 	if err := l.Play(t, f, last); err != nil {
 		t.Fatal(err)
@@ -114,13 +110,13 @@ func (l Ledgers) MustPlay(t testing.TB, f *Federation, last string) {
 }
 
 // Holds checks that a party's ledger holds a job before its first session, and says why.
-func (l Ledgers) Holds(t testing.TB, party string, f *Federation, want string) {
+func (l Ledgers) Holds(t testing.TB, party string, f *methodtest.Federation, want string) {
 	t.Helper()
 	held(t, Ledgers{party: l[party]}.Begin(f), ": "+party+": ", want)
 }
 
 // HoldsAt checks that a party's ledger holds a job at a step and not before, and says why.
-func (l Ledgers) HoldsAt(t testing.TB, step, party string, f *Federation, want string) {
+func (l Ledgers) HoldsAt(t testing.TB, step, party string, f *methodtest.Federation, want string) {
 	t.Helper()
 	own := Ledgers{party: l[party]}
 	if err := own.Begin(f); err != nil {
