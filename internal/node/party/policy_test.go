@@ -2,12 +2,10 @@ package party
 
 import (
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
-	"github.com/mercer-fl/mercer/internal/method/gram"
 	"github.com/mercer-fl/mercer/internal/method/moments"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -49,12 +47,6 @@ func TestPolicy(t *testing.T) {
 	if err := all.Reader().Validate(vertical); err != nil {
 		t.Fatal(err)
 	}
-	seeking := parse(t, "minmax", "{name: okra}", "closed")
-	seeking.Data.Partition.By, seeking.Protocol = job.Columns, jobtest.Protocol(t, "gram")
-	job.As[*gram.Keys](seeking.Protocol).MaxIDs = 1<<20 + 1
-	if err := all.Reader().Validate(seeking); err != nil {
-		t.Fatal(err)
-	}
 	wide := parse(t, "minmax", "{name: okra}", "closed")
 	wide.Protocol = job.Named{Kind: moments.Method{}, Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Directions: 64}}
 	whole := parse(t, "minmax", "{name: okra}", "closed")
@@ -63,9 +55,6 @@ func TestPolicy(t *testing.T) {
 	spread.Data.Spread = true
 	counting := parse(t, "minmax", "{name: okra}", "closed")
 	counting.Protocol = job.Named{Kind: moments.Method{}, Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Histogram: true}}
-	schema := func(filter string) *job.Job {
-		return jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, "minmax", "{name: okra}", "closed"), "scale:", "schema: {krea: {range: [1, 400]}, age: {range: [0, 120]"+filter+"}}\n    scale:", 1))
-	}
 	tests := []struct {
 		name    string
 		policy  Policy // allows okra, moments and gram if it lists no protocols
@@ -76,9 +65,7 @@ func TestPolicy(t *testing.T) {
 		{"as little as can be said", Policy{Protocols: []string{"okra"}}, hardened, 3, ""},
 		{"a whole party", Policy{Splits: []string{"party"}}, whole, 3, ""},
 		{"a whole party, of which nothing is said", Policy{}, whole, 3, "the job holds out all rows of east, and this party leaves that choice to no job (splits: [party] in its policy would)"},
-		{"ids, of which nothing is said", Policy{}, vertical, 3, ""},
-		{"more ids than jobs have by default, of which nothing is said", Policy{}, seeking, 3, "the job lets each party look for 1048577 ids, this party allows 1048576; lower the protocol's max_ids"},
-		{"more ids than jobs have by default", Policy{MaxIDs: 1<<20 + 1}, seeking, 3, ""},
+		{"as many ids as the job says", Policy{}, vertical, 3, ""},
 		{"enough ids", Policy{MaxIDs: 1 << 20}, vertical, 3, ""},
 		{"fewer ids", Policy{MaxIDs: 1000}, vertical, 3, "the job lets each party look for 1048576 ids, this party allows 1000; lower the protocol's max_ids"},
 		{"ids of rows", Policy{MaxIDs: 1000}, hardened, 3, ""},
@@ -104,11 +91,6 @@ func TestPolicy(t *testing.T) {
 		{"kept rows allowed", Policy{Continuation: true}, lasting, 3, ""},
 		{"spread labels", Policy{}, spread, 3, "the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)"},
 		{"spread labels allowed", Policy{SpreadLabels: true}, spread, 3, ""},
-		{"a schema", Policy{}, schema(""), 3, ""},
-		{"a schema with gaps outside a range", Policy{}, schema(", outside: missing, missing: mean"), 3, `the job's schema chooses rows or numbers by their values (outside: missing of column "age"), which this party allows to no job (filters in its policy)`},
-		{"a schema that drops people", Policy{}, schema(", outside: missing, missing: drop-row"), 3, `the job's schema chooses rows or numbers by their values (missing: drop-row of column "age"), which this party allows to no job (filters in its policy)`},
-		{"a schema that clips numbers", Policy{}, schema(", outside: clip"), 3, `the job's schema chooses rows or numbers by their values (outside: clip of column "age"), which this party allows to no job (filters in its policy)`},
-		{"filters allowed", Policy{Filters: true}, schema(", outside: missing, missing: drop-row"), 3, ""},
 		{"histogram", Policy{}, counting, 3, "the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)"},
 		{"histogram allowed", Policy{Histograms: true}, counting, 3, ""},
 		{"open predictions allowed", Policy{OpenPrediction: true}, open, 3, ""},
