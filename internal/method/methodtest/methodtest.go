@@ -37,12 +37,14 @@ type Federation struct {
 	Parties map[string]method.Party
 	// Sent holds the messages to the coordinator, by step.
 	Sent map[string][]protocol.Message
+	// Told holds the messages to each party, by party and step.
+	Told map[string]map[string][]protocol.Message
 }
 
 // New makes every member of a job ready.
 func New(t testing.TB, m method.Federated, c method.Case, tables map[string]method.Table) *Federation {
 	t.Helper()
-	f := &Federation{Case: c, Parties: make(map[string]method.Party), Sent: make(map[string][]protocol.Message)}
+	f := &Federation{Case: c, Parties: make(map[string]method.Party), Sent: make(map[string][]protocol.Message), Told: make(map[string]map[string][]protocol.Message)}
 	var err error
 	if f.Plan, err = method.Plan(m, c); err == nil {
 		f.Server, err = m.Server(c)
@@ -133,6 +135,15 @@ func (f *Federation) Result(t testing.TB) *method.Result {
 	return r
 }
 
+// Until runs all steps up to a named one, and returns the federation.
+func (f *Federation) Until(t testing.TB, last string) *Federation {
+	t.Helper()
+	for i := range f.Index(t, last) + 1 {
+		f.Step(t, i)
+	}
+	return f
+}
+
 // Finish runs all steps.
 func (f *Federation) Finish(t testing.TB) {
 	t.Helper()
@@ -183,6 +194,8 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	r, err := sim.Run(sim.Config{Session: s, Nodes: nodes, Intercept: func(m protocol.Message) []protocol.Message {
 		if m.Receiver == f.Coordinator {
 			f.Sent[step.Name] = append(f.Sent[step.Name], m)
+		} else {
+			f.tell(step.Name, m)
 		}
 		return []protocol.Message{m}
 	}})
@@ -201,6 +214,13 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 		o.Ended(step.Name, method.End{Session: s.ID(), Stayed: f.Case.Parties})
 	}
 	return errs
+}
+
+func (f *Federation) tell(step string, m protocol.Message) {
+	if f.Told[m.Receiver] == nil {
+		f.Told[m.Receiver] = make(map[string][]protocol.Message)
+	}
+	f.Told[m.Receiver][step] = append(f.Told[m.Receiver][step], m)
 }
 
 func (f *Federation) announced(step string) ([]byte, error) {

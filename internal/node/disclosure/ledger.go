@@ -239,9 +239,9 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 	return files, nil
 }
 
-// adds reports whether an entry and another one are kept as one.
+// adds reports whether an entry and another one are kept as one. An entry has one table's name.
 func (e *Entry) adds(o *Entry) bool {
-	if !e.like(o) || e.Question != o.Question {
+	if !e.like(o) || e.Question != o.Question || e.Table != o.Table {
 		return false
 	}
 	return e.Kind == method.ReleaseRows && e.Fit == Fit{} && o.Fit == Fit{} && e.Schema == o.Schema || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]

@@ -196,6 +196,12 @@ func FuzzDecodeEntry(f *testing.F) {
 	r := of(method.ReleasePhases, table(3, "age", "income"))
 	r.Model, r.Directions = "m", 3
 	f.Add(newEntry(testKey, r).Encode())
+	for _, r := range []method.Release{
+		fitted(table(3, "age"), span(0, 2), ""), fitted(table(3, "age"), span(0, 2), "first"), kept(table(3, "age"), "first", 1), newcomer(table(3, "age"), 2),
+		described(method.ReleaseSums, table(3, "age"), "people", "age below 50"), described(method.ReleaseIDs, table(3, "age"), "people", ""),
+	} {
+		f.Add(newEntry(testKey, r).Encode())
+	}
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if e, err := DecodeEntry(b); err == nil && !slices.Equal(e.Encode(), b) {

@@ -1,0 +1,162 @@
+// Package disclosuretest has the parties of a federation in one process ask their ledgers as daemons
+// do. Only tests import it.
+package disclosuretest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
+)
+
+// Ledgers keeps parties' ledgers over several jobs, by party. A party without one is not asked.
+type Ledgers map[string]disclosure.Ledger
+
+// NewLedgers returns empty ledgers.
+func NewLedgers(t testing.TB, parties ...string) Ledgers {
+	l := make(Ledgers)
+	for _, name := range parties {
+		l[name] = disclosure.Ledger(t.TempDir())
+	}
+	return l
+}
+
+// Begin asks before a job's first session for all that can be described by then, as daemons do.
+func (l Ledgers) Begin(f *methodtest.Federation) error {
+	for _, step := range f.Plan {
+		if step.Session == nil {
+			continue
+		}
+		if _, err := l.ask(f, step.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// admitted names a release of a party.
+type admitted struct {
+	ledger disclosure.Ledger
+	kind   method.ReleaseKind
+	id     string
+}
+
+// ask asks before a step. The error names the step and the party.
+func (l Ledgers) ask(f *methodtest.Federation, step string) (all []admitted, err error) {
+	for _, name := range f.Case.Parties {
+		ledger, asked := l[name]
+		r, lets := f.Parties[name].Disclose(step)
+		if !asked || !lets {
+			continue
+		}
+		if r.Kind == method.ReleaseSums || r.Kind == method.ReleasePhases { // whose uses are counted
+			r.Model = f.ID.String()
+		}
+		id, err := ledger.Admit(r, 0)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", step, name, err)
+		}
+		all = append(all, admitted{ledger, r.Kind, id})
+	}
+	return all, nil
+}
+
+// Play plays a job up to a step, and has the ledgers asked and told as daemons do. It returns the
+// first refusal.
+func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, last string) error {
+	t.Helper()
+	if err := l.Begin(f); err != nil {
+		return err
+	}
+	end := f.Index(t, last)
+	for i, step := range f.Plan[:end+1] {
+		if step.Session != nil {
+			if err := l.letOut(f, step.Name); err != nil {
+				return err
+			}
+		}
+		f.Step(t, i)
+	}
+	return nil
+}
+
+// letOut asks before a step, and notes that what it lets out is out.
+func (l Ledgers) letOut(f *methodtest.Federation, step string) error {
+	all, err := l.ask(f, step)
+	for _, a := range all {
+		err = errors.Join(err, a.ledger.Release(a.kind, a.id))
+	}
+	return err
+}
+
+// Abort has a party forget what its ledger admitted and did not let out, as at the end of a job.
+func (l Ledgers) Abort(t testing.TB, party string) {
+	t.Helper()
+	if err := l[party].Restart(func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// MustPlay plays a job up to a step that no ledger holds.
+func (l Ledgers) MustPlay(t testing.TB, f *methodtest.Federation, last string) {
+	t.Helper()
+	if err := l.Play(t, f, last); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Holds checks that a party's ledger holds a job before its first session, and says why.
+func (l Ledgers) Holds(t testing.TB, party string, f *methodtest.Federation, want string) {
+	t.Helper()
+	held(t, Ledgers{party: l[party]}.Begin(f), ": "+party+": ", want)
+}
+
+// HoldsAt checks that a party's ledger holds a job at a step and not before, and says why.
+func (l Ledgers) HoldsAt(t testing.TB, step, party string, f *methodtest.Federation, want string) {
+	t.Helper()
+	own := Ledgers{party: l[party]}
+	if err := own.Begin(f); err != nil {
+		t.Fatalf("held before the first session: %v", err)
+	}
+	held(t, own.Play(t, f, step), step+": "+party+": ", want)
+}
+
+func held(t testing.TB, err error, where, want string) {
+	t.Helper()
+	var why *disclosure.HeldError
+	switch {
+	case !errors.As(err, &why):
+		t.Errorf("error %v; want the job held, %q", err, want)
+	case !strings.Contains(err.Error(), where):
+		t.Errorf("error %v; want it at %q", err, where)
+	case !strings.Contains(strings.Join(why.Reveals, "; "), want):
+		t.Errorf("held because %q; want %q", why.Reveals, want)
+	}
+}
+
+// Approve allows the releases that a party's ledger holds, which must be that many.
+func (l Ledgers) Approve(t testing.TB, party string, many int) {
+	t.Helper()
+	list, err := l[party].List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		if e.State != disclosure.Held {
+			continue
+		}
+		if many--; many < 0 {
+			t.Fatalf("%s holds too many releases: %+v", party, list)
+		}
+		if err := l[party].Approve(e.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if many != 0 {
+		t.Fatalf("%s holds %d releases too few: %+v", party, many, list)
+	}
+}

@@ -1,0 +1,138 @@
+package disclosure
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// older puts a release into the ledger as an earlier program wrote it: without the table's name, its
+// schema and its fit.
+func older(t *testing.T, l Ledger, r method.Release, magic string) {
+	t.Helper()
+	key, err := l.key()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEntry(key, r)
+	e.Table, e.Schema, e.Fit = "", "", Fit{}
+	if b := e.Encode(); !bytes.Contains(b[:32], []byte(magic)) {
+		t.Fatalf("written as %q, want %s", b[:32], magic)
+	}
+	if err := l.write(l.entry(r.Kind, e.ID(), Released), e.Encode()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Releases of earlier programs keep their names, so that the same again passes, and what differs from
+// them is held as it was.
+func TestOlderEntriesAreCompared(t *testing.T) {
+	set := table(40, "age", "income")
+	chosen := of(method.ReleaseSums, set)
+	chosen.Split, chosen.Model = "all rows of east", "m"
+	for _, c := range []struct {
+		magic string
+		then  method.Release
+	}{
+		{entryMagic, of(method.ReleaseRows, set)}, {entryMagic, of(method.ReleaseSums, set)}, {entryMagic, of(method.ReleaseProducts, set)},
+		{entryMagic, of(method.ReleaseIDs, set)}, {entryMagic, of(method.ReleasePhases, set)}, {splitMagic, chosen},
+	} {
+		l := Ledger(t.TempDir())
+		older(t, l, c.then, c.magic)
+		described := c.then
+		described.Schema = "age below 50"
+		mustHold(t, l, described, anotherSchema)
+		renamed := described
+		renamed.Table = "renamed"
+		mustHold(t, l, renamed, anotherSchema)
+		if c.then.Kind == method.ReleaseRows {
+			mustHold(t, l, of(method.ReleaseSums, set), bothKinds)
+		}
+		if c.then.Kind == method.ReleaseSums {
+			mustHold(t, l, of(method.ReleaseRows, set.Subset([]int{39})), bothKinds)
+			fewer := c.then
+			fewer.Peers = []string{"hub"}
+			mustHold(t, l, fewer, "peers that took part then and do not now: shop")
+		}
+		letOut(t, l, c.then)
+		if n := len(states(t, l)); n > 5 || n == 0 {
+			t.Errorf("%d releases are listed", n)
+		}
+	}
+}
+
+// An entry of an earlier program does not say which rows were fitted on. Equal rows pass, in whatever
+// share they are fitted on, and are known from then on. Anything else is held: more rows, and a fit
+// that an earlier program's job has left.
+func TestOlderEntriesOfScaledRows(t *testing.T) {
+	set := table(20, "age", "income")
+	older := func(t *testing.T) Ledger {
+		l := Ledger(t.TempDir())
+		older(t, l, of(method.ReleaseRows, set), entryMagic)
+		return l
+	}
+	l := older(t)
+	mustHold(t, l, fitted(table(21, "age", "income"), span(0, 15), ""), anotherFit)
+	mustHold(t, l, fitted(set.Subset(span(0, 19)), span(0, 15), ""), anotherFit)
+	mustHold(t, l, fitted(edited(set, 3, 0), span(0, 15), ""), anotherFit)
+	mustHold(t, l, kept(set, "first", 1), anotherFit)
+	mustHold(t, l, newcomer(set, 2), anotherFit)
+	letOut(t, l, fitted(set, span(0, 15), ""))
+	letOut(t, l, fitted(set, span(0, 15), "first"))
+	mustHold(t, l, fitted(set, span(0, 16), ""), anotherFit)
+	mustHold(t, l, fitted(set, span(0, 15), "second"), anotherFit)
+	letOut(t, l, kept(set, "first", 1))
+	letOut(t, older(t), fitted(set, span(0, 16), "")) // an earlier program's share is not known
+}
+
+// Rows that an earlier program let out, and an approved job by another fit since, are two fits: the
+// first entry, which does not know its own, does not stand before the second, in whichever order the
+// ledger reads them.
+func TestOlderEntriesBesideAnotherFit(t *testing.T) {
+	set := table(20, "age", "income")
+	for range 8 { // an entry's name, and so the order, follows from the ledger's key
+		l := Ledger(t.TempDir())
+		older(t, l, of(method.ReleaseRows, set), entryMagic)
+		if err := l.Approve(mustHold(t, l, kept(set, "second", 9), anotherFit)); err != nil {
+			t.Fatal(err)
+		}
+		letOut(t, l, kept(set, "second", 9))
+		mustHold(t, l, fitted(set, span(0, 15), ""), anotherFit)
+	}
+}
+
+// The newest format is read as it is written, and what it cannot hold is refused.
+func TestTablesOfEntries(t *testing.T) {
+	r := fitted(table(3, "age", "income"), span(0, 2), "first")
+	r.Schema, r.Split = "age below 50", "all rows of east"
+	e := newEntry(testKey, r)
+	b := e.Encode()
+	back, err := DecodeEntry(b)
+	if err != nil || !bytes.Equal(back.Encode(), b) || back.Table != "people" || back.Schema != e.Schema || back.Fit != e.Fit || back.ID() != e.ID() {
+		t.Fatalf("%v: %+v comes back as %+v", err, e, back)
+	}
+	for n := range b {
+		if _, err := DecodeEntry(b[:n]); err == nil {
+			t.Fatalf("%d of %d bytes are a release", n, len(b))
+		}
+	}
+	if _, err := DecodeEntry(append(bytes.Clone(b), 0)); err == nil {
+		t.Error("a byte too many is taken")
+	}
+	var newest, first wire.Writer
+	first.String(entryMagic)
+	newest.String(tableMagic)
+	newest.Fixed(make([]byte, 2+4+2+1+2+2+2)) // nothing in any of its fields
+	empty := append(newest.Bytes(), newEntry(testKey, question([]string{"x"}, 1)).Encode()[len(first.Bytes()):]...)
+	if _, err := DecodeEntry(empty); err == nil || !strings.Contains(err.Error(), "a table without name, schema and fit") {
+		t.Errorf("an empty table: %v", err)
+	}
+	strange := *e
+	strange.Fit.By = method.ToldFit + 1
+	if _, err := DecodeEntry(strange.Encode()); err == nil || !strings.Contains(err.Error(), "a fit of kind") {
+		t.Errorf("a fit of no kind: %v", err)
+	}
+}

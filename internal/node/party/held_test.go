@@ -1,0 +1,170 @@
+package party
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// fitting are jobs that tell a fit, or a number of people, before they let rows or sums out.
+func fitting(t *testing.T) map[string]*job.Job {
+	t.Helper()
+	sums := strings.Replace(fmt.Sprintf(jobFile, "standard", `{name: moments, directions: 8, classes: ["0", "1"]}`, "closed"), "{name: svc, C: 10}", "{name: ridge-classifier, alpha: [0.1]}", 1)
+	return map[string]*job.Job{
+		"okra, standard": parse(t, "standard", "{name: okra}", "closed"),
+		"okra, minmax":   parse(t, "minmax", "{name: okra}", "closed"),
+		"flake":          parse(t, "minmax", "{name: flake}", "closed"),
+		"moments":        jobtest.Parse(t, sums),
+		"moments, none":  jobtest.Parse(t, strings.Replace(sums, "scale: standard", "scale: none", 1)),
+	}
+}
+
+// counted counts the sessions that a vault has made.
+type counted struct {
+	vault.Vault
+	made *int
+}
+
+func (c counted) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (vault.Session, error) {
+	*c.made++
+	return c.Vault.Create(id, seed, proposal)
+}
+
+// silent checks that north has told another party nothing.
+func (s *stand) silent(names ...string) {
+	s.t.Helper()
+	for _, name := range names {
+		select {
+		case in := <-s.others[name].Control():
+			s.t.Errorf("north tells %s %v", name, in.Message.Header)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// begin has north accept the first session of a job.
+func (s *stand) begin(j *job.Job, id job.ID) {
+	s.t.Helper()
+	s.propose(s.proposal(j, id, 0))
+	s.hear(control.KindAcceptance)
+}
+
+// end has north close a job.
+func (s *stand) end(id job.ID) {
+	s.t.Helper()
+	s.tell("hub", control.Topic(id), control.KindClosing, (&control.Closing{Job: id}).Encode())
+	s.hear(control.KindClosed)
+}
+
+// letOut notes that what the ledger has admitted is out.
+func (s *stand) letOut() {
+	s.t.Helper()
+	list, err := s.party.Releases.List()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range list {
+		if e.State != disclosure.Admitted {
+			continue
+		}
+		if err := s.party.Releases.Release(e.Kind, e.ID); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// A coordinator that proposes a job over one patient more gets a refusal with the first session, and
+// nothing else: no session is made, and no fit, no number and no other message leaves. An approval
+// lets the job begin.
+func TestAttackAHeldJobTellsNothing(t *testing.T) {
+	for name, j := range fitting(t) {
+		t.Run(name, func(t *testing.T) {
+			s, made := newStand(t, usual()), 0
+			s.party.Vault = counted{s.party.Vault, &made}
+			s.serve(people(19))
+			s.begin(j, job.ID{1})
+			if n := s.ledger(); n[disclosure.Admitted] != 1 || len(n) != 1 {
+				t.Fatalf("ledger %v before the first session", n)
+			}
+			s.letOut()
+			s.end(job.ID{1})
+			s.serve(people(20))
+			for i := range 3 {
+				s.propose(s.proposal(j, job.ID{2, byte(i)}, 0))
+				s.refuses(fault.CodePolicy, "its ledger holds the job, which differs from an earlier one over some of the same rows")
+			}
+			s.idle()
+			s.silent("south", "east")
+			if n := s.ledger(); made != 1 || n[disclosure.Released] != 1 || n[disclosure.Held] != 1 || len(n) != 2 {
+				t.Errorf("%d sessions, ledger %v", made, n)
+			}
+			list, err := s.party.Releases.List()
+			if err != nil || s.party.Releases.Approve(list[1].ID) != nil {
+				t.Fatalf("%v: %+v", err, list)
+			}
+			s.begin(j, job.ID{3})
+			if n := s.ledger(); n[disclosure.Admitted] != 1 || n[disclosure.Approved] != 1 {
+				t.Errorf("ledger %v after the approval", n)
+			}
+			s.end(job.ID{3})
+			if n := s.ledger(); n[disclosure.Admitted] != 0 || n[disclosure.Approved] != 1 {
+				t.Errorf("ledger %v, though nothing was let out", n)
+			}
+		})
+	}
+}
+
+// A job that ends with its first session has told an order of columns: after its closing a job over
+// other people of the table passes, and before it does not.
+func TestAJobThatEndsWithItsHeadingLeavesNothing(t *testing.T) {
+	for name, j := range fitting(t) {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t, usual())
+			s.serve(people(20))
+			s.begin(j, job.ID{1})
+			s.serve(people(19))
+			s.propose(s.proposal(j, job.ID{2}, 0))
+			s.refuses(fault.CodePolicy, "its ledger holds the job")
+			s.end(job.ID{1})
+			if n := s.ledger(); n[disclosure.Admitted]+n[disclosure.Released] != 0 {
+				t.Errorf("ledger %v after the closing", n)
+			}
+			s.begin(j, job.ID{3})
+		})
+	}
+}
+
+// Two open jobs that let out the same are one release: it stays as long as one of them may let it out.
+func TestEqualJobsShareWhatIsAdmitted(t *testing.T) {
+	s, j := newStand(t, usual()), parse(t, "standard", "{name: okra}", "closed")
+	s.serve(people(20))
+	s.begin(j, job.ID{1})
+	s.begin(j, job.ID{2})
+	s.end(job.ID{1})
+	s.serve(people(19))
+	s.propose(s.proposal(j, job.ID{3}, 0))
+	s.refuses(fault.CodePolicy, "its ledger holds the job")
+	s.end(job.ID{2})
+	s.begin(j, job.ID{4})
+}
+
+// A policy without a word of filters refuses the schema before the table is read, so that nothing is
+// asked of the ledger.
+func TestAttackAFilterIsRefusedUnread(t *testing.T) {
+	s := newStand(t, usual())
+	text := strings.Replace(fmt.Sprintf(jobFile, "none", "{name: okra}", "closed"), "scale:", "schema: {age: {range: [0, 96], outside: missing, missing: drop-row}}\n    scale:", 1)
+	s.propose(s.proposal(jobtest.Parse(t, text), job.ID{1}, 0))
+	s.refuses(fault.CodePolicy, "the job's schema chooses rows or numbers by their values")
+	if s.loads.Load() != 0 || len(s.ledger()) != 0 {
+		t.Errorf("the table was read %d times, ledger %v", s.loads.Load(), s.ledger())
+	}
+}
