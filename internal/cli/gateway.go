@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
 	"runtime/debug"
 	"time"
@@ -233,4 +236,48 @@ func (t trained) printCurve(p *printer) {
 	if t.Withheld > 0 {
 		p.linef("no curve for %s: fewer testing devices than the cohort", say.Count(t.Withheld, "iteration"))
 	}
+}
+
+// relayAddresses returns the addresses from which the relay calls: the ones that the operator names,
+// or the ones to which the relay's address leads.
+func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefix, error) {
+	if len(f.relayFrom) > 0 || f.configure {
+		return parsePrefixes(f.relayFrom)
+	}
+	u, err := url.Parse(f.relay)
+	if err != nil || u.Hostname() == "" { // a gateway that is its own issuer does not ask its relay
+		return nil, nil //nolint:nilerr // who asks at an address that is none says so
+	}
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
+	if err != nil { // the relay may come later, and its packages are taken meanwhile as a stranger's
+		a.log.Warn("the address of --relay is not known yet; name the addresses from which the relay calls with --relay-from", "error", err)
+		return nil, nil
+	}
+	list := make([]netip.Prefix, len(found))
+	for i, at := range found {
+		list[i] = only(at)
+	}
+	return list, nil
+}
+
+// parsePrefixes reads addresses and networks.
+func parsePrefixes(texts []string) ([]netip.Prefix, error) {
+	list := make([]netip.Prefix, len(texts))
+	for i, text := range texts {
+		at, err := netip.ParseAddr(text)
+		if err == nil {
+			list[i] = only(at)
+			continue
+		}
+		if list[i], err = netip.ParsePrefix(text); err != nil {
+			return nil, usage("--relay-from: %q is no address; write one such as 192.0.2.7, or a network such as 192.0.2.0/24", text)
+		}
+	}
+	return list, nil
+}
+
+// only returns the network of one address.
+func only(at netip.Addr) netip.Prefix {
+	at = at.Unmap().WithZone("")
+	return netip.PrefixFrom(at, at.BitLen())
 }

@@ -74,11 +74,6 @@ func (p *Party) Reorder(width int, columns []string) error {
 	return nil
 }
 
-// fitted reports whether all that the job fits is known.
-func (p *Party) fitted() bool {
-	return (p.Split.Prepared != nil || !p.Job.Data.FitsSchema()) && (len(p.Scaling.Offset) > 0 || !p.Job.Data.ScalesTogether())
-}
-
 // Fitted encodes what the parties have fitted together, for newcomers and for a later job; nothing
 // where the job fits nothing.
 func (p *Party) Fitted() []byte {

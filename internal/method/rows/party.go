@@ -141,8 +141,8 @@ func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }
 // Width is the number of features.
 func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 
-// Release describes what the party lets out of its rows in a job. It does not depend on what is
-// fitted, but for the fit's own values, so that the ledger can be asked before.
+// Release describes what the party lets out of its rows in a job. Of all that is fitted it depends on
+// the fit's own values alone, so that the ledger can be asked before.
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	r := p.Case.Release(kind, p.Self, p.label, p.read())
 	if p.Job.Data.Fits() {
@@ -152,6 +152,11 @@ func (p *Party) Release(kind method.ReleaseKind) method.Release {
 		}
 	}
 	return r
+}
+
+// fitted reports whether all that the job fits is known.
+func (p *Party) fitted() bool {
+	return (p.Split.Prepared != nil || !p.Job.Data.FitsSchema()) && (len(p.Scaling.Offset) > 0 || !p.Job.Data.ScalesTogether())
 }
 
 // Tells reports whether a step tells other parties numbers over this party's rows, or words of

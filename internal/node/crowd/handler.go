@@ -274,3 +274,10 @@ func (b *box) fresh(m protocol.Message) (bool, error) {
 	defer b.mu.Unlock()
 	return b.inbox.Fresh(m)
 }
+
+// finish notes that a device needs nothing more.
+func (b *box) finish(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.finished[name] = true
+}

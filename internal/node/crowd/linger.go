@@ -52,26 +52,6 @@ func (s *Service) linger(ctx context.Context) error {
 	}
 }
 
-// recall notes who had said to an earlier process that it needs nothing more.
-func (b *box) recall() error {
-	kept, err := b.Get(vault.Report)
-	if err != nil || kept == nil {
-		return err
-	}
-	names, err := decodeNames(kept)
-	for _, name := range names {
-		b.finished[name] = true
-	}
-	return err
-}
-
-// finish notes that a device needs nothing more.
-func (b *box) finish(name string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.finished[name] = true
-}
-
 // left returns who needs nothing more, and the number of devices that may.
 func (b *box) left() (finished []string, missing int) {
 	b.mu.Lock()

@@ -226,3 +226,16 @@ func (s *Service) wake() {
 
 // Close destroys the journals of a job that is over, and whose result is kept.
 func (s *Service) Close() error { return s.kept.destroy(ended) }
+
+// recall notes who had said to an earlier process that it needs nothing more.
+func (b *box) recall() error {
+	kept, err := b.Get(vault.Report)
+	if err != nil || kept == nil {
+		return err
+	}
+	names, err := decodeNames(kept)
+	for _, name := range names {
+		b.finished[name] = true
+	}
+	return err
+}

@@ -110,7 +110,7 @@ func (l Ledger) differences(c *comparison) error {
 // How far a release is from an earlier one.
 const (
 	equalPart = iota // it lets out an equal part of each row
-	otherFit         // equal but for what the rows are prepared by
+	otherFit         // an equal part, of rows that another fit has prepared
 	otherPart
 )
 

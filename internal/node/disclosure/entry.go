@@ -36,10 +36,10 @@ type Use struct {
 	Directions uint32
 }
 
-// Fit is what parties fitted on rows, as the ledger keeps it.
+// Fit describes a fit on rows, as the ledger keeps it.
 type Fit struct {
 	By     method.FitBy
-	Among  string // digest of the party's own rows on which it was fitted; "" for those of an earlier job
+	Among  string // digest of the party's own rows on which it was fitted; "" where an earlier job fitted it
 	Values string // digest of what was fitted; "" before it was known
 	Told   string // digest of the name of the job in which the party was told it; "" of a fit of its own job
 }
