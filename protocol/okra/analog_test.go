@@ -33,7 +33,7 @@ func newKin(t *testing.T, name string, seed uint64, secret, public int, prepare 
 		rows, of := mat.NewDense(len(places), set.X.Cols(), nil), make([]int, len(places))
 		for i, p := range places {
 			set.X.Row(p, rows.RawRowView(i))
-			of[i] = int(labels[p])
+			of[i] = labels[p]
 		}
 		prepare(rows)
 		return rows, of

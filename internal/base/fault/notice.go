@@ -32,13 +32,13 @@ func NoticeOf(err error) Notice {
 
 // told finds the outermost part of an error that says what others may be told.
 func told(err error) (Trouble, string) {
-	if e, coded := err.(*Error); coded && (e.Trouble != NoTrouble || e.Public != "") {
+	if e, coded := err.(*Error); coded && (e.Trouble != NoTrouble || e.Public != "") { //nolint:errorlint // the outermost part, and no inner one
 		return e.Trouble, e.Public
 	}
 	if e, discreet := err.(interface{ Public() string }); discreet {
 		return NoTrouble, e.Public()
 	}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // it unwraps by itself
 	case interface{ Unwrap() error }:
 		if inner := e.Unwrap(); inner != nil {
 			return told(inner)

@@ -89,7 +89,7 @@ func (c Command) given(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case foreign == nil, !errors.Is(foreign, trusted.ErrProc) && (err != nil || info.Mode()&fs.ModeDevice != 0):
-		return nil // it is of this user, or names no file
+		return nil //nolint:nilerr // it is of this user, or names no file
 	default:
 		return fmt.Errorf("%s is not given %s, since %w", c.Args[0], path, bare(foreign))
 	}

@@ -18,7 +18,7 @@ func TestStalls(t *testing.T) {
 	silent := protocol.Blame("east", protocol.KindSilent, errors.New("the rows of north did not come"))
 	liar := protocol.Blame("east", protocol.KindInconsistent, errors.New("another sum"))
 	var s Stalls
-	if got := s.Explain(silent, start, time.Minute); got != silent {
+	if got := s.Explain(silent, start, time.Minute); !errors.Is(got, silent) {
 		t.Errorf("nobody has stalled, and %v becomes %v", silent, got)
 	}
 	full := &Stall{Member: "north", Trouble: fault.Disk}
@@ -34,7 +34,7 @@ func TestStalls(t *testing.T) {
 		}
 	}
 	wantNorth(1000)
-	if got := s.Explain(liar, at(3), time.Minute); got != liar {
+	if got := s.Explain(liar, at(3), time.Minute); !errors.Is(got, liar) {
 		t.Errorf("who lies is not excused: %v", got)
 	}
 	over := &Stall{Member: "north"}
@@ -42,7 +42,7 @@ func TestStalls(t *testing.T) {
 		t.Error("that it goes on is news once")
 	}
 	wantNorth(1059)
-	if got := s.Explain(silent, at(1060), time.Minute); got != silent {
+	if got := s.Explain(silent, at(1060), time.Minute); !errors.Is(got, silent) {
 		t.Errorf("a minute later %v becomes %v", silent, got)
 	}
 	if s.Note(&Stall{Member: "south"}, at(1)) {

@@ -19,7 +19,7 @@ import (
 
 // hasty is a job whose end waits for nobody for long.
 func hasty(t testing.TB, more string) *job.Job {
-	j := parse(t, more)
+	j := asItIs(t, more)
 	j.Timeout.Join = 2 * time.Second
 	return j
 }

@@ -65,7 +65,7 @@ func changed(t method.Table) method.Table {
 // Rule 1: a CSV edited between crash and replay would send y' under the same
 // masks, and y - y' is the change in clear.
 func TestRule1AnInputChangedBetweenCrashAndReplayAbortsAndSendsNothing(t *testing.T) {
-	const changedInput = "the data has changed since this session began"
+	const changedInput = "its data has changed since this session began"
 	for op, want := range map[string]string{
 		"ack okra/Seed": changedInput, "send okra/Announce": changedInput,
 		"send okra/Rows": "its ledger holds the job", // which notes what rows are let out before they are

@@ -101,7 +101,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	}
 	if errors.Is(f.err, driver.ErrInterrupted) {
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the next process goes on with the session
 		}
 		return p.stall(ctx, f)
 	}
