@@ -5,12 +5,13 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 )
 
 // ReleaseKind names the kind of data that a session lets out.
 type ReleaseKind string
 
-// The kinds. Releases of two kinds are not compared.
+// The kinds. Of two kinds only rows and sums are compared.
 const (
 	ReleaseProducts ReleaseKind = "products" // of rows over the columns: Gram matrices
 	ReleaseIDs      ReleaseKind = "ids"      // which are common to all parties
@@ -28,11 +29,12 @@ type Release struct {
 	Scale    string       // how columns are scaled
 	Label    string       // the column that is let out as labels, or goes into sums; "" for none
 	Table    string       // the catalogue's name, by which rows without ids are known
-	Schema   string       // the text of the job's schema, as far as it is about the table; "" without one
+	Schema   string       // the text of the job's schema, as far as it is about the table, and of its views; "" without one
 	Set      *dataset.Set // as it was read, before anything is fitted; with labels where these go into sums
 	Fit      Fit          // by which encoded rows are prepared
 	Split    string       // the rows that the job itself says are held out, in words; "" where the party's key says it
 	Among    []int        // the rows that are let out, of the set; nil for all
+	Classes  bool         // labels are classes, and there is a sum for each
 	// Model names the job that the rows were for, or whose model they are predicted
 	// by; "" where nobody asks later and nothing is counted.
 	Model string
@@ -44,8 +46,9 @@ type Release struct {
 // their columns. The zero value fits nothing.
 type Fit struct {
 	By     FitBy
-	Values []byte // an encoding of the fit; nil before it is known
-	Among  []int  // the rows of the set on which this party's part is fitted in this job
+	Values []byte   // an encoding of the fit; nil before it is known
+	Among  []int    // the rows of the set on which this party's part is fitted in this job
+	Train  []string // the parties on whose rows it is fitted, the leader first; nil where each fits alone
 	// Earlier names the job in which a party that keeps a fit may have been told it.
 	Earlier job.ID
 }
@@ -64,7 +67,7 @@ const (
 // Release describes the rows that a party lets out in one session of the case; label is the
 // column of the labels, where the catalogue says.
 func (c Case) Release(kind ReleaseKind, party, label string, rows *dataset.Set) Release {
-	r := Release{Kind: kind, Job: c.Job.Name, Peers: []string{c.Coordinator}, Scale: string(c.Job.Data.Scale), Table: c.Job.Data.Source, Schema: c.Job.Data.SchemaText(party), Set: rows}
+	r := Release{Kind: kind, Job: c.Job.Name, Peers: []string{c.Coordinator}, Scale: string(c.Job.Data.Scale), Table: c.Job.Data.Source, Schema: schemaText(c.Job, party), Set: rows}
 	for _, name := range c.Parties {
 		if name != party {
 			r.Peers = append(r.Peers, name)
@@ -74,4 +77,14 @@ func (c Case) Release(kind ReleaseKind, party, label string, rows *dataset.Set) 
 		r.Label = cmp.Or(label, c.Job.Data.Label)
 	}
 	return r
+}
+
+// schemaText returns the text of a party's schema, and of the views in which a learner has rows sent
+// apart: products within a view are of its columns alone.
+func schemaText(j *job.Job, party string) string {
+	text := j.Data.SchemaText(party)
+	if _, twofold := j.Learner.Values.(learner.OnViews); twofold {
+		text += "\nviews: " + j.Learner.Text()
+	}
+	return text
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
@@ -26,10 +27,11 @@ type Party struct {
 	Prepared *prepare.Preparation // of a table with a schema
 	Declared Declared
 
-	train int      // of the common rows
-	key   [32]byte // of all parties and not of the coordinator
-	label string   // the column of the labels, where the catalogue says
-	rule  string   // by which the ids are made; "" for a plain one
+	read  *dataset.Set // the common rows as they were read
+	train int          // of the common rows
+	key   [32]byte     // of all parties and not of the coordinator
+	label string       // the column of the labels, where the catalogue says
+	rule  string       // by which the ids are made; "" for a plain one
 	own   Declaration
 }
 
@@ -74,6 +76,7 @@ func (p *Party) align(order []int, key [32]byte, g Guest) error {
 		rows = append(rows, order[i])
 	}
 	p.train, p.key, p.Set = len(train), key, p.Table.Subset(rows)
+	p.read = p.Set
 	if err := p.prepare(); err != nil {
 		return fault.Columns.Of(err)
 	}
@@ -102,8 +105,28 @@ func (p *Party) Release(kind method.ReleaseKind) (method.Release, bool) {
 	if p.Set == nil {
 		return method.Release{}, false
 	}
-	return p.Case.Release(kind, p.Self, p.label, p.Set), true
+	r := p.Case.Release(kind, p.Self, p.label, p.read)
+	if p.Prepared != nil || p.Scaling.Offset != nil {
+		r.Fit = method.Fit{By: method.NewFit, Values: p.fit()}
+	}
+	return r, true
 }
+
+// fit encodes what the party has fitted on its own columns, by which the common rows are prepared:
+// which of them train is drawn anew in every session.
+func (p *Party) fit() []byte {
+	var w wire.Writer
+	if p.Prepared != nil {
+		w.Bytes32(p.Prepared.Encode())
+	}
+	w.Float64s(p.Scaling.Offset)
+	w.Float64s(p.Scaling.Factor)
+	return w.Bytes()
+}
+
+// Tells reports whether a step tells others numbers over the party's columns: what is declared of the
+// common rows, and the method's own step.
+func Tells(step string) bool { return step == "declare" || step == "protocol" }
 
 // Disclose implements [method.Party] for the first steps: the others look for ids.
 // Where tables are compared, no id is told.

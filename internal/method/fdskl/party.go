@@ -73,7 +73,7 @@ func coarse(v float64) float64 {
 // Disclose implements [method.Party]. A party that alone is active shows nobody anything
 // of its columns.
 func (p *party) Disclose(step string) (method.Release, bool) {
-	if step != "protocol" {
+	if !columns.Tells(step) {
 		return p.Party.Disclose(step)
 	}
 	return phasesReleased(p.Job, p.Self, p.Release)

@@ -75,7 +75,7 @@ func (p *party) Disclose(step string) (method.Release, bool) {
 		return method.Release{}, false
 	}
 	r := p.Release(method.ReleaseSums)
-	r.Split = p.Job.Data.Test.Chosen()
+	r.Split, r.Classes = p.Job.Data.Test.Chosen(), p.Job.Task().Classes
 	r.Among = p.Split.Rows(p.Tested()) // the figures are sums over a tested party's rows alone
 	return r, true
 }

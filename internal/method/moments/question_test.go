@@ -155,8 +155,9 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 
 // A server that wants more answers submits more jobs, each with another fraction to
 // hold out, so that the rows are never quite the same. Rows that one fraction trains
-// with all smaller ones do too, and have been in twenty sums then: the ledger holds the
-// next job, and with it the next question, until the operator approves of it.
+// with all smaller ones do too, and have been in twenty sums at most: the ledger holds the
+// next job, and with it the next question, until the operator approves of it. It holds more than
+// these, since few people of some class are in one of two fractions alone.
 func TestAttackManyQuestions(t *testing.T) {
 	ledger, asked := disclosure.Ledger(t.TempDir()), 0
 	for n := range 40 {
@@ -175,7 +176,7 @@ func TestAttackManyQuestions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if asked != 20 {
-		t.Errorf("%d of 40 jobs over one table give an answer, want 20", asked)
+	if asked < 1 || asked > 10 {
+		t.Errorf("%d of 40 jobs over one table give an answer, want 10 at most", asked)
 	}
 }

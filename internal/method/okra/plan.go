@@ -48,7 +48,7 @@ func rowsSession(c method.Case) (*method.Session, error) {
 	params, err := paramsOf(c.Job)
 	return &method.Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.Everybody(), Purpose: "train",
-		Discloses: []string{okra.RowsKind}, Patient: []protocol.Timer{okra.TimerReceipt},
+		Patient: []protocol.Timer{okra.TimerReceipt},
 	}, err
 }
 

@@ -58,7 +58,7 @@ func (p *party) Declare(d *columns.Declaration) error {
 
 // Disclose implements [method.Party].
 func (p *party) Disclose(step string) (method.Release, bool) {
-	if step == "protocol" {
+	if columns.Tells(step) {
 		return p.Release(method.ReleaseProducts)
 	}
 	return p.Party.Disclose(step)

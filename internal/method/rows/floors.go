@@ -3,6 +3,7 @@ package rows
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -22,6 +23,9 @@ func CheckSplit(f method.Floors, j *job.Job, s method.Split) error {
 	}
 	if held := len(s.Test) - training; j.Data.Test != (job.Test{}) && !whole && held < f.HeldOutRows {
 		return method.TooFew("protocol moments asks for %d held-out rows of each party, and this table gives it %d", f.HeldOutRows, held)
+	}
+	if j.Task().Numbers {
+		return checkTargets(f, linalg.At(s.Set.Labels, rows))
 	}
 	if !j.Task().Classes {
 		return nil
@@ -72,4 +76,21 @@ func rareClass(labels []string, least int) (class string, rows int, few bool) {
 		}
 	}
 	return "", 0, false
+}
+
+// checkTargets refuses numbers to be predicted that are one number in all training rows but a few: in
+// sums by these numbers nothing but the few rows would be left.
+func checkTargets(f method.Floors, numbers []string) error {
+	times, most := make(map[string]int), 0
+	for _, n := range numbers {
+		if v, err := strconv.ParseFloat(n, 64); err == nil {
+			n = strconv.FormatFloat(v+0, 'g', -1, 64) // one text of each number
+		}
+		times[n]++
+		most = max(most, times[n])
+	}
+	if few := len(numbers) - most; few > 0 && few < f.ClassRows {
+		return method.TooFew("protocol moments asks for %d training rows whose number to be predicted is not the commonest one, and this table gives it %d; leave them out", f.ClassRows, few)
+	}
+	return nil
 }

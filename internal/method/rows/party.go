@@ -146,12 +146,18 @@ func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	r := p.Case.Release(kind, p.Self, p.label, p.read())
 	if p.Job.Data.Fits() {
-		r.Fit = method.Fit{By: method.NewFit, Among: p.Split.Rows(p.Tested())}
+		r.Fit = method.Fit{By: method.NewFit, Among: p.Split.Rows(p.Tested()), Train: p.fitters()}
 		if p.fitted() {
 			r.Fit.Values = p.Fitted()
 		}
 	}
 	return r
+}
+
+// fitters lists the parties on whose rows the job fits, the leader first, who learns more than the
+// others.
+func (p *Party) fitters() []string {
+	return append([]string{p.Parties[0]}, slices.Sorted(slices.Values(p.Job.Data.Training(p.Parties)))...)
 }
 
 // fitted reports whether all that the job fits is known.

@@ -50,7 +50,7 @@ func (p *party) Declare(d *columns.Declaration) error {
 // Disclose implements [method.Party]: sums over the training rows tell of the party's
 // columns and, without encryption, of the guest's labels.
 func (p *party) Disclose(step string) (method.Release, bool) {
-	if step != "protocol" {
+	if !columns.Tells(step) {
 		return p.Party.Disclose(step)
 	}
 	r, ok := p.Release(method.ReleaseSums)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mercer-fl/mercer/internal/method"
 )
@@ -118,6 +119,8 @@ func (c *comparison) distance(earlier *Entry) int {
 	switch {
 	case !c.now.like(earlier):
 		return otherPart
+	case c.now.Question || earlier.Question: // by the fit of the model
+		return equalPart
 	case !c.now.Fit.same(earlier.Fit):
 		return otherFit
 	}
@@ -125,10 +128,15 @@ func (c *comparison) distance(earlier *Entry) int {
 }
 
 // schemas looks at releases of the same table, or of the same people, that another schema had
-// read: which rows take part, and how their cells are read, is not the job's to vary.
+// read: which rows take part, and how their cells are read, is not the job's to vary. Schemas that
+// have been let out of one table pass from then on.
 func (l Ledger) schemas(c *comparison) error {
-	for _, h := range slices.Concat(c.heads, c.others) {
-		if h.Schema == c.now.Schema {
+	all := slices.Concat(c.heads, c.others)
+	both := slices.ContainsFunc(all, func(h head) bool { // the second of them has been approved
+		return h.Table != "" && h.Table == c.now.Table && h.Schema == c.now.Schema && strings.HasSuffix(h.file, string(Released))
+	})
+	for _, h := range all {
+		if h.Schema == c.now.Schema || both && h.Table == c.now.Table {
 			continue
 		}
 		same := h.Table != "" && h.Table == c.now.Table
@@ -140,7 +148,7 @@ func (l Ledger) schemas(c *comparison) error {
 			same = c.now.meet(earlier).common > 0
 		}
 		if same {
-			c.note(h, []string{"the job's schema is another than the earlier one's: which rows take part, or how their cells are read, can differ, and both releases together tell of whom"})
+			c.note(h, []string{"the job's schema is another than the earlier one's, or its views are: which rows take part, how their cells are read, or of which columns products are told, can differ, and both releases together tell of whom"})
 		}
 	}
 	return nil
@@ -173,7 +181,7 @@ func (l Ledger) fits(c *comparison) error {
 		return nil // they are out
 	}
 	for _, h := range c.heads {
-		if !c.now.like(h.Entry) || h.Fit.Values == "" || h.Fit.Values == c.now.Fit.Values {
+		if !c.now.like(h.Entry) || h.Question || h.Fit.Values == "" || h.Fit.Values == c.now.Fit.Values {
 			continue
 		}
 		earlier, err := l.read(h.file)
@@ -204,14 +212,25 @@ func (c *comparison) note(h head, said []string) {
 	}
 }
 
+// goesOn reports whether the release has been let out for the same job already: by a step before, or
+// before a crash.
+func (c *comparison) goesOn() bool {
+	return c.now.Uses != nil && slices.ContainsFunc(c.heads, func(h head) bool {
+		return h.id == c.id && strings.HasSuffix(h.file, string(Released)) && h.used(c.now.Uses[0].Model)
+	})
+}
+
 // countSums counts how often each person has been in sums.
 func (l Ledger) countSums(c *comparison) error {
 	counts := make([]int, len(c.now.Rows))
 	var jobs []string
+	if c.goesOn() {
+		return nil
+	}
 	for _, h := range c.heads {
 		uses := len(h.Uses)
 		if c.now.Uses != nil && h.used(c.now.Uses[0].Model) {
-			uses-- // it goes on after a crash
+			uses-- // it was admitted before
 		}
 		earlier, err := l.read(h.file)
 		if err != nil {

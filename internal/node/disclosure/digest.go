@@ -15,7 +15,10 @@ import (
 )
 
 // Row is a person, with the digest of all that is let out of that person's values.
-type Row struct{ Person, Content [16]byte }
+type Row struct {
+	Person, Content [16]byte
+	Class           uint16 // of two bytes of the class's digest, of sums by classes; else 0
+}
 
 // rowsOf returns how many rows are let out, and the place of the i-th in the set.
 func rowsOf(r method.Release) (n int, place func(int) int) {
@@ -48,7 +51,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 	if r.Schema != "" {
 		e.Schema = d.hex("schema", []byte(r.Schema))
 	}
-	if r.Kind == method.ReleaseRows {
+	if e.fitted() {
 		e.Fit = d.fit()
 	}
 	return e
@@ -64,6 +67,9 @@ func (d *digest) fit() Fit {
 		var all []byte
 		for _, row := range d.rows(len(d.Fit.Among), func(i int) int { return d.Fit.Among[i] }) {
 			all = append(append(all, row.Person[:]...), row.Content[:]...)
+		}
+		for _, name := range d.Fit.Train {
+			all = append(binary.LittleEndian.AppendUint32(all, uint32(len(name))), name...)
 		}
 		f.Among = d.hex("fitted on", all)
 	}
@@ -153,6 +159,10 @@ func (d *digest) row(i int) Row {
 	}
 	if d.Kind != method.ReleaseIDs {
 		out.Content = d.sum("values", d.values(i))
+	}
+	if d.Classes && labelled(d.Release) {
+		class := d.sum("class", []byte(d.Set.Labels[i]))
+		out.Class = binary.LittleEndian.Uint16(class[:]) | 1
 	}
 	return out
 }

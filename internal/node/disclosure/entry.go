@@ -82,6 +82,11 @@ func (e *Entry) like(o *Entry) bool {
 	return slices.Equal(e.Peers, o.Peers) && e.sameColumns(o) && e.Scale == o.Scale
 }
 
+// fitted reports whether the rows are let out as a fit has prepared them: one more fit tells more.
+func (e *Entry) fitted() bool {
+	return e.Kind == method.ReleaseRows || e.Kind == method.ReleaseProducts || e.Kind == method.ReleasePhases
+}
+
 func (e *Entry) sameColumns(o *Entry) bool {
 	return e.Width == o.Width && slices.Equal(e.Columns, o.Columns)
 }
@@ -136,9 +141,11 @@ const (
 // Encode returns the canonical encoding.
 func (e *Entry) Encode() []byte {
 	var w wire.Writer
-	w.Grow(256 + 32*len(e.Rows))
+	w.Grow(256 + 34*len(e.Rows))
+	classed := false
 	switch {
 	case e.Table != "" || e.Schema != "" || e.Fit != Fit{}:
+		classed = e.Kind == method.ReleaseSums
 		w.String(tableMagic)
 		w.String(e.Split)
 		w.Bytes32([]byte(e.Table))
@@ -173,6 +180,9 @@ func (e *Entry) Encode() []byte {
 	for i := range e.Rows {
 		w.Fixed(e.Rows[i].Person[:])
 		w.Fixed(e.Rows[i].Content[:])
+		if classed {
+			w.Uint16(e.Rows[i].Class)
+		}
 	}
 	return w.Bytes()
 }
@@ -181,7 +191,8 @@ func (e *Entry) Encode() []byte {
 func DecodeEntry(b []byte) (*Entry, error) {
 	r := wire.NewReader(b)
 	e := &Entry{}
-	switch magic := r.String(32); {
+	magic := r.String(32)
+	switch {
 	case r.Err() != nil || magic == entryMagic:
 	case magic == splitMagic:
 		if e.Split = r.String(maxText); e.Split == "" && r.Err() == nil {
@@ -203,9 +214,13 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.Uses = append(e.Uses, Use{r.String(maxText), r.Uint32()})
 	}
 	e.Rows = make([]Row, r.Count(maxRows, 32))
+	classed := magic == tableMagic && e.Kind == method.ReleaseSums
 	for i := range e.Rows {
 		r.Fixed(e.Rows[i].Person[:])
 		r.Fixed(e.Rows[i].Content[:])
+		if classed {
+			e.Rows[i].Class = r.Uint16()
+		}
 	}
 	if r.Err() == nil && !slices.IsSortedFunc(e.Rows, compareRows) {
 		r.Fail(errors.New("rows out of order"))

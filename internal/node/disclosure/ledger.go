@@ -105,7 +105,14 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	if len(c.heads) >= maxEntries {
 		return fmt.Errorf("release: the ledger %s has %d releases of %s, the most there may be; move the folder away to begin another one, which knows of none of them", l, len(c.heads), e.Kind)
 	}
-	return l.write(l.entry(e.Kind, id, Admitted), e.Encode())
+	file := l.entry(e.Kind, id, Admitted)
+	switch other, err := l.read(file); {
+	case err == nil: // another job lets out equal rows, and each counts
+		e.union(other)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return l.write(file, e.Encode())
 }
 
 // directions returns the largest number of random directions in which one of the rows would

@@ -38,7 +38,7 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	if m.common == 0 {
 		return nil
 	}
-	if e.Kind == method.ReleaseRows && e.anew(earlier, m) {
+	if e.fitted() && e.anew(earlier, m) {
 		return []string{e.refits(m.common)}
 	}
 	var said []string
@@ -53,6 +53,10 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 		said = append(said, fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: the difference of the two sums is that over these %d alone",
 			count(m.came, "person is", "people are"), m.went, differ))
 	case e.Kind == method.ReleaseSums:
+		if n := e.fewestOfAClass(earlier); n > 0 && n < leastPeople {
+			said = append(said, fmt.Sprintf("%s of one class in one of the two jobs alone: the difference of the two sums over that class is that over these %d alone",
+				count(n, "person is", "people are"), n))
+		}
 	case e.Kind == method.ReleaseIDs:
 		said = append(said, fmt.Sprintf("%d ids are in this set and were not, %d were and are not: who compares both intersections learns which of its people came or went", m.came, m.went))
 	default:
@@ -60,6 +64,30 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 			m.came, e.noun(), m.went, e.both()))
 	}
 	return said
+}
+
+// fewestOfAClass returns how many people of the class with the fewest of them are in one of two sums
+// alone; 0 where there are no classes, or no such people.
+func (e *Entry) fewestOfAClass(earlier *Entry) int {
+	alone := make(map[uint16]int)
+	apart := func(now, then *Entry) {
+		common := make([]bool, len(now.Rows))
+		meet(now.Rows, then.Rows, func(i int, _ bool) { common[i] = true })
+		for i, row := range now.Rows {
+			if !common[i] && row.Class != 0 {
+				alone[row.Class]++
+			}
+		}
+	}
+	apart(e, earlier)
+	apart(earlier, e)
+	fewest := 0
+	for _, n := range alone {
+		if fewest == 0 || n < fewest {
+			fewest = n
+		}
+	}
+	return fewest
 }
 
 // anew reports whether rows that both entries have may be prepared by two fits. A fit of this job is
@@ -78,7 +106,7 @@ func (e *Entry) anew(earlier *Entry, m meeting) bool {
 
 // refits tells in words what two fits of the same rows tell.
 func (e *Entry) refits(common int) string {
-	return fmt.Sprintf("%s prepared or scaled by another fit than in the earlier job, or may be: the products of rows under two fits tell their columns, and the two fits tell who came or went",
+	return fmt.Sprintf("%s prepared or scaled by another fit than in the earlier job, or may be: the products of rows under two fits tell their columns, and the two fits tell who came or went. A job with scale: range or none, or one that continues the earlier job, fits nothing",
 		count(common, "row is", "rows are"))
 }
 

@@ -89,6 +89,7 @@ func TestAttackAHeldJobTellsNothing(t *testing.T) {
 	for name, j := range fitting(t) {
 		t.Run(name, func(t *testing.T) {
 			s, made := newStand(t, usual()), 0
+			s.idle() // it has begun
 			s.party.Vault = counted{s.party.Vault, &made}
 			s.serve(people(19))
 			s.begin(j, job.ID{1})

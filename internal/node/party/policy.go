@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/spell"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -58,6 +59,9 @@ type Policy struct {
 	// Ratings allows jobs that open sums of squared ratings of all items: of an item that one person
 	// rates, that is the person's rating.
 	Ratings bool `yaml:"ratings,omitempty"`
+	// Views allows learners that have the columns of each row sent in two views: products within a
+	// view of one column are that column, up to its sign.
+	Views bool `yaml:"views,omitempty"`
 	// OwnFigures allows figures over the table's own held-out rows in results, where the
 	// coordinator can make them and the rows meet the floors.
 	OwnFigures bool `yaml:"own_figures,omitempty"`
@@ -71,7 +75,7 @@ func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Approved: true,
 		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Histograms: counts(j),
-		Filters: filter(j) != "", Ratings: rates(j), OwnFigures: true,
+		Filters: filter(j) != "", Ratings: rates(j), Views: twofold(j), OwnFigures: true,
 		Floors: NoFloors(),
 	}
 }
@@ -173,6 +177,9 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if what := filter(j); what != "" && !p.Filters {
 		say("the job's schema chooses rows or numbers by their values (%s), which this party allows to no job (filters in its policy)", what)
 	}
+	if twofold(j) && !p.Views {
+		say("learner %s has the columns of each row sent in two views, whose products tell the columns of a small one, which this party does not allow (views in its policy)", j.Learner.Name())
+	}
 	if counts(j) && !p.Histograms {
 		say("the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)")
 	}
@@ -191,6 +198,12 @@ func filter(j *job.Job) string {
 		}
 	}
 	return ""
+}
+
+// twofold reports whether the rows of the job are sent in two views.
+func twofold(j *job.Job) bool {
+	_, is := j.Learner.Values.(learner.OnViews)
+	return is
 }
 
 // counts reports whether the job tells how many held-out rows have which decision.
