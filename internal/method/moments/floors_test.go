@@ -122,3 +122,26 @@ func TestAttackHoldingOutOneRowEach(t *testing.T) {
 		t.Errorf("a job that holds out 60 other rows: %v", err)
 	}
 }
+
+// A number to be predicted that few rows have beside one commonest number would be these rows' sum: one
+// honest job by ridge read the row of the only one of 1,201 whose number was not 0.
+func TestAttackFewNumbersBesideTheCommonest(t *testing.T) {
+	j := &job.Job{Protocol: job.Named{Kind: Method{}, Values: new(Keys)}, Learner: job.Named{Kind: learner.Ridge{}, Values: new(learner.Ridge)}, Data: job.Data{Label: "days", Test: job.Test{Fraction: 0.5}}}
+	split := func(others int) method.Split {
+		s := method.Split{Set: &dataset.Set{X: dataset.NewDense(linalg.New[float64](150, 1))}}
+		for i := range 150 {
+			label := []string{"0", "0.0"}[i%2]
+			if i < others {
+				label = fmt.Sprint(7 + i)
+			}
+			s.Set.Labels, s.Test = append(s.Set.Labels, label), append(s.Test, i >= 100)
+		}
+		return s
+	}
+	for others, refused := range map[int]bool{0: false, 1: true, 9: true, 10: false, 60: false} {
+		err := rows.CheckSplit(method.DefaultFloors(), j, split(others))
+		if (err != nil) != refused || refused && fault.CodeOf(err) != fault.CodePolicy {
+			t.Errorf("%d rows with another number: %v", others, err)
+		}
+	}
+}

@@ -70,3 +70,17 @@ func TestAttackFiltersAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Rows in two views tell the columns of a small view, and need the policy's word.
+func TestViewsNeedLeave(t *testing.T) {
+	j := jobtest.Parse(t, strings.NewReplacer("{name: svc, C: 10}", "{name: cca, view: [a]}", "label: label", "label: none", "{name: rbf, gamma: 0.5}", "{name: linear}").
+		Replace(fmt.Sprintf(jobFile, "minmax", "{name: okra}", "closed")))
+	if got := refusal(usual(), j); !strings.Contains(got, "views in its policy") {
+		t.Errorf("%q", got)
+	}
+	allowing := usual()
+	allowing.Views = true
+	if got := refusal(allowing, j); got != "" {
+		t.Errorf("%q, and views are allowed", got)
+	}
+}
