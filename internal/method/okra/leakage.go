@@ -24,7 +24,7 @@ func (s *server) leakage() map[string][]string {
 	}
 	lines["server"] = append(lines["server"], "Another job over the same rows would tell it more, up to every cell, if columns, labels, scaling, schema, preparation or the rows' own values differ, or if it sums them up (moments): each party's release ledger holds such a job until its operator approves it.")
 	if _, twofold := s.Job.Learner.Values.(learner.OnViews); twofold {
-		lines["server"] = append(lines["server"], "Each training row travels as two, with the columns of one view each, and is counted twice above. The server learns which two belong together, and the products within each view: more than products of whole rows.")
+		lines["server"] = append(lines["server"], "Each training row travels as two, with the columns of one view each, and is counted twice above. The server learns which two belong together, and the products within each view: more than products of whole rows, and of a view of one column that column, up to its sign.")
 	}
 	s.fittedLeakage(lines)
 	if c := changesOf(s.Job); c != nil {

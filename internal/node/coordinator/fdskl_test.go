@@ -97,6 +97,7 @@ func TestCrashOfSpreadLabels(t *testing.T) {
 // party whose column it is; the label holder's, who shows nothing, is not asked.
 func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
 	j := phases(t, "{join: 20s, round: 20s}")
+	j.Data.Scale = job.None
 	w := newWorld(t, tumours(t, j))
 	w.random = true
 	w.mustRun(j)

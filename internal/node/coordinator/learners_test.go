@@ -100,6 +100,7 @@ func TestViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, shares)
+	w.policy.Views = true
 	done := w.mustRun(j)
 	checkLearnt(t, w, shares, done.ID, j, []string{"correlation", "correlation_training"})
 }

@@ -72,6 +72,7 @@ func firstColumnLess(set *dataset.Set) *dataset.Set { return set.SelectColumns(s
 // submitted again after them. Nothing is held at anybody's then.
 func TestOneApprovalOfAnOpenModel(t *testing.T) {
 	j := opened(t, columns(t))
+	j.Data.Scale = job.None // what is fitted differs from job to job by columns, and is held for that
 	w, _, rows := trained(t, j)
 	w.change("south", firstColumnLess)
 	w.mustBeHeld(j, "south", "job")
@@ -150,6 +151,7 @@ func TestLedgerOfEncodedRows(t *testing.T) {
 // A holder of labels can bound what others look for over all jobs.
 func TestIDsOverAllJobs(t *testing.T) {
 	j := columns(t)
+	j.Data.Scale = job.None
 	w := newWorld(t, tumours(t, j))
 	w.random = true
 	w.policy.MaxIDsTotal = j.Protocol.Limit("max_ids") + 150 // of some 55 in each job

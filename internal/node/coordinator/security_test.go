@@ -67,8 +67,9 @@ func changed(t method.Table) method.Table {
 func TestRule1AnInputChangedBetweenCrashAndReplayAbortsAndSendsNothing(t *testing.T) {
 	const changedInput = "its data has changed since this session began"
 	for op, want := range map[string]string{
-		"ack okra/Seed": changedInput, "send okra/Announce": changedInput,
-		"send okra/Rows": "its ledger holds the job", // which notes what rows are let out before they are
+		"ack okra/Seed":      changedInput,
+		"send okra/Announce": "its ledger holds the job", // which notes what rows are let out before the first message
+		"send okra/Rows":     "its ledger holds the job",
 	} {
 		t.Run(op, func(t *testing.T) {
 			j := asItIs(t, "") // of rows that are scaled the ledger notes the scaling, and holds others before
