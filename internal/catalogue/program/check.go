@@ -11,22 +11,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
 
-// find returns the path of the program without links. It refuses a program that another user could
-// have written, and files that it is given by name: an interpreter runs what stands in them.
-func (c Command) find() (string, error) {
-	if _, err := trusted.Folder(c.Folder); err != nil {
-		return "", fmt.Errorf("%s is not run in %s, since %w", c.Args[0], c.Folder, bare(err))
-	}
-	path, err := c.runnable(c.within(c.Args[0]))
-	if err != nil {
-		return "", err
-	}
-	if err := c.givenAll(c.Args[1:]); err != nil {
-		return "", err
-	}
-	return path, c.follow(path, c.Args)
-}
-
 // runnable returns the path of a program without links.
 func (c Command) runnable(path string) (string, error) {
 	found, err := trusted.Find(path)
