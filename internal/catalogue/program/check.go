@@ -1,10 +1,8 @@
 package program
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"regexp"
@@ -12,29 +10,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
-
-// find returns the path of the program without links. It refuses a program that another user could
-// have written, and files that it is given by name: an interpreter runs what stands in them.
-func (c Command) find() (string, error) {
-	if _, err := trusted.Folder(c.Folder); err != nil {
-		return "", fmt.Errorf("%s is not run in %s, since %w", c.Args[0], c.Folder, bare(err))
-	}
-	path, err := c.runnable(c.within(c.Args[0]))
-	if err != nil {
-		return "", err
-	}
-	if err := c.interpreter(path); err != nil {
-		return "", err
-	}
-	for _, arg := range c.Args[1:] {
-		for _, name := range fileNames(arg) {
-			if err := c.given(c.within(name)); err != nil {
-				return "", err
-			}
-		}
-	}
-	return path, nil
-}
 
 // runnable returns the path of a program without links.
 func (c Command) runnable(path string) (string, error) {
@@ -55,29 +30,16 @@ func (c Command) runnable(path string) (string, error) {
 	return found, nil
 }
 
-// firstLine matches the line that names the interpreter of a script.
-var firstLine = regexp.MustCompile(`^#![ \t]*([^ \t\r\n]+)`)
-
-// maxFirstLine is as much of a script as systems read for the name of its interpreter.
-const maxFirstLine = 512
-
-// interpreter refuses a script whose interpreter another user could have written.
-func (c Command) interpreter(path string) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrPermission) {
-		return nil // what cannot be read is no script
+// givenAll refuses arguments that name files that others could have written.
+func (c Command) givenAll(args []string) error {
+	for _, arg := range args {
+		for _, name := range fileNames(arg) {
+			if err := c.given(c.within(name)); err != nil {
+				return err
+			}
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("%s cannot be run: %w", c.Args[0], bare(err))
-	}
-	head, err := io.ReadAll(io.LimitReader(f, maxFirstLine))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("%s cannot be run: %w", c.Args[0], err)
-	}
-	if line := firstLine.FindSubmatch(head); line != nil {
-		_, err = c.runnable(c.within(string(bytes.TrimSpace(line[1]))))
-	}
-	return err
+	return nil
 }
 
 // given refuses a file or a folder that others could have written. Devices have nothing to run.

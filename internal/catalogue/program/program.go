@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
+	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
 
 // Command describes a program and the limits on it.
@@ -63,6 +64,22 @@ func (c Command) Start(ctx context.Context) (*Output, error) {
 		return nil, fmt.Errorf("%s cannot be run: %w", c.Args[0], err)
 	}
 	return o, nil
+}
+
+// find returns the path of the program without links. It refuses a program that another user could
+// have written, and files that it is given by name: an interpreter runs what stands in them.
+func (c Command) find() (string, error) {
+	if _, err := trusted.Folder(c.Folder); err != nil {
+		return "", fmt.Errorf("%s is not run in %s, since %w", c.Args[0], c.Folder, bare(err))
+	}
+	path, err := c.runnable(c.within(c.Args[0]))
+	if err != nil {
+		return "", err
+	}
+	if err := c.givenAll(c.Args[1:]); err != nil {
+		return "", err
+	}
+	return path, c.follow(path, c.Args)
 }
 
 // newMark returns a variable by which a program and what it starts are recognised.
