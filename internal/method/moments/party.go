@@ -252,7 +252,7 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 	}
 	c.digest = digest
 	if rows := c.total(); job.As[*Keys](j.Protocol).Directions == 0 && DefaultFeatures(rows) < 2 {
-		return headcount{}, fault.BadInputf("moments: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature)
+		return headcount{}, fault.Openly(fault.BadInputf("moments: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature))
 	}
 	return c, nil
 }
