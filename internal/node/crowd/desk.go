@@ -2,13 +2,14 @@ package crowd
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
 // Limits on what devices may have under way. Only enrolled devices have a desk: a stranger's
 // request ends before it.
 const (
-	maxPolls   = 2                    // of a device
+	maxPolls   = 2                    // of a device, with the answers to them that it is reading
 	maxReading = 64 * maxPostBytes    // of bodies that are being read, of all devices
 	maxLate    = 16 * maxPostBytes    // of these, of devices whose bodies came too late before
 	maxPrompt  = maxReading - maxLate // of the other devices
@@ -21,8 +22,11 @@ type desk struct {
 	late    bool // a body of the device came too late, or not at all
 }
 
-// poll is a request that waits for something to happen.
-type poll struct{ end context.CancelFunc }
+// poll is a request that waits for something to happen, until its answer has been read.
+type poll struct {
+	end       context.CancelFunc
+	answering bool
+}
 
 // desks holds the desks of all devices.
 type desks struct {
@@ -49,32 +53,44 @@ func (d *desks) leave(name string) {
 	}
 }
 
-// poll lets a device's poll in. A third one ends the oldest: a device that was killed may come
-// back before its old connections are known to be gone. end must be called.
-func (d *desks) poll(ctx context.Context, name string) (_ context.Context, end func()) {
-	ctx, cancel := context.WithTimeout(ctx, waitTime)
-	p := &poll{cancel}
+// poll gives a device's question a place, which its answer keeps. A third question ends the
+// oldest one that waits: a device that was killed may come back before its old connections are
+// known to be gone. Where none waits, since the device does not read its answers, there is no
+// place. end must be called.
+func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *poll, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := d.desk(name)
-	if one.polls = append(one.polls, p); len(one.polls) > maxPolls {
-		one.polls[0].end()
-		one.polls = one.polls[1:]
+	if len(one.polls) == maxPolls {
+		oldest := slices.IndexFunc(one.polls, func(p *poll) bool { return !p.answering })
+		if oldest < 0 {
+			return nil, nil, false
+		}
+		one.polls[oldest].end()
+		one.polls = slices.Delete(one.polls, oldest, oldest+1)
 	}
-	return ctx, func() { d.end(name, p) }
+	ctx, cancel := context.WithTimeout(ctx, waitTime)
+	p = &poll{end: cancel}
+	one.polls = append(one.polls, p)
+	return ctx, p, true
 }
 
+// answer reports whether a question still has the place that its answer needs.
+func (d *desks) answer(name string, p *poll) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	one := d.of[name]
+	p.answering = one != nil && slices.Contains(one.polls, p)
+	return p.answering
+}
+
+// end gives the place of a question back, once it is answered.
 func (d *desks) end(name string, p *poll) {
 	p.end()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := d.desk(name)
-	for i, other := range one.polls {
-		if other == p {
-			one.polls = append(one.polls[:i:i], one.polls[i+1:]...)
-			break
-		}
-	}
+	one.polls = slices.DeleteFunc(one.polls, func(other *poll) bool { return other == p })
 	d.leave(name)
 }
 

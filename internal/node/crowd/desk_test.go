@@ -5,15 +5,23 @@ import (
 	"testing"
 )
 
-// A third poll of a device ends its oldest: a device that comes back after it was killed is
-// not kept out by connections of its earlier process. Other devices' polls stay.
+// A third question of a device ends its oldest: a device that comes back after it was killed is
+// not kept out by connections of its earlier process. Other devices' questions stay.
 func TestPollsOfADeviceAreFew(t *testing.T) {
 	d := &desks{}
 	var polls []context.Context
 	var ends []func()
+	ask := func(name string) (*poll, bool) {
+		ctx, p, ok := d.poll(t.Context(), name)
+		if ok {
+			polls, ends = append(polls, ctx), append(ends, func() { d.end(name, p) })
+		}
+		return p, ok
+	}
 	for _, name := range []string{"device-1", "device-2", "device-1", "device-1"} {
-		ctx, end := d.poll(t.Context(), name)
-		polls, ends = append(polls, ctx), append(ends, end)
+		if _, ok := ask(name); !ok {
+			t.Fatalf("%s has no place", name)
+		}
 	}
 	for i, over := range []bool{true, false, false, false} {
 		if got := polls[i].Err() != nil; got != over {
@@ -25,6 +33,36 @@ func TestPollsOfADeviceAreFew(t *testing.T) {
 	}
 	if len(d.of) != 0 {
 		t.Errorf("%d desks are kept of devices that have nothing under way", len(d.of))
+	}
+}
+
+// An answer keeps the place of its question until it has been read: a device that reads none has
+// two, and a question that gave way to a later one has none.
+func TestAnswersKeepTheirPlace(t *testing.T) {
+	d := &desks{}
+	var asked []*poll
+	for range 3 {
+		_, p, ok := d.poll(t.Context(), "device-1")
+		if !ok {
+			t.Fatal("a question does not give way")
+		}
+		asked = append(asked, p)
+	}
+	for i, want := range []bool{false, true, true} {
+		if got := d.answer("device-1", asked[i]); got != want {
+			t.Errorf("question %d may be answered: %v", i+1, got)
+		}
+	}
+	if _, _, ok := d.poll(t.Context(), "device-1"); ok {
+		t.Error("a third question beside two answers")
+	}
+	if _, _, ok := d.poll(t.Context(), "device-2"); !ok {
+		t.Error("another device has no place")
+	}
+	d.end("device-1", asked[0]) // has none
+	d.end("device-1", asked[1])
+	if _, _, ok := d.poll(t.Context(), "device-1"); !ok {
+		t.Error("no place after an answer was read")
 	}
 }
 

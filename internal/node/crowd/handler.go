@@ -44,17 +44,29 @@ func (s *Service) known(serve served) http.HandlerFunc {
 	}
 }
 
-// polled bounds how long a GET waits.
-func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.Request, string)) served {
+// polled bounds how long a GET waits, and how many of a device wait or are answered. What serve
+// returns is the answer, in pieces; nil says that serve has answered itself, in few bytes.
+func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.Request, string) [][]byte) served {
 	return func(w http.ResponseWriter, q *http.Request, by request.Signed) {
 		if by.Length > 0 {
 			tooLong(w)
 			return
 		}
-		ctx, end := s.desks.poll(q.Context(), by.Name)
-		defer end()
+		ctx, p, ok := s.desks.poll(q.Context(), by.Name)
+		if !ok {
+			endpoint.Refuse(w, http.StatusServiceUnavailable)
+			return
+		}
+		defer s.desks.end(by.Name, p)
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(waitTime + answerTime))
-		serve(ctx, w, q, by.Name)
+		pieces := serve(ctx, w, q, by.Name)
+		switch {
+		case pieces == nil:
+		case s.desks.answer(by.Name, p):
+			endpoint.Answer(w, pieces...)
+		default: // a later question has the place
+			w.WriteHeader(http.StatusNoContent)
+		}
 	}
 }
 
@@ -63,12 +75,12 @@ func tooLong(w http.ResponseWriter) {
 	http.Error(w, "the message is too long", http.StatusRequestEntityTooLarge)
 }
 
-// serveStep answers with the announcement of a step, 204 while it has not begun.
-func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.Request, _ string) {
+// serveStep returns the announcement of a step. It answers 204 while it has not begun.
+func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.Request, _ string) [][]byte {
 	index, err := strconv.Atoi(q.URL.Query().Get("index"))
 	if err != nil || index < 0 || index >= len(s.plan) {
 		http.Error(w, "the job has no such step", http.StatusBadRequest)
-		return
+		return nil
 	}
 	for {
 		s.mu.Lock()
@@ -81,21 +93,20 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 		switch {
 		case failure != nil: // its reason may name people: it is for the server's log
 			http.Error(w, "the job has failed", http.StatusGone)
-			return
+			return nil
 		case s.passing && index < now: // where the device can take part again
 			w.WriteHeader(http.StatusGone)
 			_, _ = fmt.Fprint(w, now)
-			return
+			return nil
 		case s.passing && index == now && one.box == nil: // of an earlier process: the next is about to begin
 		case index <= now:
-			_, _ = w.Write(one.announced)
-			return
+			return [][]byte{one.announced}
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
 			w.WriteHeader(http.StatusNoContent)
-			return
+			return nil
 		}
 	}
 }
@@ -123,23 +134,23 @@ func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box
 	return nil
 }
 
-// servePull answers with messages for a device, 204 when there are none.
-func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.Request, name string) {
+// servePull returns messages for a device. It answers 204 when there are none.
+func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.Request, name string) [][]byte {
 	b := s.open(w, q, name)
 	if b == nil {
-		return
+		return nil
 	}
 	after, err := strconv.Atoi(q.URL.Query().Get("after"))
 	if err != nil {
 		http.Error(w, "after is no number", http.StatusBadRequest)
-		return
+		return nil
 	}
 	list := b.pull(ctx, name, after)
 	if len(list) == 0 {
 		w.WriteHeader(http.StatusNoContent)
-		return
+		return nil
 	}
-	_, _ = w.Write(encodeAll(list))
+	return pieces(list)
 }
 
 // servePost takes one message of a device. What the header says is enough to refuse it, or to
@@ -218,14 +229,18 @@ func (s *Service) serveFarewell(w http.ResponseWriter, q *http.Request, by reque
 	}
 }
 
-// encodeAll encodes messages for a device.
-func encodeAll(list []protocol.Message) []byte {
+// pieces encodes messages for a device. The bodies stay where they are.
+func pieces(list []protocol.Message) [][]byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(list)))
+	all := [][]byte{w.Bytes()}
 	for _, m := range list {
-		w.Bytes32(encode(m))
+		header := m.Encode()
+		var w wire.Writer
+		w.Uint32(uint32(len(header) + len(m.Body)))
+		all = append(all, append(w.Bytes(), header...), m.Body)
 	}
-	return w.Bytes()
+	return all
 }
 
 // offer hands a message to the machine and waits for its answer. Without one in time the

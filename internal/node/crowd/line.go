@@ -153,7 +153,7 @@ func about(step int, session protocol.SessionID) url.Values {
 	return url.Values{"step": {strconv.Itoa(step)}, "session": {session.Hex()}}
 }
 
-// decodeAll decodes what encodeAll wrote.
+// decodeAll decodes what pieces has encoded.
 func decodeAll(b []byte) ([]protocol.Message, error) {
 	r := wire.NewReader(b)
 	list := make([]protocol.Message, r.Count(maxAnswer, 4))

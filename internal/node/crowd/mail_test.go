@@ -1,6 +1,7 @@
 package crowd
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -24,7 +25,7 @@ func TestMailIsClosedBehindItsMessages(t *testing.T) {
 			http.Error(w, "gone on", http.StatusGone)
 			return
 		}
-		_, _ = w.Write(encodeAll([]protocol.Message{m}))
+		_, _ = w.Write(bytes.Join(pieces([]protocol.Message{m}), nil))
 	}))
 	defer web.Close()
 	d := &deviceMail{line: lineOf(e, web, 0), in: make(chan driver.Inbound, room)}
