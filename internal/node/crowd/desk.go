@@ -9,17 +9,33 @@ import (
 // Limits on what devices may have under way. Only enrolled devices have a desk: a stranger's
 // request ends before it.
 const (
-	maxPolls   = 2                    // of a device, with the answers to them that it is reading
-	maxReading = 64 * maxPostBytes    // of bodies that are being read, of all devices
-	maxLate    = 16 * maxPostBytes    // of these, of devices whose bodies came too late before
-	maxPrompt  = maxReading - maxLate // of the other devices
+	maxPolls   = 2                               // of a device, with the answers to them that it is reading
+	maxReading = 64 * maxPostBytes               // of bodies that are being read, of all devices
+	maxOften   = maxPostBytes                    // of these, of devices that were late more than maxTimes
+	maxLate    = 16*maxPostBytes - maxOften      // of these, of devices that were late before
+	maxPrompt  = maxReading - maxLate - maxOften // of the other devices
+	maxTimes   = 3
 )
+
+// rooms holds the bytes that may be read at a time of each kind of devices: see [desk.kind].
+var rooms = [...]int64{maxPrompt, maxLate, maxOften}
 
 // desk holds what a device has under way.
 type desk struct {
 	posting bool
 	polls   []*poll
-	late    bool // a body of the device came too late, or not at all
+	late    int // bodies of the device that came slowly or not at all, or were no message of its
+}
+
+// kind returns which of the rooms has a device's bodies.
+func (d *desk) kind() int {
+	switch {
+	case d.late == 0:
+		return 0
+	case d.late <= maxTimes:
+		return 1
+	}
+	return 2
 }
 
 // poll is a request that waits for something to happen, until its answer has been read.
@@ -32,7 +48,7 @@ type poll struct {
 type desks struct {
 	mu      sync.Mutex
 	of      map[string]*desk
-	reading [2]int64 // bytes: of devices that were never late, of those that were
+	reading [len(rooms)]int64 // bytes, by kind of devices
 }
 
 // desk returns a device's desk. The lock is held.
@@ -48,7 +64,7 @@ func (d *desks) desk(name string) *desk {
 
 // leave forgets a desk that has nothing to remember. The lock is held.
 func (d *desks) leave(name string) {
-	if one := d.of[name]; !one.posting && len(one.polls) == 0 && !one.late {
+	if one := d.of[name]; !one.posting && len(one.polls) == 0 && one.late == 0 {
 		delete(d.of, name)
 	}
 }
@@ -95,16 +111,13 @@ func (d *desks) end(name string, p *poll) {
 }
 
 // post gives a device a place for a body of a length, if it has no other, and if there is
-// room among the devices of its kind. done must be called, with the lateness of the body.
+// room among the devices of its kind. done must be called, and told whether the device was late with it.
 func (d *desks) post(name string, length int64) (done func(late bool), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := d.desk(name)
-	kind, most := 0, int64(maxPrompt)
-	if one.late {
-		kind, most = 1, maxLate
-	}
-	if one.posting || d.reading[kind]+length > most {
+	kind := one.kind()
+	if one.posting || d.reading[kind]+length > rooms[kind] {
 		d.leave(name)
 		return nil, false
 	}
@@ -113,7 +126,10 @@ func (d *desks) post(name string, length int64) (done func(late bool), ok bool) 
 	return func(late bool) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		one.posting, one.late = false, one.late || late
+		one.posting = false
+		if late {
+			one.late++
+		}
 		d.reading[kind] -= length
 		d.leave(name)
 	}, true

@@ -174,14 +174,37 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 		s.again(w)
 		return
 	}
-	body, err := by.Read(w, q, maxPostBytes)
-	defer func() { done(err != nil && !errors.Is(err, request.ErrOtherBody)) }()
-	if err != nil {
-		s.Logger.Warn("a device's message did not come as its header says", "device", by.Name, "error", err)
-		http.Error(w, "the message was cut off, too slow, or not the one that was signed", http.StatusBadRequest)
-		return
+	var late error
+	defer func() { done(late != nil) }()
+	if late = s.take(w, q, b, by); late != nil {
+		s.complain(by.Name, late)
 	}
-	s.accept(w, q, b, by, body)
+}
+
+// take reads a message that its device has signed, and hands it to the session. An error says by
+// what the device was late: a body that is no message takes a place as a slow one does.
+func (s *Service) take(w http.ResponseWriter, q *http.Request, b *box, by request.Signed) (late error) {
+	began := time.Now()
+	body, err := by.Read(w, q, maxPostBytes)
+	took := time.Since(began)
+	if err != nil {
+		http.Error(w, "the message was cut off, too slow, or not the one that was signed", http.StatusBadRequest)
+		return err
+	}
+	if err := s.accept(w, q, b, by, body); err != nil {
+		return err
+	}
+	if most := request.BodyTime(by.Length) / 2; took > most {
+		return fmt.Errorf("crowd: a body of %d bytes took %v, more than %v: half of the longest time", by.Length, took, most)
+	}
+	return nil
+}
+
+// complain tells the log about a device's message. The device decides how often there is cause.
+func (s *Service) complain(name string, why error) {
+	if n, tell := s.complaints.Count("", name); tell {
+		s.Logger.Warn("a device's message did not come as it has to", "device", name, "times", n, "error", why)
+	}
 }
 
 func (s *Service) moved(w http.ResponseWriter) {
@@ -192,25 +215,27 @@ func (s *Service) again(w http.ResponseWriter) {
 	http.Error(w, "send it again", http.StatusServiceUnavailable)
 }
 
-// accept hands a message that its device has signed to the session.
-func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by request.Signed, body []byte) {
+// accept hands a message that its device has signed to the session. An error says that it is none.
+func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by request.Signed, body []byte) error {
 	m, err := decode(body)
 	if err == nil {
 		err = b.session.Check(m.Header, Server)
 	}
-	if err != nil || m.Sender != by.Name {
+	if err == nil && m.Sender != by.Name {
+		err = errors.New("it is in the name of another one")
+	}
+	if err != nil {
 		http.Error(w, "this is no message of the device to the server", http.StatusBadRequest)
-		return
+		return fmt.Errorf("crowd: this is no message of the device to the server: %w", err)
 	}
 	fresh, err := b.fresh(m)
 	switch {
 	case err != nil: // one device must not end the session of all
-		s.Logger.Warn("a device has sent two messages under one header", "message", m.Header.String())
 		http.Error(w, "another message came under this header", http.StatusConflict)
-		return
+		return err
 	case !fresh: // it is on its way to the disk
 		s.again(w)
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(q.Context(), waitTime)
 	defer cancel()
@@ -220,6 +245,7 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by requ
 	case later:
 		s.again(w)
 	}
+	return nil
 }
 
 // serveFarewell notes that a device needs nothing more of a session.

@@ -52,7 +52,12 @@ var authority = keyOf(99)
 // enrolled enrols thirty devices for a job.
 func enrolled(t testing.TB, text string) (*Enrolment, error) {
 	t.Helper()
-	signed, err := Enrol(jobtest.Parse(t, text), publicOf(30), authority)
+	return enrolledOf(t, text, 30)
+}
+
+func enrolledOf(t testing.TB, text string, devices int) (*Enrolment, error) {
+	t.Helper()
+	signed, err := Enrol(jobtest.Parse(t, text), publicOf(devices), authority)
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +138,12 @@ func TestDevicesThatDoNotBegin(t *testing.T) {
 // serving is a server whose first sum has begun.
 func serving(t *testing.T) (*Enrolment, *Service, *httptest.Server) {
 	t.Helper()
-	return servingWith(t, slog.New(slog.DiscardHandler))
+	return servingWith(t, 30, slog.New(slog.DiscardHandler))
 }
 
-func servingWith(t *testing.T, log *slog.Logger) (*Enrolment, *Service, *httptest.Server) {
+func servingWith(t *testing.T, devices int, log *slog.Logger) (*Enrolment, *Service, *httptest.Server) {
 	t.Helper()
-	e, err := enrolled(t, filmsText)
+	e, err := enrolledOf(t, filmsText, devices)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 type attacked struct {
 	*Enrolment
 	t       *testing.T
+	server  *Service
 	address string
 	session *protocol.Session
 	log     *diary
@@ -50,10 +51,15 @@ func (j *diary) String() string {
 
 func underAttack(t *testing.T) *attacked {
 	t.Helper()
+	return underAttackBy(t, 30)
+}
+
+func underAttackBy(t *testing.T, devices int) *attacked {
+	t.Helper()
 	log := &diary{}
-	e, s, web := servingWith(t, slog.New(slog.NewTextHandler(log, nil)))
+	e, s, web := servingWith(t, devices, slog.New(slog.NewTextHandler(log, nil)))
 	web.Close()
-	a := &attacked{Enrolment: e, t: t, log: log, devices: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 60}}}
+	a := &attacked{Enrolment: e, t: t, server: s, log: log, devices: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 60}}}
 	l, err := endpoint.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
