@@ -169,6 +169,11 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 		request.Unread(w) // somebody who repeats a header may send none
 		return
 	}
+	if b.tires(by.Name) {
+		request.Unread(w)
+		http.Error(w, "the session has refused too many messages of this device", http.StatusGone)
+		return
+	}
 	done, ok := s.desks.post(by.Name, by.Length)
 	if !ok {
 		s.again(w)
@@ -272,7 +277,7 @@ func pieces(list []protocol.Message) [][]byte {
 // offer hands a message to the machine and waits for its answer. Without one in time the
 // message shall come again.
 func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]byte) verdict {
-	r := &receipt{answer: make(chan verdict, 1), box: b, sum: sum}
+	r := &receipt{answer: make(chan verdict, 1), box: b, sender: m.Sender, sum: sum}
 	select {
 	case b.in <- driver.Inbound{Message: m, Receipt: r}:
 	case <-b.done:
@@ -295,17 +300,29 @@ func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]by
 	}
 }
 
-// holds reports whether a message with this hash is in the journal, on disk.
+// holds reports whether a message with this hash is in the journal, on disk, or was refused.
 func (b *box) holds(sum [sha256.Size]byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.held[sum]
 }
 
-func (b *box) hold(sum [sha256.Size]byte) {
+// settle notes that the machine has done with a message, and that the journal is on disk as far as
+// it goes. A message that is not in it was refused, of which a session hears few: see tires.
+func (b *box) settle(sender string, sum [sha256.Size]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if _, known := b.held[sum]; !known {
+		b.refused[sender]++
+	}
 	b.held[sum] = true
+}
+
+// tires reports whether a session has refused too many messages of a device to hear another one.
+func (b *box) tires(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refused[name] >= maxRefused
 }
 
 // fresh reports whether a message is new; an error says that its sender had sent another one

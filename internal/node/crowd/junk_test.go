@@ -131,3 +131,39 @@ func TestWhatMakesADeviceLate(t *testing.T) {
 		}
 	}
 }
+
+// Adversary: one enrolled device that sends messages without end, which the machine refuses, and bodies
+// of junk beside them. The server keeps and logs few of them, and hears the others.
+func TestRefusedMessagesEnd(t *testing.T) {
+	t.Parallel()
+	a := underAttack(t)
+	const many = 3 * maxRefused
+	codes := make(map[int]int)
+	for i := range many {
+		q, _ := a.message(0, i)
+		codes[a.post(q)]++
+	}
+	for range many {
+		if got := a.post(a.request(1, []byte("none"))); got != http.StatusBadRequest {
+			t.Fatalf("junk: status %d", got)
+		}
+	}
+	if codes[http.StatusOK] != maxRefused || codes[http.StatusGone] != many-maxRefused {
+		t.Errorf("statuses %v", codes)
+	}
+	q, _ := a.message(2, 0)
+	if got := a.post(q); got != http.StatusOK {
+		t.Errorf("another device: status %d", got)
+	}
+	a.server.mu.Lock()
+	b := a.server.begun[0].box
+	a.server.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.held) > maxRefused+1 {
+		t.Errorf("%d messages are held that no journal has", len(b.held))
+	}
+	if lines := strings.Count(a.log.String(), "\n"); lines < 2*16 || lines > 2*16+10 {
+		t.Errorf("the log has %d lines", lines)
+	}
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -345,21 +346,38 @@ func TestMessagesBehindTheEnd(t *testing.T) {
 	}
 	b := newBox(opened, nil)
 	answer := make(chan verdict)
-	go func() { answer <- b.offer(t.Context(), protocol.Message{}, [32]byte{1}) }()
-	if err := (<-b.in).Ack(); err != nil || <-answer != taken || !b.holds([32]byte{1}) {
+	message := func(n int) (protocol.Message, [32]byte) {
+		m := protocol.Message{Header: opened.Header(Name(0), Server, 0, "AdvertiseKeys"), Body: []byte{byte(n)}}
+		return m, sumOf(m)
+	}
+	journals := func(m protocol.Message) { b.accepted(journal.Record{Event: protocol.Received{Message: m}}) }
+	m, sum := message(1)
+	go func() { answer <- b.offer(t.Context(), m, sum) }()
+	one := <-b.in
+	if journals(m); b.holds(sum) {
+		t.Error("a message that is not on disk is held")
+	}
+	if err := one.Ack(); err != nil || <-answer != taken || !b.holds(sum) {
 		t.Errorf("a message in time: %v", err)
 	}
 	gone, leave := context.WithCancel(t.Context())
-	go func() { answer <- b.offer(gone, protocol.Message{}, [32]byte{2}) }()
-	one := <-b.in
+	m, sum = message(2)
+	go func() { answer <- b.offer(gone, m, sum) }()
+	one = <-b.in
 	leave() // the device is killed, and will ask again
-	if got := <-answer; got != later || b.holds([32]byte{2}) {
+	if got := <-answer; got != later || b.holds(sum) {
 		t.Errorf("a message whose sender is gone: %v", got)
 	}
-	if err := one.Ack(); err != nil || !b.holds([32]byte{2}) {
+	journals(m)
+	if err := one.Ack(); err != nil || !b.holds(sum) {
 		t.Errorf("a message that was taken after its sender had gone is not held: %v", err)
 	}
-	go func() { answer <- b.offer(t.Context(), protocol.Message{}, [32]byte{1}) }()
+	m, sum = message(3)
+	go func() { answer <- b.offer(t.Context(), m, sum) }()
+	if err := (<-b.in).Ack(); err != nil || <-answer != taken || b.refused[Name(0)] != 1 {
+		t.Errorf("%d messages were refused: %v", b.refused[Name(0)], err)
+	}
+	go func() { answer <- b.offer(t.Context(), m, sum) }()
 	if err := (<-b.in).Later(0); err != nil || <-answer != later {
 		t.Errorf("a message that shall come again: %v", err)
 	}
