@@ -25,7 +25,7 @@ type news struct {
 	last *issue // the newest, which may be on its way
 }
 
-// issue is what came of one request to the gateway.
+// issue holds what came of one request to the gateway.
 type issue struct {
 	done chan struct{} // closed when it has come, or an error in its place
 	at   time.Time

@@ -114,12 +114,12 @@ func TestWhatMakesADeviceLate(t *testing.T) {
 	ask(a.request(3, message(3, "refused")), http.StatusOK)
 
 	slow, body := a.message(4, 0)
-	c := a.open(slow)
+	c := a.begin(slow, string(body[:1]))
 	time.Sleep(request.BodyTime(slow.ContentLength)/2 + 50*time.Millisecond)
 	if _, err := c.Write(body[1:]); err != nil {
 		t.Fatal(err)
 	}
-	if answer := said(c, time.Second); !strings.HasPrefix(answer, "HTTP/1.1 ") {
+	if answer := said(c, time.Second); !strings.HasPrefix(answer, "HTTP/1.1 200") {
 		t.Errorf("a slow message: %.40q", answer)
 	}
 	for device, want := range []int{1, 1, 1, 0, 1} {

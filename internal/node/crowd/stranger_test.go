@@ -117,6 +117,12 @@ func (a *attacked) post(q *http.Request) int {
 // open sends the header of a request and the first byte of its body, and no more.
 func (a *attacked) open(q *http.Request) net.Conn {
 	a.t.Helper()
+	return a.begin(q, "x")
+}
+
+// begin sends the header of a request and the beginning of a body.
+func (a *attacked) begin(q *http.Request, body string) net.Conn {
+	a.t.Helper()
 	c, err := net.Dial("tcp", a.address)
 	if err != nil {
 		a.t.Fatal(err)
@@ -127,7 +133,7 @@ func (a *attacked) open(q *http.Request) net.Conn {
 	if err := q.Header.Write(&header); err != nil {
 		a.t.Fatal(err)
 	}
-	_, _ = io.WriteString(c, header.String()+"\r\nx") // the server may have closed it already
+	_, _ = io.WriteString(c, header.String()+"\r\n"+body) // the server may have closed it already
 	return c
 }
 
