@@ -83,6 +83,17 @@ func question(t *testing.T, e *Enrolment, address string, device int, session pr
 	return c
 }
 
+// firstBox returns the box of a server's first sum, once it has begun.
+func firstBox(t *testing.T, l *line, s *Service) *box {
+	t.Helper()
+	if _, err := l.step(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun[0].box
+}
+
 // answering returns how many answers of a device are under way.
 func (d *desks) answering(name string) (n int) {
 	d.mu.Lock()
@@ -103,12 +114,7 @@ func (d *desks) answering(name string) (n int) {
 func TestADeviceReadsNoAnswers(t *testing.T) {
 	t.Parallel()
 	e, s, web := serving(t)
-	if _, err := lineOf(e, web, 0).step(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	s.mu.Lock()
-	b := s.begun[0].box
-	s.mu.Unlock()
+	b := firstBox(t, lineOf(e, web, 0), s)
 	for device := range 2 {
 		for i := range 2 {
 			h := b.session.Header(Server, Name(device), 0, "Kernel")
@@ -150,12 +156,7 @@ func TestADeviceReadsNoAnswers(t *testing.T) {
 func TestAnswersShareBodies(t *testing.T) {
 	t.Parallel()
 	e, s, web := serving(t)
-	if _, err := lineOf(e, web, 0).step(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	s.mu.Lock()
-	b := s.begun[0].box
-	s.mu.Unlock()
+	b := firstBox(t, lineOf(e, web, 0), s)
 	m := protocol.Message{Header: b.session.Header(Server, Name(0), 0, "Kernel"), Body: make([]byte, 100<<10)}
 	if all := pieces([]protocol.Message{m}); &all[len(all)-1][0] != &m.Body[0] {
 		t.Error("a body is copied")

@@ -302,12 +302,7 @@ func TestLingering(t *testing.T) {
 // A farewell of a device is its own.
 func TestFarewellsAreSigned(t *testing.T) {
 	e, s, web := serving(t)
-	if _, err := lineOf(e, web, 0).step(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	s.mu.Lock()
-	b := s.begun[0].box
-	s.mu.Unlock()
+	b := firstBox(t, lineOf(e, web, 0), s)
 	if err := lineOf(e, web, 0).farewell(t.Context(), 0, b.session.ID()); err != nil {
 		t.Error(err)
 	}
