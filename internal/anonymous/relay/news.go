@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/ohttp"
 )
 
-// fresh is for how long an announcement is passed on before the gateway is asked
-// again.
+// fresh is for how long what the gateway has answered, or that it has not, is passed on before the
+// gateway is asked again.
 const fresh = time.Second / 2
 
 // news keeps the gateway's announcement, which is public and equal for all devices. The
@@ -22,26 +22,61 @@ type news struct {
 	url    string
 
 	mu   sync.Mutex
-	at   time.Time
-	last []byte
+	last *issue // the newest, which may be on its way
 }
 
-func (n *news) serve(w http.ResponseWriter, _ *http.Request) {
-	b, err := n.get()
-	if err != nil {
+// issue holds what came of one request to the gateway.
+type issue struct {
+	done chan struct{} // closed when it has come, or an error in its place
+	at   time.Time
+	body []byte
+	err  error
+}
+
+func (n *news) serve(w http.ResponseWriter, q *http.Request) {
+	i := n.newest()
+	select {
+	case <-i.done:
+	case <-q.Context().Done(): // nobody waits for an answer
+		return
+	}
+	if i.err != nil {
 		http.Error(w, http.StatusText(http.StatusBadGateway), http.StatusBadGateway)
 		return
 	}
-	endpoint.Answer(w, b)
+	endpoint.Answer(w, i.body)
 }
 
-// get asks the gateway, unless that was done just now.
-func (n *news) get() ([]byte, error) {
+// newest returns the last issue, or a new one if that is old. Nobody waits here, and the gateway
+// has one question at a time, however many devices wait for its answer.
+func (n *news) newest() *issue {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.last != nil && time.Since(n.at) < fresh {
-		return n.last, nil
+	if n.last == nil || n.last.old() {
+		n.last = &issue{done: make(chan struct{})}
+		go n.fetch(n.last)
 	}
+	return n.last
+}
+
+// old reports whether an issue has come, and no longer just now.
+func (i *issue) old() bool {
+	select {
+	case <-i.done:
+		return time.Since(i.at) >= fresh
+	default:
+		return false
+	}
+}
+
+// fetch asks the gateway for an issue, for at most the client's time.
+func (n *news) fetch(i *issue) {
+	defer close(i.done)
+	i.body, i.err = n.get()
+	i.at = time.Now()
+}
+
+func (n *news) get() ([]byte, error) {
 	r, err := n.client.Get(n.url)
 	if err != nil {
 		return nil, err
@@ -54,7 +89,6 @@ func (n *news) get() ([]byte, error) {
 	case r.StatusCode != http.StatusOK || len(b) > maxAnnouncement:
 		return nil, fmt.Errorf("relay: the gateway answers %s with %d bytes", r.Status, len(b))
 	}
-	n.last, n.at = b, time.Now()
 	return b, nil
 }
 

@@ -173,7 +173,7 @@ func TestNews(t *testing.T) {
 		t.Errorf("the gateway was asked %d times", n)
 	}
 	asked.Store(2)
-	r.news.at = time.Time{}
+	r.news.last.at = time.Time{}
 	if a := ask(r, "GET", secvm.AnnouncementPath, nil); a.Code != http.StatusBadGateway {
 		t.Errorf("of a gateway that is gone: %d", a.Code)
 	}

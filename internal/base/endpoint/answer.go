@@ -45,14 +45,23 @@ func Refuse(w http.ResponseWriter, status int) {
 	http.Error(w, http.StatusText(status), status)
 }
 
-// Answer writes bytes whose length the head tells. The reader has time by their length, and is cut
-// off afterwards; one that has left asks again.
-func Answer(w http.ResponseWriter, b []byte) {
-	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(request.BodyTime(int64(len(b))))); err != nil {
+// Answer writes bytes whose length the head tells, piece after piece, so that answers may share what
+// they have in common. The reader has time by their length, and is cut off afterwards; one that has
+// left asks again.
+func Answer(w http.ResponseWriter, pieces ...[]byte) {
+	length := 0
+	for _, b := range pieces {
+		length += len(b)
+	}
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(request.BodyTime(int64(length)))); err != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-	_, _ = w.Write(b) // the server takes the deadline away before the next request of the connection
+	w.Header().Set("Content-Length", strconv.Itoa(length))
+	for _, b := range pieces {
+		if _, err := w.Write(b); err != nil {
+			return
+		}
+	} // the server takes the deadline away before the next request of the connection
 }

@@ -1,7 +1,7 @@
 // Package endpoint serves HTTP on an address until it is told to stop, with limits that keep slow
 // or greedy callers from holding a server up. Connections of strangers give way to each other
-// ([Admit]), a header can be signed and checked before its body is read ([Signer]), and a body
-// has time by its length ([ReadBody]).
+// ([Admit]), a header can be signed and checked before its body is read ([request.Signer]), a body
+// has time by its length ([request.ReadBody], [Timely]), and so has who reads an answer ([Answer]).
 package endpoint
 
 import (

@@ -28,22 +28,25 @@ type box struct {
 
 	mu     sync.Mutex
 	inbox  protocol.Inbox             // what the journal holds
-	held   map[[sha256.Size]byte]bool // hashes of messages that are on disk
+	held   map[[sha256.Size]byte]bool // hashes of messages in the journal and of refused ones; true: the machine has done with it
 	lists  map[string][]protocol.Message
 	more   map[string]chan struct{} // closed when a device gets another message
 	bodies map[[sha256.Size]byte][]byte
 
 	stayed   []string        // who went through to the end, once it has come
 	finished map[string]bool // who needs nothing more
+	refused  map[string]int  // messages that the machine has not taken, by their device
 }
 
-// room is the number of messages that may wait for the machine.
-const room = 64
+const (
+	room       = 64 // messages that may wait for the machine
+	maxRefused = 64 // messages of a device that a session has not taken, and one under way
+)
 
 func newBox(s *protocol.Session, kept vault.Session) *box {
 	b := &box{
 		Session: kept, session: s, in: make(chan driver.Inbound, room), done: make(chan struct{}), over: make(chan struct{}),
-		lists: make(map[string][]protocol.Message), more: make(map[string]chan struct{}), bodies: make(map[[sha256.Size]byte][]byte), held: make(map[[sha256.Size]byte]bool), finished: make(map[string]bool),
+		lists: make(map[string][]protocol.Message), more: make(map[string]chan struct{}), bodies: make(map[[sha256.Size]byte][]byte), held: make(map[[sha256.Size]byte]bool), finished: make(map[string]bool), refused: make(map[string]int),
 	}
 	for _, m := range s.Members {
 		if m.Name != Server {
@@ -63,7 +66,7 @@ func (b *box) Records() iter.Seq2[journal.Record, error] {
 			}
 			b.accepted(r)
 			if e, is := r.Event.(protocol.Received); is {
-				b.hold(sha256.Sum256(encode(e.Message)))
+				b.settle(e.Message.Sender, sumOf(e.Message))
 			}
 			if !yield(r, err) {
 				return
@@ -94,9 +97,11 @@ func (b *box) accepted(r journal.Record) {
 		return
 	}
 	b.toServer.Add(uint64(len(e.Message.Body)))
+	sum := sumOf(e.Message)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.inbox.Accept(e.Message)
+	b.held[sum] = false
 }
 
 // Send keeps a message for its device.
@@ -185,12 +190,13 @@ const (
 type receipt struct {
 	answer chan verdict
 	box    *box
+	sender string
 	sum    [sha256.Size]byte
 }
 
 // Ack implements [transport.Receipt].
 func (r *receipt) Ack() error {
-	r.box.hold(r.sum)
+	r.box.settle(r.sender, r.sum)
 	return r.settle(taken)
 }
 

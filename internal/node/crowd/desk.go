@@ -2,33 +2,53 @@ package crowd
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
 // Limits on what devices may have under way. Only enrolled devices have a desk: a stranger's
 // request ends before it.
 const (
-	maxPolls   = 2                    // of a device
-	maxReading = 64 * maxPostBytes    // of bodies that are being read, of all devices
-	maxLate    = 16 * maxPostBytes    // of these, of devices whose bodies came too late before
-	maxPrompt  = maxReading - maxLate // of the other devices
+	maxPolls   = 2                               // of a device, with the answers to them that it is reading
+	maxReading = 64 * maxPostBytes               // of bodies that are being read, of all devices
+	maxOften   = maxPostBytes                    // of these, of devices that were late more than maxTimes
+	maxLate    = 16*maxPostBytes - maxOften      // of these, of devices that were late before
+	maxPrompt  = maxReading - maxLate - maxOften // of the other devices
+	maxTimes   = 3
 )
+
+// rooms holds the bytes that may be read at a time of each kind of devices: see [desk.kind].
+var rooms = [...]int64{maxPrompt, maxLate, maxOften}
 
 // desk holds what a device has under way.
 type desk struct {
 	posting bool
 	polls   []*poll
-	late    bool // a body of the device came too late, or not at all
+	late    int // bodies of the device that came slowly or not at all, or were no message of its
 }
 
-// poll is a request that waits for something to happen.
-type poll struct{ end context.CancelFunc }
+// kind returns which of the rooms has a device's bodies.
+func (d *desk) kind() int {
+	switch {
+	case d.late == 0:
+		return 0
+	case d.late <= maxTimes:
+		return 1
+	}
+	return 2
+}
+
+// poll is a request that waits for something to happen, until its answer has been read.
+type poll struct {
+	end       context.CancelFunc
+	answering bool
+}
 
 // desks holds the desks of all devices.
 type desks struct {
 	mu      sync.Mutex
 	of      map[string]*desk
-	reading [2]int64 // bytes: of devices that were never late, of those that were
+	reading [len(rooms)]int64 // bytes, by kind of devices
 }
 
 // desk returns a device's desk. The lock is held.
@@ -44,51 +64,60 @@ func (d *desks) desk(name string) *desk {
 
 // leave forgets a desk that has nothing to remember. The lock is held.
 func (d *desks) leave(name string) {
-	if one := d.of[name]; !one.posting && len(one.polls) == 0 && !one.late {
+	if one := d.of[name]; !one.posting && len(one.polls) == 0 && one.late == 0 {
 		delete(d.of, name)
 	}
 }
 
-// poll lets a device's poll in. A third one ends the oldest: a device that was killed may come
-// back before its old connections are known to be gone. end must be called.
-func (d *desks) poll(ctx context.Context, name string) (_ context.Context, end func()) {
-	ctx, cancel := context.WithTimeout(ctx, waitTime)
-	p := &poll{cancel}
+// poll gives a device's question a place, which its answer keeps. A third question ends the
+// oldest one that waits: a device that was killed may come back before its old connections are
+// known to be gone. Where none waits, since the device does not read its answers, there is no
+// place. end must be called.
+func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *poll, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := d.desk(name)
-	if one.polls = append(one.polls, p); len(one.polls) > maxPolls {
-		one.polls[0].end()
-		one.polls = one.polls[1:]
+	if len(one.polls) == maxPolls {
+		oldest := slices.IndexFunc(one.polls, func(p *poll) bool { return !p.answering })
+		if oldest < 0 {
+			return nil, nil, false
+		}
+		one.polls[oldest].end()
+		one.polls = slices.Delete(one.polls, oldest, oldest+1)
 	}
-	return ctx, func() { d.end(name, p) }
+	ctx, cancel := context.WithTimeout(ctx, waitTime)
+	p = &poll{end: cancel}
+	one.polls = append(one.polls, p)
+	return ctx, p, true
 }
 
+// answer reports whether a question still has the place that its answer needs.
+func (d *desks) answer(name string, p *poll) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	one := d.of[name]
+	p.answering = one != nil && slices.Contains(one.polls, p)
+	return p.answering
+}
+
+// end gives the place of a question back, once it is answered.
 func (d *desks) end(name string, p *poll) {
 	p.end()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := d.desk(name)
-	for i, other := range one.polls {
-		if other == p {
-			one.polls = append(one.polls[:i:i], one.polls[i+1:]...)
-			break
-		}
-	}
+	one.polls = slices.DeleteFunc(one.polls, func(other *poll) bool { return other == p })
 	d.leave(name)
 }
 
 // post gives a device a place for a body of a length, if it has no other, and if there is
-// room among the devices of its kind. done must be called, with the lateness of the body.
+// room among the devices of its kind. done must be called, and told whether the device was late with it.
 func (d *desks) post(name string, length int64) (done func(late bool), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := d.desk(name)
-	kind, most := 0, int64(maxPrompt)
-	if one.late {
-		kind, most = 1, maxLate
-	}
-	if one.posting || d.reading[kind]+length > most {
+	kind := one.kind()
+	if one.posting || d.reading[kind]+length > rooms[kind] {
 		d.leave(name)
 		return nil, false
 	}
@@ -97,7 +126,10 @@ func (d *desks) post(name string, length int64) (done func(late bool), ok bool) 
 	return func(late bool) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		one.posting, one.late = false, one.late || late
+		one.posting = false
+		if late {
+			one.late++
+		}
 		d.reading[kind] -= length
 		d.leave(name)
 	}, true

@@ -5,15 +5,23 @@ import (
 	"testing"
 )
 
-// A third poll of a device ends its oldest: a device that comes back after it was killed is
-// not kept out by connections of its earlier process. Other devices' polls stay.
+// A third question of a device ends its oldest: a device that comes back after it was killed is
+// not kept out by connections of its earlier process. Other devices' questions stay.
 func TestPollsOfADeviceAreFew(t *testing.T) {
 	d := &desks{}
 	var polls []context.Context
 	var ends []func()
+	ask := func(name string) (*poll, bool) {
+		ctx, p, ok := d.poll(t.Context(), name)
+		if ok {
+			polls, ends = append(polls, ctx), append(ends, func() { d.end(name, p) })
+		}
+		return p, ok
+	}
 	for _, name := range []string{"device-1", "device-2", "device-1", "device-1"} {
-		ctx, end := d.poll(t.Context(), name)
-		polls, ends = append(polls, ctx), append(ends, end)
+		if _, ok := ask(name); !ok {
+			t.Fatalf("%s has no place", name)
+		}
 	}
 	for i, over := range []bool{true, false, false, false} {
 		if got := polls[i].Err() != nil; got != over {
@@ -28,8 +36,38 @@ func TestPollsOfADeviceAreFew(t *testing.T) {
 	}
 }
 
-// A device has one place for a message. All together have room for some; those that were too
-// late once share a part of it that is their own.
+// An answer keeps the place of its question until it has been read: a device that reads none has
+// two, and a question that gave way to a later one has none.
+func TestAnswersKeepTheirPlace(t *testing.T) {
+	d := &desks{}
+	var asked []*poll
+	for range 3 {
+		_, p, ok := d.poll(t.Context(), "device-1")
+		if !ok {
+			t.Fatal("a question does not give way")
+		}
+		asked = append(asked, p)
+	}
+	for i, want := range []bool{false, true, true} {
+		if got := d.answer("device-1", asked[i]); got != want {
+			t.Errorf("question %d may be answered: %v", i+1, got)
+		}
+	}
+	if _, _, ok := d.poll(t.Context(), "device-1"); ok {
+		t.Error("a third question beside two answers")
+	}
+	if _, _, ok := d.poll(t.Context(), "device-2"); !ok {
+		t.Error("another device has no place")
+	}
+	d.end("device-1", asked[0]) // has none
+	d.end("device-1", asked[1])
+	if _, _, ok := d.poll(t.Context(), "device-1"); !ok {
+		t.Error("no place after an answer was read")
+	}
+}
+
+// A device has one place for a message. All together have room for some; those that were late
+// share a part of it that is their own, and those that were late often have room for one.
 func TestPlacesForMessages(t *testing.T) {
 	d := &desks{}
 	first, ok := d.post("device-0", maxPostBytes)
@@ -58,10 +96,23 @@ func TestPlacesForMessages(t *testing.T) {
 		free(true)
 	}
 	late, _ := fill(1000)
-	if late != 16+48 { // 48 of the hundred have never had a place before
-		t.Errorf("%d devices send at a time, want 16 that were late and 48 others", late)
+	if late != 15+48 { // 48 of the hundred have never had a place before
+		t.Errorf("%d devices send at a time, want 15 that were late and 48 others", late)
 	}
 	if _, ok := d.post(Name(1001), 1); ok {
 		t.Error("a device that was late has a place of the others")
+	}
+	d = &desks{}
+	for i := range 10 {
+		for range maxTimes + 1 {
+			free, ok := d.post(Name(i), 1)
+			if !ok {
+				t.Fatalf("%s has no place while nobody else has one", Name(i))
+			}
+			free(true)
+		}
+	}
+	if often, _ := fill(0); often != 1+48 {
+		t.Errorf("%d devices send at a time, want one that was late often and 48 others", often)
 	}
 }

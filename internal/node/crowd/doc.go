@@ -17,7 +17,7 @@
 // both, of method, address, length and enrolment ([request.Signer]). Nobody gets a place or has
 // a body read before it is verified. A GET waits for at most [waitTime]. A message is accepted
 // with 200 once it is in the server's journal. 503 asks for it again, and 410 says that the
-// session or the job is over.
+// session or the job is over, or that the session has refused too many messages of the device.
 //
 // # Many sessions
 //

@@ -36,7 +36,7 @@ var errRefused = errors.New("crowd: the server refuses this device")
 
 // ask repeats a request until the server answers it, or for as long as patience goes.
 func (l *line) ask(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
-	first, wait := time.Now(), retryFirst
+	first, again := time.Now(), l.pauses()
 	for {
 		status, answer, err = l.once(ctx, method, path, query, body)
 		switch {
@@ -51,12 +51,22 @@ func (l *line) ask(ctx context.Context, method, path string, query url.Values, b
 		case err != nil && time.Since(first) > l.patience:
 			return 0, nil, fmt.Errorf("crowd: the server has not answered for %v: %w", l.patience, err)
 		}
-		select {
-		case <-time.After(wait/2 + rand.N(wait)):
-		case <-ctx.Done():
-		}
-		wait = min(2*wait, l.longest())
+		again.wait(ctx)
 	}
+}
+
+// pauses are the times between two tries, each longer than the one before.
+type pauses struct{ next, longest time.Duration }
+
+func (l *line) pauses() *pauses { return &pauses{retryFirst, l.longest()} }
+
+// wait waits until it is time for the next try, or ctx ends.
+func (p *pauses) wait(ctx context.Context) {
+	select {
+	case <-time.After(p.next/2 + rand.N(p.next)):
+	case <-ctx.Done():
+	}
+	p.next = min(2*p.next, p.longest)
 }
 
 // longest returns the longest time between two tries. A device that has waited for a server
@@ -90,9 +100,10 @@ func (l *line) once(ctx context.Context, method, path string, query url.Values, 
 }
 
 // step waits until a step has begun, and returns its announcement. A step that is over and
-// that nobody needs any more is [passed].
+// that nobody needs any more is [passed]. A server that has nothing to say, and does not wait with
+// saying so, is not asked at once again.
 func (l *line) step(ctx context.Context, index int) ([]byte, error) {
-	for {
+	for again := l.pauses(); ; again.wait(ctx) {
 		status, b, err := l.ask(ctx, http.MethodGet, stepPath, url.Values{"index": {strconv.Itoa(index)}}, nil)
 		switch {
 		case errors.Is(err, errMoved):
@@ -133,17 +144,20 @@ func movedBy(answer []byte) error {
 	return fmt.Errorf("%w: the server says %s", errMoved, reason(answer))
 }
 
-// pull waits for messages behind the first ones.
+// pull waits for messages behind the first ones, of which there is one at least. See step.
 func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, after int) ([]protocol.Message, error) {
 	query := about(step, session)
 	query.Set("after", strconv.Itoa(after))
-	for {
+	for again := l.pauses(); ; again.wait(ctx) {
 		status, b, err := l.ask(ctx, http.MethodGet, messagesPath, query, nil)
 		if err != nil {
 			return nil, err
 		}
-		if status == http.StatusOK {
-			return decodeAll(b)
+		if status != http.StatusOK {
+			continue
+		}
+		if list, err := decodeAll(b); err != nil || len(list) > 0 {
+			return list, err
 		}
 	}
 }
@@ -153,7 +167,7 @@ func about(step int, session protocol.SessionID) url.Values {
 	return url.Values{"step": {strconv.Itoa(step)}, "session": {session.Hex()}}
 }
 
-// decodeAll decodes what encodeAll wrote.
+// decodeAll decodes what pieces has encoded.
 func decodeAll(b []byte) ([]protocol.Message, error) {
 	r := wire.NewReader(b)
 	list := make([]protocol.Message, r.Count(maxAnswer, 4))

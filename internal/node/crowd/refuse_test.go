@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -52,7 +53,12 @@ var authority = keyOf(99)
 // enrolled enrols thirty devices for a job.
 func enrolled(t testing.TB, text string) (*Enrolment, error) {
 	t.Helper()
-	signed, err := Enrol(jobtest.Parse(t, text), publicOf(30), authority)
+	return enrolledOf(t, text, 30)
+}
+
+func enrolledOf(t testing.TB, text string, devices int) (*Enrolment, error) {
+	t.Helper()
+	signed, err := Enrol(jobtest.Parse(t, text), publicOf(devices), authority)
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +139,12 @@ func TestDevicesThatDoNotBegin(t *testing.T) {
 // serving is a server whose first sum has begun.
 func serving(t *testing.T) (*Enrolment, *Service, *httptest.Server) {
 	t.Helper()
-	return servingWith(t, slog.New(slog.DiscardHandler))
+	return servingWith(t, 30, slog.New(slog.DiscardHandler))
 }
 
-func servingWith(t *testing.T, log *slog.Logger) (*Enrolment, *Service, *httptest.Server) {
+func servingWith(t *testing.T, devices int, log *slog.Logger) (*Enrolment, *Service, *httptest.Server) {
 	t.Helper()
-	e, err := enrolled(t, filmsText)
+	e, err := enrolledOf(t, filmsText, devices)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,10 +289,10 @@ func TestADeviceAddsItsListOnce(t *testing.T) {
 }
 
 func FuzzMessages(f *testing.F) {
-	f.Add(encodeAll([]protocol.Message{{Header: protocol.Header{Protocol: "secagg", Sender: "a", Receiver: "b", Kind: "c", Chunks: 1}, Body: []byte("x")}}))
+	f.Add(bytes.Join(pieces([]protocol.Message{{Header: protocol.Header{Protocol: "secagg", Sender: "a", Receiver: "b", Kind: "c", Chunks: 1}, Body: []byte("x")}}), nil))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if list, err := decodeAll(b); err == nil && !bytes.Equal(encodeAll(list), b) {
+		if list, err := decodeAll(b); err == nil && !bytes.Equal(bytes.Join(pieces(list), nil), b) {
 			t.Error("an answer is not canonical")
 		}
 		if m, err := decode(b); err == nil && !bytes.Equal(encode(m), b) {
@@ -340,21 +346,38 @@ func TestMessagesBehindTheEnd(t *testing.T) {
 	}
 	b := newBox(opened, nil)
 	answer := make(chan verdict)
-	go func() { answer <- b.offer(t.Context(), protocol.Message{}, [32]byte{1}) }()
-	if err := (<-b.in).Ack(); err != nil || <-answer != taken || !b.holds([32]byte{1}) {
+	message := func(n int) (protocol.Message, [32]byte) {
+		m := protocol.Message{Header: opened.Header(Name(0), Server, 0, "AdvertiseKeys"), Body: []byte{byte(n)}}
+		return m, sumOf(m)
+	}
+	journals := func(m protocol.Message) { b.accepted(journal.Record{Event: protocol.Received{Message: m}}) }
+	m, sum := message(1)
+	go func() { answer <- b.offer(t.Context(), m, sum) }()
+	one := <-b.in
+	if journals(m); b.holds(sum) {
+		t.Error("a message that is not on disk is held")
+	}
+	if err := one.Ack(); err != nil || <-answer != taken || !b.holds(sum) {
 		t.Errorf("a message in time: %v", err)
 	}
 	gone, leave := context.WithCancel(t.Context())
-	go func() { answer <- b.offer(gone, protocol.Message{}, [32]byte{2}) }()
-	one := <-b.in
+	m, sum = message(2)
+	go func() { answer <- b.offer(gone, m, sum) }()
+	one = <-b.in
 	leave() // the device is killed, and will ask again
-	if got := <-answer; got != later || b.holds([32]byte{2}) {
+	if got := <-answer; got != later || b.holds(sum) {
 		t.Errorf("a message whose sender is gone: %v", got)
 	}
-	if err := one.Ack(); err != nil || !b.holds([32]byte{2}) {
+	journals(m)
+	if err := one.Ack(); err != nil || !b.holds(sum) {
 		t.Errorf("a message that was taken after its sender had gone is not held: %v", err)
 	}
-	go func() { answer <- b.offer(t.Context(), protocol.Message{}, [32]byte{1}) }()
+	m, sum = message(3)
+	go func() { answer <- b.offer(t.Context(), m, sum) }()
+	if err := (<-b.in).Ack(); err != nil || <-answer != taken || b.refused[Name(0)] != 1 {
+		t.Errorf("%d messages were refused: %v", b.refused[Name(0)], err)
+	}
+	go func() { answer <- b.offer(t.Context(), m, sum) }()
 	if err := (<-b.in).Later(0); err != nil || <-answer != later {
 		t.Errorf("a message that shall come again: %v", err)
 	}
@@ -397,8 +420,8 @@ func TestStepsOfAnEarlierProcess(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		w := httptest.NewRecorder()
-		s.serveStep(ctx, w, httptest.NewRequest("GET", stepPath+"?index="+index, nil), "")
-		return w.Code, w.Body.String()
+		answer := s.serveStep(ctx, w, httptest.NewRequest("GET", stepPath+"?index="+index, nil), "")
+		return w.Code, w.Body.String() + string(bytes.Join(answer, nil))
 	}
 	for index, want := range map[string]int{"0": http.StatusGone, "1": http.StatusNoContent, "2": http.StatusNoContent} {
 		if status, body := ask(index); status != want || status == http.StatusGone && body != "1" {

@@ -1,6 +1,7 @@
 package crowd
 
 import (
+	"crypto/sha256"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/request"
@@ -36,6 +37,14 @@ func (e *Enrolment) signer() request.Signer {
 
 // encode encodes a message.
 func encode(m protocol.Message) []byte { return append(m.Encode(), m.Body...) }
+
+// sumOf returns the hash of a message as encode writes it.
+func sumOf(m protocol.Message) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(m.Encode())
+	h.Write(m.Body)
+	return [sha256.Size]byte(h.Sum(nil))
+}
 
 // decode decodes what encode wrote. The body stays where it is.
 func decode(b []byte) (protocol.Message, error) {

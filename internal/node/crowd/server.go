@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -33,6 +34,8 @@ type Service struct {
 	kept    sessions
 	first   int // step of this process
 	desks   desks
+
+	complaints tally.Tally // about devices
 
 	mu      sync.Mutex
 	begun   []*stage // the steps that have begun, in order

@@ -24,6 +24,7 @@ import (
 type attacked struct {
 	*Enrolment
 	t       *testing.T
+	server  *Service
 	address string
 	session *protocol.Session
 	log     *diary
@@ -50,10 +51,15 @@ func (j *diary) String() string {
 
 func underAttack(t *testing.T) *attacked {
 	t.Helper()
+	return underAttackBy(t, 30)
+}
+
+func underAttackBy(t *testing.T, devices int) *attacked {
+	t.Helper()
 	log := &diary{}
-	e, s, web := servingWith(t, slog.New(slog.NewTextHandler(log, nil)))
+	e, s, web := servingWith(t, devices, slog.New(slog.NewTextHandler(log, nil)))
 	web.Close()
-	a := &attacked{Enrolment: e, t: t, log: log, devices: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 60}}}
+	a := &attacked{Enrolment: e, t: t, server: s, log: log, devices: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 60}}}
 	l, err := endpoint.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -111,6 +117,12 @@ func (a *attacked) post(q *http.Request) int {
 // open sends the header of a request and the first byte of its body, and no more.
 func (a *attacked) open(q *http.Request) net.Conn {
 	a.t.Helper()
+	return a.begin(q, "x")
+}
+
+// begin sends the header of a request and the beginning of a body.
+func (a *attacked) begin(q *http.Request, body string) net.Conn {
+	a.t.Helper()
 	c, err := net.Dial("tcp", a.address)
 	if err != nil {
 		a.t.Fatal(err)
@@ -121,7 +133,7 @@ func (a *attacked) open(q *http.Request) net.Conn {
 	if err := q.Header.Write(&header); err != nil {
 		a.t.Fatal(err)
 	}
-	_, _ = io.WriteString(c, header.String()+"\r\nx") // the server may have closed it already
+	_, _ = io.WriteString(c, header.String()+"\r\n"+body) // the server may have closed it already
 	return c
 }
 
@@ -290,12 +302,7 @@ func TestLingering(t *testing.T) {
 // A farewell of a device is its own.
 func TestFarewellsAreSigned(t *testing.T) {
 	e, s, web := serving(t)
-	if _, err := lineOf(e, web, 0).step(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	s.mu.Lock()
-	b := s.begun[0].box
-	s.mu.Unlock()
+	b := firstBox(t, lineOf(e, web, 0), s)
 	if err := lineOf(e, web, 0).farewell(t.Context(), 0, b.session.ID()); err != nil {
 		t.Error(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
@@ -95,19 +96,20 @@ type Traffic struct{ Sent, Received int64 }
 
 type driver struct {
 	Config
-	inbox   protocol.Inbox
-	outbox  *outbox
-	timers  *timers
-	unacked []Inbound // handled, not acknowledged; without their bodies
-	claims  []string  // of the replayed steps
-	refused map[string]error
-	resume  bool // the machine has more to do
-	deaf    bool // no message will come any more
-	granted chan struct{}
-	started bool
-	end     *protocol.End
-	sealed  bool // the journal holds the outcome
-	traffic Traffic
+	inbox    protocol.Inbox
+	outbox   *outbox
+	timers   *timers
+	unacked  []Inbound // handled, not acknowledged; without their bodies
+	claims   []string  // of the replayed steps
+	refused  map[string]error
+	refusals tally.Tally // by sender
+	resume   bool        // the machine has more to do
+	deaf     bool        // no message will come any more
+	granted  chan struct{}
+	started  bool
+	end      *protocol.End
+	sealed   bool // the journal holds the outcome
+	traffic  Traffic
 }
 
 func newDriver(c Config) *driver {
@@ -245,7 +247,9 @@ func isRefusal(err error) bool {
 // this refusal explains it.
 func (d *driver) refuse(in Inbound, err error) {
 	sender := in.Message.Sender
-	d.Logger.Warn("refused a message", "message", in.Message.Header.String(), "error", err)
+	if n, tell := d.refusals.Count("", sender); tell { // the sender decides how many there are
+		d.Logger.Warn("refused a message", "message", in.Message.Header.String(), "times", n, "error", err)
+	}
 	if _, known := d.refused[sender]; !known {
 		d.refused[sender] = err
 	}

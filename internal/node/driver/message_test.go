@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,23 @@ func TestRefusedMessageLeavesTheSessionAlive(t *testing.T) {
 	}
 	if len(w.broker.queue) > 0 {
 		t.Fatalf("%v was not acknowledged", w.broker.queue[0].Header)
+	}
+}
+
+// Adversary: a member that sends messages without end, which the machine refuses. The log tells few of
+// them, and the first of another member.
+func TestRefusedMessagesAreLoggedByDoubling(t *testing.T) {
+	var log strings.Builder
+	d := newDriver(Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	refuse := func(sender string) {
+		d.refuse(Inbound{Message: protocol.Message{Header: protocol.Header{Sender: sender}}}, errors.New("no"))
+	}
+	for range 1 << 10 {
+		refuse("many")
+	}
+	refuse("few")
+	if lines := strings.Count(log.String(), "\n"); lines != 16+6+1 || !strings.Contains(log.String(), `message="few>`) {
+		t.Errorf("%d lines: %s", lines, log.String())
 	}
 }
 
