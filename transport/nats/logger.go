@@ -15,12 +15,12 @@ import (
 // are somebody's failed attempt, and only its last words stop it. Others decide how often most of
 // it is said, and with which words: there is a budget for each kind of line.
 type logger struct {
-	log     *slog.Logger
-	secure  bool // the server has TLS
-	budgets map[string]*budget
+	log    *slog.Logger
+	secure bool // the server has TLS
 
-	mu    sync.Mutex
-	fatal error
+	mu      sync.Mutex
+	budgets map[string]*budget // of lines, by kind
+	fatal   error
 }
 
 // What tells lines about connections from the server's own, and their kinds, in the server's words.
@@ -35,13 +35,22 @@ const (
 
 var connectionKinds = []string{"authentication error", "Violation", "Slow Consumer", "arser", "aximum"}
 
-func newLogger(log *slog.Logger, secure bool) *logger {
-	l := &logger{log: log, secure: secure, budgets: make(map[string]*budget)}
-	for _, kind := range append([]string{ofCallers, ofOthers}, connectionKinds...) {
-		l.budgets[kind] = &budget{most: 10, every: 10 * time.Second}
+// allow reports whether one more line of a kind may be said, and how many were not before it.
+func (l *logger) allow(kind string) (ok bool, unsaid int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.budgets == nil {
+		l.budgets = make(map[string]*budget)
 	}
-	l.budgets[ofServer] = &budget{most: 100, every: 10 * time.Second}
-	return l
+	b := l.budgets[kind]
+	if b == nil {
+		b = &budget{most: 10, every: 10 * time.Second}
+		if kind == ofServer {
+			b.most = 100
+		}
+		l.budgets[kind] = b
+	}
+	return b.allow(time.Now())
 }
 
 func kindOf(text string) string {
@@ -85,7 +94,7 @@ func (l *logger) Errorf(format string, v ...any) {
 // warn says a line that the budget of its kind allows.
 func (l *logger) warn(text string) {
 	kind := kindOf(text)
-	ok, unsaid := l.budgets[kind].allow(time.Now())
+	ok, unsaid := l.allow(kind)
 	if !ok {
 		return
 	}
@@ -117,7 +126,7 @@ const (
 
 // turnedAway says of a caller who could not even begin why that is.
 func (l *logger) turnedAway(text string) {
-	if ok, unsaid := l.budgets[ofCallers].allow(time.Now()); ok {
+	if ok, unsaid := l.allow(ofCallers); ok {
 		from, _, _ := strings.Cut(text, " - ")
 		l.log.Warn("turned a caller away: "+whyTurnedAway(text), "address", from, "unsaid_before", unsaid)
 	}

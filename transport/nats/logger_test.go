@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -107,7 +106,7 @@ func TestMemberWritesLittleIntoTheLog(t *testing.T) {
 // The log says that it has left something out, and what a peer writes does nothing to a terminal.
 func TestLogOfTheServerIsBoundedByKind(t *testing.T) {
 	said := new(notes)
-	l := newLogger(slog.New(slog.NewTextHandler(said, nil)), true)
+	l := &logger{log: said.logger(), secure: true}
 	for i := range 1000 {
 		l.Warnf("JetStream \x1b[31m %d", i)
 		l.Errorf("1.2.3.4:5 - cid:%d - Maximum of everything", i)
