@@ -7,17 +7,62 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
 // logger hands the server's own log on: its notices are details, its errors
-// are somebody's failed attempt, and only its last words stop it.
+// are somebody's failed attempt, and only its last words stop it. Others decide how often most of
+// it is said, and with which words: there is a budget for each kind of line.
 type logger struct {
-	log     *slog.Logger
-	secure  bool    // the server has TLS
-	callers *budget // of lines about callers that could not begin
+	log    *slog.Logger
+	secure bool // the server has TLS
 
-	mu    sync.Mutex
-	fatal error
+	mu      sync.Mutex
+	budgets map[string]*budget // of lines, by kind
+	fatal   error
+}
+
+// What tells lines about connections from the server's own, and their kinds, in the server's words.
+// A kind has its own budget, so that strangers do not hide what members do, nor either what the
+// server does.
+const (
+	aboutConnection = " - cid:"
+	ofCallers       = "caller"
+	ofServer        = "server"
+	ofOthers        = "other"
+)
+
+var connectionKinds = []string{"authentication error", "Violation", "Slow Consumer", "arser", "aximum"}
+
+// allow reports whether one more line of a kind may be said, and how many were not before it.
+func (l *logger) allow(kind string) (ok bool, unsaid int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.budgets == nil {
+		l.budgets = make(map[string]*budget)
+	}
+	b := l.budgets[kind]
+	if b == nil {
+		b = &budget{most: 10, every: 10 * time.Second}
+		if kind == ofServer {
+			b.most = 100
+		}
+		l.budgets[kind] = b
+	}
+	return b.allow(time.Now())
+}
+
+func kindOf(text string) string {
+	if !strings.Contains(text, aboutConnection) {
+		return ofServer
+	}
+	for _, kind := range connectionKinds {
+		if strings.Contains(text, kind) {
+			return kind
+		}
+	}
+	return ofOthers
 }
 
 func (l *logger) Noticef(format string, v ...any) { l.log.Debug(message(format, v)) }
@@ -26,7 +71,7 @@ func (l *logger) Tracef(format string, v ...any)  { l.log.Debug(message(format, 
 // Warnf leaves out one warning, of clients that do not begin with TLS: members do.
 func (l *logger) Warnf(format string, v ...any) {
 	if !strings.Contains(format, "TLS Handshake First") {
-		l.log.Warn(message(format, v))
+		l.warn(fmt.Sprintf(format, v...))
 	}
 }
 
@@ -43,7 +88,34 @@ func (l *logger) Errorf(format string, v ...any) {
 		l.turnedAway(text)
 		return
 	}
-	l.log.Warn(message("%s", []any{text}))
+	l.warn(text)
+}
+
+// warn says a line that the budget of its kind allows.
+func (l *logger) warn(text string) {
+	kind := kindOf(text)
+	ok, unsaid := l.allow(kind)
+	if !ok {
+		return
+	}
+	if kind != ofServer {
+		text = shortened(text)
+	}
+	l.log.Warn("nats-server: "+fault.Printable(text), "unsaid_before", unsaid)
+}
+
+// What is left of a line about a connection: address, a member's account and the complaint stand
+// at its beginning. After them come a peer's words.
+const (
+	lineHead = 220
+	lineTail = 60
+)
+
+func shortened(text string) string {
+	if len(text) <= lineHead+lineTail {
+		return text
+	}
+	return text[:lineHead] + " ... " + text[len(text)-lineTail:]
 }
 
 // What the server writes of callers who do not speak as it does.
@@ -54,7 +126,7 @@ const (
 
 // turnedAway says of a caller who could not even begin why that is.
 func (l *logger) turnedAway(text string) {
-	if ok, unsaid := l.callers.allow(time.Now()); ok {
+	if ok, unsaid := l.allow(ofCallers); ok {
 		from, _, _ := strings.Cut(text, " - ")
 		l.log.Warn("turned a caller away: "+whyTurnedAway(text), "address", from, "unsaid_before", unsaid)
 	}

@@ -48,7 +48,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
-	s := &Server{cfg: cfg, log: &logger{log: cfg.Logger, secure: cfg.TLS != nil, callers: &budget{most: 10, every: 10 * time.Second}}, lock: lock}
+	s := &Server{cfg: cfg, log: &logger{log: cfg.Logger, secure: cfg.TLS != nil}, lock: lock}
 	s.stop = sync.OnceValue(s.halt)
 	s.warnOfSpace()
 	if err := s.run(ctx); err != nil {

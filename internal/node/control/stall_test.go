@@ -18,7 +18,7 @@ func TestStalls(t *testing.T) {
 	silent := protocol.Blame("east", protocol.KindSilent, errors.New("the rows of north did not come"))
 	liar := protocol.Blame("east", protocol.KindInconsistent, errors.New("another sum"))
 	var s Stalls
-	if got := s.Explain(silent, start, time.Minute); !errors.Is(got, silent) {
+	if got := s.Explain(silent, "hub", start, time.Minute); !errors.Is(got, silent) {
 		t.Errorf("nobody has stalled, and %v becomes %v", silent, got)
 	}
 	full := &Stall{Member: "north", Trouble: fault.Disk}
@@ -27,14 +27,14 @@ func TestStalls(t *testing.T) {
 	}
 	wantNorth := func(now int) {
 		t.Helper()
-		got := s.Explain(silent, at(now), time.Minute)
+		got := s.Explain(silent, "hub", at(now), time.Minute)
 		var coded *fault.Error
 		if !errors.As(got, &coded) || coded.Blamed != "north" || strings.Contains(got.Error(), "east") || !strings.Contains(got.Error(), fault.Disk.Sentence()) {
 			t.Errorf("after %d s: %v", now, got)
 		}
 	}
 	wantNorth(1000)
-	if got := s.Explain(liar, at(3), time.Minute); !errors.Is(got, liar) {
+	if got := s.Explain(liar, "hub", at(3), time.Minute); !errors.Is(got, liar) {
 		t.Errorf("who lies is not excused: %v", got)
 	}
 	over := &Stall{Member: "north"}
@@ -42,11 +42,51 @@ func TestStalls(t *testing.T) {
 		t.Error("that it goes on is news once")
 	}
 	wantNorth(1059)
-	if got := s.Explain(silent, at(1060), time.Minute); !errors.Is(got, silent) {
+	if got := s.Explain(silent, "hub", at(1060), time.Minute); !errors.Is(got, silent) {
 		t.Errorf("a minute later %v becomes %v", silent, got)
 	}
 	if s.Note(&Stall{Member: "south"}, at(1)) {
 		t.Error("who never stalled goes on, which is no news")
+	}
+}
+
+// A member that stalls and goes on by turns has sixteen changes in a session, and is then left as
+// one that cannot go on. It stands for a party with its own program.
+func TestStallsByTurnsAreBounded(t *testing.T) {
+	start := time.Unix(0, 0)
+	var s Stalls
+	news := 0
+	for i := range 1000 {
+		m := &Stall{Member: "north", Trouble: []fault.Trouble{fault.Disk, fault.NoTrouble}[i%2]}
+		if s.Note(m, start) {
+			news++
+		}
+	}
+	if news == 0 || news > 16 {
+		t.Errorf("%d changes are news, want 1 to 16", news)
+	}
+	if s.of["north"].over != (time.Time{}) {
+		t.Error("a member of which nothing more is heard goes on")
+	}
+	if !s.Note(&Stall{Member: "south", Trouble: fault.Disk}, start) {
+		t.Error("another member's word is no news")
+	}
+}
+
+// A coordinator that says nothing is not excused by what it says of a member. It stands for one
+// that lies: nothing in a stall shows that the member has said it.
+func TestStallExcusesNoCoordinator(t *testing.T) {
+	start := time.Unix(0, 0)
+	var s Stalls
+	s.Note(&Stall{Member: "north", Trouble: fault.Disk}, start)
+	silent := protocol.Blame("hub", protocol.KindSilent, errors.New("the directory did not come in time"))
+	got := s.Explain(silent, "hub", start, time.Minute)
+	var coded *fault.Error
+	if !errors.As(got, &coded) || coded.Code != fault.CodeTimedOut || coded.Blamed != "hub" || !strings.HasPrefix(coded.Public, "hub was silent; it says of north") {
+		t.Errorf("the coordinator was silent, and the error is %v", got)
+	}
+	if got := s.Explain(silent, "", start, time.Minute); !errors.As(got, &coded) || coded.Blamed != "north" {
+		t.Errorf("the coordinator has it at first hand, and the error is %v", got)
 	}
 }
 

@@ -44,6 +44,7 @@ type conducted struct {
 	reports  map[string]*control.Report
 	accepted map[string]control.Acceptance
 	stalls   control.Stalls
+	herald   *herald
 }
 
 // conduct brings one session about and waits until every member has reported.
@@ -94,11 +95,12 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 	var hangUp func()
 	d.inbox, hangUp = c.listen(d.session.ID())
 	defer hangUp()
+	defer c.heraldFor(ctx, d)()
 	if err := c.gather(ctx, d); err != nil {
-		return c.callOff(ctx, d, d.stalls.Explain(err, time.Now(), 0))
+		return c.callOff(ctx, d, d.stalls.Explain(err, "", time.Now(), 0))
 	}
 	if err := c.perform(ctx, d); err != nil {
-		return c.callOff(ctx, d, d.stalls.Explain(err, time.Now(), d.job.Spec.Timeout.Round))
+		return c.callOff(ctx, d, d.stalls.Explain(err, "", time.Now(), d.job.Spec.Timeout.Round))
 	}
 	c.router.Forget(d.session.ID())
 	if err := d.kept.Put(vault.Report, encodeReports(d.reports)); err != nil {

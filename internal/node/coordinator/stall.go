@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -12,6 +13,9 @@ import (
 
 // relayTime bounds the time in which a party must take in that another one cannot go on.
 const relayTime = 2 * time.Second
+
+// relayEvery is the least time between two words about one member of a session.
+const relayEvery = time.Second
 
 // noteStall enters that a party cannot go on for now, or goes on, and tells the other parties:
 // they would blame whom they wait for.
@@ -26,26 +30,82 @@ func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	if !d.stalls.Note(s, time.Now()) {
 		return nil
 	}
-	if s.Trouble == fault.NoTrouble {
-		c.Logger.Info("a party goes on with a session", "party", m.Sender, "session", d.session.ID().String())
-	} else {
+	const back = "a party goes on with a session"
+	if s.Trouble != fault.NoTrouble {
 		c.complain("a party cannot go on with a session for now", m.Sender, "session", d.session.ID().String(), "reason", s.Trouble.Sentence())
+	} else if n, tell := c.complaints.Count(back, m.Sender); tell {
+		c.Logger.Info(back, "party", m.Sender, "so far", n, "session", d.session.ID().String())
 	}
-	c.relay(d, s)
+	d.herald.enter(s)
 	return nil
 }
 
+// herald passes stalls on to a session's other parties, beside the loop that hears the parties:
+// one that takes nothing in holds nobody up. Of each member it passes on the latest word, once a
+// second at most.
+type herald struct {
+	wake chan struct{} // holds one
+
+	mu   sync.Mutex
+	news map[string]*control.Stall // by member
+}
+
+// heraldFor starts a session's herald, and returns what ends it.
+func (c *Coordinator) heraldFor(ctx context.Context, d *conducted) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	d.herald = &herald{wake: make(chan struct{}, 1), news: make(map[string]*control.Stall)}
+	var running sync.WaitGroup
+	running.Go(func() { c.runHerald(ctx, d) })
+	return func() { cancel(); running.Wait() }
+}
+
+func (h *herald) enter(s *control.Stall) {
+	h.mu.Lock()
+	h.news[s.Member] = s
+	h.mu.Unlock()
+	select {
+	case h.wake <- struct{}{}:
+	default: // it has yet to look
+	}
+}
+
+func (h *herald) take() map[string]*control.Stall {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	news := h.news
+	h.news = make(map[string]*control.Stall)
+	return news
+}
+
+func (c *Coordinator) runHerald(ctx context.Context, d *conducted) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.herald.wake:
+		}
+		for _, s := range d.herald.take() {
+			c.relay(ctx, d, s)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(relayEvery):
+		}
+	}
+}
+
 // relay passes a stall on to the session's other parties.
-func (c *Coordinator) relay(d *conducted, s *control.Stall) {
+func (c *Coordinator) relay(ctx context.Context, d *conducted, s *control.Stall) {
 	var others []string
 	for _, name := range c.others(d) {
 		if name != s.Member {
 			others = append(others, name)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), relayTime)
+	telling, cancel := context.WithTimeout(ctx, relayTime)
 	defer cancel()
-	if err := c.tellAll(ctx, others, d.session.ID(), control.KindStall, s.Encode()); err != nil {
-		c.Logger.Warn("could not tell every party that another one cannot go on for now", "error", err)
+	if err := c.tellAll(telling, others, d.session.ID(), control.KindStall, s.Encode()); err != nil && ctx.Err() == nil {
+		c.complain("could not tell every party that another one cannot go on for now", s.Member, "error", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -295,4 +296,44 @@ func fill(t *testing.T, path string) {
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Error(err)
 	}
+}
+
+// A party that stalls and goes on by turns, as fast as it can, is soon heard no more: neither the
+// coordinator nor another party has more than a few lines of it, and the others hear of it once a
+// second at most. It stands for a party with its own program.
+func TestStallsByTurnsAreSoonHeardNoMore(t *testing.T) {
+	t.Parallel()
+	j := parse(t, "")
+	w := newWorld(t, tumours(t, j))
+	done := make(chan struct{})
+	w.actor("east", func(a *actor, m protocol.Message) {
+		polite(a, m)
+		if m.Kind != control.KindDirectory {
+			return
+		}
+		for i := range 200 {
+			s := control.Stall{Member: "east", Trouble: []fault.Trouble{fault.Disk, fault.NoTrouble}[i%2]}
+			a.tell(m.Session, control.KindStall, s.Encode())
+		}
+		close(done)
+	})
+	for _, name := range []string{hub, "north", "south"} {
+		w.start(name, never)
+	}
+	id := w.submit(j)
+	<-done
+	time.Sleep(1500 * time.Millisecond)
+	const stalls = "cannot go on with a session for now"
+	for name, most := range map[string]int{hub: 8, "north": 4, "south": 4} {
+		if n := strings.Count(w.lines(name), stalls); n == 0 || n > most {
+			t.Errorf("%s has %d lines of it, want 1 to %d", name, n, most)
+		}
+	}
+	if n := strings.Count(w.lines(hub), "goes on with a session"); n > 8 {
+		t.Errorf("the coordinator has %d lines that it goes on", n)
+	}
+	if err := w.members[hub].boss.Abort(id); err != nil {
+		t.Error(err)
+	}
+	w.wait(id)
 }

@@ -105,7 +105,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		}
 		return p.stall(ctx, f)
 	}
-	f.err = f.r.stalls.Explain(f.err, time.Now(), f.r.work.job.Timeout.Round)
+	f.err = f.r.stalls.Explain(f.err, p.boss, time.Now(), f.r.work.job.Timeout.Round)
 	p.router.Forget(f.r.ID()) // everything that still comes for it is a repetition
 	if f.r.question != nil {
 		return p.answered(ctx, f)

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
@@ -102,6 +103,7 @@ type Party struct {
 	orders    chan order
 	pending   []*question // asked and not yet answered, at most maxQuestions
 	refusals  refusals
+	stalls    tally.Tally   // of other parties
 	over      chan struct{} // closed when Run returns
 	running   sync.WaitGroup
 }

@@ -58,8 +58,11 @@ func (p *Party) stalled(m protocol.Message) error {
 	if r.session.Index(s.Member) < 0 {
 		return fmt.Errorf("party: a stall of %q, who takes no part in the session", fault.Printable(s.Member))
 	}
-	if r.stalls.Note(s, time.Now()) && s.Trouble != fault.NoTrouble {
-		p.Logger.Warn("another party cannot go on with a session for now", "party", s.Member, "session", m.Session.String(), "reason", s.Trouble.Sentence())
+	if !r.stalls.Note(s, time.Now()) || s.Trouble == fault.NoTrouble {
+		return nil
+	}
+	if n, tell := p.stalls.Count("", s.Member); tell {
+		p.Logger.Warn("another party cannot go on with a session for now", "party", s.Member, "so far", n, "session", m.Session.String(), "reason", s.Trouble.Sentence())
 	}
 	return nil
 }
