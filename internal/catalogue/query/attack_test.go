@@ -24,8 +24,8 @@ func TestAttackProgramsOfTheServer(t *testing.T) {
 		}
 	}
 	file := filepath.Join(out, "made")
-	s, weak := writer(t, values+`CREATE FUNCTION makes() RETURNS int LANGUAGE plpgsql AS $$BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''touch `+file+`'''; RETURN 1; END$$;
-CREATE PROCEDURE gives(INOUT x int) LANGUAGE plpgsql AS $$BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''touch `+file+`'''; END$$`)
+	s, weak := writer(t, values+`CREATE FUNCTION makes() RETURNS int LANGUAGE plpgsql AS $$BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''cat >`+file+`'''; RETURN 1; END$$;
+CREATE PROCEDURE gives(INOUT x int) LANGUAGE plpgsql AS $$BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''cat >`+file+`'''; END$$`)
 	if err := s.Exec("CREATE ROLE runs LOGIN; GRANT pg_execute_server_program TO runs; CREATE ROLE hidden NOINHERIT LOGIN; GRANT runs TO hidden"); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestAttackFunctionOfAStrongOwner(t *testing.T) {
 		}
 	}
 	file := filepath.Join(out, "made")
-	s, q := writer(t, `CREATE FUNCTION makes() RETURNS int SECURITY DEFINER LANGUAGE plpgsql AS $$BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''touch `+file+`'''; RETURN 1; END$$`)
+	s, q := writer(t, `CREATE FUNCTION makes() RETURNS int SECURITY DEFINER LANGUAGE plpgsql AS $$BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''cat >`+file+`'''; RETURN 1; END$$`)
 	q.Text = "SELECT makes() AS x"
 	if _, got, err := read(within(q)); err != nil || got[0][0] != "1" {
 		t.Fatalf("got %q, %v", got, err)
