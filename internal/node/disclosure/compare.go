@@ -133,7 +133,7 @@ func (c *comparison) distance(earlier *Entry) int {
 func (l Ledger) schemas(c *comparison) error {
 	all := slices.Concat(c.heads, c.others)
 	both := slices.ContainsFunc(all, func(h head) bool { // the second of them has been approved
-		return h.Table != "" && h.Table == c.now.Table && h.Schema == c.now.Schema && strings.HasSuffix(h.file, string(Released))
+		return h.Kind == c.now.Kind && h.Table != "" && h.Table == c.now.Table && h.Schema == c.now.Schema && strings.HasSuffix(h.file, string(Released))
 	})
 	for _, h := range all {
 		if h.Schema == c.now.Schema || both && h.Table == c.now.Table {

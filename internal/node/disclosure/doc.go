@@ -7,24 +7,26 @@
 // earlier one over some of the same rows is held until the operator has approved it.
 // What counts as a difference depends on the kind:
 //
-//	rows      encoded (okra): other columns, label or scaling; other values of the same rows
-//	sums      of features (moments): fewer than 10 people more or less; other columns
-//	          or values of the same rows; the same rows more than 20 times; a split that
-//	          the job chooses, each by itself
-//	products  of rows (gram): peers, columns, scaling, values, rows
+//	rows      encoded (okra): other columns, label, scaling or fit; other values of the
+//	          same rows; people whose sums are out
+//	sums      of features (moments): fewer than 10 people more or less, or of a class; other
+//	          peers, columns or values of the same rows; people whose rows are out; the same
+//	          rows more than 20 times; a split that the job chooses, each by itself
+//	products  of rows (gram): peers, columns, scaling, fit, values, rows
 //	phases    of rows (fdskl): as for products, and a bound on directions over all jobs
 //	ids       that others look for (psi): peers, ids, and a bound on the ids that each
 //	          peer has brought, over all sessions
+//	all       another schema over the same table, or over some of its people
 //
-// More rows of a model that is asked about later are no difference. Only sums look at which
-// rows a job holds out: in time all products become known.
+// More rows of a model that is asked about later are no difference. Only sums and fits look at
+// which rows a job holds out: in time all products become known.
 //
 // Rows are kept as digests under a key of the ledger that never leaves it: 16 bytes
 // for the person (the id, or the place in a table without ids), 16 for the values.
 // The ledger is a folder:
 //
 //	key                   of all digests
-//	KIND-ID.released      what a session has let out: 32 bytes a row, and columns' names
+//	KIND-ID.released      what a session has let out: 32 bytes a row, 34 of sums, and columns' names
 //	KIND-ID.admitted      what a session that has begun may let out; gone if it does not
 //	ID.held, ID.approved  what waits for the operator, or may pass next: words, no rows
 //	peers                 how many ids each peer has brought, in how many sessions
