@@ -2,7 +2,6 @@ package nats
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -18,10 +17,6 @@ const (
 	maxConnections   = 4
 	maxSubscriptions = 32       // of a connection
 	maxPending       = 16 << 20 // bytes that wait to be written to a connection
-	// answerLimit bounds the time for which the server keeps where an answer goes that does
-	// not come. It forgets it after twice that time at the latest. What a member sends has
-	// ackLimit, and is answered at once where its ferry has no room.
-	answerLimit = 2 * time.Second
 )
 
 // isolate gives a member a login to its own account. The account gets from the hub
@@ -36,11 +31,7 @@ func (c Config) isolate(hub, own *server.Account, m Member) (*server.NkeyUser, e
 	}
 	hears := boxSubject(m.Name, ">")
 	for _, s := range says {
-		limit := answerLimit
-		if landing(s) != s {
-			limit = ackLimit
-		}
-		if err := lendService(hub, own, s, landing(s), limit); err != nil {
+		if err := lendService(hub, own, s, landing(s)); err != nil {
 			return nil, fmt.Errorf("account of %q: %w", m.Name, err)
 		}
 	}
@@ -70,12 +61,9 @@ func (c Config) speaks(lane transport.Lane, from string) (to string) {
 }
 
 // lendService makes a service of the hub available in one account only, under a name of its own
-// there, and has its one answer go there if it comes in time.
-func lendService(hub, to *server.Account, subject, inHub string, limit time.Duration) error {
+// there, and has its one answer go there.
+func lendService(hub, to *server.Account, subject, inHub string) error {
 	if err := hub.AddServiceExport(inHub, []*server.Account{to}); err != nil {
-		return fmt.Errorf("export %s: %w", inHub, err)
-	}
-	if err := hub.SetServiceExportResponseThreshold(inHub, limit); err != nil {
 		return fmt.Errorf("export %s: %w", inHub, err)
 	}
 	if err := to.AddServiceImport(hub, subject, inHub); err != nil {

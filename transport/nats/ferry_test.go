@@ -2,7 +2,6 @@ package nats
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -92,39 +91,5 @@ func (f *federation) eventually(what string, is func() bool) {
 		if time.Now().After(deadline) {
 			f.Fatalf("not in time: %s", what)
 		}
-	}
-}
-
-// A member that sends without end, names a place for each answer and gets most of them never has
-// the server keep no place for long: what a ferry has no room for is refused, and who asks for
-// deliveries and wants an answer gets none. It stands for a member with its own program.
-func TestAnswersThatNeverComeAreForgotten(t *testing.T) {
-	f := newFederation(t, nil)
-	hub, err := f.server.nats.LookupAccount(hubName)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nc, _ := f.raw("north")
-	want := func(to string, n int) {
-		t.Helper()
-		for i := range n {
-			if err := nc.PublishRequest(to, fmt.Sprintf("%s.%d", replyPrefix("north"), i), []byte("x")); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := nc.FlushTimeout(20 * time.Second); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const asks = 2000
-	want(askSubject(transport.Bulk, "north", "x.1"), asks)
-	if n := hub.NumPendingAllResponses(); n < asks {
-		t.Fatalf("the server keeps %d places of %d: this test shows nothing", n, asks)
-	}
-	want(subject(transport.Bulk, "north", "south"), 8*ferryMessages)
-	began := time.Now()
-	f.eventually("the server forgets where answers go", func() bool { return hub.NumPendingAllResponses() == 0 })
-	if took := time.Since(began); took > 2*answerLimit+time.Second {
-		t.Errorf("the server has kept where answers go for %v", took)
 	}
 }
