@@ -95,13 +95,14 @@ func (l Ledger) differences(c *comparison) error {
 		if err != nil {
 			return err
 		}
-		switch d := c.distance(h.Entry); {
+		d := c.distance(h.Entry)
+		switch {
 		case d == otherPart && c.meetsNew(earlier):
 			c.note(h, c.now.against(earlier))
 		case d == equalPart, d == otherFit && (c.now.Fit.By == method.NewFit || c.meetsNew(earlier)):
 			c.note(h, c.now.beside(earlier, c.oneModel(h)))
 		}
-		if c.distance(h.Entry) != otherPart {
+		if d != otherPart {
 			meet(c.now.Rows, earlier.Rows, func(i int, same bool) { c.known[i] = c.known[i] || same })
 		}
 	}
