@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/mercer-fl/mercer/internal/base/descriptor"
 	"github.com/mercer-fl/mercer/transport"
 )
 
@@ -70,6 +71,18 @@ func (c Config) room(lane transport.Lane) int64 {
 	}
 	return c.MaxBytes
 }
+
+// outside returns the number of connections that may be open through the port. Strangers take of
+// them until their time to log in is over. Each member has room for one, and for another while
+// the server has yet to miss the first.
+func (c Config) outside() int {
+	const many = 2048
+	return max(min(many, descriptor.Strangers()), 2*len(c.Members))
+}
+
+// connections returns the number of all. The steward, the ferry of each member and members that
+// live in this process have their own, which take no file.
+func (c Config) connections() int { return c.outside() + 1 + 2*len(c.Members) }
 
 func (c Config) validate() error {
 	switch {

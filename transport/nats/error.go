@@ -78,6 +78,8 @@ func (e *LineError) Error() string {
 	const compare = "compare the roster's fingerprints with the server's operator"
 	var plain tls.RecordHeaderError
 	switch {
+	case errors.As(e.Err, &plain) && string(plain.RecordHeader[:]) == crowded:
+		return fmt.Sprintf("nats: the server at %s has as many connections as it may, or another program answers there; if this lasts, tell the server's operator", e.Address)
 	case errors.Is(e.Err, errOtherKey):
 		return fmt.Sprintf("nats: the server at %s has another TLS key than the roster says: another program answers there, or the roster is an old one; %s", e.Address, compare)
 	case errors.As(e.Err, &plain):
@@ -87,5 +89,8 @@ func (e *LineError) Error() string {
 	}
 	return fmt.Sprintf("nats: the server at %s says nothing, as one with TLS does, and the roster has no TLS key for it: %v; join the roster that the coordinator has", e.Address, e.Err)
 }
+
+// crowded begins what the server says in clear to one too many.
+const crowded = "-ERR "
 
 func (e *LineError) Unwrap() error { return e.Err }

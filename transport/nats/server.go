@@ -18,6 +18,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"github.com/mercer-fl/mercer/internal/base/descriptor"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/transport"
 )
@@ -51,6 +52,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, log: &logger{log: cfg.Logger, secure: cfg.TLS != nil}, lock: lock}
 	s.stop = sync.OnceValue(s.halt)
 	s.warnOfSpace()
+	s.warnOfConnections()
 	if err := s.run(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("nats: %w", err), s.stop())
 	}
@@ -133,7 +135,8 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		MaxPayload:    transport.MaxMessageBytes + 64<<10,
 		PingInterval:  pingInterval,
 		MaxPingsOut:   pingsOut,
-		AuthTimeout:   10, // seconds
+		MaxConn:       s.cfg.connections(),
+		AuthTimeout:   handshakeLimit.Seconds(),
 		WriteDeadline: time.Minute,
 		MaxPending:    maxPending,
 		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // the steward's; a member's account has less
@@ -280,13 +283,27 @@ func (s *Server) Watch(ctx context.Context) error {
 		case <-often.C:
 		}
 		health := s.nats.Healthz(&server.HealthzOptions{Account: hubName})
-		if failures++; health.StatusCode == http.StatusOK {
+		if failures++; health.StatusCode == http.StatusOK || s.blind() {
 			failures = 0
 		}
 		if failures >= watchFailures && ctx.Err() == nil {
 			return &StoreError{s.cfg.Dir, health.Error}
 		}
 	}
+}
+
+// blind reports whether nothing can be seen of the queues because this process has too many files
+// open, which passes.
+func (s *Server) blind() bool {
+	folder, err := os.Open(s.cfg.Dir)
+	if err == nil {
+		err = folder.Close()
+	}
+	if !descriptor.Exhausted(err) {
+		return false
+	}
+	s.cfg.Logger.Warn("cannot look after the queues: too many files and connections are open; raise the bound (ulimit -n)", "error", err)
+	return true
 }
 
 // warnOfSpace says at the start that the disk may be full before the queues are.
@@ -302,5 +319,13 @@ func (s *Server) warnOfSpace() {
 	case free < uint64(room):
 		s.cfg.Logger.Warn("the disk of the queues has less room than they may take; when it is full, the coordinator ends",
 			"folder", s.cfg.Dir, "free_bytes", free, "queues_bytes", room)
+	}
+}
+
+// warnOfConnections says at the start that all members together may leave no file to this process.
+func (s *Server) warnOfConnections() {
+	if need, may := s.cfg.outside(), 2*descriptor.Strangers(); need > may {
+		s.cfg.Logger.Warn("members may take more than half of the files and connections that this process may have open; raise the bound (ulimit -n)",
+			"members", len(s.cfg.Members), "connections", need, "half", may)
 	}
 }

@@ -11,14 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
-	"syscall"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/descriptor"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -31,8 +30,6 @@ const (
 	idleTime    = time.Minute
 	headerBytes = 16 << 10
 	stopTime    = 2 * time.Second // for answers under way
-
-	descriptorShare = 4 // strangers have one of four files that this process may open
 )
 
 // Listen opens a port on host:port.
@@ -78,18 +75,9 @@ func Authorities(path string) (*x509.CertPool, error) {
 // Serve answers requests until ctx ends. Strangers keep [maxStrangers] connections open: see
 // [Admit]. Connections from trusted addresses are not counted.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger, trusted ...netip.Prefix) error {
-	open := newGuests(min(maxStrangers, descriptors()/descriptorShare), log)
+	open := newGuests(min(maxStrangers, descriptor.Strangers()), log)
 	open.trusted = trusted
 	return serve(ctx, l, h, open, log)
-}
-
-// descriptors returns the number of files and connections that this process may open.
-func descriptors() int {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {
-		return math.MaxInt32 // the system names no bound
-	}
-	return int(limit.Cur)
 }
 
 func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, log *slog.Logger) error {

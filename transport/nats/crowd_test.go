@@ -1,0 +1,127 @@
+package nats
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Strangers who open connections and say nothing, more than this process may have, take a quarter
+// of them and no more: members that are connected notice nothing, the server lives, and another
+// member comes in once the strangers' time to log in is over. With TLS and without.
+func TestStrangersLeaveDescriptors(t *testing.T) {
+	secret, _ := tlsKey(1)
+	for name, change := range map[string]func(*Config){
+		"without TLS": nil,
+		"with TLS":    func(c *Config) { c.TLS = secret },
+	} {
+		t.Run(name, func(t *testing.T) {
+			const most = 1024 // of this process, which is the strangers' too
+			lowerLimit(t, most)
+			var log told
+			f := newFederation(t, func(c *Config) {
+				c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+				if change != nil {
+					change(c)
+				}
+			})
+			north := f.join("north")
+			watched := make(chan error, 1)
+			go func() { watched <- f.server.Watch(t.Context()) }()
+			f.crowd(most/2 + 8) // which would be all, with the other ends of them
+			if n := f.server.nats.NumClients(); n > most/4+f.cfg.connections()-f.cfg.outside() {
+				t.Errorf("%d connections are open", n)
+			}
+			f.send(north, "south", "rows")
+			began := time.Now()
+			south := f.join("south")
+			if waited := time.Since(began); waited > 3*handshakeLimit {
+				t.Errorf("a member came in after %v", waited)
+			}
+			f.receive(south)
+			select {
+			case err := <-watched:
+				t.Fatalf("the server is given up: %v", err)
+			default:
+			}
+			if n := log.count("too many open files"); n > 0 {
+				t.Errorf("%d times there was no descriptor left", n)
+			}
+		})
+	}
+}
+
+// Without any descriptor the server looks for the queues in vain, and is not given up for it: its
+// queues are whole.
+func TestNoDescriptorIsNoBrokenDisk(t *testing.T) {
+	var log told
+	f := newFederation(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	restore := lowerLimit(t, 3) // all of which are open
+	watched := make(chan error, 1)
+	go func() { watched <- f.server.Watch(t.Context()) }()
+	f.eventually("it is seen that nothing can be seen", func() bool { return log.count("cannot look after the queues") > watchFailures })
+	restore()
+	select {
+	case err := <-watched:
+		t.Fatalf("the server is given up: %v", err)
+	case <-time.After(2 * watchEvery):
+	}
+	f.send(f.join("north"), "south", "rows")
+	f.receive(f.join("south"))
+}
+
+// A member that is one too many is told so, and not that another program answers.
+func TestOneTooManyIsTold(t *testing.T) {
+	secret, pin := tlsKey(1)
+	f := newFederation(t, func(c *Config) { c.TLS = secret })
+	f.crowd(f.cfg.outside() + len(f.cfg.Members) + 100)
+	f.eventually("a caller is told", func() bool {
+		line, err := caller{pin}.Dial("tcp", f.server.Addr())
+		if err == nil {
+			return line.Close() != nil // there was room already
+		}
+		return strings.Contains(err.Error(), "has as many connections as it may")
+	})
+}
+
+// crowd opens connections that say nothing, until the test ends.
+func (f *federation) crowd(n int) {
+	f.Helper()
+	for range n {
+		c, err := net.Dial("tcp", f.server.Addr())
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Cleanup(func() {
+			if err := c.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
+				f.Error(err)
+			}
+		})
+	}
+}
+
+// lowerLimit has this process open no more than a number of files until the test ends, or the
+// function that it returns is called.
+func lowerLimit(t *testing.T, to int) (restore func()) {
+	t.Helper()
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	low := before
+	low.Cur = uint64(to)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &low); err != nil {
+		t.Fatal(err)
+	}
+	restore = func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(restore)
+	return restore
+}
