@@ -1,6 +1,6 @@
 // Package house holds tests that keep the program's floor plan: who names a method or a
-// learner, who imports a method's room, what a daemon links, how large a room is, and that the
-// tests, rules, paths and links that documents cite exist. It has no code of its own.
+// learner, who imports a method's room, what a daemon links, and that the tests, rules, paths and links that
+// documents cite exist. It has no code of its own.
 //
 // What does not hold yet, or is allowed for good, stands in a list of testdata with its reason,
 // one entry a line:

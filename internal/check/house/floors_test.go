@@ -4,17 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
-
-// How many rooms a floor plan may have and stay readable.
-const (
-	mostWings = 15 // folders in internal
-	mostRooms = 12 // packages in a wing; internal/method has a room for each method
 )
 
 // wing returns the part of the house that a folder belongs to: a folder of internal, or a folder
@@ -118,27 +111,5 @@ func TestLevels(t *testing.T) {
 	tower["cellar"]["hall"] = ""
 	if floors, circle := tower.levels(); len(floors) != 0 || fmt.Sprint(circle) != "[cellar hall roof]" {
 		t.Errorf("%v, %v", floors, circle)
-	}
-}
-
-// A floor plan can be read: few wings, few rooms in each.
-func TestWingsAndRoomsAreFew(t *testing.T) {
-	rooms := make(map[string]map[string]bool)
-	for _, f := range sources(t) {
-		if at := wing(f.folder()); strings.HasPrefix(at, "internal/") {
-			if rooms[at] == nil {
-				rooms[at] = make(map[string]bool)
-			}
-			first, _, _ := strings.Cut(strings.TrimPrefix(f.folder(), at+"/"), "/")
-			rooms[at][path.Join(at, first)] = true
-		}
-	}
-	if len(rooms) > mostWings {
-		t.Errorf("internal has %d folders: %q", len(rooms), slices.Sorted(maps.Keys(rooms)))
-	}
-	for at, names := range rooms {
-		if len(names) > mostRooms && at != "internal/method" {
-			t.Errorf("%s has %d rooms: %q", at, len(names), slices.Sorted(maps.Keys(names)))
-		}
 	}
 }
