@@ -120,8 +120,7 @@ func (j *Job) Simulable() error {
 
 // Unshared reports whether the job may leave its table to one process, without parties.
 func (j *Job) Unshared() bool {
-	_, may := j.Protocol.Kind.(Unshared)
-	return may
+	return TraitsOf(j.Protocol.Kind).Unshared
 }
 
 // Deployable reports why the job cannot run between real parties, or nil.
@@ -148,8 +147,8 @@ func (j *Job) Unsimulated() error {
 }
 
 func (j *Job) undeployable() string {
-	if k, ok := j.Protocol.Kind.(Undeployable); ok {
-		return k.Undeployable(j)
+	if why := TraitsOf(j.Protocol.Kind).Undeployable; why != nil {
+		return why(j)
 	}
 	return ""
 }
@@ -239,10 +238,7 @@ func (j *Job) finishSpread(in *section.Place) error {
 
 // finishCompare refuses comparisons that the protocol has not.
 func (j *Job) finishCompare(in *section.Place) error {
-	known := []Comparison{Pooled, Alone}
-	if k, ok := j.Protocol.Kind.(Compared); ok {
-		known = append(known, k.Comparisons()...)
-	}
+	known := append([]Comparison{Pooled, Alone}, TraitsOf(j.Protocol.Kind).Comparisons...)
 	for _, c := range j.Compare {
 		switch {
 		case slices.Contains(known, c):
@@ -259,7 +255,8 @@ func (j *Job) finishCompare(in *section.Place) error {
 // errors name the lines of the lists.
 func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) error {
 	j.Kernel, j.Learner = kernels[0], learners[0]
-	own, chooses := j.Protocol.Kind.(Chooser)
+	own := TraitsOf(j.Protocol.Kind)
+	chooses := own.Grid == ByItself
 	cells, at := len(kernels)*len(learners), "kernel"
 	if len(kernels) == 1 {
 		at = "learner"
@@ -267,8 +264,8 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) 
 	switch {
 	case cells == 1:
 		return nil
-	case chooses && own.NoGrid() != "":
-		return in.Refuse(at, "the lists make a grid of %d cells, and %s; give single numbers", cells, own.NoGrid())
+	case own.NoGrid != "":
+		return in.Refuse(at, "the lists make a grid of %d cells, and %s; give single numbers", cells, own.NoGrid)
 	case cells > MaxCells:
 		return in.Refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
 	case j.Data.Folds == 0 && !chooses:
@@ -311,7 +308,7 @@ func (j *Job) Repeat(i int) *Job {
 
 // finishRatings refuses settings for ratings where there are rows.
 func (j *Job) finishRatings(in *section.Place) error {
-	if _, rated := j.Protocol.Kind.(Rated); rated {
+	if TraitsOf(j.Protocol.Kind).Rated {
 		return nil
 	}
 	if j.Data.Like != 0 || j.Data.Test.By != "" {
@@ -359,7 +356,7 @@ func (j *Job) finishLabels(in *section.Place) error {
 	if j.Data.Order != nil && !task.Classes {
 		return in.Refuse("data", "learner %s gets no classes here; write label: and the name of the column alone", j.Learner.Name())
 	}
-	if _, grouped := j.Protocol.Kind.(Grouped); j.Data.Folds > 0 && j.Data.Group != "" && !grouped {
+	if j.Data.Folds > 0 && j.Data.Group != "" && !TraitsOf(j.Protocol.Kind).Grouped {
 		return in.Refuse("data", "folds of protocol %s are cut by the coordinator, which does not learn the groups; use test: {fraction: 0.25} without folds, or protocol okra, whose parties make the folds", j.Protocol.Name())
 	}
 	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {

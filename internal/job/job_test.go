@@ -54,7 +54,7 @@ func TestParseFillsDefaults(t *testing.T) {
 			Source: "bundled:digits", Label: "label",
 			Test: Test{Fraction: 0.25}, Scale: MinMax,
 		},
-		Protocol:   Named{okra.Method{}, &okra.Keys{Moded: Moded{Mode: Hardened}, Encoder: okra.Hadamard, Wire: okra.Float32, Rounds: 3}},
+		Protocol:   Named{okra.Protocol(), &okra.Keys{Moded: Moded{Mode: Hardened}, Encoder: okra.Hadamard, Wire: okra.Float32, Rounds: 3}},
 		Kernel:     Kernel{Name: RBF, Gamma: 0.5},
 		Learner:    Named{learner.SVC{}, &learner.SVC{Params: svm.Params{C: 1, Tol: 1e-3}}},
 		Compare:    []Comparison{Pooled, Alone},
@@ -185,7 +185,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 			Sources: []Source{{Party: "south", File: "s.csv"}, {Party: "north", File: "n.csv"}},
 			Label:   "5", ID: "patient", Test: Test{Every: 10}, Scale: Standard,
 		},
-		Protocol:   Named{okra.Method{}, &okra.Keys{Moded: Moded{Mode: Paper}, Encoder: okra.Block, Wire: okra.Float64}},
+		Protocol:   Named{okra.Protocol(), &okra.Keys{Moded: Moded{Mode: Paper}, Encoder: okra.Block, Wire: okra.Float64}},
 		Kernel:     Kernel{Name: Polynomial, Gamma: 1e-3, Coef0: 1, Degree: 2},
 		Learner:    Named{learner.SVC{}, &learner.SVC{Params: svm.Params{C: 10, Tol: 1e-8, Weights: map[string]float64{"yes": 2, "0": 0.5}}}},
 		Compare:    []Comparison{Pooled, Alone},
@@ -333,7 +333,7 @@ func TestWhereAJobRuns(t *testing.T) {
 	if err := j.Deployable(); err == nil {
 		t.Error("a job without privacy can be deployed")
 	}
-	j.Protocol, j.Data.Test = Named{okra.Method{}, new(okra.Keys)}, Test{Source: "test.csv"}
+	j.Protocol, j.Data.Test = Named{okra.Protocol(), new(okra.Keys)}, Test{Source: "test.csv"}
 	if err := j.Deployable(); err == nil {
 		t.Error("a job whose test rows one process shares out can be deployed")
 	}

@@ -86,10 +86,7 @@ type Spreading interface{ Spreads() bool }
 
 // cuts returns the partition between the parties of a protocol.
 func cuts(k Kind) Direction {
-	if c, ok := k.(Cutter); ok {
-		return c.Cuts()
-	}
-	return Rows
+	return cmp.Or(TraitsOf(k).Cuts, Rows)
 }
 
 // finishPartition refuses a protocol and a partition that do not cut the same way.

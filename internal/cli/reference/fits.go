@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,10 +69,7 @@ spec:
 }
 
 func cuts(k job.Kind) job.Direction {
-	if c, is := k.(job.Cutter); is {
-		return c.Cuts()
-	}
-	return job.Rows
+	return cmp.Or(job.TraitsOf(k).Cuts, job.Rows)
 }
 
 func task(k job.Kind) job.Task {

@@ -112,6 +112,14 @@ func (p *Party) Release(kind method.ReleaseKind) (method.Release, bool) {
 	return r, true
 }
 
+// Releases lists the release of the common rows, none before they are known.
+func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
+	if r, known := p.Release(kind); known {
+		return []method.Release{r}, nil
+	}
+	return nil, nil
+}
+
 // fit encodes what the party has fitted on its own columns, by which the common rows are prepared:
 // which of them train is drawn anew in every session.
 func (p *Party) fit() []byte {

@@ -43,6 +43,12 @@ func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
 	return err
 }
 
+// Asks refuses a question that does not go with the model.
+func (o *Inquirer) Asks(q method.Question) error {
+	_, err := o.PlanOf(q, func(method.Question) ([]method.Step, error) { return nil, nil })
+	return err
+}
+
 // PlanOf returns the steps of a question: the rows are aligned by their ids, and then
 // follow the method's own steps.
 func (o *Inquirer) PlanOf(q method.Question, own func(method.Question) ([]method.Step, error)) ([]method.Step, error) {
@@ -141,6 +147,14 @@ func (h *Helper) Release(kind method.ReleaseKind) (method.Release, bool) {
 		return method.Release{}, false
 	}
 	return h.release(kind, h.table.Subset(h.order)), true
+}
+
+// Releases lists the release of the common rows, none before they are known.
+func (h *Helper) Releases(kind method.ReleaseKind) ([]method.Release, error) {
+	if r, known := h.Release(kind); known {
+		return []method.Release{r}, nil
+	}
+	return nil, nil
 }
 
 func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Release {

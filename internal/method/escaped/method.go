@@ -55,7 +55,7 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 // Plan implements [method.Federated]: the parties agree on columns and a scaling and meet in pairs;
 // the coordinator chooses by folds if the job has any, learns, and evaluates.
 func (Method) Plan(c method.Case) ([]method.Step, error) {
-	plan, err := rows.Steps(c)
+	plan, err := rows.OldSteps(c)
 	if err != nil {
 		return nil, err
 	}

@@ -6,21 +6,20 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/okra"
 	protocol "github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// Method is FLAKE. Parties and coordinator are okra's.
-type Method struct{ okra.Method }
+// Protocol is FLAKE. Parties and coordinator are okra's.
+func Protocol() *method.Protocol { return itself }
 
-// Name returns the word in job files.
-func (Method) Name() string { return "flake" }
-
-// New returns keys to read into.
-func (Method) New() section.Values { return new(Keys) }
-
-// Left implements [method.Answering]: no program without names of methods had this one.
-func (Method) Left([]byte) bool { return false }
+var itself = func() *method.Protocol {
+	b := okra.Binding()
+	b.Name, b.Keys = "flake", func() section.Values { return new(Keys) }
+	b.Questions.Left = func([]byte) bool { return false } // no program without names of methods had this one
+	return method.New(b)
+}()
 
 // Keys are the settings of a job.
 type Keys struct {

@@ -26,7 +26,7 @@ func TestAttackOneJobTwiceByColumns(t *testing.T) {
 	people := methodtest.Patients("north", 300)
 	tables := map[string]string{"north": people, "south": people}
 	play := func(scale string, number byte) *methodtest.Federation {
-		return methodtest.Hospitals(t, Method{}, fmt.Sprintf(twiceFile, scale), number, tables)
+		return methodtest.Hospitals(t, Protocol(), fmt.Sprintf(twiceFile, scale), number, tables)
 	}
 	for _, scale := range []string{"range", "none"} {
 		ledgers := disclosuretest.NewLedgers(t, "north", "south")

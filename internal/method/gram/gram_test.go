@@ -41,7 +41,7 @@ func gramJob(t testing.TB, parties []string, scale, learner string) *job.Job {
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {
 	t.Helper()
-	return methodtest.Read(t, Method{}, text)
+	return methodtest.Read(t, Protocol(), text)
 }
 
 type federated struct {
@@ -51,7 +51,7 @@ type federated struct {
 // federate makes everybody ready for a job.
 func federate(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
 	t.Helper()
-	return &federated{methodtest.Join[*server, *party](t, Method{}, j, tables)}
+	return &federated{methodtest.Join[*server, *party](t, Protocol(), j, tables)}
 }
 
 // runSteps runs all steps of a job between parties with these tables.
@@ -177,7 +177,7 @@ func TestGramWithoutLabels(t *testing.T) {
 		t.Errorf("the leakage speaks of labels: %v", lines)
 	}
 	var one, two bytes.Buffer
-	if err := errors.Join(f.Server.WriteModel(&one), f.Server.WriteModel(&two)); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) || one.Len() < 100 {
+	if err := errors.Join(f.Server.writeModel(&one), f.Server.writeModel(&two)); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) || one.Len() < 100 {
 		t.Errorf("models of %d and %d bytes, %v", one.Len(), two.Len(), err)
 	}
 }
@@ -229,7 +229,7 @@ func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 	_, undeclared := columns.Declared{}.Rows()
 	j := gramJob(t, []string{"guest", "host"}, "none", "svc")
 	asked := &inquirer{Inquirer: columns.Inquirer{Basis: columns.Basis{Rows: 16384, Outputs: 1}}}
-	plan, err := asked.Plan(method.Question{Case: methodtest.Case(j), Asker: "guest"})
+	plan, err := method.Opened(answering(asked)).(method.Inquirer).Plan(method.Question{Case: methodtest.Case(j), Asker: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 func TestDeclarationsSettleTheSum(t *testing.T) {
 	_, undeclared := columns.Declared{}.Rows()
 	j := gramJob(t, []string{"guest", "host"}, "none", "svc")
-	plan, err := Method{}.Plan(methodtest.Case(j))
+	plan, err := Protocol().Plan(methodtest.Case(j))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,11 +26,11 @@ func TestAttackAnotherSchemaByColumns(t *testing.T) {
 	people := methodtest.Patients("north", 150)
 	byColumns := func(number byte, top string) *methodtest.Federation {
 		schema := fmt.Sprintf("north.age: {range: [0, %s]}, south.bmi: {range: [10, 60]}", top)
-		return methodtest.Hospitals(t, Method{}, fmt.Sprintf(describedFile, "{by: columns, parties: [south, north]}", schema, "gram"), number, map[string]string{"north": people, "south": people})
+		return methodtest.Hospitals(t, Protocol(), fmt.Sprintf(describedFile, "{by: columns, parties: [south, north]}", schema, "gram"), number, map[string]string{"north": people, "south": people})
 	}
 	byRows := func(number byte, top string) *methodtest.Federation {
 		schema := fmt.Sprintf("age: {range: [0, %s]}", top)
-		return methodtest.Hospitals(t, okra.Method{}, fmt.Sprintf(describedFile, "{parties: [north, south]}", schema, "okra"), number, map[string]string{"north": people, "south": methodtest.Patients("south", 150)})
+		return methodtest.Hospitals(t, okra.Protocol(), fmt.Sprintf(describedFile, "{parties: [north, south]}", schema, "okra"), number, map[string]string{"north": people, "south": methodtest.Patients("south", 150)})
 	}
 	const another = "the job's schema is another than the earlier one's"
 	rows := disclosuretest.NewLedgers(t, "north")

@@ -10,38 +10,34 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// WriteModel implements [method.Model].
-func (s *server) WriteModel(out io.Writer) error { return s.WriteFunctions(out, "mercer/v1/gram") }
+func (s *server) writeModel(out io.Writer) error { return s.WriteFunctions(out, "mercer/v1/gram") }
 
-// Keep implements [method.Keeper].
-func (s *server) Keep(method.Closing) (method.Keepsake, error) {
+func (s *server) keep(method.Closing) (method.Keepsake, error) {
 	file := bytes.NewBuffer(columns.Basis{Parent: s.parent, Rows: s.rowless.Rows(), Outputs: s.rowless.Outputs()}.Encode())
 	err := model.EncodeRowless(file, s.rowless)
 	return columns.Keepsake(s.Job, file.Bytes()), err
 }
 
-// Left implements [method.Answering]: without rows in the model there would be no
+// left: without rows in the model there would be no
 // products with them.
-func (Method) Left(body []byte) bool {
+func left(body []byte) bool {
 	rows, ok := columns.Left(body)
 	return ok && rows > 0
 }
 
-// OpenParty implements [method.Answering].
-func (Method) OpenParty(k method.Keepsake, read *job.Reader) (method.Erasable, error) {
+func openParty(k method.Keepsake, read *job.Reader) (method.Erasable, error) {
 	o, err := columns.DecodePortion(read, k.Body)
 	if err != nil {
 		return nil, err
 	}
-	return &inquirer{Inquirer: columns.Inquirer{Portion: o, Basis: o.Basis}}, nil
+	return method.Opened(answering(&inquirer{Inquirer: columns.Inquirer{Portion: o, Basis: o.Basis}})), nil
 }
 
-// OpenServer implements [method.Answering].
-func (Method) OpenServer(_ method.Case, k method.Keepsake, _ func() ([]byte, error)) (method.Erasable, error) {
+func openServer(_ method.Case, k method.Keepsake, _ func() ([]byte, error)) (method.Erasable, error) {
 	b, file, err := columns.DecodeBasis(k.Body)
 	if err != nil {
 		return nil, err
 	}
 	m, err := model.OpenRowless(bytes.NewReader(file))
-	return &inquirer{Inquirer: columns.Inquirer{Basis: b}, model: m}, err
+	return method.Opened(answering(&inquirer{Inquirer: columns.Inquirer{Basis: b}, model: m})), err
 }

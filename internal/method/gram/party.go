@@ -23,8 +23,9 @@ type party struct {
 	outputs int
 }
 
-// Party implements [method.Federated].
-func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+func (p *party) holder() *columns.Party { return p.Party }
+
+func newParty(c method.Case, self string, t method.Table) (*party, error) {
 	p, err := columns.Of(c, self, t)
 	if err != nil {
 		return nil, err
@@ -32,43 +33,34 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 	return &party{Party: p, arithmetic: trained(c.Job)}, nil
 }
 
-// Machine implements [method.Member].
-func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
-	switch step {
-	case "protocol":
-		return p.adder(setup, p.Declared, slices.Index(p.Job.Parties(), p.Self), p.Rows, func() {
-			p.summed, p.parent, p.grid = true, setup.Session.ID(), method.GridOf(p.Set.X)
-		})
-	case "labels":
-		return sums.Sender(setup, columns.EncodeLabels(p.Set.Labels))
-	case "keep":
-		return sums.Receiver(setup, func(body []byte) error {
-			if err := p.takeSupport(body); err != nil {
-				return protocol.Blame(p.Coordinator, protocol.KindInconsistent, fmt.Errorf("gram: %w", err))
-			}
-			return nil
-		})
-	}
-	return p.Party.Machine(step, setup, p)
+func (p *party) sum(setup method.Setup) (*method.Run, error) {
+	return p.adder(setup, p.Declared, slices.Index(p.Job.Parties(), p.Self), p.Rows, func() {
+		p.summed, p.parent, p.grid = true, setup.Session.ID(), method.GridOf(p.Set.X)
+	})
 }
 
-// Declare implements [columns.Guest].
-func (p *party) Declare(d *columns.Declaration) error {
+// hear is told which rows are in the model.
+func (p *party) hear(setup method.Setup) (*method.Run, error) {
+	return sums.Receiver(setup, func(body []byte) error {
+		if err := p.takeSupport(body); err != nil {
+			return protocol.Blame(p.Coordinator, protocol.KindInconsistent, fmt.Errorf("gram: %w", err))
+		}
+		return nil
+	})
+}
+
+func (p *party) declare(d *columns.Declaration) error {
 	d.Labels = len(columns.EncodeLabels(p.Set.Labels))
 	return columns.DeclareProducts(d, p.Rows)
 }
 
-// Disclose implements [method.Party].
-func (p *party) Disclose(step string) (method.Release, bool) {
-	if columns.Tells(step) {
-		return p.Release(method.ReleaseProducts)
-	}
-	return p.Party.Disclose(step)
+// products states the products of the common rows, once they are known.
+func (p *party) products() ([]method.Release, error) {
+	return p.Releases(method.ReleaseProducts)
 }
 
-// Facts implements [method.Grainer]. There are none before the sum; the number of columns is
-// declared.
-func (p *party) Facts() method.Facts {
+// told are facts: none before the sum; the number of columns is declared.
+func (p *party) told() method.Facts {
 	if !p.summed {
 		return method.Facts{}
 	}
@@ -95,8 +87,7 @@ func (p *party) takeSupport(body []byte) error {
 	return nil
 }
 
-// Keep implements [method.Keeper].
-func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
+func (p *party) keep(c method.Closing) (method.Keepsake, error) {
 	o, err := p.Portion(p.parent, c)
 	if err != nil {
 		return method.Keepsake{}, err

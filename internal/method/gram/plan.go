@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"context"
 	"encoding/hex"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -12,39 +13,52 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Plan implements [method.Federated]: the parties align their rows and add up their
+// step is a step of this binding's.
+type step = method.StepOf[party, server, columns.Declared]
+
+// steps: the parties align their rows and add up their
 // Gram matrices, the label holder sends the labels, and the coordinator chooses by
 // folds if the job has any, learns, and evaluates. Where predictions are open, it tells
 // the parties which rows are in the model.
-func (Method) Plan(c method.Case) ([]method.Step, error) {
-	plan, err := columns.Steps(c)
+func steps(c method.Case) ([]step, error) {
+	plan, err := columns.StepsAs(c, columns.As[party, server]{
+		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server }, Declare: (*party).declare, Usable: trained(c.Job).Usable, Lets: (*party).products,
+	})
 	if err != nil {
 		return nil, err
 	}
 	j := c.Job
-	plan = append(plan, method.Step{Name: "protocol", Session: adding(c, trained(j))})
+	sum := step{Name: "protocol", Party: (*party).sum, Server: (*server).summer, Releases: (*party).products}
+	sum.Session, sum.Follow = adding(c, trained(j))
+	plan = append(plan, sum)
 	if j.Data.Label != job.NoLabel {
-		plan = append(plan, columns.LabelStep(c))
+		plan = append(plan, columns.LabelStepAs(c, (*party).holder, func(s *server) *columns.Learner { return &s.Learner }))
 	}
 	if j.Data.Folds > 0 {
-		plan = append(plan, method.Step{Name: "tune"})
+		plan = append(plan, step{Name: "tune", Compute: work("tune")})
 	}
-	plan = append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"})
+	plan = append(plan, step{Name: "learn", Compute: work("learn")}, step{Name: "evaluate", Compute: work("evaluate")})
 	if j.Prediction == job.Open {
-		plan = append(plan, method.Step{Name: "keep"}, method.Step{Name: "keep", Session: sums.Broadcast(c, func(k method.Known) int {
-			return 4 + (trainingRows(j, k.(columns.Declared))+7)/8
-		})})
+		told := step{Name: "keep", Party: (*party).hear, Server: (*server).tell, Releases: method.LetsOutNothing[party]}
+		told.Session, told.Follow = sums.Telling(c, func(d columns.Declared) int { return 4 + (trainingRows(j, d)+7)/8 })
+		plan = append(plan, step{Name: "keep", Compute: (*server).makeRowless}, told)
 	}
 	return plan, nil
 }
 
 // adding is the session that adds up what the arithmetic lays out.
-func adding(c method.Case, a arithmetic) *method.Session {
-	return sums.Session(c, "protocol", func(k method.Known) (sums.Sum, error) {
-		d := k.(columns.Declared)
+func adding(c method.Case, a arithmetic) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
+	return sums.Summing(c, "protocol", func(d columns.Declared) (sums.Sum, error) {
 		p, err := a.Params(d)
 		return sums.Sum{Epoch: hex.EncodeToString(d.Digest[:]), Groups: groups(p)}, err
 	})
+}
+
+// work is a stage of the learner's.
+func work(stage string) func(*server, context.Context, method.Reporter) error {
+	return func(s *server, ctx context.Context, progress method.Reporter) error {
+		return s.Learner.Compute(ctx, stage, progress)
+	}
 }
 
 // groups returns the entries to add up. Every entry has the common bound as its offset.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
@@ -21,14 +22,37 @@ type inquirer struct {
 	model *model.Rowless // at the coordinator
 }
 
-// Plan implements [method.Inquirer]: align, declare, add up the products of new rows
-// with the model's, and tell the asker what the coordinator's model says.
-func (o *inquirer) Plan(q method.Question) ([]method.Step, error) {
-	return o.PlanOf(q, func(q method.Question) ([]method.Step, error) {
-		sum := adding(q.Case, products(o.Basis))
-		sum.Purpose, sum.Parent = "predict", o.Basis.Parent
-		return []method.Step{{Name: "protocol", Session: sum}, answerStep(q, o.Basis)}, nil
+// asking is a step of a question.
+type asking = method.StepOf[helper, answerer, columns.Declared]
+
+func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns.Declared] {
+	return method.AnswersOf[inquirer, helper, answerer, columns.Declared]{
+		Kept:  o,
+		Erase: func(o *inquirer) { o.Inquirer.Erase() }, Among: func(o *inquirer, q method.Question) []string { return o.Inquirer.Among(q) },
+		Fits:  func(o *inquirer, q method.Question, set *dataset.Set) error { return o.Inquirer.Fits(q, set) },
+		Steps: (*inquirer).steps, NewParty: (*inquirer).party, NewServer: (*inquirer).server,
+		Public: func(h *helper) columns.Declared { return h.Declared }, PublicServer: func(a *answerer) columns.Declared { return a.Declared },
+		Answer: func(h *helper) (*method.Prediction, error) { return h.Helper.Answer() },
+	}
+}
+
+// steps: align, declare, add up the products of new rows with the model's, and tell the asker what
+// the coordinator's model says.
+func (o *inquirer) steps(q method.Question) ([]asking, error) {
+	if err := o.Asks(q); err != nil {
+		return nil, err
+	}
+	plan, err := columns.StepsOfNewAs(q, columns.AsNew[helper, answerer]{
+		Helper: func(h *helper) *columns.Helper { return h.Helper }, Server: func(a *answerer) *columns.Server { return &a.Server },
+		Declare: (*helper).declare, Usable: products(o.Basis).Usable,
 	})
+	if err != nil {
+		return nil, err
+	}
+	sum := asking{Name: "protocol", Party: (*helper).sum, Server: (*answerer).summer, Releases: (*helper).products}
+	sum.Session, sum.Follow = adding(q.Case, products(o.Basis))
+	sum.Session.Purpose, sum.Session.Parent = "predict", o.Basis.Parent
+	return append(plan, sum, answerStep(q, o.Basis)), nil
 }
 
 // products returns the arithmetic between new rows and the rows of a model.
@@ -39,14 +63,14 @@ func products(b columns.Basis) arithmetic {
 }
 
 // answerStep tells the model's answer to the asker, and to nobody else.
-func answerStep(q method.Question, b columns.Basis) method.Step {
-	return method.Step{Name: "answer", Session: method.Following(method.Session{
+func answerStep(q method.Question, b columns.Basis) asking {
+	return asking{Name: "answer", Session: &method.Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "predict", Parent: b.Parent,
 		Members: sums.Served(q.Coordinator, []string{q.Asker}),
-	}, func(k method.Known) ([]byte, error) {
-		rows, err := k.(columns.Declared).Rows()
+	}, Follow: method.From(func(d columns.Declared) ([]byte, error) {
+		rows, err := d.Rows()
 		return broadcast.Encode(8 * b.Outputs * rows), err
-	})}
+	}), Party: (*helper).hear, Server: (*answerer).tell, Releases: method.LetsOutNothing[helper]}
 }
 
 // helper is a party of a question.
@@ -55,25 +79,20 @@ type helper struct {
 	arithmetic
 }
 
-// Party implements [method.Inquirer].
-func (o *inquirer) Party(q method.Question, self string, t method.Table) (method.Party, error) {
+func (o *inquirer) party(q method.Question, self string, t method.Table) (*helper, error) {
 	h, err := o.HelperOf(q, self, t.Set)
 	return &helper{h, products(o.Basis)}, err
 }
 
-// Machine implements [method.Member].
-func (h *helper) Machine(step string, setup method.Setup) (*method.Run, error) {
-	switch step {
-	case "protocol":
-		return h.adder(setup, h.Declared, slices.Index(h.Job.Parties(), h.Self), h.withModel(), func() {})
-	case "answer":
-		return sums.Receiver(setup, h.answered)
-	}
-	return h.Helper.Machine(step, setup, h)
+func (h *helper) sum(setup method.Setup) (*method.Run, error) {
+	return h.adder(setup, h.Declared, slices.Index(h.Job.Parties(), h.Self), h.withModel(), func() {})
 }
 
-// Declare implements [columns.Guest].
-func (h *helper) Declare(d *columns.Declaration) error {
+func (h *helper) hear(setup method.Setup) (*method.Run, error) {
+	return sums.Receiver(setup, h.answered)
+}
+
+func (h *helper) declare(d *columns.Declaration) error {
 	return columns.DeclareProducts(d, h.withModel())
 }
 
@@ -87,12 +106,8 @@ func (h *helper) withModel() linalg.Matrix[float64] {
 	return all
 }
 
-// Disclose implements [method.Party].
-func (h *helper) Disclose(step string) (method.Release, bool) {
-	if step == "protocol" {
-		return h.Release(method.ReleaseProducts)
-	}
-	return h.Helper.Disclose(step)
+func (h *helper) products() ([]method.Release, error) {
+	return h.Releases(method.ReleaseProducts)
 }
 
 // answered takes the coordinator's decisions over.
@@ -115,30 +130,21 @@ func (h *helper) answered(body []byte) error {
 // answerer is the coordinator of a question.
 type answerer struct {
 	columns.Server
-	columns.Silent
 	arithmetic
 	model  *model.Rowless
 	answer linalg.Matrix[float64]
 }
 
-// Server implements [method.Inquirer].
-func (o *inquirer) Server(q method.Question) (method.Server, error) {
+func (o *inquirer) server(q method.Question) (*answerer, error) {
 	return &answerer{Server: columns.Server{Case: q.Case}, arithmetic: products(o.Basis), model: o.model}, nil
 }
 
-// Machine implements [method.Member].
-func (a *answerer) Machine(step string, setup method.Setup) (*method.Run, error) {
-	switch step {
-	case "protocol":
-		return a.summer(setup)
-	case "answer":
-		var w wire.Writer
-		for i := range a.answer.Rows {
-			w.Float64s(a.answer.Row(i))
-		}
-		return sums.Sender(setup, w.Bytes())
+func (a *answerer) tell(setup method.Setup) (*method.Run, error) {
+	var w wire.Writer
+	for i := range a.answer.Rows {
+		w.Float64s(a.answer.Row(i))
 	}
-	return a.MachineOfNew(step, setup, a)
+	return sums.Sender(setup, w.Bytes())
 }
 
 // summer adds the terms up and decides.

@@ -20,22 +20,12 @@ type server struct {
 	rowless *model.Rowless // the model as the coordinator keeps it, where predictions are open
 }
 
-// Server implements [method.Federated].
-func (Method) Server(c method.Case) (method.Server, error) {
+func newServer(c method.Case) (*server, error) {
 	return &server{Learner: columns.LearnerOf(c, columns.ProductsOf(c.Job))}, nil
 }
 
-// Machine implements [method.Member].
-func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
-	switch step {
-	case "protocol":
-		return s.summer(setup)
-	case "labels":
-		return sums.Receiver(setup, s.TakeLabels)
-	case "keep":
-		return sums.Sender(setup, s.support())
-	}
-	return s.Server.Machine(step, setup, s)
+func (s *server) tell(setup method.Setup) (*method.Run, error) {
+	return sums.Sender(setup, s.support())
 }
 
 // room limits the memory that the coordinator holds for a sum: the largest sum, and one
@@ -54,22 +44,11 @@ func (s *server) summer(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// Usable implements [columns.Judge].
-func (s *server) Usable(d columns.Declared) error { return arithmetic{s.Products}.Usable(d) }
-
-// Ended implements [method.Observer]: the facts are for the statement of leakage.
-func (s *server) Ended(_ string, e method.End) { s.facts = s.facts.Join(e.Facts) }
-
-// Compute implements [method.Server]. The model holds no rows.
-func (s *server) Compute(ctx context.Context, step string, progress method.Reporter) error {
-	if step == "keep" {
-		return s.makeRowless()
-	}
-	return s.Learner.Compute(ctx, step, progress)
-}
+// ended takes the facts for the statement of leakage.
+func (s *server) ended(e method.End) { s.facts = s.facts.Join(e.Facts) }
 
 // makeRowless makes the model as the coordinator keeps it.
-func (s *server) makeRowless() error {
+func (s *server) makeRowless(context.Context, method.Reporter) error {
 	var err error
 	s.rowless, err = s.Work.Rowless()
 	return err
@@ -88,8 +67,7 @@ func (s *server) support() []byte {
 	return w.Bytes()
 }
 
-// Result implements [method.Server].
-func (s *server) Result() (*method.Result, error) {
+func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
 	r.Leakage = s.leakage()
 	return r, nil

@@ -71,19 +71,23 @@ func Read(t testing.TB, m method.Method, text string) *job.Job {
 }
 
 // Known is a federation of which a test knows the members' own types.
-type Known[S method.Server, P method.Party] struct {
+type Known[S, P any] struct {
 	*Federation
 	Server  S
 	Parties map[string]P
 }
 
 // Join makes every member of a job ready.
-func Join[S method.Server, P method.Party](t testing.TB, m method.Federated, j *job.Job, tables map[string]method.Table) *Known[S, P] {
+func Join[S, P any](t testing.TB, m method.Federated, j *job.Job, tables map[string]method.Table) *Known[S, P] {
 	t.Helper()
-	f := New(t, m, Case(j), tables)
-	known := &Known[S, P]{f, f.Server.(S), make(map[string]P)}
+	return StatesOf[S, P](New(t, m, Case(j), tables))
+}
+
+// StatesOf returns a federation with the states of its members.
+func StatesOf[S, P any](f *Federation) *Known[S, P] {
+	known := &Known[S, P]{f, f.hub().State.(S), make(map[string]P)}
 	for name, p := range f.Parties {
-		known.Parties[name] = p.(P)
+		known.Parties[name] = f.holder(p).State.(P)
 	}
 	return known
 }
@@ -94,7 +98,7 @@ func (f *Federation) JudgedBy(t testing.TB, holder string, label map[string]stri
 	t.Helper()
 	var own *method.Judged
 	for name, p := range f.Parties {
-		g, err := p.(method.Judging).Judged()
+		g, err := f.holder(p).Judged()
 		if err != nil || (g != nil) != (name == holder) {
 			t.Fatalf("%s has judged held-out rows: %v, %v", name, g != nil, err)
 		}
@@ -103,7 +107,7 @@ func (f *Federation) JudgedBy(t testing.TB, holder string, label map[string]stri
 		}
 	}
 	told, o := f.Result(t), own.Outcome
-	ids := f.Parties[holder].(method.Ordered).Aligned()
+	ids := f.holder(f.Parties[holder]).Order()
 	if len(o.Held) != told.HeldOut || !slices.Equal(o.Held, ids[told.Training:]) || len(o.Truth) != len(o.Held) || o.Decisions.Rows != len(o.Held) {
 		t.Fatalf("%d rows are held out; kept are %d ids, %d labels and %d decisions", told.HeldOut, len(o.Held), len(o.Truth), o.Decisions.Rows)
 	}
@@ -120,8 +124,8 @@ func (f *Federation) JudgedBy(t testing.TB, holder string, label map[string]stri
 	if own.Result.Figures == nil || len(own.Result.Leakage["active"]) == 0 || told.Figures != nil {
 		t.Errorf("the party has figures %v, the coordinator %v", own.Result.Figures, told.Figures)
 	}
-	if d, decides := f.Server.(method.Decider); decides && (d.Outcome().Truth != nil || d.Outcome().Decisions.Rows > 0) {
-		t.Errorf("the coordinator has %+v", d.Outcome())
+	if o := f.hub().Outcome; o != nil && (o().Truth != nil || o().Decisions.Rows > 0) {
+		t.Errorf("the coordinator has %+v", o())
 	}
 }
 
@@ -143,6 +147,13 @@ func (f *Federation) Until(t testing.TB, last string) *Federation {
 	}
 	return f
 }
+
+// ServerState returns the coordinator's side as its method has it.
+func (f *Federation) ServerState() any { return f.hub().State }
+
+func (f *Federation) hub() *method.Hub { return method.HubOf(f.Server, f.Plan) }
+
+func (f *Federation) holder(p method.Party) *method.Holder { return method.HolderOf(p, f.Plan) }
 
 // Finish runs all steps.
 func (f *Federation) Finish(t testing.TB) {
@@ -177,9 +188,9 @@ func (f *Federation) Index(t testing.TB, name string) int {
 func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	step := f.Plan[i]
 	if step.Session == nil {
-		return f.Server.Compute(ctx, step.Name, nil)
+		return f.hub().Compute(ctx, i, nil)
 	}
-	announced, err := f.announced(step.Name)
+	announced, err := f.hub().Announce(i)
 	if err != nil {
 		return err
 	}
@@ -210,9 +221,7 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	for _, run := range runs {
 		errs = errors.Join(errs, run.Finish())
 	}
-	if o, observes := f.Server.(method.Observer); observes {
-		o.Ended(step.Name, method.End{Session: s.ID(), Stayed: f.Case.Parties})
-	}
+	f.hub().Ended(i, method.End{Session: s.ID(), Stayed: f.Case.Parties})
 	return errs
 }
 
@@ -221,13 +230,6 @@ func (f *Federation) tell(step string, m protocol.Message) {
 		f.Told[m.Receiver] = make(map[string][]protocol.Message)
 	}
 	f.Told[m.Receiver][step] = append(f.Told[m.Receiver][step], m)
-}
-
-func (f *Federation) announced(step string) ([]byte, error) {
-	if a, announces := f.Server.(method.Announcer); announces {
-		return a.Announce(step)
-	}
-	return nil, nil
 }
 
 // session returns the session of a step as it follows for a member.
@@ -243,8 +245,9 @@ func (f *Federation) session(i int, m method.Member, announced []byte) (*protoco
 func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (runs []*method.Run, nodes []sim.Node, err error) {
 	for _, member := range s.Members {
 		var m method.Member = f.Server
+		build := f.hub().Build
 		if member.Name != f.Coordinator {
-			m = f.Parties[member.Name]
+			m, build = f.Parties[member.Name], f.holder(f.Parties[member.Name]).Build
 		}
 		own, err := f.session(i, m, announced)
 		if err != nil {
@@ -255,7 +258,7 @@ func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (run
 		}
 		setup := Setup(s, member.Name)
 		setup.Announced = announced
-		run, err := m.Machine(f.Plan[i].Name, setup)
+		run, err := build(i, setup)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", member.Name, err)
 		}

@@ -49,8 +49,8 @@ var ways = map[string]struct {
 	encodes bool
 }{
 	"moments": {Method{}, fmt.Sprintf(hospitalFile, "{name: moments, directions: 1024, classes: [a, b]}", "{name: ridge-classifier, alpha: [0.01]}"), "sums", false},
-	"okra":    {okra.Method{}, fmt.Sprintf(hospitalFile, "{name: okra, wire: float64}", "{name: svc}"), "protocol", true},
-	"flake":   {flake.Method{}, fmt.Sprintf(hospitalFile, "{name: flake}", "{name: svc}"), "protocol", true},
+	"okra":    {okra.Protocol(), fmt.Sprintf(hospitalFile, "{name: okra, wire: float64}", "{name: svc}"), "protocol", true},
+	"flake":   {flake.Protocol(), fmt.Sprintf(hospitalFile, "{name: flake}", "{name: svc}"), "protocol", true},
 	"escaped": {escaped.Method{}, fmt.Sprintf(hospitalFile, "{name: escaped, mode: paper}", "{name: svc}"), "protocol", true},
 }
 
@@ -139,7 +139,7 @@ func second(t testing.TB, f *methodtest.Federation, d int) (products *mat.Dense,
 
 // problemOf returns what a coordinator learns from: the Gram matrix, labels and held-out rows.
 func problemOf(f *methodtest.Federation) learner.Problem {
-	return reflect.ValueOf(f.Server).Elem().FieldByName("Problem").Interface().(learner.Problem)
+	return reflect.ValueOf(f.ServerState()).Elem().FieldByName("Problem").Interface().(learner.Problem)
 }
 
 // turned computes the training rows of a job by encoded rows, of which the Gram matrix gives all but a

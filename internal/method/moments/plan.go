@@ -19,7 +19,7 @@ import (
 // coordinator chooses and solves by the sums, and tells all the one solution; the
 // parties add up its errors on held-out rows.
 func (Method) Plan(c method.Case) ([]method.Step, error) {
-	plan, err := rows.Steps(c)
+	plan, err := rows.OldSteps(c)
 	if err != nil {
 		return nil, err
 	}

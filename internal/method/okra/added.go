@@ -79,9 +79,9 @@ func (p *party) compare(r rest) error {
 	}
 }
 
-// Resume takes the rest of the earlier job: a party of the earlier job must have its rest, and a
+// resumeFrom takes the rest of the earlier job: a party of the earlier job must have its rest, and a
 // newcomer none.
-func (p *party) Resume(b []byte) error {
+func (p *party) resumeFrom(b []byte) error {
 	late := slices.Contains(continuing(p.Job).Late, p.Self)
 	switch {
 	case late && b != nil:

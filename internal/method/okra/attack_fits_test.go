@@ -106,7 +106,7 @@ func TestAttackFitsAmongOtherParties(t *testing.T) {
 	}
 	all := hospitals(t, hospital(), 1, three)
 	d := told(t, all.Until(t, "prepared"), "south").less(told(t, pair(2).Until(t, "prepared"), "south"))
-	trains, ages := all.Parties["east"].(*party).Split.Rows(false), 0.0
+	trains, ages := methodtest.StatesOf[*server, *party](all).Parties["east"].Split.Rows(false), 0.0
 	for _, i := range trains {
 		age, err := strconv.ParseFloat(strings.Split(strings.Split(three["east"], "\n")[1+i], ",")[1], 64)
 		if err != nil {
@@ -160,7 +160,7 @@ func TestPartiesInAnotherOrder(t *testing.T) {
 		j.Data.Partition.Parties = []string{"east", "north", "south"}
 		c := methodtest.Case(&j)
 		c.ID[1] = 2
-		return methodtest.New(t, Method{}, c, scaledTables())
+		return methodtest.New(t, Protocol(), c, scaledTables())
 	}
 	ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
 	ledgers.MustPlay(t, scaledJob(t, "minmax", 1, scaledTables()), "protocol")
@@ -183,15 +183,16 @@ type rests map[string][]byte
 func restsOf(t *testing.T, f *methodtest.Federation) rests {
 	t.Helper()
 	kept := make(rests)
-	for name, p := range f.Parties {
+	of := methodtest.StatesOf[*server, *party](f)
+	for name, p := range of.Parties {
 		var b bytes.Buffer
-		if err := p.(*party).WriteRest(&b); err != nil {
+		if err := p.writeRest(&b); err != nil {
 			t.Fatal(err)
 		}
 		kept[name] = b.Bytes()
 	}
 	var b bytes.Buffer
-	if err := f.Server.(*server).WriteRest(&b); err != nil {
+	if err := of.Server.writeRest(&b); err != nil {
 		t.Fatal(err)
 	}
 	kept[methodtest.Hub] = b.Bytes()
@@ -203,12 +204,13 @@ func continuedBy(t *testing.T, earlier *methodtest.Federation, kept rests, keys 
 	t.Helper()
 	text := hospital("wire: float64", fmt.Sprintf("wire: float64, continuable: true, continues: %v%s", earlier.ID, keys))
 	f := hospitals(t, text, number, tables)
-	for name, p := range f.Parties {
-		if err := p.(*party).Resume(kept[name]); err != nil {
+	of := methodtest.StatesOf[*server, *party](f)
+	for name, p := range of.Parties {
+		if err := p.resumeFrom(kept[name]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := f.Server.(*server).Resume(kept[methodtest.Hub]); err != nil {
+	if err := of.Server.resumeFrom(kept[methodtest.Hub]); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -244,7 +246,7 @@ func TestAttackANewFitBesideAKeptOne(t *testing.T) {
 	// A changed row is held by the ledger, too, though the rest of the earlier job refuses it first.
 	more["east"] = strings.Replace(more["east"], "person-7,38.0", "person-7,39.0", 1)
 	changed := hospitals(t, hospital("wire: float64", fmt.Sprintf("wire: float64, continuable: true, continues: %v", third.ID)), 10, more)
-	if err := changed.Parties["east"].(*party).Resume(restsOf(t, third)["east"]); fault.CodeOf(err) != fault.CodePolicy {
+	if err := methodtest.StatesOf[*server, *party](changed).Parties["east"].resumeFrom(restsOf(t, third)["east"]); fault.CodeOf(err) != fault.CodePolicy {
 		t.Errorf("a changed row: %v", err)
 	}
 }

@@ -19,9 +19,9 @@ func filtered(low, high int) string {
 }
 
 // norms returns the lengths of a party's rows, as the coordinator has them.
-func norms(f *methodtest.Federation, party int) (list []float64) {
-	s := f.Server.(*server)
-	at := s.upload.Owner()[party]
+func norms(f *methodtest.Federation, holder int) (list []float64) {
+	s := methodtest.StatesOf[*server, *party](f).Server
+	at := s.upload.Owner()[holder]
 	for i := at.Lo; i < at.Hi; i++ {
 		list = append(list, s.Problem.Gram.Row(i)[i])
 	}

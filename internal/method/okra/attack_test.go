@@ -53,7 +53,7 @@ func hospital(settings ...string) string {
 
 func hospitals(t testing.TB, text string, number byte, tables map[string]string) *methodtest.Federation {
 	t.Helper()
-	return methodtest.Hospitals(t, Method{}, text, number, tables)
+	return methodtest.Hospitals(t, Protocol(), text, number, tables)
 }
 
 // patient is a person of east's, all of whose cells are read.
@@ -192,7 +192,7 @@ func scaledJob(t testing.TB, scale string, number byte, tables map[string]method
 	t.Helper()
 	c := methodtest.Case(read(t, strings.NewReplacer("[north, south]", "[north, south, east]", "test: %s", "test: {fraction: 0.25}", "scale: %s", "scale: "+scale).Replace(jobFile)))
 	c.ID[1] = number
-	return methodtest.New(t, Method{}, c, tables)
+	return methodtest.New(t, Protocol(), c, tables)
 }
 
 // The strongest adversary is one party, south, that knows its own scalings of two jobs, and neither
@@ -202,7 +202,7 @@ func TestAttackTwoScalingsReadThePatientBetween(t *testing.T) {
 	came := []float64{44, 233.7, 48149}
 	moments := func(tables map[string]method.Table) (mean, square []float64) {
 		f := scaledJob(t, "standard", 1, tables).Until(t, "scale")
-		s := f.Parties["south"].(*party).Scaling
+		s := methodtest.StatesOf[*server, *party](f).Parties["south"].Scaling
 		for c, m := range s.Offset {
 			sd := 1 / s.Factor[c]
 			mean, square = append(mean, m), append(square, sd*sd+m*m)

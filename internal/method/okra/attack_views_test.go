@@ -24,7 +24,8 @@ func TestAttackViewsOfOneColumn(t *testing.T) {
 	ledgers := disclosuretest.NewLedgers(t, "east")
 	first := views("age", 1)
 	ledgers.MustPlay(t, first, "protocol")
-	s, east := first.Server.(*server), first.Parties["east"].(*party)
+	of := methodtest.StatesOf[*server, *party](first)
+	s, east := of.Server, of.Parties["east"]
 	truth, right, rows := strings.Split(strings.TrimSpace(tables["east"]), "\n")[1:], 0, 0
 	for i, k := s.upload.Owner()[2].Lo, 0; i < s.upload.Owner()[2].Hi; k++ {
 		if east.Split.Test[k] {

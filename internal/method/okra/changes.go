@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
 // Preparation decides how rows are prepared after the parties of a job have changed.
@@ -20,12 +21,9 @@ const (
 	Refit Preparation = "refit" // anew: all rows travel, under a new seed
 )
 
-// again ends the names of the steps that come twice.
-const again = "-again"
-
 // plan is a first session of some parties, then the session of the parties that stay, and a
 // fresh one of them to compare with.
-func (c *Changes) plan(of method.Case) ([]method.Step, error) {
+func (c *Changes) plan(of method.Case) ([]step, error) {
 	first, last := c.first(of), c.last(of)
 	plan, err := upload(first)
 	if err != nil {
@@ -36,53 +34,63 @@ func (c *Changes) plan(of method.Case) ([]method.Step, error) {
 		return nil, err
 	}
 	plan = append(plan, next...)
-	if of.Job.Data.Folds > 0 {
-		plan = append(plan, method.Step{Name: "tune"})
-	}
-	plan = append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"})
+	plan = append(plan, learning(of.Job)...)
 	if c.refits(of.Job) { // which is a fresh session
 		return plan, nil
 	}
-	s, err := continued(last)
-	return append(plan, method.Step{Name: "fresh", Session: s}, method.Step{Name: "relearn"}), err
+	s, err := rowsSession(last)
+	return append(plan, step{
+		Name: "fresh", Session: s, Follow: goesOn, Announce: (*server).base0, Party: (*party).repeater, Releases: (*party).sameRows,
+		Server: collecting(fresh, func(s *server, in protocol.Setup, p okra.Params) (*okra.Server, error) {
+			return okra.NewContinuingServer(in, p, s.base.Emptied(), okra.Limits{})
+		}),
+		Ended: counted(fresh),
+	}, step{Name: "relearn", Compute: (*server).relearn}), err
 }
 
 // next is the session of the parties that stay.
-func (c *Changes) next(last method.Case) ([]method.Step, error) {
-	steps, err := uploadBy(rows.StepsAgain, last)
+func (c *Changes) next(last method.Case) ([]step, error) {
+	before, err := rows.StepsAgain(last)
 	if err != nil {
 		return nil, err
 	}
-	for i := range steps {
-		steps[i].Name += again
+	refits := c.refits(last.Job)
+	list := common(before, changed, fresh) // the fresh session needs these too
+	for i := range list {
+		list[i].Name += "-again"
+		list[i].Releases = method.LetsOutNothing[party] // simulate plays it in one process
+		list[i] = list[i].Before((*party).grow)
 	}
-	if c.refits(last.Job) {
-		return steps, nil
+	s, err := rowsSession(last)
+	if refits {
+		list[0] = list[0].Before(func(p *party) error { p.Unfit(); return nil })
+		return append(list, uploading("protocol-again", s, anew, (*party).sameRows).Before((*party).grow)), err
 	}
-	s, err := continued(last)
-	join := method.Step{Name: "continue", Session: s}
 	if len(c.Late) == 0 {
-		return []method.Step{join}, err
+		return []step{joining(s)}, err
 	}
-	return []method.Step{steps[0], join}, err // newcomers find the order of the columns
+	return []step{list[0], joining(s)}, err // newcomers find the order of the columns
 }
 
-// continued is a session that goes on from the session that the coordinator names. Parties
-// that took part in it know its name.
-func continued(c method.Case) (*method.Session, error) {
-	s, err := rowsSession(c)
-	if err != nil {
-		return nil, err
+// joining is the step in which newcomers send their rows, and the others what is new of theirs.
+func joining(s *method.Session) step {
+	return step{
+		Name: "continue", Session: s, Follow: goesOn, Announce: (*server).base0, Party: (*party).continuer, Releases: (*party).newRows,
+		Server: collecting(changed, func(s *server, in protocol.Setup, p okra.Params) (*okra.Server, error) {
+			return okra.NewContinuingServer(in, p, s.base, okra.Limits{})
+		}),
+		Ended: counted(changed),
+	}.Before((*party).grow)
+}
+
+// goesOn has a session go on from the one that the coordinator names. Parties that took part in it
+// know its name.
+func goesOn(s method.Session, _ rows.Total, announced []byte) (*method.Session, error) {
+	if len(announced) != len(protocol.SessionID{}) {
+		return nil, errors.New("okra: the coordinator does not say which session goes on")
 	}
-	s.Follow = func(_ method.Known, announced []byte) (*method.Session, error) {
-		if len(announced) != len(protocol.SessionID{}) {
-			return nil, errors.New("okra: the coordinator does not say which session goes on")
-		}
-		next := *s
-		next.Parent = protocol.SessionID(announced)
-		return &next, nil
-	}
-	return s, nil
+	s.Parent = protocol.SessionID(announced)
+	return &s, nil
 }
 
 // Changes are the keys of a job whose parties change after a first session, and of a job
@@ -118,17 +126,13 @@ func lasting(j *job.Job) bool {
 }
 
 // goOn is the plan of a job that goes on from an earlier one.
-func goOn(c method.Case) ([]method.Step, error) {
-	steps, err := upload(c)
+func goOn(c method.Case) ([]step, error) {
+	before, err := rows.Steps(c)
 	if err != nil {
 		return nil, err
 	}
-	s, err := continued(c)
-	plan := []method.Step{steps[0], {Name: "continue", Session: s}}
-	if c.Job.Data.Folds > 0 {
-		plan = append(plan, method.Step{Name: "tune"})
-	}
-	return append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"}), err
+	s, err := rowsSession(c)
+	return append([]step{common(before, first)[0], joining(s)}, learning(c.Job)...), err
 }
 
 // later returns how many of a party's n rows come after the first session, from the end of its
@@ -172,8 +176,8 @@ func (c *Changes) last(of method.Case) method.Case {
 	return of
 }
 
-// Undeployable implements [job.Undeployable].
-func (Method) Undeployable(j *job.Job) string {
+// undeployable is of a job that plays how parties change.
+func undeployable(j *job.Job) string {
 	if changesOf(j) != nil {
 		return "late, withdrawn and added alone play in one process how parties and rows change; between parties write continues: and the id of an ended job"
 	}

@@ -47,16 +47,16 @@ func play(t *testing.T, scale, keys string) *methodtest.Known[*server, *party] {
 	t.Helper()
 	data := tables()
 	data["south"] = reordered(data["south"])
-	f := methodtest.Join[*server, *party](t, Method{}, read(t, changing(scale, keys)), data)
+	f := methodtest.Join[*server, *party](t, Protocol(), read(t, changing(scale, keys)), data)
 	f.Finish(t)
 	return f
 }
 
-func steps(f *methodtest.Federation) (names []string) {
+func names(f *methodtest.Federation) (list []string) {
 	for _, s := range f.Plan {
-		names = append(names, s.Name)
+		list = append(list, s.Name)
 	}
-	return names
+	return list
 }
 
 // A job whose parties change gives the model of a session with all rows of the parties that
@@ -83,7 +83,7 @@ func TestChangedPartiesGiveTheFreshModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := play(t, tt.scale, tt.keys)
-			if got := strings.Join(steps(f.Federation), " "); got != tt.plan {
+			if got := strings.Join(names(f.Federation), " "); got != tt.plan {
 				t.Errorf("steps %s, want %s", got, tt.plan)
 			}
 			d, err := method.DetailsOf[Details](f.Result(t))
@@ -108,11 +108,11 @@ func TestChangedPartiesGiveTheFreshModel(t *testing.T) {
 // decisions equal the decisions of a job that never had it.
 func TestRefitIsARunWithoutTheLeaver(t *testing.T) {
 	f := play(t, "standard", ", withdrawn: [north]")
-	if got, want := strings.Join(steps(f.Federation), " "), "heading scale protocol heading-again scale-again protocol-again learn evaluate"; got != want {
+	if got, want := strings.Join(names(f.Federation), " "), "heading scale protocol heading-again scale-again protocol-again learn evaluate"; got != want {
 		t.Errorf("steps %s, want %s", got, want)
 	}
 	text := strings.Replace(changing("standard", ""), "[north, south, east, west]", "[south, east, west]", 1)
-	never := methodtest.Join[*server, *party](t, Method{}, read(t, text), tables())
+	never := methodtest.Join[*server, *party](t, Protocol(), read(t, text), tables())
 	never.Finish(t)
 	sameDecisions(t, f, never)
 	for name, p := range never.Parties {
@@ -125,7 +125,7 @@ func TestRefitIsARunWithoutTheLeaver(t *testing.T) {
 // sameDecisions compares the decisions of two runs, which have other seeds.
 func sameDecisions(t *testing.T, f, other *methodtest.Known[*server, *party]) {
 	t.Helper()
-	got, want := f.Server.Outcome().Decisions.Data, other.Server.Outcome().Decisions.Data
+	got, want := f.Server.outcome().Decisions.Data, other.Server.outcome().Decisions.Data
 	if len(got) != len(want) || len(got) == 0 {
 		t.Fatalf("%d decisions, want %d", len(got), len(want))
 	}
@@ -140,7 +140,7 @@ func sameDecisions(t *testing.T, f, other *methodtest.Known[*server, *party]) {
 // them, and its decisions are the run's.
 func TestRefitHasSeenAddedRows(t *testing.T) {
 	f := play(t, "standard", ", added: {south: 0.25}, preparation: refit")
-	if got, want := strings.Join(steps(f.Federation), " "), "heading scale protocol heading-again scale-again protocol-again learn evaluate"; got != want {
+	if got, want := strings.Join(names(f.Federation), " "), "heading scale protocol heading-again scale-again protocol-again learn evaluate"; got != want {
 		t.Errorf("steps %s, want %s", got, want)
 	}
 	whole := play(t, "standard", "")
@@ -193,17 +193,17 @@ func TestLeakageOfChanges(t *testing.T) {
 
 func TestPresentationOfChanges(t *testing.T) {
 	r := play(t, "none", ", late: [south]").Result(t)
-	p, err := Method{}.Present(nil, r)
+	p, err := Protocol().Present(nil, r)
 	if err != nil || p == nil || len(p.Later) != 4 || p.Later[0].Line != "late: south; withdrawn: nobody; added: nothing; preparation: none" ||
 		p.Later[3].Line != "the model equals the model from all rows anew, bit for bit" {
 		t.Errorf("%v: %+v", err, p)
 	}
 	r = play(t, "none", ", added: {south: 0.25}").Result(t)
-	if p, err := (Method{}).Present(nil, r); err != nil || p.Later[0].Line != "late: nobody; withdrawn: nobody; added: south 25 % of its rows; preparation: none" {
+	if p, err := Protocol().Present(nil, r); err != nil || p.Later[0].Line != "late: nobody; withdrawn: nobody; added: south 25 % of its rows; preparation: none" {
 		t.Errorf("%v: %+v", err, p)
 	}
 	r = &method.Result{}
-	if p, err := (Method{}).Present(nil, r); p != nil || err != nil {
+	if p, err := Protocol().Present(nil, r); p != nil || err != nil {
 		t.Errorf("a job without changes: %v, %+v", err, p)
 	}
 	j := read(t, changing("none", ", late: [south]"))
@@ -214,7 +214,7 @@ func TestPresentationOfChanges(t *testing.T) {
 
 // The parties find out a coordinator that names no session to go on from.
 func TestContinuedSessionNeedsItsParent(t *testing.T) {
-	plan, err := Method{}.Plan(methodtest.Case(read(t, changing("none", ", late: [south]"))))
+	plan, err := Protocol().Plan(methodtest.Case(read(t, changing("none", ", late: [south]"))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,8 +54,8 @@ type Figures struct {
 	Equal bool `json:"equals_fresh"`
 }
 
-// Present implements [method.Presenter].
-func (Method) Present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
+// present shows what a change of parties has cost.
+func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	switch {
 	case err != nil || d == nil:

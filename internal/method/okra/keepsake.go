@@ -18,24 +18,24 @@ func keepsake(j *job.Job, body []byte) method.Keepsake {
 	return method.Keepsake{Method: j.Protocol.Name(), Version: 1, Body: body}
 }
 
-// Left implements [method.Answering].
-func (Method) Left(body []byte) bool {
+// left reports whether an earlier program wrote a body.
+func left(body []byte) bool {
 	_, noParty := DecodeKept(body)
 	_, noServer := decodeAnswers(body)
 	return noParty == nil || noServer == nil
 }
 
-// OpenParty implements [method.Answering].
-func (Method) OpenParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
+// openParty opens what a party keeps.
+func openParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
 	if k.Version == restVersion || k.Version == unmarkedVersion {
 		return silent{}, nil
 	}
 	e, err := DecodeKept(k.Body)
-	return &inquirer{encoder: e}, err
+	return method.Opened(answering(&inquirer{encoder: e})), err
 }
 
-// OpenServer implements [method.Answering].
-func (Method) OpenServer(_ method.Case, k method.Keepsake, file func() ([]byte, error)) (method.Erasable, error) {
+// openServer opens what the coordinator keeps.
+func openServer(_ method.Case, k method.Keepsake, file func() ([]byte, error)) (method.Erasable, error) {
 	a, err := decodeAnswers(k.Body)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (Method) OpenServer(_ method.Case, k method.Keepsake, file func() ([]byte, 
 		return nil, err
 	}
 	m, err := model.OpenPrivate(bytes.NewReader(body))
-	return &inquirer{answers: a, model: m}, err
+	return method.Opened(answering(&inquirer{answers: a, model: m})), err
 }
 
 // Kept encodes new rows like the rows of a job that leaves predictions open. It is secret:

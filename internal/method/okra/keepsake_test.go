@@ -86,13 +86,13 @@ func FuzzDecode(f *testing.F) {
 func TestLongColumnNames(t *testing.T) {
 	s := set(9)
 	s.Columns = []string{"x", strings.Repeat("y", 1<<17)}
-	if _, err := (Method{}).Party(methodtest.Case(parse(t, "none", "{every: 3}")), "north", method.Table{Set: s}); err == nil || !strings.Contains(err.Error(), "the name of column 2 has 131072 bytes") {
+	if _, err := Protocol().Party(methodtest.Case(parse(t, "none", "{every: 3}")), "north", method.Table{Set: s}); err == nil || !strings.Contains(err.Error(), "the name of column 2 has 131072 bytes") {
 		t.Errorf("error %v", err)
 	}
 	s.Columns[1] = strings.Repeat("y", method.MaxLabelBytes)
 	p := partyOf(t, s)
 	p.total = 9
-	e, err := p.Keep(method.Closing{Classes: []string{"a", "b"}})
+	e, err := p.keep(method.Closing{Classes: []string{"a", "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,14 +109,14 @@ func TestQuestionOutlivesItsKeepsake(t *testing.T) {
 		o := &inquirer{encoder: e}
 		q := method.Question{Case: method.Case{ID: job.ID{1}, Coordinator: "hub", Parties: []string{"north"}}, Asker: "north", Tag: [16]byte{2}}
 		rows := &dataset.Set{Name: "new rows", X: dataset.NewDense(linalg.New[float64](3, e.Width)), Columns: e.Columns}
-		asker, err := o.Party(q, "north", method.Table{Set: rows})
+		asker, err := o.party(q, "north", method.Table{Set: rows})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if erase {
-			o.Erase()
+			o.erase()
 		}
-		plan, err := (&inquirer{encoder: someKept(t)}).Plan(q)
+		plan, err := (&inquirer{encoder: someKept(t)}).steps(q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestQuestionOutlivesItsKeepsake(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run, err := asker.Machine("predict", method.Setup{Setup: protocol.Setup{Session: s, Self: "north", Seed: [32]byte{3}}})
+		run, err := plan[0].Party(asker, method.Setup{Setup: protocol.Setup{Session: s, Self: "north", Seed: [32]byte{3}}})
 		if err != nil {
 			t.Fatal(err)
 		}

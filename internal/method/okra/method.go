@@ -4,18 +4,44 @@
 package okra
 
 import (
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 )
 
-// Method is OKRA.
-type Method struct{ method.RowFloors }
+// Protocol is OKRA.
+func Protocol() *method.Protocol { return itself }
 
-// Name returns the word in job files.
-func (Method) Name() string { return "okra" }
+var itself = method.New(Binding())
 
-// Grouped implements [job.Grouped]: parties put their own groups into folds.
-func (Method) Grouped() {}
+type binding = method.Binding[party, server, rows.Total]
 
-// New returns keys to read into.
-func (Method) New() section.Values { return new(Keys) }
+// Binding is OKRA for variants of it, which change its fields.
+func Binding() binding {
+	return binding{
+		Name: "okra", Keys: func() section.Values { return new(Keys) },
+		Traits: job.Traits{Grouped: true, Undeployable: undeployable}, // parties put their own groups into folds
+		Steps:  steps, NewParty: newParty, NewServer: newServer,
+		Public: (*party).public, PublicServer: (*server).public, Facts: (*party).facts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).ended,
+		Model:      &method.ModelOf[server]{Write: (*server).writeModel, Private: true}, // it holds encoded rows
+		Outcome:    (*server).outcome,
+		OwnFigures: (*party).ownFigures,
+		Later: &method.LaterOf[party, server]{
+			Continues: earlier,
+			Lasts:     (*party).lasts, Write: (*party).writeRest, Resume: (*party).resumeFrom,
+			LastsServer: (*server).lasts, WriteServer: (*server).writeRest, ResumeServer: (*server).resumeFrom,
+		},
+		Questions: &method.QuestionsOf[party, server]{
+			Keep: (*party).keep, KeepServer: (*server).keep, OpenParty: openParty, OpenServer: openServer, Left: left,
+		},
+		Prepares: &method.PreparesOf[party, server]{
+			Made:    func(p *party) *prepare.Preparation { return p.Split.Prepared },
+			Heard:   func(s *server) (*learner.Prepared, error) { return s.Witness.Prepared() },
+			Remarks: func(p *party) []string { return p.Party.Remarks() },
+		},
+		Present: present,
+	}
+}

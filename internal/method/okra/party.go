@@ -3,8 +3,6 @@ package okra
 import (
 	"errors"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -28,8 +26,7 @@ type party struct {
 	grown    *method.Split // with the rows that come after the first session; nil for none, or once they are there
 }
 
-// Party implements [method.Federated].
-func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+func newParty(c method.Case, self string, t method.Table) (*party, error) {
 	of := rows.Of
 	if toldHow(c.Job, self) {
 		of = rows.Unfitted
@@ -39,6 +36,7 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 		return nil, err
 	}
 	own := &party{Party: p}
+	p.Lets = own.release
 	if _, err := own.input(); err != nil {
 		return nil, err
 	}
@@ -61,31 +59,9 @@ func toldHow(j *job.Job, party string) bool {
 	return c != nil && c.Told(j, party)
 }
 
-// Known implements [method.Member].
-func (p *party) Known() method.Known { return rows.Total(p.total) }
+func (p *party) public() rows.Total { return rows.Total(p.total) }
 
-// Machine implements [method.Member].
-func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if step == "continue" || strings.HasSuffix(step, again) {
-		if step == "heading"+again && changesOf(p.Job).refits(p.Job) {
-			p.Unfit()
-		}
-		if err := p.grow(); err != nil {
-			return nil, err
-		}
-	}
-	switch step {
-	case "protocol", "protocol-again":
-		return p.uploader(setup.Setup)
-	case "continue":
-		return p.continuer(setup.Setup)
-	case "fresh":
-		return p.repeater(setup.Setup)
-	case rows.StepFolds:
-		return p.Folder(setup, p.total)
-	}
-	return p.Party.Machine(strings.TrimSuffix(step, again), setup)
-}
+func (p *party) folds(setup method.Setup) (*method.Run, error) { return p.Folder(setup, p.total) }
 
 // wait puts the last n rows aside until the first session is over.
 func (p *party) wait(n int) error {
@@ -115,7 +91,8 @@ func (p *party) input() (okra.Input, error) {
 }
 
 // uploader encodes the party's rows and sends them.
-func (p *party) uploader(setup protocol.Setup) (*method.Run, error) {
+func (p *party) uploader(s method.Setup) (*method.Run, error) {
+	setup := s.Setup
 	params, err := paramsOf(p.Job)
 	if err != nil {
 		return nil, err
@@ -135,22 +112,30 @@ func (p *party) uploader(setup protocol.Setup) (*method.Run, error) {
 	})
 }
 
-// Disclose implements [method.Party].
-func (p *party) Disclose(step string) (method.Release, bool) {
-	switch {
-	case rows.Tells(step):
-	case changesOf(p.Job) != nil && p.Job.Data.Fits() && step != "protocol": // simulate plays that in one process
-		return method.Release{}, false
-	case step == "continue" && p.standing.Rows > 0 && len(p.added) == 0: // its rows lie there
-		return method.Release{}, false
-	case !slices.Contains([]string{"protocol", "protocol-again", "continue", "fresh"}, step):
-		return method.Release{}, false
-	}
+// release describes the party's rows, as they are let out.
+func (p *party) release() ([]method.Release, error) {
 	r := p.Release(method.ReleaseRows)
 	if r.Fit.By != method.NoFit && continuing(p.Job) != nil {
 		r.Fit = p.earlierFit()
 	}
-	return r, true
+	return []method.Release{r}, nil
+}
+
+// sameRows states that all rows are let out a second time, which simulate plays in one process.
+func (p *party) sameRows() ([]method.Release, error) {
+	if p.Job.Data.Fits() { // fitted otherwise, a ledger would hold them
+		return nil, nil
+	}
+	return p.release()
+}
+
+// newRows states that rows are let out which the coordinator has not.
+func (p *party) newRows() ([]method.Release, error) {
+	plays := changesOf(p.Job) != nil && p.Job.Data.Fits()  // simulate, in one process
+	if plays || p.standing.Rows > 0 && len(p.added) == 0 { // its rows lie there
+		return nil, nil
+	}
+	return p.release()
 }
 
 // earlierFit describes the fit of the earlier job, as a party that was in it keeps it.
@@ -161,12 +146,11 @@ func (p *party) earlierFit() method.Fit {
 	return method.Fit{By: method.ToldFit, Earlier: p.ID}
 }
 
-// OwnFigures reports whether the party's held-out rows are too few for figures over them alone.
-func (p *party) OwnFigures() error { return rows.CheckOwnFigures(p.Limits.Floors, p.Job, p.Split) }
+// ownFigures reports whether the party's held-out rows are too few for figures over them alone.
+func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits.Floors, p.Job, p.Split) }
 
-// Facts implements [method.Grainer]. There are none before the server has counted the
-// rows.
-func (p *party) Facts() method.Facts {
+// facts are none before the server has counted the rows.
+func (p *party) facts() method.Facts {
 	if p.total == 0 {
 		return method.Facts{}
 	}
@@ -177,8 +161,8 @@ func (p *party) Facts() method.Facts {
 	return facts
 }
 
-// Keep implements [method.Keeper]: it keeps the encoder.
-func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
+// keep keeps the encoder.
+func (p *party) keep(c method.Closing) (method.Keepsake, error) {
 	if p.total == 0 {
 		return method.Keepsake{}, errors.New("okra: the job has no upload to ask questions about")
 	}
@@ -193,7 +177,8 @@ func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
 }
 
 // continuer sends the rows of a newcomer, and confirms everybody else's old rows.
-func (p *party) continuer(setup protocol.Setup) (*method.Run, error) {
+func (p *party) continuer(s method.Setup) (*method.Run, error) {
+	setup := s.Setup
 	params, err := paramsOf(p.Job)
 	if err != nil {
 		return nil, err
@@ -247,7 +232,8 @@ func (p *party) prepare() okra.Prepare {
 }
 
 // repeater sends all rows again under the same seed.
-func (p *party) repeater(setup protocol.Setup) (*method.Run, error) {
+func (p *party) repeater(s method.Setup) (*method.Run, error) {
+	setup := s.Setup
 	params, err := paramsOf(p.Job)
 	if err != nil {
 		return nil, err
@@ -260,11 +246,11 @@ func (p *party) repeater(setup protocol.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// Lasts reports whether a later job may continue this one.
-func (p *party) Lasts() bool { return lasting(p.Job) && p.total > 0 }
+// lasts reports whether a later job may continue this one.
+func (p *party) lasts() bool { return lasting(p.Job) && p.total > 0 }
 
-// WriteRest writes the part of the job that the later one needs.
-func (p *party) WriteRest(to io.Writer) error {
+// writeRest writes the part of the job that the later one needs.
+func (p *party) writeRest(to io.Writer) error {
 	params, err := paramsOf(p.Job)
 	if err != nil {
 		return err
@@ -275,6 +261,3 @@ func (p *party) WriteRest(to io.Writer) error {
 	_, err = to.Write(rest{params, p.Job.Data.Scale, p.standing, p.Split.Set.Columns, marks(p.standing.Seed, p.Split)}.encode(p.Job))
 	return err
 }
-
-// Continues returns the earlier job, if there is one.
-func (p *party) Continues() (job.ID, bool) { return earlier(p.Job) }

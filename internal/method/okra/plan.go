@@ -1,20 +1,22 @@
 package okra
 
 import (
-	"fmt"
+	"context"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
-	"github.com/mercer-fl/mercer/protocol"
+	machine "github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// Plan implements [method.Federated]: the parties agree on columns and a scaling and
-// send encoded rows; the coordinator chooses by folds if the job has any, learns, and
-// evaluates.
-func (Method) Plan(c method.Case) ([]method.Step, error) {
+// step is a step of OKRA's.
+type step = method.StepOf[party, server, rows.Total]
+
+// steps: the parties agree on columns and a scaling and send encoded rows; the coordinator chooses
+// by folds if the job has any, learns, and evaluates.
+func steps(c method.Case) ([]step, error) {
 	changes := changesOf(c.Job)
 	switch {
 	case changes != nil:
@@ -23,24 +25,55 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 		return goOn(c)
 	}
 	plan, err := upload(c)
-	plan = append(plan, rows.FoldSteps(c)...)
-	if c.Job.Data.Folds > 0 {
-		plan = append(plan, method.Step{Name: "tune"})
-	}
-	return append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"}), err
+	plan = append(plan, rows.FoldSteps(c, (*party).folds, (*server).folds)...)
+	return append(plan, learning(c.Job)...), err
 }
 
-// upload has all parties of a case send all their rows.
-func upload(c method.Case) ([]method.Step, error) { return uploadBy(rows.Steps, c) }
+// learning is what the coordinator computes once it has the rows.
+func learning(j *job.Job) (list []step) {
+	if j.Data.Folds > 0 {
+		list = append(list, step{Name: "tune", Compute: work("tune")})
+	}
+	return append(list, step{Name: "learn", Compute: (*server).learn}, step{Name: "evaluate", Compute: (*server).evaluate})
+}
 
-// uploadBy is upload after other steps, which bring columns and rows into one form.
-func uploadBy(before func(method.Case) ([]method.Step, error), c method.Case) ([]method.Step, error) {
-	plan, err := before(c)
+// work is a stage of a learner's.
+func work(stage string) func(*server, context.Context, method.Reporter) error {
+	return func(s *server, ctx context.Context, progress method.Reporter) error {
+		return s.Do(ctx, s.Job, stage, progress.Counts)
+	}
+}
+
+// common makes the steps of package rows OKRA's. costs is where their messages are counted.
+func common(list []rows.Step, costs ...account) []step {
+	out := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, noValue, list)
+	for i := range out {
+		out[i].Ended = counted(costs...)
+	}
+	return out
+}
+
+func noValue(rows.Total) struct{} { return struct{}{} }
+
+// upload has all parties of a case send all their rows.
+func upload(c method.Case) ([]step, error) {
+	before, err := rows.Steps(c)
 	if err != nil {
 		return nil, err
 	}
 	s, err := rowsSession(c)
-	return append(plan, method.Step{Name: "protocol", Session: s}), err
+	return append(common(before, first), uploading("protocol", s, first, (*party).release)), err
+}
+
+// uploading is the step in which all rows travel, under a new seed.
+func uploading(name string, s *method.Session, of account, lets func(*party) ([]method.Release, error)) step {
+	return step{
+		Name: name, Session: s, Party: (*party).uploader, Releases: lets,
+		Server: collecting(of, func(s *server, in machine.Setup, p okra.Params) (*okra.Server, error) {
+			return okra.NewServer(in, p, okra.Limits{})
+		}),
+		Ended: counted(of),
+	}
 }
 
 // rowsSession is a session in which encoded rows travel.
@@ -48,7 +81,7 @@ func rowsSession(c method.Case) (*method.Session, error) {
 	params, err := paramsOf(c.Job)
 	return &method.Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.Everybody(), Purpose: "train",
-		Patient: []protocol.Timer{okra.TimerReceipt},
+		Patient: []machine.Timer{okra.TimerReceipt},
 	}, err
 }
 
@@ -63,6 +96,3 @@ type Settings interface {
 func paramsOf(j *job.Job) (okra.Params, error) {
 	return okra.NewParams(job.As[Settings](j.Protocol).Spec())
 }
-
-// unknown is a step that the method does not have.
-func unknown(step string) error { return fmt.Errorf("okra: no step %s", step) }

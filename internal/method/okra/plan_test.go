@@ -35,7 +35,7 @@ spec:
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {
 	t.Helper()
-	return methodtest.Read(t, Method{}, text)
+	return methodtest.Read(t, Protocol(), text)
 }
 
 func parse(t testing.TB, scale, test string) *job.Job {
@@ -46,11 +46,11 @@ func parse(t testing.TB, scale, test string) *job.Job {
 // partyOf is a party with a table, whose operator asks for nothing.
 func partyOf(t testing.TB, set *dataset.Set) *party {
 	t.Helper()
-	p, err := Method{}.Party(methodtest.Case(parse(t, "none", "{every: 3}")), "north", method.Table{Set: set})
+	p, err := Protocol().Party(methodtest.Case(parse(t, "none", "{every: 3}")), "north", method.Table{Set: set})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*party)
+	return p.(*method.Holder).State.(*party)
 }
 
 // set has n rows of two features and labels a, b, a, b, ...
@@ -73,7 +73,7 @@ func TestPlan(t *testing.T) {
 		"minmax":   {"heading", "scale", "protocol", "learn", "evaluate"},
 		"standard": {"heading", "scale", "protocol", "learn", "evaluate"},
 	} {
-		plan, err := Method{}.Plan(methodtest.Case(parse(t, scale, "{fraction: 0.25}")))
+		plan, err := Protocol().Plan(methodtest.Case(parse(t, scale, "{fraction: 0.25}")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestPlanWithFolds(t *testing.T) {
-	plan, err := Method{}.Plan(methodtest.Case(read(t, strings.Replace(fmt.Sprintf(jobFile, "none", ""), "test: ", "folds: 3", 1))))
+	plan, err := Protocol().Plan(methodtest.Case(read(t, strings.Replace(fmt.Sprintf(jobFile, "none", ""), "test: ", "folds: 3", 1))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,15 +111,15 @@ func TestPlanWithFolds(t *testing.T) {
 // A party tells the number of features only where the Gram matrix does.
 func TestFacts(t *testing.T) {
 	p := partyOf(t, set(9))
-	if f := p.Facts(); f != (method.Facts{}) {
+	if f := p.facts(); f != (method.Facts{}) {
 		t.Errorf("before the upload: %+v, want nothing", f)
 	}
 	p.total = 1
-	if f := p.Facts(); !f.Known || f.Features != 0 {
+	if f := p.facts(); !f.Known || f.Features != 0 {
 		t.Errorf("fewer rows than features: %+v, want no number of features", f)
 	}
 	p.total = 2
-	if f := p.Facts(); !f.Known || f.Features != 2 || f.Grid != method.AllGrid {
+	if f := p.facts(); !f.Known || f.Features != 2 || f.Grid != method.AllGrid {
 		t.Errorf("as many rows as features: %+v, want 2 features on a grid", f)
 	}
 }
@@ -127,7 +127,7 @@ func TestFacts(t *testing.T) {
 // One timer waits for others' work, all others last one round.
 func TestPatientTimers(t *testing.T) {
 	j := parse(t, "minmax", "{fraction: 0.25}")
-	plan, err := Method{}.Plan(methodtest.Case(j))
+	plan, err := Protocol().Plan(methodtest.Case(j))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,6 @@
 package okra
 
 import (
-	"context"
-	"errors"
-
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
@@ -19,29 +16,36 @@ type inquirer struct {
 	model   *model.Private
 }
 
-// Erase implements [method.Erasable].
-func (o *inquirer) Erase() {
+// none are the public values of a question.
+type none = struct{}
+
+// answering is one session of the asker with the coordinator.
+func answering(o *inquirer) method.AnswersOf[inquirer, asker, answerer, none] {
+	return method.AnswersOf[inquirer, asker, answerer, none]{
+		Kept: o, Erase: (*inquirer).erase, Among: (*inquirer).among, Fits: (*inquirer).fits, Steps: (*inquirer).steps,
+		NewParty: (*inquirer).party, NewServer: (*inquirer).server, Public: func(*asker) none { return none{} }, PublicServer: func(*answerer) none { return none{} }, Answer: (*asker).result,
+	}
+}
+
+func (o *inquirer) erase() {
 	if o.encoder != nil {
 		clear(o.encoder.Epoch[:])
 	}
 }
 
-// Among implements [method.Inquirer].
-func (o *inquirer) Among(q method.Question) []string { return []string{q.Asker} }
+func (o *inquirer) among(q method.Question) []string { return []string{q.Asker} }
 
-// Fits implements [method.Inquirer].
-func (o *inquirer) Fits(_ method.Question, set *dataset.Set) error {
+func (o *inquirer) fits(_ method.Question, set *dataset.Set) error {
 	_, err := o.encoder.rows(set)
 	return err
 }
 
-// Plan implements [method.Inquirer].
-func (o *inquirer) Plan(q method.Question) ([]method.Step, error) {
+func (o *inquirer) steps(q method.Question) ([]method.StepOf[asker, answerer, struct{}], error) {
 	params, parent, err := o.trained(q)
-	return []method.Step{{Name: "predict", Session: &method.Session{
+	return []method.StepOf[asker, answerer, struct{}]{{Name: "predict", Session: &method.Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: q.Everybody(),
 		Purpose: "predict", Parent: parent, Salt: q.Tag[:],
-	}}}, err
+	}, Party: (*asker).ask, Server: (*answerer).decide, Releases: method.LetsOutNothing[asker]}}, err // the rows that a party asks about are its own to show
 }
 
 // trained returns the parameters and the session of the upload.
@@ -53,9 +57,9 @@ func (o *inquirer) trained(q method.Question) (okra.Params, protocol.SessionID, 
 	return params, o.answers.Parent, err
 }
 
-// Party implements [method.Inquirer]. The asker has a copy of the seed, which outlives
+// party is the asker, which has a copy of the seed, which outlives
 // the keepsake: a question can be withdrawn while its machine is built.
-func (o *inquirer) Party(_ method.Question, _ string, t method.Table) (method.Party, error) {
+func (o *inquirer) party(_ method.Question, _ string, t method.Table) (*asker, error) {
 	rows, err := o.encoder.rows(t.Set)
 	return &asker{*o.encoder, rows, &method.Prediction{Reading: o.encoder.Reading}}, err
 }
@@ -80,23 +84,14 @@ type asker struct {
 	answer *method.Prediction
 }
 
-// Known implements [method.Member].
-func (*asker) Known() method.Known { return nil }
-
-// Disclose implements [method.Party]: the rows that a party asks about are its own to show.
-func (*asker) Disclose(string) (method.Release, bool) { return method.Release{}, false }
-
-// Machine implements [method.Member].
-func (a *asker) Machine(_ string, setup method.Setup) (*method.Run, error) {
+func (a *asker) ask(setup method.Setup) (*method.Run, error) {
 	m, err := okra.NewPredictParty(setup.Setup, a.Params, a.Epoch, a.about)
 	return method.RunOf(m, err, func() error { return a.answer.Take(m.Decisions()) })
 }
 
-// Answer implements [method.Asker].
-func (a *asker) Answer() (*method.Prediction, error) { return a.answer, nil }
+func (a *asker) result() (*method.Prediction, error) { return a.answer, nil }
 
-// Server implements [method.Inquirer].
-func (o *inquirer) Server(q method.Question) (method.Server, error) {
+func (o *inquirer) server(q method.Question) (*answerer, error) {
 	params, _, err := o.trained(q)
 	return &answerer{o, params}, err
 }
@@ -107,24 +102,10 @@ type answerer struct {
 	params okra.Params
 }
 
-// Known implements [method.Member].
-func (*answerer) Known() method.Known { return nil }
-
-// Machine implements [method.Member].
-func (a *answerer) Machine(_ string, setup method.Setup) (*method.Run, error) {
+func (a *answerer) decide(setup method.Setup) (*method.Run, error) {
 	m, err := okra.NewPredictServer(setup.Setup, a.params, a.answers.Tag, a.model.Width(), a.model.Decisions, okra.Limits{})
 	if err != nil {
 		return nil, err
 	}
 	return &method.Run{Machine: m, Finish: method.Nothing}, nil
-}
-
-// Compute implements [method.Server]: there is nothing to compute.
-func (*answerer) Compute(_ context.Context, step string, _ method.Reporter) error {
-	return unknown(step)
-}
-
-// Result implements [method.Server]: a question has none.
-func (*answerer) Result() (*method.Result, error) {
-	return nil, errors.New("okra: a question has no result")
 }

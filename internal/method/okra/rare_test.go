@@ -62,7 +62,7 @@ func TestAttackDictionaryOfRareWords(t *testing.T) {
 			table.Key = dataset.SplitKey{byte(len(name)), 7}
 			tables[name] = table
 		}
-		f := methodtest.Join[*server, *party](t, Method{}, j, tables)
+		f := methodtest.Join[*server, *party](t, Protocol(), j, tables)
 		for i := range f.Index(t, "prepared") + 1 {
 			f.Step(t, i)
 		}

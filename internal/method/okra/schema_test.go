@@ -71,30 +71,30 @@ func tableOf(t testing.TB, s prepare.Schema, name, text string) method.Table {
 func playTyped(t testing.TB, schema, scale, keys string) *methodtest.Known[*server, *party] {
 	t.Helper()
 	j := described(t, schema, scale, keys)
-	f := methodtest.Join[*server, *party](t, Method{}, j, typed(t, j.Data.Schema))
+	f := methodtest.Join[*server, *party](t, Protocol(), j, typed(t, j.Data.Schema))
 	f.Finish(t)
 	return f
 }
 
 const (
-	fits  = "heading categories categories-told preparation preparation-told prepared"
-	fresh = "learn evaluate fresh relearn"
+	fits      = "heading categories categories-told preparation preparation-told prepared"
+	freshPlan = "learn evaluate fresh relearn"
 )
 
 // A job over tables with a schema keeps its preparation while parties and rows change: only new
 // rows travel, and the model equals the model of all rows by the old preparation, bit for bit.
 func TestKeptPreparation(t *testing.T) {
 	for name, tt := range map[string]struct{ scale, keys, plan string }{
-		"late":              {"standard", ", late: [west]", fits + " protocol heading-again continue " + fresh},
-		"late by ranges":    {"range", ", late: [west]", fits + " protocol heading-again continue " + fresh},
-		"late and minmax":   {"minmax", ", late: [west]", fits + " scale protocol heading-again continue " + fresh},
-		"the leader leaves": {"standard", ", withdrawn: [north], preparation: keep", fits + " protocol continue " + fresh},
-		"rows are added":    {"standard", ", added: {south: 0.25, east: 0.1}", fits + " protocol continue " + fresh},
-		"all of it":         {"minmax", ", late: [west], withdrawn: [north], added: {south: 0.25}, preparation: keep", fits + " scale protocol heading-again continue " + fresh},
+		"late":              {"standard", ", late: [west]", fits + " protocol heading-again continue " + freshPlan},
+		"late by ranges":    {"range", ", late: [west]", fits + " protocol heading-again continue " + freshPlan},
+		"late and minmax":   {"minmax", ", late: [west]", fits + " scale protocol heading-again continue " + freshPlan},
+		"the leader leaves": {"standard", ", withdrawn: [north], preparation: keep", fits + " protocol continue " + freshPlan},
+		"rows are added":    {"standard", ", added: {south: 0.25, east: 0.1}", fits + " protocol continue " + freshPlan},
+		"all of it":         {"minmax", ", late: [west], withdrawn: [north], added: {south: 0.25}, preparation: keep", fits + " scale protocol heading-again continue " + freshPlan},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := playTyped(t, fittedSchema, tt.scale, tt.keys)
-			if got := strings.Join(steps(f.Federation), " "); got != tt.plan {
+			if got := strings.Join(names(f.Federation), " "); got != tt.plan {
 				t.Errorf("steps %s, want %s", got, tt.plan)
 			}
 			d, err := method.DetailsOf[Details](f.Result(t))
@@ -151,12 +151,12 @@ func TestRefittedPreparation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := playTyped(t, fittedSchema, tt.scale, tt.keys)
-			got := strings.Join(steps(f.Federation), " ")
+			got := strings.Join(names(f.Federation), " ")
 			if want := strings.ReplaceAll(fits, " ", "-again ") + "-again"; !strings.Contains(got, want) || strings.Contains(got, "fresh") {
 				t.Errorf("steps %s, want %s among them", got, want)
 			}
 			text := strings.Replace(describedText(fittedSchema, tt.scale, ""), "[north, south, east, west]", tt.parties, 1)
-			never := methodtest.Join[*server, *party](t, Method{}, read(t, text), typed(t, described(t, fittedSchema, tt.scale, "").Data.Schema))
+			never := methodtest.Join[*server, *party](t, Protocol(), read(t, text), typed(t, described(t, fittedSchema, tt.scale, "").Data.Schema))
 			never.Finish(t)
 			sameDecisions(t, f, never)
 			for name, p := range never.Parties {
@@ -178,7 +178,7 @@ func TestNothingToKeep(t *testing.T) {
 		for _, keys := range []string{", withdrawn: [north]", ", late: [west]", ", added: {south: 0.25}", ", late: [west], withdrawn: [north], preparation: keep"} {
 			f := playTyped(t, unfittedSchema, scale, keys)
 			d, err := method.DetailsOf[Details](f.Result(t))
-			if err != nil || !d.Changes.Equal || d.Changes.Preparation != "none" || slices.Contains(steps(f.Federation), "protocol-again") {
+			if err != nil || !d.Changes.Equal || d.Changes.Preparation != "none" || slices.Contains(names(f.Federation), "protocol-again") {
 				t.Errorf("%s%s: %v: %+v", scale, keys, err, d)
 			}
 			if b := f.Parties["east"].Fitted(); len(b) > 0 {
@@ -190,7 +190,7 @@ func TestNothingToKeep(t *testing.T) {
 				}
 			}
 			plain := described(t, unfittedSchema, scale, "")
-			whole := methodtest.Join[*server, *party](t, Method{}, plain, typed(t, plain.Data.Schema))
+			whole := methodtest.Join[*server, *party](t, Protocol(), plain, typed(t, plain.Data.Schema))
 			whole.Finish(t)
 			if strings.HasPrefix(keys, ", withdrawn") || strings.Contains(keys, "keep") {
 				continue
@@ -245,14 +245,14 @@ func TestLeakageOfKeptPreparations(t *testing.T) {
 // What is fitted has one encoding, and no bytes stop the program.
 func FuzzFitted(f *testing.F) {
 	j := described(f, fittedSchema, "minmax", ", late: [west]")
-	p, err := Method{}.Party(methodtest.Case(j), "west", typed(f, j.Data.Schema)["west"])
+	p, err := Protocol().Party(methodtest.Case(j), "west", typed(f, j.Data.Schema)["west"])
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add([]byte{})
 	f.Add(playTyped(f, fittedSchema, "minmax", ", late: [west]").Parties["west"].Fitted())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		other := *p.(*party).Party
+		other := *p.(*method.Holder).State.(*party).Party
 		if err := other.Fit(b); err == nil && !bytes.Equal(other.Fitted(), b) {
 			t.Error("not canonical")
 		}
@@ -277,7 +277,7 @@ func TestTooMuchIsFitted(t *testing.T) {
 	for _, name := range j.Parties() {
 		tables[name] = tableOf(t, j.Data.Schema, name, text)
 	}
-	f := methodtest.Join[*server, *party](t, Method{}, j, tables)
+	f := methodtest.Join[*server, *party](t, Protocol(), j, tables)
 	for i, step := range f.Plan {
 		err := f.Try(t.Context(), i, func() {})
 		if step.Name == "protocol" {

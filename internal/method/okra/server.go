@@ -34,49 +34,33 @@ type server struct {
 	course // of a job whose parties change
 }
 
-// Server implements [method.Federated].
-func (Method) Server(c method.Case) (method.Server, error) {
+func newServer(c method.Case) (*server, error) {
 	return &server{Case: c, Witness: rows.WitnessOf(c)}, nil
 }
 
-// Known implements [method.Member].
-func (s *server) Known() method.Known {
+func (s *server) public() rows.Total {
 	if s.upload == nil {
 		return rows.Total(0)
 	}
 	return rows.Total(len(s.upload.Test()))
 }
 
-// Machine implements [method.Member]: it collects encoded rows into a Gram matrix.
-func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if step == rows.StepFolds {
-		return s.folds(setup)
+// collecting builds the coordinator's machine, which collects encoded rows into a Gram matrix.
+func collecting(of account, build func(*server, protocol.Setup, okra.Params) (*okra.Server, error)) func(*server, method.Setup) (*method.Run, error) {
+	return func(s *server, setup method.Setup) (*method.Run, error) {
+		params, err := paramsOf(s.Job)
+		if err != nil {
+			return nil, err
+		}
+		m, err := build(s, setup.Setup, params)
+		if err != nil {
+			return nil, err
+		}
+		return &method.Run{Machine: bounded(m), Finish: func() error {
+			s.finish(of, m, setup.Session.ID())
+			return nil
+		}}, nil
 	}
-	if s.Hears(strings.TrimSuffix(step, again)) {
-		return s.Hear(setup)
-	}
-	params, err := paramsOf(s.Job)
-	if err != nil {
-		return nil, err
-	}
-	var m *okra.Server
-	switch step {
-	case "protocol", "protocol-again":
-		m, err = okra.NewServer(setup.Setup, params, okra.Limits{})
-	case "continue":
-		m, err = okra.NewContinuingServer(setup.Setup, params, s.base, okra.Limits{})
-	case "fresh":
-		m, err = okra.NewContinuingServer(setup.Setup, params, s.base.Emptied(), okra.Limits{})
-	default:
-		return nil, unknown(step)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: bounded(m), Finish: func() error {
-		s.finish(step, m, setup.Session.ID())
-		return nil
-	}}, nil
 }
 
 // folds takes the folds of all rows from their parties.
@@ -89,12 +73,12 @@ func (s *server) folds(setup method.Setup) (*method.Run, error) {
 }
 
 // finish takes the result of a session over.
-func (s *server) finish(step string, m *okra.Server, id protocol.SessionID) {
-	if changesOf(s.Job) != nil && s.changed(step, m) {
+func (s *server) finish(of account, m *okra.Server, id protocol.SessionID) {
+	if changesOf(s.Job) != nil && s.changed(of, m) {
 		return
 	}
 	if continuing(s.Job) != nil {
-		s.phase(step, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
+		s.phase(of, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
 	}
 	s.upload, s.parent, s.Problem = m, id, problemOf(m)
 }
@@ -116,25 +100,32 @@ func bounded(m protocol.Machine) protocol.Machine {
 	}}
 }
 
-// Ended implements [method.Observer]: the facts are for the statement of leakage.
-func (s *server) Ended(step string, e method.End) {
+// ended takes the facts for the statement of leakage.
+func (s *server) ended(e method.End) {
 	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
-	s.note(step, e.Sent)
 }
 
-// Compute implements [method.Server]. The model holds encoded rows and therefore never
-// leaves the coordinator.
-func (s *server) Compute(ctx context.Context, step string, progress method.Reporter) error {
-	if step == "relearn" {
-		return s.relearn(ctx, progress)
-	}
-	if step == "evaluate" {
-		for _, from := range s.upload.Owner() {
-			s.Hold(from.Party, from.Lo, from.Hi, s.words[from.Party])
+// counted counts the messages of a step.
+func counted(costs ...account) func(*server, method.End) {
+	return func(s *server, e method.End) {
+		for _, of := range costs {
+			s.phase(of, func(p *Phase) { p.Sent += e.Sent })
 		}
 	}
-	err := s.Do(ctx, s.Job, step, progress.Counts)
-	if err == nil && step == "learn" {
+}
+
+// evaluate decides the held-out rows.
+func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
+	for _, from := range s.upload.Owner() {
+		s.Hold(from.Party, from.Lo, from.Hi, s.words[from.Party])
+	}
+	return s.Do(ctx, s.Job, "evaluate", progress.Counts)
+}
+
+// learn fits the model. It holds encoded rows and therefore never leaves the coordinator.
+func (s *server) learn(ctx context.Context, progress method.Reporter) error {
+	err := s.Do(ctx, s.Job, "learn", progress.Counts)
+	if err == nil {
 		s.model, err = modelOf(&s.Work, s.upload)
 	}
 	return err
@@ -149,17 +140,11 @@ func modelOf(w *learner.Work, rows *okra.Server) (*model.Private, error) {
 	return model.NewPrivate(m)
 }
 
-// Outcome implements [method.Decider].
-func (s *server) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
+func (s *server) outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
 
-// WriteModel implements [method.Model].
-func (s *server) WriteModel(w io.Writer) error { return model.EncodePrivate(w, s.model) }
+func (s *server) writeModel(w io.Writer) error { return model.EncodePrivate(w, s.model) }
 
-// Private implements [method.Model].
-func (s *server) Private() bool { return true }
-
-// Result implements [method.Server].
-func (s *server) Result() (*method.Result, error) {
+func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
 	r.Leakage = s.leakage()
 	if c := changesOf(s.Job); c != nil {
@@ -171,8 +156,8 @@ func (s *server) Result() (*method.Result, error) {
 	return r, nil
 }
 
-// Keep implements [method.Keeper]: it keeps what questions about the model must fit.
-func (s *server) Keep(method.Closing) (method.Keepsake, error) {
+// keep keeps what questions about the model must fit.
+func (s *server) keep(method.Closing) (method.Keepsake, error) {
 	if s.model == nil {
 		return keepsake(s.Job, nil), nil
 	}
@@ -184,49 +169,41 @@ type course struct {
 	base  *okra.Base
 	fresh *okra.Server
 	hash  string // of the model from the fresh session
-	costs map[string]Phase
+	costs map[account]Phase
 	left  []string // parties of the earlier job that are none of this one
 }
 
-// Announce implements [method.Announcer]: sessions go on from the last one.
-func (s *server) Announce(step string) ([]byte, error) {
-	if step != "continue" && step != "fresh" {
-		return nil, nil
-	}
-	return s.base.Session[:], nil
-}
+// account is the session to which messages are counted.
+type account int
+
+const (
+	first   account = iota
+	changed         // after the parties have changed
+	anew            // all rows, fitted anew
+	fresh           // all rows, to compare with
+)
+
+// base0 announces the session that the next one goes on from.
+func (s *server) base0() ([]byte, error) { return s.base.Session[:], nil }
 
 // changed takes a session over, and reports whether it was not the one to learn from.
-func (c *course) changed(step string, m *okra.Server) bool {
-	c.phase(step, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
-	if step == "fresh" {
+func (c *course) changed(of account, m *okra.Server) bool {
+	c.phase(of, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
+	if of == fresh {
 		c.fresh = m
 		return true
 	}
 	c.base = m.Base()
-	return step == "protocol"
+	return of == first
 }
 
-// note counts the messages of a session, and of the sessions that it needs.
-func (c *course) note(step string, sent uint64) {
-	switch {
-	case slices.Contains([]string{"protocol", "protocol" + again, "continue", "fresh"}, step):
-	case strings.HasSuffix(step, again):
-		step = "continue"
-		c.phase("fresh", func(p *Phase) { p.Sent += sent }) // which needs this session too
-	default:
-		step = "protocol"
-	}
-	c.phase(step, func(p *Phase) { p.Sent += sent })
-}
-
-func (c *course) phase(step string, change func(*Phase)) {
+func (c *course) phase(of account, change func(*Phase)) {
 	if c.costs == nil {
-		c.costs = make(map[string]Phase)
+		c.costs = make(map[account]Phase)
 	}
-	p := c.costs[step]
+	p := c.costs[of]
 	change(&p)
-	c.costs[step] = p
+	c.costs[of] = p
 }
 
 // rowBytes returns the bytes of rows and labels that each party sent.
@@ -261,7 +238,7 @@ func hashOf(m *model.Private) (string, error) {
 
 // figures compares the session that the model is from with the fresh one. A refit is one.
 func (s *server) figures(c *Changes, j *job.Job) *Figures {
-	f := &Figures{Late: c.Late, Withdrawn: c.Withdrawn, Preparation: string(c.Preparation), First: s.costs["protocol"]}
+	f := &Figures{Late: c.Late, Withdrawn: c.Withdrawn, Preparation: string(c.Preparation), First: s.costs[first]}
 	for _, a := range c.Added {
 		if f.Added == nil {
 			f.Added = make(map[string]float64)
@@ -272,12 +249,12 @@ func (s *server) figures(c *Changes, j *job.Job) *Figures {
 		f.Preparation = "none"
 	}
 	if f.Equal = c.refits(j); f.Equal {
-		f.Changed = s.costs["protocol"+again]
-		f.Changed.Sent += s.costs["continue"].Sent
+		f.Changed = s.costs[anew]
+		f.Changed.Sent += s.costs[changed].Sent
 		f.Fresh = f.Changed
 	} else {
 		own, err := hashOf(s.model)
-		f.Changed, f.Fresh, f.Equal = s.costs["continue"], s.costs["fresh"], err == nil && own == s.hash
+		f.Changed, f.Fresh, f.Equal = s.costs[changed], s.costs[fresh], err == nil && own == s.hash
 	}
 	f.BytesShare = float64(f.Changed.Sent) / float64(max(1, f.Fresh.Sent))
 	f.ProductsShare = float64(f.Changed.Products) / float64(max(1, f.Fresh.Products))
@@ -287,29 +264,26 @@ func (s *server) figures(c *Changes, j *job.Job) *Figures {
 // continued counts the costs of a job that goes on from an earlier one: its session, and the
 // order of the columns.
 func (s *server) continued(c *Changes) *Continued {
-	f := &Continued{Job: c.Earlier.String(), Late: c.Late, Phase: s.costs["continue"]}
-	f.Sent += s.costs["protocol"].Sent
+	f := &Continued{Job: c.Earlier.String(), Late: c.Late, Phase: s.costs[changed]}
+	f.Sent += s.costs[first].Sent
 	n := int64(len(s.upload.Test()))
 	f.ProductsShare = float64(f.Products) / float64(max(1, n*(n+1)/2))
 	return f
 }
 
-// Lasts reports whether a later job may continue this one.
-func (s *server) Lasts() bool { return lasting(s.Job) }
+// lasts reports whether a later job may continue this one.
+func (s *server) lasts() bool { return lasting(s.Job) }
 
-// WriteRest writes the part of the job that the later one needs.
-func (s *server) WriteRest(to io.Writer) error {
+// writeRest writes the part of the job that the later one needs.
+func (s *server) writeRest(to io.Writer) error {
 	return s.upload.Base().Write(func(part []byte) error {
 		_, err := to.Write(part)
 		return err
 	})
 }
 
-// Continues returns the earlier job, if there is one.
-func (s *server) Continues() (job.ID, bool) { return earlier(s.Job) }
-
-// Resume takes the rest of the earlier job, whose parties must be those that the job says.
-func (s *server) Resume(b []byte) error {
+// resumeFrom takes the rest of the earlier job, whose parties must be those that the job says.
+func (s *server) resumeFrom(b []byte) error {
 	base, err := okra.DecodeBase(b)
 	if err != nil {
 		return err

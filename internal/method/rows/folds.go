@@ -13,9 +13,6 @@ import (
 	"github.com/mercer-fl/mercer/protocol/gather"
 )
 
-// StepFolds is the step in which each party tells the coordinator the folds of its rows.
-const StepFolds = "folds"
-
 // foldBytes is the size of a row's fold in a message.
 const foldBytes = 4
 
@@ -30,13 +27,17 @@ type Total int
 // FoldSteps returns the step in which folds are told, if the job's folds go by groups. The members'
 // Known is a [Total] then. All bodies have room for the rows of all parties, so that sizes do not
 // tell who has how many.
-func FoldSteps(c method.Case) []method.Step {
+func FoldSteps[P, S any](c method.Case, party func(*P, method.Setup) (*method.Run, error), server func(*S, method.Setup) (*method.Run, error)) []method.StepOf[P, S, Total] {
 	if !GroupsFolds(c.Job) {
 		return nil
 	}
-	return []method.Step{{Name: StepFolds, Session: method.Following(method.Session{
-		Protocol: gather.Name, Version: gather.Version, Members: c.Crowd(), Purpose: "train",
-	}, func(k method.Known) ([]byte, error) { return gather.Encode(foldBytes * int(k.(Total))), nil })}}
+	return []method.StepOf[P, S, Total]{{
+		Name: "folds", Session: &method.Session{Protocol: gather.Name, Version: gather.Version, Members: c.Crowd(), Purpose: "train"},
+		Follow:   method.From(func(k Total) ([]byte, error) { return gather.Encode(foldBytes * int(k)), nil }),
+		Party:    party,
+		Server:   server,
+		Releases: method.LetsOutNothing[P], // that a ledger counts: the folds of rows have no kind of release
+	}}
 }
 
 // DealGroups returns the fold of each row of the split, from 1 on, and 0 of held-out rows. The

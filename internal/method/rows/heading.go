@@ -23,7 +23,8 @@ type namer interface {
 }
 
 // heading builds the machine that agrees on the order of columns.
-func (p *Party) heading(setup protocol.Setup) (*method.Run, error) {
+func (p *Party) heading(s method.Setup) (*method.Run, error) {
+	setup := s.Setup
 	own := headingOf(p.Job, p.read())
 	m, err := newNamer(setup, own)
 	if err != nil {

@@ -23,7 +23,8 @@ type Party struct {
 	Split   method.Split
 	Rows    linalg.Rows // all rows of the split; scaled once the scaling is known
 	Grid    method.Grid
-	Scaling scale.Scaling // empty before the step scale, or without one
+	Scaling scale.Scaling                    // empty before the step scale, or without one
+	Lets    func() ([]method.Release, error) // what the method lets out of these rows
 
 	label   string   // the column of the labels, where the catalogue says
 	key     [32]byte // of all parties and not of the coordinator; after the step heading
@@ -77,19 +78,22 @@ func unprepared(c method.Case, self string, t method.Table) (*Party, error) {
 	return p, nil
 }
 
+// Step is one of the sessions with which a job begins. None follows from public values.
+type Step = method.StepOf[Party, Witness, struct{}]
+
 // Steps returns the sessions with which a job begins: one order of columns and, if the
 // job has them, one preparation and one scaling.
-func Steps(c method.Case) ([]method.Step, error) { return steps(c, "preparation") }
+func Steps(c method.Case) ([]Step, error) { return steps(c, "preparation") }
 
 // StepsAgain returns the same sessions of a job whose parties begin anew, after they have fitted
 // once.
-func StepsAgain(c method.Case) ([]method.Step, error) { return steps(c, "preparation again") }
+func StepsAgain(c method.Case) ([]Step, error) { return steps(c, "preparation again") }
 
-func steps(c method.Case, sum string) ([]method.Step, error) {
+func steps(c method.Case, sum string) ([]Step, error) {
 	if err := c.Job.Data.CheckParties(c.Parties); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	plan := []method.Step{headingStep(c)}
+	plan := []Step{headingStep(c)}
 	if c.Job.Data.Prepares() {
 		fitting, err := preparing(c, sum)
 		if err != nil {
@@ -107,33 +111,24 @@ func steps(c method.Case, sum string) ([]method.Step, error) {
 // headingStep brings the columns of all parties into one order, by their names. It
 // comes before anything is computed from rows of several tables. The coordinator is
 // no member of its session.
-func headingStep(c method.Case) method.Step {
-	return method.Step{Name: "heading", Session: &method.Session{
+func headingStep(c method.Case) Step {
+	return Step{Name: "heading", Session: &method.Session{
 		Protocol: heading.Name, Version: heading.Version, Members: c.Holders(), Purpose: "train",
-	}}
+	}, Party: (*Party).heading, Releases: method.LetsOutNothing[Party]}
 }
 
 // scaleStep brings the features of all parties to one scale. The coordinator is no
 // member of its session.
-func scaleStep(c method.Case) (method.Step, error) {
+func scaleStep(c method.Case) (Step, error) {
 	params, err := scaleParams(c.Job)
-	return method.Step{Name: "scale", Session: &method.Session{
+	return Step{Name: "scale", Session: &method.Session{
 		Protocol: scale.Name, Version: scale.Version, Params: params.Encode(), Members: c.Holders(), Purpose: "train",
-	}}, err
+	}, Party: (*Party).scaler, Releases: (*Party).fits}, err
 }
 
-// Machine builds the machine of one of these steps.
-func (p *Party) Machine(step string, setup method.Setup) (*method.Run, error) {
-	switch step {
-	case "heading":
-		return p.heading(setup.Setup)
-	case stepPropose, stepAgreed, stepFit, stepSummed, stepPrepared:
-		return p.preparer(step, setup)
-	case "scale":
-		return p.scaler(setup.Setup)
-	}
-	return nil, fmt.Errorf("rows: no session %s", step)
-}
+// fits states what a step tells other parties: numbers over this party's rows, or words of them. What
+// is fitted tells more beside an earlier fit, as what the job lets out does.
+func (p *Party) fits() ([]method.Release, error) { return p.Lets() }
 
 // Tested reports whether all the party's rows are held out.
 func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }
@@ -168,7 +163,7 @@ func (p *Party) fitted() bool {
 // Tells reports whether a step tells other parties numbers over this party's rows, or words of
 // them: what is fitted tells more beside an earlier fit, as the rows do.
 func Tells(step string) bool {
-	return slices.Contains([]string{stepPropose, stepAgreed, stepFit, stepSummed, "scale"}, step)
+	return slices.Contains([]string{"categories", "categories-told", "preparation", "preparation-told", "scale"}, step)
 }
 
 // Leakage adds the leakage of these steps to the statement of a job's leakage. The number of

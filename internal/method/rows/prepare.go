@@ -20,16 +20,6 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// The steps by which parties fit a preparation among themselves. The coordinator is a member of
-// the last one only.
-const (
-	stepPropose  = "categories"       // each party's words to the leader
-	stepAgreed   = "categories-told"  // the leader's union to all
-	stepFit      = "preparation"      // sums over training rows, secure among three parties or more
-	stepSummed   = "preparation-told" // the leader tells the sum
-	stepPrepared = "prepared"         // all state the preparation's digest to each other and the coordinator
-)
-
 // Sizes of bodies for each column whose categories are agreed. They are fixed, so that nobody
 // sees by them how many words a party has.
 const (
@@ -39,7 +29,7 @@ const (
 
 // preparing returns the steps of a job whose schema is fitted. The sum's name tells two fits of
 // one job apart.
-func preparing(c method.Case, sum string) ([]method.Step, error) {
+func preparing(c method.Case, sum string) ([]Step, error) {
 	plan, err := prepare.NewPlan(c.Job.Data.Schema, c.Job.Data.Fitted())
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -47,11 +37,11 @@ func preparing(c method.Case, sum string) ([]method.Step, error) {
 	if !plan.Fits() {
 		return nil, nil
 	}
-	var steps []method.Step
+	var steps []Step
 	if n := len(c.Job.Data.Schema.Agrees()); n > 0 {
 		steps = append(steps,
-			method.Step{Name: stepPropose, Session: among(c, gather.Name, gather.Version, gather.Encode(n*proposalBytes))},
-			method.Step{Name: stepAgreed, Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(n*unionBytes))})
+			Step{Name: "categories", Session: among(c, gather.Name, gather.Version, gather.Encode(n*proposalBytes)), Party: (*Party).propose, Releases: (*Party).fits},
+			Step{Name: "categories-told", Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(n*unionBytes)), Party: (*Party).tellUnion, Releases: (*Party).fits})
 	}
 	if n := plan.Entries(); n > 0 {
 		fit, err := fitting(c, n, sum)
@@ -59,12 +49,12 @@ func preparing(c method.Case, sum string) ([]method.Step, error) {
 			return nil, err
 		}
 		steps = append(steps,
-			method.Step{Name: stepFit, Session: fit},
-			method.Step{Name: stepSummed, Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(8*n))})
+			Step{Name: "preparation", Session: fit, Party: (*Party).add, Releases: (*Party).fits},
+			Step{Name: "preparation-told", Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(8*n)), Party: (*Party).tellSum, Releases: (*Party).fits})
 	}
-	return append(steps, method.Step{Name: stepPrepared, Session: &method.Session{
+	return append(steps, Step{Name: "prepared", Session: &method.Session{
 		Protocol: declare.Name, Version: declare.Version, Members: c.Everybody(), Purpose: "train",
-	}}), nil
+	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.LetsOutNothing[Party]}), nil
 }
 
 // among describes a session in which the leader is the server of the other parties.
@@ -181,25 +171,26 @@ func (p *Party) Preparation() *prepare.Preparation { return p.Split.Prepared }
 // leads reports whether this party leads.
 func (p *Party) leads() bool { return p.Self == p.fit.among[0] }
 
-// preparer builds the machine of one of the steps.
-func (p *Party) preparer(step string, s method.Setup) (*method.Run, error) {
+// meet notes who fits together.
+func (p *Party) meet(s method.Setup) {
 	p.fit.among = nil
 	for _, m := range s.Session.Members {
 		if m.Name != p.Coordinator {
 			p.fit.among = append(p.fit.among, m.Name)
 		}
 	}
-	switch step {
-	case stepPropose:
-		return p.propose(s)
-	case stepAgreed:
-		return p.tell(s, func() ([]byte, error) { return encodeWords(p.fit.agreed, unionBytes*len(p.fit.agreed)) }, p.takeUnion)
-	case stepFit:
-		return p.add(s)
-	case stepSummed:
-		return p.tell(s, func() ([]byte, error) { return encodeSum(p.fit.sum), nil }, p.takeSum)
-	}
-	return p.state(s)
+}
+
+// tellUnion has the leader tell each party's words, united.
+func (p *Party) tellUnion(s method.Setup) (*method.Run, error) {
+	p.meet(s)
+	return p.tell(s, func() ([]byte, error) { return encodeWords(p.fit.agreed, unionBytes*len(p.fit.agreed)) }, p.takeUnion)
+}
+
+// tellSum has the leader tell the sum.
+func (p *Party) tellSum(s method.Setup) (*method.Run, error) {
+	p.meet(s)
+	return p.tell(s, func() ([]byte, error) { return encodeSum(p.fit.sum), nil }, p.takeSum)
 }
 
 // tell has the leader tell all others a body.
@@ -216,6 +207,7 @@ func (p *Party) tell(s method.Setup, body func() ([]byte, error), take func([]by
 
 // propose sends the words that enough of the training rows have to the leader, who unites them.
 func (p *Party) propose(s method.Setup) (*method.Run, error) {
+	p.meet(s)
 	own, err := p.proposals(p.frame())
 	if err != nil {
 		return nil, err
@@ -283,6 +275,7 @@ func (p *Party) takeUnion(b []byte) error {
 
 // add brings the party's sums into the sum.
 func (p *Party) add(s method.Setup) (*method.Run, error) {
+	p.meet(s)
 	own, err := p.vector(p.frame())
 	if err != nil {
 		return nil, err
@@ -337,6 +330,7 @@ func (p *Party) takeSum(b []byte) (err error) {
 
 // state compares the preparation's digest with all others'.
 func (p *Party) state(s method.Setup) (*method.Run, error) {
+	p.meet(s)
 	made, err := p.fit.plan.Fit(p.fit.sum)
 	if err != nil {
 		return nil, p.own(err)

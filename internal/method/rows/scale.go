@@ -20,7 +20,8 @@ type scaler interface {
 	Result() scale.Scaling
 }
 
-func (p *Party) scaler(setup protocol.Setup) (*method.Run, error) {
+func (p *Party) scaler(s method.Setup) (*method.Run, error) {
+	setup := s.Setup
 	params, err := scaleParams(p.Job)
 	if err != nil {
 		return nil, err

@@ -59,11 +59,8 @@ type Witness struct {
 // WitnessOf returns the coordinator's part of a job.
 func WitnessOf(c method.Case) Witness { return Witness{of: c} }
 
-// Hears reports whether a step is the one in which the parties state what they have fitted.
-func (*Witness) Hears(step string) bool { return step == stepPrepared }
-
-// Hear returns the machine of that step.
-func (w *Witness) Hear(setup method.Setup) (*method.Run, error) {
+// hear is the coordinator's machine of the step in which the parties state what they have fitted.
+func (w *Witness) hear(setup method.Setup) (*method.Run, error) {
 	var parties []string // of the session: some may come later, or have left
 	for _, m := range setup.Session.Members {
 		if m.Role != protocol.RoleServer {

@@ -37,8 +37,8 @@ func TestAttackHistogramsBesideEncodedRows(t *testing.T) {
 		friend.IDs = append(friend.IDs, fmt.Sprint("friend's ", i))
 	}
 	rows := func() *methodtest.Federation {
-		j := methodtest.Read(t, okra.Method{}, encodedFile)
-		return methodtest.New(t, okra.Method{}, methodtest.Case(j), map[string]method.Table{"guest": {Set: own}, "friend": {Set: &friend}})
+		j := methodtest.Read(t, okra.Protocol(), encodedFile)
+		return methodtest.New(t, okra.Protocol(), methodtest.Case(j), map[string]method.Table{"guest": {Set: own}, "friend": {Set: &friend}})
 	}
 	const both = "people would be both in sums and among encoded rows"
 	first := disclosuretest.NewLedgers(t, "guest")

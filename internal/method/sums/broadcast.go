@@ -18,6 +18,12 @@ func Broadcast(c method.Case, length func(method.Known) int) *method.Session {
 	}, func(k method.Known) ([]byte, error) { return broadcast.Encode(length(k)), nil })
 }
 
+// Telling is Broadcast for a typed binding.
+func Telling[K any](c method.Case, length func(K) int) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
+	return &method.Session{Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: "train"},
+		method.From(func(k K) ([]byte, error) { return broadcast.Encode(length(k)), nil })
+}
+
 // Sender is the machine of the member that sends a body to the others.
 func Sender(s method.Setup, body []byte) (*method.Run, error) {
 	m, err := broadcast.NewServer(s.Setup, body)

@@ -34,6 +34,21 @@ func Session(c method.Case, purpose string, of func(method.Known) (Sum, error)) 
 	})
 }
 
+// Summing is Session for a typed binding.
+func Summing[K any](c method.Case, purpose string, of func(K) (Sum, error)) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
+	s := Session(c, purpose, func(k method.Known) (Sum, error) { return of(k.(K)) })
+	follow := s.Follow
+	s.Follow = nil
+	return s, func(at method.Session, k K, announced []byte) (*method.Session, error) {
+		next, err := follow(k, announced)
+		if err != nil {
+			return nil, err
+		}
+		at.Params = next.Params
+		return &at, nil
+	}
+}
+
 // Check refuses groups that cannot be added up among some parties: a fault in them is a fault
 // in every epoch.
 func Check(parties int, groups []secagg.Group) error {

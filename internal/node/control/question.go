@@ -11,6 +11,14 @@ import (
 // rows after a job's end.
 const StagePredict = 0xffff
 
+// Place is the place of a stage in its plan: such a session is the only one of a plan of its own.
+func Place(stage uint16) int {
+	if stage == StagePredict {
+		return 0
+	}
+	return int(stage)
+}
+
 // Question is a party's wish to have new rows predicted by a finished job's
 // model.
 type Question struct {

@@ -57,16 +57,14 @@ func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step
 	if err := c.bring(ctx, d); err != nil {
 		return nil, err
 	}
-	w.ended(step.Name, d.ended())
+	w.ended(control.Place(index), d.ended())
 	return d.reports, nil
 }
 
 // ended notes how a session went, and tells the method if it wants to know.
-func (w *course) ended(step string, e method.End) {
+func (w *course) ended(step int, e method.End) {
 	w.ends = append(w.ends, e)
-	if o, ok := w.server.(method.Observer); ok {
-		o.Ended(step, e)
-	}
+	w.hub().Ended(step, e)
 }
 
 // left names the parties that did not come through the session from which the given
@@ -131,12 +129,11 @@ func (d *conducted) ended() method.End {
 func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*conducted, error) {
 	d := &conducted{job: w.job, stage: index, step: step.Name, reports: make(map[string]*control.Report), accepted: make(map[string]control.Acceptance)}
 	var err error
-	if a, ok := w.server.(method.Announcer); ok {
-		if d.announce, err = a.Announce(step.Name); err != nil {
-			return nil, err
-		}
+	hub := w.hub()
+	if d.announce, err = hub.Announce(control.Place(index)); err != nil {
+		return nil, err
 	}
-	if d.plan, err = step.Session.After(w.server.Known(), d.announce); err != nil {
+	if d.plan, err = step.Session.After(hub.Known(), d.announce); err != nil {
 		return nil, err
 	}
 	if d.session, err = protocol.NewSession(d.plan.Descriptor(w.job.ID, int(index), c.Roster.Hash(), w.job.Attempt)); err != nil {
@@ -152,7 +149,7 @@ func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*condu
 	if d.session.Index(c.name) < 0 {
 		return d, nil
 	}
-	d.run, err = w.server.Machine(step.Name, c.setup(d))
+	d.run, err = hub.Build(control.Place(index), c.setup(d))
 	return d, err
 }
 

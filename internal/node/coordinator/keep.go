@@ -33,28 +33,21 @@ type Estate interface {
 	Erase(id job.ID) ([]vault.Item, error)
 }
 
-// chained is a method's server whose job may continue an earlier one, or be continued.
-type chained interface {
-	Lasts() bool                   // a later job may continue this one
-	WriteRest(io.Writer) error     // of this job, for the later one
-	Continues() (_ job.ID, _ bool) // the earlier job, if there is one
-	Resume(rest []byte) error      // of the earlier job; nil where this member has none
-}
-
 // keep writes what a job leaves, its result last, so that it is there only if all is.
 // What goes wrong on the disk is an interruption: another process can do all of it
 // again. A private model of a job that keeps predictions closed is not kept: nobody
 // could use it, and it holds rows that every party could decode.
 func (c *Coordinator) keep(w *course) (*method.Result, error) {
-	result, err := w.server.Result()
+	hub := w.hub()
+	result, err := hub.Result()
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	result.TellSplit(w.job.Spec)
-	if err := witnessed(w.server, result); err != nil {
+	if err := witnessed(hub, result); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	if result.Models, err = c.models(w.server); err != nil {
+	if result.Models, err = c.models(hub); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	result.ModelHash = method.HashModels(result.Models)
@@ -74,62 +67,55 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	return result, nil
 }
 
-// witness is a method's server that reads something of the preparation of tables; nil of a job
-// without a schema.
-type witness interface {
-	Prepared() (*learner.Prepared, error)
-}
-
 // witnessed adds to a result what the coordinator reads of the preparation.
-func witnessed(s method.Server, r *method.Result) (err error) {
-	w, reads := s.(witness)
-	if !reads {
+func witnessed(h *method.Hub, r *method.Result) (err error) {
+	if h.Prepared == nil {
 		return nil
 	}
-	r.Prepared, err = w.Prepared()
+	r.Prepared, err = h.Prepared()
 	r.Prepared.Leak(r.Leakage)
 	return err
 }
 
 // models describes the coordinator's model, if there is one.
-func (c *Coordinator) models(srv method.Server) ([]method.ModelFile, error) {
-	m, ok := srv.(method.Model)
-	if !ok {
+func (c *Coordinator) models(h *method.Hub) ([]method.ModelFile, error) {
+	m := h.Model
+	if m == nil {
 		return nil, nil
 	}
 	sum := sha256.New()
-	if err := m.WriteModel(sum); err != nil {
+	if err := m.Write(sum); err != nil {
 		return nil, err
 	}
-	return []method.ModelFile{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: m.Private()}}, nil
+	return []method.ModelFile{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: m.Private}}, nil
 }
 
 // leave writes the items that others can ask for later: the model, the decisions, and the
 // state that questions about new rows need here.
 func (c *Coordinator) leave(w *course) error {
 	j := w.job
-	if m, ok := w.server.(method.Model); ok && c.keepsModel(j, m) {
-		if err := c.Estate.Write(j.ID, vault.Model, m.WriteModel); err != nil {
+	hub := w.hub()
+	if m := hub.Model; m != nil && c.keepsModel(j, m) {
+		if err := c.Estate.Write(j.ID, vault.Model, m.Write); err != nil {
 			return err
 		}
 	}
 	decided := &method.Outcome{}
-	if d, ok := w.server.(method.Decider); ok {
-		decided = d.Outcome()
+	if hub.Outcome != nil {
+		decided = hub.Outcome()
 	}
 	if err := c.Estate.Put(j.ID, vault.Decisions, decided.Encode()); err != nil {
 		return err
 	}
-	if l, ok := w.server.(chained); ok && l.Lasts() {
-		if err := c.Estate.Write(j.ID, vault.Rows, l.WriteRest); err != nil {
+	if l := hub.Later; l != nil && l.Lasts() {
+		if err := c.Estate.Write(j.ID, vault.Rows, l.Write); err != nil {
 			return err
 		}
 	}
-	k, ok := w.server.(method.Keeper)
-	if !ok || j.Spec.Prediction != job.Open {
+	if hub.Keep == nil || j.Spec.Prediction != job.Open {
 		return nil
 	}
-	kept, err := k.Keep(method.Closing{Classes: decided.Classes})
+	kept, err := hub.Keep(method.Closing{Classes: decided.Classes})
 	if err != nil || kept.Body == nil {
 		return err
 	}
@@ -137,14 +123,14 @@ func (c *Coordinator) leave(w *course) error {
 }
 
 // keepsModel reports whether anybody can use the model: to download it, or to ask it.
-func (c *Coordinator) keepsModel(j *Job, m method.Model) bool {
+func (c *Coordinator) keepsModel(j *Job, m *method.ModelFile2) bool {
 	switch {
 	case c.KeepPrivate:
 		return true
 	case undownloadable(j.Spec) != "":
 		return false // questions need the answers' part of it only
 	}
-	return !m.Private() || j.Spec.Prediction == job.Open
+	return !m.Private || j.Spec.Prediction == job.Open
 }
 
 // undownloadable describes the model of a job whose model is no file, and is empty for the others.

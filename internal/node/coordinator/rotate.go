@@ -49,6 +49,9 @@ func (c *Coordinator) lasts(j Job) bool {
 		return false
 	}
 	s, err := m.Server(c.cast(j.ID, j.Spec))
-	l, is := s.(chained)
-	return err == nil && is && l.Lasts()
+	if err != nil {
+		return false
+	}
+	l := method.HubOf(s, nil).Later
+	return l != nil && l.Lasts()
 }

@@ -80,6 +80,9 @@ type course struct {
 	ends    []method.End // of the sessions so far
 }
 
+// hub is the coordinator's side of the job.
+func (w *course) hub() *method.Hub { return method.HubOf(w.server, w.plan) }
+
 // work runs the job's steps.
 func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) {
 	cast := c.cast(j.ID, j.Spec)
@@ -94,7 +97,7 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if err := c.resumeFrom(w.server); err != nil {
+	if err := c.resumeFrom(w.hub()); err != nil {
 		return nil, err
 	}
 	err = c.walk(ctx, w, func(name string) error { return c.set(j, goOn(name)) })
@@ -105,16 +108,12 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 }
 
 // resumeFrom gives the server its rest of the job that this one continues, if it does.
-func (c *Coordinator) resumeFrom(s method.Server) error {
-	next, is := s.(chained)
-	if !is {
+func (c *Coordinator) resumeFrom(h *method.Hub) error {
+	next := h.Later
+	if next == nil || !next.Continues {
 		return nil
 	}
-	id, is := next.Continues()
-	if !is {
-		return nil
-	}
-	rest, err := c.left(id, vault.Rows)
+	rest, err := c.left(next.Earlier, vault.Rows)
 	if err == nil {
 		err = next.Resume(rest)
 	}
@@ -150,7 +149,7 @@ func (c *Coordinator) walk(ctx context.Context, w *course, begins func(step stri
 // step runs one step.
 func (c *Coordinator) step(ctx context.Context, w *course, i uint16, step method.Step) error {
 	if step.Session == nil {
-		return c.compute(ctx, w, step.Name)
+		return c.compute(ctx, w, int(i))
 	}
 	reports, err := c.conduct(ctx, w, i, step)
 	if err != nil {
@@ -162,10 +161,10 @@ func (c *Coordinator) step(ctx context.Context, w *course, i uint16, step method
 
 // compute runs a step without a session. It does not wait for one that is no longer
 // wanted, which ends soon, but not at once.
-func (c *Coordinator) compute(ctx context.Context, w *course, step string) error {
+func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 	done := make(chan error, 1)
 	go func() {
-		done <- w.server.Compute(ctx, step, func(p protocol.Progress) {
+		done <- w.hub().Compute(ctx, step, func(p protocol.Progress) {
 			if ctx.Err() == nil {
 				c.Progress(w.job.ID, p)
 			}

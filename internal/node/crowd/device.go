@@ -153,8 +153,8 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 	}
 	d.farewell(ctx)
 	r.Finished = true
-	if p, is := d.party.(method.Recommender); is {
-		r.Recommended = p.Recommended()
+	if recommended := method.HolderOf(d.party, d.plan).Recommended; recommended != nil {
+		r.Recommended = recommended()
 	}
 	r.Model, _ = d.party.(method.Model)
 	return r, nil
@@ -238,7 +238,7 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 			return err
 		}
 	}
-	run, err := d.party.Machine(step, method.Setup{
+	run, err := method.HolderOf(d.party, d.plan).Build(i, method.Setup{
 		Setup: protocol.Setup{Session: opened, Self: d.line.name, Seed: kept.Seed()}, Announced: announced, Key: d.Enrolment.Key,
 		Sign: func(message []byte) []byte { return ed25519.Sign(d.Key, message) },
 	})

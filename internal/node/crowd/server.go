@@ -93,8 +93,9 @@ func (s *Service) Run(ctx context.Context) (*method.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m, has := s.server.(method.Model); has {
-		if err := disk.ReplaceBy(s.Model, m.WriteModel); err != nil {
+	hub := method.HubOf(s.server, s.plan)
+	if m := hub.Model; m != nil {
+		if err := disk.ReplaceBy(s.Model, m.Write); err != nil {
 			return nil, err
 		}
 	}
@@ -105,16 +106,14 @@ func (s *Service) Run(ctx context.Context) (*method.Result, error) {
 }
 
 func (s *Service) step(ctx context.Context, i int, step method.Step) error {
+	hub := method.HubOf(s.server, s.plan)
 	if step.Session == nil {
 		s.begin(&stage{})
-		return s.server.Compute(ctx, step.Name, nil)
+		return hub.Compute(ctx, i, nil)
 	}
-	var announced []byte
-	if a, is := s.server.(method.Announcer); is {
-		var err error
-		if announced, err = a.Announce(step.Name); err != nil {
-			return err
-		}
+	announced, err := hub.Announce(i)
+	if err != nil {
+		return err
 	}
 	next, err := step.Session.After(s.server.Known(), announced)
 	if err != nil {
@@ -143,7 +142,7 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 	if err != nil {
 		return err
 	}
-	run, err := s.server.Machine(step, method.Setup{
+	run, err := method.HubOf(s.server, s.plan).Build(i, method.Setup{
 		Setup: protocol.Setup{Session: opened, Self: Server, Seed: kept.Seed()}, Announced: announced, Key: s.Enrolment.Key,
 	})
 	if err != nil {
@@ -177,9 +176,7 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 	}
 	b.await(end.Stayed)
 	s.Logger.Info("a session is over", "step", step, "devices", len(opened.Members)-1, "stayed", len(end.Stayed), "bytes to the server", end.Sent, "bytes from it", end.Received)
-	if o, is := s.server.(method.Observer); is {
-		o.Ended(step, end)
-	}
+	method.HubOf(s.server, s.plan).Ended(i, end)
 	return nil
 }
 

@@ -86,7 +86,7 @@ func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
 
 // build builds the machine, for which a party may have to learn for minutes.
 func (p *Party) build(ctx context.Context, r *running) (*method.Run, error) {
-	run, err := r.work.state.Machine(r.step, p.setup(ctx, r))
+	run, err := r.work.holder().Build(control.Place(r.proposal.Stage), p.setup(ctx, r))
 	if err != nil && ctx.Err() != nil {
 		return nil, driver.Interrupted(ctx)
 	}
@@ -138,14 +138,10 @@ func (p *Party) finish(r *running) error {
 	return err
 }
 
-// remarking is a method's party that has sentences about its own table, which its operator should
-// read and nobody else. There are none before the table is compared with what all parties tell.
-type remarking interface{ Remarks() []string }
-
 // remarksOf returns what a job has to say of this party's own table, nil for nothing.
 func remarksOf(w *work) []string {
-	if m, ok := w.state.(remarking); ok {
-		return m.Remarks()
+	if remarks := w.holder().Remarks; remarks != nil {
+		return remarks()
 	}
 	return nil
 }
@@ -158,7 +154,7 @@ func (p *Party) answered(ctx context.Context, f finished) error {
 	}
 	var a *method.Prediction
 	if f.err == nil {
-		a, f.err = answer(q.party)
+		a, f.err = answer(method.HolderOf(q.party, q.plan))
 	}
 	outcome := "done"
 	if f.err != nil {
@@ -192,9 +188,7 @@ func (p *Party) report(f finished) *control.Report {
 		Sent: uint64(f.traffic.Sent), Received: uint64(f.traffic.Received),
 		CPU: cpu - f.r.work.cpu, PeakRSS: rss,
 	}
-	if g, ok := f.r.work.state.(method.Grainer); ok {
-		report.Facts = g.Facts()
-	}
+	report.Facts = f.r.work.holder().Facts()
 	report.Word = p.word(f.r.work)
 	if f.err != nil {
 		report.Blamed = blamed(f.err)

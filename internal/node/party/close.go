@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -73,7 +72,7 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 func (p *Party) closeInquiry(ctx context.Context, w *work, c *control.Closing) error {
 	if q := w.question; q != nil {
 		if c.Done {
-			a, err := answer(w.state)
+			a, err := answer(w.holder())
 			p.reply(q, a, err)
 		} else {
 			p.reply(q, nil, &fault.Error{Code: fault.CodeFailed, Err: errors.New(c.Outcome)})
@@ -88,36 +87,30 @@ func (p *Party) closeInquiry(ctx context.Context, w *work, c *control.Closing) e
 
 // keep puts away what later predictions need: the encoder's secret, or a model.
 func (p *Party) keep(w *work, c *control.Closing) error {
-	k, ok := w.state.(method.Keeper)
-	if !ok {
+	h := w.holder()
+	if h.Keep == nil {
 		return errors.New("party: the job leaves nothing to answer questions with")
 	}
-	kept, err := k.Keep(c.Closing)
+	kept, err := h.Keep(c.Closing)
 	if err != nil {
 		return err
 	}
-	if of, ok := w.state.(method.Preparing); ok && of.Preparation() != nil {
-		kept.Prepared = of.Preparation().Encode()
+	if h.Preparation != nil {
+		if made := h.Preparation(); made != nil {
+			kept.Prepared = made.Encode()
+		}
 	}
 	return p.Keepsake.Put(w.id, kept.Encode())
 }
 
-// chained is a method's party whose job may continue an earlier one, or be continued.
-type chained interface {
-	Lasts() bool                   // a later job may continue this one
-	WriteRest(io.Writer) error     // of this job, for the later one
-	Continues() (_ job.ID, _ bool) // the earlier job, if there is one
-	Resume(rest []byte) error      // of the earlier job; nil where this member has none
-}
-
 // last puts away what a job that continues this one needs.
 func (p *Party) last(w *work) {
-	l, ok := w.state.(chained)
-	if !ok || !l.Lasts() {
+	l := w.holder().Later
+	if l == nil || !l.Lasts() {
 		return
 	}
 	var b bytes.Buffer
-	err := l.WriteRest(&b)
+	err := l.Write(&b)
 	if err == nil {
 		err = p.Keepsake.Put(w.id, b.Bytes())
 	}
@@ -129,18 +122,19 @@ func (p *Party) last(w *work) {
 
 // hand gives the operator what a finished job has for this party alone.
 func (p *Party) hand(w *work) {
-	if o, ok := w.state.(method.Ordered); ok && o.Aligned() != nil {
-		if err := p.Aligned(w.id, o.Aligned()); err != nil {
+	h := w.holder()
+	if h.Order != nil && h.Order() != nil {
+		if err := p.Aligned(w.id, h.Order()); err != nil {
 			p.Logger.Error("could not keep the order of a job's rows", "job", w.id.String(), "error", err)
 		}
 	}
-	if g, ok := w.state.(method.Judging); ok {
-		if err := p.handJudged(w, g); err != nil {
+	if h.Judged != nil {
+		if err := p.handJudged(w, h.Judged); err != nil {
 			p.Logger.Error("could not keep a job's predictions of held-out rows", "job", w.id.String(), "error", err)
 		}
 	}
-	if r, ok := w.state.(method.Recommender); ok && r.Recommended() != nil {
-		if err := p.Recommended(w.id, r.Recommended()); err != nil {
+	if h.Recommended != nil && h.Recommended() != nil {
+		if err := p.Recommended(w.id, h.Recommended()); err != nil {
 			p.Logger.Error("could not keep a job's recommendations", "job", w.id.String(), "error", err)
 		}
 	}
@@ -153,8 +147,8 @@ func (p *Party) hand(w *work) {
 
 // handJudged gives the operator the predictions of held-out rows of which this party has the
 // labels, if there are any.
-func (p *Party) handJudged(w *work, g method.Judging) error {
-	own, err := g.Judged()
+func (p *Party) handJudged(w *work, judged func() (*method.Judged, error)) error {
+	own, err := judged()
 	if err != nil || own == nil {
 		return err
 	}

@@ -19,10 +19,10 @@ import (
 type wrapped struct{ method.Party }
 
 // wrapping is method gram with such parties.
-type wrapping struct{ gram.Method }
+type wrapping struct{ *method.Protocol }
 
 func (m wrapping) Party(c method.Case, self string, t method.Table) (method.Party, error) {
-	p, err := m.Method.Party(c, self, t)
+	p, err := m.Protocol.Party(c, self, t)
 	return wrapped{p}, err
 }
 
@@ -40,7 +40,7 @@ func TestAWrappedPartyIsInTheLedger(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, usual())
 			if wrap {
-				s.reading(wrapping{})
+				s.reading(wrapping{gram.Protocol()})
 			}
 			s.serve(people(20))
 			s.propose(s.proposal(aligning(t), job.ID{1}, 0))
@@ -58,7 +58,7 @@ func TestAWrappedPartyIsInTheLedger(t *testing.T) {
 // boundless is a method whose keys state no limits, whatever gram's do, and floorless one that does
 // not say what floors are to it.
 type (
-	boundless struct{ gram.Method }
+	boundless struct{ *method.Protocol }
 	keys      struct {
 		section.Values
 		job.Moded
@@ -74,7 +74,7 @@ func TestMethodsWithoutBoundsAreRefused(t *testing.T) {
 		t.Fatalf("gram is refused: %q", got)
 	}
 	unbounded, unfloored := *bare, *bare
-	unbounded.Protocol = job.Named{Kind: boundless{}, Values: &keys{bare.Protocol.Values, job.Moded{Mode: job.Hardened}}}
+	unbounded.Protocol = job.Named{Kind: boundless{gram.Protocol()}, Values: &keys{bare.Protocol.Values, job.Moded{Mode: job.Hardened}}}
 	unfloored.Protocol = job.Named{Kind: floorless{bare.Protocol.Kind}, Values: bare.Protocol.Values}
 	for want, j := range map[string]*job.Job{
 		"protocol gram states no limits, and what states none is refused":              &unbounded,

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -36,26 +37,30 @@ func (p *Party) admit(r *running) (admitted, error) {
 		return admitted{}, p.ledgerSays(err)
 	}
 	if !w.asked {
-		for _, step := range w.plan {
-			if step.Session == nil {
+		for i, step := range w.plan {
+			if step.Session == nil || !step.Session.Has(p.Name) {
 				continue
 			}
-			if _, err := p.enter(w, step.Name, policy); err != nil {
+			if _, err := p.enter(w, i, policy); err != nil {
 				return admitted{}, err
 			}
 		}
 		w.asked = true
 	}
-	return p.enter(w, r.step, policy)
+	return p.enter(w, control.Place(r.proposal.Stage), policy)
 }
 
-// enter asks the ledger for the release of one step; it is the zero value where the step lets nothing
-// out.
-func (p *Party) enter(w *work, step string, policy Policy) (admitted, error) {
-	out, ok := w.state.Disclose(step)
-	if !ok {
+// enter asks the ledger for the release of one step of the plan; it is the zero value where the step
+// lets nothing out.
+func (p *Party) enter(w *work, step int, policy Policy) (admitted, error) {
+	releases, err := w.holder().Releases(step)
+	if err != nil {
+		return admitted{}, errUnusable(err)
+	}
+	if len(releases) == 0 {
 		return admitted{}, nil
 	}
+	out := releases[0]
 	out.Model = w.modelOf(out.Kind)
 	if policy.Approved {
 		out.Split = ""

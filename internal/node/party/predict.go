@@ -253,12 +253,11 @@ func (p *Party) prepareAlone(q *question, asked inquirer, about method.Question)
 }
 
 // answer returns the prediction that an asking party has learnt.
-func answer(asked method.Party) (*method.Prediction, error) {
-	a, ok := asked.(method.Asker)
-	if !ok {
+func answer(asked *method.Holder) (*method.Prediction, error) {
+	if asked.Answer == nil {
 		return nil, errors.New("party: the question has no answer")
 	}
-	return a.Answer()
+	return asked.Answer()
 }
 
 // asked finds the question that a session answers, or nil. A coordinator

@@ -131,11 +131,8 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 // consented notes in the log that the party has let a job go on from an earlier one, once for
 // each session.
 func (p *Party) consented(r *running) {
-	next, is := r.work.state.(chained)
-	if !is {
-		return
-	}
-	if earlier, is := next.Continues(); is {
+	if next := r.work.holder().Later; next != nil && next.Continues {
+		earlier := next.Earlier
 		p.Logger.Info("consented to continue an earlier job, as the policy of its table allows",
 			"job", r.work.id.String(), "earlier", earlier.String(), "parties", r.work.job.Parties(), "session", r.ID().String(), "stage", r.step)
 	}
@@ -209,7 +206,7 @@ func (p *Party) prepare(w *work) error {
 	cast := p.cast(w)
 	cast.Limits = method.Limits{Directions: policy.MaxDirections, Floors: policy.Floors.Values()}
 	if w.state, err = w.method.Party(cast, p.Name, table); err == nil {
-		err = p.resumeFrom(w.state)
+		err = p.resumeFrom(w)
 	}
 	if err != nil {
 		w.state = nil
@@ -218,16 +215,12 @@ func (p *Party) prepare(w *work) error {
 }
 
 // resumeFrom gives the party its rest of the job that this one continues, if it does.
-func (p *Party) resumeFrom(s method.Party) error {
-	next, is := s.(chained)
-	if !is {
+func (p *Party) resumeFrom(w *work) error {
+	next := w.holder().Later
+	if next == nil || !next.Continues {
 		return nil
 	}
-	id, is := next.Continues()
-	if !is {
-		return nil
-	}
-	rest, err := p.Keepsake.Get(id)
+	rest, err := p.Keepsake.Get(next.Earlier)
 	defer clear(rest)
 	if err != nil && !errors.Is(err, vault.ErrNoKeepsake) {
 		return fault.Kept.Of(err)
@@ -272,7 +265,7 @@ func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, 
 	if err != nil {
 		return nil, fault.Openly(fault.BadInput(err))
 	}
-	w := &work{id: prop.Job, job: j, state: q.party}
+	w := &work{id: prop.Job, job: j, state: q.party, plan: q.plan}
 	r := &running{work: w, proposal: prop, step: q.plan[0].Name, stage: q.plan[0].Session, session: s, question: q}
 	if err := p.allowed(r.work); err != nil {
 		return nil, err

@@ -33,6 +33,9 @@ type work struct {
 	question    *question // at the party that asks
 }
 
+// holder is the party's side of the job.
+func (w *work) holder() *method.Holder { return method.HolderOf(w.state, w.plan) }
+
 // known returns what the steps so far have made public.
 func (w *work) known() method.Known {
 	if w.state == nil {

@@ -1,0 +1,389 @@
+package method
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
+)
+
+// StepOf is one step of a plan over a binding's own party P, server S and public values K.
+// Exactly one of Session and Compute is set. Nothing looks a step up by its name.
+type StepOf[P, S, K any] struct {
+	Name string // the key in timings
+
+	// Session is what the job alone decides: who may be a member, which messages tell. Follow, if
+	// not nil, completes it from the public values so far. Both are the same at every member.
+	Session *Session
+	Follow  func(s Session, public K, announced []byte) (*Session, error)
+
+	Party    func(*P, Setup) (*Run, error)
+	Server   func(*S, Setup) (*Run, error) // nil where the coordinator is no member
+	Releases func(*P) ([]Release, error)   // required: what this party lets out, known before any session
+
+	Announce func(*S) ([]byte, error) // nil: nothing is announced
+	Ended    func(*S, End)            // nil: nothing is counted by step
+	Compute  func(*S, context.Context, Reporter) error
+}
+
+// LetsOutNothing is the duty of a session that depends on no row.
+func LetsOutNothing[P any](*P) ([]Release, error) { return nil, nil }
+
+// Lift makes the steps of a shared part the steps of a binding: party, server and public say where
+// the part's own state lies in the binding's.
+func Lift[P, S, K, Q, T, L any](party func(*P) *Q, server func(*S) *T, public func(K) L, steps []StepOf[Q, T, L]) []StepOf[P, S, K] {
+	out := make([]StepOf[P, S, K], len(steps))
+	for i, s := range steps {
+		o := StepOf[P, S, K]{Name: s.Name, Session: s.Session}
+		if s.Follow != nil {
+			o.Follow = func(b Session, k K, a []byte) (*Session, error) { return s.Follow(b, public(k), a) }
+		}
+		if s.Party != nil {
+			o.Party = func(p *P, in Setup) (*Run, error) { return s.Party(party(p), in) }
+		}
+		if s.Server != nil {
+			o.Server = func(of *S, in Setup) (*Run, error) { return s.Server(server(of), in) }
+		}
+		if s.Releases != nil {
+			o.Releases = func(p *P) ([]Release, error) { return s.Releases(party(p)) }
+		}
+		if s.Announce != nil {
+			o.Announce = func(of *S) ([]byte, error) { return s.Announce(server(of)) }
+		}
+		if s.Ended != nil {
+			o.Ended = func(of *S, e End) { s.Ended(server(of), e) }
+		}
+		if s.Compute != nil {
+			o.Compute = func(of *S, ctx context.Context, r Reporter) error { return s.Compute(server(of), ctx, r) }
+		}
+		out[i] = o
+	}
+	return out
+}
+
+// Before has a party do something before it builds its machine of a step.
+func (s StepOf[P, S, K]) Before(do func(*P) error) StepOf[P, S, K] {
+	build := s.Party
+	s.Party = func(p *P, in Setup) (*Run, error) {
+		if err := do(p); err != nil {
+			return nil, err
+		}
+		return build(p, in)
+	}
+	return s
+}
+
+// check refuses a step that lacks a duty.
+func (s StepOf[P, S, K]) check(coordinator string) error {
+	lacks := func(what string) error { return fmt.Errorf("method: step %q has no %s", s.Name, what) }
+	switch {
+	case s.Name == "":
+		return lacks("name")
+	case (s.Session == nil) == (s.Compute == nil):
+		return fmt.Errorf("method: step %q must be either a session or a computation", s.Name)
+	case s.Session == nil:
+		return nil
+	case s.Party == nil:
+		return lacks("Party")
+	case s.Releases == nil:
+		return lacks("Releases; write method.LetsOutNothing if it lets out nothing")
+	case (s.Server != nil) != s.Session.Has(coordinator):
+		return fmt.Errorf("method: step %q: the coordinator is a member: %t; it has a Server: %t", s.Name, s.Session.Has(coordinator), s.Server != nil)
+	}
+	return nil
+}
+
+// erased is the step as the runtime describes it.
+func (s StepOf[P, S, K]) erased() Step {
+	if s.Session == nil || s.Follow == nil {
+		return Step{Name: s.Name, Session: s.Session}
+	}
+	base := *s.Session
+	out := base
+	out.Follow = func(k Known, announced []byte) (*Session, error) {
+		public, _ := k.(K) // the zero value before a state exists
+		return s.Follow(base, public, announced)
+	}
+	return Step{Name: s.Name, Session: &out}
+}
+
+// From has a session's parameters follow from public values; nothing may be announced.
+func From[K any](params func(K) ([]byte, error)) func(Session, K, []byte) (*Session, error) {
+	return func(s Session, public K, announced []byte) (*Session, error) {
+		if len(announced) > 0 {
+			return nil, errAnnounced
+		}
+		var err error
+		s.Params, err = params(public)
+		return &s, err
+	}
+}
+
+// Binding is a protocol bound to learners: functions over its own party P, server S and public
+// values K.
+type Binding[P, S, K any] struct {
+	Name   string
+	Traits job.Traits
+	Keys   func() section.Values
+	Steps  func(Case) ([]StepOf[P, S, K], error) // public and pure
+
+	NewParty     func(Case, string, Table) (*P, error)
+	NewServer    func(Case) (*S, error)
+	Public       func(*P) K // values that the steps so far have made public: the same as PublicServer
+	PublicServer func(*S) K
+	Facts        func(*P) Facts // NoFacts for none
+	Minimums     func(Floors, *job.Job) error
+	Result       func(*S) (*Result, error)
+	Ended        func(*S, End) // of every session; IgnoresEnds for none
+
+	// What a binding may have; nil where it has not.
+	Model      *ModelOf[S]
+	Outcome    func(*S) *Outcome
+	OwnFigures func(*P) error // whether held-out rows are enough for figures over them alone
+	Later      *LaterOf[P, S] // a later job that continues this one
+	Questions  *QuestionsOf[P, S]
+	Prepares   *PreparesOf[P, S]
+	Hands      *HandsOf[P] // to the party's own operator, at the end
+	Present    func(*job.Job, *Result) (*Presentation, error)
+	NoFile     func(*job.Job) string // where the model is that is no file
+}
+
+// The parts of a binding.
+type (
+	// ModelOf is a model file.
+	ModelOf[S any] struct {
+		Write   func(*S, io.Writer) error
+		Private bool // it holds encoded rows and never leaves the coordinator
+	}
+	// LaterOf leaves and takes up what a later job continues.
+	LaterOf[P, S any] struct {
+		Continues    func(*job.Job) (job.ID, bool)
+		Lasts        func(*P) bool
+		LastsServer  func(*S) bool
+		Write        func(*P, io.Writer) error
+		WriteServer  func(*S, io.Writer) error
+		Resume       func(*P, []byte) error // nil where this party has nothing
+		ResumeServer func(*S, []byte) error
+	}
+	// QuestionsOf keeps what answers questions about new rows. Who answers has types of its own.
+	QuestionsOf[P, S any] struct {
+		Keep       func(*P, Closing) (Keepsake, error)
+		KeepServer func(*S, Closing) (Keepsake, error)
+		OpenParty  func(Keepsake, *job.Reader) (Erasable, error)
+		OpenServer func(Case, Keepsake, func() ([]byte, error)) (Erasable, error)
+		Left       func([]byte) bool
+	}
+	// PreparesOf is the preparation of tables with a schema.
+	PreparesOf[P, S any] struct {
+		Made    func(*P) *prepare.Preparation
+		Heard   func(*S) (*learner.Prepared, error)
+		Remarks func(*P) []string
+	}
+	// HandsOf is what a party's operator alone is given.
+	HandsOf[P any] struct {
+		Order       func(*P) []string
+		Judged      func(*P) (*Judged, error)
+		Recommended func(*P) []Recommendation
+	}
+)
+
+// NoFacts is the duty of a binding without facts.
+func NoFacts[P any](*P) Facts { return Facts{} }
+
+// IgnoresEnds is the duty of a binding whose server does not ask how sessions went.
+func IgnoresEnds[S any](*S, End) {}
+
+// NoMinimums is the duty of a binding that judges no job by its keys.
+func NoMinimums(Floors, *job.Job) error { return nil }
+
+// lacks names a duty that a binding has left out.
+func (b Binding[P, S, K]) lacks() string {
+	l, q := b.Later, b.Questions
+	switch {
+	case b.Name == "":
+		return "Name"
+	case b.Keys == nil:
+		return "Keys"
+	case b.Steps == nil:
+		return "Steps"
+	case b.NewParty == nil || b.NewServer == nil:
+		return "NewParty or NewServer"
+	case b.Public == nil || b.PublicServer == nil:
+		return "Public or PublicServer"
+	case b.Facts == nil:
+		return "Facts (method.NoFacts says that there are none)"
+	case b.Minimums == nil:
+		return "Minimums (method.NoMinimums says that there are none)"
+	case b.Result == nil:
+		return "Result"
+	case b.Ended == nil:
+		return "Ended (method.IgnoresEnds says that nothing is done)"
+	case b.Model != nil && b.Model.Write == nil:
+		return "Model.Write"
+	case l != nil && (l.Continues == nil || l.Lasts == nil || l.LastsServer == nil || l.Write == nil || l.WriteServer == nil || l.Resume == nil || l.ResumeServer == nil):
+		return "a function of Later"
+	case q != nil && (q.Keep == nil || q.OpenParty == nil || q.Left == nil || (q.KeepServer == nil) != (q.OpenServer == nil)):
+		return "a function of Questions"
+	}
+	return ""
+}
+
+// New checks a binding and erases its types. What is left out is a mistake of the program: each of
+// its starts finds it.
+func New[P, S, K any](b Binding[P, S, K]) *Protocol {
+	if what := b.lacks(); what != "" {
+		panic("method: binding " + b.Name + " has no " + what)
+	}
+	m := &Protocol{name: b.Name, traits: b.Traits, keys: b.Keys, minimums: b.Minimums, present: b.Present, noFile: b.NoFile}
+	m.plan = func(c Case) ([]Step, error) {
+		steps, err := b.Steps(c)
+		if err != nil {
+			return nil, err
+		}
+		return erase(c, steps)
+	}
+	m.party = func(c Case, self string, t Table) (*Holder, error) {
+		p, err := b.NewParty(c, self, t)
+		if err != nil {
+			return nil, err
+		}
+		steps, err := b.Steps(c)
+		return b.holder(p, c, steps), err
+	}
+	m.server = func(c Case) (*Hub, error) {
+		s, err := b.NewServer(c)
+		if err != nil {
+			return nil, err
+		}
+		steps, err := b.Steps(c)
+		return b.hub(s, c, steps), err
+	}
+	if q := b.Questions; q != nil {
+		m.answers = &opener{q.OpenParty, q.OpenServer, q.Left}
+	}
+	return m
+}
+
+func erase[P, S, K any](c Case, steps []StepOf[P, S, K]) ([]Step, error) {
+	plan := make([]Step, len(steps))
+	for i, s := range steps {
+		if err := s.check(c.Coordinator); err != nil {
+			return nil, err
+		}
+		plan[i] = s.erased()
+	}
+	return plan, nil
+}
+
+// with binds a function to its state; nil stays nil.
+func with[P, R any](state *P, f func(*P) R) func() R {
+	if f == nil {
+		return nil
+	}
+	return func() R { return f(state) }
+}
+
+func with1[P, A, R any](state *P, f func(*P, A) R) func(A) R {
+	if f == nil {
+		return nil
+	}
+	return func(a A) R { return f(state, a) }
+}
+
+func with2[P, R any](state *P, f func(*P) (R, error)) func() (R, error) {
+	if f == nil {
+		return nil
+	}
+	return func() (R, error) { return f(state) }
+}
+
+func with3[P, A, R any](state *P, f func(*P, A) (R, error)) func(A) (R, error) {
+	if f == nil {
+		return nil
+	}
+	return func(a A) (R, error) { return f(state, a) }
+}
+
+func (b Binding[P, S, K]) holder(p *P, c Case, steps []StepOf[P, S, K]) *Holder {
+	h := &Holder{
+		State: p, Facts: with(p, b.Facts), OwnFigures: with(p, b.OwnFigures),
+		known:    func() Known { return b.Public(p) },
+		machine:  func(i int, in Setup) (*Run, error) { return steps[i].Party(p, in) },
+		releases: func(i int) ([]Release, error) { return steps[i].Releases(p) },
+	}
+	for _, s := range steps {
+		h.steps = append(h.steps, Step{Name: s.Name, Session: s.Session})
+	}
+	if q := b.Questions; q != nil {
+		h.Keep = with3(p, q.Keep)
+	}
+	if l := b.Later; l != nil {
+		h.Later = &Later{Lasts: with(p, l.Lasts), Write: with1(p, l.Write), Resume: with1(p, l.Resume)}
+		h.Later.Earlier, h.Later.Continues = l.Continues(c.Job)
+	}
+	if r := b.Prepares; r != nil {
+		h.Preparation, h.Remarks = with(p, r.Made), with(p, r.Remarks)
+	}
+	if o := b.Hands; o != nil {
+		h.Order, h.Recommended, h.Judged = with(p, o.Order), with(p, o.Recommended), with2(p, o.Judged)
+	}
+	return h
+}
+
+func (b Binding[P, S, K]) hub(s *S, c Case, steps []StepOf[P, S, K]) *Hub {
+	h := &Hub{
+		State: s, Result: with2(s, b.Result), Outcome: with(s, b.Outcome),
+		known:   func() Known { return b.PublicServer(s) },
+		machine: func(i int, in Setup) (*Run, error) { return steps[i].Server(s, in) },
+		compute: func(i int, ctx context.Context, r Reporter) error { return steps[i].Compute(s, ctx, r) },
+		announce: func(i int) ([]byte, error) {
+			if steps[i].Announce == nil {
+				return nil, nil
+			}
+			return steps[i].Announce(s)
+		},
+		ended: func(i int, e End) {
+			b.Ended(s, e)
+			if steps[i].Ended != nil {
+				steps[i].Ended(s, e)
+			}
+		},
+	}
+	for _, one := range steps {
+		h.steps = append(h.steps, Step{Name: one.Name, Session: one.Session})
+	}
+	if b.Model != nil {
+		h.Model = &ModelWriter{Write: with1(s, b.Model.Write), Private: b.Model.Private}
+	}
+	if q := b.Questions; q != nil {
+		h.Keep = with3(s, q.KeepServer)
+	}
+	if l := b.Later; l != nil {
+		h.Later = &Later{Lasts: with(s, l.LastsServer), Write: with1(s, l.WriteServer), Resume: with1(s, l.ResumeServer)}
+		h.Later.Earlier, h.Later.Continues = l.Continues(c.Job)
+	}
+	if r := b.Prepares; r != nil {
+		h.Prepared = with2(s, r.Heard)
+	}
+	return h
+}
+
+// AnswersOf answers questions in sessions: types of its own, L of what was kept, P and S of who
+// asks and who answers.
+type AnswersOf[L, P, S, K any] struct {
+	Kept         *L
+	Erase        func(*L)
+	Among        func(*L, Question) []string
+	Fits         func(*L, Question, *dataset.Set) error
+	Steps        func(*L, Question) ([]StepOf[P, S, K], error)
+	NewParty     func(*L, Question, string, Table) (*P, error)
+	NewServer    func(*L, Question) (*S, error)
+	Public       func(*P) K
+	PublicServer func(*S) K
+	Answer       func(*P) (*Prediction, error)
+}
