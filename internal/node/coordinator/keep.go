@@ -123,7 +123,7 @@ func (c *Coordinator) leave(w *course) error {
 }
 
 // keepsModel reports whether anybody can use the model: to download it, or to ask it.
-func (c *Coordinator) keepsModel(j *Job, m *method.ModelFile2) bool {
+func (c *Coordinator) keepsModel(j *Job, m *method.ModelWriter) bool {
 	switch {
 	case c.KeepPrivate:
 		return true
