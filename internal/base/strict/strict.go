@@ -27,19 +27,30 @@ type Error struct {
 // Error returns the sentence without the line.
 func (e *Error) Error() string { return e.Problem }
 
-// Decode decodes a text. An empty one is io.EOF, every other error an *Error.
+// Decode decodes a text of one document. An empty one is io.EOF, every other error an *Error.
 func Decode(text []byte, into any) error {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	err := d.Decode(into)
 	var list *yaml.TypeError
 	switch {
-	case err == nil || errors.Is(err, io.EOF):
+	case err == nil:
+		return ended(d)
+	case errors.Is(err, io.EOF):
 		return err
 	case errors.As(err, &list) && len(list.Errors) > 0:
 		return inWords(list.Errors[0], keysOf(reflect.TypeOf(into)))
 	}
 	return &Error{Problem: "this is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+}
+
+// ended refuses what comes after the first document: it would be read by nobody.
+func ended(d *yaml.Decoder) error {
+	var next yaml.Node
+	if err := d.Decode(&next); errors.Is(err, io.EOF) {
+		return nil
+	}
+	return &Error{next.Line, "something follows the first YAML document; write one document in a file"}
 }
 
 // DecodeNode decodes a part of a document; lines count from the document's first.

@@ -31,6 +31,8 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		"name: [a]":              {1, "a list stands where one word belongs"},
 		"inside: [a]":            {1, "a list stands where a map belongs"},
 		"inside:\n  a: {deci: }": {2, `unknown key "deci"; there are name, count, share, on, words, inside, decimal`},
+		"name: x\n---\nname: y":  {2, "something follows the first YAML document; write one document in a file"},
+		"name: x\n---\n: :\n]":   {0, "something follows the first YAML document; write one document in a file"},
 		"a: b: c":                {0, "this is not YAML: mapping values are not allowed in this context"},
 	} {
 		var s sample

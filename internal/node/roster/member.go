@@ -1,7 +1,6 @@
 package roster
 
 import (
-	"bytes"
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
@@ -45,10 +44,8 @@ func LoadMember(path string) (Member, error) {
 // ParseMember reads and validates what MarshalMember wrote.
 func ParseMember(b []byte) (Member, error) {
 	var d memberDocument
-	dec := yaml.NewDecoder(bytes.NewReader(b))
-	dec.KnownFields(true)
-	if err := dec.Decode(&d); err != nil {
-		return Member{}, fmt.Errorf("roster: %w", inWords(err))
+	if err := decode(b, &d); err != nil {
+		return Member{}, err
 	}
 	if d.APIVersion != apiVersion || d.Kind != memberKind {
 		return Member{}, fmt.Errorf("roster: apiVersion %q and kind %q, want %q and %q", d.APIVersion, d.Kind, apiVersion, memberKind)

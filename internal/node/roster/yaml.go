@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/strict"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -88,13 +88,8 @@ func readFile(path string) (b []byte, err error) {
 // Parse reads and validates one YAML document. Unknown keys are errors.
 func Parse(b []byte) (*Roster, error) {
 	var d document
-	dec := yaml.NewDecoder(bytes.NewReader(b))
-	dec.KnownFields(true)
-	if err := dec.Decode(&d); err != nil {
-		return nil, fmt.Errorf("roster: %w", inWords(err))
-	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("roster: something follows the first YAML document")
+	if err := decode(b, &d); err != nil {
+		return nil, err
 	}
 	if d.APIVersion != apiVersion || d.Kind != kind {
 		return nil, fmt.Errorf("roster: apiVersion %q and kind %q, want %q and %q", d.APIVersion, d.Kind, apiVersion, kind)
@@ -106,17 +101,19 @@ func Parse(b []byte) (*Roster, error) {
 	return r, nil
 }
 
-// inWords makes one sentence without Go's types of what the decoder says.
-func inWords(err error) error {
-	var list *yaml.TypeError
+// decode decodes one document; its errors name the line.
+func decode(b []byte, into any) error {
+	err := strict.Decode(b, into)
+	var problem *strict.Error
 	switch {
 	case errors.Is(err, io.EOF):
-		return errors.New("the file is empty")
-	case errors.As(err, &list) && len(list.Errors) > 0:
-		problem, _, _ := strings.Cut(list.Errors[0], " in type ")
-		return errors.New(problem)
+		return errors.New("roster: the file is empty")
+	case errors.As(err, &problem) && problem.Line > 0:
+		return fmt.Errorf("roster: line %d: %w", problem.Line, err)
+	case err != nil:
+		return fmt.Errorf("roster: %w", err)
 	}
-	return err
+	return nil
 }
 
 func (d *document) roster() *Roster {

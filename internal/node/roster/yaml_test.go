@@ -61,16 +61,16 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "the file is empty"},
-		{"unknown key", good + "admin: true\n", "field admin not found"},
-		{"unknown key of a member", replace("role: party", "role: party\n    admin: true"), "field admin not found"},
+		{"unknown key", good + "admin: true\n", `unknown key "admin"`},
+		{"unknown key of a member", replace("role: party", "role: party\n    admin: true"), `unknown key "admin"`},
 		{"a key twice", good + "kind: Roster\n", "already defined"},
 		{"second document", good + "---\nkind: Roster\n", "something follows"},
 		{"wrong kind", replace("kind: Roster", "kind: Job"), `kind "Job"`},
 		{"wrong version", replace("mercer/v1", "mercer/v2"), `apiVersion "mercer/v2"`},
 		{"not base64", replace("sign: ", "sign: ?"), "line 7: a key is written in base64"},
 		{"key is a list", replace("sign: ", "sign: [] #"), "line 7: a key is written in base64"},
-		{"not YAML", "members: [", "yaml"},
-		{"a scalar", "roster", "cannot unmarshal"},
+		{"not YAML", "members: [", "this is not YAML"},
+		{"a scalar", "roster", "stands where a map belongs"},
 		{"invalid content", replace("role: coordinator", "role: party"), "exactly one"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
