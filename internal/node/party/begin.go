@@ -78,10 +78,15 @@ func (p *Party) drive(ctx context.Context, r *running, d control.Directory) (dri
 
 // disclose has the ledger note what a session lets out before it does.
 func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
-	if r.admitted.kind == "" {
+	if len(r.admitted) == 0 {
 		return mail
 	}
-	return &disclosing{Mail: mail, kinds: r.stage.Discloses, note: func() error { return p.Releases.Release(r.admitted.kind, r.admitted.id) }}
+	return &disclosing{Mail: mail, kinds: r.stage.Discloses, note: func() (err error) {
+		for _, a := range r.admitted {
+			err = errors.Join(err, p.Releases.Release(a.kind, a.id))
+		}
+		return err
+	}}
 }
 
 // build builds the machine, for which a party may have to learn for minutes.

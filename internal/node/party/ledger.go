@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// admitted names the release that the ledger has allowed a session; nothing where the kind is "".
+// admitted names a release that the ledger has allowed.
 type admitted struct {
 	kind method.ReleaseKind
 	id   string
@@ -27,14 +27,14 @@ type admitted struct {
 
 // admit asks the ledger before anything is let out. With the first session of a job it asks for all
 // releases of the job that can be described by then, so that a held job has told nothing.
-func (p *Party) admit(r *running) (admitted, error) {
+func (p *Party) admit(r *running) ([]admitted, error) {
 	w := r.work
 	policy, err := p.Policy(w.table())
 	if err != nil {
-		return admitted{}, errUnusable(err)
+		return nil, errUnusable(err)
 	}
 	if err := p.expect(w, r.stage, r.session.ID(), policy.idsTotal()); err != nil {
-		return admitted{}, p.ledgerSays(err)
+		return nil, p.ledgerSays(err)
 	}
 	if !w.asked {
 		for i, step := range w.plan {
@@ -42,7 +42,7 @@ func (p *Party) admit(r *running) (admitted, error) {
 				continue
 			}
 			if _, err := p.enter(w, i, policy); err != nil {
-				return admitted{}, err
+				return nil, err
 			}
 		}
 		w.asked = true
@@ -50,17 +50,23 @@ func (p *Party) admit(r *running) (admitted, error) {
 	return p.enter(w, control.Place(r.proposal.Stage), policy)
 }
 
-// enter asks the ledger for the release of one step of the plan; it is the zero value where the step
-// lets nothing out.
-func (p *Party) enter(w *work, step int, policy Policy) (admitted, error) {
+// enter asks the ledger for what one step of the plan lets out.
+func (p *Party) enter(w *work, step int, policy Policy) (list []admitted, err error) {
 	releases, err := w.holder().Releases(step)
 	if err != nil {
-		return admitted{}, errUnusable(err)
+		return nil, errUnusable(err)
 	}
-	if len(releases) == 0 {
-		return admitted{}, nil
+	for _, out := range releases {
+		a, err := p.enterOne(w, out, policy)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
 	}
-	out := releases[0]
+	return list, nil
+}
+
+func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admitted, error) {
 	out.Model = w.modelOf(out.Kind)
 	if policy.Approved {
 		out.Split = ""

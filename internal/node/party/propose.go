@@ -30,7 +30,7 @@ type running struct {
 	stage    *method.Session
 	session  *protocol.Session
 	keys     identity.SessionKeys
-	admitted admitted // what the ledger has let it let out
+	admitted []admitted // what the ledger has let it let out
 	run      *method.Run
 	cancel   context.CancelCauseFunc
 	begun    bool      // its driver has run in this process
