@@ -185,6 +185,7 @@ func (r *dataInfoResult) add(d *described, o infoOptions) {
 		c.Schema, c.Entry = s.Schema(), s.Entry()
 	}
 	if r.infoCells = c; r.infoNumbers == nil { // the table is no table of numbers
+		r.Schemed = schemed
 		r.Rows, r.Columns, r.IDs, r.ClassCount = d.Rows, len(d.Columns), d.id != "", len(d.Classes)
 		if r.ClassCount <= maxClasses {
 			for _, label := range slices.Sorted(maps.Keys(d.Classes)) {

@@ -27,9 +27,14 @@ type dataInfoResult struct {
 	IDs        bool        `json:"ids"`
 	ClassCount int         `json:"class_count"`
 	Classes    []infoClass `json:"classes"` // [] when there are more than maxClasses
+	// Schemed warns of OKRA for a table that only a schema makes numbers of.
+	Schemed string `json:"meaning,omitempty"`
 	*infoNumbers
 	*infoCells
 }
+
+// schemed is true of every table of words or with gaps, whatever its schema.
+const schemed = "This table has words or gaps, and a job needs a schema to make numbers of them. A word becomes a column of 0 and 1, and so does a gap with indicator: such columns lie on a grid, and so may others. Once rows outnumber the prepared columns, an OKRA server can compute the columns on a grid, or some of them, by lattice reduction. Treat them as readable by the server; the leakage of the finished job says what holds for its rows."
 
 // infoNumbers holds figures of a table of numbers without gaps.
 type infoNumbers struct {
@@ -212,9 +217,11 @@ func (r dataInfoResult) Print(w io.Writer) error {
 	if r.infoCells != nil {
 		r.infoCells.print(p)
 	}
+	meaning := r.Schemed
 	if r.infoNumbers != nil {
-		p.linef("\n%s", paragraph("Under OKRA: "+r.Grid.Meaning))
+		meaning = r.Grid.Meaning
 	}
+	p.linef("\n%s", paragraph("Under OKRA: "+meaning))
 	return p.err
 }
 

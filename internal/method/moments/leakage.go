@@ -22,7 +22,7 @@ func (s *server) leakage() map[string][]string {
 				len(s.Job.Data.Training(s.Parties)), m*(m+1)/2, s.crossSums(), n, prepare.Least),
 			s.ratio(),
 			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties, each party's part rounded to three digits of its mean; and the mean of the parties' membership figures.", s.errorSums()),
-			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features: each party's release ledger holds a job whose rows differ from an earlier one's by fewer than 10 people, one with another schema or other parties, one beside encoded rows of the same people (okra), and the 21st over the same rows. It compares jobs two by two: three whose rows differ by many can leave few people in their difference.",
+			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features: each party's release ledger holds a job whose rows differ from an earlier one's by fewer than 10 people, one with another schema or other parties, one beside encoded rows of the same people (okra), and the 21st over the same rows. If a party's operator has approved such a job, the server knows what the ledger said of it: beside encoded rows of the same people, every cell of theirs. The ledger compares jobs two by two: three whose rows differ by many can leave few people in their difference.",
 			s.falseSolution(),
 		},
 		"party": {s.partyLearns(), fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s. Nothing binds these numbers to real rows.", s.declaredRows())},
