@@ -1,5 +1,7 @@
 package job
 
+import "github.com/mercer-fl/mercer/dataset"
+
 // Traits are what a protocol says of itself to readers of job files, before any job is read.
 type Traits struct {
 	Cuts        Direction // of the data between parties; "" for rows
@@ -9,6 +11,9 @@ type Traits struct {
 	Grid        GridBy    // who chooses a cell
 	NoGrid      string    // why a job has no grid; "" where it may have one
 	Comparisons []Comparison
+	// Labels refuses labels that the job does not list, of a protocol whose jobs list them; nil: the
+	// parties agree on classes.
+	Labels func(*Job, *dataset.Set) error
 	// Undeployable returns why real parties cannot run the job, "" where they can; nil: all can.
 	Undeployable func(*Job) string
 }

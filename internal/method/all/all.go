@@ -22,8 +22,8 @@ import (
 // documents.
 func Reader() *job.Reader {
 	return &job.Reader{Protocols: []job.Kind{
-		okra.Protocol(), flake.Protocol(), escaped.Method{}, moments.Method{},
-		gram.Protocol(), fdskl.Method{}, ppsvmv.Method{}, fdsvrg.Method{}, secureboost.Method{},
+		okra.Protocol(), flake.Protocol(), escaped.Protocol(), moments.Protocol(),
+		gram.Protocol(), fdskl.Method{}, ppsvmv.Protocol(), fdsvrg.Protocol(), secureboost.Protocol(),
 		fedcfk.Method{}, secvm.Method{}, pooled.Method{},
 	}, Learners: learner.Table()}
 }

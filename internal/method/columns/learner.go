@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol/gram"
@@ -33,16 +34,23 @@ func (s *Learner) TakeSums(layout gram.Params, sums [][]int64) error {
 	return err
 }
 
-// Compute implements [method.Server].
-func (s *Learner) Compute(ctx context.Context, step string, progress method.Reporter) error {
-	return s.Do(ctx, s.Job, step, progress.Counts)
+// LearningSteps are what the coordinator computes once it has the sums and the labels.
+func LearningSteps[P, S any](j *job.Job, learner func(*S) *Learner) (list []method.StepOf[P, S, Declared]) {
+	stages := []string{"learn", "evaluate"}
+	if j.Data.Folds > 0 {
+		stages = append([]string{"tune"}, stages...)
+	}
+	for _, stage := range stages {
+		list = append(list, method.StepOf[P, S, Declared]{Name: stage, Compute: func(of *S, ctx context.Context, progress method.Reporter) error {
+			s := learner(of)
+			return s.Do(ctx, s.Job, stage, progress.Counts)
+		}})
+	}
+	return list
 }
 
-// Outcome implements [method.Decider].
+// Outcome returns the decisions about held-out rows.
 func (s *Learner) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
-
-// Private implements [method.Model]: no row is in the model.
-func (*Learner) Private() bool { return false }
 
 // WriteFunctions writes functions of the kernel with training rows, which are named by their
 // places in the common order, under the name of the format. Rows are nowhere in it, and it

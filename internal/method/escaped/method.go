@@ -4,6 +4,9 @@
 package escaped
 
 import (
+	"context"
+
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -13,19 +16,30 @@ import (
 	"github.com/mercer-fl/mercer/protocol/escaped"
 )
 
-// Method is ESCAPED.
-type Method struct{ method.RowFloors }
+// Protocol is ESCAPED.
+func Protocol() *method.Protocol { return itself }
 
-// Name returns the word in job files.
-func (Method) Name() string { return "escaped" }
+// none are the public values: the job says all.
+type none = struct{}
 
-// New returns keys to read into.
-func (Method) New() section.Values { return new(Keys) }
-
-// Undownloadable implements [method.Undownloadable].
-func (Method) Undownloadable(*job.Job) string {
-	return "has no file: it is over products of rows (protocol escaped), and new rows have none"
-}
+var itself = method.New(method.Binding[party, server, none]{
+	Name: "escaped", Keys: func() section.Values { return new(Keys) },
+	Steps: steps, NewParty: newParty, NewServer: newServer,
+	Public:       func(*party) none { return none{} },
+	PublicServer: func(*server) none { return none{} },
+	Facts:        (*party).facts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).ended,
+	Model:      &method.ModelOf[server]{Write: (*server).writeModel},
+	Outcome:    func(s *server) *method.Outcome { return method.NewOutcome(s.Fitted) },
+	OwnFigures: (*party).ownFigures,
+	Prepares: &method.PreparesOf[party, server]{
+		Made:    func(p *party) *prepare.Preparation { return p.Split.Prepared },
+		Heard:   func(s *server) (*learner.Prepared, error) { return s.Witness.Prepared() },
+		Remarks: func(p *party) []string { return p.Party.Remarks() },
+	},
+	NoFile: func(*job.Job) string {
+		return "has no file: it is over products of rows (protocol escaped), and new rows have none"
+	},
+})
 
 // Keys are the settings of a job.
 type Keys struct{ job.Moded }
@@ -52,19 +66,33 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	return learner.OnMatrix(j, in)
 }
 
-// Plan implements [method.Federated]: the parties agree on columns and a scaling and meet in pairs;
-// the coordinator chooses by folds if the job has any, learns, and evaluates.
-func (Method) Plan(c method.Case) ([]method.Step, error) {
-	plan, err := rows.OldSteps(c)
+// step is a step of this binding's.
+type step = method.StepOf[party, server, none]
+
+// steps: the parties agree on columns and a scaling and meet in pairs; the coordinator chooses by folds
+// if the job has any, learns, and evaluates.
+func steps(c method.Case) ([]step, error) {
+	before, err := rows.Steps(c)
 	if err != nil {
 		return nil, err
 	}
-	plan = append(plan, method.Step{Name: "protocol", Session: &method.Session{
-		Protocol: escaped.Name, Version: escaped.Version, Members: c.Everybody(), Purpose: "train", Discloses: escaped.RowsKinds(),
-		Patient: []protocol.Timer{escaped.TimerGrant, escaped.TimerPartner, escaped.TimerProducts, escaped.TimerReceipt},
-	}})
+	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(none) none { return none{} }, before)
+	plan = append(plan, step{
+		Name: "protocol", Session: &method.Session{
+			Protocol: escaped.Name, Version: escaped.Version, Members: c.Everybody(), Purpose: "train", Discloses: escaped.RowsKinds(),
+			Patient: []protocol.Timer{escaped.TimerGrant, escaped.TimerPartner, escaped.TimerProducts, escaped.TimerReceipt},
+		},
+		Party: (*party).meet, Server: (*server).adder, Releases: (*party).release,
+	})
 	if c.Job.Data.Folds > 0 {
-		plan = append(plan, method.Step{Name: "tune"})
+		plan = append(plan, step{Name: "tune", Compute: work("tune")})
 	}
-	return append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"}), nil
+	return append(plan, step{Name: "learn", Compute: work("learn")}, step{Name: "evaluate", Compute: (*server).evaluate}), nil
+}
+
+// work is a stage of a learner's.
+func work(stage string) func(*server, context.Context, method.Reporter) error {
+	return func(s *server, ctx context.Context, progress method.Reporter) error {
+		return s.Do(ctx, s.Job, stage, progress.Counts)
+	}
 }

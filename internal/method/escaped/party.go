@@ -12,23 +12,18 @@ type party struct {
 	met bool // with all others
 }
 
-// Party implements [method.Federated].
-func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+func newParty(c method.Case, self string, t method.Table) (*party, error) {
 	p, err := rows.Of(c, self, t)
 	if err != nil {
 		return nil, err
 	}
-	return &party{Party: p}, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
+	own := &party{Party: p}
+	p.Lets = own.release
+	return own, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
 }
 
-// Known implements [method.Member]: the job says all.
-func (*party) Known() method.Known { return nil }
-
-// Machine implements [method.Member].
-func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if step != "protocol" {
-		return p.Party.Machine(step, setup)
-	}
+// meet is the party's machine, which meets all others in pairs.
+func (p *party) meet(setup method.Setup) (*method.Run, error) {
 	m, err := escaped.NewParty(setup.Setup, escaped.Input{Rows: p.Rows, Labels: p.Split.Set.Labels, Test: p.Split.Test})
 	return method.RunOf(m, err, func() error {
 		p.met = true
@@ -36,19 +31,16 @@ func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// Disclose implements [method.Party].
-func (p *party) Disclose(step string) (method.Release, bool) {
-	if step != "protocol" && !rows.Tells(step) {
-		return method.Release{}, false
-	}
-	return p.Release(method.ReleaseRows), true
+// release states that all rows are let out.
+func (p *party) release() ([]method.Release, error) {
+	return []method.Release{p.Release(method.ReleaseRows)}, nil
 }
 
-// OwnFigures reports whether the party's held-out rows are too few for figures over them alone.
-func (p *party) OwnFigures() error { return rows.CheckOwnFigures(p.Limits.Floors, p.Job, p.Split) }
+// ownFigures reports whether the party's held-out rows are too few for figures over them alone.
+func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits.Floors, p.Job, p.Split) }
 
-// Facts implements [method.Grainer]. There are none before the session.
-func (p *party) Facts() method.Facts {
+// facts are none before the session.
+func (p *party) facts() method.Facts {
 	if !p.met {
 		return method.Facts{}
 	}

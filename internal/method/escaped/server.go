@@ -3,7 +3,6 @@ package escaped
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -26,22 +25,12 @@ type server struct {
 	owner []int                   // the rows of each party
 }
 
-// Server implements [method.Federated].
-func (Method) Server(c method.Case) (method.Server, error) {
+func newServer(c method.Case) (*server, error) {
 	return &server{Case: c, Witness: rows.WitnessOf(c)}, nil
 }
 
-// Known implements [method.Member]: the job says all.
-func (*server) Known() method.Known { return nil }
-
-// Machine implements [method.Member]: it adds products up to a Gram matrix.
-func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if s.Hears(step) {
-		return s.Hear(setup)
-	}
-	if step != "protocol" {
-		return nil, fmt.Errorf("escaped: no step %s", step)
-	}
+// adder adds products up to a Gram matrix.
+func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	m, err := escaped.NewServer(setup.Setup, escaped.Limits{})
 	if err != nil {
 		return nil, err
@@ -62,29 +51,23 @@ func meaning(err error) error {
 	return fault.BadInputf("%w, or use protocol moments, which makes no such matrix", err)
 }
 
-// Ended implements [method.Observer]: the facts are for the statement of leakage.
-func (s *server) Ended(_ string, e method.End) {
+// ended takes the facts for the statement of leakage.
+func (s *server) ended(e method.End) {
 	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
 }
 
-// Compute implements [method.Server].
-func (s *server) Compute(ctx context.Context, step string, progress method.Reporter) error {
-	if step == "evaluate" {
-		first := 0
-		for i, n := range s.owner {
-			s.Hold(s.Parties[i], first, first+n, s.words[s.Parties[i]])
-			first += n
-		}
+// evaluate decides the held-out rows.
+func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
+	first := 0
+	for i, n := range s.owner {
+		s.Hold(s.Parties[i], first, first+n, s.words[s.Parties[i]])
+		first += n
 	}
-	return s.Do(ctx, s.Job, step, progress.Counts)
+	return s.Do(ctx, s.Job, "evaluate", progress.Counts)
 }
 
-// Outcome implements [method.Decider].
-func (s *server) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
-
-// WriteModel implements [method.Model]: functions of the kernel with training rows, of which the
-// file holds products only.
-func (s *server) WriteModel(w io.Writer) error {
+// writeModel writes functions of the kernel with training rows, of which the file holds products only.
+func (s *server) writeModel(w io.Writer) error {
 	m, err := s.Work.Rowless()
 	if err != nil {
 		return err
@@ -92,11 +75,7 @@ func (s *server) WriteModel(w io.Writer) error {
 	return model.EncodeRowless(w, m)
 }
 
-// Private implements [method.Model]: no row is in the model.
-func (*server) Private() bool { return false }
-
-// Result implements [method.Server].
-func (s *server) Result() (*method.Result, error) {
+func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
 	r.Leakage = s.leakage()
 	return r, nil

@@ -35,8 +35,8 @@ type federated = methodtest.Known[*server, *party]
 // trained runs a job over the first rows of wdbc.
 func trained(t *testing.T, parties string, lambda float64, epochs, batch int, more string) (*job.Job, *federated) {
 	t.Helper()
-	j := methodtest.Read(t, Method{}, fmt.Sprintf(file, parties, lambda, epochs, batch, more))
-	f := methodtest.Join[*server, *party](t, Method{}, j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 200)))
+	j := methodtest.Read(t, Protocol(), fmt.Sprintf(file, parties, lambda, epochs, batch, more))
+	f := methodtest.Join[*server, *party](t, Protocol(), j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 200)))
 	f.Finish(t)
 	return j, f
 }
@@ -121,7 +121,7 @@ func twin(t *testing.T, f *federated, x linalg.Matrix[float64], y []float64, lam
 	t.Helper()
 	w, snapshot, mean := make([]float64, x.Cols), make([]float64, x.Cols), make([]float64, x.Cols)
 	slope := func(row int, w []float64) float64 { return linear.Logistic{}.Slope(linalg.Dot(x.Row(row), w), y[row]) }
-	for _, s := range steps(t, f, len(y), epochs, batch) {
+	for _, s := range stepsOf(t, f, len(y), epochs, batch) {
 		if s.Kind == fdsvrg.Full {
 			copy(snapshot, w)
 			clear(mean)
@@ -151,11 +151,11 @@ func (l *listener) Learn(s fdsvrg.Step, _ []float64)        { l.steps = append(l
 func (*listener) Slopes(_ fdsvrg.Step, m []int64) []float64 { return make([]float64, len(m)) }
 func (*listener) Decide([]int64)                            {}
 
-// steps lists the steps of the federation's training.
-func steps(t *testing.T, f *federated, rows, epochs, batch int) []fdsvrg.Step {
+// stepsOf lists the steps of the federation's training.
+func stepsOf(t *testing.T, f *federated, rows, epochs, batch int) []fdsvrg.Step {
 	t.Helper()
 	i := f.Index(t, "protocol")
-	described, err := f.Plan[i].Session.After(f.Server.Known(), nil)
+	described, err := f.Plan[i].Session.After(f.Federation.Server.Known(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

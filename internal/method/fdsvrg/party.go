@@ -10,7 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
-	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdsvrg"
@@ -19,38 +18,30 @@ import (
 // party is a holder of columns.
 type party struct {
 	*columns.Party
-	judge
 	weights *weights         // nil before the training
 	trainer *trainer         // of the label holder
 	outputs *learner.Outputs // of the label holder
 }
 
-// Party implements [method.Federated].
-func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+func newParty(c method.Case, self string, t method.Table) (*party, error) {
 	p, err := columns.Of(c, self, t)
 	if err != nil {
 		return nil, err
 	}
-	return &party{Party: p, judge: judge{c.Job}}, nil
+	return &party{Party: p}, nil
 }
 
-// Machine implements [method.Member].
-func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
-	switch step {
-	case "protocol":
-		return p.worker(setup)
-	case "learn":
-		v, err := p.found()
-		if err != nil {
-			return nil, err
-		}
-		return sums.Sender(setup, v.encode(p.Job.Task()))
+// tell encodes how well the parties have learnt.
+func (p *party) tell() ([]byte, error) {
+	v, err := p.found()
+	if err != nil {
+		return nil, err
 	}
-	return p.Party.Machine(step, setup, p)
+	return v.encode(p.Job.Task()), nil
 }
 
-// Declare implements [columns.Guest]: the norms bound the length of a step.
-func (p *party) Declare(d *columns.Declaration) error {
+// declare adds the norms, which bound the length of a step.
+func (p *party) declare(d *columns.Declaration) error {
 	d.Columns.Columns = p.Width()
 	rows := p.Training()
 	if p.Self == p.Parties[0] {
@@ -107,16 +98,13 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// Disclose implements [method.Party]: margins are sums of products of rows. The label
-// holder shows nobody anything of its columns.
-func (p *party) Disclose(step string) (method.Release, bool) {
-	switch {
-	case !columns.Tells(step):
-		return p.Party.Disclose(step)
-	case p.Self == p.Parties[0]:
-		return method.Release{}, false
+// products states margins, which are sums of products of rows. The label holder shows nobody
+// anything of its columns.
+func (p *party) products() ([]method.Release, error) {
+	if p.Self == p.Parties[0] {
+		return nil, nil
 	}
-	return p.Release(method.ReleaseProducts)
+	return p.Releases(method.ReleaseProducts)
 }
 
 // found measures the training on held-out rows.
@@ -131,8 +119,8 @@ func (p *party) found() (finding, error) {
 	return finding{m, t.left(), p.hash()}, nil
 }
 
-// Judged implements [method.Judging].
-func (p *party) Judged() (*method.Judged, error) {
+// judged describes the decisions about held-out rows, at the label holder.
+func (p *party) judged() (*method.Judged, error) {
 	if p.trainer == nil || p.trainer.decisions == nil {
 		return nil, nil
 	}

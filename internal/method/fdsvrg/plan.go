@@ -8,39 +8,37 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
-	"github.com/mercer-fl/mercer/internal/method/sums"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/fdsvrg"
 )
 
-// Plan implements [method.Federated]: the parties align their rows and train, and the first one
-// tells the coordinator how well.
-func (Method) Plan(c method.Case) ([]method.Step, error) {
-	plan, err := columns.Steps(c)
+// step is a step of this binding's.
+type step = method.StepOf[party, server, columns.Declared]
+
+// steps: the parties align their rows and train, and the first one tells the coordinator how well.
+func steps(c method.Case) ([]step, error) {
+	plan, err := columns.StepsAs(c, columns.As[party, server]{
+		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
+		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).products,
+	})
 	if err != nil {
 		return nil, err
 	}
 	if len(c.Parties) > fdsvrg.MaxWorkers {
 		return nil, fmt.Errorf("fdsvrg: %d parties cannot train together; name at most %d", len(c.Parties), fdsvrg.MaxWorkers)
 	}
-	return append(plan, method.Step{Name: "protocol", Session: training(c)}, method.Step{Name: "learn", Session: &method.Session{
-		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "finding",
-		Params:  broadcast.Encode(findingBytes(c.Job.Task())),
-		Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
-	}}), nil
-}
-
-// training is the session of the parties.
-func training(c method.Case) *method.Session {
-	return method.Following(method.Session{
-		Protocol: fdsvrg.Name, Version: fdsvrg.Version, Members: c.Holders(), Purpose: "train", Discloses: []string{fdsvrg.MarginsKind},
-	}, func(k method.Known) ([]byte, error) {
-		p, err := paramsOf(c.Job, k.(columns.Declared))
-		if err != nil {
-			return nil, err
-		}
-		return p.Encode(), nil
-	})
+	return append(plan, step{
+		Name: "protocol", Session: &method.Session{
+			Protocol: fdsvrg.Name, Version: fdsvrg.Version, Members: c.Holders(), Purpose: "train", Discloses: []string{fdsvrg.MarginsKind},
+		},
+		Follow: method.From(func(d columns.Declared) ([]byte, error) {
+			p, err := paramsOf(c.Job, d)
+			if err != nil {
+				return nil, err
+			}
+			return p.Encode(), nil
+		}),
+		Party: (*party).worker, Releases: (*party).products,
+	}, columns.ToldStep(c, findingBytes(c.Job.Task()), (*party).tell, (*server).hear)), nil
 }
 
 // paramsOf returns the parameters of the session, which follow from the declarations of all.
@@ -63,11 +61,10 @@ func paramsOf(j *job.Job, d columns.Declared) (fdsvrg.Params, error) {
 	return p, nil
 }
 
-// judge refuses declarations from which nothing can be trained.
-type judge struct{ job *job.Job }
-
-// Usable implements [columns.Judge].
-func (u judge) Usable(d columns.Declared) error {
-	_, err := paramsOf(u.job, d)
-	return err
+// usable refuses declarations from which nothing can be trained.
+func usable(j *job.Job) func(columns.Declared) error {
+	return func(d columns.Declared) error {
+		_, err := paramsOf(j, d)
+		return err
+	}
 }

@@ -1,7 +1,6 @@
 package gram
 
 import (
-	"context"
 	"encoding/hex"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -32,12 +31,9 @@ func steps(c method.Case) ([]step, error) {
 	sum.Session, sum.Follow = adding(c, trained(j))
 	plan = append(plan, sum)
 	if j.Data.Label != job.NoLabel {
-		plan = append(plan, columns.LabelStepAs(c, (*party).holder, func(s *server) *columns.Learner { return &s.Learner }))
+		plan = append(plan, columns.LabelStepAs(c, (*party).holder, (*server).learner))
 	}
-	if j.Data.Folds > 0 {
-		plan = append(plan, step{Name: "tune", Compute: work("tune")})
-	}
-	plan = append(plan, step{Name: "learn", Compute: work("learn")}, step{Name: "evaluate", Compute: work("evaluate")})
+	plan = append(plan, columns.LearningSteps[party](j, (*server).learner)...)
 	if j.Prediction == job.Open {
 		told := step{Name: "keep", Party: (*party).hear, Server: (*server).tell, Releases: method.LetsOutNothing[party]}
 		told.Session, told.Follow = sums.Telling(c, func(d columns.Declared) int { return 4 + (trainingRows(j, d)+7)/8 })
@@ -52,13 +48,6 @@ func adding(c method.Case, a arithmetic) (*method.Session, func(method.Session, 
 		p, err := a.Params(d)
 		return sums.Sum{Epoch: hex.EncodeToString(d.Digest[:]), Groups: groups(p)}, err
 	})
-}
-
-// work is a stage of the learner's.
-func work(stage string) func(*server, context.Context, method.Reporter) error {
-	return func(s *server, ctx context.Context, progress method.Reporter) error {
-		return s.Learner.Compute(ctx, stage, progress)
-	}
 }
 
 // groups returns the entries to add up. Every entry has the common bound as its offset.

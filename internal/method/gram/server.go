@@ -20,6 +20,8 @@ type server struct {
 	rowless *model.Rowless // the model as the coordinator keeps it, where predictions are open
 }
 
+func (s *server) learner() *columns.Learner { return &s.Learner }
+
 func newServer(c method.Case) (*server, error) {
 	return &server{Learner: columns.LearnerOf(c, columns.ProductsOf(c.Job))}, nil
 }

@@ -48,10 +48,10 @@ var ways = map[string]struct {
 	step    string // that lets the rows out
 	encodes bool
 }{
-	"moments": {Method{}, fmt.Sprintf(hospitalFile, "{name: moments, directions: 1024, classes: [a, b]}", "{name: ridge-classifier, alpha: [0.01]}"), "sums", false},
+	"moments": {Protocol(), fmt.Sprintf(hospitalFile, "{name: moments, directions: 1024, classes: [a, b]}", "{name: ridge-classifier, alpha: [0.01]}"), "sums", false},
 	"okra":    {okra.Protocol(), fmt.Sprintf(hospitalFile, "{name: okra, wire: float64}", "{name: svc}"), "protocol", true},
 	"flake":   {flake.Protocol(), fmt.Sprintf(hospitalFile, "{name: flake}", "{name: svc}"), "protocol", true},
-	"escaped": {escaped.Method{}, fmt.Sprintf(hospitalFile, "{name: escaped, mode: paper}", "{name: svc}"), "protocol", true},
+	"escaped": {escaped.Protocol(), fmt.Sprintf(hospitalFile, "{name: escaped, mode: paper}", "{name: svc}"), "protocol", true},
 }
 
 // by makes every member of a job ready, with other settings: pairs of old and new text.
@@ -110,7 +110,7 @@ func largest(t testing.TB, s *mat.SymDense, d int) (values []float64, vectors *m
 // over class a less that over class b: sines of small angles are the angles.
 func second(t testing.TB, f *methodtest.Federation, d int) (products *mat.Dense, classes *mat.VecDense) {
 	t.Helper()
-	s := f.Server.(*server)
+	s := f.ServerState().(*server)
 	half := s.sums.Outer.Rows / 2
 	features, err := directions(f.Job, s.session, 2*half, d)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {
 	t.Helper()
-	return methodtest.Read(t, Method{}, text)
+	return methodtest.Read(t, Protocol(), text)
 }
 
 type federated struct {
@@ -22,7 +22,7 @@ type federated struct {
 // federate makes everybody ready for a job.
 func federate(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
 	t.Helper()
-	return &federated{methodtest.Join[*server, *party](t, Method{}, j, tables)}
+	return &federated{methodtest.Join[*server, *party](t, Protocol(), j, tables)}
 }
 
 // runSteps runs all steps of a job between parties with these tables.
@@ -46,18 +46,18 @@ func settle(t *testing.T, s *method.Session, k known) *method.Session {
 // partyOf prepares a party of the job whose operator asks for nothing.
 func partyOf(t *testing.T, j *job.Job, name string, table method.Table) *party {
 	t.Helper()
-	p, err := Method{}.Party(methodtest.Case(j), name, table)
+	p, err := Protocol().Party(methodtest.Case(j), name, table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*party)
+	return p.(*method.Holder).State.(*party)
 }
 
 // withFloors returns the refusal of a party with the usual floors.
 func withFloors(j *job.Job, name string, table method.Table) error {
 	c := methodtest.Case(j)
 	c.Limits.Floors = method.DefaultFloors()
-	_, err := Method{}.Party(c, name, table)
+	_, err := Protocol().Party(c, name, table)
 	return err
 }
 

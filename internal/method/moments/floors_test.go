@@ -19,7 +19,7 @@ import (
 // The strongest adversary is a server that may write many jobs: sums over few rows,
 // or over few rows of a class, are those rows.
 func TestFloorsOfSums(t *testing.T) {
-	j := &job.Job{Protocol: job.Named{Kind: Method{}, Values: new(Keys)}, Learner: job.Named{Kind: learner.RidgeClassifier{}, Values: new(learner.RidgeClassifier)}, Data: job.Data{Label: "y", Test: job.Test{Fraction: 0.5}}}
+	j := &job.Job{Protocol: job.Named{Kind: Protocol(), Values: new(Keys)}, Learner: job.Named{Kind: learner.RidgeClassifier{}, Values: new(learner.RidgeClassifier)}, Data: job.Data{Label: "y", Test: job.Test{Fraction: 0.5}}}
 	split := func(training, held, rare int) method.Split {
 		s := method.Split{Set: &dataset.Set{X: dataset.NewDense(linalg.New[float64](training+held, 1))}}
 		for i := range training + held {
@@ -58,7 +58,7 @@ func TestFloorsOfSums(t *testing.T) {
 // Of a party that is held out as a whole, the floors are of the rows that the figures are over;
 // the others need not hold rows out.
 func TestFloorsOfAWholeParty(t *testing.T) {
-	j := &job.Job{Protocol: job.Named{Kind: Method{}, Values: new(Keys)}, Learner: job.Named{Kind: learner.RidgeClassifier{}, Values: new(learner.RidgeClassifier)}, Data: job.Data{Label: "y", Test: job.Test{Party: "east"}}}
+	j := &job.Job{Protocol: job.Named{Kind: Protocol(), Values: new(Keys)}, Learner: job.Named{Kind: learner.RidgeClassifier{}, Values: new(learner.RidgeClassifier)}, Data: job.Data{Label: "y", Test: job.Test{Party: "east"}}}
 	for name, tt := range map[string]struct {
 		rows, rare int
 		held       bool
@@ -99,7 +99,11 @@ func TestAttackHoldingOutOneRowEach(t *testing.T) {
 		for _, i := range held {
 			p.Split.Test[i] = true
 		}
-		r, _ := p.Disclose("sums")
+		list, err := p.release()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := list[0]
 		r.Model = "a job"
 		return r
 	}
@@ -126,7 +130,7 @@ func TestAttackHoldingOutOneRowEach(t *testing.T) {
 // A number to be predicted that few rows have beside one commonest number would be these rows' sum: one
 // honest job by ridge read the row of the only one of 1,201 whose number was not 0.
 func TestAttackFewNumbersBesideTheCommonest(t *testing.T) {
-	j := &job.Job{Protocol: job.Named{Kind: Method{}, Values: new(Keys)}, Learner: job.Named{Kind: learner.Ridge{}, Values: new(learner.Ridge)}, Data: job.Data{Label: "days", Test: job.Test{Fraction: 0.5}}}
+	j := &job.Job{Protocol: job.Named{Kind: Protocol(), Values: new(Keys)}, Learner: job.Named{Kind: learner.Ridge{}, Values: new(learner.Ridge)}, Data: job.Data{Label: "days", Test: job.Test{Fraction: 0.5}}}
 	split := func(others int) method.Split {
 		s := method.Split{Set: &dataset.Set{X: dataset.NewDense(linalg.New[float64](150, 1))}}
 		for i := range 150 {

@@ -36,7 +36,7 @@ func exactly(t *testing.T, f *federated, positive string) (truth []bool, scores 
 	for _, name := range f.Server.Job.Parties() {
 		p := f.Parties[name]
 		raw := p.Split.Set.Subset(p.Split.Rows(true))
-		keepsake, err := p.Keep(method.Closing{})
+		keepsake, err := p.keep(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +289,7 @@ func TestRefusedHistogramsOfMoments(t *testing.T) {
 		"three classes": fmt.Sprintf(histogramFile, `a, b, c`),
 		"one party":     strings.Replace(fmt.Sprintf(histogramFile, `a, b`), "{fraction: 0.4}", "{party: north}", 1),
 	} {
-		if _, err := (&job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}).Parse("job.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "remove histogram") {
+		if _, err := (&job.Reader{Protocols: []job.Kind{Protocol()}, Learners: learner.Table()}).Parse("job.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "remove histogram") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/learn/moments"
 )
 
-// CheckLabels implements [rows.Lister]: it refuses labels that a job does not foresee.
-func (Method) CheckLabels(j *job.Job, set *dataset.Set) error {
+// checkLabels refuses labels that a job does not foresee.
+func checkLabels(j *job.Job, set *dataset.Set) error {
 	k := job.As[*Keys](j.Protocol)
 	switch task := j.Task(); {
 	case task.Classes:

@@ -21,9 +21,9 @@ func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) model.RandomSpe
 	return r
 }
 
-// WriteModel implements [method.Model]: the coordinator's model lacks preparation and scaling,
-// which are the parties' own, and the width of their rows.
-func (s *server) WriteModel(out io.Writer) error {
+// writeModel writes a model that lacks preparation and scaling, which are the parties' own, and the width
+// of their rows.
+func (s *server) writeModel(out io.Writer) error {
 	r := randomModel(s.Job, s.fitted, s.session)
 	r.Scaled = r.Scaled || s.Job.Data.Prepares()
 	m, err := model.NewRandom(r)
@@ -33,11 +33,8 @@ func (s *server) WriteModel(out io.Writer) error {
 	return model.EncodeRandom(out, m)
 }
 
-// Private implements [method.Model]: no row is in the model.
-func (*server) Private() bool { return false }
-
-// Keep implements [method.Keeper]: the party keeps the model with the scaling.
-func (p *party) Keep(method.Closing) (method.Keepsake, error) {
+// keep keeps the model with the scaling.
+func (p *party) keep(method.Closing) (method.Keepsake, error) {
 	if p.fitted == nil {
 		return method.Keepsake{}, errors.New("moments: the job has told no solution")
 	}
@@ -52,20 +49,11 @@ func (p *party) Keep(method.Closing) (method.Keepsake, error) {
 	}
 	var b bytes.Buffer
 	err = model.EncodeRandom(&b, m)
-	return method.Keepsake{Method: Method{}.Name(), Version: 1, Body: b.Bytes()}, err
+	return method.Keepsake{Method: "moments", Version: 1, Body: b.Bytes()}, err
 }
 
-// Left implements [method.Answering].
-func (Method) Left(body []byte) bool { return model.IsRandom(body) }
-
-// OpenParty implements [method.Answering].
-func (Method) OpenParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
+func openParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
 	return local(bytes.Clone(k.Body)), nil
-}
-
-// OpenServer implements [method.Answering]: the coordinator has no part in an answer.
-func (Method) OpenServer(method.Case, method.Keepsake, func() ([]byte, error)) (method.Erasable, error) {
-	return nil, errors.New("moments: each party has the whole model and asks nobody")
 }
 
 // local is a model that lies with a party.

@@ -149,7 +149,7 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 	planned := func(id job.ID) []method.Step {
 		c := methodtest.Case(j)
 		c.ID = id
-		plan, err := Method{}.Plan(c)
+		plan, err := Protocol().Plan(c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,14 +218,14 @@ func TestMomentsOfAnUnlistedClass(t *testing.T) {
 	tables, _ := deal(t, j, 1)
 	secret := tables["north"]
 	secret.Set.Labels[3] = "rare disease"
-	if _, err := (Method{}).Party(methodtest.Case(j), "north", secret); err == nil || !strings.Contains(err.Error(), `a row of class "rare disease"`) {
+	if _, err := Protocol().Party(methodtest.Case(j), "north", secret); err == nil || !strings.Contains(err.Error(), `a row of class "rare disease"`) {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestMomentsWithoutHeldOutRows(t *testing.T) {
 	s := &server{Case: methodtest.Case(momentsJob(t, "none"))}
-	if err := s.evaluate(); fault.CodeOf(err) != fault.CodeBadInput {
+	if err := s.evaluate(t.Context(), nil); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("error %v", err)
 	}
 }
@@ -255,7 +255,7 @@ func TestMomentsLeakage(t *testing.T) {
 // No timer waits for others' work: all last one round.
 func TestPatientTimers(t *testing.T) {
 	j := momentsJob(t, "minmax")
-	plan, err := Method{}.Plan(methodtest.Case(j))
+	plan, err := Protocol().Plan(methodtest.Case(j))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestNumbersFromSums(t *testing.T) {
 		f := runSteps(t, j, tables)
 		result := f.Result(t)
 		held := together(t, j, tables)
-		keepsake, err := f.Parties["south"].Keep(method.Closing{})
+		keepsake, err := f.Parties["south"].keep(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestComponentsFromSums(t *testing.T) {
 	if v := result.Metrics["explained_variance"]; len(result.Eigenvalues) != 3 || math.Abs(v-result.Metrics["explained_variance_training"]) > 0.05 || v < 0.3 || v > 1 || len(result.Grid) != 0 {
 		t.Errorf("result %+v", result)
 	}
-	keepsake, err := f.Parties["east"].Keep(method.Closing{})
+	keepsake, err := f.Parties["east"].keep(method.Closing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestModelsOfMoments(t *testing.T) {
 	tables, set := deal(t, j, 3)
 	f := runSteps(t, j, tables)
 	var b bytes.Buffer
-	if err := f.Server.WriteModel(&b); err != nil {
+	if err := f.Server.writeModel(&b); err != nil {
 		t.Fatal(err)
 	}
 	m, err := model.OpenRandom(&b)
@@ -267,7 +267,7 @@ func TestModelsOfMoments(t *testing.T) {
 	}
 	var answers []*method.Prediction
 	for _, name := range j.Parties() {
-		keepsake, err := f.Parties[name].Keep(method.Closing{})
+		keepsake, err := f.Parties[name].keep(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +288,7 @@ func TestModelsOfMoments(t *testing.T) {
 		t.Error("the parties' models differ")
 	}
 	early := partyOf(t, j, "north", tables["north"])
-	if _, err := early.Keep(method.Closing{}); err == nil {
+	if _, err := early.keep(method.Closing{}); err == nil {
 		t.Error("a keepsake before the job has begun")
 	}
 }
@@ -296,11 +296,11 @@ func TestModelsOfMoments(t *testing.T) {
 func TestNumbersThatAreRefused(t *testing.T) {
 	j := lessonJob(t, "label", ", directions: 4, targets: [0, 30]", "name: gp")
 	tables := dealWaves()
-	if _, err := (Method{}).Party(methodtest.Case(j), "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "beyond the job's targets: [0, 30]") {
+	if _, err := Protocol().Party(methodtest.Case(j), "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "beyond the job's targets: [0, 30]") {
 		t.Errorf("error %v", err)
 	}
 	tables["north"].Set.Labels[0] = "many"
-	if _, err := (Method{}).Party(methodtest.Case(j), "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "many") {
+	if _, err := Protocol().Party(methodtest.Case(j), "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "many") {
 		t.Errorf("error %v", err)
 	}
 }

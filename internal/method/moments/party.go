@@ -31,8 +31,7 @@ type party struct {
 	digest   [32]byte // SHA-256 of the solution as it was told
 }
 
-// Party implements [method.Federated].
-func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+func newParty(c method.Case, self string, t method.Table) (*party, error) {
 	p, err := rows.Of(c, self, t)
 	if err != nil {
 		return nil, err
@@ -43,41 +42,27 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 	if counted(c.Job) {
 		err = rows.CheckHeldOutClasses(c.Limits.Floors, p.Split)
 	}
-	return &party{Party: p}, err
+	own := &party{Party: p}
+	p.Lets = own.release
+	return own, err
 }
-
-// Known implements [method.Member].
-func (p *party) Known() method.Known { return p.known() }
 
 func (p *party) known() known {
 	return known{rows: p.counted.total(), counted: p.counted.digest, solution: p.digest}
 }
 
-// Machine implements [method.Member].
-func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
-	switch step {
-	case "count":
-		return p.declarer(setup)
-	case "sums":
-		return p.summand(setup)
-	case "tell":
-		return sums.Receiver(setup, func(body []byte) error { return p.takeSolution(body, setup.Session) })
-	case "errors":
-		return p.errors(setup)
-	}
-	return p.Party.Machine(step, setup)
+// hear takes the solution over.
+func (p *party) hear(setup method.Setup) (*method.Run, error) {
+	return sums.Receiver(setup, func(body []byte) error { return p.takeSolution(body, setup.Session) })
 }
 
-// Disclose implements [method.Party]: the training rows go into sums, or all rows of a party
-// that is held out into the figures. Their number is told before.
-func (p *party) Disclose(step string) (method.Release, bool) {
-	if step != "sums" && step != "count" && !rows.Tells(step) {
-		return method.Release{}, false
-	}
+// release states that the training rows go into sums, or all rows of a party that is held out into
+// the figures. Their number is told before.
+func (p *party) release() ([]method.Release, error) {
 	r := p.Release(method.ReleaseSums)
 	r.Split, r.Classes = p.Job.Data.Test.Chosen(), p.Job.Task().Classes
 	r.Among = p.Split.Rows(p.Tested()) // the figures are sums over a tested party's rows alone
-	return r, true
+	return []method.Release{r}, nil
 }
 
 // trained returns the numbers of those parties that have rows to train with.

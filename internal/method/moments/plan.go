@@ -2,7 +2,6 @@ package moments
 
 import (
 	"encoding/hex"
-	"fmt"
 	"math"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -14,12 +13,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Plan implements [method.Federated]: the parties agree on columns and a scaling,
-// declare their numbers of training rows, and add up the moments of these rows; the
-// coordinator chooses and solves by the sums, and tells all the one solution; the
-// parties add up its errors on held-out rows.
-func (Method) Plan(c method.Case) ([]method.Step, error) {
-	plan, err := rows.OldSteps(c)
+// step is a step of this binding's.
+type step = method.StepOf[party, server, known]
+
+// steps: the parties agree on columns and a scaling, declare their numbers of training rows, and add up
+// the moments of these rows; the coordinator chooses and solves by the sums, and tells all the one
+// solution; the parties add up its errors on held-out rows.
+func steps(c method.Case) ([]step, error) {
+	before, err := rows.Steps(c)
 	if err != nil {
 		return nil, err
 	}
@@ -29,21 +30,22 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 			return nil, err
 		}
 	}
+	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(known) struct{} { return struct{}{} }, before)
+	adds := step{Name: "sums", Party: (*party).summand, Server: (*server).adder, Releases: (*party).release}
+	adds.Session, adds.Follow = sums.Summing(c, "sums", func(k known) (sums.Sum, error) {
+		return sums.Sum{Epoch: "sums/" + hex.EncodeToString(k.counted[:]), Groups: sumGroups(j, k.features(j))}, nil
+	})
+	tells := step{Name: "tell", Party: (*party).hear, Server: (*server).tell, Releases: method.LetsOutNothing[party]}
+	tells.Session, tells.Follow = sums.Telling(c, func(k known) int { return fittedBytes(j, k.features(j)) })
+	errs := step{Name: "errors", Party: (*party).errors, Server: (*server).errors, Releases: method.LetsOutNothing[party]} // that a ledger counts: sums over held-out rows have no kind of release
+	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k known) (sums.Sum, error) {
+		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: errorGroups(j)}, nil
+	})
 	return append(plan,
-		method.Step{Name: "count", Session: &method.Session{
+		step{Name: "count", Session: &method.Session{
 			Protocol: declare.Name, Version: declare.Version, Members: c.Crowd(), Purpose: "train",
-		}},
-		method.Step{Name: "sums", Session: sums.Session(c, "sums", func(k method.Known) (sums.Sum, error) {
-			heard := k.(known)
-			return sums.Sum{Epoch: "sums/" + hex.EncodeToString(heard.counted[:]), Groups: sumGroups(j, heard.features(j))}, nil
-		})},
-		method.Step{Name: "learn"},
-		method.Step{Name: "tell", Session: sums.Broadcast(c, func(k method.Known) int { return fittedBytes(j, k.(known).features(j)) })},
-		method.Step{Name: "errors", Session: sums.Session(c, "errors", func(k method.Known) (sums.Sum, error) {
-			heard := k.(known)
-			return sums.Sum{Epoch: hex.EncodeToString(heard.solution[:]), Groups: errorGroups(j)}, nil
-		})},
-		method.Step{Name: "evaluate"}), nil
+		}, Party: (*party).declarer, Server: (*server).listener, Releases: (*party).release},
+		adds, step{Name: "learn", Compute: (*server).solve}, tells, errs, step{Name: "evaluate", Compute: (*server).evaluate}), nil
 }
 
 // fittedBytes is the length of the message that tells the solution.
@@ -58,9 +60,6 @@ type known struct {
 	counted  [32]byte // SHA-256 of each party's number of these; zero before
 	solution [32]byte // SHA-256 of the solution that was told; zero before
 }
-
-// unknown is a step that the method does not have.
-func unknown(step string) error { return fmt.Errorf("moments: no step %s", step) }
 
 // sumGroups describes the entries that a party adds to the sums: the upper triangle of its A,
 // its B, its number of training rows, and for a regression the sums of the numbers and of

@@ -162,7 +162,11 @@ func TestAttackManyQuestions(t *testing.T) {
 	ledger, asked := disclosure.Ledger(t.TempDir()), 0
 	for n := range 40 {
 		j := attackJob(t, fmt.Sprintf("{fraction: %.2f}", 0.05*float64(1+n%10)))
-		r, _ := partyOf(t, j, "north", dealAll(t, j, "digits")["north"]).Disclose("sums")
+		list, err := partyOf(t, j, "north", dealAll(t, j, "digits")["north"]).release()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := list[0]
 		r.Model = fmt.Sprint("job ", n)
 		id, err := ledger.Admit(r, 0)
 		var held *disclosure.HeldError

@@ -117,11 +117,8 @@ func sumOf(t *testing.T, data string, gamma float64, more ...patient) *federated
 		}
 		tables[name] = method.Table{Set: set(t, j, name, list), Key: keyThatTrains(t, set(t, j, name, list), 400)}
 	}
-	f := methodtest.New(t, Method{}, c, tables)
-	known := &methodtest.Known[*server, *party]{Federation: f, Server: f.Server.(*server), Parties: make(map[string]*party)}
-	for name, p := range f.Parties {
-		known.Parties[name] = p.(*party)
-	}
+	f := methodtest.New(t, Protocol(), c, tables)
+	known := methodtest.StatesOf[*server, *party](f)
 	for i := range f.Index(t, "sums") + 1 {
 		f.Step(t, i)
 	}

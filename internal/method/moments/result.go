@@ -42,8 +42,8 @@ type Point struct {
 	Membership     float64 `json:"membership_auc"`     // of the leverage attack on the sums over all rows
 }
 
-// Present implements [method.Presenter].
-func (Method) Present(j *job.Job, r *method.Result) (*method.Presentation, error) {
+// present shows how much the sums tell.
+func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	if err != nil || d == nil || d.Sums == nil {
 		return nil, err

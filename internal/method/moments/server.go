@@ -36,13 +36,9 @@ type server struct {
 	results    *results
 }
 
-// Server implements [method.Federated].
-func (Method) Server(c method.Case) (method.Server, error) {
+func newServer(c method.Case) (*server, error) {
 	return &server{Case: c, Witness: rows.WitnessOf(c)}, nil
 }
-
-// Known implements [method.Member].
-func (s *server) Known() method.Known { return s.known() }
 
 func (s *server) known() known {
 	k := known{rows: s.counted.total(), counted: s.counted.digest}
@@ -52,23 +48,8 @@ func (s *server) known() known {
 	return k
 }
 
-// Machine implements [method.Member].
-func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if s.Hears(step) {
-		return s.Hear(setup)
-	}
-	switch step {
-	case "count":
-		return s.listener(setup)
-	case "sums":
-		return s.adder(setup)
-	case "tell":
-		return sums.Sender(setup, s.body)
-	case "errors":
-		return s.errors(setup)
-	}
-	return nil, unknown(step)
-}
+// tell sends the solution.
+func (s *server) tell(setup method.Setup) (*method.Run, error) { return sums.Sender(setup, s.body) }
 
 // listener hears the numbers at the coordinator.
 func (s *server) listener(setup method.Setup) (*method.Run, error) {
@@ -79,19 +60,8 @@ func (s *server) listener(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// Compute implements [method.Server].
-func (s *server) Compute(ctx context.Context, step string, _ method.Reporter) error {
-	switch step {
-	case "learn":
-		return s.solve(ctx)
-	case "evaluate":
-		return s.evaluate()
-	}
-	return unknown(step)
-}
-
-// Outcome implements [method.Decider]: decisions stay with the parties.
-func (s *server) Outcome() *method.Outcome {
+// outcome has the classes only: decisions stay with the parties.
+func (s *server) outcome() *method.Outcome {
 	return &method.Outcome{Classes: job.As[*Keys](s.Job.Protocol).Classes}
 }
 
@@ -115,7 +85,7 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 func (s *server) features() int { return s.known().features(s.Job) }
 
 // solve chooses one of the job's values by the sums, and makes the solution for it.
-func (s *server) solve(ctx context.Context) error {
+func (s *server) solve(ctx context.Context, _ method.Reporter) error {
 	l, values := objectiveOf(s.Job), regularisers(s.Job)
 	for _, v := range values {
 		if len(values) == 1 {
@@ -155,7 +125,7 @@ func (s *server) errors(setup method.Setup) (*method.Run, error) {
 }
 
 // evaluate reads the figures of the solution on the held-out rows.
-func (s *server) evaluate() error {
+func (s *server) evaluate(context.Context, method.Reporter) error {
 	if s.heldOut == 0 {
 		return fault.BadInput(errors.New("moments: no party holds a row out to measure errors on; give a larger test: {fraction: ...}"))
 	}
@@ -183,8 +153,7 @@ func (s *server) cells() []learner.Cell {
 	return cells
 }
 
-// Result implements [method.Server].
-func (s *server) Result() (*method.Result, error) {
+func (s *server) result() (*method.Result, error) {
 	return &method.Result{
 		Job: s.Job.Name, Metrics: s.results.metrics, Figures: s.results.assessment, Grid: s.cells(), HeldOut: int(s.heldOut), Training: s.sums.Rows,
 		Eigenvalues: s.results.values, Leakage: s.leakage(), Details: &Details{Sums: s.sumsResult()},

@@ -6,21 +6,25 @@ package ppsvmv
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
-// Method is the sum around a ring.
-type Method struct{ method.RowFloors }
+// Protocol is the sum around a ring.
+func Protocol() *method.Protocol { return itself }
 
-// Name returns the word in job files.
-func (Method) Name() string { return "pp-svmv" }
-
-// New returns keys to read into.
-func (Method) New() section.Values { return new(Keys) }
-
-// Undownloadable implements [method.Undownloadable].
-func (Method) Undownloadable(j *job.Job) string { return columns.Undownloadable(j) }
-
-// Cuts returns the partition between the parties.
-func (Method) Cuts() job.Direction { return job.Columns }
+var itself = method.New(method.Binding[party, server, columns.Declared]{
+	Name: "pp-svmv", Keys: func() section.Values { return new(Keys) }, Traits: job.Traits{Cuts: job.Columns},
+	Steps: steps, NewParty: newParty, NewServer: newServer,
+	Public:       func(p *party) columns.Declared { return p.Declared },
+	PublicServer: func(s *server) columns.Declared { return s.Declared },
+	Facts:        method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
+	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
+	Outcome: func(s *server) *method.Outcome { return s.Learner.Outcome() },
+	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }},
+	Prepares: &method.PreparesOf[party, server]{
+		Heard: func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
+	},
+	NoFile: columns.Undownloadable,
+})

@@ -12,39 +12,43 @@ import (
 	"github.com/mercer-fl/mercer/protocol/ppsvmv"
 )
 
-// Plan implements [method.Federated]: the parties align their rows and add up their Gram
-// matrices around the ring, the label holder sends the labels, and the coordinator learns.
-func (Method) Plan(c method.Case) ([]method.Step, error) {
-	plan, err := columns.Steps(c)
+// step is a step of this binding's.
+type step = method.StepOf[party, server, columns.Declared]
+
+// steps: the parties align their rows and add up their Gram matrices around the ring, the label holder
+// sends the labels, and the coordinator learns.
+func steps(c method.Case) ([]step, error) {
+	plan, err := columns.StepsAs(c, columns.As[party, server]{
+		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server },
+		Declare: (*party).declare, Usable: usable(matrix(c.Job)), Lets: (*party).products,
+	})
 	if err != nil {
 		return nil, err
 	}
-	plan = append(plan, method.Step{Name: "protocol", Session: adding(c)})
+	plan = append(plan, step{
+		Name: "protocol", Session: &method.Session{
+			Protocol: ppsvmv.Name, Version: ppsvmv.Version, Members: c.Everybody(), Purpose: "train", Discloses: []string{ppsvmv.TileKind},
+		},
+		Follow: method.From(func(d columns.Declared) ([]byte, error) { return params(c.Job, d) }),
+		Party:  (*party).site, Server: (*server).receiver, Releases: (*party).products,
+	})
 	if c.Job.Data.Label != job.NoLabel {
-		plan = append(plan, columns.LabelStep(c))
+		plan = append(plan, columns.LabelStepAs(c, (*party).holder, (*server).learner))
 	}
-	if c.Job.Data.Folds > 0 {
-		plan = append(plan, method.Step{Name: "tune"})
-	}
-	return append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"}), nil
+	return append(plan, columns.LearningSteps[party](c.Job, (*server).learner)...), nil
 }
 
-// adding is the session of the ring. The first party leads it.
-func adding(c method.Case) *method.Session {
-	return method.Following(method.Session{
-		Protocol: ppsvmv.Name, Version: ppsvmv.Version, Members: c.Everybody(), Purpose: "train", Discloses: []string{ppsvmv.TileKind},
-	}, func(k method.Known) ([]byte, error) {
-		d := k.(columns.Declared)
-		p, err := matrix(c.Job).Params(d)
-		if err != nil {
-			return nil, err
-		}
-		params, err := ppsvmv.NewParams(p.Groups(), d.Digest)
-		if err != nil {
-			return nil, fault.BadInput(err)
-		}
-		return params.Encode(), nil
-	})
+// params are the parameters of the ring, which the first party leads.
+func params(j *job.Job, d columns.Declared) ([]byte, error) {
+	p, err := matrix(j).Params(d)
+	if err != nil {
+		return nil, err
+	}
+	params, err := ppsvmv.NewParams(p.Groups(), d.Digest)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	return params.Encode(), nil
 }
 
 // matrix is the arithmetic of a job. It refuses more rows than have a matrix that fits.
@@ -57,11 +61,10 @@ func matrix(j *job.Job) columns.Products {
 	}
 }
 
-// judge refuses declarations that cannot be added up.
-type judge struct{ columns.Products }
-
-// Usable implements [columns.Judge].
-func (u judge) Usable(d columns.Declared) error {
-	_, err := u.Params(d)
-	return err
+// usable refuses declarations that cannot be added up.
+func usable(p columns.Products) func(columns.Declared) error {
+	return func(d columns.Declared) error {
+		_, err := p.Params(d)
+		return err
+	}
 }

@@ -32,9 +32,9 @@ func TestMatrixIsThePooledOne(t *testing.T) {
 		{"minmax", "guest, host"}, {"standard", "guest, host, third"}, {"none", "guest, host, third, fourth, fifth"},
 	} {
 		t.Run(c.scale, func(t *testing.T) {
-			j := methodtest.Read(t, Method{}, fmt.Sprintf(file, c.parties, c.scale))
+			j := methodtest.Read(t, Protocol(), fmt.Sprintf(file, c.parties, c.scale))
 			set := columnstest.Numbered(t, "wdbc", 200)
-			f := methodtest.Join[*server, *party](t, Method{}, j, columnstest.Share(t, j, set))
+			f := methodtest.Join[*server, *party](t, Protocol(), j, columnstest.Share(t, j, set))
 			f.Finish(t)
 			var rows []linalg.Rows
 			for _, name := range j.Parties() {
@@ -75,8 +75,8 @@ func TestLeakageNamesNeighbours(t *testing.T) {
 		"guest, host, third":         "guest and third read host; host and guest read third",
 		"guest, host, third, fourth": "guest and third read host; host and fourth read third; third and guest read fourth",
 	} {
-		j := methodtest.Read(t, Method{}, fmt.Sprintf(file, parties, "minmax"))
-		f := methodtest.Join[*server, *party](t, Method{}, j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 60)))
+		j := methodtest.Read(t, Protocol(), fmt.Sprintf(file, parties, "minmax"))
+		f := methodtest.Join[*server, *party](t, Protocol(), j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 60)))
 		f.Finish(t)
 		if lines := strings.Join(f.Result(t).Leakage["coalition"], " "); !strings.Contains(lines, want) {
 			t.Errorf("%s: %s", parties, lines)
@@ -86,16 +86,16 @@ func TestLeakageNamesNeighbours(t *testing.T) {
 
 // More rows than fit are refused by one sentence that says how large their matrix is.
 func TestMemoryWall(t *testing.T) {
-	j := methodtest.Read(t, Method{}, fmt.Sprintf(file, "guest, host", "minmax"))
+	j := methodtest.Read(t, Protocol(), fmt.Sprintf(file, "guest, host", "minmax"))
 	declared := func(rows int) columns.Declared {
 		one := columns.Declaration{Rows: rows, Columns: gram.Holder{Columns: 1}}
 		return columns.Declared{List: []columns.Declaration{one, one}}
 	}
-	u := judge{matrix(j)}
-	if err := u.Usable(declared(gram.MaxRows)); err != nil {
+	judge := usable(matrix(j))
+	if err := judge(declared(gram.MaxRows)); err != nil {
 		t.Error(err)
 	}
-	err := u.Usable(declared(45000))
+	err := judge(declared(45000))
 	if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "45000 rows have a matrix of 1012522500 words (7.5 GiB)") {
 		t.Errorf("error %v", err)
 	}

@@ -78,6 +78,5 @@ func (p *Party) arrange(order []int, leader string) error {
 // agreesOnClasses reports whether the parties have to agree on the classes: a job may list
 // them.
 func agreesOnClasses(j *job.Job) bool {
-	_, lists := j.Protocol.Kind.(Lister)
-	return j.Task().Classes && !lists && j.Data.Order == nil
+	return j.Task().Classes && job.TraitsOf(j.Protocol.Kind).Labels == nil && j.Data.Order == nil
 }

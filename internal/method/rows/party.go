@@ -160,12 +160,6 @@ func (p *Party) fitted() bool {
 	return (p.Split.Prepared != nil || !p.Job.Data.FitsSchema()) && (len(p.Scaling.Offset) > 0 || !p.Job.Data.ScalesTogether())
 }
 
-// Tells reports whether a step tells other parties numbers over this party's rows, or words of
-// them: what is fitted tells more beside an earlier fit, as the rows do.
-func Tells(step string) bool {
-	return slices.Contains([]string{"categories", "categories-told", "preparation", "preparation-told", "scale"}, step)
-}
-
 // Leakage adds the leakage of these steps to the statement of a job's leakage. The number of
 // features is 0 where nobody is told.
 func Leakage(c method.Case, lines map[string][]string, features int) {

@@ -10,13 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Lister is a Method whose jobs list the labels that there may be. Its parties need not
-// agree on classes.
-type Lister interface {
-	// CheckLabels refuses labels that the job does not list.
-	CheckLabels(*job.Job, *dataset.Set) error
-}
-
 // Split checks a table against a job and holds rows out: of a fraction, the rows that the
 // table's own key selects. The launching process uses it too, so that its comparisons see the
 // same rows. The job names the party where it holds out all rows of one.
@@ -64,8 +57,8 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	if err != nil || set.Labels == nil {
 		return set, err
 	}
-	if m, lists := j.Protocol.Kind.(Lister); lists {
-		return set, m.CheckLabels(j, set)
+	if check := job.TraitsOf(j.Protocol.Kind).Labels; check != nil {
+		return set, check(j, set)
 	}
 	return set, method.CheckLabels(j, set)
 }

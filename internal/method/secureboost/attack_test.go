@@ -28,7 +28,7 @@ spec:
 func TestAttackHistogramsBesideEncodedRows(t *testing.T) {
 	sums := func() *methodtest.Federation {
 		j := boosted(t, ", he: none", ", rounds: 1, depth: 1, bins: 4")
-		return methodtest.New(t, Method{}, methodtest.Case(j), columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 120)))
+		return methodtest.New(t, Protocol(), methodtest.Case(j), columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 120)))
 	}
 	own := columnstest.Share(t, sums().Job, columnstest.Numbered(t, "wdbc", 120))["guest"].Set
 	friend := *own.Subset(dataset.Complement(50, nil))

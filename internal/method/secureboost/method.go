@@ -6,28 +6,33 @@ package secureboost
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/protocol/secureboost"
 )
 
-// Method is SecureBoost.
-type Method struct{ method.RowFloors }
+// Protocol is SecureBoost.
+func Protocol() *method.Protocol { return itself }
 
-// Name returns the word in job files.
-func (Method) Name() string { return "secureboost" }
+var itself = method.New(method.Binding[party, server, columns.Declared]{
+	Name: "secureboost", Keys: func() section.Values { return new(Keys) },
+	Traits: job.Traits{Cuts: job.Columns, Undeployable: undeployable},
+	Steps:  steps, NewParty: newParty, NewServer: newServer,
+	Public:       func(p *party) columns.Declared { return p.Declared },
+	PublicServer: func(s *server) columns.Declared { return s.Declared },
+	Facts:        method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
+	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
+	Outcome: func(s *server) *method.Outcome { return s.Told.Outcome() },
+	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Judged: (*party).judged},
+	Prepares: &method.PreparesOf[party, server]{
+		Heard: func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
+	},
+	NoFile: columns.Undownloadable,
+})
 
-// New returns keys to read into.
-func (Method) New() section.Values { return new(Keys) }
-
-// Undownloadable implements [method.Undownloadable].
-func (Method) Undownloadable(j *job.Job) string { return columns.Undownloadable(j) }
-
-// Cuts returns the partition between the parties.
-func (Method) Cuts() job.Direction { return job.Columns }
-
-// Undeployable refuses jobs that show labels to all parties.
-func (Method) Undeployable(j *job.Job) string {
+// undeployable refuses jobs that show labels to all parties.
+func undeployable(j *job.Job) string {
 	if keysOf(j).HE == secureboost.None {
 		return "protocol secureboost with he: none shows the labels to every party, and runs in simulate only; write he: paillier"
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
-	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/learn/boost"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/secureboost"
@@ -17,49 +16,31 @@ import (
 // party is a holder of columns: the guest, or a host.
 type party struct {
 	*columns.Party
-	judge
 	training *Training // at the guest
 }
 
-// Party implements [method.Federated].
-func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+func newParty(c method.Case, self string, t method.Table) (*party, error) {
 	p, err := columns.Of(c, self, t)
 	if err != nil {
 		return nil, err
 	}
-	return &party{Party: p, judge: judge{c.Job}}, nil
+	return &party{Party: p}, nil
 }
 
-// Machine implements [method.Member].
-func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
-	switch step {
-	case "protocol":
-		return p.grower(setup)
-	case "learn":
-		return p.teller(setup)
-	}
-	return p.Party.Machine(step, setup, p)
-}
-
-// Declare implements [columns.Guest].
-func (p *party) Declare(d *columns.Declaration) error {
+func (p *party) declare(d *columns.Declaration) error {
 	d.Columns.Columns = p.Width()
 	return nil
 }
 
-// Disclose implements [method.Party]: sums over the training rows tell of the party's
-// columns and, without encryption, of the guest's labels.
-func (p *party) Disclose(step string) (method.Release, bool) {
-	if !columns.Tells(step) {
-		return p.Party.Disclose(step)
+// sums states sums over the training rows, which tell of the party's columns and, without encryption,
+// of the guest's labels.
+func (p *party) sums() ([]method.Release, error) {
+	list, err := p.Releases(method.ReleaseSums)
+	for i := range list {
+		n, _ := p.Training().Shape()
+		list[i].Among = linalg.Range(0, n)
 	}
-	r, ok := p.Release(method.ReleaseSums)
-	if !ok {
-		return r, false
-	}
-	n, _ := p.Training().Shape()
-	r.Among = linalg.Range(0, n)
-	return r, true
+	return list, err
 }
 
 // grower is a party's machine of the session that grows trees.
@@ -95,8 +76,8 @@ func (p *party) input() (secureboost.Input, int) {
 	return in, train
 }
 
-// Judged implements [method.Judging].
-func (p *party) Judged() (*method.Judged, error) {
+// judged describes the decisions about held-out rows, at the guest.
+func (p *party) judged() (*method.Judged, error) {
 	t := p.training
 	if t == nil {
 		return nil, nil
@@ -108,11 +89,11 @@ func (p *party) Judged() (*method.Judged, error) {
 	return g, err
 }
 
-// teller is the guest's machine of the finding.
-func (p *party) teller(setup method.Setup) (*method.Run, error) {
+// tell encodes how well the trees do.
+func (p *party) tell() ([]byte, error) {
 	m, err := p.training.Measure()
 	if err != nil {
 		return nil, err
 	}
-	return sums.Sender(setup, finding{m, p.training.hash()}.encode())
+	return finding{m, p.training.hash()}.encode(), nil
 }

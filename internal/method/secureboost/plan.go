@@ -8,37 +8,39 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
-	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/secureboost"
 )
 
-// Plan implements [method.Federated]: the parties align their rows and grow trees; the
-// first tells the coordinator how well they do.
-func (Method) Plan(c method.Case) ([]method.Step, error) {
-	plan, err := columns.Steps(c)
+// step is a step of this binding's.
+type step = method.StepOf[party, server, columns.Declared]
+
+// steps: the parties align their rows and grow trees; the first tells the coordinator how well they do.
+func steps(c method.Case) ([]step, error) {
+	plan, err := columns.StepsAs(c, columns.As[party, server]{
+		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
+		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).sums,
+	})
 	if err != nil {
 		return nil, err
 	}
 	if len(c.Parties) > secureboost.MaxHosts+1 {
 		return nil, fmt.Errorf("secureboost: trees cannot be grown among %d parties; name at most %d", len(c.Parties), secureboost.MaxHosts+1)
 	}
-	return append(plan,
-		method.Step{Name: "protocol", Session: method.Following(method.Session{
+	return append(plan, step{
+		Name: "protocol", Session: &method.Session{
 			Protocol: secureboost.Name, Version: secureboost.Version, Members: c.Holders(), Purpose: "train",
 			Patient: []protocol.Timer{secureboost.TimerGuest, secureboost.TimerHosts},
-		}, func(k method.Known) ([]byte, error) {
-			params, err := paramsOf(c.Job, k.(columns.Declared))
+		},
+		Follow: method.From(func(d columns.Declared) ([]byte, error) {
+			params, err := paramsOf(c.Job, d)
 			if err != nil {
 				return nil, err
 			}
 			return params.Encode(), nil
-		})},
-		method.Step{Name: "learn", Session: &method.Session{
-			Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "finding",
-			Params: broadcast.Encode(findingBytes), Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
-		}}), nil
+		}),
+		Party: (*party).grower, Releases: (*party).sums,
+	}, columns.ToldStep(c, findingBytes, (*party).tell, (*server).hear)), nil
 }
 
 // keysOf returns the settings of a job.
@@ -64,11 +66,10 @@ func paramsOf(j *job.Job, d columns.Declared) (secureboost.Params, error) {
 	return p, nil
 }
 
-// judge refuses declarations from which no trees can be grown.
-type judge struct{ job *job.Job }
-
-// Usable implements [columns.Judge].
-func (u judge) Usable(d columns.Declared) error {
-	_, err := paramsOf(u.job, d)
-	return err
+// usable refuses declarations from which no trees can be grown.
+func usable(j *job.Job) func(columns.Declared) error {
+	return func(d columns.Declared) error {
+		_, err := paramsOf(j, d)
+		return err
+	}
 }

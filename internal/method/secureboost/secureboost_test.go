@@ -18,7 +18,7 @@ import (
 // boosted is a job between three holders of columns.
 func boosted(t testing.TB, protocol, settings string) *job.Job {
 	t.Helper()
-	return methodtest.Read(t, Method{}, fmt.Sprintf(`apiVersion: mercer/v1
+	return methodtest.Read(t, Protocol(), fmt.Sprintf(`apiVersion: mercer/v1
 kind: Job
 metadata: {name: boosted}
 spec:
@@ -32,7 +32,7 @@ spec:
 // run runs all steps of a job on wdbc.
 func run(t *testing.T, j *job.Job, rows int) *methodtest.Known[*server, *party] {
 	t.Helper()
-	f := methodtest.Join[*server, *party](t, Method{}, j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", rows)))
+	f := methodtest.Join[*server, *party](t, Protocol(), j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", rows)))
 	f.Finish(t)
 	return f
 }
@@ -43,7 +43,7 @@ func TestEncryptionChangesNothing(t *testing.T) {
 	const settings = ", rounds: 2, depth: 2, bins: 4"
 	plain, sealed := run(t, boosted(t, ", he: none", settings), 120), run(t, boosted(t, "", settings), 120)
 	for _, f := range []*methodtest.Known[*server, *party]{plain, sealed} {
-		m := f.Server.finding.metrics
+		m := f.Server.Metrics
 		if len(m) != 4 || m["accuracy"] < 0.85 {
 			t.Errorf("metrics %v", m)
 		}
@@ -100,11 +100,12 @@ func TestDisclosure(t *testing.T) {
 	f := run(t, boosted(t, ", he: none", ", rounds: 1"), 120)
 	for name, p := range f.Parties {
 		train, _ := p.Training().Shape()
-		r, lets := p.Disclose("protocol")
+		side := f.Federation.Parties[name]
+		r, lets := side.Disclose("protocol")
 		if !lets || len(r.Among) != train || (r.Label != "") != (name == "guest") {
 			t.Errorf("%s lets out %d rows, label %q", name, len(r.Among), r.Label)
 		}
-		if _, lets := p.Disclose("learn"); lets {
+		if _, lets := side.Disclose("learn"); lets {
 			t.Errorf("%s lets its rows out in step learn", name)
 		}
 	}
@@ -140,7 +141,7 @@ func TestNoLabels(t *testing.T) {
 	tables := columnstest.Share(t, j, &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns, Labels: set.Labels})
 	guest := tables["guest"]
 	guest.Set.Labels = nil
-	if _, err := (Method{}).Party(methodtest.Case(j), "guest", guest); err == nil {
+	if _, err := Protocol().Party(methodtest.Case(j), "guest", guest); err == nil {
 		t.Error("a guest without labels takes part")
 	}
 }

@@ -1,7 +1,6 @@
 package secureboost
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -10,72 +9,30 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
-	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
 // server is the coordinator, which is told how well the label holder has learnt.
-type server struct {
-	columns.Server
-	judge
-	finding finding
+type server struct{ columns.Told }
+
+func newServer(c method.Case) (*server, error) {
+	return &server{columns.Told{Server: columns.Server{Case: c}}}, nil
 }
 
-// Server implements [method.Federated].
-func (Method) Server(c method.Case) (method.Server, error) {
-	return &server{Server: columns.Server{Case: c}, judge: judge{c.Job}}, nil
-}
-
-// Machine implements [method.Member].
-func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if step != "learn" {
-		return s.Server.Machine(step, setup, s)
-	}
-	return sums.Receiver(setup, func(body []byte) error {
-		v, err := decodeFinding(body)
-		if err != nil {
-			return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
-		}
-		s.finding = v
-		return nil
-	})
-}
-
-// Compute implements [method.Server]: there is nothing to compute.
-func (*server) Compute(_ context.Context, step string, _ method.Reporter) error {
-	return fmt.Errorf("secureboost: no step %s", step)
-}
-
-// Outcome implements [method.Decider]: decisions stay with the label holder.
-func (*server) Outcome() *method.Outcome { return &method.Outcome{} }
-
-// WriteModel implements [method.Model]. It writes all that the coordinator has of the model:
-// what the model was learnt from, and a name for the trees.
-func (s *server) WriteModel(out io.Writer) error {
-	var w wire.Writer
-	w.String("mercer/v1/secureboost")
-	w.Fixed(s.Declared.Digest[:])
-	w.Fixed(s.finding.model[:])
-	_, err := out.Write(w.Bytes())
-	return err
-}
-
-// Private implements [method.Model]: no row is in the model.
-func (*server) Private() bool { return false }
-
-// Result implements [method.Server].
-func (s *server) Result() (*method.Result, error) {
-	rows, err := s.Declared.Rows()
+// hear takes over what the label holder tells.
+func (s *server) hear(body []byte) error {
+	v, err := decodeFinding(body)
 	if err != nil {
-		return nil, err
+		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
 	}
-	train, test, err := columns.Sizes(s.Job, rows)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Result{
-		Job: s.Job.Name, Metrics: s.finding.metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train, Leakage: Leakage(s.Job, rows),
-	}, nil
+	s.Metrics, s.Model = v.metrics, v.model
+	return nil
+}
+
+func (s *server) writeModel(out io.Writer) error { return s.WriteNames(out, "mercer/v1/secureboost") }
+
+func (s *server) result() (*method.Result, error) {
+	return s.Result(func(rows int) map[string][]string { return Leakage(s.Job, rows) })
 }
 
 // finding holds the label holder's report to the coordinator about its trees.

@@ -48,13 +48,13 @@ func TestPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	wide := parse(t, "minmax", "{name: okra}", "closed")
-	wide.Protocol = job.Named{Kind: moments.Method{}, Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Directions: 64}}
+	wide.Protocol = job.Named{Kind: moments.Protocol(), Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Directions: 64}}
 	whole := parse(t, "minmax", "{name: okra}", "closed")
 	whole.Data.Test = job.Test{Party: "east"}
 	spread := parse(t, "minmax", "{name: okra}", "closed")
 	spread.Data.Spread = true
 	counting := parse(t, "minmax", "{name: okra}", "closed")
-	counting.Protocol = job.Named{Kind: moments.Method{}, Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Histogram: true}}
+	counting.Protocol = job.Named{Kind: moments.Protocol(), Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Histogram: true}}
 	rating := parse(t, "minmax", "{name: okra}", "closed")
 	rating.Protocol = job.Named{Kind: fedcfk.Method{}, Values: &fedcfk.Keys{Moded: job.Moded{Mode: job.Hardened}, Ratings: 5}}
 	tests := []struct {

@@ -21,7 +21,7 @@ import (
 type Method struct{}
 
 // Name implements [local.Own].
-func (Method) Name() string { return fdsvrg.Method{}.Name() }
+func (Method) Name() string { return fdsvrg.Protocol().Name() }
 
 // Compare implements [local.Compared]: the job's loss is minimised on all columns in one place,
 // and on each party's own.

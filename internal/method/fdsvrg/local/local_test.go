@@ -26,7 +26,7 @@ spec:
 // The optimum on all columns is compared, and on the columns of the party with the labels; the
 // other party has nothing to learn from.
 func TestComparisons(t *testing.T) {
-	j := methodtest.Read(t, fdsvrg.Method{}, file)
+	j := methodtest.Read(t, fdsvrg.Protocol(), file)
 	set := columnstest.Numbered(t, "wdbc", 200)
 	test := make([]bool, 200)
 	for i := 150; i < 200; i++ {

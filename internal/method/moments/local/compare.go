@@ -26,7 +26,7 @@ import (
 type Method struct{}
 
 // Name implements [local.Own].
-func (Method) Name() string { return sums.Method{}.Name() }
+func (Method) Name() string { return sums.Protocol().Name() }
 
 // Compare implements [local.Compared]. The sums of all parties equal the sums over all rows,
 // number for number, so that no protocol has to run.

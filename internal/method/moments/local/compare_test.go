@@ -70,7 +70,7 @@ func TestCompare(t *testing.T) {
 	if said := c.Result.Leakage["coalition"]; said[1] != sums.JointMeasured(*d.Sums.Joint) {
 		t.Errorf("leakage %q", said)
 	}
-	shown, err := sums.Method{}.Present(c.Job, c.Result)
+	shown, err := sums.Protocol().Present(c.Job, c.Result)
 	if err != nil || len(shown.Later) != 2 || len(shown.Later[1].Rows) != 5 || len(shown.Curves) != 1 || shown.Settings != "" {
 		t.Errorf("shown are %+v, error %v", shown, err)
 	}
@@ -105,7 +105,7 @@ func TestCompareWhatCannotBe(t *testing.T) {
 func TestPresentDirections(t *testing.T) {
 	j := jobtest.Parse(t, strings.Replace(tumours, "directions: 20, ", "", 1))
 	r := &method.Result{Details: &sums.Details{Sums: &sums.Figures{Features: 28, RowsPerFeature: 20.4}}}
-	shown, err := sums.Method{}.Present(j, r)
+	shown, err := sums.Protocol().Present(j, r)
 	if err != nil || shown.Settings != ", directions = 28 (a twentieth of the training rows)" {
 		t.Errorf("%+v, error %v", shown, err)
 	}

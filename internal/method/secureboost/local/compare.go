@@ -19,7 +19,7 @@ import (
 type Method struct{}
 
 // Name implements [local.Own].
-func (Method) Name() string { return secureboost.Method{}.Name() }
+func (Method) Name() string { return secureboost.Protocol().Name() }
 
 // Compare implements [local.Compared]. It compares the job with the same training on all
 // columns in one place, whose trees are equal, and on the label holder's columns alone.
