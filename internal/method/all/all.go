@@ -23,7 +23,7 @@ import (
 func Reader() *job.Reader {
 	return &job.Reader{Protocols: []job.Kind{
 		okra.Protocol(), flake.Protocol(), escaped.Protocol(), moments.Protocol(),
-		gram.Protocol(), fdskl.Method{}, ppsvmv.Protocol(), fdsvrg.Protocol(), secureboost.Protocol(),
+		gram.Protocol(), fdskl.Protocol(), ppsvmv.Protocol(), fdsvrg.Protocol(), secureboost.Protocol(),
 		fedcfk.Method{}, secvm.Method{}, pooled.Method{},
 	}, Learners: learner.Table()}
 }

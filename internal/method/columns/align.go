@@ -16,14 +16,6 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// Steps returns the sessions with which a job begins: the parties end with the same rows in
-// the same order, which the coordinator does not know, and declare their data to each other
-// and the coordinator.
-func Steps(c method.Case) ([]method.Step, error) { return steps(c, "train", trained(c.Job)) }
-
-// StepsOfNew returns the sessions with which a question about new rows begins.
-func StepsOfNew(c method.Case) ([]method.Step, error) { return steps(c, "predict", byIDs(c.Job)) }
-
 // alignment describes how rows are aligned.
 type alignment struct {
 	// compared marks tables that are only compared: the job promises equal ids in equal

@@ -72,19 +72,6 @@ func (d Declared) Rows() (int, error) {
 	return d.List[0].Rows, nil
 }
 
-// Guest is a method's side of the alignment.
-type Guest interface {
-	// Declare adds to a declaration the facts about the columns that others must know: no
-	// more than the method needs.
-	Declare(*Declaration) error
-	Judge
-}
-
-// Judge checks whether a method can work with the declarations.
-type Judge interface {
-	Usable(Declared) error
-}
-
 // readDeclared reads the statements of a session, and finds the party whose rows differ from the
 // others' rows.
 func readDeclared(parties []string, statements [][]byte) (Declared, error) {
@@ -133,11 +120,11 @@ func (d Declaration) order() [sha256.Size]byte {
 }
 
 // take reads the statements of a session into d, unless the method cannot use them.
-func (d *Declared) take(parties []string, statements [][]byte, j Judge) error {
+func (d *Declared) take(parties []string, statements [][]byte, usable func(Declared) error) error {
 	heard, err := readDeclared(parties, statements)
 	*d = heard
 	if err != nil {
 		return err
 	}
-	return j.Usable(heard)
+	return usable(heard)
 }

@@ -6,25 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
 )
-
-// LabelStep sends the labels from the first party to the coordinator, and to nobody
-// else: of the session's two members it is the one that tells.
-func LabelStep(c method.Case) method.Step {
-	return method.Step{Name: "labels", Session: method.Following(method.Session{
-		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels",
-		Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
-	}, func(k method.Known) ([]byte, error) {
-		d := k.(Declared)
-		if _, err := d.Rows(); err != nil {
-			return nil, err
-		}
-		return broadcast.Encode(d.List[0].Labels), nil
-	})}
-}
 
 // EncodeLabels writes labels as the distinct ones and a number for each row, so
 // that the length says how many rows and classes there are and not how many rows

@@ -1,7 +1,6 @@
 package columns
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -10,7 +9,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/psi"
 	"github.com/mercer-fl/mercer/protocol/scale"
@@ -45,25 +43,10 @@ func Of(c method.Case, self string, t method.Table) (*Party, error) {
 	return &Party{Case: c, Self: self, Table: set, label: t.Label, rule: t.IDRule}, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), set.X.Rows())
 }
 
-// Known implements [method.Member].
-func (p *Party) Known() method.Known { return p.Declared }
-
-// Machine builds the machine of one of the first steps; the method behind g decides what the
-// other parties must be told.
-func (p *Party) Machine(step string, setup method.Setup, g Guest) (*method.Run, error) {
-	switch step {
-	case "align":
-		return trained(p.Job).by(p.rule).party(setup, p.Table.IDs, func(order []int, key [32]byte) error { return p.align(order, key, g) })
-	case "declare":
-		return sums.Declarer(setup, p.own.encode(), func(all [][]byte) error { return p.Declared.take(p.Parties, all, g) })
-	}
-	return nil, fmt.Errorf("columns: no session %s", step)
-}
-
 // align takes the rows that all parties have, in the common order, and commits to
 // them under the parties' key. It holds rows out and scales: every column belongs to
 // one party, so nobody else is asked.
-func (p *Party) align(order []int, key [32]byte, g Guest) error {
+func (p *Party) align(order []int, key [32]byte, declare func(*Declaration) error) error {
 	if err := p.Limits.Floors.CheckRows(p.Job.Protocol.Name(), len(order)); err != nil {
 		return err
 	}
@@ -81,7 +64,7 @@ func (p *Party) align(order []int, key [32]byte, g Guest) error {
 		return fault.Columns.Of(err)
 	}
 	p.own = commit(p.Set, key)
-	return g.Declare(&p.own)
+	return declare(&p.own)
 }
 
 // commit begins the declaration of rows in the common order.
@@ -100,24 +83,16 @@ func (p *Party) Width() int {
 	return p.Table.X.Cols()
 }
 
-// Release describes what the party lets out of the common rows; false before they are known.
-func (p *Party) Release(kind method.ReleaseKind) (method.Release, bool) {
+// Releases lists what the party lets out of the common rows, nothing before they are known.
+func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	if p.Set == nil {
-		return method.Release{}, false
+		return nil, nil
 	}
 	r := p.Case.Release(kind, p.Self, p.label, p.read)
 	if p.Prepared != nil || p.Scaling.Offset != nil {
 		r.Fit = method.Fit{By: method.NewFit, Values: p.fit()}
 	}
-	return r, true
-}
-
-// Releases lists the release of the common rows, none before they are known.
-func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
-	if r, known := p.Release(kind); known {
-		return []method.Release{r}, nil
-	}
-	return nil, nil
+	return []method.Release{r}, nil
 }
 
 // fit encodes what the party has fitted on its own columns, by which the common rows are prepared:
@@ -132,20 +107,7 @@ func (p *Party) fit() []byte {
 	return w.Bytes()
 }
 
-// Tells reports whether a step tells others numbers over the party's columns: what is declared of the
-// common rows, and the method's own step.
-func Tells(step string) bool { return step == "declare" || step == "protocol" }
-
-// Disclose implements [method.Party] for the first steps: the others look for ids.
-// Where tables are compared, no id is told.
-func (p *Party) Disclose(step string) (method.Release, bool) {
-	if step != "align" || p.Job.Data.Partition.Aligned {
-		return method.Release{}, false
-	}
-	return p.Case.Release(method.ReleaseIDs, p.Self, p.label, p.Table), true
-}
-
-// Aligned implements [method.Ordered].
+// Aligned returns the ids of the common rows in the common order; nil before the alignment.
 func (p *Party) Aligned() []string {
 	if p.Set == nil {
 		return nil
@@ -178,9 +140,6 @@ type Server struct {
 	Declared Declared
 }
 
-// Known implements [method.Member].
-func (s *Server) Known() method.Known { return s.Declared }
-
 // Prepared returns how many columns the parties declare that they have prepared; nil without a
 // schema.
 func (s *Server) Prepared() (*learner.Prepared, error) {
@@ -195,24 +154,4 @@ func (s *Server) Prepared() (*learner.Prepared, error) {
 		all.Columns += d.Columns.Columns
 	}
 	return all, nil
-}
-
-// Machine builds the machine of one of the first steps of a job.
-func (s *Server) Machine(step string, setup method.Setup, j Judge) (*method.Run, error) {
-	return s.machine(step, setup, j, trained(s.Job))
-}
-
-// MachineOfNew builds the machine of one of the first steps of a question.
-func (s *Server) MachineOfNew(step string, setup method.Setup, j Judge) (*method.Run, error) {
-	return s.machine(step, setup, j, byIDs(s.Job))
-}
-
-func (s *Server) machine(step string, setup method.Setup, j Judge, a alignment) (*method.Run, error) {
-	switch step {
-	case "align":
-		return a.server(setup)
-	case "declare":
-		return sums.Listener(setup, func(all [][]byte) error { return s.Declared.take(s.Parties, all, j) })
-	}
-	return nil, fmt.Errorf("columns: no session %s", step)
 }

@@ -2,7 +2,6 @@ package columns
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
@@ -22,14 +20,14 @@ type Inquirer struct {
 	Basis   Basis    // of the model
 }
 
-// Erase implements [method.Erasable].
+// Erase erases the portion's secrets.
 func (o *Inquirer) Erase() {
 	if o.Portion != nil {
 		o.Portion.Erase()
 	}
 }
 
-// Among implements [method.Inquirer].
+// Among lists who takes part in a question.
 func (o *Inquirer) Among(q method.Question) []string {
 	if o.Portion != nil {
 		return o.Portion.Job.Parties()
@@ -37,42 +35,33 @@ func (o *Inquirer) Among(q method.Question) []string {
 	return q.Job.Parties()
 }
 
-// Fits implements [method.Inquirer].
+// Fits refuses a table that is not like the one the model was trained on.
 func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
 	_, err := o.Portion.fitted(q.Asker, set)
 	return err
 }
 
-// Asks refuses a question that does not go with the model.
-func (o *Inquirer) Asks(q method.Question) error {
-	_, err := o.PlanOf(q, func(method.Question) ([]method.Step, error) { return nil, nil })
-	return err
-}
-
-// PlanOf returns the steps of a question: the rows are aligned by their ids, and then
-// follow the method's own steps.
-func (o *Inquirer) PlanOf(q method.Question, own func(method.Question) ([]method.Step, error)) ([]method.Step, error) {
+// Asks refuses a question that does not go with the model, or that may refuses.
+func (o *Inquirer) Asks(q method.Question, may func(method.Question) error) error {
 	// Both as this program writes them: an earlier one may have trained the model.
 	if o.Portion != nil && !bytes.Equal(o.Portion.Job.Encode(), q.Job.Encode()) {
-		return nil, fault.Forbiddenf("the question comes with another job file than its model")
+		return fault.Forbiddenf("the question comes with another job file than its model")
 	}
-	plan, err := o.planOf(q, own)
+	err := asks(q, may)
 	if err != nil && o.Portion != nil {
 		err = fault.BadInput(err)
 	}
-	return plan, err
+	return err
 }
 
-func (o *Inquirer) planOf(q method.Question, own func(method.Question) ([]method.Step, error)) ([]method.Step, error) {
+func asks(q method.Question, may func(method.Question) error) error {
 	if !slices.Contains(q.Parties, q.Asker) {
-		return nil, fault.Openf("columns: %s took no part in the job", q.Asker)
+		return fault.Openf("columns: %s took no part in the job", q.Asker)
 	}
-	plan, err := StepsOfNew(q.Case)
-	if err != nil {
-		return nil, err
+	if _, err := steps(q.Case, "predict", byIDs(q.Job)); err != nil {
+		return err
 	}
-	more, err := own(q)
-	return append(plan, more...), err
+	return may(q)
 }
 
 // fitted returns the columns of the model, and refuses a table without ids, or that
@@ -115,46 +104,24 @@ func (o *Inquirer) HelperOf(q method.Question, self string, set *dataset.Set) (*
 	return &Helper{Question: q, Self: self, Portion: o.Portion.copied(), Scaling: o.Portion.Scaling, table: unlabelled(set)}, nil
 }
 
-// Known implements [method.Member].
-func (h *Helper) Known() method.Known { return h.Declared }
-
-// Machine builds the machine of one of the first steps.
-func (h *Helper) Machine(step string, setup method.Setup, g Guest) (*method.Run, error) {
-	switch step {
-	case "align":
-		return byIDs(h.Job).party(setup, h.table.IDs, func(order []int, key [32]byte) error { return h.align(order, key, g) })
-	case "declare":
-		return sums.Declarer(setup, h.own.encode(), func(all [][]byte) error { return h.Declared.take(h.Job.Parties(), all, g) })
-	}
-	return nil, fmt.Errorf("columns: no session %s", step)
-}
-
 // align takes the new rows that all parties have, in the common order, and commits to
 // them under the parties' key.
-func (h *Helper) align(order []int, key [32]byte, g Guest) error {
+func (h *Helper) align(order []int, key [32]byte, declare func(*Declaration) error) error {
 	set := h.table.Subset(order)
 	h.order, h.Rows = order, dataset.RowsOf(set.X)
 	if len(h.Scaling.Offset) > 0 {
 		h.Rows = h.Scaling.Rows(h.Rows)
 	}
 	h.own = commit(set, key)
-	return g.Declare(&h.own)
+	return declare(&h.own)
 }
 
-// Release describes what the party lets out of the new rows; false before they are known.
-func (h *Helper) Release(kind method.ReleaseKind) (method.Release, bool) {
-	if h.order == nil {
-		return method.Release{}, false
-	}
-	return h.release(kind, h.table.Subset(h.order)), true
-}
-
-// Releases lists the release of the common rows, none before they are known.
+// Releases lists what the party lets out of the new rows, nothing before they are known.
 func (h *Helper) Releases(kind method.ReleaseKind) ([]method.Release, error) {
-	if r, known := h.Release(kind); known {
-		return []method.Release{r}, nil
+	if h.order == nil {
+		return nil, nil
 	}
-	return nil, nil
+	return []method.Release{h.release(kind, h.table.Subset(h.order))}, nil
 }
 
 func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Release {
@@ -163,19 +130,9 @@ func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Rele
 	return r
 }
 
-// Disclose implements [method.Party] for the first steps. The asker shows the ids it
-// asks about, which its operator has just chosen; of the others' tables everything can
-// be looked for.
-func (h *Helper) Disclose(step string) (method.Release, bool) {
-	if step != "align" || h.Self == h.Asker {
-		return method.Release{}, false
-	}
-	return h.release(method.ReleaseIDs, h.table), true
-}
-
 var errUnanswered = errors.New("columns: the question has no answer")
 
-// Answer implements [method.Asker]: what is known about those rows of the asker's table
+// Answer returns what is known about those rows of the asker's table
 // that all parties have, in the table's order.
 func (h *Helper) Answer() (*method.Prediction, error) {
 	if h.Decisions.Rows == 0 || h.Decisions.Rows != len(h.order) {
@@ -190,18 +147,4 @@ func (h *Helper) Answer() (*method.Prediction, error) {
 		a.Rows = append(a.Rows, h.order[place])
 	}
 	return a, a.Take(sorted)
-}
-
-// Silent implements the methods that the coordinator of a question must have and has no use
-// for: it has no steps to compute, and no result.
-type Silent struct{}
-
-// Compute implements [method.Server].
-func (Silent) Compute(_ context.Context, step string, _ method.Reporter) error {
-	return fmt.Errorf("columns: nothing to compute in step %s", step)
-}
-
-// Result implements [method.Server].
-func (Silent) Result() (*method.Result, error) {
-	return nil, errors.New("columns: a question has no result")
 }

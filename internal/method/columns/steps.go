@@ -24,29 +24,21 @@ type AsNew[P, S any] struct {
 	Usable  func(Declared) error
 }
 
-// told is a [Guest] of functions.
-type told struct {
-	declare func(*Declaration) error
-	usable  func(Declared) error
-}
-
-func (t told) Declare(d *Declaration) error { return t.declare(d) }
-func (t told) Usable(d Declared) error      { return t.usable(d) }
-
-// StepsAs is Steps for a typed binding.
-func StepsAs[P, S any](c method.Case, as As[P, S]) ([]method.StepOf[P, S, Declared], error) {
+// Steps returns the sessions with which a job begins: the parties end with the same rows in
+// the same order, which the coordinator does not know, and declare their data to each other
+// and the coordinator.
+func Steps[P, S any](c method.Case, as As[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	a := trained(c.Job)
-	guest := func(of *P) told {
-		return told{func(d *Declaration) error { return as.Declare(of, d) }, as.Usable}
-	}
 	return begin(c, "train", a, as.Server, as.Usable, sides[P]{
 		align: func(of *P, in method.Setup) (*method.Run, error) {
 			p := as.Party(of)
-			return a.by(p.rule).party(in, p.Table.IDs, func(order []int, key [32]byte) error { return p.align(order, key, guest(of)) })
+			return a.by(p.rule).party(in, p.Table.IDs, func(order []int, key [32]byte) error {
+				return p.align(order, key, func(d *Declaration) error { return as.Declare(of, d) })
+			})
 		},
 		declare: func(of *P, in method.Setup) (*method.Run, error) {
 			p := as.Party(of)
-			return sums.Declarer(in, p.own.encode(), func(all [][]byte) error { return p.Declared.take(p.Parties, all, guest(of)) })
+			return sums.Declarer(in, p.own.encode(), func(all [][]byte) error { return p.Declared.take(p.Parties, all, as.Usable) })
 		},
 		ids: func(of *P) ([]method.Release, error) {
 			p := as.Party(of)
@@ -59,20 +51,20 @@ func StepsAs[P, S any](c method.Case, as As[P, S]) ([]method.StepOf[P, S, Declar
 	})
 }
 
-// StepsOfNewAs is StepsAs of a question.
-func StepsOfNewAs[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P, S, Declared], error) {
+// StepsOfNew returns the sessions with which a question about new rows begins. The asker shows the ids
+// that it asks about; of the others' tables everything can be looked for.
+func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	a := byIDs(q.Job)
-	guest := func(of *P) told {
-		return told{func(d *Declaration) error { return as.Declare(of, d) }, as.Usable}
-	}
 	return begin(q.Case, "predict", a, as.Server, as.Usable, sides[P]{
 		align: func(of *P, in method.Setup) (*method.Run, error) {
 			h := as.Helper(of)
-			return a.party(in, h.table.IDs, func(order []int, key [32]byte) error { return h.align(order, key, guest(of)) })
+			return a.party(in, h.table.IDs, func(order []int, key [32]byte) error {
+				return h.align(order, key, func(d *Declaration) error { return as.Declare(of, d) })
+			})
 		},
 		declare: func(of *P, in method.Setup) (*method.Run, error) {
 			h := as.Helper(of)
-			return sums.Declarer(in, h.own.encode(), func(all [][]byte) error { return h.Declared.take(h.Job.Parties(), all, guest(of)) })
+			return sums.Declarer(in, h.own.encode(), func(all [][]byte) error { return h.Declared.take(h.Job.Parties(), all, as.Usable) })
 		},
 		ids: func(of *P) ([]method.Release, error) {
 			h := as.Helper(of)
@@ -104,13 +96,14 @@ func begin[P, S any](c method.Case, purpose string, a alignment, server func(*S)
 		Name: plan[1].Name, Session: plan[1].Session, Party: p.declare, Releases: p.declared,
 		Server: func(of *S, in method.Setup) (*method.Run, error) {
 			s := server(of)
-			return sums.Listener(in, func(all [][]byte) error { return s.Declared.take(s.Parties, all, told{usable: usable}) })
+			return sums.Listener(in, func(all [][]byte) error { return s.Declared.take(s.Parties, all, usable) })
 		},
 	}}, nil
 }
 
-// LabelStepAs is LabelStep for a typed binding.
-func LabelStepAs[P, S any](c method.Case, party func(*P) *Party, server func(*S) *Learner) method.StepOf[P, S, Declared] {
+// LabelStep sends the labels from the first party to the coordinator, and to nobody
+// else: of the session's two members it is the one that tells.
+func LabelStep[P, S any](c method.Case, party func(*P) *Party, server func(*S) *Learner) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "labels", Session: &method.Session{
 			Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels", Members: sums.Served(c.Parties[0], []string{c.Coordinator}),

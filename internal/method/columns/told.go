@@ -19,19 +19,13 @@ type Told struct {
 }
 
 // ToldStep is the session in which the label holder tells the coordinator in a message of a fixed size.
-func ToldStep[P, S any](c method.Case, bytes int, tell func(*P) ([]byte, error), hear func(*S, []byte) error) method.StepOf[P, S, Declared] {
+func ToldStep[P, S any](c method.Case, bytes int, tell func(*P, method.Setup) (*method.Run, error), hear func(*S, []byte) error) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "learn", Session: &method.Session{
 			Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "finding",
 			Params: broadcast.Encode(bytes), Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
 		},
-		Party: func(p *P, in method.Setup) (*method.Run, error) {
-			body, err := tell(p)
-			if err != nil {
-				return nil, err
-			}
-			return sums.Sender(in, body)
-		},
+		Party: tell,
 		Server: func(s *S, in method.Setup) (*method.Run, error) {
 			return sums.Receiver(in, func(body []byte) error { return hear(s, body) })
 		},

@@ -37,7 +37,7 @@ spec:
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {
 	t.Helper()
-	return methodtest.Read(t, Method{}, text)
+	return methodtest.Read(t, Protocol(), text)
 }
 
 type federated struct {
@@ -47,7 +47,7 @@ type federated struct {
 // federate makes everybody ready for a job.
 func federate(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
 	t.Helper()
-	return &federated{methodtest.Join[*server, *party](t, Method{}, j, tables)}
+	return &federated{methodtest.Join[*server, *party](t, Protocol(), j, tables)}
 }
 
 // runSteps runs all steps of a job between parties with these tables.
@@ -93,7 +93,7 @@ func TestFDSKL(t *testing.T) {
 					t.Errorf("%s learns: %v", name, p.solver != nil)
 				}
 			}
-			if o := f.Server.Outcome(); o.Classes != nil || o.Decisions.Rows != 0 {
+			if o := method.HubOf(f.Federation.Server, f.Plan).Outcome(); o.Classes != nil || o.Decisions.Rows != 0 {
 				t.Errorf("the coordinator has %+v", o)
 			}
 		})
@@ -219,10 +219,10 @@ func (noise) Block(dst []byte, rows []int, first, count int) {
 // Only who adds to the sum that somebody else learns has let something out.
 func TestPhasesReleased(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic", 60)
-	if r, ok := f.Parties["guest"].Disclose("protocol"); ok {
+	if r, ok := f.Federation.Parties["guest"].Disclose("protocol"); ok {
 		t.Errorf("the label holder lets out %+v", r)
 	}
-	if r, ok := f.Parties["host"].Disclose("protocol"); !ok || r.Kind != method.ReleasePhases || r.Set.X.Cols() != 10 || r.Directions == 0 || r.Set.X.Rows() != len(f.Parties["host"].Aligned()) {
+	if r, ok := f.Federation.Parties["host"].Disclose("protocol"); !ok || r.Kind != method.ReleasePhases || r.Set.X.Cols() != 10 || r.Directions == 0 || r.Set.X.Rows() != len(f.Parties["host"].Aligned()) {
 		t.Errorf("host lets out %+v", r)
 	}
 }

@@ -20,7 +20,6 @@ import (
 // party is a holder of columns: a worker.
 type party struct {
 	*columns.Party
-	judge
 	parent     protocol.SessionID // of the phases
 	directions Directions
 	roll       roll    // of all labels, at an active worker where they are spread
@@ -28,32 +27,15 @@ type party struct {
 	learnt     *Learnt // at the label holder, at the end
 }
 
-// Party implements [method.Federated].
-func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+func newParty(c method.Case, self string, t method.Table) (*party, error) {
 	p, err := columns.Of(c, self, t)
 	if err != nil {
 		return nil, err
 	}
-	return &party{Party: p, judge: judge{c.Job}}, nil
+	return &party{Party: p}, nil
 }
 
-// Machine implements [method.Member].
-func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
-	switch step {
-	case "labels":
-		return p.caller(setup)
-	case "protocol":
-		return p.worker(setup)
-	case "learn":
-		return p.teller(setup)
-	case "errors":
-		return p.errors(setup)
-	}
-	return p.Party.Machine(step, setup, p)
-}
-
-// Declare implements [columns.Guest].
-func (p *party) Declare(d *columns.Declaration) error {
+func (p *party) declare(d *columns.Declaration) error {
 	d.Columns.Columns = p.Width()
 	if unit := p.Job.Kernel.GammaUnit; unit != "" {
 		d.Unit = coarse(Unit(p.Training(), unit))
@@ -70,23 +52,22 @@ func coarse(v float64) float64 {
 	return math.Exp2(math.Round(8*math.Log2(v)) / 8)
 }
 
-// Disclose implements [method.Party]. A party that alone is active shows nobody anything
-// of its columns.
-func (p *party) Disclose(step string) (method.Release, bool) {
-	if !columns.Tells(step) {
-		return p.Party.Disclose(step)
-	}
-	return phasesReleased(p.Job, p.Self, p.Release)
+// releases states the phases of the common rows, once they are known.
+func (p *party) releases() ([]method.Release, error) {
+	return phasesReleased(p.Job, p.Self, p.Releases)
 }
 
-// phasesReleased describes the phases that a worker lets out.
-func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) (method.Release, bool)) (method.Release, bool) {
+// phasesReleased describes the phases that a worker lets out. A party that alone is active shows nobody
+// anything of its columns.
+func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) ([]method.Release, error)) ([]method.Release, error) {
 	if active := j.Active(); len(active) == 1 && self == active[0] {
-		return method.Release{}, false
+		return nil, nil
 	}
-	r, ok := of(method.ReleasePhases)
-	r.Directions = j.Protocol.Limit("directions")
-	return r, ok
+	list, err := of(method.ReleasePhases)
+	for i := range list {
+		list[i].Directions = j.Protocol.Limit("directions")
+	}
+	return list, err
 }
 
 // worker is a party's machine of the session that adds up phases.
@@ -232,8 +213,8 @@ func (p *party) learn(interrupt func() error) (finding, error) {
 	return finding{Learned{m, got.Left}, got.hash()}, err
 }
 
-// Judged implements [method.Judging].
-func (p *party) Judged() (*method.Judged, error) {
+// decided describes the decisions about held-out rows of which this party has the labels.
+func (p *party) decided() (*method.Judged, error) {
 	var g *method.Judged
 	var err error
 	switch {
@@ -259,8 +240,8 @@ func (p *party) Judged() (*method.Judged, error) {
 	return g, err
 }
 
-// Keep implements [method.Keeper].
-func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
+// keep keeps the party's part of the model.
+func (p *party) keep(c method.Closing) (method.Keepsake, error) {
 	o, err := p.Portion(p.parent, c)
 	if err != nil {
 		return method.Keepsake{}, err

@@ -10,17 +10,21 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/declare"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Plan implements [method.Federated]: the parties align their rows and add up phases for
-// the first party, or for several active ones, who learn from them; the first tells the
-// coordinator how well. Where labels are spread, the active ones agree on classes before, and
-// all parties add up afterwards what each can judge.
-func (Method) Plan(c method.Case) ([]method.Step, error) {
-	plan, err := columns.Steps(c)
+// step is a step of this binding's.
+type step = method.StepOf[party, server, columns.Declared]
+
+// steps: the parties align their rows and add up phases for the first party, or for several active ones,
+// who learn from them; the first tells the coordinator how well. Where labels are spread, the active
+// ones agree on classes before, and all parties add up afterwards what each can judge.
+func steps(c method.Case) ([]step, error) {
+	plan, err := columns.Steps(c, columns.As[party, server]{
+		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
+		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).releases,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -30,13 +34,12 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 	if c.Job.Data.Spread {
 		plan = append(plan, rollStep(c))
 	}
-	plan = append(plan,
-		phasesStep(c.Job, method.Session{Members: workers(c), Purpose: "train"}),
-		method.Step{Name: "learn", Session: &method.Session{
-			Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "finding",
-			Params:  broadcast.Encode(findingBytes(c.Job.Task())),
-			Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
-		}})
+	adds := step{
+		Name: "protocol", Party: (*party).worker, Releases: (*party).releases,
+		Ended: func(s *server, e method.End) { s.parent = e.Session }, // in which the coordinator takes no part
+	}
+	adds.Session, adds.Follow = adding(c.Job, method.Session{Members: workers(c), Purpose: "train"})
+	plan = append(plan, adds, columns.ToldStep(c, findingBytes(c.Job.Task()), (*party).teller, (*server).takeFinding))
 	if c.Job.Data.Spread {
 		plan = append(plan, errorsStep(c))
 	}
@@ -47,16 +50,16 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 // there are before it is told.
 func findingBytes(t job.Task) int { return 9*len(findingMetrics(t)) + 8 + 32 }
 
-// phasesStep is a session that adds phases up.
-func phasesStep(j *job.Job, s method.Session) method.Step {
+// adding is a session that adds phases up.
+func adding(j *job.Job, s method.Session) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
 	s.Protocol, s.Version, s.Patient = fdskl.Name, fdskl.Version, []protocol.Timer{fdskl.TimerRequest}
-	return method.Step{Name: "protocol", Session: method.Following(s, func(k method.Known) ([]byte, error) {
-		params, err := paramsOf(j, k.(columns.Declared))
+	return &s, method.From(func(d columns.Declared) ([]byte, error) {
+		params, err := paramsOf(j, d)
 		if err != nil {
 			return nil, err
 		}
 		return params.Encode(), nil
-	})}
+	})
 }
 
 // workers lists the parties, of which the first ones are active.
@@ -70,20 +73,21 @@ func workers(c method.Case) []protocol.Member {
 
 // rollStep is the session in which the active workers tell each other how many labels they
 // have, and their classes. The coordinator and passive workers are no members.
-func rollStep(c method.Case) method.Step {
-	return method.Step{Name: "labels", Session: &method.Session{
+func rollStep(c method.Case) step {
+	return step{Name: "labels", Session: &method.Session{
 		Protocol: declare.Name, Version: declare.Version, Purpose: "labels",
 		Members: protocol.Members(protocol.RoleParty, c.Job.Active()...),
-	}}
+	}, Party: (*party).caller, Releases: method.LetsOutNothing[party]} // that a ledger counts: labels have no kind of release
 }
 
 // errorsStep is the session in which all parties add up what each active one can judge, so
 // that the coordinator learns the sums alone. Passive parties add zeros.
-func errorsStep(c method.Case) method.Step {
-	return method.Step{Name: "errors", Session: sums.Session(c, "errors", func(k method.Known) (sums.Sum, error) {
-		d := k.(columns.Declared)
+func errorsStep(c method.Case) step {
+	adds := step{Name: "errors", Party: (*party).errors, Server: (*server).adder, Releases: method.LetsOutNothing[party]} // that a ledger counts: sums over held-out rows have no kind of release
+	adds.Session, adds.Follow = sums.Summing(c, "errors", func(d columns.Declared) (sums.Sum, error) {
 		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(d.Digest[:]), Groups: errorGroups()}, nil
-	})}
+	})
+	return adds
 }
 
 // keysOf returns the settings of a job.
@@ -106,14 +110,13 @@ func paramsOf(j *job.Job, d columns.Declared) (fdskl.Params, error) {
 	return p, nil
 }
 
-// judge refuses declarations from which no phases can be made.
-type judge struct{ job *job.Job }
-
-// Usable implements [columns.Judge].
-func (u judge) Usable(d columns.Declared) error {
-	_, err := paramsOf(u.job, d)
-	if err == nil {
-		_, err = Gamma(u.job, jointUnit(d))
+// usable refuses declarations from which no phases can be made.
+func usable(j *job.Job) func(columns.Declared) error {
+	return func(d columns.Declared) error {
+		_, err := paramsOf(j, d)
+		if err == nil {
+			_, err = Gamma(j, jointUnit(d))
+		}
+		return err
 	}
-	return err
 }

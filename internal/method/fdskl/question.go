@@ -13,29 +13,40 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Left implements [method.Answering]: the model is over directions and not over rows.
-func (Method) Left(body []byte) bool {
+// left reports whether a keepsake is of this protocol: the model is over directions and not over rows.
+func left(body []byte) bool {
 	rows, ok := columns.Left(body)
 	return ok && rows == 0
 }
 
-// OpenParty implements [method.Answering].
-func (Method) OpenParty(k method.Keepsake, read *job.Reader) (method.Erasable, error) {
+func openParty(k method.Keepsake, read *job.Reader) (method.Erasable, error) {
 	o, err := columns.DecodePortion(read, k.Body)
 	if err != nil {
 		return nil, err
 	}
-	return &inquirer{columns.Inquirer{Portion: o, Basis: o.Basis}}, nil
+	return method.Opened(answering(&inquirer{columns.Inquirer{Portion: o, Basis: o.Basis}})), nil
 }
 
-// OpenServer implements [method.Answering].
-func (Method) OpenServer(_ method.Case, k method.Keepsake, _ func() ([]byte, error)) (method.Erasable, error) {
+func openServer(_ method.Case, k method.Keepsake, _ func() ([]byte, error)) (method.Erasable, error) {
 	b, _, err := columns.DecodeBasis(k.Body)
-	return &inquirer{columns.Inquirer{Basis: b}}, err
+	return method.Opened(answering(&inquirer{columns.Inquirer{Basis: b}})), err
 }
 
 // inquirer answers questions by the phases of new rows.
 type inquirer struct{ columns.Inquirer }
+
+// asking is a step of a question.
+type asking = method.StepOf[helper, answerer, columns.Declared]
+
+func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns.Declared] {
+	return method.AnswersOf[inquirer, helper, answerer, columns.Declared]{
+		Kept:  o,
+		Erase: func(o *inquirer) { o.Inquirer.Erase() }, Among: func(o *inquirer, q method.Question) []string { return o.Inquirer.Among(q) },
+		Fits: (*inquirer).fits, Steps: (*inquirer).steps, NewParty: (*inquirer).party, NewServer: (*inquirer).server,
+		Public: func(h *helper) columns.Declared { return h.Declared }, PublicServer: func(a *answerer) columns.Declared { return a.Declared },
+		Answer: func(h *helper) (*method.Prediction, error) { return h.Helper.Answer() },
+	}
+}
 
 // onlyFirst: where one party has the coefficients, nobody else gets decisions.
 func onlyFirst(j *job.Job, asker string) error {
@@ -45,57 +56,54 @@ func onlyFirst(j *job.Job, asker string) error {
 	return nil
 }
 
-// Fits implements [method.Inquirer].
-func (o *inquirer) Fits(q method.Question, set *dataset.Set) error {
+func (o *inquirer) fits(q method.Question, set *dataset.Set) error {
 	if err := onlyFirst(o.Portion.Job, q.Asker); err != nil {
 		return err
 	}
 	return o.Inquirer.Fits(q, set)
 }
 
-// Plan implements [method.Inquirer]: align, declare, and one pass up the tree in all
-// directions of the model, whose coefficients the label holder alone has.
-func (o *inquirer) Plan(q method.Question) ([]method.Step, error) {
-	return o.PlanOf(q, func(q method.Question) ([]method.Step, error) {
-		return []method.Step{phasesStep(q.Job, method.Session{Members: q.Holders(), Purpose: "predict", Parent: o.Basis.Parent})}, onlyFirst(q.Job, q.Asker)
+// steps: align, declare, and one pass up the tree in all directions of the model, whose coefficients the
+// label holder alone has.
+func (o *inquirer) steps(q method.Question) ([]asking, error) {
+	if err := o.Asks(q, func(q method.Question) error { return onlyFirst(q.Job, q.Asker) }); err != nil {
+		return nil, err
+	}
+	plan, err := columns.StepsOfNew(q, columns.AsNew[helper, answerer]{
+		Helper: func(h *helper) *columns.Helper { return h.Helper }, Server: func(a *answerer) *columns.Server { return &a.Server },
+		Declare: (*helper).declare, Usable: usableNew(q.Job),
 	})
+	if err != nil {
+		return nil, err
+	}
+	adds := asking{Name: "protocol", Party: (*helper).worker, Releases: (*helper).releases}
+	adds.Session, adds.Follow = adding(q.Job, method.Session{Members: q.Holders(), Purpose: "predict", Parent: o.Basis.Parent})
+	return append(plan, adds), nil
+}
+
+// usableNew refuses declarations from which no phases can be made: gamma is the model's.
+func usableNew(j *job.Job) func(columns.Declared) error {
+	return func(d columns.Declared) error {
+		_, err := paramsOf(j, d)
+		return err
+	}
 }
 
 // helper is a party of a question.
 type helper struct{ *columns.Helper }
 
-// Party implements [method.Inquirer].
-func (o *inquirer) Party(q method.Question, self string, t method.Table) (method.Party, error) {
+func (o *inquirer) party(q method.Question, self string, t method.Table) (*helper, error) {
 	h, err := o.HelperOf(q, self, t.Set)
 	return &helper{h}, err
 }
 
-// Machine implements [method.Member].
-func (h *helper) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if step == "protocol" {
-		return h.worker(setup)
-	}
-	return h.Helper.Machine(step, setup, h)
-}
-
-// Declare implements [columns.Guest].
-func (h *helper) Declare(d *columns.Declaration) error {
+func (h *helper) declare(d *columns.Declaration) error {
 	d.Columns.Columns = h.Portion.Width
 	return nil
 }
 
-// Usable implements [columns.Judge]: gamma is the model's.
-func (h *helper) Usable(d columns.Declared) error {
-	_, err := paramsOf(h.Job, d)
-	return err
-}
-
-// Disclose implements [method.Party].
-func (h *helper) Disclose(step string) (method.Release, bool) {
-	if step != "protocol" {
-		return h.Helper.Disclose(step)
-	}
-	return phasesReleased(h.Job, h.Self, h.Release)
+func (h *helper) releases() ([]method.Release, error) {
+	return phasesReleased(h.Job, h.Self, h.Releases)
 }
 
 // worker is a party's machine of the session that adds up new rows' phases, under the
@@ -136,23 +144,8 @@ func newDecider(o *columns.Portion, s fdskl.Spec) *decider {
 }
 
 // answerer is the coordinator of a question, which takes part in the first steps only.
-type answerer struct {
-	columns.Server
-	columns.Silent
-}
+type answerer struct{ columns.Server }
 
-// Server implements [method.Inquirer].
-func (*inquirer) Server(q method.Question) (method.Server, error) {
-	return &answerer{Server: columns.Server{Case: q.Case}}, nil
-}
-
-// Machine implements [method.Member].
-func (a *answerer) Machine(step string, setup method.Setup) (*method.Run, error) {
-	return a.MachineOfNew(step, setup, a)
-}
-
-// Usable implements [columns.Judge].
-func (a *answerer) Usable(d columns.Declared) error {
-	_, err := paramsOf(a.Job, d)
-	return err
+func (*inquirer) server(q method.Question) (*answerer, error) {
+	return &answerer{columns.Server{Case: q.Case}}, nil
 }

@@ -1,7 +1,6 @@
 package fdskl
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -21,26 +20,18 @@ import (
 // server is the coordinator, which is told how well the label holder has learnt.
 type server struct {
 	columns.Server
-	judge
 	parent  protocol.SessionID // of the phases
 	finding finding
 	verdict *verdict // where labels are spread; nil before
 }
 
-// Server implements [method.Federated].
-func (Method) Server(c method.Case) (method.Server, error) {
-	return &server{Server: columns.Server{Case: c}, judge: judge{c.Job}}, nil
+func newServer(c method.Case) (*server, error) {
+	return &server{Server: columns.Server{Case: c}}, nil
 }
 
-// Machine implements [method.Member].
-func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
-	switch step {
-	case "learn":
-		return sums.Receiver(setup, s.takeFinding)
-	case "errors":
-		return sums.Server(setup, secagg.Limits{}, s.takeSums)
-	}
-	return s.Server.Machine(step, setup, s)
+// adder adds up what the parties have judged.
+func (s *server) adder(setup method.Setup) (*method.Run, error) {
+	return sums.Server(setup, secagg.Limits{}, s.takeSums)
 }
 
 func (s *server) takeFinding(body []byte) error {
@@ -52,25 +43,9 @@ func (s *server) takeFinding(body []byte) error {
 	return nil
 }
 
-// Ended implements [method.Observer]: the coordinator takes no part in the session that
-// the model comes from.
-func (s *server) Ended(step string, e method.End) {
-	if step == "protocol" {
-		s.parent = e.Session
-	}
-}
-
-// Compute implements [method.Server]: there is nothing to compute.
-func (*server) Compute(_ context.Context, step string, _ method.Reporter) error {
-	return fmt.Errorf("fdskl: no step %s", step)
-}
-
-// Outcome implements [method.Decider]: decisions stay with the label holder.
-func (*server) Outcome() *method.Outcome { return &method.Outcome{} }
-
-// WriteModel implements [method.Model]. It writes all that the coordinator has of the model:
-// what the model was learnt from, and a name for the coefficients.
-func (s *server) WriteModel(out io.Writer) error {
+// writeModel writes all that the coordinator has of the model: what the model was learnt from, and a name
+// for the coefficients.
+func (s *server) writeModel(out io.Writer) error {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl")
 	w.Fixed(s.Declared.Digest[:])
@@ -81,11 +56,7 @@ func (s *server) WriteModel(out io.Writer) error {
 	return err
 }
 
-// Private implements [method.Model]: no row is in the model.
-func (*server) Private() bool { return false }
-
-// Keep implements [method.Keeper].
-func (s *server) Keep(method.Closing) (method.Keepsake, error) {
+func (s *server) keep(method.Closing) (method.Keepsake, error) {
 	return columns.Keepsake(s.Job, columns.Basis{Parent: s.parent}.Encode()), nil
 }
 
@@ -98,8 +69,7 @@ func (s *server) sizes() (train, test int, err error) {
 	return columns.Sizes(s.Job, rows)
 }
 
-// Result implements [method.Server].
-func (s *server) Result() (*method.Result, error) {
+func (s *server) result() (*method.Result, error) {
 	train, test, err := s.sizes()
 	if err != nil {
 		return nil, err

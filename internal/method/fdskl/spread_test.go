@@ -163,7 +163,7 @@ func TestSpreadLabelsAreAddedUp(t *testing.T) {
 	}
 	judged := 0
 	for name, p := range f.Parties {
-		g, err := p.Judged()
+		g, err := p.decided()
 		if err != nil || (g != nil) != (name != "third") {
 			t.Fatalf("%s has judged rows: %v, %v", name, g != nil, err)
 		}
@@ -279,7 +279,7 @@ func TestSpreadLabelsOfNobody(t *testing.T) {
 	j := random(t, spreadSettings, "logistic")
 	set := *columnstest.Numbered(t, "wdbc", 30)
 	set.Labels = make([]string, 30)
-	if _, err := (Method{}).Party(methodtest.Case(j), "host", method.Table{Set: &set}); err == nil || !strings.Contains(err.Error(), "has no label in any row, and the job has host learn from its own labels") {
+	if _, err := Protocol().Party(methodtest.Case(j), "host", method.Table{Set: &set}); err == nil || !strings.Contains(err.Error(), "has no label in any row, and the job has host learn from its own labels") {
 		t.Errorf("error %v", err)
 	}
 }

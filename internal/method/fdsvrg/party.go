@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdsvrg"
@@ -31,13 +32,13 @@ func newParty(c method.Case, self string, t method.Table) (*party, error) {
 	return &party{Party: p}, nil
 }
 
-// tell encodes how well the parties have learnt.
-func (p *party) tell() ([]byte, error) {
+// tell is the label holder's machine of the finding.
+func (p *party) tell(setup method.Setup) (*method.Run, error) {
 	v, err := p.found()
 	if err != nil {
 		return nil, err
 	}
-	return v.encode(p.Job.Task()), nil
+	return sums.Sender(setup, v.encode(p.Job.Task()))
 }
 
 // declare adds the norms, which bound the length of a step.

@@ -16,7 +16,7 @@ type step = method.StepOf[party, server, columns.Declared]
 
 // steps: the parties align their rows and train, and the first one tells the coordinator how well.
 func steps(c method.Case) ([]step, error) {
-	plan, err := columns.StepsAs(c, columns.As[party, server]{
+	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
 		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).products,
 	})

@@ -20,7 +20,7 @@ type step = method.StepOf[party, server, columns.Declared]
 // folds if the job has any, learns, and evaluates. Where predictions are open, it tells
 // the parties which rows are in the model.
 func steps(c method.Case) ([]step, error) {
-	plan, err := columns.StepsAs(c, columns.As[party, server]{
+	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server }, Declare: (*party).declare, Usable: trained(c.Job).Usable, Lets: (*party).products,
 	})
 	if err != nil {
@@ -31,7 +31,7 @@ func steps(c method.Case) ([]step, error) {
 	sum.Session, sum.Follow = adding(c, trained(j))
 	plan = append(plan, sum)
 	if j.Data.Label != job.NoLabel {
-		plan = append(plan, columns.LabelStepAs(c, (*party).holder, (*server).learner))
+		plan = append(plan, columns.LabelStep(c, (*party).holder, (*server).learner))
 	}
 	plan = append(plan, columns.LearningSteps[party](j, (*server).learner)...)
 	if j.Prediction == job.Open {
@@ -65,7 +65,7 @@ type arithmetic struct{ columns.Products }
 // trained is the arithmetic of a job.
 func trained(j *job.Job) arithmetic { return arithmetic{columns.ProductsOf(j)} }
 
-// Usable implements [columns.Judge]: it refuses declarations that cannot be added up.
+// Usable refuses declarations that cannot be added up.
 func (a arithmetic) Usable(d columns.Declared) error {
 	p, err := a.Params(d)
 	if err != nil {

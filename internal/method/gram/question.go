@@ -39,10 +39,10 @@ func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns
 // steps: align, declare, add up the products of new rows with the model's, and tell the asker what
 // the coordinator's model says.
 func (o *inquirer) steps(q method.Question) ([]asking, error) {
-	if err := o.Asks(q); err != nil {
+	if err := o.Asks(q, func(method.Question) error { return nil }); err != nil {
 		return nil, err
 	}
-	plan, err := columns.StepsOfNewAs(q, columns.AsNew[helper, answerer]{
+	plan, err := columns.StepsOfNew(q, columns.AsNew[helper, answerer]{
 		Helper: func(h *helper) *columns.Helper { return h.Helper }, Server: func(a *answerer) *columns.Server { return &a.Server },
 		Declare: (*helper).declare, Usable: products(o.Basis).Usable,
 	})

@@ -18,7 +18,7 @@ type step = method.StepOf[party, server, columns.Declared]
 // steps: the parties align their rows and add up their Gram matrices around the ring, the label holder
 // sends the labels, and the coordinator learns.
 func steps(c method.Case) ([]step, error) {
-	plan, err := columns.StepsAs(c, columns.As[party, server]{
+	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server },
 		Declare: (*party).declare, Usable: usable(matrix(c.Job)), Lets: (*party).products,
 	})
@@ -33,7 +33,7 @@ func steps(c method.Case) ([]step, error) {
 		Party:  (*party).site, Server: (*server).receiver, Releases: (*party).products,
 	})
 	if c.Job.Data.Label != job.NoLabel {
-		plan = append(plan, columns.LabelStepAs(c, (*party).holder, (*server).learner))
+		plan = append(plan, columns.LabelStep(c, (*party).holder, (*server).learner))
 	}
 	return append(plan, columns.LearningSteps[party](c.Job, (*server).learner)...), nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/learn/boost"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/secureboost"
@@ -32,9 +33,9 @@ func (p *party) declare(d *columns.Declaration) error {
 	return nil
 }
 
-// sums states sums over the training rows, which tell of the party's columns and, without encryption,
+// trained states sums over the training rows, which tell of the party's columns and, without encryption,
 // of the guest's labels.
-func (p *party) sums() ([]method.Release, error) {
+func (p *party) trained() ([]method.Release, error) {
 	list, err := p.Releases(method.ReleaseSums)
 	for i := range list {
 		n, _ := p.Training().Shape()
@@ -89,11 +90,11 @@ func (p *party) judged() (*method.Judged, error) {
 	return g, err
 }
 
-// tell encodes how well the trees do.
-func (p *party) tell() ([]byte, error) {
+// tell is the guest's machine of the finding.
+func (p *party) tell(setup method.Setup) (*method.Run, error) {
 	m, err := p.training.Measure()
 	if err != nil {
 		return nil, err
 	}
-	return finding{m, p.training.hash()}.encode(), nil
+	return sums.Sender(setup, finding{m, p.training.hash()}.encode())
 }

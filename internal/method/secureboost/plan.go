@@ -17,9 +17,9 @@ type step = method.StepOf[party, server, columns.Declared]
 
 // steps: the parties align their rows and grow trees; the first tells the coordinator how well they do.
 func steps(c method.Case) ([]step, error) {
-	plan, err := columns.StepsAs(c, columns.As[party, server]{
+	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
-		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).sums,
+		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).trained,
 	})
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func steps(c method.Case) ([]step, error) {
 			}
 			return params.Encode(), nil
 		}),
-		Party: (*party).grower, Releases: (*party).sums,
+		Party: (*party).grower, Releases: (*party).trained,
 	}, columns.ToldStep(c, findingBytes, (*party).tell, (*server).hear)), nil
 }
 

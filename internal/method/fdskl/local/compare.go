@@ -22,7 +22,7 @@ import (
 type Method struct{}
 
 // Name implements [local.Own].
-func (Method) Name() string { return fdskl.Method{}.Name() }
+func (Method) Name() string { return fdskl.Protocol().Name() }
 
 // Compare implements [local.Compared]. It compares the job with the same training on all
 // columns in one place, and on the label holder's columns alone, each with directions of its
