@@ -255,7 +255,7 @@ type beside struct {
 
 // besides describes a job by sums.
 func (a *app) besides(j *job.Job, r *method.Result) (*beside, error) {
-	shown, err := presented(a.reader, j, r)
+	shown, err := method.Presented(a.reader.Protocols, j, r)
 	if err != nil {
 		return nil, err
 	}

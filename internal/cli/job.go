@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -116,7 +117,7 @@ func (r jobResult) Print(w io.Writer) error {
 	}
 	if r.Result != nil {
 		p.linef("")
-		shown, err := presented(r.reader, nil, r.Result)
+		shown, err := method.Presented(r.reader.Protocols, nil, r.Result)
 		p.join(err)
 		p.join(outcome{Result: r.Result, shown: shown}.Print(w))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 )
 
@@ -49,7 +50,7 @@ func saveResult(reader *job.Reader, out string, o outcome) (files []string, err 
 	if err := os.MkdirAll(out, 0o700); err != nil {
 		return nil, usage("--out %s cannot be the folder of the results: %w", out, err)
 	}
-	if o.shown, err = presented(reader, nil, o.Result); err != nil {
+	if o.shown, err = method.Presented(reader.Protocols, nil, o.Result); err != nil {
 		return nil, err
 	}
 	if o.Predictions, err = saveTable(out, o.table); err != nil {

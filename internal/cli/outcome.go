@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/say"
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/report"
@@ -354,27 +352,6 @@ func timingNames(t map[string]float64) []string {
 		}
 	}
 	return slices.DeleteFunc(slices.Concat(order, own, last), func(name string) bool { _, ok := t[name]; return !ok })
-}
-
-// presented finds a result's description by its own method, nil for nothing. A reader of a
-// stored result has no job, and asks all methods: details that one cannot read may be another's.
-func presented(reader *job.Reader, j *job.Job, r *method.Result) (*method.Presentation, error) {
-	if r.Details == nil {
-		return nil, nil
-	}
-	var unread error
-	for _, k := range reader.Protocols {
-		p, presents := k.(method.Presenter)
-		if !presents || j != nil && j.Protocol.Name() != k.Name() {
-			continue
-		}
-		shown, err := p.Present(j, r)
-		if shown != nil {
-			return shown, nil
-		}
-		unread = cmp.Or(unread, err)
-	}
-	return nil, unread
 }
 
 // blocks prints lines, which the method has broken, and tables.

@@ -308,7 +308,7 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("the result does not marshal: %w", err)
 	}
-	if o.shown, err = presented(a.reader, j, r); err != nil {
+	if o.shown, err = method.Presented(a.reader.Protocols, j, r); err != nil {
 		return nil, err
 	}
 	if o.Report, err = savePage(out, j, o); err != nil {

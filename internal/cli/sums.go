@@ -164,7 +164,7 @@ func (a *app) summedUp(model string, j *job.Job, r *method.Result, took time.Dur
 	r.Models = []method.ModelFile{{Party: crowd.Server, Path: model, SHA256: r.ModelHash}}
 	s := summed{Result: r, seconds: took.Seconds()}
 	s.cpu, r.PeakRSS = daemon.Usage()
-	s.shown, err = presented(a.reader, j, r)
+	s.shown, err = method.Presented(a.reader.Protocols, j, r)
 	return s, err
 }
 

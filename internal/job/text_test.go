@@ -55,7 +55,7 @@ func TestTexts(t *testing.T) {
 		"moments, mode = hardened, directions = 512, targets = [-1, 2.5]": Named{
 			Kind: sums.Protocol(), Values: &sums.Keys{Moded: Moded{Mode: Hardened}, Directions: 512, Targets: [2]float64{-1, 2.5}},
 		}.Text(),
-		"fedcfk, corrupted = 0, dropped = 0, items = 13 entries": Named{Kind: fedcfk.Method{}, Values: &fedcfk.Keys{Items: strings.Split("a b c d e f g h i j k l m", " ")}}.Text(),
+		"fedcfk, corrupted = 0, dropped = 0, items = 13 entries": Named{Kind: fedcfk.Protocol(), Values: &fedcfk.Keys{Items: strings.Split("a b c d e f g h i j k l m", " ")}}.Text(),
 		"rbf, gamma = 2, gamma_unit = median":                    Kernel{Name: RBF, Gamma: 2, GammaUnit: Median}.String(),
 	} {
 		if got != want {

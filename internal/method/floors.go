@@ -42,19 +42,12 @@ func DefaultFloors() Floors {
 // CheckJob refuses a job that is below the floors, before any data is read. A protocol that does
 // not say what floors mean to it is refused.
 func (f Floors) CheckJob(j *job.Job) error {
-	m, ok := j.Protocol.Kind.(Floored)
+	m, ok := j.Protocol.Kind.(*Protocol)
 	if !ok {
 		return fault.Forbiddenf("protocol %s states no floors, and a job that no floor holds for is refused", j.Protocol.Name())
 	}
-	return m.CheckFloors(f, j)
+	return m.minimums(f, j)
 }
-
-// RowFloors is embedded by a method whose floors are all about a party's own rows: its Party checks
-// them, once it has read the table.
-type RowFloors struct{}
-
-// CheckFloors implements [Floored].
-func (RowFloors) CheckFloors(Floors, *job.Job) error { return nil }
 
 // CheckRows refuses a table with too few rows for a method that takes them one by one.
 func (f Floors) CheckRows(method string, rows int) error {

@@ -149,6 +149,7 @@ type Binding[P, S, K any] struct {
 	Questions  *QuestionsOf[P, S]
 	Prepares   *PreparesOf[P, S]
 	Hands      *HandsOf[P] // to the party's own operator, at the end
+	Devices    *DevicesOf[P, S]
 	Present    func(*job.Job, *Result) (*Presentation, error)
 	NoFile     func(*job.Job) string // where the model is that is no file
 }
@@ -184,6 +185,23 @@ type (
 		Heard   func(*S) (*learner.Prepared, error)
 		Remarks func(*P) []string
 	}
+	// DevicesOf is what a crowd of devices asks of a protocol whose jobs no parties of a coordinator
+	// run.
+	DevicesOf[P, S any] struct {
+		Serves func(*job.Job) error // the reason why no crowd can run the job, or nil
+		// Passing says that no session needs an earlier one. A device that is missing from one takes
+		// part in the next, and everybody erases a session once the next has begun.
+		Passing bool
+		// Draw has a device draw what it needs for the job, the same after a restart, by secrets
+		// with labels.
+		Draw func(*P, func(label string) [32]byte) error
+		// Model writes what the device has been told.
+		Model func(*P, io.Writer) error
+		// Snapshot and Restore take a server's state before a step to another process, which goes on
+		// without the sessions of earlier steps.
+		Snapshot func(*S) ([]byte, error)
+		Restore  func(*S, []byte) error
+	}
 	// HandsOf is what a party's operator alone is given.
 	HandsOf[P any] struct {
 		Order       func(*P) []string
@@ -203,7 +221,7 @@ func NoMinimums(Floors, *job.Job) error { return nil }
 
 // lacks names a duty that a binding has left out.
 func (b Binding[P, S, K]) lacks() string {
-	l, q := b.Later, b.Questions
+	l, q, d := b.Later, b.Questions, b.Devices
 	switch {
 	case b.Name == "":
 		return "Name"
@@ -229,6 +247,8 @@ func (b Binding[P, S, K]) lacks() string {
 		return "a function of Later"
 	case q != nil && (q.Keep == nil || q.OpenParty == nil || q.Left == nil || (q.KeepServer == nil) != (q.OpenServer == nil)):
 		return "a function of Questions"
+	case d != nil && (d.Serves == nil || d.Draw == nil || d.Model == nil || d.Snapshot == nil || d.Restore == nil):
+		return "a function of Devices"
 	}
 	return ""
 }
@@ -245,7 +265,7 @@ func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 		if err != nil {
 			return nil, err
 		}
-		return erase(c, steps)
+		return PlanOf(c, steps)
 	}
 	m.party = func(c Case, self string, t Table) (*Holder, error) {
 		p, err := b.NewParty(c, self, t)
@@ -266,10 +286,14 @@ func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 	if q := b.Questions; q != nil {
 		m.answers = &opener{q.OpenParty, q.OpenServer, q.Left}
 	}
+	if d := b.Devices; d != nil {
+		m.devices = &served{d.Serves, d.Passing}
+	}
 	return m
 }
 
-func erase[P, S, K any](c Case, steps []StepOf[P, S, K]) ([]Step, error) {
+// PlanOf describes steps as the runtime knows them. It refuses one that lacks a duty.
+func PlanOf[P, S, K any](c Case, steps []StepOf[P, S, K]) ([]Step, error) {
 	plan := make([]Step, len(steps))
 	for i, s := range steps {
 		if err := s.check(c.Coordinator); err != nil {
@@ -332,6 +356,9 @@ func (b Binding[P, S, K]) holder(p *P, c Case, steps []StepOf[P, S, K]) *Holder 
 	if o := b.Hands; o != nil {
 		h.Order, h.Recommended, h.Judged = with(p, o.Order), with(p, o.Recommended), with2(p, o.Judged)
 	}
+	if d := b.Devices; d != nil {
+		h.Draw, h.Model = with1(p, d.Draw), with1(p, d.Model)
+	}
 	return h
 }
 
@@ -369,6 +396,9 @@ func (b Binding[P, S, K]) hub(s *S, c Case, steps []StepOf[P, S, K]) *Hub {
 	}
 	if r := b.Prepares; r != nil {
 		h.Prepared = with2(s, r.Heard)
+	}
+	if d := b.Devices; d != nil {
+		h.Snapshot, h.Restore = with2(s, d.Snapshot), with1(s, d.Restore)
 	}
 	return h
 }

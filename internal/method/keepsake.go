@@ -5,17 +5,10 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/protocol"
 )
-
-// Keeper is a party or a server that keeps a part of a finished job for questions about new
-// rows.
-type Keeper interface {
-	Keep(Closing) (Keepsake, error)
-}
 
 // Keepsake holds the secret that a member keeps of a finished job.
 type Keepsake struct {
@@ -32,9 +25,6 @@ const (
 	preparedMagic = "mercer/v1/prepared-keepsake"
 )
 
-// Preparing is a Party whose table has a schema, once its preparation is fitted; nil before.
-type Preparing interface{ Preparation() *prepare.Preparation }
-
 // Encode returns the canonical encoding.
 func (k Keepsake) Encode() []byte {
 	var w wire.Writer
@@ -47,20 +37,6 @@ func (k Keepsake) Encode() []byte {
 	w.String(k.Method)
 	w.Uint16(k.Version)
 	return append(w.Bytes(), k.Body...)
-}
-
-// Answering is a Method that opens its members' keepsakes. An opened keepsake is a Local, an
-// Inquirer, or both.
-type Answering interface {
-	Method
-	// OpenParty opens a party's keepsake; read reads a job file in it.
-	OpenParty(k Keepsake, read *job.Reader) (Erasable, error)
-	// OpenServer opens the coordinator's keepsake; model reads the model file, if one was
-	// kept.
-	OpenServer(c Case, k Keepsake, model func() ([]byte, error)) (Erasable, error)
-	// Left reports whether a keepsake without a method's name belongs to this method: earlier
-	// programs wrote the body alone.
-	Left(body []byte) bool
 }
 
 // DecodeKeepsake decodes the output of Encode. A keepsake of an earlier program has no name:
@@ -79,11 +55,11 @@ func DecodeKeepsake(b []byte) (Keepsake, error) {
 	return k, r.Close("method: keepsake")
 }
 
-// Opener finds the method that opens a keepsake.
-func Opener(list []Method, k Keepsake) (Answering, error) {
+// Opener finds the protocol that opens a keepsake.
+func Opener(list []job.Kind, k Keepsake) (*Protocol, error) {
 	for _, one := range list {
-		m, answers := one.(Answering)
-		if answers && (k.Method == m.Name() || k.Method == "" && m.Left(k.Body)) {
+		m, federated := one.(*Protocol)
+		if federated && m.answers != nil && (k.Method == m.Name() || k.Method == "" && m.answers.left(k.Body)) {
 			return m, nil
 		}
 	}
@@ -115,8 +91,8 @@ type Inquirer interface {
 	Plan(q Question) ([]Step, error)
 	// Party prepares a party: the asker with the rows that it asks about, another party with
 	// its own table of these rows.
-	Party(q Question, self string, t Table) (Party, error)
-	Server(q Question) (Server, error)
+	Party(q Question, self string, t Table) (*Holder, error)
+	Server(q Question) (*Hub, error)
 }
 
 // Question asks about new rows. Its parties are the members that have to help.
@@ -125,9 +101,6 @@ type Question struct {
 	Asker string
 	Tag   [16]byte // drawn for every question
 }
-
-// Asker is a party that has learnt the answer, once all sessions have ended well.
-type Asker interface{ Answer() (*Prediction, error) }
 
 // Closing tells a party about the model of a finished job, so that the party can keep its
 // part for questions about new rows.

@@ -7,32 +7,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
 )
 
-// answering is a method that wrote bodies which begin with its name before keepsakes
-// had an envelope.
-type answering string
-
-func (a answering) Name() string          { return string(a) }
-func (a answering) New() section.Values   { return nil }
-func (a answering) Left(body []byte) bool { return bytes.HasPrefix(body, []byte(a)) }
-func (a answering) OpenParty(method.Keepsake, *job.Reader) (method.Erasable, error) {
-	return nil, nil
+// answering is a protocol that wrote bodies which begin with its name before keepsakes had an
+// envelope.
+func answering(name string) *method.Protocol {
+	type none = methodtest.None
+	b := methodtest.Bare(name)
+	b.Questions = &method.QuestionsOf[none, none]{
+		Keep:      func(*none, method.Closing) (method.Keepsake, error) { return method.Keepsake{}, nil },
+		OpenParty: func(method.Keepsake, *job.Reader) (method.Erasable, error) { return nil, nil },
+		Left:      func(body []byte) bool { return bytes.HasPrefix(body, []byte(name)) },
+	}
+	return method.New(b)
 }
-func (a answering) OpenServer(method.Case, method.Keepsake, func() ([]byte, error)) (method.Erasable, error) {
-	return nil, nil
-}
-
-// mute answers no questions.
-type mute struct{}
-
-func (mute) Name() string        { return "mute" }
-func (mute) New() section.Values { return nil }
 
 func TestKeepsakes(t *testing.T) {
-	list := []method.Method{mute{}, answering("one"), answering("other")}
+	list := []job.Kind{method.New(methodtest.Bare("mute")), answering("one"), answering("other")}
 	kept := method.Keepsake{Method: "other", Version: 7, Body: []byte("one's body, or so it looks")}
 	got, err := method.DecodeKeepsake(kept.Encode())
 	if d := cmp.Diff(kept, got); d != "" || err != nil {

@@ -3,29 +3,13 @@
 package method
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/protocol"
 )
-
-// Method is one way to learn, which a job names, with the keys of its settings. Its further
-// abilities are the interfaces below and in package job, found by type assertion.
-type Method = job.Kind
-
-// Federated is a Method that a coordinator and parties run in sessions.
-type Federated interface {
-	Method
-	Floored
-	// Plan returns the steps of a job, in order. It is public and pure: every member
-	// computes it from the job.
-	Plan(Case) ([]Step, error)
-	// Party prepares a party's table for a job. Errors are faults of the data and tell the
-	// party what to do. They may quote the data, and are for the party's own log.
-	Party(c Case, self string, t Table) (Party, error)
-	Server(Case) (Server, error)
-}
 
 // Case is a job, or a question about its model, with its participants.
 type Case struct {
@@ -74,18 +58,47 @@ func (c Case) check() error {
 	return nil
 }
 
-// Of finds the method of a job, if a federation can run it.
-func Of(j *job.Job) (Federated, error) {
-	if m, ok := j.Protocol.Kind.(Federated); ok {
+// Of finds the protocol of a job, if a coordinator and its parties can run it.
+func Of(j *job.Job) (*Protocol, error) {
+	if m, ok := j.Protocol.Kind.(*Protocol); ok && m.devices == nil {
 		return m, nil
 	}
 	return nil, fmt.Errorf("method: protocol %q cannot be run by a federation", j.Protocol.Name())
 }
 
-// Plan returns the steps of a job, if its cast is one.
-func Plan(m Federated, c Case) ([]Step, error) {
-	if err := c.check(); err != nil {
-		return nil, err
+// OfCrowd finds the protocol of a job, if a crowd can run it: one that parties run, too, or one of
+// devices. passes says that its sessions are passing, see [DevicesOf].
+func OfCrowd(j *job.Job) (m *Protocol, passes bool, err error) {
+	m, ok := j.Protocol.Kind.(*Protocol)
+	if !ok || m.devices == nil {
+		if err = j.Deployable(); err == nil {
+			m, err = Of(j)
+		}
+		return m, false, err
 	}
-	return m.Plan(c)
+	if err = j.Unsimulated(); err == nil {
+		err = m.devices.Serves(j)
+	}
+	return m, m.devices.Passing, err
+}
+
+// Presented finds a result's description by its own protocol, nil for nothing. A reader of a stored
+// result has no job, and asks all protocols: details that one cannot read may be another's.
+func Presented(list []job.Kind, j *job.Job, r *Result) (*Presentation, error) {
+	if r.Details == nil {
+		return nil, nil
+	}
+	var unread error
+	for _, k := range list {
+		m, federated := k.(*Protocol)
+		if !federated || j != nil && j.Protocol.Name() != m.Name() {
+			continue
+		}
+		shown, err := m.Present(j, r)
+		if shown != nil {
+			return shown, nil
+		}
+		unread = cmp.Or(unread, err)
+	}
+	return nil, unread
 }

@@ -1,17 +1,6 @@
 package method
 
-import (
-	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/report"
-)
-
-// Presenter is a Method whose results have a presentation of their own, in the text and on
-// the page.
-type Presenter interface {
-	// Present returns nil for a result of another method. The job is nil where it is not at
-	// hand: in a program that asks a coordinator for the result.
-	Present(j *job.Job, r *Result) (*Presentation, error)
-}
+import "github.com/mercer-fl/mercer/report"
 
 // Presentation describes a result beside its figures.
 type Presentation struct {

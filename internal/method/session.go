@@ -70,23 +70,6 @@ func (s *Session) After(k Known, announced []byte) (*Session, error) {
 	return s.Follow(k, announced)
 }
 
-// Following returns a session whose parameters follow from public values: the coordinator
-// announces none of them.
-func Following(s Session, params func(Known) ([]byte, error)) *Session {
-	s.Follow = func(k Known, announced []byte) (*Session, error) {
-		if len(announced) > 0 {
-			return nil, errAnnounced
-		}
-		next := s
-		var err error
-		if next.Params, err = params(k); err != nil {
-			return nil, err
-		}
-		return &next, nil
-	}
-	return &s
-}
-
 // Has reports whether s has a member of this name.
 func (s *Session) Has(name string) bool {
 	return slices.ContainsFunc(s.Members, func(m protocol.Member) bool { return m.Name == name })

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 )
 
-// Protocol is a binding whose types are erased. It is a job.Kind, and a Federated while there are
-// bindings of the old kind.
+// Protocol is a binding whose types are erased, as daemons and programs run it. It is a pointer made
+// once: job files are compared, and functions cannot be.
 type Protocol struct {
 	name     string
 	traits   job.Traits
@@ -26,6 +26,12 @@ type Protocol struct {
 	present  func(*job.Job, *Result) (*Presentation, error)
 	noFile   func(*job.Job) string
 	answers  *opener
+	devices  *served
+}
+
+type served struct {
+	Serves  func(*job.Job) error
+	Passing bool
 }
 
 type opener struct {
@@ -43,31 +49,24 @@ func (m *Protocol) New() section.Values { return m.keys() }
 // Traits tells readers of job files what the protocol is.
 func (m *Protocol) Traits() job.Traits { return m.traits }
 
-// Plan implements [Federated].
-func (m *Protocol) Plan(c Case) ([]Step, error) { return m.plan(c) }
-
-// Party implements [Federated].
-func (m *Protocol) Party(c Case, self string, t Table) (Party, error) {
-	h, err := m.party(c, self, t)
-	if err != nil {
+// Plan returns the steps of a job, in order. It is public and pure: every member computes it from
+// the job. A cast that no protocol can work with is refused.
+func (m *Protocol) Plan(c Case) ([]Step, error) {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return h, nil
+	return m.plan(c)
 }
 
-// Server implements [Federated].
-func (m *Protocol) Server(c Case) (Server, error) {
-	h, err := m.server(c)
-	if err != nil {
-		return nil, err
-	}
-	return serverOf{h}, nil
-}
+// Party prepares a party's table for a job. Errors are faults of the data and tell the party what to
+// do. They may quote the data, and are for the party's own log.
+func (m *Protocol) Party(c Case, self string, t Table) (*Holder, error) { return m.party(c, self, t) }
 
-// CheckFloors implements [Floored].
-func (m *Protocol) CheckFloors(f Floors, j *job.Job) error { return m.minimums(f, j) }
+// Server returns the coordinator's side at the start of a job.
+func (m *Protocol) Server(c Case) (*Hub, error) { return m.server(c) }
 
-// Present implements [Presenter].
+// Present describes a result, or returns nil for a result of another protocol. The job is nil where
+// it is not at hand: in a program that asks a coordinator for the result.
 func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 	if m.present == nil {
 		return nil, nil
@@ -75,8 +74,9 @@ func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 	return m.present(j, r)
 }
 
-// Undownloadable implements [Undownloadable].
-func (m *Protocol) Undownloadable(j *job.Job) string {
+// NoFile describes the place of a job's model that is not a file and cannot be given away ("lies in
+// parts with ..."); "" for a model that is a file.
+func (m *Protocol) NoFile(j *job.Job) string {
 	if m.noFile == nil {
 		return ""
 	}
@@ -101,7 +101,9 @@ type Holder struct {
 	Order       func() []string
 	Judged      func() (*Judged, error)
 	Recommended func() []Recommendation
-	Answer      func() (*Prediction, error)
+	Answer      func() (*Prediction, error) // once all sessions of a question have ended well
+	Draw        func(secret func(label string) [32]byte) error
+	Model       func(io.Writer) error // that a device was told
 }
 
 // Later leaves and takes up what a later job continues.
@@ -113,30 +115,13 @@ type Later struct {
 	Resume    func([]byte) error
 }
 
-// Known implements [Member].
+// Unread is a party whose table has not been read: it knows nothing, and no step can be built.
+func Unread() *Holder {
+	return &Holder{known: func() Known { return nil }, Facts: func() Facts { return Facts{} }}
+}
+
+// Known returns the values that the steps so far have made public.
 func (h *Holder) Known() Known { return h.known() }
-
-// Machine implements [Member] by name; the daemon uses Build.
-func (h *Holder) Machine(step string, s Setup) (*Run, error) {
-	for i, one := range h.steps {
-		if one.Name == step && one.Session != nil {
-			return h.machine(i, s)
-		}
-	}
-	return nil, fmt.Errorf("method: no session %s", step)
-}
-
-// Disclose implements [Party] by name; the daemon uses Releases.
-func (h *Holder) Disclose(step string) (Release, bool) {
-	for i, one := range h.steps {
-		if one.Name == step && one.Session != nil {
-			if list, err := h.releases(i); err == nil && len(list) > 0 {
-				return list[0], true
-			}
-		}
-	}
-	return Release{}, false
-}
 
 // Build builds the machine of the i-th step of the plan.
 func (h *Holder) Build(i int, s Setup) (*Run, error) { return h.machine(i, s) }
@@ -177,6 +162,8 @@ type Hub struct {
 	Keep     func(Closing) (Keepsake, error)
 	Later    *Later
 	Prepared func() (*learner.Prepared, error)
+	Snapshot func() ([]byte, error)
+	Restore  func(snapshot []byte) error
 }
 
 // ModelWriter writes a model file.
@@ -200,151 +187,23 @@ func (h *Hub) Ended(i int, e End) { h.ended(i, e) }
 // Known returns the public values.
 func (h *Hub) Known() Known { return h.known() }
 
-// serverOf is a Hub where the old interface is asked for.
-type serverOf struct{ *Hub }
+// Answers reports whether members keep what answers questions about new rows.
+func (m *Protocol) Answers() bool { return m.answers != nil }
 
-// Machine implements [Member].
-func (h serverOf) Machine(step string, s Setup) (*Run, error) {
-	for i, one := range h.steps {
-		if one.Name == step && one.Session != nil {
-			return h.machine(i, s)
-		}
-	}
-	return nil, fmt.Errorf("method: no session %s", step)
+// OpenParty opens a party's keepsake; read reads a job file in it. What is opened is a [Local], an
+// [Inquirer], or both.
+func (m *Protocol) OpenParty(k Keepsake, read *job.Reader) (Erasable, error) {
+	return m.answers.party(k, read)
 }
 
-// Compute implements [Server].
-func (h serverOf) Compute(ctx context.Context, step string, r Reporter) error {
-	for i, one := range h.steps {
-		if one.Name == step && one.Session == nil {
-			return h.compute(i, ctx, r)
-		}
-	}
-	return fmt.Errorf("method: no step %s", step)
-}
-
-// Result implements [Server].
-func (h serverOf) Result() (*Result, error) { return h.Hub.Result() }
-
-// chained is a side whose job may continue an earlier one, or be continued.
-type chained interface {
-	Lasts() bool
-	WriteRest(io.Writer) error
-	Continues() (_ job.ID, _ bool)
-	Resume(rest []byte) error
-}
-
-func laterOf(of any) *Later {
-	l, is := of.(chained)
-	if !is {
-		return nil
-	}
-	out := &Later{Lasts: l.Lasts, Write: l.WriteRest, Resume: l.Resume}
-	out.Earlier, out.Continues = l.Continues()
-	return out
-}
-
-// HolderOf returns a party as the daemon runs it. Of the old kind, its abilities are found here and
-// nowhere else.
-func HolderOf(p Party, plan []Step) *Holder {
-	if h, erased := p.(*Holder); erased {
-		return h
-	}
-	if p == nil { // a table that could not be read again after a restart
-		return &Holder{known: func() Known { return nil }, Facts: func() Facts { return Facts{} }}
-	}
-	h := &Holder{State: p, steps: plan, known: p.Known, Facts: func() Facts { return Facts{} }, Later: laterOf(p)}
-	h.machine = func(i int, s Setup) (*Run, error) { return p.Machine(plan[i].Name, s) }
-	h.releases = func(i int) ([]Release, error) {
-		r, some := p.Disclose(plan[i].Name)
-		if !some {
-			return nil, nil
-		}
-		return []Release{r}, nil
-	}
-	if g, is := p.(Grainer); is {
-		h.Facts = g.Facts
-	}
-	if f, is := p.(interface{ OwnFigures() error }); is {
-		h.OwnFigures = f.OwnFigures
-	}
-	if k, is := p.(Keeper); is {
-		h.Keep = k.Keep
-	}
-	if r, is := p.(Preparing); is {
-		h.Preparation = r.Preparation
-	}
-	if r, is := p.(interface{ Remarks() []string }); is {
-		h.Remarks = r.Remarks
-	}
-	if o, is := p.(Ordered); is {
-		h.Order = o.Aligned
-	}
-	if j, is := p.(Judging); is {
-		h.Judged = j.Judged
-	}
-	if r, is := p.(Recommender); is {
-		h.Recommended = r.Recommended
-	}
-	if a, is := p.(Asker); is {
-		h.Answer = a.Answer
-	}
-	return h
-}
-
-// HubOf returns a server as the daemon runs it.
-func HubOf(s Server, plan []Step) *Hub {
-	if h, erased := s.(serverOf); erased {
-		return h.Hub
-	}
-	h := &Hub{State: s, steps: plan, known: s.Known, Result: s.Result, Later: laterOf(s)}
-	h.machine = func(i int, in Setup) (*Run, error) { return s.Machine(plan[i].Name, in) }
-	h.compute = func(i int, ctx context.Context, r Reporter) error { return s.Compute(ctx, plan[i].Name, r) }
-	h.announce = func(int) ([]byte, error) { return nil, nil }
-	if a, is := s.(Announcer); is {
-		h.announce = func(i int) ([]byte, error) { return a.Announce(plan[i].Name) }
-	}
-	h.ended = func(int, End) {}
-	if o, is := s.(Observer); is {
-		h.ended = func(i int, e End) { o.Ended(plan[i].Name, e) }
-	}
-	if d, is := s.(Decider); is {
-		h.Outcome = d.Outcome
-	}
-	if m, is := s.(Model); is {
-		h.Model = &ModelWriter{m.WriteModel, m.Private()}
-	}
-	if k, is := s.(Keeper); is {
-		h.Keep = k.Keep
-	}
-	if w, is := s.(interface {
-		Prepared() (*learner.Prepared, error)
-	}); is {
-		h.Prepared = w.Prepared
-	}
-	return h
-}
-
-var errNoQuestions = errors.New("method: the protocol answers no questions")
-
-// OpenParty implements [Answering].
-func (m *Protocol) OpenParty(k Keepsake, r *job.Reader) (Erasable, error) {
-	if m.answers == nil {
-		return nil, errNoQuestions
-	}
-	return m.answers.party(k, r)
-}
-
-// OpenServer implements [Answering].
+// OpenServer opens the coordinator's keepsake of a protocol that answers; model reads the model file, if one was kept. It
+// returns nil where the coordinator has no part in questions.
 func (m *Protocol) OpenServer(c Case, k Keepsake, model func() ([]byte, error)) (Erasable, error) {
-	if m.answers == nil || m.answers.server == nil {
-		return nil, errNoQuestions
+	if m.answers.server == nil {
+		return nil, nil
 	}
 	return m.answers.server(c, k, model)
 }
-
-// Left implements [Answering].
-func (m *Protocol) Left(body []byte) bool { return m.answers != nil && m.answers.left(body) }
 
 // inquiring is an [Inquirer] made of typed functions.
 type inquiring[L, P, S, K any] struct{ a AnswersOf[L, P, S, K] }
@@ -363,10 +222,10 @@ func (o inquiring[L, P, S, K]) Plan(q Question) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return erase(q.Case, steps)
+	return PlanOf(q.Case, steps)
 }
 
-func (o inquiring[L, P, S, K]) Party(q Question, self string, t Table) (Party, error) {
+func (o inquiring[L, P, S, K]) Party(q Question, self string, t Table) (*Holder, error) {
 	p, err := o.a.NewParty(o.a.Kept, q, self, t)
 	if err != nil {
 		return nil, err
@@ -377,13 +236,13 @@ func (o inquiring[L, P, S, K]) Party(q Question, self string, t Table) (Party, e
 	return h, err
 }
 
-func (o inquiring[L, P, S, K]) Server(q Question) (Server, error) {
+func (o inquiring[L, P, S, K]) Server(q Question) (*Hub, error) {
 	s, err := o.a.NewServer(o.a.Kept, q)
 	if err != nil {
 		return nil, err
 	}
 	steps, err := o.a.Steps(o.a.Kept, q)
-	return serverOf{asked(o.a).hub(s, q.Case, steps)}, err
+	return asked(o.a).hub(s, q.Case, steps), err
 }
 
 // asked is the binding of a question, without the parts that only jobs have.

@@ -17,20 +17,25 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
-	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/declare"
 	"github.com/mercer-fl/mercer/report"
 )
 
-// Census is a method that exists in this file only: every party states how many rows of
+// census is a protocol that exists in this file only: every party states how many rows of
 // each class it has, the coordinator finds the most frequent class and tells it to all,
 // and everybody predicts it for every row. It protects nobody, and has one step of each
 // sort: a session, a computation, a session that follows from it.
-type Census struct{ method.RowFloors }
-
-func (Census) Name() string        { return "census" }
-func (Census) New() section.Values { return new(CensusKeys) }
+var census = method.New(method.Binding[member, server, counted]{
+	Name: "census", Keys: func() section.Values { return new(CensusKeys) },
+	Steps: steps, NewParty: newMember, NewServer: newServer,
+	Public: func(p *member) counted { return p.counts }, PublicServer: func(s *server) counted { return s.counts },
+	Facts: method.NoFacts[member], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
+	Model:     &method.ModelOf[server]{Write: (*server).writeModel},
+	Outcome:   func(s *server) *method.Outcome { return &method.Outcome{Classes: classesOf(s.counts)} },
+	Questions: &method.QuestionsOf[member, server]{Keep: (*member).keep, OpenParty: openParty, Left: func([]byte) bool { return false }},
+	Present:   present,
+})
 
 // CensusKeys are the settings of a job.
 type CensusKeys struct {
@@ -63,20 +68,22 @@ func (k *CensusKeys) Limits() map[string]int { return map[string]int{"directions
 // slow names the variable that holds the duration of the computation: a test kills the process meanwhile.
 const slow = "MERCER_CENSUS_SLOW"
 
-func (Census) Plan(c method.Case) ([]method.Step, error) {
-	tell := method.Following(method.Session{
-		Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: "tell",
-	}, func(k method.Known) ([]byte, error) {
-		counts, ok := k.(counted)
-		if !ok {
-			return nil, errors.New("census: nobody has counted yet")
-		}
-		return broadcast.Encode(len(counts.winner())), nil
-	})
-	return []method.Step{
-		{Name: "census", Session: &method.Session{Protocol: declare.Name, Version: declare.Version, Members: c.Everybody(), Purpose: "count"}},
-		{Name: "learn"},
-		{Name: "tell", Session: tell},
+func steps(c method.Case) ([]method.StepOf[member, server, counted], error) {
+	noted := func(name string) func(*server, method.End) {
+		return func(s *server, _ method.End) { s.ended = append(s.ended, name) }
+	}
+	return []method.StepOf[member, server, counted]{
+		{Name: "census", Session: &method.Session{Protocol: declare.Name, Version: declare.Version, Members: c.Everybody(), Purpose: "count"},
+			Party: (*member).state, Server: (*server).listen, Releases: (*member).lets, Ended: noted("census")},
+		{Name: "learn", Compute: (*server).learn},
+		{Name: "tell", Session: &method.Session{Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: "tell"},
+			Follow: method.From(func(all counted) ([]byte, error) {
+				if all == nil {
+					return nil, errors.New("census: nobody has counted yet")
+				}
+				return broadcast.Encode(len(all.winner())), nil
+			}),
+			Party: (*member).hear, Server: (*server).tell, Releases: method.LetsOutNothing[member], Ended: noted("tell")},
 	}, nil
 }
 
@@ -127,13 +134,6 @@ type side struct {
 	told   string
 }
 
-func (s *side) Known() method.Known {
-	if s.counts == nil {
-		return nil
-	}
-	return s.counts
-}
-
 func (s *side) heard(m *declare.Member) *method.Run {
 	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
 		all := counted{}
@@ -153,7 +153,7 @@ type member struct {
 	release method.Release // of the counts
 }
 
-func (Census) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+func newMember(c method.Case, self string, t method.Table) (*member, error) {
 	if t.Set.Labels == nil {
 		return nil, errors.New("census: the table has no labels")
 	}
@@ -164,28 +164,23 @@ func (Census) Party(c method.Case, self string, t method.Table) (method.Party, e
 	return p, nil
 }
 
-func (p *member) Machine(step string, s method.Setup) (*method.Run, error) {
-	switch step {
-	case "census":
-		m, err := declare.NewParty(s.Setup, p.own.encode())
-		if err != nil {
-			return nil, err
-		}
-		return p.heard(m), nil
-	case "tell":
-		m, err := broadcast.NewParty(s.Setup)
-		if err != nil {
-			return nil, err
-		}
-		return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { p.told = string(m.Body()); return nil }}, nil
+func (p *member) state(s method.Setup) (*method.Run, error) {
+	m, err := declare.NewParty(s.Setup, p.own.encode())
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("census: no step %s", step)
+	return p.heard(m), nil
 }
 
-// Disclose implements [method.Party]: the counts are sums over all rows.
-func (p *member) Disclose(step string) (method.Release, bool) { return p.release, step == "census" }
+// lets states the counts: sums over all rows.
+func (p *member) lets() ([]method.Release, error) { return []method.Release{p.release}, nil }
 
-func (p *member) Keep(method.Closing) (method.Keepsake, error) {
+func (p *member) hear(s method.Setup) (*method.Run, error) {
+	m, err := broadcast.NewParty(s.Setup)
+	return method.RunOf(m, err, func() error { p.told = string(m.Body()); return nil })
+}
+
+func (p *member) keep(method.Closing) (method.Keepsake, error) {
 	var w wire.Writer
 	w.String(p.told)
 	w.Strings(classesOf(p.counts))
@@ -197,20 +192,9 @@ type server struct {
 	ended []string // sessions that the method was told of
 }
 
-func (Census) Server(c method.Case) (method.Server, error) {
-	return &server{side: side{job: c.Job}}, nil
-}
+func newServer(c method.Case) (*server, error) { return &server{side: side{job: c.Job}}, nil }
 
-func (s *server) Ended(step string, _ method.End) { s.ended = append(s.ended, step) }
-
-func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if step == "tell" {
-		m, err := broadcast.NewServer(setup.Setup, []byte(s.told))
-		if err != nil {
-			return nil, err
-		}
-		return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: method.Nothing}, nil
-	}
+func (s *server) listen(setup method.Setup) (*method.Run, error) {
 	m, err := declare.NewServer(setup.Setup)
 	if err != nil {
 		return nil, err
@@ -218,7 +202,12 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	return s.heard(m), nil
 }
 
-func (s *server) Compute(ctx context.Context, step string, _ method.Reporter) error {
+func (s *server) tell(setup method.Setup) (*method.Run, error) {
+	m, err := broadcast.NewServer(setup.Setup, []byte(s.told))
+	return method.RunOf(m, err, method.Nothing)
+}
+
+func (s *server) learn(ctx context.Context, _ method.Reporter) error {
 	wait, _ := time.ParseDuration(os.Getenv(slow))
 	select {
 	case <-time.After(wait):
@@ -238,7 +227,7 @@ type found struct {
 	Sessions []string `json:"census_sessions"`
 }
 
-func (s *server) Result() (*method.Result, error) {
+func (s *server) result() (*method.Result, error) {
 	total := 0
 	for _, n := range s.counts {
 		total += n
@@ -250,17 +239,13 @@ func (s *server) Result() (*method.Result, error) {
 	}, nil
 }
 
-func (s *server) WriteModel(w io.Writer) error {
+func (s *server) writeModel(w io.Writer) error {
 	_, err := io.WriteString(w, "census\n"+s.told+"\n")
 	return err
 }
 
-func (s *server) Private() bool { return false }
-
-func (s *server) Outcome() *method.Outcome { return &method.Outcome{Classes: classesOf(s.counts)} }
-
-// Present implements [method.Presenter].
-func (Census) Present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
+// present describes a result.
+func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[found](r)
 	if err != nil || d == nil || d.Census == nil {
 		return nil, err
@@ -275,17 +260,11 @@ type kept struct {
 	classes []string
 }
 
-func (Census) OpenParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
+func openParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
 	r := wire.NewReader(k.Body)
 	opened := &kept{r.String(64), r.Strings(64, 64)}
 	return opened, r.Close("census: keepsake")
 }
-
-func (Census) OpenServer(method.Case, method.Keepsake, func() ([]byte, error)) (method.Erasable, error) {
-	return nil, errors.New("census: the coordinator keeps nothing")
-}
-
-func (Census) Left([]byte) bool { return false }
 
 func (k *kept) Erase() { k.told = strings.Repeat("x", len(k.told)) }
 
@@ -301,13 +280,3 @@ func (k *kept) Predict(set *dataset.Set) (*method.Prediction, error) {
 	}
 	return p, p.Take(p.Decisions)
 }
-
-var (
-	_ method.Federated = Census{}
-	_ method.Answering = Census{}
-	_ method.Presenter = Census{}
-	_ method.Observer  = (*server)(nil)
-	_ method.Model     = (*server)(nil)
-	_ method.Keeper    = (*member)(nil)
-	_ protocol.Machine = (*declare.Member)(nil)
-)

@@ -103,8 +103,8 @@ func plansALearner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := j.Protocol.Kind.(method.Federated)
-	plan, err := method.Plan(m, method.Case{Job: j, ID: job.ID{1}, Coordinator: "hub", Parties: []string{"north", "south"}})
+	m := j.Protocol.Kind.(*method.Protocol)
+	plan, err := m.Plan(method.Case{Job: j, ID: job.ID{1}, Coordinator: "hub", Parties: []string{"north", "south"}})
 	if err != nil || len(plan) < 4 {
 		t.Errorf("%d steps, %v", len(plan), err)
 	}

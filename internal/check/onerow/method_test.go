@@ -24,7 +24,7 @@ import (
 // withFakes reads jobs of all methods and learners of the program, and of one more each.
 func withFakes() *job.Reader {
 	r := all.Reader()
-	r.Protocols, r.Learners = append(r.Protocols, Census{}), append(r.Learners, Nearest{})
+	r.Protocols, r.Learners = append(r.Protocols, census), append(r.Learners, Nearest{})
 	return r
 }
 
@@ -112,7 +112,7 @@ func parses(t *testing.T) {
 }
 
 func isDocumented(t *testing.T) {
-	for _, f := range (Census{}).New().Section().Fields {
+	for _, f := range (census).New().Section().Fields {
 		if f.Doc == "" || f.Value.Form() == "" {
 			t.Errorf("key %s is not documented", f.Key)
 		}
@@ -128,13 +128,13 @@ func isPlanned(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := method.Case{Job: j, ID: job.ID{1}, Coordinator: "hub", Parties: []string{"north", "south"}}
-	plan, err := method.Plan(Census{}, c)
+	plan, err := census.Plan(c)
 	if err != nil || len(plan) != 3 {
 		t.Fatalf("%d steps, %v", len(plan), err)
 	}
 	for _, parties := range [][]string{{"north"}, {"north", "hub"}} {
 		c.Parties = parties
-		if _, err := method.Plan(Census{}, c); err == nil {
+		if _, err := census.Plan(c); err == nil {
 			t.Errorf("a plan for %v", parties)
 		}
 	}

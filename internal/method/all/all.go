@@ -24,6 +24,6 @@ func Reader() *job.Reader {
 	return &job.Reader{Protocols: []job.Kind{
 		okra.Protocol(), flake.Protocol(), escaped.Protocol(), moments.Protocol(),
 		gram.Protocol(), fdskl.Protocol(), ppsvmv.Protocol(), fdsvrg.Protocol(), secureboost.Protocol(),
-		fedcfk.Method{}, secvm.Method{}, pooled.Method{},
+		fedcfk.Protocol(), secvm.Protocol(), pooled.Method{},
 	}, Learners: learner.Table()}
 }

@@ -17,9 +17,9 @@ func TestFloors(t *testing.T) {
 	changed := func(change func(*fedcfk.Keys)) job.Named {
 		p := hardened
 		change(&p)
-		return job.Named{Kind: fedcfk.Method{}, Values: &p}
+		return job.Named{Kind: fedcfk.Protocol(), Values: &p}
 	}
-	cohort := func(n int) job.Named { return job.Named{Kind: secvm.Method{}, Values: &secvm.Keys{Cohort: n}} }
+	cohort := func(n int) job.Named { return job.Named{Kind: secvm.Protocol(), Values: &secvm.Keys{Cohort: n}} }
 	for _, tt := range []struct {
 		name     string
 		protocol job.Named

@@ -55,13 +55,13 @@ func TestTablesThatAreRefused(t *testing.T) {
 func TestPatientTimers(t *testing.T) {
 	o := portions(t)["label holder"]
 	planned := func(j *job.Job) []method.Step {
-		plan, err := method.Plan(j.Protocol.Kind.(method.Federated), of(j))
+		plan, err := j.Protocol.Kind.(*method.Protocol).Plan(of(j))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return plan
 	}
-	opened, err := o.Job.Protocol.Kind.(method.Answering).OpenParty(o.Keepsake(), all.Reader())
+	opened, err := o.Job.Protocol.Kind.(*method.Protocol).OpenParty(o.Keepsake(), all.Reader())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func TestFDSKL(t *testing.T) {
 					t.Errorf("%s learns: %v", name, p.solver != nil)
 				}
 			}
-			if o := method.HubOf(f.Federation.Server, f.Plan).Outcome(); o.Classes != nil || o.Decisions.Rows != 0 {
+			if o := f.Federation.Server.Outcome(); o.Classes != nil || o.Decisions.Rows != 0 {
 				t.Errorf("the coordinator has %+v", o)
 			}
 		})
@@ -219,10 +219,11 @@ func (noise) Block(dst []byte, rows []int, first, count int) {
 // Only who adds to the sum that somebody else learns has let something out.
 func TestPhasesReleased(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic", 60)
-	if r, ok := f.Federation.Parties["guest"].Disclose("protocol"); ok {
+	if r := f.LetsOut(t, "guest", "protocol"); len(r) > 0 {
 		t.Errorf("the label holder lets out %+v", r)
 	}
-	if r, ok := f.Federation.Parties["host"].Disclose("protocol"); !ok || r.Kind != method.ReleasePhases || r.Set.X.Cols() != 10 || r.Directions == 0 || r.Set.X.Rows() != len(f.Parties["host"].Aligned()) {
+	r := f.LetsOut(t, "host", "protocol")
+	if len(r) != 1 || r[0].Kind != method.ReleasePhases || r[0].Set.X.Cols() != 10 || r[0].Directions == 0 || r[0].Set.X.Rows() != len(f.Parties["host"].Aligned()) {
 		t.Errorf("host lets out %+v", r)
 	}
 }

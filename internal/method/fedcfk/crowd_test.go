@@ -26,7 +26,7 @@ import (
 
 func someCrowd(items int, margin Margin) Crowd {
 	return Crowd{Items: items, Case: method.Case{Coordinator: "server", Job: &job.Job{
-		Protocol: job.Named{Kind: Method{}, Values: &Keys{Keys: sums.Keys{Adversary: sums.Active, Corrupted: .05, Dropped: .1}, Threshold: 10, Margin: margin}},
+		Protocol: job.Named{Kind: Protocol(), Values: &Keys{Keys: sums.Keys{Adversary: sums.Active, Corrupted: .05, Dropped: .1}, Threshold: 10, Margin: margin}},
 		Kernel:   job.Kernel{Name: job.Linear}, Learner: job.Named{Kind: learner.CFKOMD{}, Values: &learner.CFKOMD{Profile: learner.Profile{Lambda: .1}}},
 	}}}
 }
@@ -51,9 +51,9 @@ func first(t testing.TB, c Crowd, clients, survivors []string) known {
 }
 
 // second is the second sum as it follows for one who knows the first.
-func second(t testing.TB, c Crowd, k method.Known, likes []int64) sums.Summation {
+func second(t testing.TB, c Crowd, k known, likes []int64) sums.Summation {
 	t.Helper()
-	next, err := c.followPairs(k, encodeCounts(likes))
+	next, err := c.followPairs(method.Session{}, k, encodeCounts(likes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestRule12_SecondSessionHoldsTheFirst(t *testing.T) {
 		}
 	}
 	want := "9 items have the 10 likes that are needed, and 10 such items are the fewest to learn from"
-	if _, err := c.followPairs(k, encodeCounts(likes(9, 9, 0))); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := c.followPairs(method.Session{}, k, encodeCounts(likes(9, 9, 0))); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a sum over few items: %v", err)
 	}
 }
@@ -225,9 +225,7 @@ func TestDeviceRefuses(t *testing.T) {
 	honest := likes(50, 14, 15)
 	p := c.Party([]int{1})
 	k := among(fedcfktest.Names(96))
-	if err := p.NoteSum(Popularity, nil, k.first.Summation, k.first.survivors); err != nil {
-		t.Fatal(err)
-	}
+	p.NoteFirst(k.first.Summation, k.first.survivors)
 	if _, kept, err := c.pairing(p.known, encodeCounts(honest)); err != nil || !slices.Equal(kept, []int{0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}) {
 		t.Fatalf("%v, %v: items with 10 + 5 likes take part", kept, err)
 	}
@@ -239,7 +237,7 @@ func TestDeviceRefuses(t *testing.T) {
 		if err := c.possible(k.first.survivors, counts); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
-		_, err := c.followPairs(p.Known(), encodeCounts(counts))
+		_, err := c.followPairs(method.Session{}, p.known, encodeCounts(counts))
 		if counts[1] < 0 { // that is not even written
 			want = "a count of 18446744073709551615"
 		}
@@ -248,11 +246,11 @@ func TestDeviceRefuses(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	own := second(t, c, p.Known(), honest).Session.ID()
+	own := second(t, c, p.known, honest).Session.ID()
 	for name, other := range map[string]sums.Summation{
 		"a newcomer":   second(t, c, among(append(fedcfktest.Names(95), "c0099")), honest),
 		"one less":     second(t, c, among(fedcfktest.Names(95)), honest),
-		"an item more": second(t, c, p.Known(), likes(50, 15, 15)),
+		"an item more": second(t, c, p.known, likes(50, 15, 15)),
 	} {
 		if other.Session.ID() == own {
 			t.Errorf("%s: the device takes part", name)
@@ -424,10 +422,8 @@ func TestAttackInventedPopularity(t *testing.T) {
 	wrong := second(t, c, k, invented).Session.ID()
 	for _, list := range people {
 		p := c.Party(list)
-		if err := p.NoteSum(Popularity, nil, k.first.Summation, k.first.survivors); err != nil {
-			t.Fatal(err)
-		}
-		if second(t, c, p.Known(), invented).Session.ID() != wrong {
+		p.NoteFirst(k.first.Summation, k.first.survivors)
+		if second(t, c, p.known, invented).Session.ID() != wrong {
 			t.Fatal("a device refuses, and the documentation says that it cannot tell")
 		}
 	}

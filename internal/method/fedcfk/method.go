@@ -18,28 +18,26 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
-// Method is FedCFK.
-type Method struct{}
+// Protocol is FedCFK.
+func Protocol() *method.Protocol { return itself }
 
-// Name returns the word in job files.
-func (Method) Name() string { return "fedcfk" }
+var itself = method.New(method.Binding[Party, Server, known]{
+	Name: "fedcfk", Keys: func() section.Values { return new(Keys) },
+	Traits: job.Traits{
+		Cuts: job.Devices, Rated: true, Undeployable: undeployable, Grid: job.ByItself,
+		NoGrid: "fedcfk has nothing to choose one by, since held-out ratings stay in the devices",
+	},
+	Steps: steps, NewParty: newParty, NewServer: func(c method.Case) (*Server, error) { return crowdOf(c).Server(), nil },
+	Public: (*Party).public, PublicServer: (*Server).public, Facts: method.NoFacts[Party], Minimums: minimums,
+	Result: (*Server).Result, Ended: method.IgnoresEnds[Server],
+	Model:   &method.ModelOf[Server]{Write: (*Server).WriteModel},         // every device gets it
+	Outcome: func(*Server) *method.Outcome { return &method.Outcome{} },   // what is decided about held-out ratings stays with each device
+	Hands:   &method.HandsOf[Party]{Recommended: (*Party).recommendation}, // each to its own person
+	Present: present,
+})
 
-// New returns keys to read into.
-func (Method) New() section.Values { return new(Keys) }
-
-// Cuts returns the partition between the people.
-func (Method) Cuts() job.Direction { return job.Devices }
-
-// Rated marks a method on ratings.
-func (Method) Rated() {}
-
-// NoGrid refuses grids.
-func (Method) NoGrid() string {
-	return "fedcfk has nothing to choose one by, since held-out ratings stay in the devices"
-}
-
-// Undeployable refuses jobs that give lists away, or that need all lists in one place.
-func (Method) Undeployable(j *job.Job) string {
+// undeployable refuses jobs that give lists away, or that need all lists in one place.
+func undeployable(j *job.Job) string {
 	switch k := job.As[*Keys](j.Protocol); {
 	case k.Mode == job.Paper:
 		return "mode paper of fedcfk gives lists away and runs in simulate only; remove mode: paper"
@@ -57,8 +55,8 @@ func (Method) Undeployable(j *job.Job) string {
 	return ""
 }
 
-// CheckFloors refuses a job that is below an operator's floors.
-func (Method) CheckFloors(f method.Floors, j *job.Job) error {
+// minimums refuses a job that is below an operator's floors.
+func minimums(f method.Floors, j *job.Job) error {
 	k := job.As[*Keys](j.Protocol)
 	switch {
 	case !k.paper() && k.Threshold < f.Threshold:

@@ -254,10 +254,8 @@ func TestAttackDifferenceOfTheSums(t *testing.T) {
 	without := second(t, c, first(t, c, names, slices.Delete(slices.Clone(names), victim, victim+1)), counts).Session.ID()
 	for u, list := range lists {
 		p := c.Party(list)
-		if err := p.NoteSum(Popularity, nil, k.first.Summation, k.first.survivors); err != nil {
-			t.Fatal(err)
-		}
-		if second(t, c, p.Known(), counts).Session.ID() == without {
+		p.NoteFirst(k.first.Summation, k.first.survivors)
+		if second(t, c, p.known, counts).Session.ID() == without {
 			t.Fatalf("%s takes part in a second sum without %s", names[u], names[victim])
 		}
 	}

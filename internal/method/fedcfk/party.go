@@ -22,8 +22,8 @@ type Party struct {
 	recommended []method.Recommendation
 }
 
-// Party implements [method.Federated]: it takes one person's ratings.
-func (Method) Party(c method.Case, _ string, t method.Table) (method.Party, error) {
+// newParty takes one person's ratings.
+func newParty(c method.Case, _ string, t method.Table) (*Party, error) {
 	if t.Ratings == nil {
 		return nil, errors.New("fedcfk: a recommender needs ratings, and this is a table of rows; give lines of user, item and rating")
 	}
@@ -70,55 +70,46 @@ func Split(j *job.Job, all *dataset.Ratings) (train, test [][]int, err error) {
 	return liked.Profiles(in), liked.Profiles(out), err
 }
 
-// Known implements [method.Member].
-func (p *Party) Known() method.Known { return p.known }
+func (p *Party) public() known { return p.known }
 
-// Disclose implements [method.Party]: a person's list goes into one sum ever, which claims see to,
-// and nothing that the ledger of releases counts leaves the party.
-func (*Party) Disclose(string) (method.Release, bool) { return method.Release{}, false }
+// Public returns the values that the sums so far have made public to the party.
+func (p *Party) Public() method.Known { return p.known }
 
-// Machine implements [method.Member].
-func (p *Party) Machine(step string, s method.Setup) (*method.Run, error) {
-	if step == Tell {
-		n, err := p.notified(p.known, s.Announced)
-		if err != nil {
-			return nil, err
-		}
-		return sums.Receiver(s, func(body []byte) error { return p.recommend(body, n.hash) })
-	}
-	list, err := p.List(step, s.Announced)
+func (p *Party) addLikes(s method.Setup) (*method.Run, error) {
+	return sums.Adder(s, p.Likes(), func(of sums.Summation, survivors []string) error {
+		p.NoteFirst(of, survivors)
+		return nil
+	})
+}
+
+// NoteFirst takes in the members of the first sum.
+func (p *Party) NoteFirst(s sums.Summation, survivors []string) { p.first = heard{s, survivors} }
+
+func (p *Party) addPairs(s method.Setup) (*method.Run, error) {
+	list, err := p.Agreed(s.Announced)
 	if err != nil {
 		return nil, err
 	}
-	return sums.Adder(s, list, func(of sums.Summation, survivors []string) error { return p.NoteSum(step, s.Announced, of, survivors) })
+	return sums.Adder(s, list, func(of sums.Summation, survivors []string) (err error) {
+		p.second = heard{of, survivors}
+		p.likes, p.kept, err = p.pairing(p.known, s.Announced)
+		return err
+	})
 }
 
-// List returns what the party adds in a step.
-func (p *Party) List(step string, announced []byte) (secagg.Vector, error) {
-	switch step {
-	case Popularity:
-		return p.Likes(), nil
-	case Triangle:
-		_, kept, err := p.pairing(p.known, announced)
-		return p.Pairs(kept), err
-	}
-	return nil, noSum(step)
+// Agreed returns what the party adds to the second sum, as it follows from the announced result
+// of the first.
+func (p *Party) Agreed(announced []byte) (secagg.Vector, error) {
+	_, kept, err := p.pairing(p.known, announced)
+	return p.Pairs(kept), err
 }
 
-func noSum(step string) error { return fmt.Errorf("fedcfk: step %q is no sum", step) }
-
-// NoteSum takes in the members of the sum of a step.
-func (p *Party) NoteSum(step string, announced []byte, s sums.Summation, survivors []string) (err error) {
-	switch h := (heard{s, survivors}); step {
-	case Popularity:
-		p.first = h
-	case Triangle:
-		p.second = h
-		p.likes, p.kept, err = p.pairing(p.known, announced)
-	default:
-		err = noSum(step)
+func (p *Party) hear(s method.Setup) (*method.Run, error) {
+	n, err := p.notified(p.known, s.Announced)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return sums.Receiver(s, func(body []byte) error { return p.recommend(body, n.hash) })
 }
 
 // recommend checks the kernel and solves for the party's own recommendations.
@@ -141,5 +132,4 @@ func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {
 	return nil
 }
 
-// Recommended implements [method.Recommender].
-func (p *Party) Recommended() []method.Recommendation { return p.recommended }
+func (p *Party) recommendation() []method.Recommendation { return p.recommended }

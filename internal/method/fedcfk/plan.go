@@ -26,18 +26,30 @@ const (
 	Tell       = "tell"
 )
 
-// Plan implements [method.Federated].
-func (Method) Plan(c method.Case) ([]method.Step, error) {
+type step = method.StepOf[Party, Server, known]
+
+// steps returns the steps of a job that real parties run.
+func steps(c method.Case) ([]step, error) {
 	if err := c.Job.Deployable(); err != nil {
 		return nil, err
 	}
-	return crowdOf(c).Plan()
+	return crowdOf(c).steps()
 }
 
-// Plan returns the steps of a job: count how many like each item, count how many
-// like both of two that enough like, make a kernel of that, tell it to everybody who
-// is still there. Each party recommends to itself.
+// Plan returns the steps of a job for who plays them in one process.
 func (c Crowd) Plan() ([]method.Step, error) {
+	list, err := c.steps()
+	if err != nil {
+		return nil, err
+	}
+	return method.PlanOf(c.Case, list)
+}
+
+// steps counts how many like each item, counts how many like both of two that enough like,
+// makes a kernel of that, and tells it to everybody who is still there. Each party recommends
+// to itself. A person's list goes into one sum of each kind ever, which claims see to, and
+// nothing that the ledger of releases counts leaves the party.
+func (c Crowd) steps() ([]step, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -45,15 +57,16 @@ func (c Crowd) Plan() ([]method.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []method.Step{
-		{Name: Popularity, Session: first},
+	none := method.LetsOutNothing[Party]
+	return []step{
+		{Name: Popularity, Session: first, Party: (*Party).addLikes, Server: (*Server).addLikes, Releases: none, Ended: (*Server).EndedFirst},
 		{Name: Triangle, Session: &method.Session{
-			Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: PurposeTriangle, Follow: c.followPairs,
-		}},
-		{Name: Learn},
+			Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: PurposeTriangle,
+		}, Follow: c.followPairs, Party: (*Party).addPairs, Server: (*Server).addPairs, Releases: none, Announce: (*Server).AnnouncePairs, Ended: (*Server).EndedSecond},
+		{Name: Learn, Compute: (*Server).Learn},
 		{Name: Tell, Session: &method.Session{
-			Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: purposeKernel, Follow: c.followKernel,
-		}},
+			Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: purposeKernel,
+		}, Follow: c.followKernel, Party: (*Party).hear, Server: (*Server).tell, Releases: none, Announce: (*Server).announceKernel},
 	}, nil
 }
 
@@ -126,14 +139,13 @@ func (c Crowd) enough(people int, likes []int64) ([]int, error) {
 // vectors are in the first, gone or not: nobody chooses whom to leave out. Their names, the
 // first sum's session, its result and the items that follow from it are all part of the
 // session's name (rule 12).
-func (c Crowd) followPairs(k method.Known, announced []byte) (*method.Session, error) {
-	all, _ := k.(known)
-	likes, kept, err := c.pairing(all, announced)
+func (c Crowd) followPairs(_ method.Session, k known, announced []byte) (*method.Session, error) {
+	likes, kept, err := c.pairing(k, announced)
 	if err != nil {
 		return nil, err
 	}
-	s := method.Session{Purpose: PurposeTriangle, Parent: all.first.Session.ID(), Salt: salt(likes, kept)}
-	return c.summing(s, all.first.survivors, c.pairSpec(all.first.People(), len(all.first.survivors), Entries(len(kept)-1)))
+	s := method.Session{Purpose: PurposeTriangle, Parent: k.first.Session.ID(), Salt: salt(likes, kept)}
+	return c.summing(s, k.first.survivors, c.pairSpec(k.first.People(), len(k.first.survivors), Entries(len(kept)-1)))
 }
 
 // notified returns the announcement of the kernel, if it can follow from the second sum.
@@ -156,15 +168,14 @@ func (c Crowd) notified(k known, announced []byte) (notice, error) {
 
 // followKernel returns the session in which the kernel of the second sum is told. Its name
 // holds the kernel's hash, so that all who are told a kernel are told the same kernel.
-func (c Crowd) followKernel(k method.Known, announced []byte) (*method.Session, error) {
-	all, _ := k.(known)
-	n, err := c.notified(all, announced)
+func (c Crowd) followKernel(_ method.Session, k known, announced []byte) (*method.Session, error) {
+	n, err := c.notified(k, announced)
 	if err != nil {
 		return nil, err
 	}
 	return &method.Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Params: broadcast.Encode(n.bytes), Members: sums.Served(c.Coordinator, n.clients),
-		Purpose: purposeKernel, Parent: all.second.Session.ID(), Salt: n.hash[:], Absent: len(n.clients),
+		Purpose: purposeKernel, Parent: k.second.Session.ID(), Salt: n.hash[:], Absent: len(n.clients),
 	}, nil
 }
 

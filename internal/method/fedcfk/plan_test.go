@@ -34,7 +34,7 @@ spec:
 
 func filmsJob(t testing.TB) *job.Job {
 	t.Helper()
-	j, err := (&job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}).Parse("films.yaml", []byte(filmsFile))
+	j, err := (&job.Reader{Protocols: []job.Kind{Protocol()}, Learners: learner.Table()}).Parse("films.yaml", []byte(filmsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,19 +47,16 @@ func afterFirst(t *testing.T) (*Party, []method.Step) {
 	j := filmsJob(t)
 	own := &dataset.Ratings{Name: "a.csv", Users: []string{"1"}, Items: []string{"milk", "tea"}, List: []dataset.Rating{{Item: 0, Value: 5}, {Item: 1, Value: 4}}}
 	c := methodtest.Case(j)
-	p, err := Method{}.Party(c, "a", method.Table{Ratings: own})
+	party, err := newParty(c, "a", method.Table{Ratings: own})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := method.Plan(Method{}, c)
+	plan, err := Protocol().Plan(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := first(t, crowdOf(c), c.Parties, c.Parties[:17])
-	party := p.(*Party)
-	if err := party.NoteSum(Popularity, nil, k.first.Summation, k.first.survivors); err != nil {
-		t.Fatal(err)
-	}
+	party.NoteFirst(k.first.Summation, k.first.survivors)
 	return party, plan
 }
 
@@ -68,7 +65,7 @@ func afterFirst(t *testing.T) (*Party, []method.Step) {
 func TestSecondSumThatDoesNotFollow(t *testing.T) {
 	p, plan := afterFirst(t)
 	good := []int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17} // of 17; ten items for 16 at least
-	next, err := plan[1].Session.After(p.Known(), encodeCounts(good))
+	next, err := plan[1].Session.After(p.Public(), encodeCounts(good))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,21 +80,21 @@ func TestSecondSumThatDoesNotFollow(t *testing.T) {
 		"items":  {good[1:], "counts of 11 items, the catalogue has 12"},
 		"counts": {[]int64{12, 18, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}, "item 1 is liked by 18 of 17 people"},
 	} {
-		_, err := plan[1].Session.After(p.Known(), encodeCounts(tt.counts))
+		_, err := plan[1].Session.After(p.Public(), encodeCounts(tt.counts))
 		var blame *protocol.BlameError
 		if !errors.As(err, &blame) || blame.Party != "hub" || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
 		}
 	}
 	for name, announced := range map[string][]byte{"nothing": nil, "a part": encodeCounts(good)[:9], "more": append(encodeCounts(good), 0)} {
-		if _, err := plan[1].Session.After(p.Known(), announced); err == nil {
+		if _, err := plan[1].Session.After(p.Public(), announced); err == nil {
 			t.Errorf("%s is announced", name)
 		}
 	}
 	if _, err := plan[1].Session.After(nil, encodeCounts(good)); err == nil {
 		t.Error("without the first sum")
 	}
-	if _, err := plan[0].Session.After(p.Known(), encodeCounts(good)); err == nil {
+	if _, err := plan[0].Session.After(p.Public(), encodeCounts(good)); err == nil {
 		t.Error("something is announced of the first sum")
 	}
 }
@@ -106,7 +103,7 @@ func TestSecondSumThatDoesNotFollow(t *testing.T) {
 // round.
 func TestPatientTimers(t *testing.T) {
 	p, plan := afterFirst(t)
-	pairs, err := plan[1].Session.After(p.Known(), encodeCounts([]int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}))
+	pairs, err := plan[1].Session.After(p.Public(), encodeCounts([]int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +127,7 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 	p.second, p.kept, p.likes = p.first, []int{0, 1}, []int64{12, 7, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 	k := &ItemKernel{Catalogue: 12, Kept: []int{0, 1}, Values: []uint16{One, 9, One}}
 	n := notice{clients: []string{"a", "b"}, bytes: len(k.Encode()), hash: [32]byte{1}}
-	told, err := plan[3].Session.After(p.Known(), n.encode())
+	told, err := plan[3].Session.After(p.Public(), n.encode())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,13 +137,13 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 	for name, bad := range map[string]notice{
 		"strangers": {[]string{"a", "r"}, n.bytes, n.hash}, "too long": {n.clients, kernelBytes(2) + 1, n.hash}, "empty": {n.clients, 0, n.hash},
 	} {
-		if _, err := plan[3].Session.After(p.Known(), bad.encode()); err == nil {
+		if _, err := plan[3].Session.After(p.Public(), bad.encode()); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
 	hashed := func(k *ItemKernel) ([]byte, [32]byte) { return k.Encode(), sha256.Sum256(k.Encode()) }
-	if err := p.recommend(hashed(k)); err != nil || len(p.Recommended()) != 10 || p.Recommended()[0].Item != "rum" {
-		t.Errorf("%v, %v", err, p.Recommended())
+	if err := p.recommend(hashed(k)); err != nil || len(p.recommended) != 10 || p.recommended[0].Item != "rum" {
+		t.Errorf("%v, %v", err, p.recommended)
 	}
 	for name, bad := range map[string]*ItemKernel{
 		"another item":      {Catalogue: 12, Kept: []int{0, 2}, Values: []uint16{One, 9, One}},
@@ -164,11 +161,11 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 
 // With too few left after the first sum the coordinator says who is missing.
 func TestTooFewAfterTheFirstSum(t *testing.T) {
-	p, plan := afterFirst(t)
+	p, _ := afterFirst(t)
 	srv := crowdOf(methodtest.Case(filmsJob(t))).Server()
 	srv.first = counted{heard: p.first, likes: make([]int64, 12)}
-	srv.Ended(plan[0].Name, method.End{Stayed: filmsJob(t).Parties()[3:]})
-	_, err := srv.Announce(Triangle)
+	srv.EndedFirst(method.End{Stayed: filmsJob(t).Parties()[3:]})
+	_, err := srv.AnnouncePairs()
 	if want := "15 of 18 parties are left after the first sum, and 16 are needed; missing: a, b, c"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -180,13 +177,13 @@ func TestSecondSumThatTheCoordinatorAnnounces(t *testing.T) {
 	p, plan := afterFirst(t)
 	srv := crowdOf(methodtest.Case(filmsJob(t))).Server()
 	srv.first = counted{heard: p.first, likes: []int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}}
-	srv.Ended(plan[0].Name, method.End{Session: p.first.Session.ID(), Stayed: filmsJob(t).Parties()[1:]})
-	announced, err := srv.Announce(Triangle)
+	srv.EndedFirst(method.End{Session: p.first.Session.ID(), Stayed: filmsJob(t).Parties()[1:]})
+	announced, err := srv.AnnouncePairs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ids []protocol.SessionID
-	for _, k := range []method.Known{srv.Known(), p.Known(), p.Known()} {
+	for _, k := range []method.Known{srv.Public(), p.Public(), p.Public()} {
 		next, err := plan[1].Session.After(k, announced)
 		if err != nil {
 			t.Fatal(err)
@@ -200,7 +197,7 @@ func TestSecondSumThatTheCoordinatorAnnounces(t *testing.T) {
 		}
 	}
 	srv.first.likes[1] = 18
-	if _, err := srv.Announce(Triangle); err == nil || !strings.Contains(err.Error(), "item 1 is liked by 18 of 17 people") {
+	if _, err := srv.AnnouncePairs(); err == nil || !strings.Contains(err.Error(), "item 1 is liked by 18 of 17 people") {
 		t.Errorf("%v", err)
 	}
 }
@@ -228,15 +225,15 @@ func TestListsOfParties(t *testing.T) {
 		"r.csv has ratings of 2 people; a party brings the ratings of one person":                                         {Ratings: two},
 		fmt.Sprintf("dataset: r.csv: user %q rates item %q, which is not among the 12 that there are to be", "1", "grog"): {Ratings: other},
 	} {
-		if _, err := (Method{}).Party(methodtest.Case(j), "a", table); err == nil || err.Error() != want {
+		if _, err := newParty(methodtest.Case(j), "a", table); err == nil || err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 	}
-	p, err := Method{}.Party(methodtest.Case(j), "a", method.Table{Ratings: &dataset.Ratings{Users: []string{"1"}, Items: []string{"rum", "tea"}, List: []dataset.Rating{{Item: 0}, {Item: 1}}}})
+	p, err := newParty(methodtest.Case(j), "a", method.Table{Ratings: &dataset.Ratings{Users: []string{"1"}, Items: []string{"rum", "tea"}, List: []dataset.Rating{{Item: 0}, {Item: 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]int{0, 2}, p.(*Party).Liked); d != "" {
+	if d := cmp.Diff([]int{0, 2}, p.Liked); d != "" {
 		t.Error(d)
 	}
 }

@@ -62,8 +62,8 @@ type PaperFigures struct {
 	GuessRecall    float64 `json:"decoys_recall"`
 }
 
-// Present implements [method.Presenter].
-func (Method) Present(j *job.Job, r *method.Result) (*method.Presentation, error) {
+// present describes a result.
+func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	if err != nil || d == nil || d.Crowd == nil {
 		return nil, err

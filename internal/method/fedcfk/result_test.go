@@ -13,7 +13,7 @@ import (
 func shown(t *testing.T, j *job.Job, details string) (*method.Presentation, string) {
 	t.Helper()
 	exact := true
-	p, err := Method{}.Present(j, &method.Result{Training: 5643, HeldOut: 750, Exact: &exact, Details: json.RawMessage(details)})
+	p, err := present(j, &method.Result{Training: 5643, HeldOut: 750, Exact: &exact, Details: json.RawMessage(details)})
 	if err != nil {
 		t.Fatal(err)
 	}

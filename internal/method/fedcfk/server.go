@@ -13,16 +13,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 // Server holds the coordinator's state of a job: counts, and the results computed from them.
 type Server struct {
 	Crowd
-	first, second counted
-	kernel        *ItemKernel           // between the items in the second sum
-	broadcast     []byte                // the kernel as it is told
-	ended         map[string]method.End // how sessions went, by step
+	first, second       counted
+	firstEnd, secondEnd method.End
+	kernel              *ItemKernel // between the items in the second sum
+	broadcast           []byte      // the kernel as it is told
 }
 
 // counted holds the server's knowledge of a sum.
@@ -31,14 +30,10 @@ type counted struct {
 	likes []int64
 }
 
-// Server implements [method.Federated].
-func (Method) Server(c method.Case) (method.Server, error) { return crowdOf(c).Server(), nil }
-
 // Server returns the coordinator's state at the start of a job.
-func (c Crowd) Server() *Server { return &Server{Crowd: c, ended: make(map[string]method.End)} }
+func (c Crowd) Server() *Server { return &Server{Crowd: c} }
 
-// Known implements [method.Member].
-func (s *Server) Known() method.Known {
+func (s *Server) public() known {
 	k := known{first: s.first.heard, second: s.second.heard}
 	if s.kernel != nil {
 		k.kept = s.kernel.Kept
@@ -46,57 +41,44 @@ func (s *Server) Known() method.Known {
 	return k
 }
 
-// Machine implements [method.Member].
-func (s *Server) Machine(step string, setup method.Setup) (*method.Run, error) {
-	if step == Tell {
-		return sums.Sender(setup, s.broadcast)
-	}
-	params, err := secagg.DecodeParams(setup.Session.Params)
-	if err != nil {
-		return nil, err
-	}
-	m, err := secagg.NewServer(setup.Setup, params, setup.Keys(setup.Session.With(protocol.RoleParty)), secagg.Limits{})
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, Stayed: m.Stayed, Finish: func() error {
-		return s.Count(step, sums.Summation{Session: setup.Session, Params: params}, m.Survivors(), m.Sums()[0])
-	}}, nil
+// Public returns the values that the sums so far have made public.
+func (s *Server) Public() method.Known { return s.public() }
+
+func (s *Server) addLikes(setup method.Setup) (*method.Run, error) {
+	return sums.Collector(setup, s.CountFirst)
 }
 
-// Count takes in the sum of a step.
-func (s *Server) Count(step string, of sums.Summation, survivors []string, likes []int64) error {
-	c := counted{heard{of, survivors}, likes}
-	switch step {
-	case Popularity:
-		s.first = c
-	case Triangle:
-		s.second = c
-	default:
-		return noSum(step)
-	}
+func (s *Server) addPairs(setup method.Setup) (*method.Run, error) {
+	return sums.Collector(setup, s.CountSecond)
+}
+
+func (s *Server) tell(setup method.Setup) (*method.Run, error) {
+	return sums.Sender(setup, s.broadcast)
+}
+
+// CountFirst takes in the first sum.
+func (s *Server) CountFirst(of sums.Summation, survivors []string, sums [][]int64) error {
+	s.first = counted{heard{of, survivors}, sums[0]}
 	return nil
 }
 
-// Ended implements [method.Observer].
-func (s *Server) Ended(step string, e method.End) { s.ended[step] = e }
-
-// Announce implements [method.Announcer].
-func (s *Server) Announce(step string) ([]byte, error) {
-	switch step {
-	case Triangle:
-		return s.announcePairs()
-	case Tell:
-		return s.announceKernel()
-	}
-	return nil, nil
+// CountSecond takes in the second sum.
+func (s *Server) CountSecond(of sums.Summation, survivors []string, sums [][]int64) error {
+	s.second = counted{heard{of, survivors}, sums[0]}
+	return nil
 }
 
-// announcePairs returns the counts of the first sum, from which the second follows, if enough
+// EndedFirst is told how the first sum ended for its members.
+func (s *Server) EndedFirst(e method.End) { s.firstEnd = e }
+
+// EndedSecond is told how the second sum ended.
+func (s *Server) EndedSecond(e method.End) { s.secondEnd = e }
+
+// AnnouncePairs returns the counts of the first sum, from which the second follows, if enough
 // parties are left. If a party has added a vector that is no list of likes, nobody knows
 // which party.
-func (s *Server) announcePairs() ([]byte, error) {
-	stayed := s.ended[Popularity].Stayed
+func (s *Server) AnnouncePairs() ([]byte, error) {
+	stayed := s.firstEnd.Stayed
 	if least := s.Remaining(len(s.Parties)); len(stayed) < least {
 		gone := slices.DeleteFunc(slices.Clone(s.Parties), func(name string) bool { return slices.Contains(stayed, name) })
 		return nil, protocol.Blame(gone[0], protocol.KindSilent, fmt.Errorf("fedcfk: %d of %d parties are left after the first sum, and %d are needed; missing: %s", len(stayed), len(s.Parties), least, strings.Join(gone, ", ")))
@@ -109,19 +91,15 @@ func (s *Server) announcePairs() ([]byte, error) {
 
 // announceKernel names the kernel, and everybody who is still there to be told it.
 func (s *Server) announceKernel() ([]byte, error) {
-	n := notice{clients: s.ended[Triangle].Stayed, bytes: len(s.broadcast), hash: sha256.Sum256(s.broadcast)}
+	n := notice{clients: s.secondEnd.Stayed, bytes: len(s.broadcast), hash: sha256.Sum256(s.broadcast)}
 	if len(n.clients) == 0 {
 		return nil, errors.New("fedcfk: no party is left that could be told the kernel")
 	}
 	return n.encode(), nil
 }
 
-// Compute implements [method.Server]: it makes the kernel between items of the
-// second sum.
-func (s *Server) Compute(_ context.Context, step string, _ method.Reporter) error {
-	if step != Learn {
-		return fmt.Errorf("fedcfk: nothing to compute in step %q", step)
-	}
+// Learn makes the kernel between items of the second sum.
+func (s *Server) Learn(context.Context, method.Reporter) error {
 	kept := s.Kept(s.first.People(), s.Popularity(s.first.likes))
 	var err error
 	if s.kernel, err = s.ItemKernel(kept, s.Squares(s.first.likes), s.second.likes, len(s.first.survivors)); err != nil {
@@ -131,7 +109,7 @@ func (s *Server) Compute(_ context.Context, step string, _ method.Reporter) erro
 	return nil
 }
 
-// Result implements [method.Server]. How good the recommendations are only the
+// Result returns what the coordinator knows. How good the recommendations are only the
 // parties could tell.
 func (s *Server) Result() (*method.Result, error) {
 	people, popularity, likes := len(s.Parties), s.Popularity(s.first.likes), 0
@@ -143,7 +121,7 @@ func (s *Server) Result() (*method.Result, error) {
 		Details: &Details{&Figures{
 			Source: s.Job.Data.Source, People: people, Items: s.Items, Ratings: likes, Cut: s.Cut(people, popularity),
 			Kept: len(s.kernel.Kept), Broadcast: len(s.broadcast),
-			Sums: []sums.Figures{s.first.Ended(len(s.first.survivors), s.ended[Popularity]), s.second.Ended(len(s.second.survivors), s.ended[Triangle])},
+			Sums: []sums.Figures{s.first.Ended(len(s.first.survivors), s.firstEnd), s.second.Ended(len(s.second.survivors), s.secondEnd)},
 		}},
 		Leakage: s.leakage(facts{
 			people: people, first: s.first.survivors, second: s.second.survivors, likes: popularity, kept: s.kernel.Kept, pairs: s.second.likes,
@@ -151,15 +129,8 @@ func (s *Server) Result() (*method.Result, error) {
 	}, nil
 }
 
-// Outcome implements [method.Decider]: what is decided about held-out ratings stays
-// with each device.
-func (s *Server) Outcome() *method.Outcome { return &method.Outcome{} }
-
-// WriteModel implements [method.Model].
+// WriteModel writes the kernel between items.
 func (s *Server) WriteModel(w io.Writer) error {
 	_, err := w.Write(s.broadcast)
 	return err
 }
-
-// Private implements [method.Model]: every device gets the model.
-func (s *Server) Private() bool { return false }

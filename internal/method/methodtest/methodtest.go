@@ -33,8 +33,8 @@ func Case(j *job.Job) method.Case {
 type Federation struct {
 	method.Case
 	Plan    []method.Step
-	Server  method.Server
-	Parties map[string]method.Party
+	Server  *method.Hub
+	Parties map[string]*method.Holder
 	// Sent holds the messages to the coordinator, by step.
 	Sent map[string][]protocol.Message
 	// Told holds the messages to each party, by party and step.
@@ -42,11 +42,11 @@ type Federation struct {
 }
 
 // New makes every member of a job ready.
-func New(t testing.TB, m method.Federated, c method.Case, tables map[string]method.Table) *Federation {
+func New(t testing.TB, m *method.Protocol, c method.Case, tables map[string]method.Table) *Federation {
 	t.Helper()
-	f := &Federation{Case: c, Parties: make(map[string]method.Party), Sent: make(map[string][]protocol.Message), Told: make(map[string]map[string][]protocol.Message)}
+	f := &Federation{Case: c, Parties: make(map[string]*method.Holder), Sent: make(map[string][]protocol.Message), Told: make(map[string]map[string][]protocol.Message)}
 	var err error
-	if f.Plan, err = method.Plan(m, c); err == nil {
+	if f.Plan, err = m.Plan(c); err == nil {
 		f.Server, err = m.Server(c)
 	}
 	for _, name := range c.Parties {
@@ -61,7 +61,7 @@ func New(t testing.TB, m method.Federated, c method.Case, tables map[string]meth
 }
 
 // Read reads a job file of a method that has no mistake.
-func Read(t testing.TB, m method.Method, text string) *job.Job {
+func Read(t testing.TB, m job.Kind, text string) *job.Job {
 	t.Helper()
 	j, err := (&job.Reader{Protocols: []job.Kind{m}, Learners: learner.Table()}).Parse("job.yaml", []byte(text))
 	if err != nil {
@@ -78,16 +78,16 @@ type Known[S, P any] struct {
 }
 
 // Join makes every member of a job ready.
-func Join[S, P any](t testing.TB, m method.Federated, j *job.Job, tables map[string]method.Table) *Known[S, P] {
+func Join[S, P any](t testing.TB, m *method.Protocol, j *job.Job, tables map[string]method.Table) *Known[S, P] {
 	t.Helper()
 	return StatesOf[S, P](New(t, m, Case(j), tables))
 }
 
 // StatesOf returns a federation with the states of its members.
 func StatesOf[S, P any](f *Federation) *Known[S, P] {
-	known := &Known[S, P]{f, f.hub().State.(S), make(map[string]P)}
+	known := &Known[S, P]{f, f.Server.State.(S), make(map[string]P)}
 	for name, p := range f.Parties {
-		known.Parties[name] = f.holder(p).State.(P)
+		known.Parties[name] = p.State.(P)
 	}
 	return known
 }
@@ -98,7 +98,7 @@ func (f *Federation) JudgedBy(t testing.TB, holder string, label map[string]stri
 	t.Helper()
 	var own *method.Judged
 	for name, p := range f.Parties {
-		g, err := f.holder(p).Judged()
+		g, err := p.Judged()
 		if err != nil || (g != nil) != (name == holder) {
 			t.Fatalf("%s has judged held-out rows: %v, %v", name, g != nil, err)
 		}
@@ -107,7 +107,7 @@ func (f *Federation) JudgedBy(t testing.TB, holder string, label map[string]stri
 		}
 	}
 	told, o := f.Result(t), own.Outcome
-	ids := f.holder(f.Parties[holder]).Order()
+	ids := f.Parties[holder].Order()
 	if len(o.Held) != told.HeldOut || !slices.Equal(o.Held, ids[told.Training:]) || len(o.Truth) != len(o.Held) || o.Decisions.Rows != len(o.Held) {
 		t.Fatalf("%d rows are held out; kept are %d ids, %d labels and %d decisions", told.HeldOut, len(o.Held), len(o.Truth), o.Decisions.Rows)
 	}
@@ -124,7 +124,7 @@ func (f *Federation) JudgedBy(t testing.TB, holder string, label map[string]stri
 	if own.Result.Figures == nil || len(own.Result.Leakage["active"]) == 0 || told.Figures != nil {
 		t.Errorf("the party has figures %v, the coordinator %v", own.Result.Figures, told.Figures)
 	}
-	if o := f.hub().Outcome; o != nil && (o().Truth != nil || o().Decisions.Rows > 0) {
+	if o := f.Server.Outcome; o != nil && (o().Truth != nil || o().Decisions.Rows > 0) {
 		t.Errorf("the coordinator has %+v", o())
 	}
 }
@@ -147,13 +147,6 @@ func (f *Federation) Until(t testing.TB, last string) *Federation {
 	}
 	return f
 }
-
-// ServerState returns the coordinator's side as its method has it.
-func (f *Federation) ServerState() any { return f.hub().State }
-
-func (f *Federation) hub() *method.Hub { return method.HubOf(f.Server, f.Plan) }
-
-func (f *Federation) holder(p method.Party) *method.Holder { return method.HolderOf(p, f.Plan) }
 
 // Finish runs all steps.
 func (f *Federation) Finish(t testing.TB) {
@@ -183,18 +176,28 @@ func (f *Federation) Index(t testing.TB, name string) int {
 	return -1
 }
 
+// LetsOut returns what a party states that it lets out in a named step.
+func (f *Federation) LetsOut(t testing.TB, party, step string) []method.Release {
+	t.Helper()
+	list, err := f.Parties[party].Releases(f.Index(t, step))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 // Try runs the i-th step. It calls ended after the end of a session, before the members use
 // the result.
 func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	step := f.Plan[i]
 	if step.Session == nil {
-		return f.hub().Compute(ctx, i, nil)
+		return f.Server.Compute(ctx, i, nil)
 	}
-	announced, err := f.hub().Announce(i)
+	announced, err := f.Server.Announce(i)
 	if err != nil {
 		return err
 	}
-	s, err := f.session(i, f.Server, announced)
+	s, err := f.session(i, f.Server.Known(), announced)
 	if err != nil {
 		return err
 	}
@@ -221,7 +224,7 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	for _, run := range runs {
 		errs = errors.Join(errs, run.Finish())
 	}
-	f.hub().Ended(i, method.End{Session: s.ID(), Stayed: f.Case.Parties})
+	f.Server.Ended(i, method.End{Session: s.ID(), Stayed: f.Case.Parties})
 	return errs
 }
 
@@ -233,8 +236,8 @@ func (f *Federation) tell(step string, m protocol.Message) {
 }
 
 // session returns the session of a step as it follows for a member.
-func (f *Federation) session(i int, m method.Member, announced []byte) (*protocol.Session, error) {
-	s, err := f.Plan[i].Session.After(m.Known(), announced)
+func (f *Federation) session(i int, known method.Known, announced []byte) (*protocol.Session, error) {
+	s, err := f.Plan[i].Session.After(known, announced)
 	if err != nil {
 		return nil, err
 	}
@@ -244,12 +247,11 @@ func (f *Federation) session(i int, m method.Member, announced []byte) (*protoco
 // machines builds every member's machine. All must come to one session.
 func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (runs []*method.Run, nodes []sim.Node, err error) {
 	for _, member := range s.Members {
-		var m method.Member = f.Server
-		build := f.hub().Build
-		if member.Name != f.Coordinator {
-			m, build = f.Parties[member.Name], f.holder(f.Parties[member.Name]).Build
+		known, build := f.Server.Known, f.Server.Build
+		if p, is := f.Parties[member.Name]; is {
+			known, build = p.Known, p.Build
 		}
-		own, err := f.session(i, m, announced)
+		own, err := f.session(i, known(), announced)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", member.Name, err)
 		}

@@ -58,7 +58,7 @@ func Hospital(t testing.TB, j *job.Job, party, text, id string) method.Table {
 
 // Hospitals makes every member of a job ready over tables of patients, by party. Each number is a
 // job of its own. Parties keep the default floors.
-func Hospitals(t testing.TB, m method.Federated, text string, number byte, tables map[string]string) *Federation {
+func Hospitals(t testing.TB, m *method.Protocol, text string, number byte, tables map[string]string) *Federation {
 	t.Helper()
 	j := Read(t, m, text)
 	c := Case(j)

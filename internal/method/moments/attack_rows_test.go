@@ -43,7 +43,7 @@ var hospitalColumns = []struct{ low, high, close float64 }{{0, 120, 0.6}, {1, 40
 
 // ways are methods with which a hospital takes part in a job.
 var ways = map[string]struct {
-	method  method.Federated
+	method  *method.Protocol
 	text    string
 	step    string // that lets the rows out
 	encodes bool
@@ -110,7 +110,7 @@ func largest(t testing.TB, s *mat.SymDense, d int) (values []float64, vectors *m
 // over class a less that over class b: sines of small angles are the angles.
 func second(t testing.TB, f *methodtest.Federation, d int) (products *mat.Dense, classes *mat.VecDense) {
 	t.Helper()
-	s := f.ServerState().(*server)
+	s := f.Server.State.(*server)
 	half := s.sums.Outer.Rows / 2
 	features, err := directions(f.Job, s.session, 2*half, d)
 	if err != nil {
@@ -139,7 +139,7 @@ func second(t testing.TB, f *methodtest.Federation, d int) (products *mat.Dense,
 
 // problemOf returns what a coordinator learns from: the Gram matrix, labels and held-out rows.
 func problemOf(f *methodtest.Federation) learner.Problem {
-	return reflect.ValueOf(f.ServerState()).Elem().FieldByName("Problem").Interface().(learner.Problem)
+	return reflect.ValueOf(f.Server.State).Elem().FieldByName("Problem").Interface().(learner.Problem)
 }
 
 // turned computes the training rows of a job by encoded rows, of which the Gram matrix gives all but a
@@ -254,7 +254,7 @@ func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 // trainedOf counts a person among a party's training rows.
 func trainedOf(t testing.TB, f *methodtest.Federation, party, id string) (n int) {
 	t.Helper()
-	r, _ := f.Parties[party].Disclose("sums")
+	r := f.LetsOut(t, party, "sums")[0]
 	for _, i := range r.Among {
 		if r.Set.IDs[i] == id {
 			n++

@@ -56,7 +56,7 @@ func TestAttackDeclaredNumbersCountACorner(t *testing.T) {
 	sign, found := []int64{1, -1, -1, 1}, int64(0)
 	for i, edge := range [][2]string{{"120", "48149"}, {"96", "48149"}, {"120", "48148"}, {"96", "48148"}} {
 		f := corner(edge[0], edge[1], byte(i)).Until(t, "count")
-		found += sign[i] * f.ServerState().(*server).counted.list[2]
+		found += sign[i] * f.Server.State.(*server).counted.list[2]
 	}
 	if n := trainedOf(t, corner("120", "99999", 5), "east", "person-1"); n != 1 || found != 1 {
 		t.Errorf("the coordinator counts %d patients above 96 in 48149; %d train", found, n)

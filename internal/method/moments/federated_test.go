@@ -50,7 +50,7 @@ func partyOf(t *testing.T, j *job.Job, name string, table method.Table) *party {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*method.Holder).State.(*party)
+	return p.State.(*party)
 }
 
 // withFloors returns the refusal of a party with the usual floors.

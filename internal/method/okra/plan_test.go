@@ -50,7 +50,7 @@ func partyOf(t testing.TB, set *dataset.Set) *party {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.(*method.Holder).State.(*party)
+	return p.State.(*party)
 }
 
 // set has n rows of two features and labels a, b, a, b, ...

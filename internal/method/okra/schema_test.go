@@ -252,7 +252,7 @@ func FuzzFitted(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(playTyped(f, fittedSchema, "minmax", ", late: [west]").Parties["west"].Fitted())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		other := *p.(*method.Holder).State.(*party).Party
+		other := *p.State.(*party).Party
 		if err := other.Fit(b); err == nil && !bytes.Equal(other.Fitted(), b) {
 			t.Error("not canonical")
 		}

@@ -100,13 +100,8 @@ func TestDisclosure(t *testing.T) {
 	f := run(t, boosted(t, ", he: none", ", rounds: 1"), 120)
 	for name, p := range f.Parties {
 		train, _ := p.Training().Shape()
-		side := f.Federation.Parties[name]
-		r, lets := side.Disclose("protocol")
-		if !lets || len(r.Among) != train || (r.Label != "") != (name == "guest") {
-			t.Errorf("%s lets out %d rows, label %q", name, len(r.Among), r.Label)
-		}
-		if _, lets := side.Disclose("learn"); lets {
-			t.Errorf("%s lets its rows out in step learn", name)
+		if r := f.LetsOut(t, name, "protocol"); len(r) != 1 || len(r[0].Among) != train || (r[0].Label != "") != (name == "guest") {
+			t.Errorf("%s lets out %+v", name, r)
 		}
 	}
 }

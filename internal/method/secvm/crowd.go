@@ -13,24 +13,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Crowd is SecVM among real devices that add up: a [method.Federated] whose plan has a sum for
-// each iteration, and one in which the last weights are tested.
-type Crowd struct{ Method }
-
-// Passing says that each window follows from its own weights, and needs no earlier one.
-func (Crowd) Passing() {}
-
-// Crowd returns the method as a crowd over HTTP runs it, or the reason why none can run the job.
-func (m Method) Crowd(j *job.Job) (method.Federated, error) {
+// serves returns the reason why no crowd of devices that add up can run the job, or nil.
+func serves(j *job.Job) error {
 	switch k := KeysOf(j); {
 	case !k.summed():
-		return nil, fault.BadInputf("secvm: devices that are enrolled by name add up; add aggregation: secagg to protocol, or serve packages with mercer gateway")
+		return fault.BadInputf("secvm: devices that are enrolled by name add up; add aggregation: secagg to protocol, or serve packages with mercer gateway")
 	case k.Adversary != sums.Active:
-		return nil, fault.BadInputf("secvm: adversary: semi-honest trusts the server to tell everybody the same and runs in simulate only; remove adversary: semi-honest")
+		return fault.BadInputf("secvm: adversary: semi-honest trusts the server to tell everybody the same and runs in simulate only; remove adversary: semi-honest")
 	case j.Data.Partition.Dropout > 0:
-		return nil, fault.BadInputf("secvm: dropout is for simulate only; remove it")
+		return fault.BadInputf("secvm: dropout is for simulate only; remove it")
 	}
-	return Crowd{m}, CheckUnseen(j, "the server of a crowd")
+	return CheckUnseen(j, "the server of a crowd")
 }
 
 // summedOf returns the public settings of a case.
@@ -42,9 +35,19 @@ func summedOf(c method.Case) (Summed, error) {
 	return Summed{Job: c.Job, ID: c.ID, Server: c.Coordinator, Params: params}, nil
 }
 
-// Plan implements [method.Federated]: a sum for each iteration, over all devices, also those
-// that have vanished from earlier sums.
-func (Crowd) Plan(c method.Case) ([]method.Step, error) {
+type step = method.StepOf[Party, Server, nothing]
+
+// nothing is what the steps make public: every window follows from its own announcement.
+type nothing = struct{}
+
+// steps returns a sum for each iteration, over all devices, also those that have vanished from
+// earlier sums, and one in which the last weights are tested. A person's record goes into one
+// sum for each iteration, which claims see to, and nothing that the ledger of releases counts
+// leaves the device.
+func steps(c method.Case) ([]step, error) {
+	if err := serves(c.Job); err != nil {
+		return nil, err
+	}
 	s, err := summedOf(c)
 	if err != nil {
 		return nil, err
@@ -53,20 +56,22 @@ func (Crowd) Plan(c method.Case) ([]method.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps := make([]method.Step, learner.StepsOf(c.Job).Iterations+1)
-	for i := range steps {
-		steps[i] = method.Step{Name: WindowName(i), Session: &method.Session{
-			Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: "train",
-			Follow: func(_ method.Known, announced []byte) (*method.Session, error) {
+	list := make([]step, learner.StepsOf(c.Job).Iterations+1)
+	for i := range list {
+		list[i] = step{
+			Name:    WindowName(i),
+			Session: &method.Session{Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: "train"},
+			Follow: func(_ method.Session, _ nothing, announced []byte) (*method.Session, error) {
 				w, err := s.told(announced)
 				if err != nil {
 					return nil, err
 				}
 				return s.session(uint32(i), secvm.HashWeights(w.Values()), params, c.Parties), nil
 			},
-		}}
+			Party: (*Party).add, Server: (*Server).add, Releases: method.LetsOutNothing[Party], Announce: (*Server).announce,
+		}
 	}
-	return steps, nil
+	return list, nil
 }
 
 // WindowName names the step of an iteration.

@@ -36,6 +36,7 @@ type enrolled struct {
 	t       *testing.T
 	c       method.Case
 	plan    []method.Step
+	steps   []step
 	server  *Server
 	parties []*Party
 	keys    map[string]ed25519.PrivateKey
@@ -51,28 +52,26 @@ func newEnrolled(t *testing.T, people int) *enrolled {
 		seed := sha256.Sum256([]byte(name))
 		e.c.Parties, e.keys[name], e.ledgers[name] = append(e.c.Parties, name), ed25519.NewKeyFromSeed(seed[:]), new(memory.Ledger)
 	}
-	m, err := Method{}.Crowd(e.c.Job)
-	if err == nil {
-		e.plan, err = method.Plan(m, e.c)
+	var err error
+	if e.plan, err = itself.Plan(e.c); err == nil {
+		e.steps, err = steps(e.c)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, name := range e.c.Parties {
-		p, err := m.Party(e.c, name, table(name, []string{"no", "yes"}[i%2], i%8, (i+1)%8, (i/8+3)%8))
+		p, err := newParty(e.c, name, table(name, []string{"no", "yes"}[i%2], i%8, (i+1)%8, (i/8+3)%8))
 		if err == nil {
-			err = p.(*Party).Draw(func(label string) [32]byte { return sha256.Sum256([]byte(name + label)) })
+			err = p.Draw(func(label string) [32]byte { return sha256.Sum256([]byte(name + label)) })
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.parties = append(e.parties, p.(*Party))
+		e.parties = append(e.parties, p)
 	}
-	s, err := m.Server(e.c)
-	if err != nil {
+	if e.server, err = newServer(e.c); err != nil {
 		t.Fatal(err)
 	}
-	e.server = s.(*Server)
 	return e
 }
 
@@ -100,7 +99,7 @@ func (e *enrolled) setup(opened *protocol.Session, name string, announced []byte
 // window runs one window, from which some vanish, and returns the sum that the server sees.
 func (e *enrolled) window(i int, leavers map[string]string) *secvm.Sum {
 	e.t.Helper()
-	announced, err := e.server.Announce(e.plan[i].Name)
+	announced, err := e.steps[i].Announce(e.server)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -112,13 +111,13 @@ func (e *enrolled) window(i int, leavers map[string]string) *secvm.Sum {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	server, err := e.server.Machine(e.plan[i].Name, e.setup(opened, "server", announced))
+	server, err := e.steps[i].Server(e.server, e.setup(opened, "server", announced))
 	if err != nil {
 		e.t.Fatal(err)
 	}
 	var seats []turns.Client
 	for k, name := range e.c.Parties {
-		run, err := e.parties[k].Machine(e.plan[i].Name, e.setup(opened, name, announced))
+		run, err := e.steps[i].Party(e.parties[k], e.setup(opened, name, announced))
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -139,7 +138,7 @@ func (e *enrolled) window(i int, leavers map[string]string) *secvm.Sum {
 func TestAttackDifferenceOfDeployedWindows(t *testing.T) {
 	e := newEnrolled(t, 20)
 	all := e.window(0, nil)
-	e.server.Ended("", method.End{})
+	e.server.ended(method.End{})
 	victim := slices.IndexFunc(e.parties, func(p *Party) bool {
 		s, err := p.device.Summand(weightsOf(t, p.Params, 0))
 		return err == nil && !slices.Equal(entries(s, 13), make([]int64, 13))
@@ -189,7 +188,7 @@ func TestAnnouncedWeightsThatAreRefused(t *testing.T) {
 		if !errors.As(err, &blame) || blame.Party != "server" {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := e.parties[0].Machine("window-0", method.Setup{Announced: announced}); !errors.As(err, &blame) {
+		if _, err := e.parties[0].add(method.Setup{Announced: announced}); !errors.As(err, &blame) {
 			t.Errorf("%s: a machine, %v", name, err)
 		}
 	}
@@ -228,9 +227,9 @@ func TestJobsOfACrowd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(enrolledJob, tt.from, tt.to, 1)
 			j := read(t, text)
-			m, err := Method{}.Crowd(j)
+			m, _, err := method.OfCrowd(j)
 			if err == nil {
-				_, err = method.Plan(m, method.Case{Job: j, Coordinator: "server", Parties: newEnrolled(t, 20).c.Parties})
+				_, err = m.Plan(method.Case{Job: j, Coordinator: "server", Parties: newEnrolled(t, 20).c.Parties})
 			}
 			if text == enrolledJob || err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v", err)
@@ -267,7 +266,7 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := method.Case{Job: read(t, strings.Replace(enrolledJob, tt.from, tt.to, 1)), Coordinator: "server", Limits: method.Limits{Floors: method.Floors{Cohort: tt.floor}}}
-			if _, err := (Crowd{}).Party(c, "device-1", tt.table); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := newParty(c, "device-1", tt.table); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -293,29 +292,28 @@ func TestFloorsOfDevices(t *testing.T) {
 func TestServerResumes(t *testing.T) {
 	e := newEnrolled(t, 20)
 	e.window(0, nil)
-	e.server.Ended("", method.End{Stayed: e.c.Parties})
-	snapshot, err := e.server.Snapshot()
+	e.server.ended(method.End{Stayed: e.c.Parties})
+	snapshot, err := e.server.snapshot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Crowd{}.Server(e.c)
+	second, err := newServer(e.c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := s.(*Server)
-	if err := second.Restore(snapshot); err != nil {
+	if err := second.restore(snapshot); err != nil {
 		t.Fatal(err)
 	}
-	again, err := second.Snapshot()
+	again, err := second.snapshot()
 	if err != nil || !bytes.Equal(again, snapshot) || second.first != e.server.first || len(second.sums) != 1 {
 		t.Errorf("%v: %s, want %s", err, again, snapshot)
 	}
-	a, _ := e.server.Announce("")
-	if b, _ := second.Announce(""); !bytes.Equal(a, b) || bytes.Equal(a, make([]byte, len(a))) {
+	a, _ := e.server.announce()
+	if b, _ := second.announce(); !bytes.Equal(a, b) || bytes.Equal(a, make([]byte, len(a))) {
 		t.Error("it announces other weights")
 	}
 	for _, bad := range []string{"", "{}", `{"training":"AAAA"}`, `{"training":1}`} {
-		if err := second.Restore([]byte(bad)); err == nil {
+		if err := second.restore([]byte(bad)); err == nil {
 			t.Errorf("%q is a snapshot", bad)
 		}
 	}

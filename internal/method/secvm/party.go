@@ -20,9 +20,8 @@ type Party struct {
 	model  LinearModel
 }
 
-// Party implements [method.Federated]: it takes one person's record, and refuses a greedy
-// model as any device does.
-func (Crowd) Party(c method.Case, _ string, t method.Table) (method.Party, error) {
+// newParty takes one person's record, and refuses a greedy model as any device does.
+func newParty(c method.Case, _ string, t method.Table) (*Party, error) {
 	s, err := summedOf(c)
 	if err != nil {
 		return nil, err
@@ -69,16 +68,8 @@ func recordOf(p secvm.Params, classes [2]string, t method.Table) (secvm.Record, 
 	return r, nil
 }
 
-// Known implements [method.Member]: every window follows from its own announcement.
-func (*Party) Known() method.Known { return nil }
-
-// Disclose implements [method.Party]: a person's record goes into one sum for each iteration, which
-// claims see to, and nothing that the ledger of releases counts leaves the device.
-func (*Party) Disclose(string) (method.Release, bool) { return method.Release{}, false }
-
-// Machine implements [method.Member]: it adds what the device has to say to the announced
-// weights.
-func (p *Party) Machine(_ string, s method.Setup) (*method.Run, error) {
+// add adds what the device has to say to the announced weights.
+func (p *Party) add(s method.Setup) (*method.Run, error) {
 	w, err := p.told(s.Announced)
 	if err != nil {
 		return nil, err
@@ -90,12 +81,8 @@ func (p *Party) Machine(_ string, s method.Setup) (*method.Run, error) {
 	return sums.Client(s, summand, func() { p.model.Weights = w.Values() })
 }
 
-// WriteModel implements [method.Model]: after the last window the device has been told the
-// model.
-func (p *Party) WriteModel(w io.Writer) error {
+// writeModel writes the model, which the device has been told after the last window.
+func (p *Party) writeModel(w io.Writer) error {
 	_, err := w.Write(p.model.Encode())
 	return err
 }
-
-// Private implements [method.Model]: every device is told the model.
-func (*Party) Private() bool { return false }

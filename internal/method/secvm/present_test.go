@@ -41,7 +41,7 @@ func TestPresent(t *testing.T) {
 		if err := json.Unmarshal(b, back); err != nil {
 			t.Fatal(err)
 		}
-		shown, err := Method{}.Present(read(t, windowJob), back)
+		shown, err := present(read(t, windowJob), back)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestPresent(t *testing.T) {
 			t.Errorf("%s: curves %+v", name, c)
 		}
 	}
-	if shown, err := (Method{}).Present(nil, &method.Result{Details: json.RawMessage(`{"crowd":{}}`)}); shown != nil || err != nil {
+	if shown, err := present(nil, &method.Result{Details: json.RawMessage(`{"crowd":{}}`)}); shown != nil || err != nil {
 		t.Errorf("of another method: %v, %v", shown, err)
 	}
 }

@@ -87,7 +87,7 @@ type AveragePoint struct {
 }
 
 // Present implements [method.Presenter].
-func (Method) Present(j *job.Job, r *method.Result) (*method.Presentation, error) {
+func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	if err != nil || d == nil || d.SecVM == nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package secvm
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,8 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
-	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/secagg"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
@@ -26,8 +23,7 @@ type Server struct {
 	added    int            // devices in it
 }
 
-// Server implements [method.Federated].
-func (Crowd) Server(c method.Case) (method.Server, error) {
+func newServer(c method.Case) (*Server, error) {
 	s, err := summedOf(c)
 	if err != nil {
 		return nil, err
@@ -36,32 +32,20 @@ func (Crowd) Server(c method.Case) (method.Server, error) {
 	return &Server{Summed: s, training: training, devices: len(c.Parties)}, err
 }
 
-// Known implements [method.Member].
-func (*Server) Known() method.Known { return nil }
-
-// Announce implements [method.Announcer]: each window begins with the weights.
-func (s *Server) Announce(string) ([]byte, error) {
+// announce begins each window with the weights.
+func (s *Server) announce() ([]byte, error) {
 	_, w := s.training.Published()
 	return secvm.EncodeWeights(w), nil
 }
 
-// Machine implements [method.Member].
-func (s *Server) Machine(step string, setup method.Setup) (*method.Run, error) {
-	params, err := secagg.DecodeParams(setup.Session.Params)
-	if err != nil {
-		return nil, err
-	}
-	m, err := secagg.NewServer(setup.Setup, params, setup.Keys(setup.Session.With(protocol.RoleParty)), secagg.Limits{})
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, Stayed: m.Stayed, Finish: func() error {
-		s.of, s.added = sums.Summation{Session: setup.Session, Params: params}, len(m.Survivors())
-		if err := s.close(m.Sums()); err != nil {
-			return fmt.Errorf("secvm: %s: %w", step, err)
+func (s *Server) add(setup method.Setup) (*method.Run, error) {
+	return sums.Collector(setup, func(of sums.Summation, survivors []string, blocks [][]int64) error {
+		s.of, s.added = of, len(survivors)
+		if err := s.close(blocks); err != nil {
+			return fmt.Errorf("secvm: %w", err)
 		}
 		return nil
-	}}, nil
+	})
 }
 
 // close takes a window's sum, and the step that follows from it. Devices add to an iteration
@@ -83,13 +67,7 @@ func (s *Server) close(blocks [][]int64) error {
 	return err
 }
 
-// Ended implements [method.Observer].
-func (s *Server) Ended(_ string, e method.End) { s.sums = append(s.sums, s.of.Ended(s.added, e)) }
-
-// Compute implements [method.Server]: all steps are sums.
-func (*Server) Compute(_ context.Context, step string, _ method.Reporter) error {
-	return fmt.Errorf("secvm: nothing to compute in step %q", step)
-}
+func (s *Server) ended(e method.End) { s.sums = append(s.sums, s.of.Ended(s.added, e)) }
 
 // serverState is a server's state between two windows.
 type serverState struct {
@@ -98,13 +76,13 @@ type serverState struct {
 	Sums     []sums.Figures `json:"sums"`
 }
 
-// Snapshot returns the state between two windows, from which another process goes on.
-func (s *Server) Snapshot() ([]byte, error) {
+// snapshot returns the state between two windows, from which another process goes on.
+func (s *Server) snapshot() ([]byte, error) {
 	return json.Marshal(serverState{s.training.Snapshot(), s.first, s.sums})
 }
 
-// Restore goes on from a snapshot.
-func (s *Server) Restore(snapshot []byte) error {
+// restore goes on from a snapshot.
+func (s *Server) restore(snapshot []byte) error {
 	var state serverState
 	if err := json.Unmarshal(snapshot, &state); err != nil {
 		return fmt.Errorf("secvm: snapshot of a server: %w", err)
@@ -113,9 +91,9 @@ func (s *Server) Restore(snapshot []byte) error {
 	return s.training.Restore(state.Training)
 }
 
-// Result implements [method.Server]. Only devices know the records, so the accuracy is all
+// result returns what the server knows. Only devices know the records, so the accuracy is all
 // that there is to measure.
-func (s *Server) Result() (*method.Result, error) {
+func (s *Server) result() (*method.Result, error) {
 	tests, spec, k := s.last.Outcomes(), s.Params.Spec(), KeysOf(s.Job)
 	f := &Figures{
 		Source: s.Job.Data.Source, Devices: s.devices, Trainers: s.last.Count(), Testers: int(tests[0].Total + tests[1].Total), Windows: len(s.sums),
@@ -133,11 +111,7 @@ func (s *Server) Result() (*method.Result, error) {
 	return r, nil
 }
 
-// WriteModel implements [method.Model].
-func (s *Server) WriteModel(w io.Writer) error {
+func (s *Server) writeModel(w io.Writer) error {
 	_, err := w.Write(s.training.Model().Encode())
 	return err
 }
-
-// Private implements [method.Model]: every device is told the model.
-func (*Server) Private() bool { return false }

@@ -10,15 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/declare"
 )
 
-// Broadcast describes a session in which the coordinator sends all parties the result of a sum, in
+// Telling describes a session in which the coordinator sends all parties the result of a sum, in
 // length bytes.
-func Broadcast(c method.Case, length func(method.Known) int) *method.Session {
-	return method.Following(method.Session{
-		Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: "train",
-	}, func(k method.Known) ([]byte, error) { return broadcast.Encode(length(k)), nil })
-}
-
-// Telling is Broadcast for a typed binding.
 func Telling[K any](c method.Case, length func(K) int) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
 	return &method.Session{Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: "train"},
 		method.From(func(k K) ([]byte, error) { return broadcast.Encode(length(k)), nil })

@@ -16,12 +16,10 @@ type Sum struct {
 	Groups []secagg.Group
 }
 
-// Session adds up a vector of every party by secure aggregation, once for each submission of
+// Summing adds up a vector of every party by secure aggregation, once for each submission of
 // a job. The sum follows from the public values.
-func Session(c method.Case, purpose string, of func(method.Known) (Sum, error)) *method.Session {
-	return method.Following(method.Session{
-		Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: purpose, Discloses: []string{secagg.InputKind},
-	}, func(k method.Known) ([]byte, error) {
+func Summing[K any](c method.Case, purpose string, of func(K) (Sum, error)) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
+	params := func(k K) ([]byte, error) {
 		sum, err := of(k)
 		if err != nil {
 			return nil, err
@@ -31,22 +29,10 @@ func Session(c method.Case, purpose string, of func(method.Known) (Sum, error)) 
 			return nil, fault.BadInput(err)
 		}
 		return p.Encode(), nil
-	})
-}
-
-// Summing is Session for a typed binding.
-func Summing[K any](c method.Case, purpose string, of func(K) (Sum, error)) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
-	s := Session(c, purpose, func(k method.Known) (Sum, error) { return of(k.(K)) })
-	follow := s.Follow
-	s.Follow = nil
-	return s, func(at method.Session, k K, announced []byte) (*method.Session, error) {
-		next, err := follow(k, announced)
-		if err != nil {
-			return nil, err
-		}
-		at.Params = next.Params
-		return &at, nil
 	}
+	return &method.Session{
+		Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: purpose, Discloses: []string{secagg.InputKind},
+	}, method.From(params)
 }
 
 // Check refuses groups that cannot be added up among some parties: a fault in them is a fault
@@ -87,22 +73,34 @@ func Adder(s method.Setup, v secagg.Vector, added func(of Summation, survivors [
 	return method.RunOf(m, err, func() error { return added(Summation{s.Session, params}, m.Survivors()) })
 }
 
-// Server is the machine that adds the parties' vectors up, and hands their sums to take. A
-// sum that lacks a party is refused.
+// Collector is the machine that adds the clients' vectors up, and hands the sums and who is in
+// them to take.
+func Collector(s method.Setup, take func(of Summation, survivors []string, sums [][]int64) error) (*method.Run, error) {
+	return collector(s, secagg.Limits{}, take)
+}
+
+// Server is Collector where a sum that lacks a party is refused.
 func Server(s method.Setup, room secagg.Limits, take func(sums [][]int64) error) (*method.Run, error) {
+	run, err := collector(s, room, func(of Summation, survivors []string, sums [][]int64) error {
+		if len(survivors) != of.People() {
+			return fmt.Errorf("sums: of %d parties only, of %d", len(survivors), of.People())
+		}
+		return take(sums)
+	})
+	if err == nil {
+		run.Stayed = nil // all
+	}
+	return run, err
+}
+
+func collector(s method.Setup, room secagg.Limits, take func(Summation, []string, [][]int64) error) (*method.Run, error) {
 	params, err := secagg.DecodeParams(s.Session.Params)
 	if err != nil {
 		return nil, err
 	}
-	parties := s.Session.With(protocol.RoleParty)
-	m, err := secagg.NewServer(s.Setup, params, s.Keys(parties), room)
+	m, err := secagg.NewServer(s.Setup, params, s.Keys(s.Session.With(protocol.RoleParty)), room)
 	if err != nil {
 		return nil, err
 	}
-	return &method.Run{Machine: m, Finish: func() error {
-		if n := len(m.Survivors()); n != len(parties) {
-			return fmt.Errorf("sums: of %d parties only, of %d", n, len(parties))
-		}
-		return take(m.Sums())
-	}}, nil
+	return &method.Run{Machine: m, Stayed: m.Stayed, Finish: func() error { return take(Summation{s.Session, params}, m.Survivors(), m.Sums()) }}, nil
 }

@@ -168,7 +168,7 @@ func questioned(opened inquirer, about method.Question, j *Job) (*course, error)
 	w := &course{job: j}
 	var err error
 	if w.plan, err = opened.Plan(about); err == nil {
-		w.server, err = opened.Server(about)
+		w.hub, err = opened.Server(about)
 	}
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -222,11 +222,10 @@ func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, ok := m.(method.Answering)
-	if !ok {
+	if !m.Answers() {
 		return nil, fault.Openly(fault.BadInputf("protocol %s answers no questions about new rows; predict with the model that the job has left", m.Name()))
 	}
-	opened, err := a.OpenServer(c.cast(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
+	opened, err := m.OpenServer(c.cast(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
 	if err != nil {
 		return nil, err
 	}

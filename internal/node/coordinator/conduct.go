@@ -64,7 +64,7 @@ func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step
 // ended notes how a session went, and tells the method if it wants to know.
 func (w *course) ended(step int, e method.End) {
 	w.ends = append(w.ends, e)
-	w.hub().Ended(step, e)
+	w.hub.Ended(step, e)
 }
 
 // left names the parties that did not come through the session from which the given
@@ -129,7 +129,7 @@ func (d *conducted) ended() method.End {
 func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*conducted, error) {
 	d := &conducted{job: w.job, stage: index, step: step.Name, reports: make(map[string]*control.Report), accepted: make(map[string]control.Acceptance)}
 	var err error
-	hub := w.hub()
+	hub := w.hub
 	if d.announce, err = hub.Announce(control.Place(index)); err != nil {
 		return nil, err
 	}

@@ -163,7 +163,7 @@ func (c *Coordinator) admit(spec *job.Job) error {
 	}
 	m, err := method.Of(spec)
 	if err == nil {
-		_, err = method.Plan(m, c.cast(job.ID{}, spec)) // no job yet
+		_, err = m.Plan(c.cast(job.ID{}, spec)) // no job yet
 	}
 	return err
 }

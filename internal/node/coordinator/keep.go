@@ -38,7 +38,7 @@ type Estate interface {
 // again. A private model of a job that keeps predictions closed is not kept: nobody
 // could use it, and it holds rows that every party could decode.
 func (c *Coordinator) keep(w *course) (*method.Result, error) {
-	hub := w.hub()
+	hub := w.hub
 	result, err := hub.Result()
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
@@ -94,7 +94,7 @@ func (c *Coordinator) models(h *method.Hub) ([]method.ModelFile, error) {
 // state that questions about new rows need here.
 func (c *Coordinator) leave(w *course) error {
 	j := w.job
-	hub := w.hub()
+	hub := w.hub
 	if m := hub.Model; m != nil && c.keepsModel(j, m) {
 		if err := c.Estate.Write(j.ID, vault.Model, m.Write); err != nil {
 			return err
@@ -136,10 +136,10 @@ func (c *Coordinator) keepsModel(j *Job, m *method.ModelWriter) bool {
 // undownloadable describes the model of a job whose model is no file, and is empty for the others.
 func undownloadable(spec *job.Job) string {
 	m, err := method.Of(spec)
-	if u, ok := m.(method.Undownloadable); ok && err == nil {
-		return u.Undownloadable(spec)
+	if err != nil {
+		return ""
 	}
-	return ""
+	return m.NoFile(spec)
 }
 
 // Outcome returns a finished job's decisions about its held-out rows.

@@ -52,6 +52,6 @@ func (c *Coordinator) lasts(j Job) bool {
 	if err != nil {
 		return false
 	}
-	l := method.HubOf(s, nil).Later
+	l := s.Later
 	return l != nil && l.Lasts()
 }

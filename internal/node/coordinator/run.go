@@ -75,13 +75,10 @@ func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context
 type course struct {
 	job     *Job
 	plan    []method.Step
-	server  method.Server
+	hub     *method.Hub // the coordinator's side
 	account *account
 	ends    []method.End // of the sessions so far
 }
-
-// hub is the coordinator's side of the job.
-func (w *course) hub() *method.Hub { return method.HubOf(w.server, w.plan) }
 
 // work runs the job's steps.
 func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) {
@@ -91,13 +88,13 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 		return nil, fault.BadInput(err)
 	}
 	w := &course{job: j, account: newAccount(c.Usage)}
-	if w.plan, err = method.Plan(m, cast); err == nil {
-		w.server, err = m.Server(cast)
+	if w.plan, err = m.Plan(cast); err == nil {
+		w.hub, err = m.Server(cast)
 	}
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if err := c.resumeFrom(w.hub()); err != nil {
+	if err := c.resumeFrom(w.hub); err != nil {
 		return nil, err
 	}
 	err = c.walk(ctx, w, func(name string) error { return c.set(j, goOn(name)) })
@@ -164,7 +161,7 @@ func (c *Coordinator) step(ctx context.Context, w *course, i uint16, step method
 func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 	done := make(chan error, 1)
 	go func() {
-		done <- w.hub().Compute(ctx, step, func(p protocol.Progress) {
+		done <- w.hub.Compute(ctx, step, func(p protocol.Progress) {
 			if ctx.Err() == nil {
 				c.Progress(w.job.ID, p)
 			}

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -42,8 +43,8 @@ type Device struct {
 	DeviceConfig
 	line    *line
 	plan    []method.Step
-	passing bool // see [Passing]
-	party   method.Party
+	passing bool // see [method.DevicesOf]
+	party   *method.Holder
 	kept    sessions
 	before  map[int][]byte // what an earlier process was told, by step
 	last    struct {       // the session that the device has gone through last
@@ -61,7 +62,7 @@ type Report struct {
 	Sent        uint64 // bytes
 	Received    uint64
 	Recommended []method.Recommendation
-	Model       method.Model // that the device was told, or nil
+	Model       func(io.Writer) error // writes the model that the device was told; nil of a job without one
 }
 
 // NewDevice checks a job before anything is sent. A job below the floors is refused.
@@ -75,11 +76,11 @@ func NewDevice(c DeviceConfig) (*Device, error) {
 	}
 	d := &Device{DeviceConfig: c}
 	d.line = &line{enrolment: c.Enrolment, server: c.Server, name: Name(place), key: c.Key, http: c.HTTP, patience: c.Patience}
-	m, plan, err := c.Enrolment.plan()
+	m, plan, passing, err := c.Enrolment.plan()
 	if err != nil {
 		return nil, err
 	}
-	d.plan, d.passing = plan, passes(m)
+	d.plan, d.passing = plan, passing
 	cast := c.Enrolment.cast()
 	cast.Limits.Floors = c.Floors
 	if d.party, err = m.Party(cast, d.line.name, d.Table); err != nil {
@@ -120,8 +121,7 @@ func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
 // draw has the party draw what it needs: by the device's key and the job, the same in each
 // process.
 func (d *Device) draw() error {
-	p, draws := d.party.(Drawer)
-	if !draws {
+	if d.party.Draw == nil {
 		return nil
 	}
 	secret := d.Draw
@@ -130,7 +130,7 @@ func (d *Device) draw() error {
 			return prg.Derive([32]byte(d.Key.Seed()), "crowd/draw", d.Enrolment.sum[:], []byte(label))
 		}
 	}
-	return p.Draw(secret)
+	return d.party.Draw(secret)
 }
 
 // Run takes part until the job is over for this device. A device that ctx stops can go on in
@@ -153,10 +153,10 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 	}
 	d.farewell(ctx)
 	r.Finished = true
-	if recommended := method.HolderOf(d.party, d.plan).Recommended; recommended != nil {
+	if recommended := d.party.Recommended; recommended != nil {
 		r.Recommended = recommended()
 	}
-	r.Model, _ = d.party.(method.Model)
+	r.Model = d.party.Model
 	return r, nil
 }
 
@@ -238,7 +238,7 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 			return err
 		}
 	}
-	run, err := method.HolderOf(d.party, d.plan).Build(i, method.Setup{
+	run, err := d.party.Build(i, method.Setup{
 		Setup: protocol.Setup{Session: opened, Self: d.line.name, Seed: kept.Seed()}, Announced: announced, Key: d.Enrolment.Key,
 		Sign: func(message []byte) []byte { return ed25519.Sign(d.Key, message) },
 	})

@@ -99,21 +99,19 @@ func (e *Enrolment) check() error {
 	if len(e.Job.Parties()) > 0 {
 		return fault.BadInputf("crowd: the job names its parties, and devices are named by their enrolment; remove parties from partition")
 	}
-	_, _, err := e.plan()
+	_, _, _, err := e.plan()
 	return err
 }
 
-// plan returns the method of the job and its steps.
-func (e *Enrolment) plan() (method.Federated, []method.Step, error) {
-	m, err := methodOf(e.Job)
-	if err != nil {
-		return nil, nil, fault.BadInput(err)
+// plan returns the protocol of the job and its steps, and whether their sessions are passing.
+func (e *Enrolment) plan() (m *method.Protocol, steps []method.Step, passes bool, err error) {
+	if m, passes, err = method.OfCrowd(e.Job); err == nil {
+		steps, err = m.Plan(e.cast())
 	}
-	steps, err := method.Plan(m, e.cast())
 	if err != nil {
-		return nil, nil, fault.BadInput(err)
+		return nil, nil, false, fault.BadInput(err)
 	}
-	return m, steps, nil
+	return m, steps, passes, nil
 }
 
 // cast returns the job with its participants.

@@ -272,7 +272,7 @@ func TestADeviceAddsItsListOnce(t *testing.T) {
 	e, _, web := serving(t)
 	v := vault.NewMemory()
 	d := &Device{DeviceConfig: DeviceConfig{Enrolment: e, Key: keyOf(0), Vault: v}, line: lineOf(e, web, 0), kept: reopened(nil)}
-	m, plan, err := e.plan()
+	m, plan, _, err := e.plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func TestMessagesBehindTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, plan, err := e.plan()
+	_, plan, _, err := e.plan()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,10 +36,10 @@ func decodeNote(b []byte) (note, error) {
 // note returns the server's note for a session of a step.
 func (s *Service) note(step int) (note, error) {
 	n := note{step: step}
-	if r, is := s.server.(Resumer); is {
+	if s.hub.Snapshot != nil {
 		var err error
 		n.resumes = true
-		if n.snapshot, err = r.Snapshot(); err != nil {
+		if n.snapshot, err = s.hub.Snapshot(); err != nil {
 			return n, err
 		}
 	}
@@ -49,8 +49,7 @@ func (s *Service) note(step int) (note, error) {
 // resume restores the server from its last session, and erases what an earlier process had no
 // time to erase. It returns the step that comes next.
 func (s *Service) resume() (int, error) {
-	r, is := s.server.(Resumer)
-	if !is {
+	if s.hub.Restore == nil {
 		return 0, nil
 	}
 	var last note
@@ -74,7 +73,7 @@ func (s *Service) resume() (int, error) {
 	if last.step >= len(s.plan) || !last.resumes {
 		return 0, fmt.Errorf("crowd: a note of step %d, the job has %d", last.step, len(s.plan))
 	}
-	if err := r.Restore(last.snapshot); err != nil {
+	if err := s.hub.Restore(last.snapshot); err != nil {
 		return 0, err
 	}
 	return last.step, s.kept.destroyAllBut(of.ID(), ended)

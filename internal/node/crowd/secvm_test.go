@@ -215,7 +215,7 @@ func checkTrained(t *testing.T, reports []*crowd.Report, model []byte, sessions 
 			continue
 		}
 		var b bytes.Buffer
-		if err := one.Model.WriteModel(&b); err != nil || !bytes.Equal(b.Bytes(), model) {
+		if err := one.Model(&b); err != nil || !bytes.Equal(b.Bytes(), model) {
 			t.Errorf("%s keeps another model, %v", crowd.Name(i), err)
 		}
 	}

@@ -29,8 +29,8 @@ type Config struct {
 type Service struct {
 	Config
 	plan    []method.Step
-	passing bool // see [Passing]
-	server  method.Server
+	passing bool // see [method.DevicesOf]
+	hub     *method.Hub
 	kept    sessions
 	first   int // step of this process
 	desks   desks
@@ -52,12 +52,12 @@ type stage struct {
 // New opens the sessions that an earlier process has left, and runs nothing.
 func New(c Config) (*Service, error) {
 	s := &Service{Config: c, changed: make(chan struct{})}
-	m, plan, err := c.Enrolment.plan()
+	m, plan, passing, err := c.Enrolment.plan()
 	if err != nil {
 		return nil, err
 	}
-	s.plan, s.passing = plan, passes(m)
-	if s.server, err = m.Server(c.Enrolment.cast()); err != nil {
+	s.plan, s.passing = plan, passing
+	if s.hub, err = m.Server(c.Enrolment.cast()); err != nil {
 		return nil, err
 	}
 	open, lost, err := c.Vault.Open()
@@ -89,12 +89,11 @@ func (s *Service) Run(ctx context.Context) (*method.Result, error) {
 			return nil, fmt.Errorf("crowd: step %s: %w", step.Name, err)
 		}
 	}
-	result, err := s.server.Result()
+	result, err := s.hub.Result()
 	if err != nil {
 		return nil, err
 	}
-	hub := method.HubOf(s.server, s.plan)
-	if m := hub.Model; m != nil {
+	if m := s.hub.Model; m != nil {
 		if err := disk.ReplaceBy(s.Model, m.Write); err != nil {
 			return nil, err
 		}
@@ -106,16 +105,15 @@ func (s *Service) Run(ctx context.Context) (*method.Result, error) {
 }
 
 func (s *Service) step(ctx context.Context, i int, step method.Step) error {
-	hub := method.HubOf(s.server, s.plan)
 	if step.Session == nil {
 		s.begin(&stage{})
-		return hub.Compute(ctx, i, nil)
+		return s.hub.Compute(ctx, i, nil)
 	}
-	announced, err := hub.Announce(i)
+	announced, err := s.hub.Announce(i)
 	if err != nil {
 		return err
 	}
-	next, err := step.Session.After(s.server.Known(), announced)
+	next, err := step.Session.After(s.hub.Known(), announced)
 	if err != nil {
 		return err
 	}
@@ -142,7 +140,7 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 	if err != nil {
 		return err
 	}
-	run, err := method.HubOf(s.server, s.plan).Build(i, method.Setup{
+	run, err := s.hub.Build(i, method.Setup{
 		Setup: protocol.Setup{Session: opened, Self: Server, Seed: kept.Seed()}, Announced: announced, Key: s.Enrolment.Key,
 	})
 	if err != nil {
@@ -176,7 +174,7 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 	}
 	b.await(end.Stayed)
 	s.Logger.Info("a session is over", "step", step, "devices", len(opened.Members)-1, "stayed", len(end.Stayed), "bytes to the server", end.Sent, "bytes from it", end.Received)
-	method.HubOf(s.server, s.plan).Ended(i, end)
+	s.hub.Ended(i, end)
 	return nil
 }
 

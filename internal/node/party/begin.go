@@ -159,7 +159,7 @@ func (p *Party) answered(ctx context.Context, f finished) error {
 	}
 	var a *method.Prediction
 	if f.err == nil {
-		a, f.err = answer(method.HolderOf(q.party, q.plan))
+		a, f.err = answer(q.party)
 	}
 	outcome := "done"
 	if f.err != nil {

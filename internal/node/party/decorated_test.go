@@ -14,17 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
-// wrapped is a party that a method has put into another one, to log or to measure: whatever a
-// successor embeds [method.Party] in has its Disclose, too.
-type wrapped struct{ method.Party }
-
-// wrapping is method gram with such parties.
+// wrapping is a protocol put into another one, to log or to measure.
 type wrapping struct{ *method.Protocol }
-
-func (m wrapping) Party(c method.Case, self string, t method.Table) (method.Party, error) {
-	p, err := m.Protocol.Party(c, self, t)
-	return wrapped{p}, err
-}
 
 // reading has north read job files of a method in the place of the method of its name.
 func (s *stand) reading(k job.Kind) {
@@ -34,8 +25,9 @@ func (s *stand) reading(k job.Kind) {
 	s.party.Reader = &r
 }
 
-// A party that is wrapped in another one is asked for its releases as the bare one is.
-func TestAWrappedPartyIsInTheLedger(t *testing.T) {
+// A protocol that is wrapped in another one, whatever the wrapper hides, takes part in nothing: a
+// party runs functions that a binding states, and finds none by asking.
+func TestAWrappedProtocolIsRefused(t *testing.T) {
 	for name, wrap := range map[string]bool{"bare": false, "wrapped": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, usual())
@@ -44,6 +36,10 @@ func TestAWrappedPartyIsInTheLedger(t *testing.T) {
 			}
 			s.serve(people(20))
 			s.propose(s.proposal(aligning(t), job.ID{1}, 0))
+			if wrap {
+				s.refuses(fault.CodeBadInput, `protocol "gram" cannot be run by a federation`)
+				return
+			}
 			s.hear(control.KindAcceptance)
 			if n := s.ledger(); n[disclosure.Admitted] != 1 || len(n) != 1 {
 				t.Errorf("accepted, and the ledger is %v", n)
@@ -55,11 +51,10 @@ func TestAWrappedPartyIsInTheLedger(t *testing.T) {
 	}
 }
 
-// boundless is a method whose keys state no limits, whatever gram's do, and floorless one that does
-// not say what floors are to it.
+// boundless is keys that state no limits, whatever gram's do, and floorless a protocol that does not
+// say what floors are to it.
 type (
-	boundless struct{ *method.Protocol }
-	keys      struct {
+	boundless struct {
 		section.Values
 		job.Moded
 	}
@@ -74,7 +69,7 @@ func TestMethodsWithoutBoundsAreRefused(t *testing.T) {
 		t.Fatalf("gram is refused: %q", got)
 	}
 	unbounded, unfloored := *bare, *bare
-	unbounded.Protocol = job.Named{Kind: boundless{gram.Protocol()}, Values: &keys{bare.Protocol.Values, job.Moded{Mode: job.Hardened}}}
+	unbounded.Protocol = job.Named{Kind: bare.Protocol.Kind, Values: &boundless{bare.Protocol.Values, job.Moded{Mode: job.Hardened}}}
 	unfloored.Protocol = job.Named{Kind: floorless{bare.Protocol.Kind}, Values: bare.Protocol.Values}
 	for want, j := range map[string]*job.Job{
 		"protocol gram states no limits, and what states none is refused":              &unbounded,

@@ -136,7 +136,7 @@ func (w *work) prepared(set *dataset.Set) (*dataset.Set, error) {
 func (p *Party) prepareFor(w *work, set *dataset.Set) error {
 	state, err := w.opened.Party(w.about, p.Name, method.Table{Set: set})
 	if err == nil {
-		w.state = state
+		w.side = state
 	}
 	return errUnusable(err)
 }

@@ -64,7 +64,7 @@ func (s *stand) inquiry(o *columns.Portion, q *control.Inquiry) *control.Proposa
 // planned returns the steps of a question about the portion's model.
 func (s *stand) planned(o *columns.Portion, asker string) []method.Step {
 	s.t.Helper()
-	opened, err := o.Job.Protocol.Kind.(method.Answering).OpenParty(o.Keepsake(), s.party.Reader)
+	opened, err := o.Job.Protocol.Kind.(*method.Protocol).OpenParty(o.Keepsake(), s.party.Reader)
 	if err != nil {
 		s.t.Fatal(err)
 	}

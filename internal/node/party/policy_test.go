@@ -56,7 +56,7 @@ func TestPolicy(t *testing.T) {
 	counting := parse(t, "minmax", "{name: okra}", "closed")
 	counting.Protocol = job.Named{Kind: moments.Protocol(), Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Histogram: true}}
 	rating := parse(t, "minmax", "{name: okra}", "closed")
-	rating.Protocol = job.Named{Kind: fedcfk.Method{}, Values: &fedcfk.Keys{Moded: job.Moded{Mode: job.Hardened}, Ratings: 5}}
+	rating.Protocol = job.Named{Kind: fedcfk.Protocol(), Values: &fedcfk.Keys{Moded: job.Moded{Mode: job.Hardened}, Ratings: 5}}
 	tests := []struct {
 		name    string
 		policy  Policy // allows okra, moments and gram if it lists no protocols

@@ -38,7 +38,7 @@ type question struct {
 	// Where the coordinator answers by itself, in one session.
 	opened  inquirer
 	plan    []method.Step
-	party   method.Party
+	party   *method.Holder
 	id      protocol.SessionID // of the only session that may answer it
 	sent    bool               // to the coordinator, who takes one at a time
 	from    time.Time          // when it may be sent, if the coordinator has put it off

@@ -182,7 +182,7 @@ func (p *Party) stageOf(r *running) error {
 // prepare reads the table that the job asks for. It comes after the policy,
 // which decides whether the job may ask.
 func (p *Party) prepare(w *work) error {
-	if w.state != nil {
+	if w.side != nil {
 		return nil
 	}
 	if w.inquiry != nil {
@@ -205,11 +205,11 @@ func (p *Party) prepare(w *work) error {
 	}
 	cast := p.cast(w)
 	cast.Limits = method.Limits{Directions: policy.MaxDirections, Floors: policy.Floors.Values()}
-	if w.state, err = w.method.Party(cast, p.Name, table); err == nil {
+	if w.side, err = w.method.Party(cast, p.Name, table); err == nil {
 		err = p.resumeFrom(w)
 	}
 	if err != nil {
-		w.state = nil
+		w.side = nil
 	}
 	return errUnusable(err)
 }
@@ -265,7 +265,7 @@ func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, 
 	if err != nil {
 		return nil, fault.Openly(fault.BadInput(err))
 	}
-	w := &work{id: prop.Job, job: j, state: q.party, plan: q.plan}
+	w := &work{id: prop.Job, job: j, side: q.party, plan: q.plan}
 	r := &running{work: w, proposal: prop, step: q.plan[0].Name, stage: q.plan[0].Session, session: s, question: q}
 	if err := p.allowed(r.work); err != nil {
 		return nil, err

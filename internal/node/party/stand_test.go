@@ -166,7 +166,7 @@ func (s *stand) plan(j *job.Job) []method.Step {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	plan, err := method.Plan(m, method.Case{Job: j, Coordinator: "hub", Parties: j.Parties()})
+	plan, err := m.Plan(method.Case{Job: j, Coordinator: "hub", Parties: j.Parties()})
 	if err != nil {
 		s.t.Fatal(err)
 	}

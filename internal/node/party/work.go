@@ -17,8 +17,8 @@ type work struct {
 	id       job.ID
 	job      *job.Job
 	plan     []method.Step
-	method   method.Federated // of a job
-	state    method.Party     // nil before the table is read
+	method   *method.Protocol // of a job
+	side     *method.Holder   // nil before the table is read
 	sessions []*running       // in the order of the steps
 	asked    bool             // the ledger has admitted what the job lets out, as far as it is known
 	admitted []admitted       // by the ledger
@@ -34,14 +34,11 @@ type work struct {
 }
 
 // holder is the party's side of the job.
-func (w *work) holder() *method.Holder { return method.HolderOf(w.state, w.plan) }
-
-// known returns what the steps so far have made public.
-func (w *work) known() method.Known {
-	if w.state == nil {
-		return nil
+func (w *work) holder() *method.Holder {
+	if w.side == nil { // a table that could not be read again after a restart
+		return method.Unread()
 	}
-	return w.state.Known()
+	return w.side
 }
 
 // work returns the job that a proposal belongs to, new or known.
@@ -67,7 +64,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 	}
 	w := &work{id: prop.Job, job: j}
 	if w.method, err = method.Of(j); err == nil {
-		w.plan, err = method.Plan(w.method, p.cast(w))
+		w.plan, err = w.method.Plan(p.cast(w))
 	}
 	if err != nil {
 		return nil, fault.Openly(fault.BadInput(err)) // it quotes what the proposal brought
@@ -122,7 +119,7 @@ func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, erro
 	if w.active() {
 		return nil, fault.Openf("party: another session of the job has not ended here")
 	}
-	s, err := w.plan[prop.Stage].Session.After(w.known(), prop.Announced)
+	s, err := w.plan[prop.Stage].Session.After(w.holder().Known(), prop.Announced)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func paperCrowd(items int) fedcfk.Crowd {
 		Participation: .1, Decoys: 3, Omitted: .2,
 	}
 	return fedcfk.Crowd{Items: items, Case: method.Case{Coordinator: "server", Job: &job.Job{
-		Protocol: job.Named{Kind: fedcfk.Method{}, Values: keys},
+		Protocol: job.Named{Kind: fedcfk.Protocol(), Values: keys},
 		Kernel:   job.Kernel{Name: job.Linear}, Learner: job.Named{Kind: learner.CFKOMD{}, Values: &learner.CFKOMD{Profile: learner.Profile{Lambda: .1}}},
 	}}}
 }

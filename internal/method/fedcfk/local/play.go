@@ -37,7 +37,7 @@ import (
 type Method struct{}
 
 // Name implements [local.Own].
-func (Method) Name() string { return fedcfk.Method{}.Name() }
+func (Method) Name() string { return fedcfk.Protocol().Name() }
 
 // Warnings implements [local.Warned]: mode paper is open to published attacks.
 func (Method) Warnings(j *job.Job) []string {
@@ -157,21 +157,43 @@ func newRecommending(p *people) (*recommending, error) {
 // popularity runs the first sum. The public result of that sum is all the knowledge that the
 // remaining clients need of it.
 func (r *recommending) popularity(ctx context.Context) (err error) {
-	if r.first, err = r.add(ctx, fedcfk.Popularity, r.Names, r.Leaving); err != nil {
+	opened, err := r.open(popularity, r.server.Public(), nil)
+	if err != nil {
 		return err
 	}
+	lists := make([]secagg.Vector, len(r.devices))
+	for i, d := range r.devices {
+		lists[i] = d.Likes()
+	}
+	if r.first, err = r.add(ctx, opened, lists, r.Leaving, r.server.CountFirst); err != nil {
+		return err
+	}
+	r.server.EndedFirst(r.first.End())
 	for _, name := range r.first.Stayed {
-		if err := r.parties[r.Place[name]].NoteSum(fedcfk.Popularity, nil, r.first.Summation, r.first.Heard[name]); err != nil {
-			return err
-		}
+		r.parties[r.Place[name]].NoteFirst(r.first.Summation, r.first.Heard[name])
 	}
 	return nil
 }
 
 // triangle is the second sum, to which every device that is still there agrees.
 func (r *recommending) triangle(ctx context.Context) (err error) {
-	r.second, err = r.add(ctx, fedcfk.Triangle, r.first.Stayed, r.leave)
-	return err
+	announced, err := r.server.AnnouncePairs()
+	if err != nil {
+		return err
+	}
+	opened, err := r.open(triangle, r.server.Public(), announced)
+	if err != nil {
+		return err
+	}
+	lists, err := r.agree(opened.ID(), announced)
+	if err != nil {
+		return err
+	}
+	if r.second, err = r.add(ctx, opened, lists, r.leave, r.server.CountSecond); err != nil {
+		return err
+	}
+	r.server.EndedSecond(r.second.End())
+	return nil
 }
 
 // leave names the clients who vanish from the second sum: those who vanished from the first,
@@ -186,20 +208,15 @@ func (r *recommending) leave(s sums.Summation) map[string]string {
 	return leavers
 }
 
-// add runs a sum of the plan. The clients who remain come to its session by themselves.
-func (r *recommending) add(ctx context.Context, step string, there []string, leaving func(sums.Summation) map[string]string) (*clients.Sum, error) {
-	announced, err := r.server.Announce(step)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := r.open(step, r.server, announced)
-	if err != nil {
-		return nil, err
-	}
-	lists, err := r.agree(step, there, opened.ID(), announced)
-	if err != nil {
-		return nil, err
-	}
+// The places of the sums in the plan.
+const (
+	popularity = iota
+	triangle
+)
+
+// add runs a sum, which the server takes in.
+func (r *recommending) add(ctx context.Context, opened *protocol.Session, lists []secagg.Vector, leaving func(sums.Summation) map[string]string,
+	count func(sums.Summation, []string, [][]int64) error) (*clients.Sum, error) {
 	params, err := secagg.DecodeParams(opened.Params)
 	if err != nil {
 		return nil, err
@@ -209,23 +226,22 @@ func (r *recommending) add(ctx context.Context, step string, there []string, lea
 	if err != nil {
 		return nil, err
 	}
-	r.server.Ended(step, method.End{Session: s.Session.ID(), Stayed: sum.Stayed, Sent: sum.Traffic.ToServer, Received: sum.Traffic.FromServer})
-	return sum, r.server.Count(step, s, sum.Added, sum.Sums[0])
+	return sum, count(s, sum.Added, sum.Sums)
 }
 
-// open returns the session of a step as it follows for a member.
-func (r *recommending) open(step string, m method.Member, announced []byte) (*protocol.Session, error) {
-	at := slices.IndexFunc(r.plan, func(s method.Step) bool { return s.Name == step })
-	next, err := r.plan[at].Session.After(m.Known(), announced)
+// open returns the session of a sum as it follows from what a member knows.
+func (r *recommending) open(at int, known method.Known, announced []byte) (*protocol.Session, error) {
+	next, err := r.plan[at].Session.After(known, announced)
 	if err != nil {
 		return nil, err
 	}
 	return protocol.NewSession(next.Descriptor(r.ID, at, r.Roster, 1))
 }
 
-// agree returns the vectors of the devices that are there, each of which must come to the
-// server's session. Nobody asks for the others' lists.
-func (r *recommending) agree(step string, there []string, of protocol.SessionID, announced []byte) ([]secagg.Vector, error) {
+// agree returns what the devices that are still there add to the second sum. Each must come to the
+// server's session by itself. Nobody asks for the others' lists.
+func (r *recommending) agree(of protocol.SessionID, announced []byte) ([]secagg.Vector, error) {
+	there := r.first.Stayed
 	lists, errs := make([]secagg.Vector, len(r.parties)), make([]error, len(there))
 	for i := range lists {
 		lists[i] = fedcfk.Likes(nil)
@@ -233,12 +249,12 @@ func (r *recommending) agree(step string, there []string, of protocol.SessionID,
 	linalg.For(len(errs), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			at := r.Place[there[i]]
-			own, err := r.open(step, r.parties[at], announced)
+			own, err := r.open(triangle, r.parties[at].Public(), announced)
 			if err == nil && own.ID() != of {
-				err = fmt.Errorf("fedcfk: %s comes to another session of step %s than the server", there[i], step)
+				err = fmt.Errorf("fedcfk: %s comes to another second sum than the server", there[i])
 			}
 			if err == nil {
-				lists[at], err = r.parties[at].List(step, announced)
+				lists[at], err = r.parties[at].Agreed(announced)
 			}
 			errs[i] = err
 		}
@@ -248,7 +264,7 @@ func (r *recommending) agree(step string, there []string, of protocol.SessionID,
 
 // learn makes the kernel, as the devices get it.
 func (r *recommending) learn(ctx context.Context) error {
-	if err := r.server.Compute(ctx, fedcfk.Learn, nil); err != nil {
+	if err := r.server.Learn(ctx, nil); err != nil {
 		return err
 	}
 	var broadcast bytes.Buffer

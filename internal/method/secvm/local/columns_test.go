@@ -108,7 +108,7 @@ func TestColumnsAreTheNaiveTwins(t *testing.T) {
 	if f.Bins != 40 || f.Features != crowd.ColumnFeatures || r.Metrics["accuracy"] < .8 || r.Metrics["accuracy"] < r.Pooled["accuracy"]-.02 {
 		t.Errorf("%d %s, %v, pooled %v", f.Bins, f.Features, r.Metrics, r.Pooled)
 	}
-	shown, err := crowd.Method{}.Present(c.Job, r)
+	shown, err := crowd.Protocol().Present(c.Job, r)
 	if err != nil || !strings.Contains(fmt.Sprint(shown.Text), "40 columns, which are not hashed") {
 		t.Errorf("%v, %v", shown, err)
 	}

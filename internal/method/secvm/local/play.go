@@ -31,7 +31,7 @@ import (
 type Method struct{}
 
 // Name implements [local.Own].
-func (Method) Name() string { return crowd.Method{}.Name() }
+func (Method) Name() string { return crowd.Protocol().Name() }
 
 // Play implements [local.Played]: every row is a device that answers every window with
 // as many packages as all others, encoded and counted one by one. With aggregation

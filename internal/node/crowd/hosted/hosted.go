@@ -205,7 +205,7 @@ func (p place) done() bool {
 // keep writes what the device has got to its person.
 func (p place) keep(r *crowd.Report) error {
 	if r.Model != nil {
-		return disk.ReplaceBy(p.model(), r.Model.WriteModel)
+		return disk.ReplaceBy(p.model(), r.Model)
 	}
 	table := [][]string{{"rank", "item", "score"}}
 	for i, one := range r.Recommended {

@@ -27,11 +27,11 @@ func NewLedgers(t testing.TB, parties ...string) Ledgers {
 
 // Begin asks before a job's first session for all that can be described by then, as daemons do.
 func (l Ledgers) Begin(f *methodtest.Federation) error {
-	for _, step := range f.Plan {
+	for i, step := range f.Plan {
 		if step.Session == nil {
 			continue
 		}
-		if _, err := l.ask(f, step.Name); err != nil {
+		if _, err := l.ask(f, i); err != nil {
 			return err
 		}
 	}
@@ -46,21 +46,26 @@ type admitted struct {
 }
 
 // ask asks before a step. The error names the step and the party.
-func (l Ledgers) ask(f *methodtest.Federation, step string) (all []admitted, err error) {
+func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admitted, err error) {
 	for _, name := range f.Case.Parties {
 		ledger, asked := l[name]
-		r, lets := f.Parties[name].Disclose(step)
-		if !asked || !lets {
+		if !asked {
 			continue
 		}
-		if r.Kind == method.ReleaseSums || r.Kind == method.ReleasePhases { // whose uses are counted
-			r.Model = f.ID.String()
-		}
-		id, err := ledger.Admit(r, 0)
+		releases, err := f.Parties[name].Releases(step)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", step, name, err)
+			return nil, err
 		}
-		all = append(all, admitted{ledger, r.Kind, id})
+		for _, r := range releases {
+			if r.Kind == method.ReleaseSums || r.Kind == method.ReleasePhases { // whose uses are counted
+				r.Model = f.ID.String()
+			}
+			id, err := ledger.Admit(r, 0)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", f.Plan[step].Name, name, err)
+			}
+			all = append(all, admitted{ledger, r.Kind, id})
+		}
 	}
 	return all, nil
 }
@@ -75,7 +80,7 @@ func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, last string) error
 	end := f.Index(t, last)
 	for i, step := range f.Plan[:end+1] {
 		if step.Session != nil {
-			if err := l.letOut(f, step.Name); err != nil {
+			if err := l.letOut(f, i); err != nil {
 				return err
 			}
 		}
@@ -85,7 +90,7 @@ func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, last string) error
 }
 
 // letOut asks before a step, and notes that what it lets out is out.
-func (l Ledgers) letOut(f *methodtest.Federation, step string) error {
+func (l Ledgers) letOut(f *methodtest.Federation, step int) error {
 	all, err := l.ask(f, step)
 	for _, a := range all {
 		err = errors.Join(err, a.ledger.Release(a.kind, a.id))

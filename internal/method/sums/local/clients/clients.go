@@ -3,6 +3,7 @@
 package clients
 
 import (
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 
 	"context"
@@ -76,6 +77,11 @@ type Sum struct {
 	Sums  [][]int64
 	Added []string            // the clients in the sum, as the server knows
 	Heard map[string][]string // the clients in the sum, as each client has heard it
+}
+
+// End describes how the sum ended for its clients.
+func (s *Sum) End() method.End {
+	return method.End{Session: s.Session.ID(), Stayed: s.Stayed, Sent: s.Traffic.ToServer, Received: s.Traffic.FromServer}
 }
 
 // Sum runs one secure sum among the clients of a session. Each client that leaves does so

@@ -1,4 +1,4 @@
-package cli
+package method_test
 
 import (
 	"encoding/json"
@@ -6,35 +6,33 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/section"
-	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
 )
 
-// teller is a method whose results have a number under its name.
-type teller string
-
-func (m teller) Name() string      { return string(m) }
-func (teller) New() section.Values { return nil }
-
-func (m teller) Present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
-	d, err := method.DetailsOf[map[string]json.RawMessage](r)
-	if err != nil || (*d)[string(m)] == nil {
-		return nil, err
+// teller is a protocol whose results have a number under its name.
+func teller(name string) *method.Protocol {
+	b := methodtest.Bare(name)
+	b.Present = func(_ *job.Job, r *method.Result) (*method.Presentation, error) {
+		d, err := method.DetailsOf[map[string]json.RawMessage](r)
+		if err != nil || (*d)[name] == nil {
+			return nil, err
+		}
+		var n int
+		if err := json.Unmarshal((*d)[name], &n); err != nil {
+			return nil, err
+		}
+		return &method.Presentation{Unit: name}, nil
 	}
-	var n int
-	if err := json.Unmarshal((*d)[string(m)], &n); err != nil {
-		return nil, err
-	}
-	return &method.Presentation{Unit: string(m)}, nil
+	return method.New(b)
 }
 
 // A reader of a stored result finds the method that knows it, whatever the other methods make
 // of it; with the job at hand no other method is asked.
 func TestPresentedByItsMethod(t *testing.T) {
-	r := &job.Reader{Protocols: []job.Kind{teller("first"), teller("second")}, Learners: learner.Table()}
+	list := []job.Kind{teller("first"), teller("second")}
 	of := func(details string, j *job.Job) string {
-		shown, err := presented(r, j, &method.Result{Details: json.RawMessage(details)})
+		shown, err := method.Presented(list, j, &method.Result{Details: json.RawMessage(details)})
 		switch {
 		case err != nil:
 			return err.Error()
@@ -43,7 +41,7 @@ func TestPresentedByItsMethod(t *testing.T) {
 		}
 		return shown.Unit
 	}
-	first := &job.Job{Protocol: job.Named{Kind: teller("first")}}
+	first := &job.Job{Protocol: job.Named{Kind: list[0]}}
 	for _, tt := range []struct {
 		details string
 		j       *job.Job
