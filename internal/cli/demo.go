@@ -308,13 +308,13 @@ func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, played := local.Of(a.local, j).(local.Played)
-	if !played {
+	play := local.Of(a.local, j).Play
+	if play == nil {
 		return nil, errors.New("this program plays no recommender")
 	}
 	j.Name = "demo-recommender"
 	return a.launch(j, f.out, func(dir string) (outcome, error) {
-		return orAbandon(ctx, func() (outcome, error) { return a.play(ctx, j, m, a.demoRatings, dir, f.seed.source()) })
+		return orAbandon(ctx, func() (outcome, error) { return a.play(ctx, j, play, a.demoRatings, dir, f.seed.source()) })
 	})
 }
 

@@ -132,8 +132,8 @@ func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func
 
 // launch warns, runs a job in a temporary folder, and leaves the results in out.
 func (a *app) launch(j *job.Job, out string, run func(dir string) (outcome, error)) (_ Result, err error) {
-	if m, warns := local.Of(a.local, j).(local.Warned); warns {
-		for _, line := range m.Warnings(j) {
+	if warnings := local.Of(a.local, j).Warnings; warnings != nil {
+		for _, line := range warnings(j) {
 			a.tell("warning: " + line)
 		}
 	}
@@ -151,8 +151,8 @@ func (a *app) launch(j *job.Job, out string, run func(dir string) (outcome, erro
 
 // simulateRun makes one run, and leaves its files in dir.
 func (a *app) simulateRun(ctx context.Context, j *job.Job, load partition.Loader, dir string, seed func(string) [32]byte) (outcome, error) {
-	if m, played := local.Of(a.local, j).(local.Played); played {
-		return orAbandon(ctx, func() (outcome, error) { return a.play(ctx, j, m, a.library().Ratings, dir, seed) })
+	if play := local.Of(a.local, j).Play; play != nil {
+		return orAbandon(ctx, func() (outcome, error) { return a.play(ctx, j, play, a.library().Ratings, dir, seed) })
 	}
 	shares, err := partition.Shares(j, load)
 	if err != nil {
@@ -163,12 +163,12 @@ func (a *app) simulateRun(ctx context.Context, j *job.Job, load partition.Loader
 }
 
 // play has everybody in this process run a job. The result counts what the process has used.
-func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func(source string) (*dataset.Ratings, error), dir string, seed func(string) [32]byte) (outcome, error) {
+func (a *app) play(ctx context.Context, j *job.Job, play func(context.Context, local.Play) (*method.Result, error), ratings func(source string) (*dataset.Ratings, error), dir string, seed func(string) [32]byte) (outcome, error) {
 	cpu, _ := daemon.Usage()
 	bars := a.progress()
 	defer bars.Close()
 	load := a.loader(ctx)
-	result, err := m.Play(ctx, local.Play{
+	result, err := play(ctx, local.Play{
 		Job: j, Rows: func(name string) (*dataset.Set, error) { return load(job.Source{File: name}, j.Data) }, Ratings: ratings,
 		Dir: dir, Seed: seed, Progress: func(p protocol.Progress) { bars.Step("", p) },
 	})
@@ -298,7 +298,7 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	for _, why := range r.Withheld {
 		a.tell("a party would withhold its own figures: " + why)
 	}
-	if err := adopt(r, out); err != nil {
+	if err := adopt(r, local.Of(a.local, j).Files, out); err != nil {
 		return nil, err
 	}
 	if o.Predictions, err = saveTable(out, o.table); err != nil {
@@ -336,7 +336,7 @@ func saveTable(folder string, s *sheet) (string, error) {
 
 // adopt copies the models, and other files that the result names, out of the temporary
 // folder of a run.
-func adopt(r *method.Result, out string) error {
+func adopt(r *method.Result, files func(*method.Result) map[string]*string, out string) error {
 	if err := os.MkdirAll(out, 0o700); err != nil {
 		return fmt.Errorf("the folder of the results: %w", err)
 	}
@@ -357,11 +357,10 @@ func adopt(r *method.Result, out string) error {
 			return fmt.Errorf("the model: %w", err)
 		}
 	}
-	own, some := r.Details.(local.Files)
-	if !some {
+	if files == nil {
 		return nil
 	}
-	for what, path := range own.Files() {
+	for what, path := range files(r) {
 		from := *path
 		*path = filepath.Join(out, filepath.Base(from))
 		if err := copyFile(*path, from); err != nil {

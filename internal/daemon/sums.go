@@ -22,7 +22,7 @@ func Build() (string, error) { return build() }
 
 // SumsModelPath returns the file in which the server of a crowd leaves the model of a job.
 func (h Home) SumsModelPath(j *job.Job) string {
-	if job.TraitsOf(j.Protocol.Kind).Rated {
+	if j.Traits().Rated {
 		return h.path("items.kernel")
 	}
 	return h.path("model")

@@ -164,10 +164,7 @@ func (j *Job) Labels(party string) bool {
 
 // Active lists the parties that have labels, where columns are split.
 func (j *Job) Active() []string {
-	if l, ok := j.Protocol.Values.(Labelled); ok {
-		return j.Parties()[:max(1, l.Labelled())]
-	}
-	return j.Parties()[:1]
+	return j.Parties()[:max(1, j.Protocol.Demands().Labelled)]
 }
 
 // Section declares the data.

@@ -17,11 +17,13 @@ func (s specOf) Section() *section.Section { return s.spec(some()) }
 func (f fileOf) Section() *section.Section { return f.file(some()) }
 
 // some is a reader of a protocol and a learner without keys.
-func some() *Reader { return &Reader{Protocols: []Kind{keyless{}}, Learners: []Kind{keyless{}}} }
+func some() *Reader { return &Reader{Protocols: []Protocol{keyless{}}, Learners: []Learner{keyless{}}} }
 
 type keyless struct{}
 
 func (keyless) Name() string              { return "okra" }
+func (keyless) Traits() Traits            { return Traits{} }
+func (keyless) Task() Task                { return Task{} }
 func (keyless) New() section.Values       { return keyless{} }
 func (keyless) Section() *section.Section { return &section.Section{} }
 

@@ -106,7 +106,7 @@ func (j *Job) Simulable() error {
 	if j.Parties() != nil && j.Data.Partition.By == Devices {
 		return errors.New("job: to simulate, the people come from the ratings; remove parties")
 	}
-	if k, may := j.Protocol.Values.(Outliving); may && k.Outlives() {
+	if j.Protocol.Demands().Outlives {
 		return errors.New("job: simulate keeps nothing for a later job; remove continuable and continues, and write late: [south] to play a party that comes later")
 	}
 	if j.Data.Label == "" {
@@ -120,7 +120,7 @@ func (j *Job) Simulable() error {
 
 // Unshared reports whether the job may leave its table to one process, without parties.
 func (j *Job) Unshared() bool {
-	return TraitsOf(j.Protocol.Kind).Unshared
+	return j.Traits().Unshared
 }
 
 // Deployable reports why the job cannot run between real parties, or nil.
@@ -147,7 +147,7 @@ func (j *Job) Unsimulated() error {
 }
 
 func (j *Job) undeployable() string {
-	if why := TraitsOf(j.Protocol.Kind).Undeployable; why != nil {
+	if why := j.Traits().Undeployable; why != nil {
 		return why(j)
 	}
 	return ""
@@ -201,16 +201,15 @@ func (j *Job) spec(r *Reader) *section.Section {
 }
 
 func (j *Job) check(in *section.Place) error {
-	if c, ok := j.Protocol.Values.(Checker); ok {
-		return c.Check(j, in)
+	if check := j.Protocol.Demands().Check; check != nil {
+		return check(j, in)
 	}
 	return nil
 }
 
 // finishSpread notes whether labels are spread, and checks how a simulation spreads them.
 func (j *Job) finishSpread(in *section.Place) error {
-	s, may := j.Protocol.Values.(Spreading)
-	j.Data.Spread = may && s.Spreads()
+	j.Data.Spread = j.Protocol.Demands().Spreads
 	shares := j.Data.Partition.Labels
 	if shares == nil {
 		return nil
@@ -238,7 +237,7 @@ func (j *Job) finishSpread(in *section.Place) error {
 
 // finishCompare refuses comparisons that the protocol has not.
 func (j *Job) finishCompare(in *section.Place) error {
-	known := append([]Comparison{Pooled, Alone}, TraitsOf(j.Protocol.Kind).Comparisons...)
+	known := append([]Comparison{Pooled, Alone}, j.Traits().Comparisons...)
 	for _, c := range j.Compare {
 		switch {
 		case slices.Contains(known, c):
@@ -255,7 +254,7 @@ func (j *Job) finishCompare(in *section.Place) error {
 // errors name the lines of the lists.
 func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) error {
 	j.Kernel, j.Learner = kernels[0], learners[0]
-	own := TraitsOf(j.Protocol.Kind)
+	own := j.Traits()
 	chooses := own.Grid == ByItself
 	cells, at := len(kernels)*len(learners), "kernel"
 	if len(kernels) == 1 {
@@ -308,7 +307,7 @@ func (j *Job) Repeat(i int) *Job {
 
 // finishRatings refuses settings for ratings where there are rows.
 func (j *Job) finishRatings(in *section.Place) error {
-	if TraitsOf(j.Protocol.Kind).Rated {
+	if j.Traits().Rated {
 		return nil
 	}
 	if j.Data.Like != 0 || j.Data.Test.By != "" {
@@ -356,7 +355,7 @@ func (j *Job) finishLabels(in *section.Place) error {
 	if j.Data.Order != nil && !task.Classes {
 		return in.Refuse("data", "learner %s gets no classes here; write label: and the name of the column alone", j.Learner.Name())
 	}
-	if j.Data.Folds > 0 && j.Data.Group != "" && !TraitsOf(j.Protocol.Kind).Grouped {
+	if j.Data.Folds > 0 && j.Data.Group != "" && !j.Traits().Grouped {
 		return in.Refuse("data", "folds of protocol %s are cut by the coordinator, which does not learn the groups; use test: {fraction: 0.25} without folds, or protocol okra, whose parties make the folds", j.Protocol.Name())
 	}
 	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {

@@ -7,92 +7,47 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Checker is a Kind's values that check the whole job, once it is read.
-type Checker interface {
-	// Check refuses settings that do not go with the values, and fills the defaults that
-	// depend on the rest of the job.
-	Check(*Job, *section.Place) error
+// Settings are a protocol's values: what it demands comes with them.
+type Settings interface {
+	section.Values
+	Demands() Demands
 }
 
-// Cutter is a protocol whose parties hold something other than rows.
-type Cutter interface{ Cuts() Direction }
-
-// Rated is a protocol on ratings of items by people, in the place of rows.
-type Rated interface{ Rated() }
-
-// Chooser is a protocol that chooses a cell of a grid without folds, or none.
-type Chooser interface {
-	// NoGrid returns why a job has no grid; "" where it may have one.
-	NoGrid() string
+// Demands are what a protocol's settings ask of a job, and of who runs it. A field that is zero asks
+// for nothing.
+type Demands struct {
+	Mode Mode // "" of a protocol that has one version
+	// Check refuses the rest of a job, once it is read, that does not go with the settings, and fills
+	// the defaults that depend on it.
+	Check func(*Job, *section.Place) error
+	// Limits are the numbers that an operator's policy bounds, by their keys in the job file.
+	Limits map[string]int
+	// Labelled counts the parties between holders of columns that have labels, from the first on; 0: one.
+	Labelled int
+	Spreads  bool // each of them has labels of a part of the rows
+	Outlives bool // encoded rows of the job, or secrets of an earlier one, serve a later job
+	Counts   bool // the coordinator learns how many held-out rows have which decision
+	Rates    bool // the coordinator learns sums of squared ratings
 }
 
-// Compared is a protocol with comparisons beside Pooled and Alone.
-type Compared interface{ Comparisons() []Comparison }
-
-// Undeployable is a protocol that runs some jobs, or all, in one process only.
-type Undeployable interface {
-	// Undeployable returns why real parties cannot run the job; "" where they can.
-	Undeployable(*Job) string
-}
-
-// Unshared is a protocol that one process runs on a table of its own: a job need not share the
-// table out among parties, and may hold no row out.
-type Unshared interface{ Unshared() }
-
-// Grouped is a protocol whose folds keep the rows of a group together.
-type Grouped interface{ Grouped() }
-
-// Limited is a protocol's values that an operator's policy bounds. Parties refuse a job by a
-// protocol that is not.
-type Limited interface {
-	// Limits returns numbers by their keys in the job file; none where nothing is bounded.
-	Limits() map[string]int
-}
-
-// Outliving is a protocol's values by which encoded rows of a job, or secrets of an earlier
-// one, serve a later job.
-type Outliving interface{ Outlives() bool }
-
-// Bounded reports whether the protocol states the numbers that an operator's policy bounds.
-func (n Named) Bounded() bool {
-	_, states := n.Values.(Limited)
-	return states
-}
-
-// Limit returns a number that an operator's policy bounds; 0 where there is none.
-func (n Named) Limit(key string) int {
-	if l, ok := n.Values.(Limited); ok {
-		return l.Limits()[key]
+// Demands returns what the settings of the job's protocol demand.
+func (n Named) Demands() Demands {
+	if s, is := n.Values.(Settings); is {
+		return s.Demands()
 	}
-	return 0
+	return Demands{}
 }
 
-// Labelled is the values of a protocol between holders of columns, of whom several
-// may have labels.
-type Labelled interface {
-	// Labelled returns how many, from the first on.
-	Labelled() int
-}
-
-// Counting is the values of a protocol in whose jobs the coordinator may learn how many held-out
-// rows have which decision.
-type Counting interface{ Counts() bool }
-
-// Rating is the values of a protocol in whose jobs the coordinator may learn sums of squared ratings.
-type Rating interface{ Rates() bool }
-
-// Spreading is the values of a protocol whose parties may each have a part of the labels.
-type Spreading interface{ Spreads() bool }
-
-// cuts returns the partition between the parties of a protocol.
-func cuts(k Kind) Direction {
-	return cmp.Or(TraitsOf(k).Cuts, Rows)
+// Bounded reports whether the protocol states what it demands. Parties refuse a job by one that does not.
+func (n Named) Bounded() bool {
+	_, states := n.Values.(Settings)
+	return states
 }
 
 // finishPartition refuses a protocol and a partition that do not cut the same way.
 func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 	return func(in *section.Place) error {
-		name, want, by := j.Protocol.Name(), cuts(j.Protocol.Kind), cmp.Or(j.Data.Partition.By, Rows)
+		name, want, by := j.Protocol.Name(), j.Traits().Partition(), cmp.Or(j.Data.Partition.By, Rows)
 		switch {
 		case want == by && by == Columns && j.Data.Test.Source != "":
 			return in.Refuse("data", "a test source is not in this version of protocol %s; use test: {fraction: 0.25} or {every: 10}", name)
@@ -107,10 +62,13 @@ func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 	}
 }
 
+// Limit returns a number that an operator's policy bounds; 0 where there is none.
+func (n Named) Limit(key string) int { return n.Demands().Limits[key] }
+
 // cutting names the protocols whose parties hold rows, columns or devices.
 func (r *Reader) cutting(d Direction) (names []string) {
 	for _, k := range r.Protocols {
-		if cuts(k) == d {
+		if k.Traits().Partition() == d {
 			names = append(names, k.Name())
 		}
 	}

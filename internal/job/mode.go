@@ -17,9 +17,6 @@ func modes() []Mode { return []Mode{Hardened, Paper} }
 // Moded is the mode among a protocol's keys, for protocols that have one.
 type Moded struct{ Mode Mode }
 
-// InMode returns the mode.
-func (m *Moded) InMode() Mode { return m.Mode }
-
 // ModeKey declares the key mode.
 func (m *Moded) ModeKey() section.Field {
 	return section.Field{
@@ -30,8 +27,5 @@ func (m *Moded) ModeKey() section.Field {
 
 // Mode returns the mode of a protocol that has one, or "".
 func (n Named) Mode() Mode {
-	if m, ok := n.Values.(interface{ InMode() Mode }); ok {
-		return m.InMode()
-	}
-	return ""
+	return n.Demands().Mode
 }

@@ -8,7 +8,7 @@ type Names struct{ Protocols, Modes, Kernels, Learners []string }
 // Known returns all that a job file may name.
 func (r *Reader) Known() Names {
 	return Names{
-		Protocols: named{kinds: r.Protocols}.names(), Modes: section.Texts(modes()),
-		Kernels: section.Texts(kernelNames()), Learners: named{kinds: r.Learners}.names(),
+		Protocols: named{kinds: kindsOf(r.Protocols)}.names(), Modes: section.Texts(modes()),
+		Kernels: section.Texts(kernelNames()), Learners: named{kinds: kindsOf(r.Learners)}.names(),
 	}
 }

@@ -15,7 +15,8 @@ import (
 
 // Reader reads jobs of the protocols and learners that a program has.
 type Reader struct {
-	Protocols, Learners []Kind // in the order of the documents
+	Protocols []Protocol // in the order of the documents
+	Learners  []Learner
 }
 
 // protocols returns the Kinds; a nil Reader, which only writes, has none.
@@ -23,7 +24,18 @@ func (r *Reader) protocols() []Kind {
 	if r == nil {
 		return nil
 	}
-	return r.Protocols
+	return kindsOf(r.Protocols)
+}
+
+// Kinds returns all protocols, and behind them all learners.
+func (r *Reader) Kinds() []Kind { return append(kindsOf(r.Protocols), kindsOf(r.Learners)...) }
+
+func kindsOf[K Kind](list []K) []Kind {
+	kinds := make([]Kind, len(list))
+	for i, k := range list {
+		kinds[i] = k
+	}
+	return kinds
 }
 
 // learner returns the section of a learner: to read a map with, or, to write, the section of
@@ -32,7 +44,7 @@ func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 	if n == nil {
 		return l.section("learner"), nil
 	}
-	return named{dst: l, what: "learner", kinds: r.Learners, alike: true}.of(n)
+	return named{dst: l, what: "learner", kinds: kindsOf(r.Learners), alike: true}.of(n)
 }
 
 // File declares the whole job file, for documents.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/model"
 )
 
 // Task describes the labels of a table as a learner sees them. The zero value is the task of
@@ -14,16 +15,22 @@ type Task struct {
 	Classes bool   // labels are classes, of which every part of a table gets its share
 	Numbers bool   // labels are numbers
 	Score   string // the metric by which a cell of a grid is chosen; "": there is none
+	// Shape is of the numbers that a model gives for a row; the kinds of package model, which are older,
+	// need not say it.
+	Shape model.Shape
 	// Check refuses labels that do not fit the task. Nil accepts all labels.
 	Check func(labels []string) error
 }
 
-// Tasked is a learner that declares its task.
-type Tasked interface{ Task() Task }
+// Learner is a Kind that declares its task.
+type Learner interface {
+	Kind
+	Task() Task
+}
 
 // Task returns the meaning of labels to the job's learner.
 func (j *Job) Task() Task {
-	l, is := j.Learner.Kind.(Tasked)
+	l, is := j.Learner.Kind.(Learner)
 	if !is {
 		return Task{}
 	}

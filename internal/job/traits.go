@@ -1,6 +1,10 @@
 package job
 
-import "github.com/mercer-fl/mercer/dataset"
+import (
+	"cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
 
 // Traits are what a protocol says of itself to readers of job files, before any job is read.
 type Traits struct {
@@ -27,26 +31,22 @@ const (
 	ByItself
 )
 
-// TraitsOf returns a protocol's traits: its own, or those that its interfaces say.
-func TraitsOf(k Kind) Traits {
-	if own, has := k.(interface{ Traits() Traits }); has {
-		return own.Traits()
-	}
-	var t Traits
-	if c, is := k.(Cutter); is {
-		t.Cuts = c.Cuts()
-	}
-	_, t.Rated = k.(Rated)
-	_, t.Unshared = k.(Unshared)
-	_, t.Grouped = k.(Grouped)
-	if c, is := k.(Chooser); is {
-		t.Grid, t.NoGrid = ByItself, c.NoGrid()
-	}
-	if c, is := k.(Compared); is {
-		t.Comparisons = c.Comparisons()
-	}
-	if u, is := k.(Undeployable); is {
-		t.Undeployable = u.Undeployable
-	}
-	return t
+// Partition is the way in which the data are cut between parties.
+func (t Traits) Partition() Direction { return cmp.Or(t.Cuts, Rows) }
+
+// Protocol is a Kind that says what it is.
+type Protocol interface {
+	Kind
+	Traits() Traits
 }
+
+// traitsOf returns what a protocol says of itself; nothing of another kind.
+func traitsOf(k Kind) Traits {
+	if p, is := k.(Protocol); is {
+		return p.Traits()
+	}
+	return Traits{}
+}
+
+// Traits returns what the job's protocol says of itself.
+func (j *Job) Traits() Traits { return traitsOf(j.Protocol.Kind) }

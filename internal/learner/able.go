@@ -10,17 +10,12 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// These interfaces name the inputs from which a learner can learn; the learner's values
+// These interfaces name the inputs from which several learners can learn; the learner's values
 // implement them. A method asks for the interface that it serves, so that no method lists
-// learners and no learner lists methods.
+// learners and no learner lists methods. What one learner alone can do is asked of its type.
 type (
 	// OnKernel learns from a kernel matrix: methods okra, gram and pooled.
 	OnKernel interface{ Solver(seed uint64) Solver }
-	// OnViews learns from the kernel matrix of rows in two views: methods okra, flake and pooled.
-	OnViews interface {
-		// View names the columns of the first view.
-		View() []string
-	}
 	// OnSums learns from sums of products of random features: method moments.
 	OnSums interface{ Sums() Objective }
 	// OnLoss learns by a convex loss, from random features in method fdskl, from columns in
@@ -33,20 +28,9 @@ type (
 		// the given number of training rows.
 		Exact(rows float64) job.Named
 	}
-	// OnCounts learns by steps on counted subgradients: method secvm.
-	OnCounts interface{ Counts() *Steps }
-	// OnLists learns from lists of liked items: method fedcfk.
-	OnLists interface{ Lists() *Profile }
-	// OnTrees grows trees by histograms of columns: method secureboost.
-	OnTrees interface{ Grown() *Trees }
 	// Rowwise reads rows of the kernel matrix when it needs them, and keeps as many as a bound
 	// allows. Other learners on a kernel need the whole matrix.
 	Rowwise interface{ Rowwise() }
-	// Weighted has weights of classes.
-	Weighted interface {
-		// Only returns the values for rows of some classes.
-		Only(classes []string) section.Values
-	}
 )
 
 // Able lists the learners with a capability in a message: first the learners of classes, then
@@ -55,13 +39,13 @@ func Able[C any](last string) string {
 	var classes, numbers, others []string
 	for _, k := range Table() {
 		names := &others
-		switch task := k.(job.Tasked).Task(); {
+		switch task := k.Task(); {
 		case task.Classes:
 			names = &classes
 		case task.Numbers:
 			names = &numbers
 		}
-		if _, able := k.New().(C); able {
+		if _, able := any(k.New()).(C); able {
 			*names = append(*names, k.Name())
 		}
 	}
@@ -75,7 +59,7 @@ func Able[C any](last string) string {
 // OnRows refuses as [OnMatrix] does, except for learners of two views: the method has rows, in
 // which the columns of a view can be hidden.
 func OnRows(j *job.Job, in *section.Place) error {
-	if _, twofold := j.Learner.Values.(OnViews); twofold {
+	if Twofold(j) {
 		return checkViews(j, in)
 	}
 	return OnMatrix(j, in)
@@ -86,16 +70,16 @@ func OnRows(j *job.Job, in *section.Place) error {
 func OnMatrix(j *job.Job, in *section.Place) error {
 	protocol, name := j.Protocol.Name(), j.Learner.Name()
 	switch j.Learner.Values.(type) {
-	case OnViews:
+	case *CCA:
 		return in.Refuse("learner", "learner %s runs with protocols okra, flake and pooled only; use kpca", name)
 	case OnKernel:
 	case OnSums:
 		return in.Refuse("learner", "learner %s runs with protocol moments only; use svc", name)
-	case OnLists:
+	case *CFKOMD:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; fedcfk and %[2]s do", protocol, name)
-	case OnCounts:
+	case *LinearSVM:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; secvm and %[2]s do", protocol, name)
-	case OnTrees:
+	case *BoostedTrees:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; secureboost and %[2]s do", protocol, name)
 	default:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s", protocol, name, Able[OnLoss](", "))
@@ -136,8 +120,8 @@ type Steps struct {
 
 // StepsOf returns the steps of a job's learner; nil where it makes none.
 func StepsOf(j *job.Job) *Steps {
-	if on, able := j.Learner.Values.(OnCounts); able {
-		return on.Counts()
+	if l, is := j.Learner.Values.(*LinearSVM); is {
+		return &l.Steps
 	}
 	return nil
 }
@@ -151,8 +135,8 @@ type Profile struct {
 // ProfileOf returns the profile of a job's learner; nil for a learner that does not learn
 // from lists.
 func ProfileOf(j *job.Job) *Profile {
-	if on, able := j.Learner.Values.(OnLists); able {
-		return on.Lists()
+	if l, is := j.Learner.Values.(*CFKOMD); is {
+		return &l.Profile
 	}
 	return nil
 }

@@ -18,13 +18,16 @@ type Trees struct {
 	Bins int // of a column
 }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (BoostedTrees) Name() string        { return "boosted-trees" }
 func (BoostedTrees) New() section.Values { return new(BoostedTrees) }
-func (BoostedTrees) Task() job.Task      { return job.Classes() }
 
-// Shape implements [Shaped]: the score is the logarithm of the odds of the second class.
-func (*BoostedTrees) Shape() model.Shape { return model.Odds }
+// Task says that a score is the logarithm of the odds of the second class.
+func (BoostedTrees) Task() job.Task {
+	t := job.Classes()
+	t.Shape = model.Odds
+	return t
+}
 
 // Section declares the keys.
 func (l *BoostedTrees) Section() *section.Section {
@@ -59,13 +62,10 @@ func (l *BoostedTrees) finish(in *section.Place) error {
 	return in.Positive("rate", l.Rate)
 }
 
-// Grown implements [OnTrees].
-func (l *BoostedTrees) Grown() *Trees { return &l.Trees }
-
 // TreesOf returns the settings of a job's learner; nil for a learner that grows no trees.
 func TreesOf(j *job.Job) *Trees {
-	if on, able := j.Learner.Values.(OnTrees); able {
-		return on.Grown()
+	if l, is := j.Learner.Values.(*BoostedTrees); is {
+		return &l.Trees
 	}
 	return nil
 }

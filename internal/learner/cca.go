@@ -22,10 +22,10 @@ type CCA struct {
 // maxViewColumns bounds the columns that a job file names.
 const maxViewColumns = 4096
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (CCA) Name() string        { return "cca" }
 func (CCA) New() section.Values { return new(CCA) }
-func (CCA) Task() job.Task      { return job.Task{} }
+func (CCA) Task() job.Task      { return job.Task{Shape: model.Components} }
 
 // Section declares the keys.
 func (p *CCA) Section() *section.Section {
@@ -46,12 +46,6 @@ func (p *CCA) Section() *section.Section {
 // Solver implements [OnKernel].
 func (p *CCA) Solver(uint64) Solver { return *p }
 
-// View implements [OnViews].
-func (p *CCA) View() []string { return p.FirstView }
-
-// Shape implements [Shaped].
-func (CCA) Shape() model.Shape { return model.Components }
-
 // Fit takes rows in turns for the first view and the second, as [InViews] arranges them. Its
 // scores are all pairs' in the first view, then all in the second.
 func (p CCA) Fit(t Training) (*Solution, error) {
@@ -64,7 +58,7 @@ func (p CCA) Fit(t Training) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := model.Head{Reading: model.Reading{Kind: model.NewKind(p.Name(), p.Shape())}}
+	h := model.Head{Reading: model.Reading{Kind: model.NewKind(p.Name(), model.Components)}}
 	for side, v := range []cca.View{m.X, m.Y} {
 		for c := range v.Dual.Rows {
 			h.Functions = append(h.Functions, score(v.Dual.Row(c), v.Centring, sides[side], t.Kernel.Len()))
@@ -133,13 +127,13 @@ func checkViews(j *job.Job, in *section.Place) error {
 // stands there twice: with the columns of the first view, then with the others. The rest of its
 // numbers is 0, so that products within a view are its kernel. Held-out rows stay whole.
 func InViews(l job.Named, x linalg.Rows, columns []string, test []bool) (linalg.Rows, []bool, error) {
-	on, twofold := l.Values.(OnViews)
+	on, twofold := l.Values.(*CCA)
 	if !twofold {
 		return x, test, nil
 	}
 	v := &views{from: x}
 	var err error
-	if v.first, err = columnsOf(on.View(), columns); err != nil {
+	if v.first, err = columnsOf(on.FirstView, columns); err != nil {
 		return nil, nil, err
 	}
 	var held []bool
@@ -156,7 +150,7 @@ func InViews(l job.Named, x linalg.Rows, columns []string, test []bool) (linalg.
 
 // Examples returns the number of rows of which n rows of training are made.
 func Examples(l job.Named, n int) int {
-	if _, twofold := l.Values.(OnViews); twofold {
+	if _, twofold := l.Values.(*CCA); twofold {
 		return n / 2
 	}
 	return n
@@ -215,4 +209,10 @@ func (v *views) ReadRow(i int, dst []float64) {
 			dst[c] = 0
 		}
 	}
+}
+
+// Twofold reports whether a job's learner learns from the kernel matrix of rows in two views.
+func Twofold(j *job.Job) bool {
+	_, is := j.Learner.Values.(*CCA)
+	return is
 }

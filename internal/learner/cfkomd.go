@@ -10,7 +10,7 @@ import (
 // CFKOMD is the recommender of learn/komd.
 type CFKOMD struct{ Profile }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (CFKOMD) Name() string        { return "cf-komd" }
 func (CFKOMD) New() section.Values { return new(CFKOMD) }
 func (CFKOMD) Task() job.Task      { return job.Task{} }
@@ -24,6 +24,3 @@ func (l *CFKOMD) Section() *section.Section {
 		return errors.Join(in.Positive("lambda", l.Lambda), in.Some("recommend", l.Recommend))
 	}}
 }
-
-// Lists implements [OnLists].
-func (l *CFKOMD) Lists() *Profile { return &l.Profile }

@@ -185,16 +185,8 @@ func solverOf(l job.Named, seed uint64) (Solver, error) {
 	return on.Solver(seed), nil
 }
 
-// Shaped describes the shape of a learner's models. The kinds of package model, which are
-// older, need not implement it.
-type Shaped interface{ Shape() model.Shape }
-
 // ReadingOf describes the meaning of the numbers that a model of a job's learner gives for a
 // row.
 func ReadingOf(j *job.Job, classes []string) model.Reading {
-	var s model.Shape
-	if l, is := j.Learner.Values.(Shaped); is {
-		s = l.Shape()
-	}
-	return model.Reading{Kind: model.NewKind(j.Learner.Name(), s), Classes: classes}
+	return model.Reading{Kind: model.NewKind(j.Learner.Name(), j.Task().Shape), Classes: classes}
 }

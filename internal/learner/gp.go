@@ -18,7 +18,7 @@ type GP struct {
 	Noise float64 // above 0, the variance of a measurement where the targets have variance 1
 }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (GP) Name() string        { return "gp" }
 func (GP) New() section.Values { return new(GP) }
 func (GP) Task() job.Task      { return job.Numbers() }

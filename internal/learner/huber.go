@@ -16,7 +16,7 @@ type Huber struct {
 	Delta float64 // error from which on the loss is straight, in the unit of the labels
 }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (Huber) Name() string        { return "huber" }
 func (Huber) New() section.Values { return new(Huber) }
 func (Huber) Task() job.Task      { return job.Numbers() }

@@ -15,7 +15,7 @@ import (
 // KMeans is kernel k-means.
 type KMeans struct{ kmeans.Params }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (KMeans) Name() string        { return "kmeans" }
 func (KMeans) New() section.Values { return new(KMeans) }
 func (KMeans) Task() job.Task      { return job.Task{} }

@@ -13,7 +13,7 @@ import (
 // KPCA is kernel principal component analysis.
 type KPCA struct{ Components int }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (KPCA) Name() string        { return "kpca" }
 func (KPCA) New() section.Values { return new(KPCA) }
 func (KPCA) Task() job.Task      { return job.Task{} }

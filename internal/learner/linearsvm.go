@@ -11,7 +11,7 @@ import (
 // LinearSVM is the support vector machine of learn/hinge.
 type LinearSVM struct{ Steps }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (LinearSVM) Name() string        { return "linear-svm" }
 func (LinearSVM) New() section.Values { return new(LinearSVM) }
 func (LinearSVM) Task() job.Task      { return job.Classes() }
@@ -29,6 +29,3 @@ func (l *LinearSVM) Section() *section.Section {
 		return errors.Join(in.Positive("lambda", l.Lambda), in.Some("iterations", l.Iterations), in.Some("average", l.Average))
 	}}
 }
-
-// Counts implements [OnCounts].
-func (l *LinearSVM) Counts() *Steps { return &l.Steps }

@@ -9,7 +9,7 @@ import (
 // Logistic is a linear model by the logistic loss; see learn/linear.
 type Logistic struct{ Descent }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (Logistic) Name() string        { return "logistic" }
 func (Logistic) New() section.Values { return new(Logistic) }
 func (Logistic) Task() job.Task      { return job.Classes() }

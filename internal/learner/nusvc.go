@@ -17,7 +17,7 @@ type NuSVC struct {
 	Seed        uint64
 }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (NuSVC) Name() string        { return "nu-svc" }
 func (NuSVC) New() section.Values { return new(NuSVC) }
 func (NuSVC) Task() job.Task      { return job.Classes() }

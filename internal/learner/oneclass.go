@@ -18,7 +18,7 @@ type OneClass struct {
 	Cache
 }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (OneClass) Name() string        { return "one-class" }
 func (OneClass) New() section.Values { return new(OneClass) }
 func (OneClass) Task() job.Task      { return job.Task{} }

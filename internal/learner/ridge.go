@@ -13,7 +13,7 @@ type Ridge struct {
 	Alpha float64 // above 0, the price of |w|^2 against the squared errors
 }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (Ridge) Name() string        { return "ridge" }
 func (Ridge) New() section.Values { return new(Ridge) }
 func (Ridge) Task() job.Task      { return job.Numbers() }

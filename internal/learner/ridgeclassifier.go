@@ -11,7 +11,7 @@ type RidgeClassifier struct {
 	Alpha float64 // as in [Ridge]
 }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (RidgeClassifier) Name() string        { return "ridge-classifier" }
 func (RidgeClassifier) New() section.Values { return new(RidgeClassifier) }
 func (RidgeClassifier) Task() job.Task      { return job.Classes() }

@@ -9,7 +9,7 @@ import (
 // SmoothHinge is a linear model by the hinge loss with its corner rounded; see learn/linear.
 type SmoothHinge struct{ Descent }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (SmoothHinge) Name() string        { return "smooth-hinge" }
 func (SmoothHinge) New() section.Values { return new(SmoothHinge) }
 func (SmoothHinge) Task() job.Task      { return job.Classes() }

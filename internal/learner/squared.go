@@ -9,7 +9,7 @@ import (
 // Squared is a linear model by squared errors; see learn/linear.
 type Squared struct{ Descent }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (Squared) Name() string        { return "squared" }
 func (Squared) New() section.Values { return new(Squared) }
 func (Squared) Task() job.Task      { return job.Numbers() }

@@ -26,7 +26,7 @@ type SVC struct {
 	Balanced bool
 }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (SVC) Name() string        { return "svc" }
 func (SVC) New() section.Values { return new(SVC) }
 func (SVC) Task() job.Task      { return job.Classes() }
@@ -57,7 +57,7 @@ func (s *SVC) Solver(seed uint64) Solver {
 	return one
 }
 
-// Only implements [Weighted].
+// Only returns the values for rows of some classes.
 func (s *SVC) Only(classes []string) section.Values {
 	one := *s
 	one.Weights = maps.Clone(s.Weights)

@@ -15,7 +15,7 @@ type SVR struct {
 	Cache
 }
 
-// Name and New implement [job.Kind]; Task implements [job.Tasked].
+// Name and New implement [job.Kind], with Task [job.Learner].
 func (SVR) Name() string        { return "svr" }
 func (SVR) New() section.Values { return new(SVR) }
 func (SVR) Task() job.Task      { return job.Numbers() }

@@ -8,7 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 )
 
@@ -129,7 +128,7 @@ func From[K any](params func(K) ([]byte, error)) func(Session, K, []byte) (*Sess
 type Binding[P, S, K any] struct {
 	Name   string
 	Traits job.Traits
-	Keys   func() section.Values
+	Keys   func() job.Settings
 	Steps  func(Case) ([]StepOf[P, S, K], error) // public and pure
 
 	NewParty     func(Case, string, Table) (*P, error)

@@ -56,7 +56,7 @@ func DecodeKeepsake(b []byte) (Keepsake, error) {
 }
 
 // Opener finds the protocol that opens a keepsake.
-func Opener(list []job.Kind, k Keepsake) (*Protocol, error) {
+func Opener(list []job.Protocol, k Keepsake) (*Protocol, error) {
 	for _, one := range list {
 		m, federated := one.(*Protocol)
 		if federated && m.answers != nil && (k.Method == m.Name() || k.Method == "" && m.answers.left(k.Body)) {
@@ -77,11 +77,13 @@ type Erasable interface {
 
 // Local answers questions by itself.
 type Local interface {
+	Erasable
 	Predict(*dataset.Set) (*Prediction, error)
 }
 
 // Inquirer answers questions in sessions, which are planned like the sessions of a job.
 type Inquirer interface {
+	Erasable
 	// Among returns the parties that have to help with a question, the asker among them. A
 	// question that needs nobody else is answered in a single session.
 	Among(q Question) []string

@@ -25,7 +25,7 @@ func answering(name string) *method.Protocol {
 }
 
 func TestKeepsakes(t *testing.T) {
-	list := []job.Kind{method.New(methodtest.Bare("mute")), answering("one"), answering("other")}
+	list := []job.Protocol{method.New(methodtest.Bare("mute")), answering("one"), answering("other")}
 	kept := method.Keepsake{Method: "other", Version: 7, Body: []byte("one's body, or so it looks")}
 	got, err := method.DecodeKeepsake(kept.Encode())
 	if d := cmp.Diff(kept, got); d != "" || err != nil {

@@ -60,10 +60,16 @@ func (c Case) check() error {
 
 // Of finds the protocol of a job, if a coordinator and its parties can run it.
 func Of(j *job.Job) (*Protocol, error) {
-	if m, ok := j.Protocol.Kind.(*Protocol); ok && m.devices == nil {
-		return m, nil
+	if Federated(j) {
+		return j.Protocol.Kind.(*Protocol), nil
 	}
 	return nil, fmt.Errorf("method: protocol %q cannot be run by a federation", j.Protocol.Name())
+}
+
+// Federated reports whether a coordinator and its parties can run the job's protocol.
+func Federated(j *job.Job) bool {
+	m, ok := j.Protocol.Kind.(*Protocol)
+	return ok && m.devices == nil
 }
 
 // OfCrowd finds the protocol of a job, if a crowd can run it: one that parties run, too, or one of
@@ -84,7 +90,7 @@ func OfCrowd(j *job.Job) (m *Protocol, passes bool, err error) {
 
 // Presented finds a result's description by its own protocol, nil for nothing. A reader of a stored
 // result has no job, and asks all protocols: details that one cannot read may be another's.
-func Presented(list []job.Kind, j *job.Job, r *Result) (*Presentation, error) {
+func Presented(list []job.Protocol, j *job.Job, r *Result) (*Presentation, error) {
 	if r.Details == nil {
 		return nil, nil
 	}

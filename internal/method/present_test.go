@@ -30,7 +30,7 @@ func teller(name string) *method.Protocol {
 // A reader of a stored result finds the method that knows it, whatever the other methods make
 // of it; with the job at hand no other method is asked.
 func TestPresentedByItsMethod(t *testing.T) {
-	list := []job.Kind{teller("first"), teller("second")}
+	list := []job.Protocol{teller("first"), teller("second")}
 	of := func(details string, j *job.Job) string {
 		shown, err := method.Presented(list, j, &method.Result{Details: json.RawMessage(details)})
 		switch {

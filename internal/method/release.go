@@ -83,7 +83,7 @@ func (c Case) Release(kind ReleaseKind, party, label string, rows *dataset.Set) 
 // apart: products within a view are of its columns alone.
 func schemaText(j *job.Job, party string) string {
 	text := j.Data.SchemaText(party)
-	if _, twofold := j.Learner.Values.(learner.OnViews); twofold {
+	if learner.Twofold(j) {
 		text += "\nviews: " + j.Learner.Text()
 	}
 	return text

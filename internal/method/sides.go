@@ -18,7 +18,7 @@ import (
 type Protocol struct {
 	name     string
 	traits   job.Traits
-	keys     func() section.Values
+	keys     func() job.Settings
 	plan     func(Case) ([]Step, error)
 	party    func(Case, string, Table) (*Holder, error)
 	server   func(Case) (*Hub, error)

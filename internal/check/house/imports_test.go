@@ -22,7 +22,7 @@ func mayImport(from, to string) bool {
 }
 
 func isMethod(name string) bool {
-	return slices.ContainsFunc(all.Reader().Protocols, func(k job.Kind) bool { return folderOf(k.Name()) == name })
+	return slices.ContainsFunc(all.Reader().Protocols, func(k job.Protocol) bool { return folderOf(k.Name()) == name })
 }
 
 // Only the lists import rooms, except for the entries of imports.txt.

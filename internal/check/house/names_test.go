@@ -27,7 +27,7 @@ type register struct {
 func registered(files []file) *register {
 	r := &register{types: make(map[string]string), words: make(map[string]map[string]string)}
 	reader := all.Reader()
-	for _, k := range append(reader.Protocols, reader.Learners...) {
+	for _, k := range reader.Kinds() {
 		r.add(k.Name(), k.New())
 	}
 	r.learn(files)

@@ -27,7 +27,7 @@ import (
 // and everybody predicts it for every row. It protects nobody, and has one step of each
 // sort: a session, a computation, a session that follows from it.
 var census = method.New(method.Binding[member, server, counted]{
-	Name: "census", Keys: func() section.Values { return new(CensusKeys) },
+	Name: "census", Keys: func() job.Settings { return new(CensusKeys) },
 	Steps: steps, NewParty: newMember, NewServer: newServer,
 	Public: func(p *member) counted { return p.counts }, PublicServer: func(s *server) counted { return s.counts },
 	Facts: method.NoFacts[member], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
@@ -52,7 +52,7 @@ func (k *CensusKeys) Section() *section.Section {
 	}}
 }
 
-func (k *CensusKeys) Check(j *job.Job, in *section.Place) error {
+func (k *CensusKeys) check(j *job.Job, in *section.Place) error {
 	if !in.Given("compare") {
 		j.Compare = []job.Comparison{}
 	}
@@ -62,8 +62,10 @@ func (k *CensusKeys) Check(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// Limits lets an operator's policy bound the job.
-func (k *CensusKeys) Limits() map[string]int { return map[string]int{"directions": k.Bound} }
+// Demands lets an operator's policy bound the job.
+func (k *CensusKeys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Bound}}
+}
 
 // slow names the variable that holds the duration of the computation: a test kills the process meanwhile.
 const slow = "MERCER_CENSUS_SLOW"

@@ -20,8 +20,12 @@ type Nearest struct{ Shrink float64 }
 
 func (Nearest) Name() string        { return "nearest-mean" }
 func (Nearest) New() section.Values { return new(Nearest) }
-func (Nearest) Task() job.Task      { return job.Classes() }
-func (Nearest) Shape() model.Shape  { return model.Each }
+
+func (Nearest) Task() job.Task {
+	t := job.Classes()
+	t.Shape = model.Each
+	return t
+}
 
 func (n *Nearest) Section() *section.Section {
 	return &section.Section{Fields: []section.Field{
@@ -46,7 +50,7 @@ func (n Nearest) Fit(t learner.Training) (*learner.Solution, error) {
 		s.Support = append(s.Support, i)
 		t.Kernel.Row(i, k.Row(i))
 	}
-	s.Head.Reading = model.Reading{Kind: model.NewKind(n.Name(), n.Shape()), Classes: classes}
+	s.Head.Reading = model.Reading{Kind: model.NewKind(n.Name(), model.Each), Classes: classes}
 	for c := range classes {
 		s.Head.Functions = append(s.Head.Functions, n.score(k, codes, c))
 	}

@@ -167,7 +167,7 @@ func jobsOf(t *testing.T, r *job.Reader, protocol, key string) (list []*job.Job)
 			if p.Name() != protocol || ofLearner && !slices.Contains(l.New().Section().Keys(), own) || !ofLearner && len(list) > 0 {
 				continue
 			}
-			if needs := task(l); key == "protocol.classes" && needs.Classes && protocol == "moments" || key == "protocol.targets" && needs.Numbers || key == "data.label" && needs.Labels == "" {
+			if needs := l.Task(); key == "protocol.classes" && needs.Classes && protocol == "moments" || key == "protocol.targets" && needs.Numbers || key == "data.label" && needs.Labels == "" {
 				continue
 			}
 			for _, k := range []job.KernelName{job.RBF, job.Linear} {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,19 +32,19 @@ func tryAll(r *job.Reader) *fits {
 }
 
 // trial is a job that has what its protocol, learner and kernel need of it.
-func trial(p, l job.Kind, k job.KernelName) string {
+func trial(p job.Protocol, l job.Learner, k job.KernelName) string {
 	partition := map[job.Direction]string{
 		job.Rows: "by: rows, parties: [a, b]", job.Columns: "by: columns, parties: [a, b]", job.Devices: "by: devices",
-	}[cuts(p)]
+	}[p.Traits().Partition()]
 	label, protocol, kernel := job.NoLabel, "name: "+p.Name(), "name: "+string(k)
-	if task(l).Labels != "" {
+	if l.Task().Labels != "" {
 		label = "y"
 	}
 	own := p.New().Section().Keys()
-	if task(l).Classes && slices.Contains(own, "classes") {
+	if l.Task().Classes && slices.Contains(own, "classes") {
 		protocol += ", classes: [a, b]"
 	}
-	if task(l).Numbers && slices.Contains(own, "targets") {
+	if l.Task().Numbers && slices.Contains(own, "targets") {
 		protocol += ", targets: [0, 1]"
 	}
 	for _, key := range k.Keys() {
@@ -66,17 +65,6 @@ spec:
   kernel: {%s}
   learner: {%s}
 `, label, partition, protocol, kernel, learner)
-}
-
-func cuts(k job.Kind) job.Direction {
-	return cmp.Or(job.TraitsOf(k).Cuts, job.Rows)
-}
-
-func task(k job.Kind) job.Task {
-	if l, is := k.(job.Tasked); is {
-		return l.Task()
-	}
-	return job.Task{}
 }
 
 // each lists names once, in the order of the reader.

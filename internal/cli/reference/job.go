@@ -87,13 +87,13 @@ func newJobPage(folder string) (*jobPage, error) {
 		if _, err := os.Stat(filepath.Join(folder, page)); err == nil {
 			one.Page = page
 		}
-		one.Partition, one.Learners, one.Kernels = string(cuts(k)), fits.each(func(f fit) (bool, string) { return f.protocol == one.Name, f.learner }),
+		one.Partition, one.Learners, one.Kernels = string(k.Traits().Partition()), fits.each(func(f fit) (bool, string) { return f.protocol == one.Name, f.learner }),
 			fits.each(func(f fit) (bool, string) { return f.protocol == one.Name, f.kernel })
 		p.Protocols = append(p.Protocols, one)
 	}
 	for _, k := range r.Learners {
 		one := newKind("learner", k)
-		one.Labels, one.Protocols = task(k).Labels, fits.each(func(f fit) (bool, string) { return f.learner == one.Name, f.protocol })
+		one.Labels, one.Protocols = k.Task().Labels, fits.each(func(f fit) (bool, string) { return f.learner == one.Name, f.protocol })
 		p.Learners = append(p.Learners, one)
 	}
 	return p, nil

@@ -61,7 +61,7 @@ func Cases(r *job.Reader) ([]Case, error) {
 func byColumns(r *job.Reader) string {
 	var names []string
 	for _, k := range r.Protocols {
-		if job.TraitsOf(k).Cuts == job.Columns {
+		if k.Traits().Cuts == job.Columns {
 			names = append(names, k.Name())
 		}
 	}

@@ -14,5 +14,5 @@ import (
 
 // Local lists it.
 func Local() []local.Own {
-	return []local.Own{fdskl.Method{}, fdsvrg.Method{}, fedcfk.Method{}, moments.Method{}, secureboost.Method{}, secvm.Method{}}
+	return []local.Own{fdskl.Own(), fdsvrg.Own(), fedcfk.Own(), moments.Own(), secureboost.Own(), secvm.Own()}
 }

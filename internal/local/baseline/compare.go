@@ -20,16 +20,16 @@ import (
 // with an error that wraps ctx's error.
 func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
 	j, shares = staying(j, shares)
-	with, compared := local.Of(list, j).(local.Compared)
-	if (j.Data.Partition.By == job.Columns || !compared) && len(j.Compare) == 0 {
+	compare := local.Of(list, j).Compare
+	if (j.Data.Partition.By == job.Columns || compare == nil) && len(j.Compare) == 0 {
 		return nil
 	}
 	own, err := ownRows(j, shares, o, r)
 	if err != nil {
 		return err
 	}
-	if compared {
-		return with.Compare(ctx, local.Comparison{Job: j, Splits: own, Outcome: o, Result: r})
+	if compare != nil {
+		return compare(ctx, local.Comparison{Job: j, Splits: own, Outcome: o, Result: r})
 	}
 	if j.Compares(job.Pooled) {
 		if err := comparePooled(ctx, j, own, o, r); err != nil {
@@ -225,7 +225,7 @@ func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Sp
 // onlyWeightsOf leaves out the weights of classes that a party does not have.
 func onlyWeightsOf(j *job.Job, s method.Split) *job.Job {
 	alone := *j
-	if w, is := j.Learner.Values.(learner.Weighted); is {
+	if w, is := j.Learner.Values.(*learner.SVC); is {
 		alone.Learner.Values = w.Only(pool.Labels([]method.Split{s}, false))
 	}
 	return &alone

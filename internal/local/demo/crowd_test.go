@@ -64,7 +64,7 @@ func crowdConfig(t *testing.T, text string, devices int) demo.CrowdConfig {
 
 func simulatedModel(t *testing.T, j *job.Job, rows *dataset.Set) string {
 	t.Helper()
-	r, err := played.Method{}.Play(t.Context(), local.Play{
+	r, err := played.Own().Play(t.Context(), local.Play{
 		Job: j, Rows: func(string) (*dataset.Set, error) { return rows, nil }, Dir: t.TempDir(), Seed: daemon.InsecureSeeds(crowdSeed),
 	})
 	if err != nil {

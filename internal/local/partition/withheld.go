@@ -13,7 +13,7 @@ import (
 // their policies allow them: with the usual floors these rows are too few. a has the figures of a
 // job that one process plays.
 func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []string, err error) {
-	if _, err := method.Of(j); err != nil || a == nil || a.ByParty == nil {
+	if !method.Federated(j) || a == nil || a.ByParty == nil {
 		return nil, nil
 	}
 	splits, err := Splits(j, shares)

@@ -21,7 +21,7 @@ import (
 // Reader returns a reader of job files for all methods and learners, in the order of the
 // documents.
 func Reader() *job.Reader {
-	return &job.Reader{Protocols: []job.Kind{
+	return &job.Reader{Protocols: []job.Protocol{
 		okra.Protocol(), flake.Protocol(), escaped.Protocol(), moments.Protocol(),
 		gram.Protocol(), fdskl.Protocol(), ppsvmv.Protocol(), fdsvrg.Protocol(), secureboost.Protocol(),
 		fedcfk.Protocol(), secvm.Protocol(), pooled.Method{},

@@ -12,7 +12,7 @@ import (
 func TestDeclarations(t *testing.T) {
 	r := all.Reader()
 	needs := map[string]string{"cca": "{view: [age]}"}
-	for _, k := range append(r.Protocols, r.Learners...) {
+	for _, k := range r.Kinds() {
 		sectiontest.Declared(t, k.New, cmp.Or(needs[k.Name()], "{}"))
 		if doc := k.New().Section().Doc; !strings.HasSuffix(doc, ".") {
 			t.Errorf("%s has %q for a description", k.Name(), doc)

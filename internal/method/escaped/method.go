@@ -23,7 +23,7 @@ func Protocol() *method.Protocol { return itself }
 type none = struct{}
 
 var itself = method.New(method.Binding[party, server, none]{
-	Name: "escaped", Keys: func() section.Values { return new(Keys) },
+	Name: "escaped", Keys: func() job.Settings { return new(Keys) },
 	Steps: steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(*party) none { return none{} },
 	PublicServer: func(*server) none { return none{} },
@@ -52,11 +52,13 @@ func (k *Keys) Section() *section.Section {
 	}
 }
 
-// Limits implements [job.Limited]: a policy bounds nothing of it.
-func (*Keys) Limits() map[string]int { return nil }
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check}
+}
 
-// Check asks for mode paper, for closed predictions and for a learner on the Gram matrix.
-func (k *Keys) Check(j *job.Job, in *section.Place) error {
+// check asks for mode paper, for closed predictions and for a learner on the Gram matrix.
+func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
 		return in.Refuse("protocol", "protocol escaped lets a party read the rows of the parties before it, and there is no hardened version; use okra, or add mode: paper to compare with it")

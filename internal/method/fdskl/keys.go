@@ -116,20 +116,17 @@ func (k *Keys) finishActive(in *section.Place) error {
 	return nil
 }
 
-// Limits returns the numbers that a policy bounds.
-func (k *Keys) Limits() map[string]int {
-	return map[string]int{"max_ids": k.MaxIDs, "directions": k.Directions}
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{
+		Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs, "directions": k.Directions},
+		Labelled: k.Active, Spreads: k.Labels == Spread,
+	}
 }
 
-// Labelled returns how many of the parties have labels.
-func (k *Keys) Labelled() int { return k.Active }
-
-// Spreads reports whether each active party has labels of a part of the rows.
-func (k *Keys) Spreads() bool { return k.Labels == Spread }
-
-// Check checks that learner and kernel suit random features, and checks their further
+// check checks that learner and kernel suit random features, and checks their further
 // settings.
-func (k *Keys) Check(j *job.Job, in *section.Place) error {
+func (k *Keys) check(j *job.Job, in *section.Place) error {
 	_, course := learner.CourseOf(j)
 	switch {
 	case course == nil:
@@ -140,7 +137,7 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 		return in.Refuse("kernel", "protocol fdskl has random features, which have no amplitude in this version; remove amplitude")
 	case k.Active > len(j.Parties()):
 		return in.Refuse("protocol", "%d active workers of %d parties; write up to %d", k.Active, len(j.Parties()), len(j.Parties()))
-	case k.Spreads() && j.Task().Numbers:
+	case k.Labels == Spread && j.Task().Numbers:
 		return in.Refuse("protocol", "spread labels are of two classes, and learner %s predicts numbers, whose mean nobody may learn; use logistic or smooth-hinge, or remove labels", j.Learner.Name())
 	case k.Active > 1 && j.Prediction == job.Open:
 		return in.Refuse("prediction", "several active workers each keep a part of the model, which no prediction adds up in this version; remove prediction, or active")

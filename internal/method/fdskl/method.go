@@ -5,7 +5,6 @@ package fdskl
 
 import (
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
@@ -15,7 +14,7 @@ import (
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
-	Name: "fdskl", Keys: func() section.Values { return new(Keys) },
+	Name: "fdskl", Keys: func() job.Settings { return new(Keys) },
 	// Results are compared with the kernel that the random features stand for.
 	Traits: job.Traits{Cuts: job.Columns, Comparisons: []job.Comparison{job.ExactKernel}},
 	Steps:  steps, NewParty: newParty, NewServer: newServer,

@@ -29,11 +29,13 @@ func (k *Keys) Section() *section.Section {
 	}
 }
 
-// Limits returns the numbers that a policy bounds.
-func (k *Keys) Limits() map[string]int { return map[string]int{"max_ids": k.MaxIDs} }
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
+}
 
-// Check asks for mode paper and for a linear model by a loss, and fills the learner's defaults.
-func (k *Keys) Check(j *job.Job, in *section.Place) error {
+// check asks for mode paper and for a linear model by a loss, and fills the learner's defaults.
+func (k *Keys) check(j *job.Job, in *section.Place) error {
 	_, course := learner.CourseOf(j)
 	switch {
 	case k.Mode != job.Paper:

@@ -76,11 +76,10 @@ func (k *Keys) Section() *section.Section {
 		}), Finish: k.finish}
 }
 
-// Limits implements [job.Limited]: a policy bounds the crowd by floors.
-func (*Keys) Limits() map[string]int { return nil }
-
-// Rates implements [job.Rating].
-func (k *Keys) Rates() bool { return k.Ratings > 0 }
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check, Rates: k.Ratings > 0}
+}
 
 func (k *Keys) paper() bool { return k.Mode == job.Paper }
 
@@ -111,11 +110,11 @@ func (k *Keys) finish(in *section.Place) error {
 	return nil
 }
 
-// Check checks that learner, kernel and data fit a recommender.
-func (k *Keys) Check(j *job.Job, in *section.Place) error {
+// check checks that learner, kernel and data fit a recommender.
+func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.ProfileOf(j) == nil:
-		return in.Refuse("learner", "protocol fedcfk and learner %s do not go together; fedcfk and %s do", j.Learner.Name(), learner.Able[learner.OnLists](" or "))
+		return in.Refuse("learner", "protocol fedcfk and learner %s do not go together; fedcfk and %s do", j.Learner.Name(), learner.Able[*learner.CFKOMD](" or "))
 	case d.Source == "" || d.Label != "" && d.Label != job.NoLabel || d.ID != "" || d.Folds > 0 || d.Test.Source != "":
 		return in.Refuse("data", "fedcfk reads one source of ratings; it has no label, id, folds or test source")
 	case d.Test.Fraction > 0 && d.Test.By == "":

@@ -13,7 +13,6 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
@@ -22,7 +21,7 @@ import (
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[Party, Server, known]{
-	Name: "fedcfk", Keys: func() section.Values { return new(Keys) },
+	Name: "fedcfk", Keys: func() job.Settings { return new(Keys) },
 	Traits: job.Traits{
 		Cuts: job.Devices, Rated: true, Undeployable: undeployable, Grid: job.ByItself,
 		NoGrid: "fedcfk has nothing to choose one by, since held-out ratings stay in the devices",

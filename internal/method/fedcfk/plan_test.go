@@ -34,7 +34,7 @@ spec:
 
 func filmsJob(t testing.TB) *job.Job {
 	t.Helper()
-	j, err := (&job.Reader{Protocols: []job.Kind{Protocol()}, Learners: learner.Table()}).Parse("films.yaml", []byte(filmsFile))
+	j, err := (&job.Reader{Protocols: []job.Protocol{Protocol()}, Learners: learner.Table()}).Parse("films.yaml", []byte(filmsFile))
 	if err != nil {
 		t.Fatal(err)
 	}

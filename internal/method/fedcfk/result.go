@@ -16,11 +16,6 @@ type Details struct {
 	Crowd *Figures `json:"crowd"`
 }
 
-// Files implements [local.Files].
-func (d *Details) Files() map[string]*string {
-	return map[string]*string{"recommendations": &d.Crowd.Recommendations}
-}
-
 // Figures describes how a job went.
 type Figures struct {
 	Source      string                  `json:"source"` // of the ratings

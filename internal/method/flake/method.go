@@ -16,7 +16,7 @@ func Protocol() *method.Protocol { return itself }
 
 var itself = func() *method.Protocol {
 	b := okra.Binding()
-	b.Name, b.Keys = "flake", func() section.Values { return new(Keys) }
+	b.Name, b.Keys = "flake", func() job.Settings { return new(Keys) }
 	b.Questions.Left = func([]byte) bool { return false } // no program without names of methods had this one
 	return method.New(b)
 }()
@@ -35,11 +35,10 @@ func (k *Keys) Section() *section.Section {
 	}
 }
 
-// Limits implements [job.Limited]: a policy bounds nothing of it.
-func (*Keys) Limits() map[string]int { return nil }
-
-// Check asks for a learner on the Gram matrix.
-func (k *Keys) Check(j *job.Job, in *section.Place) error { return learner.OnRows(j, in) }
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: learner.OnRows}
+}
 
 // Spec implements [okra.Settings].
 func (k *Keys) Spec() protocol.Spec {

@@ -29,8 +29,7 @@ func (k *Keys) finish(in *section.Place) error {
 	return k.CheckIDs(in)
 }
 
-// Limits returns the numbers that a policy bounds.
-func (k *Keys) Limits() map[string]int { return map[string]int{"max_ids": k.MaxIDs} }
-
-// Check asks for a learner on the Gram matrix.
-func (k *Keys) Check(j *job.Job, in *section.Place) error { return learner.OnMatrix(j, in) }
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: learner.OnMatrix, Limits: map[string]int{"max_ids": k.MaxIDs}}
+}

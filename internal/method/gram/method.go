@@ -5,7 +5,6 @@ package gram
 
 import (
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
@@ -15,7 +14,7 @@ import (
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
-	Name: "gram", Keys: func() section.Values { return new(Keys) }, Traits: job.Traits{Cuts: job.Columns},
+	Name: "gram", Keys: func() job.Settings { return new(Keys) }, Traits: job.Traits{Cuts: job.Columns},
 	Steps: steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(p *party) columns.Declared { return p.Declared },
 	PublicServer: func(s *server) columns.Declared { return s.Declared },

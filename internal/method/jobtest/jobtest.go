@@ -30,7 +30,7 @@ func Learner(t testing.TB, name string) job.Named {
 	return find(t, all.Reader().Learners, name)
 }
 
-func find(t testing.TB, kinds []job.Kind, name string) job.Named {
+func find[K job.Kind](t testing.TB, kinds []K, name string) job.Named {
 	t.Helper()
 	for _, k := range kinds {
 		if k.Name() == name {

@@ -16,28 +16,22 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Own is the part of one method in a process that owns all data: a Played, a Compared, or
-// both.
-type Own interface {
-	// Name is the method's word in job files.
-	Name() string
-}
-
-// Played plays every member of a job in this process, because they are too many for a
-// process each, or because no coordinator runs the method.
-type Played interface {
-	Own
-	Play(context.Context, Play) (*method.Result, error)
-}
-
-// Compared compares a finished job with results from the same rows in one place: it makes all
-// comparisons that the job asks for, and nobody else makes any. Package baseline has the
-// parts that several methods need.
-type Compared interface {
-	Own
-	// Compare adds to the result. A training that is under way when ctx ends stops soon, too,
-	// with an error that wraps ctx's error.
-	Compare(context.Context, Comparison) error
+// Own is the part of one protocol in a process that owns all data. A function that it has not is nil.
+type Own struct {
+	Name string // the protocol's word in job files
+	// Play plays every member of a job in this process, because they are too many for a process
+	// each, or because no coordinator runs the protocol.
+	Play func(context.Context, Play) (*method.Result, error)
+	// Compare adds to the result of a finished job what the same rows in one place give: it makes
+	// all comparisons that the job asks for, and nobody else makes any. A training that is under way
+	// when ctx ends stops soon, too, with an error that wraps ctx's error. Package baseline has the
+	// parts that several protocols need.
+	Compare func(context.Context, Comparison) error
+	// Files lists the paths of the files in Play.Dir that a result's Details name, by their kind. A
+	// program that moves a file changes its path here.
+	Files func(*method.Result) map[string]*string
+	// Warnings are of a job before it runs.
+	Warnings func(*job.Job) []string
 }
 
 // Comparison is a finished job with the rows of all parties, in the order of Job.Parties.
@@ -48,12 +42,6 @@ type Comparison struct {
 	Splits  []method.Split
 	Outcome *method.Outcome
 	Result  *method.Result // its Details may be as they were read back; see method.DetailsOf
-}
-
-// Warned gives warnings about a job before it runs.
-type Warned interface {
-	Own
-	Warnings(*job.Job) []string
 }
 
 // Play holds a job that is played, with its inputs.
@@ -94,16 +82,12 @@ func SaveModel(r *method.Result, owner, path string, model []byte) error {
 	return disk.Replace(path, model)
 }
 
-// Files lists the paths of the files in Play.Dir that a result's Details name, by their kind.
-// A program that moves a file changes its path here.
-type Files interface{ Files() map[string]*string }
-
-// Of finds the part that a job's method adds, nil if it adds none.
+// Of finds the part that a job's protocol adds, one without functions if it adds none.
 func Of(list []Own, j *job.Job) Own {
 	for _, o := range list {
-		if o.Name() == j.Protocol.Name() {
+		if o.Name == j.Protocol.Name() {
 			return o
 		}
 	}
-	return nil
+	return Own{}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -14,7 +13,7 @@ type None struct{}
 // Bare is a binding that states every duty and does nothing: tests set what they are about.
 func Bare(name string) method.Binding[None, None, None] {
 	return method.Binding[None, None, None]{
-		Name: name, Keys: func() section.Values { return nil },
+		Name: name, Keys: func() job.Settings { return nil },
 		Steps:     func(method.Case) ([]method.StepOf[None, None, None], error) { return nil, nil },
 		NewParty:  func(method.Case, string, method.Table) (*None, error) { return new(None), nil },
 		NewServer: func(method.Case) (*None, error) { return new(None), nil },

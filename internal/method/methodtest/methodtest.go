@@ -61,9 +61,9 @@ func New(t testing.TB, m *method.Protocol, c method.Case, tables map[string]meth
 }
 
 // Read reads a job file of a method that has no mistake.
-func Read(t testing.TB, m job.Kind, text string) *job.Job {
+func Read(t testing.TB, m job.Protocol, text string) *job.Job {
 	t.Helper()
-	j, err := (&job.Reader{Protocols: []job.Kind{m}, Learners: learner.Table()}).Parse("job.yaml", []byte(text))
+	j, err := (&job.Reader{Protocols: []job.Protocol{m}, Learners: learner.Table()}).Parse("job.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 // nobody. No job says so any more; a party whose operator lowers its floors and that
 // is made to all the same gives single rows, one with the usual floors does not.
 func TestAttackHoldingOutAlmostAll(t *testing.T) {
-	if _, err := (&job.Reader{Protocols: []job.Kind{Protocol()}, Learners: learner.Table()}).Parse("job.yaml", fmt.Appendf(nil, attackFile, "{fraction: 0.999}")); err == nil {
+	if _, err := (&job.Reader{Protocols: []job.Protocol{Protocol()}, Learners: learner.Table()}).Parse("job.yaml", fmt.Appendf(nil, attackFile, "{fraction: 0.999}")); err == nil {
 		t.Error("a job holds out nearly all rows")
 	}
 	j := attackJob(t, "{fraction: 0.5}")

@@ -282,14 +282,14 @@ func TestHistogramOfOtherRows(t *testing.T) {
 
 func TestRefusedHistogramsOfMoments(t *testing.T) {
 	j := read(t, fmt.Sprintf(histogramFile, `"0", "1"`))
-	if !job.As[*Keys](j.Protocol).Counts() {
+	if !j.Protocol.Demands().Counts {
 		t.Error("the job does not say that it counts")
 	}
 	for name, text := range map[string]string{
 		"three classes": fmt.Sprintf(histogramFile, `a, b, c`),
 		"one party":     strings.Replace(fmt.Sprintf(histogramFile, `a, b`), "{fraction: 0.4}", "{party: north}", 1),
 	} {
-		if _, err := (&job.Reader{Protocols: []job.Kind{Protocol()}, Learners: learner.Table()}).Parse("job.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "remove histogram") {
+		if _, err := (&job.Reader{Protocols: []job.Protocol{Protocol()}, Learners: learner.Table()}).Parse("job.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "remove histogram") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

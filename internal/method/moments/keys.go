@@ -69,11 +69,13 @@ func (k *Keys) finish(in *section.Place) error {
 	return nil
 }
 
-// Limits returns the numbers that a policy bounds.
-func (k *Keys) Limits() map[string]int { return map[string]int{"directions": k.Directions} }
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Directions}, Counts: k.Histogram}
+}
 
-// Check checks the settings that go with sums of products in this version.
-func (k *Keys) Check(j *job.Job, in *section.Place) error {
+// check checks the settings that go with sums of products in this version.
+func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if !in.Given("compare") {
 		j.Compare = []job.Comparison{}
 	}
@@ -110,9 +112,6 @@ func (k *Keys) mostDirections() int {
 	}
 	return MaxDirections
 }
-
-// Counts implements [job.Counting].
-func (k *Keys) Counts() bool { return k.Histogram }
 
 // checkHistogram refuses histograms of other decisions, and of one party's rows.
 func (k *Keys) checkHistogram(j *job.Job, in *section.Place) error {

@@ -6,7 +6,6 @@ package moments
 import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/model"
@@ -16,7 +15,7 @@ import (
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, known]{
-	Name: "moments", Keys: func() section.Values { return new(Keys) },
+	Name: "moments", Keys: func() job.Settings { return new(Keys) },
 	Traits: job.Traits{
 		Grid:        job.ByItself,                // a cell is chosen by the sums of all training rows
 		Comparisons: []job.Comparison{job.Curve}, // other numbers of directions

@@ -108,8 +108,8 @@ func (c *Changes) any() bool { return !c.continues() && len(c.Late)+len(c.Withdr
 
 func (c *Changes) continues() bool { return c.Earlier != job.ID{} }
 
-// Outlives implements [job.Outliving].
-func (c *Changes) Outlives() bool { return c.Continuable || c.continues() }
+// outlives reports whether encoded rows of a job, or secrets of an earlier one, serve a later job.
+func (c *Changes) outlives() bool { return c.Continuable || c.continues() }
 
 // continuing returns the keys of a job that goes on from an earlier one, nil of another.
 func continuing(j *job.Job) *Changes {

@@ -116,24 +116,26 @@ func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// Limits implements [job.Limited]: a policy bounds nothing of it.
-func (*Keys) Limits() map[string]int { return nil }
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check, Outlives: k.outlives()}
+}
 
-// Check asks for a learner on the Gram matrix, and for changes that the parties can go through.
-func (k *Keys) Check(j *job.Job, in *section.Place) error {
+// check asks for a learner on the Gram matrix, and for changes that the parties can go through.
+func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if err := learner.OnRows(j, in); err != nil {
 		return err
 	}
-	if _, twofold := j.Learner.Values.(learner.OnViews); twofold && (k.any() || k.Outlives()) {
+	if learner.Twofold(j) && (k.any() || k.outlives()) {
 		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove late, withdrawn, added, continuable and continues", j.Learner.Name())
 	}
-	if rows.GroupsFolds(j) && (k.any() || k.Outlives()) {
+	if rows.GroupsFolds(j) && (k.any() || k.outlives()) {
 		return in.Refuse("data", "folds by groups stay with one job in this version; remove folds or group, or late, withdrawn, added, continuable and continues")
 	}
-	if j.Data.Test.Split() != "" && (k.any() || k.Outlives()) {
+	if j.Data.Test.Split() != "" && (k.any() || k.outlives()) {
 		return in.Refuse("data", "the job holds out %s, and its parties change or its rows serve another job; use test: {fraction: 0.25}", j.Data.Test.Chosen())
 	}
-	return k.check(j, in)
+	return k.checkChanges(j, in)
 }
 
 // fields declares the keys.
@@ -154,10 +156,10 @@ func (c *Changes) fields() []section.Field {
 	}
 }
 
-// check refuses changes that the parties of a job cannot go through.
-func (c *Changes) check(j *job.Job, in *section.Place) error {
+// checkChanges refuses changes that the parties of a job cannot go through.
+func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	switch {
-	case c.Outlives() && j.Prediction == job.Open:
+	case c.outlives() && j.Prediction == job.Open:
 		return in.Refuse("prediction", "predictions stay closed in a job that continues or is continued; remove prediction: open")
 	case c.continues():
 		return c.checkContinued(j, in)

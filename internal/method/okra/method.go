@@ -6,7 +6,6 @@ package okra
 import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
@@ -22,7 +21,7 @@ type binding = method.Binding[party, server, rows.Total]
 // Binding is OKRA for variants of it, which change its fields.
 func Binding() binding {
 	return binding{
-		Name: "okra", Keys: func() section.Values { return new(Keys) },
+		Name: "okra", Keys: func() job.Settings { return new(Keys) },
 		Traits: job.Traits{Grouped: true, Undeployable: undeployable}, // parties put their own groups into folds
 		Steps:  steps, NewParty: newParty, NewServer: newServer,
 		Public: (*party).public, PublicServer: (*server).public, Facts: (*party).facts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).ended,

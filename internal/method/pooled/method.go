@@ -17,14 +17,12 @@ func (Method) Name() string { return "pooled" }
 // New returns keys to read into.
 func (Method) New() section.Values { return new(Keys) }
 
-// Unshared implements [job.Unshared].
-func (Method) Unshared() {}
+// Traits implements [job.Protocol]: one process knows all groups.
+func (Method) Traits() job.Traits {
+	return job.Traits{Unshared: true, Grouped: true, Undeployable: undeployable}
+}
 
-// Grouped implements [job.Grouped]: one process knows all groups.
-func (Method) Grouped() {}
-
-// Undeployable refuses all jobs.
-func (Method) Undeployable(*job.Job) string {
+func undeployable(*job.Job) string {
 	return "protocol pooled has no privacy and runs in simulate only; use okra"
 }
 
@@ -36,8 +34,11 @@ func (*Keys) Section() *section.Section {
 	return &section.Section{Doc: "One process computes on all rows without any protection, in simulate. One source is enough, without a partition."}
 }
 
-// Check asks for a learner on a kernel matrix, and for something to compare with.
-func (*Keys) Check(j *job.Job, in *section.Place) error {
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands { return job.Demands{Check: k.check} }
+
+// check asks for a learner on a kernel matrix, and for something to compare with.
+func (*Keys) check(j *job.Job, in *section.Place) error {
 	shared := j.Parties() != nil
 	if !in.Given("compare") && (!shared || j.Data.Test.None) {
 		j.Compare = []job.Comparison{}

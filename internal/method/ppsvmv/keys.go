@@ -22,11 +22,13 @@ func (k *Keys) Section() *section.Section {
 	}
 }
 
-// Limits returns the numbers that a policy bounds.
-func (k *Keys) Limits() map[string]int { return map[string]int{"max_ids": k.MaxIDs} }
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
+}
 
-// Check asks for mode paper and for a learner on the Gram matrix.
-func (k *Keys) Check(j *job.Job, in *section.Place) error {
+// check asks for mode paper and for a learner on the Gram matrix.
+func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
 		return in.Refuse("protocol", "protocol pp-svmv has mode paper only; write mode: paper, or use protocol gram, which adds up the same matrices and hides each party's own")

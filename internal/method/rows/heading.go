@@ -78,5 +78,5 @@ func (p *Party) arrange(order []int, leader string) error {
 // agreesOnClasses reports whether the parties have to agree on the classes: a job may list
 // them.
 func agreesOnClasses(j *job.Job) bool {
-	return j.Task().Classes && job.TraitsOf(j.Protocol.Kind).Labels == nil && j.Data.Order == nil
+	return j.Task().Classes && j.Traits().Labels == nil && j.Data.Order == nil
 }

@@ -57,7 +57,7 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	if err != nil || set.Labels == nil {
 		return set, err
 	}
-	if check := job.TraitsOf(j.Protocol.Kind).Labels; check != nil {
+	if check := j.Traits().Labels; check != nil {
 		return set, check(j, set)
 	}
 	return set, method.CheckLabels(j, set)

@@ -27,16 +27,18 @@ func (k *Keys) Section() *section.Section {
 		}, Finish: k.CheckIDs}
 }
 
-// Limits returns the numbers that a policy bounds.
-func (k *Keys) Limits() map[string]int { return map[string]int{"max_ids": k.MaxIDs} }
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
+}
 
-// Check asks for mode paper and for a learner that grows trees, and for nothing else.
-func (k *Keys) Check(j *job.Job, in *section.Place) error {
+// check asks for mode paper and for a learner that grows trees, and for nothing else.
+func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
 		return in.Refuse("protocol", "protocol secureboost has mode paper only; write mode: paper, or use protocol fdskl, whose passive parties learn nothing of the labels")
 	case learner.TreesOf(j) == nil:
-		return in.Refuse("learner", "protocol secureboost and learner %s do not go together; secureboost and %s do", j.Learner.Name(), learner.Able[learner.OnTrees](" or "))
+		return in.Refuse("learner", "protocol secureboost and learner %s do not go together; secureboost and %s do", j.Learner.Name(), learner.Able[*learner.BoostedTrees](" or "))
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
 		return in.Refuse("kernel", "protocol secureboost grows trees, which have no kernel; write kernel: {name: linear}")
 	case j.Prediction == job.Open:

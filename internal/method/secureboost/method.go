@@ -5,7 +5,6 @@ package secureboost
 
 import (
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
@@ -16,7 +15,7 @@ import (
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
-	Name: "secureboost", Keys: func() section.Values { return new(Keys) },
+	Name: "secureboost", Keys: func() job.Settings { return new(Keys) },
 	Traits: job.Traits{Cuts: job.Columns, Undeployable: undeployable},
 	Steps:  steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(p *party) columns.Declared { return p.Declared },

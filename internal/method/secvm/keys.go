@@ -74,8 +74,10 @@ func (k *Keys) Section() *section.Section {
 		}), Finish: k.finish}
 }
 
-// Limits implements [job.Limited]: a policy bounds the crowd by floors.
-func (*Keys) Limits() map[string]int { return nil }
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check}
+}
 
 func (k *Keys) summed() bool { return k.Aggregation == SecureSum }
 
@@ -124,11 +126,11 @@ func (k *Keys) finishFeatures(in *section.Place) error {
 	return in.Count("hashes", &k.Hashes, 1)
 }
 
-// Check checks that learner, kernel and data fit a crowd with one labelled record each.
-func (k *Keys) Check(j *job.Job, in *section.Place) error {
+// check checks that learner, kernel and data fit a crowd with one labelled record each.
+func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.StepsOf(j) == nil:
-		return in.Refuse("learner", "protocol secvm and learner %s do not go together; secvm and %s do", j.Learner.Name(), learner.Able[learner.OnCounts](" or "))
+		return in.Refuse("learner", "protocol secvm and learner %s do not go together; secvm and %s do", j.Learner.Name(), learner.Able[*learner.LinearSVM](" or "))
 	case d.Partition.Parties != nil:
 		return in.Refuse("data", "secvm has devices that nobody knows by name; remove parties")
 	case learner.StepsOf(j).Schedule == hinge.Published && k.Mode != job.Paper:

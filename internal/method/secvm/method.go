@@ -14,7 +14,6 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -22,7 +21,7 @@ import (
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[Party, Server, nothing]{
-	Name: "secvm", Keys: func() section.Values { return new(Keys) },
+	Name: "secvm", Keys: func() job.Settings { return new(Keys) },
 	Traits: job.Traits{Cuts: job.Devices, Comparisons: []job.Comparison{job.Curve}, Undeployable: undeployable}, // other numbers of bins
 	Steps:  steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(*Party) nothing { return nothing{} },

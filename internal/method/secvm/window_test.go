@@ -31,7 +31,7 @@ spec:
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {
 	t.Helper()
-	j, err := (&job.Reader{Protocols: []job.Kind{Protocol()}, Learners: learner.Table()}).Parse("job.yaml", []byte(text))
+	j, err := (&job.Reader{Protocols: []job.Protocol{Protocol()}, Learners: learner.Table()}).Parse("job.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 }
 
 // hold conducts the one session that answers a party by itself, and destroys it.
-func (c *Coordinator) hold(ctx context.Context, j *Job, opened inquirer, about method.Question, q *asked) error {
+func (c *Coordinator) hold(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, q *asked) error {
 	w, err := questioned(opened, about, j)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (c *Coordinator) hold(ctx context.Context, j *Job, opened inquirer, about m
 }
 
 // questioned is a question on its way through its plan.
-func questioned(opened inquirer, about method.Question, j *Job) (*course, error) {
+func questioned(opened method.Inquirer, about method.Question, j *Job) (*course, error) {
 	w := &course{job: j}
 	var err error
 	if w.plan, err = opened.Plan(about); err == nil {
@@ -193,14 +193,8 @@ func (c *Coordinator) drop(id protocol.SessionID, why error) error {
 	return s.Destroy(outcome)
 }
 
-// inquirer combines two things that the coordinator can do with what it kept of a job: answer questions and erase.
-type inquirer interface {
-	method.Inquirer
-	method.Erasable
-}
-
 // openAnswers opens what the coordinator kept to answer questions about a model.
-func (c *Coordinator) openAnswers(j *Job) (inquirer, error) {
+func (c *Coordinator) openAnswers(j *Job) (method.Inquirer, error) {
 	opened, err := c.readAnswers(j)
 	var coded *fault.Error
 	if err != nil && !errors.As(err, &coded) {
@@ -209,7 +203,7 @@ func (c *Coordinator) openAnswers(j *Job) (inquirer, error) {
 	return opened, err
 }
 
-func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
+func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	b, err := c.left(j.ID, vault.Answers)
 	if err != nil {
 		return nil, err
@@ -229,7 +223,7 @@ func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked, ok := opened.(inquirer)
+	asked, ok := opened.(method.Inquirer)
 	if !ok {
 		return nil, fault.Openly(fault.BadInputf("the coordinator has no part in questions about models of protocol %s; each party asks its own", m.Name()))
 	}
@@ -239,7 +233,7 @@ func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
 // inquire conducts the sessions that answer a question about rows whose columns
 // several parties hold, and has everybody destroy them. Like every question it is
 // not taken up again after a restart.
-func (c *Coordinator) inquire(ctx context.Context, j *Job, opened inquirer, about method.Question, a *asked) error {
+func (c *Coordinator) inquire(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, a *asked) error {
 	q := &control.Inquiry{Question: a.Question, Asker: a.party}
 	held := &Job{ID: q.ID(), Spec: j.Spec, inquiry: q}
 	about.ID = held.ID
@@ -269,7 +263,7 @@ func (c *Coordinator) inquire(ctx context.Context, j *Job, opened inquirer, abou
 var errRestarted = fault.Openf("the coordinator was restarted; ask again")
 
 // answerBySteps runs the steps of a question.
-func (c *Coordinator) answerBySteps(ctx context.Context, held *Job, opened inquirer, about method.Question) error {
+func (c *Coordinator) answerBySteps(ctx context.Context, held *Job, opened method.Inquirer, about method.Question) error {
 	w, err := questioned(opened, about, held)
 	if err != nil {
 		return err

@@ -18,10 +18,10 @@ import (
 type wrapping struct{ *method.Protocol }
 
 // reading has north read job files of a method in the place of the method of its name.
-func (s *stand) reading(k job.Kind) {
+func (s *stand) reading(k job.Protocol) {
 	r := *s.party.Reader
 	r.Protocols = slices.Clone(r.Protocols)
-	r.Protocols[slices.IndexFunc(r.Protocols, func(o job.Kind) bool { return o.Name() == k.Name() })] = k
+	r.Protocols[slices.IndexFunc(r.Protocols, func(o job.Protocol) bool { return o.Name() == k.Name() })] = k
 	s.party.Reader = &r
 }
 

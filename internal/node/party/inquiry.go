@@ -44,7 +44,7 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 // helping returns the work for a question with the part of the model that the job left here.
 func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, error) {
 	q := prop.Inquiry
-	o, ok := opened.(inquirer)
+	o, ok := opened.(method.Inquirer)
 	if !ok {
 		return nil, refuse("job %v has no model that answers in sessions", q.Job)
 	}

@@ -74,8 +74,8 @@ type Policy struct {
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Approved: true,
-		OpenPrediction: j.Prediction == job.Open, Continuation: outlives(j), SpreadLabels: j.Data.Spread, Histograms: counts(j),
-		Filters: filter(j) != "", Ratings: rates(j), Views: twofold(j), OwnFigures: true,
+		OpenPrediction: j.Prediction == job.Open, Continuation: j.Protocol.Demands().Outlives, SpreadLabels: j.Data.Spread, Histograms: j.Protocol.Demands().Counts,
+		Filters: filter(j) != "", Ratings: j.Protocol.Demands().Rates, Views: learner.Twofold(j), OwnFigures: true,
 		Floors: NoFloors(),
 	}
 }
@@ -168,7 +168,7 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if split := j.Data.Test.Split(); split != "" && !slices.Contains(p.Splits, split) {
 		say("the job holds out %s, and this party leaves that choice to no job (splits: [%s] in its policy would)", j.Data.Test.Chosen(), split)
 	}
-	if outlives(j) && !p.Continuation {
+	if j.Protocol.Demands().Outlives && !p.Continuation {
 		say("the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)")
 	}
 	if j.Data.Spread && !p.SpreadLabels {
@@ -177,13 +177,13 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if what := filter(j); what != "" && !p.Filters {
 		say("the job's schema chooses rows or numbers by their values (%s), which this party allows to no job (filters in its policy)", what)
 	}
-	if twofold(j) && !p.Views {
+	if learner.Twofold(j) && !p.Views {
 		say("learner %s has the columns of each row sent in two views, whose products tell the columns of a small one, which this party does not allow (views in its policy)", j.Learner.Name())
 	}
-	if counts(j) && !p.Histograms {
+	if j.Protocol.Demands().Counts && !p.Histograms {
 		say("the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)")
 	}
-	if rates(j) && !p.Ratings {
+	if j.Protocol.Demands().Rates && !p.Ratings {
 		say("the job adds up the squares of all items' ratings, which of an item that one person rates is that rating, and this party does not allow it (ratings in its policy)")
 	}
 	return reasons
@@ -198,30 +198,6 @@ func filter(j *job.Job) string {
 		}
 	}
 	return ""
-}
-
-// twofold reports whether the rows of the job are sent in two views.
-func twofold(j *job.Job) bool {
-	_, is := j.Learner.Values.(learner.OnViews)
-	return is
-}
-
-// counts reports whether the job tells how many held-out rows have which decision.
-func counts(j *job.Job) bool {
-	c, may := j.Protocol.Values.(job.Counting)
-	return may && c.Counts()
-}
-
-// rates reports whether the job opens sums of squared ratings.
-func rates(j *job.Job) bool {
-	r, may := j.Protocol.Values.(job.Rating)
-	return may && r.Rates()
-}
-
-// outlives reports whether rows of the job serve another job.
-func outlives(j *job.Job) bool {
-	o, some := j.Protocol.Values.(job.Outliving)
-	return some && o.Outlives()
 }
 
 // defaultMaxIDs bounds the ids that each party may look for if neither policy nor job says

@@ -36,7 +36,7 @@ type question struct {
 	set *dataset.Set
 	tag [16]byte
 	// Where the coordinator answers by itself, in one session.
-	opened  inquirer
+	opened  method.Inquirer
 	plan    []method.Step
 	party   *method.Holder
 	id      protocol.SessionID // of the only session that may answer it
@@ -151,12 +151,6 @@ func preparationOf(keepsake []byte) ([]byte, error) {
 	return bytes.Clone(k.Prepared), err
 }
 
-// inquirer combines two things that a job's remains can do here: answer questions in sessions and be erased.
-type inquirer interface {
-	method.Inquirer
-	method.Erasable
-}
-
 // stopAll ends the sessions of a question that have not ended.
 func (p *Party) stopAll(ctx context.Context, w *work, why error) error {
 	var errs error
@@ -212,7 +206,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	if err != nil {
 		return err
 	}
-	asked, ok := opened.(inquirer)
+	asked, ok := opened.(method.Inquirer)
 	if !ok {
 		opened.Erase()
 		return fault.BadInputf("job %v left nothing here that answers in sessions", q.job)
@@ -233,7 +227,7 @@ func (p *Party) prepareQuestion(q *question) error {
 }
 
 // prepareAlone prepares a question that the coordinator answers by itself.
-func (p *Party) prepareAlone(q *question, asked inquirer, about method.Question) error {
+func (p *Party) prepareAlone(q *question, asked method.Inquirer, about method.Question) error {
 	if q.source != "" {
 		return fault.BadInputf("nobody else holds columns of these rows; leave out the source %q", q.source)
 	}

@@ -26,7 +26,7 @@ type work struct {
 
 	// Of a question about new rows, which is held like a job of its own.
 	inquiry *control.Inquiry
-	opened  inquirer
+	opened  method.Inquirer
 	// preparation is the one that the job of a question has left here.
 	preparation []byte
 	about       method.Question

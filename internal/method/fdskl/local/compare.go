@@ -18,18 +18,15 @@ import (
 	protocol "github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Method is FDSKL where one process owns all columns.
-type Method struct{}
+// Own is FDSKL where one process owns all columns.
+func Own() local.Own { return local.Own{Name: fdskl.Protocol().Name(), Compare: compare} }
 
-// Name implements [local.Own].
-func (Method) Name() string { return fdskl.Protocol().Name() }
-
-// Compare implements [local.Compared]. It compares the job with the same training on all
+// compare compares the job with the same training on all
 // columns in one place, and on the label holder's columns alone, each with directions of its
 // own. Decisions are not compared, since other directions give other decisions. It also
 // measures how much the label holder could find out. On demand, a machine with the kernel
 // itself shows the cost of random features.
-func (Method) Compare(ctx context.Context, c local.Comparison) error {
+func compare(ctx context.Context, c local.Comparison) error {
 	j, own, r := c.Job, c.Splits, c.Result
 	all, err := pool.Beside(own)
 	if err != nil {

@@ -17,15 +17,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Method is FD-SVRG where one process owns all columns.
-type Method struct{}
+// Own is FD-SVRG where one process owns all columns.
+func Own() local.Own { return local.Own{Name: fdsvrg.Protocol().Name(), Compare: compare} }
 
-// Name implements [local.Own].
-func (Method) Name() string { return fdsvrg.Protocol().Name() }
-
-// Compare implements [local.Compared]: the job's loss is minimised on all columns in one place,
+// compare minimises the job's loss on all columns in one place,
 // and on each party's own.
-func (Method) Compare(ctx context.Context, c local.Comparison) error {
+func compare(ctx context.Context, c local.Comparison) error {
 	if c.Job.Compares(job.Pooled) {
 		all, err := pool.Beside(c.Splits)
 		if err != nil {

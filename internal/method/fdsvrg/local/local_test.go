@@ -41,7 +41,7 @@ func TestComparisons(t *testing.T) {
 		}
 		c.Splits = append(c.Splits, method.Split{Set: &own, Test: test})
 	}
-	if err := (Method{}).Compare(t.Context(), c); err != nil {
+	if err := compare(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	if a := c.Result.Pooled["accuracy"]; a < 0.9 {
@@ -52,7 +52,7 @@ func TestComparisons(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if err := (Method{}).Compare(stopped, c); !errors.Is(err, context.Canceled) {
+	if err := compare(stopped, c); !errors.Is(err, context.Canceled) {
 		t.Errorf("a comparison that nobody wants: %v", err)
 	}
 }

@@ -126,7 +126,7 @@ func TestDecoyIntersectionHasNoInput(t *testing.T) {
 			}
 		}
 		c.Ratings = from(all)
-		r, err := Method{}.Play(t.Context(), c)
+		r, err := play(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

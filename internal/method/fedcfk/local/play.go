@@ -33,25 +33,29 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Method is FedCFK where one process owns all lists.
-type Method struct{}
+// Own is FedCFK where one process owns all lists.
+func Own() local.Own {
+	return local.Own{Name: fedcfk.Protocol().Name(), Play: play, Warnings: mayWarn, Files: files}
+}
 
-// Name implements [local.Own].
-func (Method) Name() string { return fedcfk.Protocol().Name() }
+// files lists the table of everybody's recommendations.
+func files(r *method.Result) map[string]*string {
+	return map[string]*string{"recommendations": &r.Details.(*fedcfk.Details).Crowd.Recommendations}
+}
 
-// Warnings implements [local.Warned]: mode paper is open to published attacks.
-func (Method) Warnings(j *job.Job) []string {
+// mayWarn warns: mode paper is open to published attacks.
+func mayWarn(j *job.Job) []string {
 	if j.Protocol.Mode() == job.Paper {
 		return warnings(job.As[*fedcfk.Keys](j.Protocol))
 	}
 	return nil
 }
 
-// Play implements [local.Played]: every person's device goes through both sums with
+// play plays every member: each person's device goes through both sums with
 // keys, masks and shares of its own, and then recommends to itself. Comparisons, and
 // whether the sums are exact, are computed on the side, from data that no server
 // would have.
-func (Method) Play(ctx context.Context, c local.Play) (*method.Result, error) {
+func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	ratings, err := c.Ratings(c.Job.Data.Source)
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func from(r *dataset.Ratings) func(string) (*dataset.Ratings, error) {
 
 func runCrowd(t *testing.T, text string) *method.Result {
 	t.Helper()
-	r, err := Method{}.Play(t.Context(), played(t, text))
+	r, err := play(t.Context(), played(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestCrowd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := played(t, text)
 			c.Ratings = from(generated.Ratings(100, 60, 20, [32]byte{1})) // 80 people at least are left, enough for 53 items
-			r, err := Method{}.Play(t.Context(), c)
+			r, err := play(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,15 +171,15 @@ func TestRule14_OneEpochOnly(t *testing.T) {
 func TestCrowdEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := (Method{}).Play(ctx, played(t, recommender)); !errors.Is(err, context.Canceled) {
+	if _, err := play(ctx, played(t, recommender)); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled job: %v", err)
 	}
 	unpopular := strings.Replace(recommender, "threshold: 4", "threshold: 60", 1)
-	if _, err := (Method{}).Play(t.Context(), played(t, unpopular)); err == nil || !strings.Contains(err.Error(), "0 items have the 63 likes that are needed") {
+	if _, err := play(t.Context(), played(t, unpopular)); err == nil || !strings.Contains(err.Error(), "0 items have the 63 likes that are needed") {
 		t.Errorf("a job without popular items: %v", err)
 	}
 	byTime := strings.Replace(recommender, "{every: 10}", "{by: time, fraction: 0.1}", 1)
-	if _, err := (Method{}).Play(t.Context(), played(t, byTime)); err == nil || !strings.Contains(err.Error(), "no times") {
+	if _, err := play(t.Context(), played(t, byTime)); err == nil || !strings.Contains(err.Error(), "no times") {
 		t.Errorf("ratings without times: %v", err)
 	}
 }

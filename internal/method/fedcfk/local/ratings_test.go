@@ -38,7 +38,7 @@ func TestRatingsEqualTheNaiveTwin(t *testing.T) {
 			c := played(t, strings.Replace(job, "name: linear", tt.kernel, 1))
 			all := grades()
 			c.Ratings = from(all)
-			r, err := Method{}.Play(t.Context(), c)
+			r, err := play(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func naive(all *dataset.Ratings, k int) [][]float64 {
 func TestRatingsOfThoseWhoStay(t *testing.T) {
 	c := played(t, strings.Replace(recommender, "threshold: 4", "threshold: 4, ratings: 5", 1))
 	c.Ratings = from(grades())
-	r, err := Method{}.Play(t.Context(), c)
+	r, err := play(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestRatingsOfThoseWhoStay(t *testing.T) {
 	c.Dir = t.TempDir()
 	ones := strings.Replace(recommender, "threshold: 4", "threshold: 4, ratings: 4", 1)
 	c.Job = played(t, ones).Job
-	if _, err := (Method{}).Play(t.Context(), c); err == nil || !strings.Contains(err.Error(), "with 5; with ratings: 4 in the job a rating is a whole number from 1 to 4") {
+	if _, err := play(t.Context(), c); err == nil || !strings.Contains(err.Error(), "with 5; with ratings: 4 in the job a rating is a whole number from 1 to 4") {
 		t.Errorf("ratings above the job's: %v", err)
 	}
 }

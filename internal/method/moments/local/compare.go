@@ -22,15 +22,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Method is the method of sums where one process owns all rows.
-type Method struct{}
+// Own is the protocol of sums where one process owns all rows.
+func Own() local.Own { return local.Own{Name: sums.Protocol().Name(), Compare: compare} }
 
-// Name implements [local.Own].
-func (Method) Name() string { return sums.Protocol().Name() }
-
-// Compare implements [local.Compared]. The sums of all parties equal the sums over all rows,
+// compare learns from the sums over all rows, which the sums of all parties equal
 // number for number, so that no protocol has to run.
-func (Method) Compare(ctx context.Context, c local.Comparison) error {
+func compare(ctx context.Context, c local.Comparison) error {
 	d, err := detailsOf(c.Result)
 	drawn, tried := c.Job.Compares(job.Curve), isTried(c.Result)
 	if err != nil || !drawn && !tried {

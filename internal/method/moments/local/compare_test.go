@@ -57,7 +57,7 @@ func finished(t *testing.T) local.Comparison {
 // that it has measured.
 func TestCompare(t *testing.T) {
 	c := finished(t)
-	if err := (Method{}).Compare(t.Context(), c); err != nil {
+	if err := compare(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	d, err := method.DetailsOf[sums.Details](c.Result)
@@ -80,7 +80,7 @@ func TestCompareWhatCannotBe(t *testing.T) {
 	c := finished(t)
 	c.Result.HeldOut = jointRows
 	c.Job.Compare = nil
-	if err := (Method{}).Compare(t.Context(), c); err != nil {
+	if err := compare(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	if d, err := method.DetailsOf[sums.Details](c.Result); err != nil || d.Sums.Joint != nil || d.Curve != nil {
@@ -90,12 +90,12 @@ func TestCompareWhatCannotBe(t *testing.T) {
 	for _, s := range c.Splits {
 		clear(s.Test)
 	}
-	if err := (Method{}).Compare(t.Context(), c); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "rows that are held out") {
+	if err := compare(t.Context(), c); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "rows that are held out") {
 		t.Errorf("a curve without held-out rows: %v", err)
 	}
 	for _, details := range []any{nil, json.RawMessage(`{}`), 3} {
 		c.Result.Details = details
-		if err := (Method{}).Compare(t.Context(), c); err == nil {
+		if err := compare(t.Context(), c); err == nil {
 			t.Errorf("details %v are those of sums", details)
 		}
 	}

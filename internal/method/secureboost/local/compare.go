@@ -15,15 +15,12 @@ import (
 	"github.com/mercer-fl/mercer/learn/boost"
 )
 
-// Method is SecureBoost where one process owns all columns.
-type Method struct{}
+// Own is SecureBoost where one process owns all columns.
+func Own() local.Own { return local.Own{Name: secureboost.Protocol().Name(), Compare: compare} }
 
-// Name implements [local.Own].
-func (Method) Name() string { return secureboost.Protocol().Name() }
-
-// Compare implements [local.Compared]. It compares the job with the same training on all
+// compare compares the job with the same training on all
 // columns in one place, whose trees are equal, and on the label holder's columns alone.
-func (Method) Compare(ctx context.Context, c local.Comparison) error {
+func compare(ctx context.Context, c local.Comparison) error {
 	if c.Job.Compares(job.Pooled) {
 		all, err := pool.Beside(c.Splits)
 		if err != nil {

@@ -27,16 +27,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Method is SecVM where one process owns all records.
-type Method struct{}
+// Own is SecVM where one process owns all records.
+func Own() local.Own { return local.Own{Name: crowd.Protocol().Name(), Play: play} }
 
-// Name implements [local.Own].
-func (Method) Name() string { return crowd.Protocol().Name() }
-
-// Play implements [local.Played]: every row is a device that answers every window with
+// play plays every member: each row is a device that answers every window with
 // as many packages as all others, encoded and counted one by one. With aggregation
 // secagg every window is a secure sum, with keys, masks and shares of each device's own.
-func (Method) Play(ctx context.Context, c local.Play) (*method.Result, error) {
+func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	p, err := read(c)
 	if err != nil {
 		return nil, err

@@ -183,7 +183,7 @@ func TestDevicesHeldOut(t *testing.T) {
 	}
 	tables := map[string]*dataset.Set{"words.svm": c.rows, "more.svm": c.rows.Subset(first)}
 	c.Rows = func(source string) (*dataset.Set, error) { return tables[source], nil }
-	r, err := Method{}.Play(t.Context(), c.Play)
+	r, err := play(t.Context(), c.Play)
 	if err != nil {
 		t.Fatal(err)
 	}
