@@ -33,9 +33,9 @@ type (
 	Rowwise interface{ Rowwise() }
 )
 
-// Able lists the learners with a capability in a message: first the learners of classes, then
-// the learners of numbers.
-func Able[C any](last string) string {
+// Able lists the learners of which jobs can do something in a message: first the learners of classes,
+// then the learners of numbers.
+func Able(last string, able func(*job.Job) bool) string {
 	var classes, numbers, others []string
 	for _, k := range Table() {
 		names := &others
@@ -45,7 +45,7 @@ func Able[C any](last string) string {
 		case task.Numbers:
 			names = &numbers
 		}
-		if _, able := any(k.New()).(C); able {
+		if able(&job.Job{Learner: job.Named{Kind: k, Values: k.New()}}) {
 			*names = append(*names, k.Name())
 		}
 	}
@@ -54,6 +54,12 @@ func Able[C any](last string) string {
 		return strings.Join(all[:n], ", ") + last + all[n]
 	}
 	return strings.Join(all, "")
+}
+
+// On reports whether a job's learner has an ability.
+func On[C any](j *job.Job) bool {
+	_, able := j.Learner.Values.(C)
+	return able
 }
 
 // OnRows refuses as [OnMatrix] does, except for learners of two views: the method has rows, in
@@ -69,20 +75,20 @@ func OnRows(j *job.Job, in *section.Place) error {
 // inner products. Each is of one protocol, or of few.
 func OnMatrix(j *job.Job, in *section.Place) error {
 	protocol, name := j.Protocol.Name(), j.Learner.Name()
-	switch j.Learner.Values.(type) {
-	case *CCA:
+	switch {
+	case Twofold(j):
 		return in.Refuse("learner", "learner %s runs with protocols okra, flake and pooled only; use kpca", name)
-	case OnKernel:
-	case OnSums:
+	case On[OnKernel](j):
+	case On[OnSums](j):
 		return in.Refuse("learner", "learner %s runs with protocol moments only; use svc", name)
-	case *CFKOMD:
+	case ProfileOf(j) != nil:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; fedcfk and %[2]s do", protocol, name)
-	case *LinearSVM:
+	case StepsOf(j) != nil:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; secvm and %[2]s do", protocol, name)
-	case *BoostedTrees:
+	case TreesOf(j) != nil:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; secureboost and %[2]s do", protocol, name)
 	default:
-		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s", protocol, name, Able[OnLoss](", "))
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s", protocol, name, Able(", ", On[OnLoss]))
 	}
 	for _, k := range j.Kernels() {
 		if k.Name == job.LaplacianProduct {
@@ -118,25 +124,8 @@ type Steps struct {
 	Schedule    hinge.Schedule
 }
 
-// StepsOf returns the steps of a job's learner; nil where it makes none.
-func StepsOf(j *job.Job) *Steps {
-	if l, is := j.Learner.Values.(*LinearSVM); is {
-		return &l.Steps
-	}
-	return nil
-}
-
 // Profile holds the settings of a learner on lists of liked items.
 type Profile struct {
 	Lambda    float64 // price of uneven weights
 	Recommend int     // items that each person is recommended
-}
-
-// ProfileOf returns the profile of a job's learner; nil for a learner that does not learn
-// from lists.
-func ProfileOf(j *job.Job) *Profile {
-	if l, is := j.Learner.Values.(*CFKOMD); is {
-		return &l.Profile
-	}
-	return nil
 }

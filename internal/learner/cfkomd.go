@@ -24,3 +24,12 @@ func (l *CFKOMD) Section() *section.Section {
 		return errors.Join(in.Positive("lambda", l.Lambda), in.Some("recommend", l.Recommend))
 	}}
 }
+
+// ProfileOf returns the profile of a job's learner; nil for a learner that does not learn
+// from lists.
+func ProfileOf(j *job.Job) *Profile {
+	if l, is := j.Learner.Values.(*CFKOMD); is {
+		return &l.Profile
+	}
+	return nil
+}

@@ -29,3 +29,11 @@ func (l *LinearSVM) Section() *section.Section {
 		return errors.Join(in.Positive("lambda", l.Lambda), in.Some("iterations", l.Iterations), in.Some("average", l.Average))
 	}}
 }
+
+// StepsOf returns the steps of a job's learner; nil where it makes none.
+func StepsOf(j *job.Job) *Steps {
+	if l, is := j.Learner.Values.(*LinearSVM); is {
+		return &l.Steps
+	}
+	return nil
+}

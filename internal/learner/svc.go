@@ -57,12 +57,16 @@ func (s *SVC) Solver(seed uint64) Solver {
 	return one
 }
 
-// Only returns the values for rows of some classes.
-func (s *SVC) Only(classes []string) section.Values {
+// Only returns a learner for rows of some classes: without the weights of others.
+func Only(l job.Named, classes []string) job.Named {
+	s, weighted := l.Values.(*SVC)
+	if !weighted {
+		return l
+	}
 	one := *s
 	one.Weights = maps.Clone(s.Weights)
 	maps.DeleteFunc(one.Weights, func(class string, _ float64) bool { return !slices.Contains(classes, class) })
-	return &one
+	return job.Named{Kind: l.Kind, Values: &one}
 }
 
 // Fit implements [Solver].

@@ -225,8 +225,6 @@ func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Sp
 // onlyWeightsOf leaves out the weights of classes that a party does not have.
 func onlyWeightsOf(j *job.Job, s method.Split) *job.Job {
 	alone := *j
-	if w, is := j.Learner.Values.(*learner.SVC); is {
-		alone.Learner.Values = w.Only(pool.Labels([]method.Split{s}, false))
-	}
+	alone.Learner = learner.Only(j.Learner, pool.Labels([]method.Split{s}, false))
 	return &alone
 }

@@ -130,7 +130,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	_, course := learner.CourseOf(j)
 	switch {
 	case course == nil:
-		return in.Refuse("learner", "protocol fdskl and learner %s do not go together; fdskl runs %s", j.Learner.Name(), learner.Able[learner.OnLoss](", "))
+		return in.Refuse("learner", "protocol fdskl and learner %s do not go together; fdskl runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.OnLoss]))
 	case len(j.Kernels()) > 1 || !slices.Contains([]job.KernelName{job.RBF, job.Laplacian, job.LaplacianProduct, job.RationalQuadratic, job.Matern}, j.Kernel.Name):
 		return in.Refuse("kernel", "protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern")
 	case j.Kernel.Amplitude != 0:

@@ -43,7 +43,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "fd-svrg has no prediction: open; remove it, or use protocol fdskl")
 	case course == nil:
-		return in.Refuse("learner", "protocol fd-svrg and learner %s do not go together; fd-svrg runs %s", j.Learner.Name(), learner.Able[learner.OnLoss](", "))
+		return in.Refuse("learner", "protocol fd-svrg and learner %s do not go together; fd-svrg runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.OnLoss]))
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
 		return in.Refuse("kernel", "protocol fd-svrg trains a linear model; write kernel: {name: linear}")
 	case j.Data.Folds > 0:

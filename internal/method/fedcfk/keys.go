@@ -114,7 +114,7 @@ func (k *Keys) finish(in *section.Place) error {
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.ProfileOf(j) == nil:
-		return in.Refuse("learner", "protocol fedcfk and learner %s do not go together; fedcfk and %s do", j.Learner.Name(), learner.Able[*learner.CFKOMD](" or "))
+		return in.Refuse("learner", "protocol fedcfk and learner %s do not go together; fedcfk and %s do", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.ProfileOf(j) != nil }))
 	case d.Source == "" || d.Label != "" && d.Label != job.NoLabel || d.ID != "" || d.Folds > 0 || d.Test.Source != "":
 		return in.Refuse("data", "fedcfk reads one source of ratings; it has no label, id, folds or test source")
 	case d.Test.Fraction > 0 && d.Test.By == "":

@@ -38,7 +38,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case k.Mode != job.Paper:
 		return in.Refuse("protocol", "protocol secureboost has mode paper only; write mode: paper, or use protocol fdskl, whose passive parties learn nothing of the labels")
 	case learner.TreesOf(j) == nil:
-		return in.Refuse("learner", "protocol secureboost and learner %s do not go together; secureboost and %s do", j.Learner.Name(), learner.Able[*learner.BoostedTrees](" or "))
+		return in.Refuse("learner", "protocol secureboost and learner %s do not go together; secureboost and %s do", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.TreesOf(j) != nil }))
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
 		return in.Refuse("kernel", "protocol secureboost grows trees, which have no kernel; write kernel: {name: linear}")
 	case j.Prediction == job.Open:

@@ -130,7 +130,7 @@ func (k *Keys) finishFeatures(in *section.Place) error {
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.StepsOf(j) == nil:
-		return in.Refuse("learner", "protocol secvm and learner %s do not go together; secvm and %s do", j.Learner.Name(), learner.Able[*learner.LinearSVM](" or "))
+		return in.Refuse("learner", "protocol secvm and learner %s do not go together; secvm and %s do", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.StepsOf(j) != nil }))
 	case d.Partition.Parties != nil:
 		return in.Refuse("data", "secvm has devices that nobody knows by name; remove parties")
 	case learner.StepsOf(j).Schedule == hinge.Published && k.Mode != job.Paper:

@@ -28,7 +28,7 @@ func (p *Rows) Input(j *job.Job) (learner.Problem, error) {
 		return learner.Problem{X: x, Labels: p.Labels, Test: p.Test}, err
 	case n > learner.MaxRows:
 		return learner.Problem{}, fault.BadInputf("%d rows, and an exact matrix, which learner %s needs whole, can have %d (2 GiB); bring fewer, or use %s",
-			n, j.Learner.Name(), learner.MaxRows, learner.Able[learner.Rowwise](" or "))
+			n, j.Learner.Name(), learner.MaxRows, learner.Able(" or ", learner.On[learner.Rowwise]))
 	}
 	return p.Problem(), nil
 }
