@@ -86,7 +86,7 @@ type AveragePoint struct {
 	Accuracy  float64 `json:"accuracy"`
 }
 
-// Present implements [method.Presenter].
+// present describes a result.
 func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	if err != nil || d == nil || d.SecVM == nil {
