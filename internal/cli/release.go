@@ -23,16 +23,17 @@ func (a *app) release() *cobra.Command {
 
 // releaseEntry is a release for people and programs.
 type releaseEntry struct {
-	ID      string             `json:"id"`
-	State   disclosure.State   `json:"state"`
-	Kind    method.ReleaseKind `json:"kind"`
-	Job     string             `json:"job"`
-	Asked   bool               `json:"question"`
-	Peers   []string           `json:"peers"`
-	Columns int                `json:"columns"`
-	Rows    int                `json:"rows"`
-	Uses    int                `json:"uses"` // where they are counted
-	Reveals []string           `json:"reveals"`
+	ID      string               `json:"id"`
+	State   disclosure.State     `json:"state"`
+	Kind    method.ReleaseKind   `json:"kind"`
+	Also    []method.ReleaseKind `json:"also,omitempty"` // what the job lets out beside it
+	Job     string               `json:"job"`
+	Asked   bool                 `json:"question"`
+	Peers   []string             `json:"peers"`
+	Columns int                  `json:"columns"`
+	Rows    int                  `json:"rows"`
+	Uses    int                  `json:"uses"` // where they are counted
+	Reveals []string             `json:"reveals"`
 }
 
 // releasePeer counts the ids that a peer has looked for.
@@ -58,7 +59,7 @@ func (r releaseList) Print(w io.Writer) error {
 		if e.Asked {
 			what = "a question about job"
 		}
-		p.linef("%s  %-8s  %s of %s %s to %s: %d columns, %d rows%s", e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.uses())
+		p.linef("%s  %-8s  %s of %s %s to %s: %d columns, %d rows%s%s", e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.uses(), e.also())
 		for _, said := range e.Reveals {
 			p.linef("    %s", said)
 		}
@@ -77,8 +78,20 @@ func (e releaseEntry) uses() string {
 	return fmt.Sprintf(", %d times", e.Uses)
 }
 
+// also names what the job lets out beside the release.
+func (e releaseEntry) also() string {
+	if len(e.Also) == 0 {
+		return ""
+	}
+	names := make([]string, len(e.Also))
+	for i, k := range e.Also {
+		names[i] = string(k)
+	}
+	return "; also " + strings.Join(names, ", ")
+}
+
 func listed(e disclosure.Listed) releaseEntry {
-	return releaseEntry{e.ID, e.State, e.Kind, e.Job, e.Question, e.Peers, e.Columns, e.Rows, e.Uses, append([]string{}, e.Reveals...)}
+	return releaseEntry{e.ID, e.State, e.Kind, e.Also, e.Job, e.Question, e.Peers, e.Columns, e.Rows, e.Uses, append([]string{}, e.Reveals...)}
 }
 
 func (a *app) releaseList() *cobra.Command {

@@ -2,6 +2,7 @@ package method
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -20,11 +21,53 @@ const (
 	ReleaseSums     ReleaseKind = "sums"     // over the rows, of features' products
 )
 
+// The kinds that are let out beside the others, and stand in their entries.
+const (
+	ReleaseCounts    ReleaseKind = "counts"    // of rows, by a class or without
+	ReleaseErrors    ReleaseKind = "errors"    // sums over held-out rows
+	ReleaseFits      ReleaseKind = "fits"      // numbers over the rows, or words of them, by which rows are prepared
+	ReleaseFolds     ReleaseKind = "folds"     // which rows are folded together
+	ReleaseLabels    ReleaseKind = "labels"    // of each row, or their list
+	ReleaseQuestions ReleaseKind = "questions" // rows that the party itself asks about, encoded
+)
+
+// Beside reports whether a kind is let out beside others.
+func (k ReleaseKind) Beside() bool {
+	return slices.Contains([]ReleaseKind{ReleaseCounts, ReleaseErrors, ReleaseFits, ReleaseFolds, ReleaseLabels, ReleaseQuestions}, k)
+}
+
+// LetsOut states that each party lets out such a thing beside what the job lets out of its rows: it is
+// entered, held and approved together with that.
+func LetsOut[P any](kind ReleaseKind) func(*P) ([]Release, error) {
+	return func(*P) ([]Release, error) { return []Release{{Kind: kind}}, nil }
+}
+
+// With adds to the releases that a function states what is let out beside them.
+func With[P any](states func(*P) ([]Release, error), kind ReleaseKind) func(*P) ([]Release, error) {
+	return func(p *P) ([]Release, error) {
+		list, err := states(p)
+		return append(list, Release{Kind: kind}), err
+	}
+}
+
+// Beside lists the kinds that a job's steps let out beside its releases, ascending.
+func Beside(all [][]Release) []ReleaseKind {
+	var kinds []ReleaseKind
+	for _, r := range slices.Concat(all...) {
+		if r.Kind.Beside() {
+			kinds = append(kinds, r.Kind)
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
 // Release describes what a party lets out in one session.
 type Release struct {
 	Kind     ReleaseKind
-	Job      string // its name, for the operator to know it by; the ID does not depend on it
-	Question bool   // about more rows of a model
+	Also     []ReleaseKind // what the job lets out beside it, ascending
+	Job      string        // its name, for the operator to know it by; the ID does not depend on it
+	Question bool          // about more rows of a model
 	Peers    []string
 	Scale    string       // how columns are scaled
 	Label    string       // the column that is let out as labels, or goes into sums; "" for none

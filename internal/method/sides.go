@@ -129,8 +129,7 @@ func (h *Holder) Build(i int, s Setup) (*Run, error) { return h.machine(i, s) }
 // Releases states what the party lets out in the i-th step of the plan.
 func (h *Holder) Releases(i int) ([]Release, error) { return h.releases(i) }
 
-// All states the releases of a whole job, by step, before any session has run. A step whose members
-// follow from public values lists all who may be one.
+// All states the releases of a whole job, by step, as far as they are known.
 func (h *Holder) All(self string) ([][]Release, error) {
 	all := make([][]Release, len(h.steps))
 	for i, s := range h.steps {

@@ -47,7 +47,7 @@ func Steps[P, S any](c method.Case, as As[P, S]) ([]method.StepOf[P, S, Declared
 			}
 			return []method.Release{p.Case.Release(method.ReleaseIDs, p.Self, p.label, p.Table)}, nil
 		},
-		declared: as.Lets,
+		declared: method.With(as.Lets, method.ReleaseCounts),
 	})
 }
 
@@ -73,7 +73,7 @@ func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P,
 			}
 			return []method.Release{h.release(method.ReleaseIDs, h.table)}, nil
 		},
-		declared: method.LetsOutNothing[P],
+		declared: method.LetsOut[P](method.ReleaseCounts),
 	})
 }
 
@@ -118,6 +118,6 @@ func LabelStep[P, S any](c method.Case, party func(*P) *Party, server func(*S) *
 			return sums.Sender(in, EncodeLabels(party(of).Set.Labels))
 		},
 		Server:   func(of *S, in method.Setup) (*method.Run, error) { return sums.Receiver(in, server(of).TakeLabels) },
-		Releases: method.LetsOutNothing[P], // that a ledger counts: labels have no kind of release
+		Releases: method.LetsOut[P](method.ReleaseLabels),
 	}
 }

@@ -29,7 +29,7 @@ func ToldStep[P, S any](c method.Case, bytes int, tell func(*P, method.Setup) (*
 		Server: func(s *S, in method.Setup) (*method.Run, error) {
 			return sums.Receiver(in, func(body []byte) error { return hear(s, body) })
 		},
-		Releases: method.LetsOutNothing[P],
+		Releases: method.LetsOut[P](method.ReleaseErrors),
 	}
 }
 

@@ -77,13 +77,13 @@ func rollStep(c method.Case) step {
 	return step{Name: "labels", Session: &method.Session{
 		Protocol: declare.Name, Version: declare.Version, Purpose: "labels",
 		Members: protocol.Members(protocol.RoleParty, c.Job.Active()...),
-	}, Party: (*party).caller, Releases: method.LetsOutNothing[party]} // that a ledger counts: labels have no kind of release
+	}, Party: (*party).caller, Releases: method.LetsOut[party](method.ReleaseLabels)}
 }
 
 // errorsStep is the session in which all parties add up what each active one can judge, so
 // that the coordinator learns the sums alone. Passive parties add zeros.
 func errorsStep(c method.Case) step {
-	adds := step{Name: "errors", Party: (*party).errors, Server: (*server).adder, Releases: method.LetsOutNothing[party]} // that a ledger counts: sums over held-out rows have no kind of release
+	adds := step{Name: "errors", Party: (*party).errors, Server: (*server).adder, Releases: method.LetsOut[party](method.ReleaseErrors)}
 	adds.Session, adds.Follow = sums.Summing(c, "errors", func(d columns.Declared) (sums.Sum, error) {
 		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(d.Digest[:]), Groups: errorGroups()}, nil
 	})

@@ -14,12 +14,7 @@ import (
 // Protocol is FLAKE. Parties and coordinator are okra's.
 func Protocol() *method.Protocol { return itself }
 
-var itself = func() *method.Protocol {
-	b := okra.Binding()
-	b.Name, b.Keys = "flake", func() job.Settings { return new(Keys) }
-	b.Questions.Left = func([]byte) bool { return false } // no program without names of methods had this one
-	return method.New(b)
-}()
+var itself = okra.Bind(okra.Variant{Name: "flake", Keys: func() job.Settings { return new(Keys) }, Labels: true})
 
 // Keys are the settings of a job.
 type Keys struct {

@@ -37,14 +37,14 @@ func steps(c method.Case) ([]step, error) {
 	})
 	tells := step{Name: "tell", Party: (*party).hear, Server: (*server).tell, Releases: method.LetsOutNothing[party]}
 	tells.Session, tells.Follow = sums.Telling(c, func(k known) int { return fittedBytes(j, k.features(j)) })
-	errs := step{Name: "errors", Party: (*party).errors, Server: (*server).errors, Releases: method.LetsOutNothing[party]} // that a ledger counts: sums over held-out rows have no kind of release
+	errs := step{Name: "errors", Party: (*party).errors, Server: (*server).errors, Releases: method.LetsOut[party](method.ReleaseErrors)}
 	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k known) (sums.Sum, error) {
 		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: errorGroups(j)}, nil
 	})
 	return append(plan,
 		step{Name: "count", Session: &method.Session{
 			Protocol: declare.Name, Version: declare.Version, Members: c.Crowd(), Purpose: "train",
-		}, Party: (*party).declarer, Server: (*server).listener, Releases: (*party).release},
+		}, Party: (*party).declarer, Server: (*server).listener, Releases: method.With((*party).release, method.ReleaseCounts)},
 		adds, step{Name: "learn", Compute: (*server).solve}, tells, errs, step{Name: "evaluate", Compute: (*server).evaluate}), nil
 }
 

@@ -14,16 +14,30 @@ import (
 // Protocol is OKRA.
 func Protocol() *method.Protocol { return itself }
 
-var itself = method.New(Binding())
+var itself = Bind(Variant{Name: "okra", Keys: func() job.Settings { return new(Keys) }, Labels: true, Left: left})
 
-type binding = method.Binding[party, server, rows.Total]
+// Variant is what another protocol on the same machines says of itself.
+type Variant struct {
+	Name   string
+	Keys   func() job.Settings // which are [Settings] of this package, too
+	Labels bool                // labels travel with the rows
+	// Left reports whether a keepsake without a protocol's name is this one's; nil where no earlier
+	// program wrote any.
+	Left func([]byte) bool
+}
 
-// Binding is OKRA for variants of it, which change its fields.
-func Binding() binding {
-	return binding{
-		Name: "okra", Keys: func() job.Settings { return new(Keys) },
+// Bind binds a variant of OKRA to the learners.
+func Bind(v Variant) *method.Protocol {
+	if v.Left == nil {
+		v.Left = func([]byte) bool { return false }
+	}
+	return method.New(method.Binding[party, server, rows.Total]{
+		Name: v.Name, Keys: v.Keys,
 		Traits: job.Traits{Grouped: true, Undeployable: undeployable}, // parties put their own groups into folds
-		Steps:  steps, NewParty: newParty, NewServer: newServer,
+		Steps:  steps, NewServer: newServer,
+		NewParty: func(c method.Case, self string, t method.Table) (*party, error) {
+			return newParty(c, self, t, v.Labels)
+		},
 		Public: (*party).public, PublicServer: (*server).public, Facts: (*party).facts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).ended,
 		Model:      &method.ModelOf[server]{Write: (*server).writeModel, Private: true}, // it holds encoded rows
 		Outcome:    (*server).outcome,
@@ -34,7 +48,7 @@ func Binding() binding {
 			LastsServer: (*server).lasts, WriteServer: (*server).writeRest, ResumeServer: (*server).resumeFrom,
 		},
 		Questions: &method.QuestionsOf[party, server]{
-			Keep: (*party).keep, KeepServer: (*server).keep, OpenParty: openParty, OpenServer: openServer, Left: left,
+			Keep: (*party).keep, KeepServer: (*server).keep, OpenParty: openParty, OpenServer: openServer, Left: v.Left,
 		},
 		Prepares: &method.PreparesOf[party, server]{
 			Made:    func(p *party) *prepare.Preparation { return p.Split.Prepared },
@@ -42,5 +56,5 @@ func Binding() binding {
 			Remarks: func(p *party) []string { return p.Party.Remarks() },
 		},
 		Present: present,
-	}
+	})
 }

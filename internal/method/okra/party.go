@@ -17,16 +17,17 @@ import (
 // party is a holder of rows.
 type party struct {
 	*rows.Party
-	total  int // rows of all parties, once the server has said so
-	epoch  okra.Seed
-	parent protocol.SessionID // of the upload
+	labelled bool // labels travel with the rows
+	total    int  // rows of all parties, once the server has said so
+	epoch    okra.Seed
+	parent   protocol.SessionID // of the upload
 
 	standing okra.Standing // after the last session
 	added    []int         // rows that have come since the earlier job
 	grown    *method.Split // with the rows that come after the first session; nil for none, or once they are there
 }
 
-func newParty(c method.Case, self string, t method.Table) (*party, error) {
+func newParty(c method.Case, self string, t method.Table, labelled bool) (*party, error) {
 	of := rows.Of
 	if toldHow(c.Job, self) {
 		of = rows.Unfitted
@@ -35,7 +36,7 @@ func newParty(c method.Case, self string, t method.Table) (*party, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := &party{Party: p}
+	own := &party{Party: p, labelled: labelled}
 	p.Lets = own.release
 	if _, err := own.input(); err != nil {
 		return nil, err
@@ -87,7 +88,15 @@ func (p *party) grow() error {
 // input returns all the party's rows.
 func (p *party) input() (okra.Input, error) {
 	x, test, err := learner.InViews(p.Job.Learner, p.Rows, p.Split.Set.Columns, p.Split.Test)
-	return okra.Input{Rows: x, Labels: p.Split.Set.Labels, Test: test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil || lasting(p.Job)}, err
+	return okra.Input{Rows: x, Labels: p.labels(), Test: test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil || lasting(p.Job)}, err
+}
+
+// labels returns what travels with the rows, nil for nothing.
+func (p *party) labels() []string {
+	if !p.labelled {
+		return nil
+	}
+	return p.Split.Set.Labels
 }
 
 // uploader encodes the party's rows and sends them.
@@ -115,6 +124,9 @@ func (p *party) uploader(s method.Setup) (*method.Run, error) {
 // release describes the party's rows, as they are let out.
 func (p *party) release() ([]method.Release, error) {
 	r := p.Release(method.ReleaseRows)
+	if !p.labelled {
+		r.Label = ""
+	}
 	if r.Fit.By != method.NoFit && continuing(p.Job) != nil {
 		r.Fit = p.earlierFit()
 	}
@@ -220,7 +232,7 @@ func (p *party) news() (okra.Input, error) {
 		return okra.Input{}, nil
 	}
 	x, test, err := learner.InViews(p.Job.Learner, linalg.Pick(p.Rows, p.added), p.Split.Set.Columns, linalg.At(p.Split.Test, p.added))
-	return okra.Input{Rows: x, Labels: linalg.At(p.Split.Set.Labels, p.added), Test: test, Grid: p.Grid == method.AllGrid, Kept: true}, err
+	return okra.Input{Rows: x, Labels: linalg.At(p.labels(), p.added), Test: test, Grid: p.Grid == method.AllGrid, Kept: true}, err
 }
 
 // prepare prepares a newcomer's rows as the others'; nil where the job fits nothing.

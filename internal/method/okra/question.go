@@ -45,7 +45,7 @@ func (o *inquirer) steps(q method.Question) ([]method.StepOf[asker, answerer, st
 	return []method.StepOf[asker, answerer, struct{}]{{Name: "predict", Session: &method.Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: q.Everybody(),
 		Purpose: "predict", Parent: parent, Salt: q.Tag[:],
-	}, Party: (*asker).ask, Server: (*answerer).decide, Releases: method.LetsOutNothing[asker]}}, err // the rows that a party asks about are its own to show
+	}, Party: (*asker).ask, Server: (*answerer).decide, Releases: method.LetsOut[asker](method.ReleaseQuestions)}}, err
 }
 
 // trained returns the parameters and the session of the upload.

@@ -36,7 +36,7 @@ func FoldSteps[P, S any](c method.Case, party func(*P, method.Setup) (*method.Ru
 		Follow:   method.From(func(k Total) ([]byte, error) { return gather.Encode(foldBytes * int(k)), nil }),
 		Party:    party,
 		Server:   server,
-		Releases: method.LetsOutNothing[P], // that a ledger counts: the folds of rows have no kind of release
+		Releases: method.LetsOut[P](method.ReleaseFolds),
 	}}
 }
 

@@ -123,12 +123,12 @@ func scaleStep(c method.Case) (Step, error) {
 	params, err := scaleParams(c.Job)
 	return Step{Name: "scale", Session: &method.Session{
 		Protocol: scale.Name, Version: scale.Version, Params: params.Encode(), Members: c.Holders(), Purpose: "train",
-	}, Party: (*Party).scaler, Releases: (*Party).fits}, err
+	}, Party: (*Party).scaler, Releases: fits}, err
 }
 
 // fits states what a step tells other parties: numbers over this party's rows, or words of them. What
 // is fitted tells more beside an earlier fit, as what the job lets out does.
-func (p *Party) fits() ([]method.Release, error) { return p.Lets() }
+var fits = method.With(func(p *Party) ([]method.Release, error) { return p.Lets() }, method.ReleaseFits)
 
 // Tested reports whether all the party's rows are held out.
 func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }

@@ -40,8 +40,8 @@ func preparing(c method.Case, sum string) ([]Step, error) {
 	var steps []Step
 	if n := len(c.Job.Data.Schema.Agrees()); n > 0 {
 		steps = append(steps,
-			Step{Name: "categories", Session: among(c, gather.Name, gather.Version, gather.Encode(n*proposalBytes)), Party: (*Party).propose, Releases: (*Party).fits},
-			Step{Name: "categories-told", Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(n*unionBytes)), Party: (*Party).tellUnion, Releases: (*Party).fits})
+			Step{Name: "categories", Session: among(c, gather.Name, gather.Version, gather.Encode(n*proposalBytes)), Party: (*Party).propose, Releases: fits},
+			Step{Name: "categories-told", Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(n*unionBytes)), Party: (*Party).tellUnion, Releases: fits})
 	}
 	if n := plan.Entries(); n > 0 {
 		fit, err := fitting(c, n, sum)
@@ -49,12 +49,12 @@ func preparing(c method.Case, sum string) ([]Step, error) {
 			return nil, err
 		}
 		steps = append(steps,
-			Step{Name: "preparation", Session: fit, Party: (*Party).add, Releases: (*Party).fits},
-			Step{Name: "preparation-told", Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(8*n)), Party: (*Party).tellSum, Releases: (*Party).fits})
+			Step{Name: "preparation", Session: fit, Party: (*Party).add, Releases: fits},
+			Step{Name: "preparation-told", Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(8*n)), Party: (*Party).tellSum, Releases: fits})
 	}
 	return append(steps, Step{Name: "prepared", Session: &method.Session{
 		Protocol: declare.Name, Version: declare.Version, Members: c.Everybody(), Purpose: "train",
-	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.LetsOutNothing[Party]}), nil
+	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.LetsOut[Party](method.ReleaseFits)}), nil
 }
 
 // among describes a session in which the leader is the server of the other parties.

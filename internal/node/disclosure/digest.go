@@ -34,7 +34,7 @@ func rowsOf(r method.Release) (n int, place func(int) int) {
 // newEntry digests a release under the ledger's key.
 func newEntry(key []byte, r method.Release) *Entry {
 	e := &Entry{
-		Kind: r.Kind, Job: r.Job, Question: r.Question,
+		Kind: r.Kind, Also: r.Also, Job: r.Job, Question: r.Question,
 		Peers: slices.Compact(slices.Sorted(slices.Values(r.Peers))),
 	}
 	if r.Kind != method.ReleaseIDs {

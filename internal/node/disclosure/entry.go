@@ -15,6 +15,7 @@ import (
 // Entry is a release as the ledger keeps it.
 type Entry struct {
 	Kind     method.ReleaseKind
+	Also     []method.ReleaseKind // what the job lets out beside it, ascending
 	Job      string
 	Question bool
 	Peers    []string // ascending
@@ -56,7 +57,7 @@ const maxUses = 1 << 12
 // content share one name.
 func (e *Entry) ID() string {
 	named := *e
-	named.Job, named.Question, named.Uses, named.Rows, named.Table = "", false, nil, nil, ""
+	named.Job, named.Question, named.Uses, named.Rows, named.Table, named.Also = "", false, nil, nil, "", nil
 	if e.Fit.By == method.NewFit {
 		named.Fit.Values = "" // the ledger is asked before it is fitted, too
 	}
@@ -123,6 +124,7 @@ func meet(now, then []Row, common func(i int, same bool)) (went int) {
 const (
 	maxText    = 4 << 10
 	maxDigest  = 64
+	maxAlso    = 16      // kinds beside a release
 	maxName    = 1 << 30 // of a column: a table's header may hold anything
 	maxPeers   = 1 << 13
 	maxColumns = 1 << 24
@@ -136,6 +138,7 @@ const (
 	entryMagic = "mercer/v2/release"
 	splitMagic = "mercer/v3/release"
 	tableMagic = "mercer/v4/release"
+	alsoMagic  = "mercer/v5/release" // as v4, and names what is let out beside it
 )
 
 // Encode returns the canonical encoding.
@@ -144,9 +147,14 @@ func (e *Entry) Encode() []byte {
 	w.Grow(256 + 34*len(e.Rows))
 	classed := false
 	switch {
-	case e.Table != "" || e.Schema != "" || e.Fit != Fit{}:
+	case len(e.Also) > 0 || e.Table != "" || e.Schema != "" || e.Fit != Fit{}:
 		classed = e.Kind == method.ReleaseSums
-		w.String(tableMagic)
+		if len(e.Also) > 0 {
+			w.String(alsoMagic)
+			w.Strings(texts(e.Also))
+		} else {
+			w.String(tableMagic)
+		}
 		w.String(e.Split)
 		w.Bytes32([]byte(e.Table))
 		w.String(e.Schema)
@@ -200,6 +208,9 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		}
 	case magic == tableMagic:
 		e.readTable(r)
+	case magic == alsoMagic:
+		e.Also = readAlso(r)
+		e.readTable(r)
 	default:
 		r.Fail(fmt.Errorf("not a release but %q", magic))
 	}
@@ -214,7 +225,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.Uses = append(e.Uses, Use{r.String(maxText), r.Uint32()})
 	}
 	e.Rows = make([]Row, r.Count(maxRows, 32))
-	classed := magic == tableMagic && e.Kind == method.ReleaseSums
+	classed := (magic == tableMagic || magic == alsoMagic) && e.Kind == method.ReleaseSums
 	for i := range e.Rows {
 		r.Fixed(e.Rows[i].Person[:])
 		r.Fixed(e.Rows[i].Content[:])
@@ -228,13 +239,43 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	return e, r.Close("release")
 }
 
+// readAlso reads what is let out beside a release.
+func readAlso(r *wire.Reader) []method.ReleaseKind {
+	also := kindsOf(r.Strings(maxAlso, 32))
+	for i, k := range also {
+		if !k.Beside() || i > 0 && k <= also[i-1] {
+			r.Fail(fmt.Errorf("%q let out beside a release", string(k)))
+		}
+	}
+	if len(also) == 0 && r.Err() == nil {
+		r.Fail(errors.New("nothing is let out beside a release that says so"))
+	}
+	return also
+}
+
+func texts(kinds []method.ReleaseKind) []string {
+	list := make([]string, len(kinds))
+	for i, k := range kinds {
+		list[i] = string(k)
+	}
+	return list
+}
+
+func kindsOf(list []string) []method.ReleaseKind {
+	kinds := make([]method.ReleaseKind, len(list))
+	for i, s := range list {
+		kinds[i] = method.ReleaseKind(s)
+	}
+	return kinds
+}
+
 // readTable reads what the newest format has beside the others.
 func (e *Entry) readTable(r *wire.Reader) {
 	e.Split, e.Table, e.Schema = r.String(maxText), string(r.Bytes32(maxName)), r.String(maxDigest)
 	e.Fit = Fit{method.FitBy(r.Uint8()), r.String(maxDigest), r.String(maxDigest), r.String(maxDigest)}
 	switch {
 	case r.Err() != nil:
-	case e.Table == "" && e.Schema == "" && e.Fit == Fit{}:
+	case e.Also == nil && e.Table == "" && e.Schema == "" && e.Fit == Fit{}:
 		r.Fail(errors.New("a table without name, schema and fit"))
 	case e.Fit.By > method.ToldFit:
 		r.Fail(fmt.Errorf("a fit of kind %d", e.Fit.By))

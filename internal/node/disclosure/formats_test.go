@@ -2,6 +2,7 @@ package disclosure
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,6 +130,17 @@ func TestTablesOfEntries(t *testing.T) {
 	empty := append(newest.Bytes(), newEntry(testKey, question([]string{"x"}, 1)).Encode()[len(first.Bytes()):]...)
 	if _, err := DecodeEntry(empty); err == nil || !strings.Contains(err.Error(), "a table without name, schema and fit") {
 		t.Errorf("an empty table: %v", err)
+	}
+	beside := *e
+	beside.Also = []method.ReleaseKind{method.ReleaseCounts, method.ReleaseLabels}
+	if back, err := DecodeEntry(beside.Encode()); err != nil || !slices.Equal(back.Also, beside.Also) || back.ID() != e.ID() || back.Table != "people" {
+		t.Errorf("%v: %+v comes back as %+v", err, beside, back)
+	}
+	for _, also := range [][]method.ReleaseKind{{method.ReleaseLabels, method.ReleaseCounts}, {method.ReleaseLabels, method.ReleaseLabels}, {method.ReleaseRows}} {
+		beside.Also = also
+		if _, err := DecodeEntry(beside.Encode()); err == nil {
+			t.Errorf("%q are let out beside rows", also)
+		}
 	}
 	strange := *e
 	strange.Fit.By = method.ToldFit + 1

@@ -168,7 +168,7 @@ func (l Ledger) hold(e *Entry, id string, said []string) error {
 	} else if len(held) >= maxNotes {
 		err = l.remove(l.note(held[0].ID, Held))
 	}
-	n := Listed{Kind: e.Kind, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: len(e.Rows), Reveals: said, Since: time.Now()}
+	n := Listed{Kind: e.Kind, Also: e.Also, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: len(e.Rows), Reveals: said, Since: time.Now()}
 	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
 }
 
@@ -180,6 +180,11 @@ func (l Ledger) out(e *Entry, id string) bool {
 	}
 	for _, u := range e.Uses {
 		if !before.used(u.Model) {
+			return false
+		}
+	}
+	for _, k := range e.Also {
+		if !slices.Contains(before.Also, k) {
 			return false
 		}
 	}
@@ -259,6 +264,7 @@ func (e *Entry) union(earlier *Entry) {
 	if e.Fit.Values == "" {
 		e.Fit.Values = earlier.Fit.Values
 	}
+	e.Also = slices.Compact(slices.Sorted(slices.Values(slices.Concat(e.Also, earlier.Also))))
 	uses := e.Uses
 	e.Uses = nil
 	e.addUses(earlier.Uses)

@@ -18,6 +18,7 @@ type Listed struct {
 	ID       string
 	State    State
 	Kind     method.ReleaseKind
+	Also     []method.ReleaseKind // what the job lets out beside it
 	Job      string
 	Question bool
 	Peers    []string
@@ -37,11 +38,19 @@ const (
 	maxPhrase = 4 << 10             // bytes of a sentence
 )
 
-const noteMagic = "mercer/v1/held release"
+const (
+	noteMagic     = "mercer/v1/held release"
+	noteAlsoMagic = "mercer/v2/held release" // names what is let out beside it, too
+)
 
 func (n Listed) encode() []byte {
 	var w wire.Writer
-	w.String(noteMagic)
+	if len(n.Also) > 0 {
+		w.String(noteAlsoMagic)
+		w.Strings(texts(n.Also))
+	} else {
+		w.String(noteMagic)
+	}
 	w.String(string(n.Kind))
 	w.String(n.Job)
 	w.Bool(n.Question)
@@ -59,8 +68,14 @@ func (n Listed) encode() []byte {
 
 func decodeNote(b []byte) (Listed, error) {
 	r := wire.NewReader(b)
-	r.Magic(32, noteMagic, "not a release that is held but %q")
-	n := Listed{Kind: method.ReleaseKind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
+	var n Listed
+	switch magic := r.String(32); {
+	case magic == noteAlsoMagic:
+		n.Also = readAlso(r)
+	case r.Err() == nil && magic != noteMagic:
+		r.Fail(fmt.Errorf("not a release that is held but %q", magic))
+	}
+	n.Kind, n.Job, n.Question = method.ReleaseKind(r.String(32)), r.String(maxText), r.Bool()
 	n.Peers = r.Strings(maxPeers, maxText)
 	n.Columns, n.Rows = int(r.Uint32()), int(r.Uint32())
 	n.Since = time.Unix(int64(r.Uint64()), 0)
@@ -110,7 +125,7 @@ func (l Ledger) List() ([]Listed, error) {
 	var list []Listed
 	err := l.each(func(s State, _ string, e *Entry) {
 		list = append(list, Listed{
-			ID: e.ID(), State: s, Kind: e.Kind, Job: e.Job, Question: e.Question, Peers: e.Peers,
+			ID: e.ID(), State: s, Kind: e.Kind, Also: e.Also, Job: e.Job, Question: e.Question, Peers: e.Peers,
 			Columns: e.Width, Rows: len(e.Rows), Uses: len(e.Uses),
 		})
 	})

@@ -228,3 +228,29 @@ func FuzzDecodeBook(f *testing.F) {
 		}
 	})
 }
+
+// What a job lets out beside a release stands in its entry and in the note of one that is held, and
+// grows with later jobs that let out the same rows.
+func TestWhatIsLetOutBeside(t *testing.T) {
+	l := Ledger(t.TempDir())
+	first, second := of(method.ReleaseProducts, table(20, "age", "income")), of(method.ReleaseProducts, table(20, "age", "income"))
+	first.Also = []method.ReleaseKind{method.ReleaseLabels}
+	second.Also = []method.ReleaseKind{method.ReleaseCounts}
+	letOut(t, l, first)
+	letOut(t, l, second)
+	third := of(method.ReleaseProducts, table(20, "age"))
+	third.Also = []method.ReleaseKind{method.ReleaseErrors}
+	if _, err := l.Admit(third, 0); err == nil {
+		t.Fatal("one column fewer passes")
+	}
+	list, err := l.List()
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if got := list[0].Also; !slices.Equal(got, []method.ReleaseKind{method.ReleaseCounts, method.ReleaseLabels}) {
+		t.Errorf("beside what is out: %q", got)
+	}
+	if got := list[1].Also; list[1].State != Held || !slices.Equal(got, third.Also) {
+		t.Errorf("beside what is held: %+v", list[1])
+	}
+}

@@ -37,6 +37,11 @@ func (p *Party) admit(r *running) ([]admitted, error) {
 		return nil, p.ledgerSays(err)
 	}
 	if !w.asked {
+		all, err := w.holder().All(p.Name)
+		if err != nil {
+			return nil, errUnusable(err)
+		}
+		w.beside = method.Beside(all)
 		for i, step := range w.plan {
 			if step.Session == nil || !step.Session.Has(p.Name) {
 				continue
@@ -50,13 +55,18 @@ func (p *Party) admit(r *running) ([]admitted, error) {
 	return p.enter(w, control.Place(r.proposal.Stage), policy)
 }
 
-// enter asks the ledger for what one step of the plan lets out.
+// enter asks the ledger for what one step of the plan lets out. What is let out beside the job's
+// releases is out with them.
 func (p *Party) enter(w *work, step int, policy Policy) (list []admitted, err error) {
 	releases, err := w.holder().Releases(step)
 	if err != nil {
 		return nil, errUnusable(err)
 	}
 	for _, out := range releases {
+		if out.Kind.Beside() {
+			list = append(list, w.admitted...)
+			continue
+		}
 		a, err := p.enterOne(w, out, policy)
 		if err != nil {
 			return nil, err
@@ -67,7 +77,7 @@ func (p *Party) enter(w *work, step int, policy Policy) (list []admitted, err er
 }
 
 func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admitted, error) {
-	out.Model = w.modelOf(out.Kind)
+	out.Model, out.Also = w.modelOf(out.Kind), w.beside
 	if policy.Approved {
 		out.Split = ""
 	}

@@ -55,6 +55,19 @@ func aligning(t *testing.T) *job.Job {
 	return j
 }
 
+// What the later steps of a job let out beside its releases stands in the first entry already, so that
+// an operator sees all of it before anything is told.
+func TestALedgerListsWhatIsLetOutBeside(t *testing.T) {
+	s := newStand(t, usual())
+	s.serve(people(20))
+	s.propose(s.proposal(aligning(t), job.ID{1}, 0))
+	s.hear(control.KindAcceptance)
+	list, err := s.party.Releases.List()
+	if err != nil || len(list) != 1 || list[0].Kind != method.ReleaseIDs || !slices.Equal(list[0].Also, []method.ReleaseKind{method.ReleaseCounts, method.ReleaseLabels}) {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
 // A coordinator that breaks a session off before anything was sent, and closes the job, has been
 // told nothing: a table of fewer people passes afterwards, and while the job is open they do not.
 func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {

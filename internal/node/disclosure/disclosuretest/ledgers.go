@@ -57,6 +57,9 @@ func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admitted, err er
 			return nil, err
 		}
 		for _, r := range releases {
+			if r.Kind.Beside() {
+				continue
+			}
 			if r.Kind == method.ReleaseSums || r.Kind == method.ReleasePhases { // whose uses are counted
 				r.Model = f.ID.String()
 			}
