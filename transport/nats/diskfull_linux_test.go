@@ -128,6 +128,7 @@ func fillDisk(t *testing.T, dir string) {
 
 // While the disk is well, Watch says nothing.
 func TestWatchEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*watchEvery+watchEvery/2)
 	defer cancel()

@@ -22,6 +22,7 @@ import (
 // program and all defaults; several of them are no stronger while a share each is
 // what they have.
 func TestFullSharesOfOneMember(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t, func(c *Config) { c.Center = "server" })
 	nc, _ := f.raw("north")
 	for _, to := range []string{"south", "east", "server"} {
@@ -96,6 +97,7 @@ func (f *federation) hears(from, to transport.Conn, text string) {
 // Bulk that fills all room there is, which takes several members, leaves the room of
 // the control lane.
 func TestFullDiskQuotaLeavesControl(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t, func(c *Config) { c.MaxBytes, c.Share = 4<<20, 1000 })
 	north, south := f.join("north"), f.join("south")
 	for _, size := range []int{transport.MaxMessageBytes, 10 << 10, 0} {
@@ -198,6 +200,7 @@ func TestManyMembersAreServed(t *testing.T) {
 // A member that asks for deliveries without end gets no more of the server's time
 // than its pace allows, and what it asks for is not its to say.
 func TestFloodOfRequests(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t, nil)
 	north, south := f.join("north"), f.join("south")
 	nc, _ := f.raw("east")

@@ -41,6 +41,7 @@ func TestServerRestarts(t *testing.T) {
 
 // A sender who waits while the server is away succeeds when it is back.
 func TestSendWhileAway(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t, nil)
 	north := f.join("north")
 	f.cfg.Port = f.port()
@@ -120,6 +121,7 @@ func TestServerKilled(t *testing.T) {
 
 // Members may start before the server.
 func TestMemberFirst(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t, nil)
 	url := f.server.URL()
 	f.cfg.Port = f.port()
@@ -245,6 +247,7 @@ func TestQuotaCut(t *testing.T) {
 // A smaller share than what somebody has in a queue deletes nothing: members join,
 // or the folder is an earlier version's, which knew no shares.
 func TestShareCut(t *testing.T) {
+	t.Parallel()
 	for name, earlier := range map[string]func(*jetstream.StreamConfig){
 		"of a larger share": func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 100 },
 		"of no share":       func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject, c.DiscardNewPerSubject = 0, false },

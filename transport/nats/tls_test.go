@@ -102,6 +102,7 @@ func TestTLS(t *testing.T) {
 // A line that is not as the roster says is refused at both ends, soon and in words. The member
 // goes on trying: nobody on the way ends one.
 func TestOtherLinesAreRefusedAtBothEnds(t *testing.T) {
+	t.Parallel()
 	key, pin := tlsKey(1)
 	_, other := tlsKey(2)
 	for name, c := range map[string]struct {

@@ -18,6 +18,7 @@ import (
 // A second process with a member's identity is told of the first, which keeps
 // its queue, also when the server begins anew.
 func TestTwinRefused(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t, nil)
 	north, south := f.join("north"), f.join("south")
 	for range 2 {
@@ -44,6 +45,7 @@ func TestTwinRefused(t *testing.T) {
 
 // Of many that begin at once one is left.
 func TestTwinsAtOnce(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t, nil)
 	type result struct {
 		conn transport.Conn
@@ -83,6 +85,7 @@ func TestTwinsAtOnce(t *testing.T) {
 // Two that have served meet when connections come back. One goes on, whichever
 // asks, and the other stops, whether it hears or is heard first.
 func TestTwinsWhoServe(t *testing.T) {
+	t.Parallel()
 	for name, run := range map[string]string{"who asks gives way": "Z", "who asks succeeds": "2"} {
 		t.Run(name, func(t *testing.T) {
 			f := newFederation(t, nil)
@@ -186,6 +189,7 @@ func (g *ghost) everything() (all [][]byte) {
 // A connection whose process is gone is succeeded, once it had time to speak. If it
 // speaks later, one of both stops.
 func TestTwinIsGone(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t, nil)
 	g := f.ghost()
 	south := f.join("south").(*conn)
@@ -217,6 +221,7 @@ func TestTwinIsGone(t *testing.T) {
 // Neither the server nor anybody on the way has a message that ends a process: none without
 // the identity's key, and none that was said before, at any time, in any session.
 func TestTwinMessagesOfOthersEndNobody(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t, nil)
 	g := f.ghost()
 	first, err := f.dial("south")
@@ -291,6 +296,7 @@ func TestTwinMessagesOfOthersEndNobody(t *testing.T) {
 
 // Repeated questions get few answers.
 func TestTwinAnswersAreBounded(t *testing.T) {
+	t.Parallel()
 	f := newFederation(t, nil)
 	south := f.join("south").(*conn)
 	g := f.ghost()
