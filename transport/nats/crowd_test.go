@@ -14,7 +14,6 @@ import (
 // of them and no more: members that are connected notice nothing, the server lives, and another
 // member comes in once the strangers' time to log in is over. With TLS and without.
 func TestStrangersLeaveDescriptors(t *testing.T) {
-	t.Parallel()
 	secret, _ := tlsKey(1)
 	for name, change := range map[string]func(*Config){
 		"without TLS": nil,
@@ -59,7 +58,6 @@ func TestStrangersLeaveDescriptors(t *testing.T) {
 // Without any descriptor the server looks for the queues in vain, and is not given up for it: its
 // queues are whole.
 func TestNoDescriptorIsNoBrokenDisk(t *testing.T) {
-	t.Parallel()
 	var log told
 	f := newFederation(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	restore := lowerLimit(t, 3) // all of which are open
