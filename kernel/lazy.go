@@ -207,3 +207,138 @@ func (s *sparseRows) products(left, right []int, use func(lo, hi int, dots linal
 
 // height is 1: no entry is read that a row has nothing to do with.
 func (s *sparseRows) height() int { return 1 }
+
+// blockValues bounds the kernel values of a block: 32 MiB, or the values of one row.
+const blockValues = 1 << 22
+
+// Blocks gives use the values of src's rows with its columns cols, some rows at a time: block holds
+// the rows from rows[lo] on, and is used again. It stands in for one Block where that would be too
+// large.
+func Blocks(src Source, rows, cols []int, use func(lo int, block linalg.Matrix[float64])) {
+	room := linalg.New[float64](min(len(rows), max(1, blockValues/max(1, len(cols)))), len(cols))
+	for lo := 0; lo < len(rows); lo += room.Rows {
+		block := room.Panel(0, min(room.Rows, len(rows)-lo))
+		src.Block(rows[lo:lo+block.Rows], cols, block)
+		use(lo, block)
+	}
+}
+
+// copies is a Lazy of which some rows stand in several places: their values are computed once.
+type copies struct {
+	*Lazy       // of different rows
+	of    []int // the row of the Lazy in each place
+}
+
+// subset returns the view that has row rows[i] as its i-th.
+func (l *Lazy) subset(rows []int) Source {
+	once, of := distinct(rows, l.Len())
+	if len(once) == len(rows) {
+		return l.pick(once)
+	}
+	return copies{l.pick(once), of}
+}
+
+// distinct returns the different rows among rows, each below n, in the order in which they
+// first appear, and the place of each row among them.
+func distinct(rows []int, n int) (once, of []int) {
+	place := make([]int, n) // plus 1
+	once, of = make([]int, 0, len(rows)), make([]int, len(rows))
+	for i, r := range rows {
+		if place[r] == 0 {
+			once = append(once, r)
+			place[r] = len(once)
+		}
+		of[i] = place[r] - 1
+	}
+	return once, of
+}
+
+func (c copies) subset(rows []int) Source { return Subset(c.Lazy, linalg.At(c.of, rows)) }
+
+// Len returns the number of places.
+func (c copies) Len() int { return len(c.of) }
+
+// Diagonal copies K(i, i) for all i into dst, of length n.
+func (c copies) Diagonal(dst []float64) {
+	all := make([]float64, c.Lazy.Len())
+	c.Lazy.Diagonal(all)
+	gather(dst, all, c.of)
+}
+
+// Row copies K(i, j) for all j into dst, of length n.
+func (c copies) Row(i int, dst []float64) {
+	all := make([]float64, c.Lazy.Len())
+	c.Lazy.Row(c.of[i], all)
+	gather(dst, all, c.of)
+}
+
+// Block copies K(rows[a], cols[b]) into dst, len(rows) x len(cols).
+func (c copies) Block(rows, cols []int, dst linalg.Matrix[float64]) {
+	c.Lazy.Block(linalg.At(c.of, rows), linalg.At(c.of, cols), dst)
+}
+
+// Panel sets dst[a][j] to K(rows[a], j), rounded to float32, for all j.
+func (c copies) Panel(rows []int, dst [][]float32) {
+	all := linalg.New[float32](len(rows), c.Lazy.Len())
+	once := make([][]float32, len(rows))
+	for a := range once {
+		once[a] = all.Row(a)
+	}
+	c.Lazy.Panel(linalg.At(c.of, rows), once)
+	linalg.Each(len(rows), 1, func(a int) { gather(dst[a], once[a], c.of) })
+}
+
+// Subset returns the view of src that has row and column rows[i] of it as its
+// i-th: a fold, or the two classes of one problem of one-vs-one. The rows may
+// repeat. It keeps rows, and panics when one is not in src.
+func Subset(src Source, rows []int) Source {
+	for _, r := range rows {
+		if r < 0 || r >= src.Len() {
+			panic(fmt.Sprintf("kernel: a subset of %d rows with row %d", src.Len(), r))
+		}
+	}
+	switch s := src.(type) {
+	case subset: // one step to the matrix, however deep
+		return subset{s.src, linalg.At(s.rows, rows)}
+	case *Lazy:
+		return s.subset(rows)
+	case copies:
+		return s.subset(rows)
+	}
+	return subset{src, rows}
+}
+
+type subset struct {
+	src  Source
+	rows []int
+}
+
+func (s subset) Len() int { return len(s.rows) }
+
+func (s subset) Diagonal(dst []float64) {
+	all := make([]float64, s.src.Len())
+	s.src.Diagonal(all)
+	gather(dst, all, s.rows)
+}
+
+func (s subset) Row(i int, dst []float64) {
+	s.src.Block(s.rows[i:i+1], s.rows, linalg.Matrix[float64]{Rows: 1, Cols: len(s.rows), Stride: len(s.rows), Data: dst})
+}
+
+func (s subset) Block(rows, cols []int, dst linalg.Matrix[float64]) {
+	s.src.Block(linalg.At(s.rows, rows), linalg.At(s.rows, cols), dst)
+}
+
+// Source is a symmetric kernel matrix over n rows that learners read. It may
+// sit in memory or be computed when asked. A Source is safe for concurrent
+// reads.
+type Source interface {
+	// Len returns n.
+	Len() int
+	// Diagonal copies K(i, i) for all i into dst, of length n.
+	Diagonal(dst []float64)
+	// Row copies K(i, j) for all j into dst, of length n.
+	Row(i int, dst []float64)
+	// Block copies K(rows[a], cols[b]) into dst, len(rows) x len(cols).
+	Block(rows, cols []int, dst linalg.Matrix[float64])
+}

@@ -1,5 +1,12 @@
 package linalg
 
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/simd"
+)
+
 // Float is the type of a matrix's numbers.
 type Float interface{ float32 | float64 }
 
@@ -32,4 +39,112 @@ func (m Matrix[T]) Panel(lo, hi int) Matrix[T] {
 		return Matrix[T]{Cols: m.Cols, Stride: m.Stride}
 	}
 	return Matrix[T]{Rows: hi - lo, Cols: m.Cols, Stride: m.Stride, Data: m.Data[lo*m.Stride : (hi-1)*m.Stride+m.Cols]}
+}
+
+// Rows are rows of numbers that are read one at a time: a [Matrix], a table in
+// another precision, a choice of another table's rows, rows that are scaled as
+// they are read. Computations that take Rows hold a few of them in float64, not
+// all. Rows are safe for concurrent use.
+type Rows interface {
+	// Shape returns the number of rows and of columns.
+	Shape() (rows, cols int)
+	// ReadRow writes row i to dst, of length cols.
+	ReadRow(i int, dst []float64)
+}
+
+// Shape returns the number of rows and of columns.
+func (m Matrix[T]) Shape() (rows, cols int) { return m.Rows, m.Cols }
+
+// ReadRow writes row i to dst, of length Cols, in float64.
+func (m Matrix[T]) ReadRow(i int, dst []float64) { Widen(dst, m.Row(i)) }
+
+// Widen writes the numbers of from to dst, which is as long.
+func Widen[T Float](dst []float64, from []T) {
+	if same, ok := any(from).([]float64); ok {
+		copy(dst, same)
+		return
+	}
+	dst = dst[:len(from)]
+	for j, v := range from {
+		dst[j] = float64(v)
+	}
+}
+
+// Gather reads as many rows of from as dst has, from row first on, on all
+// cores.
+func Gather(dst Matrix[float64], from Rows, first int) {
+	const grain = 1 << 16 // numbers that one core reads at a time
+	For(dst.Rows, max(1, grain/max(1, dst.Cols)), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			from.ReadRow(first+i, dst.Row(i))
+		}
+	})
+}
+
+// Pick returns the given rows of from, in the given order, without copying
+// them. It keeps index.
+func Pick(from Rows, index []int) Rows { return picked{from, index} }
+
+type picked struct {
+	from  Rows
+	index []int
+}
+
+func (p picked) Shape() (rows, cols int) {
+	_, cols = p.from.Shape()
+	return len(p.index), cols
+}
+
+func (p picked) ReadRow(i int, dst []float64) { p.from.ReadRow(p.index[i], dst) }
+
+// SquaredNorms sets dst[i] to the inner product of row i of a with itself,
+// bit for bit the diagonal that Syrk (SyrkWide for float32) computes. It
+// panics unless dst is as long as a has rows.
+func SquaredNorms[T Float](dst []float64, a Matrix[T]) { squaredNorms(best[float64](), dst, a) }
+
+func squaredNorms[T Float](m simd.Micro[float64], dst []float64, a Matrix[T]) {
+	if len(dst) != a.Rows {
+		panic(fmt.Sprintf("linalg: %d squared norms of %d rows", len(dst), a.Rows))
+	}
+	four := fourSquares[T]
+	if m.Fused {
+		four = fourSquaresFused[T]
+	}
+	clear(dst)
+	For((a.Rows+3)/4, max(1, 1<<12/max(1, a.Cols)), func(lo, hi int) {
+		for i := 4 * lo; i < min(4*hi, a.Rows); i += 4 {
+			last := a.Rows - 1 // what is missing is computed again and dropped
+			r0, r1, r2, r3 := a.Row(i), a.Row(min(i+1, last)), a.Row(min(i+2, last)), a.Row(min(i+3, last))
+			for k := 0; k < a.Cols; k += depth {
+				kEnd := min(k+depth, a.Cols)
+				s := four(r0[k:kEnd], r1[k:kEnd], r2[k:kEnd], r3[k:kEnd])
+				for r := range dst[i:min(i+4, a.Rows)] {
+					dst[i+r] += s[r]
+				}
+			}
+		}
+	})
+}
+
+// fourSquares returns the squared norms of four rows: four chains of
+// additions, so that each can wait for itself.
+func fourSquares[T Float](r0, r1, r2, r3 []T) (s [4]float64) {
+	r1, r2, r3 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)]
+	var s0, s1, s2, s3 float64
+	for k, v := range r0 {
+		v0, v1, v2, v3 := float64(v), float64(r1[k]), float64(r2[k]), float64(r3[k])
+		s0, s1, s2, s3 = s0+float64(v0*v0), s1+float64(v1*v1), s2+float64(v2*v2), s3+float64(v3*v3)
+	}
+	return [4]float64{s0, s1, s2, s3}
+}
+
+// fourSquaresFused rounds as the vector kernels do.
+func fourSquaresFused[T Float](r0, r1, r2, r3 []T) (s [4]float64) {
+	r1, r2, r3 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)]
+	var s0, s1, s2, s3 float64
+	for k, v := range r0 {
+		v0, v1, v2, v3 := float64(v), float64(r1[k]), float64(r2[k]), float64(r3[k])
+		s0, s1, s2, s3 = math.FMA(v0, v0, s0), math.FMA(v1, v1, s1), math.FMA(v2, v2, s2), math.FMA(v3, v3, s3)
+	}
+	return [4]float64{s0, s1, s2, s3}
 }

@@ -1,12 +1,15 @@
 package privacypass
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Token is RFC 9577, section 2.2. The nonce is the client's; a verifier that
@@ -80,4 +83,226 @@ func (v *Verifier) Verify(t *Token, challenge [sha256.Size]byte) error {
 		return ErrForged
 	}
 	return nil
+}
+
+// scheme is the authentication scheme of RFC 9577.
+const scheme = "PrivateToken"
+
+// Authorization returns the value of the field of that name: RFC 9577, section 2.2.
+func (t *Token) Authorization() string {
+	return scheme + ` token="` + base64.URLEncoding.EncodeToString(t.Encode()) + `"`
+}
+
+// ParseAuthorization reads the value of the field Authorization.
+func ParseAuthorization(value string) (*Token, error) {
+	params, ok := cutScheme(value)
+	if !ok {
+		return nil, fmt.Errorf("privacypass: the authorization is none of scheme %s", scheme)
+	}
+	name, encoded, ok := strings.Cut(params, "=")
+	if !ok || strings.TrimSpace(name) != "token" {
+		return nil, fmt.Errorf("privacypass: the authorization holds no token")
+	}
+	b, err := base64.URLEncoding.DecodeString(strings.Trim(strings.TrimSpace(encoded), `"`))
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: the authorization's token is no base64url: %w", err)
+	}
+	return ParseToken(b)
+}
+
+// cutScheme takes the scheme off, in any case of letters.
+func cutScheme(value string) (params string, ok bool) {
+	name, params, ok := strings.Cut(strings.TrimSpace(value), " ")
+	return params, ok && strings.EqualFold(name, scheme)
+}
+
+// WWWAuthenticate returns the field's value that asks for a token of the issuer
+// with this public key.
+func (c Challenge) WWWAuthenticate(publicKey []byte) string {
+	return fmt.Sprintf(`%s challenge="%s", token-key="%s"`, scheme,
+		base64.URLEncoding.EncodeToString(c.Encode()), base64.URLEncoding.EncodeToString(publicKey))
+}
+
+// Type is a kind of token: RFC 9578, section 8.2.1.
+type Type uint16
+
+// The kinds.
+const (
+	VOPRF    Type = 0x0001
+	BlindRSA Type = 0x0002
+)
+
+func (t Type) String() string {
+	switch t {
+	case VOPRF:
+		return "VOPRF(P-384, SHA-384)"
+	case BlindRSA:
+		return "Blind RSA (2048 bits)"
+	}
+	return fmt.Sprintf("token type %#04x", uint16(t))
+}
+
+// size returns the number of bytes of an authenticator.
+func (t Type) size() int {
+	switch t {
+	case VOPRF:
+		return 48
+	case BlindRSA:
+		return 256
+	}
+	return 0
+}
+
+// Challenge is the subject of a token: RFC 9577, section 2.1.
+type Challenge struct {
+	Type    Type
+	Issuer  string
+	Context []byte // 32 bytes, or none
+	Origin  string // or names with commas between them, or none
+}
+
+var errChallenge = errors.New("privacypass: the challenge is none of RFC 9577")
+
+// Encode returns the challenge's bytes. It panics if a part has a length that
+// cannot be written.
+func (c Challenge) Encode() []byte {
+	if len(c.Issuer) == 0 || len(c.Issuer) > 1<<16-1 || len(c.Origin) > 1<<16-1 || (len(c.Context) != 0 && len(c.Context) != 32) {
+		panic(errChallenge)
+	}
+	b := binary.BigEndian.AppendUint16(nil, uint16(c.Type))
+	b = append(binary.BigEndian.AppendUint16(b, uint16(len(c.Issuer))), c.Issuer...)
+	b = append(append(b, byte(len(c.Context))), c.Context...)
+	return append(binary.BigEndian.AppendUint16(b, uint16(len(c.Origin))), c.Origin...)
+}
+
+// Digest returns the hash that a token carries of its challenge.
+func (c Challenge) Digest() [sha256.Size]byte { return sha256.Sum256(c.Encode()) }
+
+// ParseChallenge reads a challenge.
+func ParseChallenge(b []byte) (Challenge, error) {
+	var c Challenge
+	if len(b) < 2 {
+		return c, errChallenge
+	}
+	c.Type = Type(binary.BigEndian.Uint16(b))
+	issuer, b, ok := prefixed(b[2:], 2)
+	context, b, ok2 := prefixed(b, 1)
+	origin, b, ok3 := prefixed(b, 2)
+	if !ok || !ok2 || !ok3 || len(b) > 0 || len(issuer) == 0 || (len(context) != 0 && len(context) != 32) {
+		return Challenge{}, errChallenge
+	}
+	c.Issuer, c.Context, c.Origin = string(issuer), context, string(origin)
+	return c, nil
+}
+
+// prefixed takes a length of some bytes and as many bytes as it says.
+func prefixed(b []byte, width int) (taken, rest []byte, ok bool) {
+	if len(b) < width {
+		return nil, nil, false
+	}
+	n := 0
+	for _, c := range b[:width] {
+		n = n<<8 | int(c)
+	}
+	if b = b[width:]; len(b) < n {
+		return nil, nil, false
+	}
+	return b[:n:n], b[n:], true
+}
+
+// Issuer signs tokens that it cannot see.
+type Issuer interface {
+	// PublicKey returns the key as clients and verifiers need it.
+	PublicKey() []byte
+	// Issue answers one request: RFC 9578, sections 5.2 and 6.2. Its caller
+	// has decided that the client may have a token.
+	Issue(request []byte) (response []byte, err error)
+}
+
+// Client asks for tokens of one issuer's key.
+type Client struct {
+	kind  Type
+	id    [sha256.Size]byte
+	blind blinder
+}
+
+// blinder hides an input from an issuer, and turns the answer into an
+// authenticator that it has checked.
+type blinder func(input []byte) (blinded []byte, finish func(response []byte) ([]byte, error), err error)
+
+// NewClient asks the issuer that has this public key.
+func NewClient(kind Type, publicKey []byte) (*Client, error) {
+	var blind blinder
+	var err error
+	switch kind {
+	case BlindRSA:
+		blind, err = rsaBlinder(publicKey)
+	case VOPRF:
+		blind, err = voprfBlinder(publicKey)
+	default:
+		err = fmt.Errorf("privacypass: %v is not known here", kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Client{kind, sha256.Sum256(publicKey), blind}, nil
+}
+
+// Pending is a token that its issuer has yet to answer.
+type Pending struct {
+	token  *Token
+	finish func(response []byte) ([]byte, error)
+}
+
+// Request draws a nonce and returns a request for a token.
+func (c *Client) Request(challenge Challenge) (request []byte, pending *Pending, err error) {
+	var nonce [32]byte
+	if _, err := rand.Read(nonce[:]); err != nil {
+		return nil, nil, fmt.Errorf("privacypass: %w", err)
+	}
+	return c.requestWith(nonce, challenge)
+}
+
+func (c *Client) requestWith(nonce [32]byte, challenge Challenge) ([]byte, *Pending, error) {
+	if challenge.Type != c.kind {
+		return nil, nil, fmt.Errorf("privacypass: a challenge of %v at an issuer of %v", challenge.Type, c.kind)
+	}
+	t := &Token{Type: c.kind, Nonce: nonce, Challenge: challenge.Digest(), Key: c.id}
+	blinded, finish, err := c.blind(t.Input())
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(requestHead(c.kind, c.id), blinded...), &Pending{t, finish}, nil
+}
+
+// Finish makes the token from the issuer's answer, which it checks.
+func (p *Pending) Finish(response []byte) (*Token, error) {
+	authenticator, err := p.finish(response)
+	if err != nil {
+		return nil, err
+	}
+	t := *p.token
+	t.Authenticator = authenticator
+	return &t, nil
+}
+
+// requestHead is the kind, and the last byte of the key's id: an issuer with
+// several keys tells them apart by it, and cannot give many clients a key each.
+func requestHead(kind Type, id [sha256.Size]byte) []byte {
+	return append(binary.BigEndian.AppendUint16(nil, uint16(kind)), id[sha256.Size-1])
+}
+
+// blindedPart checks a request's head and length and returns the blinded input.
+func blindedPart(request []byte, kind Type, publicKey []byte, size int) ([]byte, error) {
+	const head = 3
+	id := sha256.Sum256(publicKey)
+	switch {
+	case len(request) != head+size:
+		return nil, fmt.Errorf("privacypass: a request of %d bytes; a request of %v has %d", len(request), kind, head+size)
+	case Type(binary.BigEndian.Uint16(request)) != kind:
+		return nil, fmt.Errorf("privacypass: a request for %v at an issuer of %v", Type(binary.BigEndian.Uint16(request)), kind)
+	case request[2] != id[sha256.Size-1]:
+		return nil, fmt.Errorf("privacypass: a request for another key; fetch the issuer's key anew")
+	}
+	return request[head:], nil
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // chart is a group of horizontal bars that start at zero and share one scale,
@@ -101,4 +102,100 @@ func seconds(s float64) string {
 		return fmt.Sprintf("%.1f ms", 1000*s)
 	}
 	return fmt.Sprintf("%.2f s", s)
+}
+
+// Boxes are box plots that share one scale, drawn one below the other and written as a table.
+type Boxes struct {
+	Title string
+	Boxes []Box
+}
+
+// Box is the values of one way of learning, in any order.
+type Box struct {
+	Name   string
+	Kind   Kind
+	Values []float64
+}
+
+// validate refuses boxes that cannot be drawn.
+func (b *Boxes) validate() error {
+	if len(b.Boxes) == 0 {
+		return fmt.Errorf("report: box plot %q has no boxes", b.Title)
+	}
+	for _, x := range b.Boxes {
+		if len(x.Values) == 0 || !x.Kind.known() {
+			return fmt.Errorf("report: box %q has %d values of kind %q; give at least one, and a kind", x.Name, len(x.Values), x.Kind)
+		}
+		for _, v := range x.Values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("report: box %q goes through %v; values are finite", x.Name, v)
+			}
+		}
+	}
+	return nil
+}
+
+// boxChart is the boxes in the units of their view box.
+type boxChart struct {
+	Title     string
+	Height    int
+	Axis      int // where the scale is written
+	Low, High string
+	Boxes     []drawnBox
+	Table     grid
+}
+
+// drawnBox is a box from the lower to the upper quartile, with a line at the median and whiskers
+// to the smallest and the largest value.
+type drawnBox struct {
+	Label, Full, Class         string
+	Y, Middle, Bottom, Base    int
+	Least, Lower, Median, Most float64
+	Width                      float64 // of the box
+}
+
+// Geometry of a box plot, in units of the view box.
+const (
+	boxLeft  = 170
+	boxRight = 620
+	boxInset = 4 // of a box in its band
+)
+
+// chart scales the boxes from the smallest to the largest value of all.
+func (b *Boxes) chart() boxChart {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, x := range b.Boxes {
+		low, high = math.Min(low, slices.Min(x.Values)), math.Max(high, slices.Max(x.Values))
+	}
+	across := func(v float64) float64 { return round1(boxLeft + (boxRight-boxLeft)*share(v-low, high-low)) }
+	var rows [][]string
+	c := boxChart{Title: b.Title, Height: (len(b.Boxes) + 1) * bandHeight, Axis: len(b.Boxes)*bandHeight + baseLine, Low: number(low, true), High: number(high, true)}
+	for i, x := range b.Boxes {
+		sorted := slices.Sorted(slices.Values(x.Values))
+		least, most := sorted[0], sorted[len(sorted)-1]
+		lower, median, upper := quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)
+		d := drawnBox{
+			Label: shorten(x.Name), Class: string(x.Kind), Y: i*bandHeight + boxInset, Bottom: (i+1)*bandHeight - boxInset, Middle: i*bandHeight + bandHeight/2, Base: i*bandHeight + baseLine,
+			Least: across(least), Lower: across(lower), Median: across(median), Most: across(most), Width: round1(across(upper) - across(lower)),
+		}
+		d.Full = fmt.Sprintf("%s: median %s, from %s to %s", x.Name, number(median, true), number(least, true), number(most, true))
+		row := []string{x.Name, fmt.Sprint(len(sorted))}
+		for _, v := range []float64{least, lower, median, upper, most} {
+			row = append(row, number(v, true))
+		}
+		c.Boxes, rows = append(c.Boxes, d), append(rows, row)
+	}
+	c.Table = gridOf([]string{"who learns", "runs", "least", "lower quartile", "median", "upper quartile", "most"}, rows, nil)
+	return c
+}
+
+// quantile interpolates between the two values next to place q*(n-1) of a sorted list: type 7 of
+// Hyndman and Fan, which numpy and R use by default.
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 == len(sorted) {
+		return sorted[i]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }

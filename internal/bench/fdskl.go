@@ -2,10 +2,17 @@ package bench
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
 	"runtime/debug"
 
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/linear"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
+	"github.com/mercer-fl/mercer/protocol/memory"
 )
 
 // MaxFDSKLRows bounds the rows of the benchmark.
@@ -71,4 +78,133 @@ func raceWhole(size cachedSize) (race, error) {
 		return err
 	}
 	return race{runs: []run{train}, rows: func(best []span) []Row { return append(last.rows(best[0]), edges...) }}, nil
+}
+
+// growth holds sizes of which one dimension grows; each training takes the given number of
+// passes, so that all learn alike.
+type growth struct {
+	what   string
+	sizes  []cachedSize
+	passes int
+}
+
+func (g growth) race() (race, error) {
+	var r race
+	for _, size := range g.sizes {
+		c, err := newClouds(size.rows, size.columns)
+		if err != nil {
+			return race{}, err
+		}
+		r.runs = append(r.runs, func(context.Context) error {
+			p := linear.Params{Loss: linear.Logistic{}, Lambda: 1e-6, Tol: 1e-12, MaxPasses: g.passes}
+			_, err := c.train(size, p)
+			return err
+		})
+	}
+	r.rows = func(best []span) []Row {
+		var rows []Row
+		for i, size := range g.sizes {
+			row := figure(fmt.Sprintf("growth with %s: %v, processor time", g.what, size), best[i].cpu, "s")
+			if times := 1 << i; i > 0 {
+				row = row.beside(fmt.Sprintf("%d times the figure of 1/%d of the %s", times, times, g.what), float64(times)*best[0].cpu).atMost(linearly)
+			}
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	return r, nil
+}
+
+// linearly bounds the growth of time relative to proportional growth.
+const linearly = 1.15
+
+// fdsklWorkers counts the workers that share the columns; the first has the labels.
+const fdsklWorkers = 4
+
+// federate seats workers who have the given parts of all columns; the kernel is exp(-gamma
+// |x-z|^2).
+func federate(parts []linalg.Rows, gamma float64, p fdskl.Params, s fdskl.Schedule) meeting {
+	const active = "worker 0"
+	members := protocol.Members(protocol.RoleLeader, active)
+	for w := range len(parts) - 1 {
+		members = append(members, protocol.Members(protocol.RoleParty, fmt.Sprintf("worker %d", w+1))...)
+	}
+	m := newMeeting(protocol.Descriptor{Protocol: fdskl.Name, Version: fdskl.Version, Params: p.Encode(), Members: members, Purpose: "bench"})
+	id := fdskl.Identity{Sign: m.Sign(active), Keys: m.Keys(protocol.RoleLeader)}
+	for w, rows := range parts {
+		name := members[w].Name
+		in := fdskl.Input{Source: phasesOf(rows, gamma, w, p.Spec().Bits), Hash: seedOf("columns", w), Rows: p.Spec().Rows}
+		if w == 0 {
+			worker, err := fdskl.NewActive(m.Setup(name), in, id, s)
+			m.Add(name, worker, err)
+			continue
+		}
+		worker, err := fdskl.NewPassive(m.Setup(name), in, fdskl.Identity{Keys: id.Keys})
+		m.Add(name, worker, err)
+	}
+	return m
+}
+
+// phasesOf are a worker's, under directions by a key of its own.
+func phasesOf(rows linalg.Rows, gamma float64, worker, bits int) *feature.Phases {
+	_, columns := rows.Shape()
+	key := seedOf("directions", worker)
+	return feature.NewPhases(rows, feature.Directions{
+		Spectrum: feature.RBF(gamma), Columns: columns,
+		Entries: func(block, column int) feature.Numbers {
+			at := binary.LittleEndian.AppendUint64(nil, uint64(block))
+			return prg.New(key, "bench/entries", binary.LittleEndian.AppendUint64(at, uint64(column)))
+		},
+	}, bits)
+}
+
+// asPlanned compares the sent bytes with the bytes that the requests must take.
+func (m meeting) asPlanned(name string, p fdskl.Params, requests []fdskl.Request) ([]Row, error) {
+	plan, err := fdskl.Plan(m.Session.Session, requests...)
+	if err != nil {
+		return nil, err
+	}
+	var words, planned, sent int64
+	for _, q := range requests {
+		words += p.RequestBytes(q)
+	}
+	var rows []Row
+	for _, e := range plan {
+		got := m.sent[route{e.From, e.To}]
+		if got.messages != e.Messages {
+			return nil, fmt.Errorf("bench: %d messages from %s to %s, %d were planned", got.messages, e.From, e.To, e.Messages)
+		}
+		planned += e.Bytes
+		if e.Bytes >= words {
+			rows = append(rows, figure(fmt.Sprintf("%s, bytes from %s to %s", name, e.From, e.To), float64(got.bytes), "bytes").agrees("the formula", float64(e.Bytes)).atMost(0))
+		}
+	}
+	for _, a := range m.sent {
+		sent += a.bytes
+	}
+	return append(rows, figure(name+", bytes on all edges", float64(sent), "bytes").agrees("the formula", float64(planned)).atMost(0)), nil
+}
+
+// meeting is a session of which all members are in this process, with its traffic.
+type meeting struct {
+	*memory.Session
+	sent map[route]amount
+}
+
+// A route leads from one member to another; an amount counts its traffic.
+type (
+	route  struct{ from, to string }
+	amount struct {
+		messages int
+		bytes    int64 // of bodies
+	}
+)
+
+func newMeeting(d protocol.Descriptor) meeting {
+	m := meeting{memory.New(d), make(map[route]amount)}
+	m.Sent = func(message protocol.Message) {
+		r := route{message.Sender, message.Receiver}
+		m.sent[r] = amount{m.sent[r].messages + 1, m.sent[r].bytes + int64(len(message.Body))}
+	}
+	return m
 }

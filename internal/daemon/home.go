@@ -18,16 +18,25 @@
 package daemon
 
 import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/catalogue/live"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -232,4 +241,114 @@ func (h Home) members(c *Config, id *identity.Identity) (*roster.Roster, error) 
 		return nil, fault.Forbiddenf("%s is not approved; compare its fingerprints and use mercer federation join --home %s %s", h.RosterPath(), h, h.RosterPath())
 	}
 	return r, h.isIn(r, c, id)
+}
+
+// snapshots keep the rows of one job.
+type snapshots struct {
+	estate *vault.Estate
+	job    job.ID
+}
+
+// Write implements [snapshot.Store].
+func (k snapshots) Write(name string, write func(io.Writer) error) error {
+	return k.estate.Write(k.job, vault.Item(name), write)
+}
+
+// Open implements [snapshot.Store].
+func (k snapshots) Open(name string) (io.ReadCloser, error) {
+	return k.estate.Open(k.job, vault.Item(name))
+}
+
+// Remove implements [snapshot.Store].
+func (k snapshots) Remove(name string) error { return k.estate.Remove(k.job, vault.Item(name)) }
+
+// loadChanging reads a table whose source can change: from the job's snapshot, which it makes
+// first if there is none.
+func (h Home) loadChanging(ctx context.Context, k snapshots, s Source, t prepare.Table) (*dataset.Set, error) {
+	t.Name = s.Name()
+	set, err := live.Table(k, t)
+	if !errors.Is(err, vault.ErrNoKeepsake) {
+		return set, err
+	}
+	source := live.Source{Origin: s.Origin, Folder: string(h), Mapping: s.mapping(), IDs: s.ID.Columns}
+	if err := live.Copy(ctx, k, source); err != nil {
+		return nil, err
+	}
+	return live.Table(k, t)
+}
+
+// keepTable keeps a table as CSV.
+func keepTable(e *vault.Estate, id job.ID, item vault.Item, table [][]string) error {
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(table); err != nil {
+		return fmt.Errorf("daemon: %w", err)
+	}
+	return e.Put(id, item, b.Bytes())
+}
+
+// Left returns what a finished job left in a party's home: the order of its rows, as
+// CSV with one column, id, what it recommends to the party's person, as CSV with columns rank,
+// item and score, or what it remarks about the party's table, as CSV with one column.
+func (h Home) Left(name string, item vault.Item) ([]byte, error) {
+	id, err := job.ParseID(name)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	e, err := h.estate()
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	b, err := e.Get(id, item)
+	if errors.Is(err, vault.ErrNoKeepsake) {
+		return nil, fault.BadInputf("job %s left no %s in %s, or it has been forgotten", name, item, h)
+	}
+	return b, err
+}
+
+// Judged returns the predictions of held-out rows that a finished job left in a party's home,
+// with their figures.
+func (h Home) Judged(job string) (*method.Judged, error) {
+	b, err := h.Left(job, vault.Figures)
+	if err != nil {
+		return nil, err
+	}
+	return decodeJudged(b)
+}
+
+// decodeJudged reads what keepJudged keeps.
+func decodeJudged(b []byte) (*method.Judged, error) {
+	own := &method.Judged{}
+	if err := json.Unmarshal(b, own); err != nil {
+		return nil, fmt.Errorf("daemon: a party's figures: %w", err)
+	}
+	if own.Result == nil || own.Outcome == nil {
+		return nil, errors.New("daemon: a party's figures: there are none")
+	}
+	o, d := own.Outcome, own.Outcome.Decisions
+	if n := len(o.Truth); n == 0 || len(o.Held) != n || d.Rows != n || d.Cols < 1 || d.Cols > d.Stride || d.Stride > len(d.Data)/n {
+		return nil, fmt.Errorf("daemon: a party's figures: %d labels and %d ids of %d x %d decisions", n, len(o.Held), d.Rows, d.Cols)
+	}
+	return own, nil
+}
+
+// Alignment returns the ids of a finished job's rows in the order of the job,
+// held-out rows last.
+func (h Home) Alignment(job string) (ids []string, err error) {
+	b, err := h.Left(job, vault.Alignment)
+	if err != nil {
+		return nil, err
+	}
+	r := csv.NewReader(bytes.NewReader(b))
+	r.FieldsPerRecord = 1
+	records, err := r.ReadAll()
+	if err == nil && len(records) == 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, fmt.Errorf("daemon: job %s: no list of ids: %w", job, err)
+	}
+	for _, one := range records[1:] {
+		ids = append(ids, one[0])
+	}
+	return ids, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -368,4 +369,18 @@ func (j *Job) finishLabels(in *section.Place) error {
 		return in.Refuse("data", "skew divides classes unevenly, and there are none here; remove it")
 	}
 	return nil
+}
+
+// Timeout bounds the waits of a deployed job.
+type Timeout struct {
+	Join  time.Duration // until every party has taken up the session
+	Round time.Duration // between two messages that a session waits for
+}
+
+// Section declares the bounds.
+func (t *Timeout) Section() *section.Section {
+	return &section.Section{Name: "timeout", Fields: []section.Field{
+		{Key: "join", Value: section.Duration{Dst: &t.Join}, Default: "1m", Doc: "The time that the parties have to join a session, up to 720h."},
+		{Key: "round", Value: section.Duration{Dst: &t.Round}, Default: "10m", Doc: "The longest wait for the next message of a session, up to 720h."},
+	}}
 }

@@ -131,3 +131,14 @@ func set(n *yaml.Node, path []string, text string) error {
 	put(n, path[0], doc.Content[0])
 	return nil
 }
+
+// Names are the words by which a policy speaks of jobs.
+type Names struct{ Protocols, Modes, Kernels, Learners []string }
+
+// Known returns all that a job file may name.
+func (r *Reader) Known() Names {
+	return Names{
+		Protocols: named{kinds: kindsOf(r.Protocols)}.names(), Modes: section.Texts(modes()),
+		Kernels: section.Texts(kernelNames()), Learners: named{kinds: kindsOf(r.Learners)}.names(),
+	}
+}

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/report"
 )
 
 // Result is a job's result, in the form that --json prints.
@@ -196,4 +198,86 @@ func DetailsOf[T any](r *Result) (*T, error) {
 		return nil, nil
 	}
 	return nil, fmt.Errorf("method: details of another method: %T", r.Details)
+}
+
+// Presentation describes a result beside its figures.
+type Presentation struct {
+	Unit   string // what is learnt from; "" for rows
+	Pooled int    // how many of them learning in one place has; 0 for the training rows
+	// Text stands in place of the line about training and held-out rows.
+	Text  []Block
+	Later []Block // after the grid that was chosen from
+	// Settings describes the settings that the data have decided; the page shows it after the
+	// job's settings.
+	Settings string
+	// Summary stands in place of the head of the page; nil for the common one, to which
+	// More is added.
+	Summary, More []report.Row
+	Curves        []report.Curve
+}
+
+// Block is a text, whose lines are broken already, or a table.
+type Block struct {
+	Line   string
+	Header []string
+	Rows   [][]string
+}
+
+// Turns holds the figures of a job that holds each party out in turn.
+type Turns struct {
+	Parties  []Turn                    `json:"parties"`
+	Together map[string]learner.Spread `json:"together"` // over the parties that are held out
+	Pooled   map[string]learner.Spread `json:"pooled,omitempty"`
+	Seconds  learner.Spread            `json:"total_s"`
+}
+
+// Turn holds the figures on all rows of one party, by a model of the others.
+type Turn struct {
+	Party    string          `json:"party"`
+	Training int             `json:"training_rows"`
+	HeldOut  int             `json:"held_out_rows"`
+	Metrics  learner.Metrics `json:"metrics"`
+	Pooled   learner.Metrics `json:"pooled,omitempty"`
+	Alone    []Alone         `json:"alone,omitempty"` // of the parties that train
+}
+
+// Facts describe a party's data for the statement of the job's leakage. The server could
+// derive each fact from the data it holds.
+type Facts struct {
+	Known bool // false: this stage has nothing to tell
+	Grid  Grid
+	// Features is 0 unless the job's rows outnumber the features: then the
+	// rank of the Gram matrix gives it away, and before that it is not told.
+	Features uint32
+}
+
+// Grid tells how many of the columns that vary hold multiples of a step: integers, counts, one-hot
+// codes, pixels. A larger value is the worse news.
+type Grid uint8
+
+// The values of Grid.
+const (
+	NoGrid Grid = iota
+	SomeGrid
+	AllGrid
+)
+
+// Join returns what both sets of facts tell together, the worse news of two.
+func (f Facts) Join(other Facts) Facts {
+	if !other.Known {
+		return f
+	}
+	return Facts{Known: true, Grid: max(f.Grid, other.Grid), Features: max(f.Features, other.Features)}
+}
+
+// GridOf tells how many of a table's varying columns hold multiples of a step.
+func GridOf(t dataset.Table) Grid {
+	grid, columns := dataset.GridColumns(t)
+	switch {
+	case grid == 0:
+		return NoGrid
+	case grid < columns:
+		return SomeGrid
+	}
+	return AllGrid
 }

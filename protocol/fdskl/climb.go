@@ -1,9 +1,13 @@
 package fdskl
 
 import (
+	"crypto/ed25519"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -232,4 +236,136 @@ func (l *lane) awaitsPeer() (await, bool) {
 		return await{TimerPhases, l.names[l.self-1], "a witness"}, true
 	}
 	return await{}, false
+}
+
+// layout cuts a request's words, row after row, into chunks of whole rows.
+type layout struct {
+	rows, rowBytes int
+	perChunk       int // rows
+}
+
+func newLayout(q Request, r ring, chunkBytes int) layout {
+	rowBytes := q.Directions.Count * r.bytes()
+	return layout{q.count(), rowBytes, max(1, chunkBytes/rowBytes)}
+}
+
+func (l layout) chunks() int { return (l.rows-1)/l.perChunk + 1 }
+
+// span returns the rows of a chunk, counted within the request; hi is left out.
+func (l layout) span(chunk int) (lo, hi int) {
+	return chunk * l.perChunk, min((chunk+1)*l.perChunk, l.rows)
+}
+
+// size returns the size of a chunk, in bytes.
+func (l layout) size(chunk int) int {
+	lo, hi := l.span(chunk)
+	return (hi - lo) * l.rowBytes
+}
+
+// lane is one active worker's requests, as this worker has them.
+type lane struct {
+	index     int
+	names     []string // of the workers, this active one first: the numbers in its trees
+	self      int
+	trees     []Tree
+	owned     Span // the directions that this active worker may ask for
+	marks     marks
+	counter   uint32 // of the last request, from 1
+	task      *task  // nil before the first
+	witnessed bool   // the last request was shown by the worker before this one
+	owed      bool   // this worker, who is active too, owes it a part of f
+	finished  bool
+}
+
+// task is a request that is being answered, or was answered last.
+type task struct {
+	request Request
+	signed  witness
+	layout  layout
+	passes  []pass // one for each tree
+	masks   []mask
+	phases  []byte // mode paper: this worker's share of the directions' own
+}
+
+// order lists the workers, the active one with the given index first.
+func order(s *protocol.Session, index int) []string {
+	first := s.With(protocol.RoleLeader)[index]
+	names := []string{first}
+	for _, name := range s.With(protocol.RoleLeader, protocol.RoleParty) {
+		if name != first {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (l *lane) place(name string) int { return slices.Index(l.names, name) }
+
+// own reports whether the lane is this worker's.
+func (l *lane) own() bool { return l.self == 0 }
+
+// idle reports whether nothing of the last request is left to do.
+func (l *lane) idle() bool { return l.task == nil || l.task.answered() }
+
+// laneOf finds the lane that a message belongs to, and which request of it.
+func (w *worker) laneOf(m protocol.Message) (*lane, uint32) {
+	n := uint32(len(w.lanes))
+	return &w.lanes[m.Sequence%n], m.Sequence / n
+}
+
+// sequence numbers a lane's requests among the requests of all lanes.
+func (w *worker) sequence(l *lane, counter uint32) uint32 {
+	return counter*uint32(len(w.lanes)) + uint32(l.index)
+}
+
+// witness is the request that one passive worker shows the next: what it was asked for.
+type witness struct {
+	hash      [sha256.Size]byte
+	signature [ed25519.SignatureSize]byte
+}
+
+const witnessBytes = sha256.Size + ed25519.SignatureSize
+
+func (v witness) encode() []byte { return append(v.hash[:], v.signature[:]...) }
+
+func decodeWitness(b []byte) (v witness, err error) {
+	r := wire.NewReader(b)
+	r.Fixed(v.hash[:])
+	r.Fixed(v.signature[:])
+	return v, r.Close("fdskl: witness")
+}
+
+var errUnsigned = errors.New("a request that the active worker has not signed")
+
+// verifies reports whether a lane's active worker has signed a request.
+func (w *worker) verifies(l *lane, v witness) bool {
+	return ed25519.Verify(w.identity.Keys[l.index], v.hash[:], v.signature[:])
+}
+
+// Round 3, Witness: each worker that answers shows the next what it was asked
+// for. Who was asked for something else holds two requests of one counter with
+// the active worker's signature. The phases are safe without it, since their
+// masks do not cancel then; this tells who spoiled them.
+func (w *worker) receiveWitness(l *lane, counter uint32, m protocol.Message) (protocol.Effects, error) {
+	switch {
+	case l.self == 1 || l.place(m.Sender) != l.self-1:
+		return protocol.Effects{}, m.Unexpected()
+	case counter == l.counter+1:
+		return protocol.Effects{}, protocol.ErrLater
+	case counter != l.counter || l.witnessed:
+		return protocol.Effects{}, m.Unexpected()
+	}
+	v, err := decodeWitness(m.Body)
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	if !w.verifies(l, v) {
+		return protocol.Effects{}, m.Inconsistent("%w", errUnsigned)
+	}
+	l.witnessed = true
+	if v.hash != l.task.signed.hash {
+		return finish(protocol.Blame(l.names[0], protocol.KindEquivocation,
+			fmt.Errorf("fdskl: request %d to %s and that to %s differ, and %s has signed both", counter, w.setup.Self, m.Sender, l.names[0]))), nil
+	}
+	return protocol.Effects{}, nil
 }

@@ -236,3 +236,146 @@ func (w *worker) toOthers(l *lane, round uint16, body []byte) []protocol.Message
 	}
 	return list
 }
+
+// Round 2, Request: an active worker asks all others at once for a block of
+// phases (line 3 of Algorithm 1). It signs what it asks for.
+func (w *worker) receiveRequest(l *lane, counter uint32, m protocol.Message) (protocol.Effects, error) {
+	switch {
+	case m.Sender != l.names[0] || counter != l.counter+1 || !l.idle():
+		return protocol.Effects{}, m.Unexpected()
+	case !w.met() || !l.witnessed:
+		return protocol.Effects{}, protocol.ErrLater
+	}
+	s, err := decodeRequest(m.Body, len(w.names))
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	if s.request.shares && l.owed {
+		return protocol.Effects{}, m.Unexpected() // it has not finished its last iteration
+	}
+	if err := l.marks.check(s.request, l.owned, w.most()); err != nil {
+		return protocol.Effects{}, m.Inconsistent("%w", err)
+	}
+	signed := witness{s.request.hash(w.setup.Session.ID(), m.Sequence, l.trees), s.signature}
+	if !w.verifies(l, signed) {
+		return protocol.Effects{}, m.Inconsistent("%w", errUnsigned)
+	}
+	l.marks.set(s.request)
+	l.counter, l.witnessed, l.task = counter, l.self == 1, w.newTask(l, s.request, signed)
+	e := protocol.Effects{Sync: true}
+	if next := l.self + 1; next < len(l.names) {
+		e.Send = []protocol.Message{w.message(l, l.names[next], roundWitness, signed.encode())}
+	}
+	return e, nil
+}
+
+// most returns the largest number of directions that one request can ask for.
+func (w *worker) most() int { return w.chunk / w.params.ring().bytes() }
+
+// Round 1, Keys (hardened): every worker sends its X25519 key of this session to
+// every other one, and not through the active worker, who could put its own in
+// their place.
+
+// met reports whether the worker has started and all others' keys are here.
+func (w *worker) met() bool {
+	return w.agreed[w.self] && (w.key == nil || !slices.Contains(w.agreed, false))
+}
+
+func (w *worker) hello() []protocol.Message {
+	var list []protocol.Message
+	for _, to := range w.names {
+		if to != w.setup.Self {
+			list = append(list, w.setup.Message(to, roundKeys, kindOf(roundKeys), w.key.PublicKey().Bytes()))
+		}
+	}
+	return list
+}
+
+func (w *worker) receiveKey(m protocol.Message) (protocol.Effects, error) {
+	from := w.index(m.Sender)
+	if w.key == nil || from == w.self || w.agreed[from] || m.Sequence != 0 {
+		return protocol.Effects{}, m.Unexpected()
+	}
+	if len(m.Body) != keyBytes {
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("a key of %d bytes", len(m.Body)))
+	}
+	secret, err := agree(w.key, m.Body)
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	w.shared[from], w.agreed[from] = secret, true
+	return protocol.Effects{}, nil
+}
+
+// agree is Diffie-Hellman. A key of low order, which would give a secret that
+// everybody knows, is an error.
+func agree(own *ecdh.PrivateKey, other []byte) ([32]byte, error) {
+	public, err := ecdh.X25519().NewPublicKey(other)
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("fdskl: %w", err)
+	}
+	secret, err := own.ECDH(public)
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("fdskl: %w", err)
+	}
+	return [32]byte(secret), nil
+}
+
+// The rounds. All but the first and the last come once for each request. The
+// sequence number of their messages is the request's: (active worker, counter)
+// as counter x active workers + active worker.
+const (
+	roundKeys uint16 = 1 + iota
+	roundRequest
+	roundWitness
+	roundPhases
+	roundMasks
+	roundFinish
+	roundShares
+	roundTurn
+)
+
+// kindRoom is the other kind of messages in roundPhases and roundMasks, from
+// parent to child.
+const kindRoom = "Room"
+
+func kindOf(round uint16) string {
+	switch round {
+	case roundKeys:
+		return "Keys"
+	case roundRequest:
+		return "Request"
+	case roundWitness:
+		return "Witness"
+	case roundPhases:
+		return "Phases"
+	case roundMasks:
+		return "Masks"
+	case roundFinish:
+		return "Finish"
+	case roundShares:
+		return "Shares"
+	case roundTurn:
+		return "Turn"
+	}
+	return ""
+}
+
+// climbs reports whether a round's words climb a tree in this mode, and which.
+func (w *worker) climbs(round uint16) (tree int, some bool) {
+	tree = int(round) - int(roundPhases)
+	return tree, tree == 0 || tree == 1 && w.params.spec.Mode == Paper
+}
+
+// verify refuses kinds that do not belong to their round, and pieces of what
+// travels whole.
+func (w *worker) verify(m protocol.Message) error {
+	_, climbs := w.climbs(m.Round)
+	switch {
+	case climbs && (m.Kind == kindRoom || m.Kind == kindOf(m.Round)):
+		return nil
+	case climbs || m.Round == roundMasks || m.Kind == "" || m.Kind != kindOf(m.Round), m.Chunks != 1:
+		return m.Unexpected()
+	}
+	return nil
+}

@@ -1,7 +1,13 @@
 package heading
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -93,3 +99,104 @@ func (l *Leader) sentTo(party int) bool {
 
 // place is a party's among the others.
 func (l *Leader) place(party string) int { return slices.Index(l.others, party) }
+
+// Facts hold the numbers that the leakage of one job depends on.
+type Facts struct {
+	Leader  string
+	Classes bool // class names are compared
+}
+
+// Leakage says in plain words what each role learns in this job beyond its own
+// names. The keys are "leader", "party", "server" and "broker".
+func Leakage(f Facts) map[string][]string {
+	leader := fmt.Sprintf("The leader, %s, learns how many columns each other party's table has and, where they do not go together, which of its own columns a party lacks.", f.Leader)
+	if f.Classes {
+		leader += " It learns which classes each party has."
+	}
+	return map[string][]string{
+		"leader": {leader},
+		"party":  {"Every party learns where its columns stand in the leader's table, by their names. Of a column that it does not have it can test guesses at the name."},
+		"server": {"The server takes no part in the agreement on the columns' names and learns none of them."},
+		"broker": {"The broker sees that the parties agree on columns; the sizes tell the number of columns with names within a factor of two."},
+	}
+}
+
+// judge ends the session and tells all parties how.
+func (l *Leader) judge() protocol.Effects {
+	err := l.wrong()
+	verdict := ""
+	if err != nil {
+		verdict = public(err)
+	}
+	eff := protocol.Effects{Sync: true, End: &protocol.End{Err: err}}
+	for _, name := range l.others {
+		eff.Send = append(eff.Send, l.setup.Message(name, roundVerdict, kindVerdict, encodeVerdict(verdict)))
+	}
+	return eff
+}
+
+// encodeVerdict encodes the reason why tables do not go together, or "" where they do. It is cut to maxVerdict.
+func encodeVerdict(text string) []byte {
+	return padded([]byte(strings.ToValidUTF8(text[:min(len(text), maxVerdict)], "")))
+}
+
+// decodeVerdict takes nothing that could write on a terminal but what it says.
+func decodeVerdict(body []byte) (string, error) {
+	content, err := unpadded(body)
+	switch {
+	case err != nil:
+		return "", err
+	case len(content) > maxVerdict:
+		return "", fmt.Errorf("a verdict of %d bytes, at most %d are allowed", len(content), maxVerdict)
+	case !utf8.Valid(content) || bytes.ContainsFunc(content, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "", errors.New("a verdict that cannot be printed")
+	}
+	return string(content), nil
+}
+
+// wrong returns the reasons why the tables do not go together, or nil.
+func (l *Leader) wrong() error {
+	var all []error
+	for i, m := range l.matches {
+		if m.missing == 0 && m.named == l.layout.named && m.width == l.own.Width {
+			continue
+		}
+		mismatch := newMismatch(l.others[i], l.setup.Self, *m, l.layout)
+		mismatch.names = l.own.Columns
+		all = append(all, mismatch)
+	}
+	if two := l.clash(); two != nil {
+		all = append(all, &ClassError{two[0].class, two[0].member, two[1].class, two[1].member})
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return several(all)
+}
+
+// takeVerdict ends the session as the leader says, or because this party knows
+// better.
+func (p *Party) takeVerdict(m protocol.Message) (protocol.Effects, error) {
+	switch {
+	case p.got == nil || p.missing > 0:
+		return protocol.Effects{}, m.Unexpected()
+	}
+	verdict, err := decodeVerdict(m.Body)
+	switch {
+	case err != nil:
+		return protocol.Effects{}, m.Malformed(err)
+	case verdict == "" && p.mismatch != nil:
+		return protocol.Effects{}, m.Inconsistent("the tables do not go together, and the leader says that they do")
+	case p.mismatch != nil:
+		return protocol.Finish(protocol.Effects{}, p.mismatch)
+	case verdict != "":
+		return protocol.Finish(protocol.Effects{}, othersError(verdict))
+	}
+	if p.order == nil {
+		p.order = inPlace(p.own.Width)
+	}
+	return protocol.Finish(protocol.Effects{}, nil)
+}

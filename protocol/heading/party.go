@@ -1,6 +1,7 @@
 package heading
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -79,3 +80,124 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 
 // errResume answers a Resumed that nobody asked for.
 var errResume = errors.New("heading: there is nothing to resume")
+
+// sendHeading sends as much as a step may, chunk by chunk to all parties.
+func (l *Leader) sendHeading() protocol.Effects {
+	var eff protocol.Effects
+	n := len(l.others) * l.layout.chunks()
+	for range min(l.layout.batch, n-l.sent) {
+		at, to := l.sent/len(l.others), l.others[l.sent%len(l.others)]
+		body := l.layout.encode(l.key, l.digests.span(l.layout.span(at)))
+		eff.Send = append(eff.Send, l.setup.Message(to, roundHeading, kindHeading, body).Piece(at, l.layout.chunks()))
+		l.sent++
+	}
+	eff.Resume = l.sent < n
+	eff.Progress = protocol.Progress{Stage: "heading", Done: int64(l.sent), Total: int64(n)}
+	return eff
+}
+
+// takeHeading takes a chunk, and answers after the last.
+func (p *Party) takeHeading(m protocol.Message) (protocol.Effects, error) {
+	c, err := decodeHeading(m, p.size)
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	if err := p.fits(m.Header, c); err != nil {
+		return protocol.Effects{}, err
+	}
+	if p.got == nil {
+		p.begin(c)
+	}
+	lo, _ := c.layout.span(int(m.Chunk))
+	copy(p.theirs.exact[lo:], c.exact)
+	copy(p.theirs.folded[lo:], c.folded)
+	p.got[m.Chunk] = true
+	p.missing--
+	if p.missing > 0 {
+		return protocol.Effects{Arm: []protocol.Timer{TimerHeading}}, nil
+	}
+	return p.answer(), nil
+}
+
+// fits refuses a chunk that does not go with the ones before.
+func (p *Party) fits(h protocol.Header, c chunk) error {
+	switch {
+	case p.got == nil:
+		return nil
+	case c.layout != p.layout || c.key != p.key:
+		return h.Inconsistent("another heading than in an earlier chunk")
+	case p.got[h.Chunk]:
+		return h.Unexpected()
+	}
+	return nil
+}
+
+// begin notes what all chunks have in common.
+func (p *Party) begin(c chunk) {
+	p.layout, p.key = c.layout, c.key
+	p.missing = c.layout.chunks()
+	p.got = make([]bool, p.missing)
+	_, width := c.layout.span(p.missing - 1)
+	p.theirs = digests{make([]exact, width), make([]folded, width)}
+}
+
+// The rounds, their messages and their timers.
+const (
+	roundHeading uint16 = 1
+	roundMatch   uint16 = 2
+	roundVerdict uint16 = 3
+	kindHeading         = "Heading"
+	kindMatch           = "Match"
+	kindVerdict         = "Verdict"
+
+	// TimerMatch bounds the leader's wait for the next answer.
+	TimerMatch protocol.Timer = "heading/match"
+	// TimerHeading bounds a party's wait for the next message of the leader.
+	TimerHeading protocol.Timer = "heading/heading"
+)
+
+// machine is the part that leader and party have in common.
+type machine struct {
+	setup  protocol.Setup
+	life   protocol.Life
+	leader string
+	own    Table
+	size   sizing
+}
+
+func newMachine(setup protocol.Setup, own Table, role protocol.Role, size sizing) (machine, error) {
+	if err := setup.Check(Name, Version, role); err != nil {
+		return machine{}, err
+	}
+	if err := ValidateSession(setup.Session); err != nil {
+		return machine{}, err
+	}
+	if err := own.validate(); err != nil {
+		return machine{}, err
+	}
+	return machine{setup: setup, leader: setup.Session.With(protocol.RoleLeader)[0], own: own, size: size}, nil
+}
+
+// ValidateSession refuses a session that this protocol cannot run: it takes one
+// leader, at least one party, nobody else, and no parameters.
+func ValidateSession(s *protocol.Session) error {
+	leaders, parties := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
+	switch {
+	case leaders != 1 || parties == 0 || leaders+parties != len(s.Members):
+		return fmt.Errorf("heading: a session needs one leader, at least one party and nobody else; this one has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
+	case len(s.Params) > 0:
+		return fmt.Errorf("heading: %d bytes of parameters; there are none", len(s.Params))
+	}
+	return nil
+}
+
+// InputHash returns the hash that the start event must hold.
+func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
+
+// same refuses to start over a table that has changed.
+func (m *machine) same(e protocol.Start) error {
+	if e.InputHash != m.InputHash() {
+		return errors.New("heading: the names differ from those the session was started with; restore them or start a new job")
+	}
+	return nil
+}

@@ -2,6 +2,7 @@ package ppsvmv
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -97,4 +98,31 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 		return Params{}, fmt.Errorf("ppsvmv: %d sites beside the leader among %d members; there must be 1 to %d, and a server", len(sites), len(s.Members), MaxSites-1)
 	}
 	return DecodeParams(s.Params)
+}
+
+const wordBytes = 8
+
+// tile is a piece of a group's entries: what one message holds.
+type tile struct{ group, first, entries int }
+
+// tiles cuts the groups into pieces of at most that many entries.
+func (p Params) tiles(most int) []tile {
+	var list []tile
+	for group, n := range p.groups {
+		for first := 0; first < n; first += most {
+			list = append(list, tile{group, first, min(most, n-first)})
+		}
+	}
+	return list
+}
+
+// mostEntries is the number of entries of the largest message.
+const mostEntries = protocol.MaxChunkBytes / wordBytes
+
+// add adds numbers to words modulo 2^64.
+func add(words []byte, numbers []int64) {
+	for i, v := range numbers {
+		at := words[wordBytes*i:]
+		binary.LittleEndian.PutUint64(at, binary.LittleEndian.Uint64(at)+uint64(v))
+	}
 }

@@ -1,8 +1,10 @@
 package scale
 
 import (
+	"fmt"
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -121,4 +123,75 @@ func (s Statistics) fits(lo int, c columns) bool {
 		}
 	}
 	return true
+}
+
+// Pooled returns the scaling of rows that are in one place, for comparisons
+// with a job whose parties hold them.
+func Pooled(rows linalg.Rows, method Method) (Scaling, error) {
+	s, err := Summarize(rows, method)
+	if err != nil {
+		return Scaling{}, err
+	}
+	return s.scaling(), nil
+}
+
+// Cut decodes the scaling that b begins with, offsets and then factors of a number of
+// columns, and returns the bytes after it.
+func (s *Scaling) Cut(b []byte, columns int) (rest []byte, err error) {
+	if columns < 0 || columns > len(b)/16 {
+		return nil, fmt.Errorf("scale: the scaling of %d columns: %w", columns, wire.ErrShort)
+	}
+	r := wire.NewReader(b)
+	s.Offset, s.Factor = make([]float64, columns), make([]float64, columns)
+	r.Float64s(s.Offset)
+	r.Float64s(s.Factor)
+	return r.Rest(), nil
+}
+
+// Sparse returns rows, n x f, scaled, of which the same entries are stored: 8 bytes for each
+// beside the rows. It returns false where the scaling moves zeros, so that every entry would
+// have to be stored. It panics if the scaling has not f columns.
+func (s Scaling) Sparse(rows linalg.SparseRows) (linalg.Rows, bool) {
+	if f := rows.Cols(); len(s.Offset) != f || len(s.Factor) != f {
+		panic("scale: the scaling and the rows differ in columns")
+	}
+	for j, offset := range s.Offset {
+		if offset*s.Factor[j] != 0 {
+			return nil, false
+		}
+	}
+	out := &stretched{SparseRows: rows, start: make([]int, 1, rows.Rows()+1)}
+	for i := range rows.Rows() {
+		cols, values := rows.Entries(i)
+		for k, j := range cols {
+			out.values = append(out.values, (values[k]-s.Offset[j])*s.Factor[j])
+		}
+		out.start = append(out.start, len(out.values))
+	}
+	return out, true
+}
+
+// stretched are sparse rows with other values.
+type stretched struct {
+	linalg.SparseRows
+	start  []int // of each row, and the end
+	values []float64
+}
+
+// Entries returns the columns and the scaled values of row i.
+func (s *stretched) Entries(i int) ([]int32, []float64) {
+	cols, _ := s.SparseRows.Entries(i)
+	return cols, s.values[s.start[i]:s.start[i+1]]
+}
+
+// Shape returns the number of rows and of columns.
+func (s *stretched) Shape() (rows, cols int) { return s.Rows(), s.Cols() }
+
+// ReadRow writes row i to dst, of length cols.
+func (s *stretched) ReadRow(i int, dst []float64) {
+	clear(dst)
+	cols, values := s.Entries(i)
+	for k, j := range cols {
+		dst[j] = values[k]
+	}
 }

@@ -1,8 +1,13 @@
 package scale
 
 import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -77,3 +82,303 @@ func (l *Leader) resume() (protocol.Effects, error) {
 
 // complete reports whether all statistics are in.
 func (l *Leader) complete() bool { return l.merged == len(l.blocks) }
+
+// sendStatistics sends as many chunks as a step may.
+func (p *Party) sendStatistics() protocol.Effects {
+	var eff protocol.Effects
+	n := p.layout.chunks()
+	for range min(p.layout.batch, n-p.sent) {
+		body := p.layout.encode(p.own.Rows, columns{p.own.First, p.own.Second}.span(p.layout.span(p.sent)))
+		eff.Send = append(eff.Send, p.message(p.leader, roundStatistics, kindStatistics, p.sent, body))
+		p.sent++
+	}
+	eff.Resume = p.sent < n
+	eff.Progress = protocol.Progress{Stage: "statistics", Done: int64(p.sent), Total: int64(n)}
+	return eff
+}
+
+// takeStatistics takes a chunk from a party. Another width ends the session,
+// because no later message could mend it.
+func (l *Leader) takeStatistics(m protocol.Message) (protocol.Effects, error) {
+	if err := l.expect(m.Header, roundStatistics, kindStatistics, protocol.RoleParty); err != nil {
+		return protocol.Effects{}, err
+	}
+	c, err := decode(m, l.sizing)
+	if err == nil {
+		err = check(l.own.Method, c.rows, c.columns)
+	}
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	if f := c.layout.columns; f != l.layout.columns {
+		return protocol.Effects{End: &protocol.End{Err: &WidthError{m.Sender, f, l.setup.Self, l.layout.columns}}}, nil
+	}
+	return l.collect(m.Header, c)
+}
+
+// collect puts a chunk of the right width into its block.
+func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
+	member, at := slices.Index(l.members, h.Sender), int(h.Chunk)
+	b := &l.blocks[at]
+	switch {
+	case b.missing == 0 || b.parts != nil && b.parts[member] != nil:
+		return protocol.Effects{}, protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: it is here already", h))
+	case l.rows[member] != unknownRows && l.rows[member] != c.rows:
+		return protocol.Effects{}, h.Inconsistent("%d rows, %d in an earlier chunk", c.rows, l.rows[member])
+	case at >= l.merged+aheadBlocks:
+		return protocol.Effects{}, protocol.ErrLater
+	}
+	if b.parts == nil {
+		b.parts = make([]*columns, len(l.members))
+	}
+	l.rows[member] = c.rows
+	b.parts[member] = &c.columns
+	b.missing--
+	if b.missing == 0 {
+		l.mergeBlock(at)
+	}
+	if l.complete() {
+		if l.total.Rows == 0 {
+			return protocol.Effects{End: &protocol.End{Err: fmt.Errorf("scale: no party has rows to scale by: %w", protocol.ErrInput)}}, nil
+		}
+		return l.finish(), nil
+	}
+	return protocol.Effects{Progress: protocol.Progress{Stage: "statistics", Done: int64(l.merged), Total: int64(len(l.blocks))}}, nil
+}
+
+// mergeBlock combines one block of all members in their order, and frees it.
+func (l *Leader) mergeBlock(at int) {
+	lo, hi := l.layout.span(at)
+	total := columns{l.total.First, l.total.Second}.span(lo, hi)
+	n := 0
+	for i, name := range l.members {
+		part := columns{l.own.First, l.own.Second}
+		if name == l.setup.Self {
+			part = part.span(lo, hi)
+		} else {
+			part = *l.blocks[at].parts[i]
+		}
+		merge(l.own.Method, total, n, part, l.rows[i])
+		n += l.rows[i]
+	}
+	l.total.Rows = n
+	l.blocks[at].parts = nil
+	for l.merged < len(l.blocks) && l.blocks[l.merged].missing == 0 {
+		l.merged++
+	}
+}
+
+// finish turns the total into the scaling and begins round 2.
+func (l *Leader) finish() protocol.Effects {
+	l.result = l.total.scaling()
+	eff := l.sendCombined()
+	eff.Sync = true
+	return eff
+}
+
+// expire ends the session if statistics are still missing. To blame are those
+// who hold up the block that is next to be merged; others may be held back by
+// the leader itself.
+func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
+	if t != TimerStatistics || l.complete() {
+		return protocol.Effects{}, nil
+	}
+	var missing []string
+	next := l.blocks[l.merged]
+	for i, name := range l.members {
+		if name != l.setup.Self && (next.parts == nil || next.parts[i] == nil) {
+			missing = append(missing, name)
+		}
+	}
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("scale: no complete statistics in time from %s", strings.Join(missing, ", "))))
+}
+
+const (
+	// minWidth is the width that narrower tables are padded to.
+	minWidth     = 64
+	columnBytes  = 16
+	headingBytes = 12
+)
+
+// sizing holds the sizes of the messages that a table is cut into.
+type sizing struct {
+	chunk int // columns in a message, a power of two
+	batch int // messages in a step
+}
+
+// bulk returns the sizing of real sessions: 256 KiB of numbers in a message, and as
+// many messages as a step may send.
+func bulk() sizing {
+	const chunk = 1 << 14
+	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (headingBytes + columnBytes*chunk)}
+}
+
+// layout cuts a table's columns, padded to a power of two, into messages.
+type layout struct {
+	columns int // of the table
+	width   int // with padding
+	sizing
+}
+
+func newLayout(columns int, s sizing) layout {
+	width := minWidth
+	for width < columns {
+		width *= 2
+	}
+	s.chunk = min(s.chunk, width)
+	return layout{columns, width, s}
+}
+
+func (l layout) chunks() int { return l.width / l.chunk }
+
+// span returns the table's columns that chunk i holds; none for a chunk that
+// is all padding.
+func (l layout) span(i int) (lo, hi int) {
+	return min(i*l.chunk, l.columns), min((i+1)*l.chunk, l.columns)
+}
+
+// encode returns the body of one chunk: rows, the table's columns, and for each
+// column of the chunk first the one and then the other number. Both rounds use
+// it; round 2 has no rows to tell and says 0.
+func (l layout) encode(rows int, c columns) []byte {
+	var w wire.Writer
+	w.Grow(headingBytes + columnBytes*l.chunk)
+	w.Uint64(uint64(rows))
+	w.Uint32(uint32(l.columns))
+	padding := make([]float64, l.chunk-len(c.first))
+	for _, v := range [][]float64{c.first, c.second} {
+		w.Float64s(v)
+		w.Float64s(padding)
+	}
+	return w.Bytes()
+}
+
+// chunk is a decoded body.
+type chunk struct {
+	rows   int
+	layout layout // the sender's, from its number of columns
+	columns
+}
+
+// decode decodes the body of m. The numbers may be anything; the shape, the
+// padding and the header's chunk numbers are checked. Sender and receiver cut
+// tables alike.
+func decode(m protocol.Message, s sizing) (chunk, error) {
+	r := wire.NewReader(m.Body)
+	rows, f := r.Uint64(), int(r.Uint32())
+	switch {
+	case r.Err() != nil:
+		return chunk{}, r.Err()
+	case rows > maxRows:
+		return chunk{}, fmt.Errorf("%d rows, at most %d are allowed", rows, int64(maxRows))
+	case f < 1 || f > MaxColumns:
+		return chunk{}, fmt.Errorf("%d columns, 1 to %d are allowed", f, MaxColumns)
+	}
+	l := newLayout(f, s)
+	if int64(m.Chunks) != int64(l.chunks()) || m.Chunk >= m.Chunks || r.Len() != columnBytes*l.chunk {
+		return chunk{}, fmt.Errorf("%d bytes of numbers in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, f)
+	}
+	lo, hi := l.span(int(m.Chunk))
+	c := chunk{rows: int(rows), layout: l, columns: columns{make([]float64, hi-lo), make([]float64, hi-lo)}}
+	for _, v := range [][]float64{c.first, c.second} {
+		r.Float64s(v)
+		for range l.chunk - len(v) {
+			if r.Uint64() != 0 {
+				r.Fail(errors.New("padding that is not zero"))
+			}
+		}
+	}
+	return c, r.Close("numbers")
+}
+
+// The rounds, their messages and their timers.
+const (
+	roundStatistics = 1
+	roundCombined   = 2
+	kindStatistics  = "Statistics"
+	kindCombined    = "Combined"
+
+	// TimerStatistics bounds the leader's wait for all statistics.
+	TimerStatistics protocol.Timer = "scale/statistics"
+	// TimerCombined bounds a party's wait for the scaling.
+	TimerCombined protocol.Timer = "scale/combined"
+)
+
+// machine is the part that leader and party have in common.
+type machine struct {
+	setup  protocol.Setup
+	life   protocol.Life
+	leader string
+	own    Statistics
+	layout layout
+	sizing sizing
+}
+
+func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size sizing) (machine, error) {
+	params, err := ValidateSession(setup.Session)
+	if err != nil {
+		return machine{}, err
+	}
+	if err := setup.Check(Name, Version, role); err != nil {
+		return machine{}, err
+	}
+	if err := own.validate(); err != nil {
+		return machine{}, err
+	}
+	if own.Method != params.spec.Method {
+		return machine{}, fmt.Errorf("scale: %s statistics in a session of %s; summarise again", own.Method, params.spec.Method)
+	}
+	return machine{
+		setup: setup, leader: setup.Session.With(protocol.RoleLeader)[0],
+		own: own, layout: newLayout(len(own.First), size), sizing: size,
+	}, nil
+}
+
+// InputHash returns the hash that the start event must hold.
+func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
+
+// same refuses to start over rows that have changed.
+func (m *machine) same(e protocol.Start) error {
+	if e.InputHash != m.InputHash() {
+		return errors.New("scale: the rows differ from those the session was started with; restore them or start a new job")
+	}
+	return nil
+}
+
+// expect refuses a message that this role does not get in the given round.
+func (m *machine) expect(h protocol.Header, round uint16, kind string, sender protocol.Role) error {
+	if h.Round != round || h.Kind != kind || h.Sequence != 0 || m.setup.Session.RoleOf(h.Sender) != sender {
+		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: only %s of a %s are expected here", h, kind, sender))
+	}
+	return nil
+}
+
+// message returns chunk i of what goes to another member.
+func (m *machine) message(to string, round uint16, kind string, i int, body []byte) protocol.Message {
+	return m.setup.Message(to, round, kind, body).Piece(i, m.layout.chunks())
+}
+
+// errResume answers a Resumed that nobody asked for.
+var errResume = errors.New("scale: there is nothing to resume")
+
+// WidthError says that two parties hold tables of different widths, which is a
+// mistake in somebody's data and not misbehaviour. It matches
+// [protocol.ErrInput].
+type WidthError struct {
+	Party         string
+	Columns       int
+	Leader        string
+	LeaderColumns int
+}
+
+func (e *WidthError) Error() string {
+	return fmt.Sprintf("scale: %s has %d columns, %s (the leader) %d; give every party the same columns", e.Party, e.Columns, e.Leader, e.LeaderColumns)
+}
+
+// Public returns the error without the widths, which the server is not told.
+func (e *WidthError) Public() string {
+	return fmt.Sprintf("scale: %s and %s (the leader) have different numbers of columns, which the leader's log tells; give every party the same columns", e.Party, e.Leader)
+}
+
+// Is says that the parties' data do not go together.
+func (e *WidthError) Is(target error) bool { return target == protocol.ErrInput }

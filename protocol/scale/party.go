@@ -2,6 +2,7 @@ package scale
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -59,4 +60,84 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 		return protocol.Effects{}, nil
 	}
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("scale: no complete scaling from %s in time", p.leader)))
+}
+
+// sendCombined sends as much of the scaling as a step may, chunk by chunk to
+// all parties, and ends after the last.
+func (l *Leader) sendCombined() protocol.Effects {
+	var eff protocol.Effects
+	n := len(l.others) * len(l.blocks)
+	for range min(l.layout.batch, n-l.sent) {
+		at, to := l.sent/len(l.others), l.others[l.sent%len(l.others)]
+		body := l.layout.encode(0, columns{l.result.Offset, l.result.Factor}.span(l.layout.span(at)))
+		eff.Send = append(eff.Send, l.message(to, roundCombined, kindCombined, at, body))
+		l.sent++
+	}
+	eff.Progress = protocol.Progress{Stage: "combined", Done: int64(l.sent), Total: int64(n)}
+	if eff.Resume = l.sent < n; !eff.Resume {
+		eff.End = &protocol.End{}
+	}
+	return eff
+}
+
+// takeCombined takes a chunk of the scaling.
+func (p *Party) takeCombined(m protocol.Message) (protocol.Effects, error) {
+	if err := p.expect(m.Header, roundCombined, kindCombined, protocol.RoleLeader); err != nil {
+		return protocol.Effects{}, err
+	}
+	c, err := decode(m, p.sizing)
+	if err == nil && c.rows != 0 {
+		err = fmt.Errorf("a scaling of %d rows, which stay with the leader", c.rows)
+	}
+	if err == nil {
+		err = checkScaling(c.columns)
+	}
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	if err := p.acceptable(m.Header, c); err != nil {
+		return protocol.Effects{}, err
+	}
+	return p.keep(int(m.Chunk), c), nil
+}
+
+// checkScaling refuses numbers that no leader's scaling has.
+func checkScaling(c columns) error {
+	for j, offset := range c.first {
+		factor := c.second[j]
+		if !(math.Abs(offset) <= 4*limit && factor >= 0 && factor <= math.MaxFloat64) {
+			return fmt.Errorf("offset %v with factor %v is no scaling", offset, factor)
+		}
+	}
+	return nil
+}
+
+// acceptable refuses a scaling that this party knows to be wrong.
+func (p *Party) acceptable(h protocol.Header, c chunk) error {
+	lo, _ := c.layout.span(int(h.Chunk))
+	switch {
+	case c.layout.columns != p.layout.columns:
+		return h.Inconsistent("a scaling of %d columns, %s has %d", c.layout.columns, p.setup.Self, p.layout.columns)
+	case p.sent < p.layout.chunks() || p.got[h.Chunk]:
+		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: too early, or here already", h))
+	case !p.own.fits(lo, c.columns):
+		return h.Inconsistent("a scaling that the rows of %s do not fit", p.setup.Self)
+	}
+	return nil
+}
+
+func (p *Party) keep(at int, c chunk) protocol.Effects {
+	if p.result.Offset == nil {
+		p.result = Scaling{Offset: make([]float64, p.layout.columns), Factor: make([]float64, p.layout.columns)}
+	}
+	lo, hi := p.layout.span(at)
+	copy(p.result.Offset[lo:hi], c.first)
+	copy(p.result.Factor[lo:hi], c.second)
+	p.got[at] = true
+	p.missing--
+	eff := protocol.Effects{Progress: protocol.Progress{Stage: "combined", Done: int64(len(p.got) - p.missing), Total: int64(len(p.got))}}
+	if p.missing == 0 {
+		eff.End = &protocol.End{}
+	}
+	return eff
 }

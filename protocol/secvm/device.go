@@ -2,9 +2,13 @@ package secvm
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
 // Role is the use of a device's record, in all windows of a model.
@@ -215,4 +219,151 @@ func (p Params) Weights(w []float64) (Weights, error) {
 		return Weights{}, fmt.Errorf("secvm: weights of norm %g, where the model promised a ball of radius %g", norm, p.spec.Radius)
 	}
 	return Weights{w}, nil
+}
+
+// Seeds are a device's secrets of one model. From equal seeds a simulated device
+// and a real one draw the same role and the same sample; the labels of their
+// streams are the simulation's.
+type Seeds struct{ Role, Own [32]byte }
+
+// Cast draws the device's role.
+func (s Seeds) Cast(testers float64) Role { return Cast(testers, prg.New(s.Role, "simulate/role")) }
+
+// Random returns the device's other random numbers. It begins anew with every
+// call.
+func (s Seeds) Random() Random { return prg.New(s.Own, "simulate/device") }
+
+// Kind is the subject of a package.
+type Kind uint8
+
+// The kinds, as the paper's client has them, and Cover, which says nothing:
+// padding of a device's number of packages.
+const (
+	Participation Kind = iota + 1
+	Training
+	Testing
+	Cover
+)
+
+// PackageSize is the number of bytes of every package.
+const PackageSize = 24
+
+// Package is one anonymous message of a device. It holds nothing that two
+// packages of a device share and others do not.
+type Package struct {
+	Tag       uint64 // of the model
+	Iteration uint32 // that the weights were published for
+	Kind      Kind
+	Index     uint32 // Training: the feature
+	Value     int8   // Training: the unit's sign. Participation: the label, or 0. Testing: the true label
+	Guess     int8   // Testing: the label that the weights predict
+}
+
+// Encode returns the package's bytes, always as many.
+func (p Package) Encode() []byte { return p.Append(make([]byte, 0, PackageSize)) }
+
+// Append appends the package's bytes to b.
+func (p Package) Append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, p.Tag)
+	b = binary.LittleEndian.AppendUint32(b, p.Iteration)
+	b = binary.LittleEndian.AppendUint32(b, p.Index)
+	return append(b, byte(p.Kind), byte(p.Value), byte(p.Guess), 0, 0, 0, 0, 0)
+}
+
+// DecodePackage reads what Encode writes.
+func DecodePackage(b []byte) (Package, error) {
+	if len(b) != PackageSize || b[19]|b[20]|b[21]|b[22]|b[23] != 0 {
+		return Package{}, fmt.Errorf("secvm: a package has %d bytes and ends in zeros", PackageSize)
+	}
+	return Package{
+		Tag: binary.LittleEndian.Uint64(b), Iteration: binary.LittleEndian.Uint32(b[8:]), Index: binary.LittleEndian.Uint32(b[12:]),
+		Kind: Kind(b[16]), Value: int8(b[17]), Guess: int8(b[18]),
+	}, nil
+}
+
+// Check refuses packages that no device sends. It looks at neither tag nor
+// iteration.
+func (p Package) Check(params Params) error {
+	sign := func(v int8) bool { return v == 1 || v == -1 }
+	ok := false
+	switch p.Kind {
+	case Participation:
+		ok = p.Index == 0 && p.Guess == 0 && (sign(p.Value) && params.spec.Classes || p.Value == 0 && !params.spec.Classes)
+	case Training:
+		ok = sign(p.Value) && p.Guess == 0 && p.Index < uint32(params.Features())
+	case Testing:
+		ok = sign(p.Value) && sign(p.Guess) && p.Index == 0
+	case Cover:
+		ok = p.Value == 0 && p.Guess == 0 && p.Index < uint32(params.Features())
+	}
+	if !ok {
+		return fmt.Errorf("secvm: no device sends a package of kind %d with index %d, value %d and guess %d", p.Kind, p.Index, p.Value, p.Guess)
+	}
+	return nil
+}
+
+// What is asked of whom. All but packages is public, and asked in the open.
+const (
+	ConfigurationPath = "/configuration" // GET of the gateway: the signed configuration
+	AnnouncementPath  = "/announcement"  // GET of the relay, and by it of the gateway: history and weights
+	HistoryPath       = "/history"       // POST by the gateway to a witness
+	StatementPath     = "/statement"     // GET of a witness: a [Statement]
+	PresencePath      = "/presence"      // POST to the relay: a token
+	PackagePath       = "/package"       // POST to the gateway, sealed through the relay: a token and a package
+	RequestSize       = 512              // bytes of a package's request before it is sealed
+)
+
+// Announcement is the gateway's message to all devices before a window opens.
+type Announcement struct {
+	Chain   Chain
+	Weights []byte // as [EncodeWeights] writes them
+}
+
+// Encode returns the announcement's bytes.
+func (a Announcement) Encode() []byte {
+	var w wire.Writer
+	w.Bytes32(a.Chain.Encode())
+	w.Bytes32(a.Weights)
+	return w.Bytes()
+}
+
+// AnnouncementLimit bounds an announcement of a model in bytes.
+func AnnouncementLimit(p Params) int { return maxChainBytes + 8*p.Features() + 8 }
+
+// DecodeAnnouncement reads what Encode writes. It checks no signature: see
+// [Follower].
+func DecodeAnnouncement(p Params, b []byte) (Announcement, error) {
+	r := wire.NewReader(b)
+	chain := r.Bytes32(maxChainBytes)
+	a := Announcement{Weights: r.Bytes32(8 * p.Features())}
+	err := r.Close("secvm: announcement")
+	if err == nil {
+		a.Chain, err = DecodeChain(chain)
+	}
+	return a, err
+}
+
+// Spent is a package with the token that pays for it.
+type Spent struct {
+	Token []byte
+	Package
+}
+
+// Encode returns the content of a request.
+func (s Spent) Encode() []byte { return s.Append(append([]byte(nil), s.Token...)) }
+
+// ErrTokenless is a package without a token.
+var ErrTokenless = errors.New("secvm: a package without a token")
+
+// DecodeSpent reads a content whose token has that number of bytes. The token shares
+// b.
+func DecodeSpent(b []byte, token int) (Spent, error) {
+	switch {
+	case len(b) == PackageSize:
+		return Spent{}, ErrTokenless
+	case len(b) != token+PackageSize:
+		return Spent{}, fmt.Errorf("secvm: a content of %d bytes, where token and package have %d", len(b), token+PackageSize)
+	}
+	p, err := DecodePackage(b[token:])
+	return Spent{b[:token], p}, err
 }

@@ -6,10 +6,16 @@ import (
 	"crypto/hpke"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
@@ -121,3 +127,127 @@ func (id *Identity) Derive(label string, number uint32) [SeedSize]byte {
 
 // NKey logs in at the broker.
 func (id *Identity) NKey() nkeys.KeyPair { return id.secret().nkey }
+
+// A fmt.Formatter answers every verb, %x and %#v included; a Stringer alone
+// would leave some of them to print fields.
+var (
+	_ fmt.Formatter  = Identity{}
+	_ slog.LogValuer = Identity{}
+	_ fmt.Formatter  = SessionKeys{}
+	_ slog.LogValuer = SessionKeys{}
+)
+
+// String names the identity by its fingerprint.
+func (id Identity) String() string {
+	if id.secret == nil {
+		return "identity(none)"
+	}
+	return "identity " + id.public.Fingerprint().String()
+}
+
+// Format prints String for every verb.
+func (id Identity) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, id.String()) }
+
+// LogValue is String.
+func (id Identity) LogValue() slog.Value { return slog.StringValue(id.String()) }
+
+// String names the kind of k and nothing more.
+func (k SessionKeys) String() string { return "session keys (redacted)" }
+
+// Format prints String for every verb.
+func (k SessionKeys) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, k.String()) }
+
+// LogValue is String.
+func (k SessionKeys) LogValue() slog.Value { return slog.StringValue(k.String()) }
+
+// SessionKeys belong to one session of one process. They are announced to the
+// other members under the identity's signature and destroyed with the
+// session's seed.
+type SessionKeys struct {
+	kem func() hpke.PrivateKey // a closure for the reason given at Identity
+}
+
+// DeriveSession derives a session's keys from the session's seed, never from
+// the identity's: a stolen identity file must not open old traffic.
+func DeriveSession(seed [SeedSize]byte) (SessionKeys, error) {
+	kem, err := deriveKEM(seed, labelSession)
+	if err != nil {
+		return SessionKeys{}, fmt.Errorf("identity: %w", err)
+	}
+	return SessionKeys{func() hpke.PrivateKey { return kem }}, nil
+}
+
+// KEMKey opens messages that were sealed to the session.
+func (k SessionKeys) KEMKey() hpke.PrivateKey { return k.kem() }
+
+// Public returns the key to announce.
+func (k SessionKeys) Public() hpke.PublicKey { return k.kem().PublicKey() }
+
+// SeedSize is the length of a seed in bytes.
+const SeedSize = 32
+
+// Create derives an identity from a seed and writes the seed to path with mode
+// 0600. It returns once the file would survive a power cut. An existing file is
+// never overwritten.
+func Create(path string, seed [SeedSize]byte) (*Identity, error) {
+	id, err := FromSeed(seed)
+	if err != nil {
+		return nil, err
+	}
+	err = disk.Create(path, seed[:])
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("identity: %s exists already and is never overwritten; use it, or move it away first: %w", path, fs.ErrExist)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	return id, nil
+}
+
+// Load reads the identity at path. It refuses a file that anybody but its
+// owner may read or write.
+func Load(path string) (*Identity, error) {
+	seed, err := readSeed(path)
+	if err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	return FromSeed(seed)
+}
+
+func readSeed(path string) (seed [SeedSize]byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return seed, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := private(f); err != nil {
+		return seed, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, SeedSize+1))
+	switch {
+	case err != nil:
+		return seed, err
+	case len(b) != SeedSize:
+		return seed, fmt.Errorf("%s is not an identity file: it must hold exactly %d bytes", path, SeedSize)
+	case [SeedSize]byte(b) == seed:
+		// What some file systems leave of a file cut off by a crash.
+		return seed, fmt.Errorf("%s holds only zeros; remove it and create the identity again", path)
+	}
+	return [SeedSize]byte(b), nil
+}
+
+// private refuses a file that others may read. It looks at the open file, not
+// at the path, which could lead elsewhere by now.
+func private(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a plain file", f.Name())
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("others may use %s (its mode is %04o); if nobody has, run: chmod 600 %s", f.Name(), mode, f.Name())
+	}
+	return nil
+}

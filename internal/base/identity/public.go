@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/nats-io/nkeys"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
 // Public holds the part of an identity that others know.
@@ -84,4 +85,13 @@ func (f Fingerprint) String() string {
 		groups = append(groups, hex.EncodeToString(f[i:i+2]))
 	}
 	return strings.Join(groups, "-")
+}
+
+// ParseKEM reads a public key that others seal to.
+func ParseKEM(key []byte) (hpke.PublicKey, error) {
+	k, err := hpke.MLKEM768X25519().NewPublicKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("identity: a KEM key of %d bytes: %w", len(key), err)
+	}
+	return k, nil
 }

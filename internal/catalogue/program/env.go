@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
 
 // blanks separate words for env. Other spaces belong to a word.
@@ -134,4 +136,40 @@ func (c Command) lookUp(name string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s is not run, since env finds no %s in the folders of PATH in which others may make no files; write its path", c.Args[0], name)
+}
+
+// always are the variables that every program is given, where this process has them.
+var always = []string{"HOME", "LANG"}
+
+// environment returns the variables of a program. All others stay here: one may hold the password
+// of another table.
+func (c Command) environment(mark string) ([]string, error) {
+	env := []string{mark, "PATH=" + searchPath(os.Getenv("PATH"))}
+	for _, name := range always {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, name := range c.Env {
+		value, ok := os.LookupEnv(name)
+		if !ok {
+			return nil, fmt.Errorf("%s is to be given %s, which is not set; set it, or leave it out of env", c.Args[0], name)
+		}
+		env = append(env, name+"="+value)
+	}
+	return env, nil
+}
+
+// searchPath returns the folders of a path in which nobody else may put a program.
+func searchPath(path string) string {
+	var list []string
+	for _, folder := range filepath.SplitList(path) {
+		if !filepath.IsAbs(folder) {
+			continue
+		}
+		if found, err := trusted.Folder(folder); err == nil {
+			list = append(list, found)
+		}
+	}
+	return strings.Join(list, string(filepath.ListSeparator))
 }

@@ -2,7 +2,9 @@ package snapshot
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
+	"container/heap"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -193,4 +195,106 @@ func (s *sorter) head() (b []byte) {
 		b = binary.AppendUvarint(b, uint64(at))
 	}
 	return b
+}
+
+// Memory is a store of a process that keeps nothing.
+type Memory struct{ streams map[string][]byte }
+
+// Write implements [Store].
+func (m *Memory) Write(name string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	if m.streams == nil {
+		m.streams = make(map[string][]byte)
+	}
+	m.streams[name] = b.Bytes()
+	return nil
+}
+
+// Open implements [Store].
+func (m *Memory) Open(name string) (io.ReadCloser, error) {
+	b, there := m.streams[name]
+	if !there {
+		return nil, fmt.Errorf("snapshot: there is no %s", name)
+	}
+	return io.NopCloser(bytes.NewReader(b)), nil
+}
+
+// Remove implements [Store].
+func (m *Memory) Remove(name string) error {
+	delete(m.streams, name)
+	return nil
+}
+
+// merge writes the rows of sorted runs as one run.
+func (s *sorter) merge(w *bufio.Writer, names []string) (err error) {
+	h := &heads{}
+	defer func() {
+		for _, r := range h.opened {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	for _, name := range names {
+		if err := h.open(s.to, name); err != nil {
+			return err
+		}
+	}
+	heap.Init(h)
+	for h.Len() > 0 {
+		least := h.runs[0]
+		if err := writeRow(w, least.line, least.row); err != nil {
+			return err
+		}
+		switch err := least.next(); {
+		case errors.Is(err, io.EOF):
+			heap.Pop(h)
+		case err != nil:
+			return err
+		default:
+			heap.Fix(h, 0)
+		}
+	}
+	return nil
+}
+
+// heads are the runs of a merge, each at its next row; the least one is first.
+type heads struct {
+	runs   []*encoded
+	opened []io.Closer
+}
+
+// open adds a run, which has at least one row.
+func (h *heads) open(from Store, name string) error {
+	in, err := from.Open(name)
+	if err != nil {
+		return err
+	}
+	h.opened = append(h.opened, in)
+	e := &encoded{from: bufio.NewReader(in)}
+	if err := e.next(); err != nil {
+		return errors.Join(errDamaged, err)
+	}
+	h.runs = append(h.runs, e)
+	return nil
+}
+
+// Len implements [heap.Interface].
+func (h *heads) Len() int { return len(h.runs) }
+
+// Less implements [heap.Interface].
+func (h *heads) Less(i, j int) bool { return compare(h.runs[i].row, h.runs[j].row) < 0 }
+
+// Swap implements [heap.Interface].
+func (h *heads) Swap(i, j int) { h.runs[i], h.runs[j] = h.runs[j], h.runs[i] }
+
+// Push implements [heap.Interface].
+func (h *heads) Push(x any) { h.runs = append(h.runs, x.(*encoded)) }
+
+// Pop implements [heap.Interface].
+func (h *heads) Pop() any {
+	last := h.runs[len(h.runs)-1]
+	h.runs = h.runs[:len(h.runs)-1]
+	return last
 }

@@ -309,7 +309,7 @@ func TestNamesAreFound(t *testing.T) {
 func TestRoomsAreHomes(t *testing.T) {
 	r := registered(nil)
 	for path, want := range map[string]int{
-		"internal/method/gram/keys.go": 1, "internal/method/gram/local/play.go": 1, "internal/learner/gp.go": 1, "internal/learner/oneclass.go": 2,
+		"internal/method/gram/method.go": 1, "internal/method/gram/local/play.go": 1, "internal/learner/gp.go": 1, "internal/learner/oneclass.go": 2,
 		"internal/method/okra/keys.go": 2, "internal/method/grams/a.go": 2, "internal/method/gram.go": 2, "internal/gram/a.go": 2,
 	} {
 		f, err := parse(path, `package a; var a = "gram" + "gp"`)

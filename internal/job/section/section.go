@@ -202,3 +202,60 @@ func (s *Section) Form() string {
 	}
 	return "a map with " + s.list()
 }
+
+// Error describes a mistake in a job file, in one sentence that tells the user what to do.
+type Error struct {
+	File    string
+	Line    int // 1-based
+	Problem string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem) }
+
+// At makes an error at the line of a node.
+func At(n *yaml.Node, format string, args ...any) error { return AtLine(n.Line, format, args...) }
+
+// AtLine makes an error at a line.
+func AtLine(line int, format string, args ...any) error {
+	return &Error{Line: max(line, 1), Problem: fmt.Sprintf(format, args...)}
+}
+
+// String returns the values of a section that begins with a name, in the order of its keys.
+// Values that the file would leave out are left out.
+func (s *Section) String() string {
+	var parts []string
+	for _, f := range s.Fields {
+		switch v := f.Value.Encode(); {
+		case v == nil:
+		case f.Key == "name":
+			parts = append(parts, v.Value)
+		default:
+			parts = append(parts, f.Key+" = "+nodeText(v))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// maxListed limits the entries of a list that a text for people writes out.
+const maxListed = 12
+
+// nodeText writes a value in one line, a long list as the number of its entries.
+func nodeText(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.ScalarNode:
+		return n.Value
+	case n.Kind == yaml.SequenceNode && len(n.Content) > maxListed:
+		return fmt.Sprintf("%d entries", len(n.Content))
+	}
+	var parts []string
+	if n.Kind == yaml.SequenceNode {
+		for _, c := range n.Content {
+			parts = append(parts, nodeText(c))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		parts = append(parts, n.Content[i].Value+": "+nodeText(n.Content[i+1]))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}

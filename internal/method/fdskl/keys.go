@@ -2,12 +2,21 @@ package fdskl
 
 import (
 	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
 // Keys are the settings of a job; see protocol/fdskl.
@@ -174,4 +183,157 @@ func (k *Keys) finishTraining(l *learner.Descent, in *section.Place) error {
 		return in.Refuse("learner", "rate %g times lambda %g must be below 1; write a smaller rate", l.Rate, l.Lambda)
 	}
 	return nil
+}
+
+// Directions are random directions for some columns.
+type Directions struct {
+	columns.Directions
+	Kernel job.Kernel // with gamma in plain numbers
+}
+
+// DirectionsOf returns the directions of a job, with gamma in plain numbers.
+func DirectionsOf(j *job.Job, d columns.Directions) Directions {
+	k := j.Kernel
+	k.Gamma, k.GammaUnit = d.Gamma, ""
+	return Directions{d, k}
+}
+
+// Phases returns the phases of rows, with the given number of bits each.
+func (d Directions) Phases(rows linalg.Rows, bits int) (fdskl.Source, error) {
+	spectrum, err := spectrumOf(d.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	_, width := rows.Shape()
+	return feature.NewPhases(rows, feature.Directions{
+		Spectrum: spectrum, Columns: width,
+		Entries: func(block, column int) feature.Numbers {
+			return prg.New(d.Key, "fdskl/entries", number(block), number(d.Before+column))
+		},
+		Scales: func(block int) feature.Numbers { return prg.New(d.Common, "fdskl/scales", number(block)) },
+	}, bits), nil
+}
+
+func number(n int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(n)) }
+
+// hash names the input from which phases are computed.
+func (d Directions) hash(rows linalg.Rows) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(d.Key[:])
+	n, width := rows.Shape()
+	row, line := make([]float64, width), make([]byte, 0, 8*width)
+	for i := range n {
+		rows.ReadRow(i, row)
+		line = line[:0]
+		for _, v := range row {
+			line = binary.LittleEndian.AppendUint64(line, math.Float64bits(v))
+		}
+		h.Write(line)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// spectrumOf returns the distribution of a kernel's directions.
+func spectrumOf(k job.Kernel) (feature.Spectrum, error) {
+	if k.Name == job.LaplacianProduct {
+		return feature.Manhattan(k.Gamma), nil
+	}
+	return feature.SpectrumOf(k.Spec())
+}
+
+// answeredAtOnce limits the rows of one answer.
+const answeredAtOnce = 1 << 12
+
+// AnswerAll answers all that a schedule asks for, in words of size bytes, until ctx ends.
+func AnswerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size int) error {
+	for q, more := s.Next(); more; q, more = s.Next() {
+		var rows []int
+		for _, span := range q.Rows {
+			rows = append(rows, linalg.Range(span.First, span.First+span.Count)...)
+		}
+		words := make([]byte, min(len(rows), answeredAtOnce)*q.Directions.Count*size)
+		for len(rows) > 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			n := min(len(rows), answeredAtOnce)
+			part := words[:n*q.Directions.Count*size]
+			source.Block(part, rows[:n], q.Directions.First, q.Directions.Count)
+			s.Answer(rows[:n], part)
+			rows = rows[n:]
+		}
+	}
+	return nil
+}
+
+// unitPairs limits the pairs of rows over which a median distance is taken, where there are
+// that many.
+const unitPairs = 1 << 13
+
+// Unit returns the unit of gamma over some columns of training rows. A mean of norms is
+// exact; the median squared distance is taken over neighbours in the common order, which
+// nobody chose.
+func Unit(rows linalg.Rows, unit job.GammaUnit) float64 {
+	n, _ := rows.Shape()
+	if unit == job.Norm {
+		sum := 0.0
+		eachRow(rows, func(row []float64) { sum += linalg.Dot(row, row) })
+		return sum / float64(max(1, n))
+	}
+	var distances []float64
+	for step := 1; step <= n/2 && len(distances) < unitPairs; step++ {
+		distances = appendDistances(distances, rows, step)
+	}
+	if len(distances) == 0 {
+		return 0
+	}
+	slices.Sort(distances)
+	return distances[len(distances)/2]
+}
+
+// appendDistances adds the squared distances of rows that are step places apart.
+func appendDistances(list []float64, rows linalg.Rows, step int) []float64 {
+	n, width := rows.Shape()
+	a, b := make([]float64, width), make([]float64, width)
+	for i := 0; i+step < n && len(list) < unitPairs; i++ {
+		rows.ReadRow(i, a)
+		rows.ReadRow(i+step, b)
+		sum := 0.0
+		for k, v := range a {
+			sum += (v - b[k]) * (v - b[k])
+		}
+		list = append(list, sum)
+	}
+	return list
+}
+
+func eachRow(rows linalg.Rows, use func(row []float64)) {
+	n, width := rows.Shape()
+	row := make([]float64, width)
+	for i := range n {
+		rows.ReadRow(i, row)
+		use(row)
+	}
+}
+
+// jointUnit returns the unit of gamma by the parties' declarations, 0 where nobody has asked for
+// one.
+func jointUnit(d columns.Declared) float64 {
+	unit := 0.0
+	for _, one := range d.List {
+		unit += one.Unit
+	}
+	return unit
+}
+
+// Gamma returns the gamma of the job's kernel in plain numbers, by the unit over all
+// columns.
+func Gamma(j *job.Job, unit float64) (float64, error) {
+	if j.Kernel.GammaUnit == "" {
+		return j.Kernel.Gamma, nil
+	}
+	if !(unit > 0) {
+		return 0, fault.BadInputf("fdskl: gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", j.Kernel.GammaUnit, unit)
+	}
+	return j.Kernel.Over(unit).Gamma, nil
 }

@@ -4,10 +4,18 @@
 package fdskl
 
 import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
 // Protocol is FDSKL.
@@ -32,3 +40,110 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	},
 	NoFile: columns.Undownloadable,
 })
+
+// step is a step of this binding's.
+type step = method.StepOf[party, server, columns.Declared]
+
+// steps: the parties align their rows and add up phases for the first party, or for several active ones,
+// who learn from them; the first tells the coordinator how well. Where labels are spread, the active
+// ones agree on classes before, and all parties add up afterwards what each can judge.
+func steps(c method.Case) ([]step, error) {
+	plan, err := columns.Steps(c, columns.As[party, server]{
+		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
+		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).releases,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Parties) > fdskl.MaxWorkers {
+		return nil, fmt.Errorf("fdskl: phases of %d parties cannot be added up; name at most %d", len(c.Parties), fdskl.MaxWorkers)
+	}
+	if c.Job.Data.Spread {
+		plan = append(plan, rollStep(c))
+	}
+	adds := step{
+		Name: "protocol", Party: (*party).worker, Releases: (*party).releases,
+		Ended: func(s *server, e method.End) { s.parent = e.Session }, // in which the coordinator takes no part
+	}
+	adds.Session, adds.Follow = adding(c.Job, method.Session{Members: workers(c), Purpose: "train"})
+	plan = append(plan, adds, columns.ToldStep(c, findingBytes(c.Job.Task()), (*party).teller, (*server).takeFinding))
+	if c.Job.Data.Spread {
+		plan = append(plan, errorsStep(c))
+	}
+	return plan, nil
+}
+
+// findingBytes is the length of every finding: it must not tell which metrics
+// there are before it is told.
+func findingBytes(t job.Task) int { return 9*len(findingMetrics(t)) + 8 + 32 }
+
+// adding is a session that adds phases up.
+func adding(j *job.Job, s method.Session) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
+	s.Protocol, s.Version, s.Patient = fdskl.Name, fdskl.Version, []protocol.Timer{fdskl.TimerRequest}
+	return &s, method.From(func(d columns.Declared) ([]byte, error) {
+		params, err := paramsOf(j, d)
+		if err != nil {
+			return nil, err
+		}
+		return params.Encode(), nil
+	})
+}
+
+// workers lists the parties, of which the first ones are active.
+func workers(c method.Case) []protocol.Member {
+	list := c.Holders()
+	for i := range c.Job.Active() {
+		list[i].Role = protocol.RoleLeader
+	}
+	return list
+}
+
+// rollStep is the session in which the active workers tell each other how many labels they
+// have, and their classes. The coordinator and passive workers are no members.
+func rollStep(c method.Case) step {
+	return step{Name: "labels", Session: &method.Session{
+		Protocol: declare.Name, Version: declare.Version, Purpose: "labels",
+		Members: protocol.Members(protocol.RoleParty, c.Job.Active()...),
+	}, Party: (*party).caller, Releases: method.LetsOut[party](method.ReleaseLabels)}
+}
+
+// errorsStep is the session in which all parties add up what each active one can judge, so
+// that the coordinator learns the sums alone. Passive parties add zeros.
+func errorsStep(c method.Case) step {
+	adds := step{Name: "errors", Party: (*party).errors, Server: (*server).adder, Releases: method.LetsOut[party](method.ReleaseErrors)}
+	adds.Session, adds.Follow = sums.Summing(c, "errors", func(d columns.Declared) (sums.Sum, error) {
+		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(d.Digest[:]), Groups: errorGroups()}, nil
+	})
+	return adds
+}
+
+// keysOf returns the settings of a job.
+func keysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
+
+// paramsOf returns the parameters of the session, which follow from the declarations of all.
+func paramsOf(j *job.Job, d columns.Declared) (fdskl.Params, error) {
+	rows, err := d.Rows()
+	if err != nil {
+		return fdskl.Params{}, err
+	}
+	k := keysOf(j)
+	p, err := fdskl.NewParams(fdskl.Spec{
+		Mode: fdskl.Mode(j.Protocol.Mode()), Topology: fdskl.Topology(k.Tree), Bits: k.Bits,
+		Rows: rows, Directions: k.Directions, Alignment: d.Digest,
+	})
+	if err != nil {
+		return fdskl.Params{}, fault.BadInput(err)
+	}
+	return p, nil
+}
+
+// usable refuses declarations from which no phases can be made.
+func usable(j *job.Job) func(columns.Declared) error {
+	return func(d columns.Declared) error {
+		_, err := paramsOf(j, d)
+		if err == nil {
+			_, err = Gamma(j, jointUnit(d))
+		}
+		return err
+	}
+}

@@ -4,10 +4,16 @@
 package fdsvrg
 
 import (
+	"cmp"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/protocol/fdsvrg"
 )
 
 // Protocol is FD-SVRG.
@@ -27,3 +33,106 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	},
 	NoFile: columns.Undownloadable,
 })
+
+// step is a step of this binding's.
+type step = method.StepOf[party, server, columns.Declared]
+
+// steps: the parties align their rows and train, and the first one tells the coordinator how well.
+func steps(c method.Case) ([]step, error) {
+	plan, err := columns.Steps(c, columns.As[party, server]{
+		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
+		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).products,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Parties) > fdsvrg.MaxWorkers {
+		return nil, fmt.Errorf("fdsvrg: %d parties cannot train together; name at most %d", len(c.Parties), fdsvrg.MaxWorkers)
+	}
+	return append(plan, step{
+		Name: "protocol", Session: &method.Session{
+			Protocol: fdsvrg.Name, Version: fdsvrg.Version, Members: c.Holders(), Purpose: "train", Discloses: []string{fdsvrg.MarginsKind},
+		},
+		Follow: method.From(func(d columns.Declared) ([]byte, error) {
+			p, err := paramsOf(c.Job, d)
+			if err != nil {
+				return nil, err
+			}
+			return p.Encode(), nil
+		}),
+		Party: (*party).worker, Releases: (*party).products,
+	}, columns.ToldStep(c, findingBytes(c.Job.Task()), (*party).tell, (*server).hear)), nil
+}
+
+// paramsOf returns the parameters of the session, which follow from the declarations of all.
+func paramsOf(j *job.Job, d columns.Declared) (fdsvrg.Params, error) {
+	rows, err := d.Rows()
+	if err != nil {
+		return fdsvrg.Params{}, err
+	}
+	train, test, err := columns.Sizes(j, rows)
+	if err != nil {
+		return fdsvrg.Params{}, fault.BadInput(err)
+	}
+	_, course := learner.CourseOf(j)
+	p, err := fdsvrg.NewParams(fdsvrg.Spec{
+		Rows: train, HeldOut: test, Outputs: 1, Batch: min(course.Batch, train), Epochs: course.Iterations, Alignment: d.Digest,
+	})
+	if err != nil {
+		return fdsvrg.Params{}, fault.BadInput(err)
+	}
+	return p, nil
+}
+
+// usable refuses declarations from which nothing can be trained.
+func usable(j *job.Job) func(columns.Declared) error {
+	return func(d columns.Declared) error {
+		_, err := paramsOf(j, d)
+		return err
+	}
+}
+
+// Keys are the settings of a job. There is mode paper only.
+type Keys struct {
+	job.Moded
+	columns.Keys
+}
+
+// Defaults of the learner.
+const (
+	defaultEpochs = 20
+	defaultBatch  = 16
+)
+
+// Section declares the keys.
+func (k *Keys) Section() *section.Section {
+	return &section.Section{
+		Doc:    "A published rival of fdskl: parties train a linear model by stochastic gradients, and add up margins in the clear.",
+		Fields: []section.Field{k.ModeKey(), k.IDsKey()}, Finish: k.CheckIDs,
+	}
+}
+
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
+}
+
+// check asks for mode paper and for a linear model by a loss, and fills the learner's defaults.
+func (k *Keys) check(j *job.Job, in *section.Place) error {
+	_, course := learner.CourseOf(j)
+	switch {
+	case k.Mode != job.Paper:
+		return in.Refuse("protocol", "protocol fd-svrg has mode paper only; write mode: paper, or use protocol fdskl, which masks what it adds up")
+	case j.Prediction == job.Open:
+		return in.Refuse("prediction", "fd-svrg has no prediction: open; remove it, or use protocol fdskl")
+	case course == nil:
+		return in.Refuse("learner", "protocol fd-svrg and learner %s do not go together; fd-svrg runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.OnLoss]))
+	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
+		return in.Refuse("kernel", "protocol fd-svrg trains a linear model; write kernel: {name: linear}")
+	case j.Data.Folds > 0:
+		return in.Refuse("data", "protocol fd-svrg chooses nothing by folds; use test: {fraction: 0.25}")
+	}
+	course.Iterations = cmp.Or(course.Iterations, defaultEpochs)
+	course.Batch = cmp.Or(course.Batch, defaultBatch)
+	return nil
+}

@@ -3,6 +3,8 @@ package fdsvrg
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io"
 	"math"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -141,4 +143,53 @@ func (p *party) hash() [sha256.Size]byte {
 	w.Float64s(p.weights.w)
 	w.Float64s(p.trainer.decisions)
 	return sha256.Sum256(w.Bytes())
+}
+
+// server is the coordinator, which is told how well the parties have learnt.
+type server struct {
+	columns.Told
+	finding finding
+}
+
+func newServer(c method.Case) (*server, error) {
+	return &server{Told: columns.Told{Server: columns.Server{Case: c}}}, nil
+}
+
+// hear takes over what the label holder tells.
+func (s *server) hear(body []byte) error {
+	v, err := decodeFinding(s.Job.Task(), body)
+	if err != nil {
+		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
+	}
+	s.finding, s.Metrics, s.Model = v, v.metrics, v.model
+	return nil
+}
+
+func (s *server) writeModel(out io.Writer) error { return s.WriteNames(out, "mercer/v1/fd-svrg") }
+
+func (s *server) result() (*method.Result, error) {
+	r, err := s.Result(func(rows int) map[string][]string { return leakage(s.Case, rows) })
+	if r != nil {
+		r.Warnings = s.finding.warnings()
+	}
+	return r, err
+}
+
+// leakage describes in plain words what each role learns, computed for this job.
+func leakage(c method.Case, rows int) map[string][]string {
+	first := c.Parties[0]
+	_, course := learner.CourseOf(c.Job)
+	active := fmt.Sprintf("%s, who holds the labels, learns the margin of each of %d rows over all columns, of training rows twice in each of %d epochs. Each step's margins tell something of the products of rows over the others' columns. If it sends slopes of its choice, it reads any such product.", first, rows, course.Iterations)
+	if len(c.Parties) == 2 {
+		active += fmt.Sprintf(" With two parties, these are the margins of %s alone, after taking its own off.", c.Parties[1])
+	}
+	lines := map[string][]string{
+		"active":    {active, columns.KeptScores},
+		"server":    {"The server learns how many rows are common to all, how many columns each party has, a bound of each party's norms, and the figures on held-out rows. It sees no margin, label, decision or weight."},
+		"party":     {"Every party learns the label of every training row, from the first slopes. A party with others below it in the tree sees the sums of their margins in the clear.", "Every party learns how many rows are common to all, how many columns each other party has, and, to 9 %, the largest squared norm of its rows."},
+		"coalition": {"Parties above and below another one in the tree know its margins alone. Protocol fdskl masks what it adds up."},
+		"broker":    {"The broker sees who talks, when and how much: from the sizes it knows the number of rows."},
+	}
+	columns.Leakage(lines, c.Job, rows)
+	return lines
 }

@@ -10,11 +10,19 @@
 package fedcfk
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"math"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 // Protocol is FedCFK.
@@ -64,4 +72,246 @@ func minimums(f method.Floors, j *job.Job) error {
 		return fmt.Errorf("margin is %s, this party asks for %s", k.Margin, MarginCorrupted)
 	}
 	return k.CheckFloors(f, "party")
+}
+
+// purposeKernel names the session in which the kernel is told.
+const purposeKernel = "fedcfk/kernel"
+
+// The steps of a job.
+const (
+	Popularity = "popularity" // a sum
+	Triangle   = "triangle"   // a sum
+	Learn      = "learn"
+	Tell       = "tell"
+)
+
+type step = method.StepOf[Party, Server, known]
+
+// steps returns the steps of a job that real parties run.
+func steps(c method.Case) ([]step, error) {
+	if err := c.Job.Deployable(); err != nil {
+		return nil, err
+	}
+	return crowdOf(c).steps()
+}
+
+// Plan returns the steps of a job for who plays them in one process.
+func (c Crowd) Plan() ([]method.Step, error) {
+	list, err := c.steps()
+	if err != nil {
+		return nil, err
+	}
+	return method.PlanOf(c.Case, list)
+}
+
+// steps counts how many like each item, counts how many like both of two that enough like,
+// makes a kernel of that, and tells it to everybody who is still there. Each party recommends
+// to itself. A person's list goes into one sum of each kind ever, which claims see to, and
+// nothing that the ledger of releases counts leaves the party.
+func (c Crowd) steps() ([]step, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	first, err := c.summing(method.Session{Purpose: PurposePopularity}, c.Parties, c.Spec(len(c.Parties), c.firstEntries()))
+	if err != nil {
+		return nil, err
+	}
+	none := method.LetsOutNothing[Party]
+	return []step{
+		{Name: Popularity, Session: first, Party: (*Party).addLikes, Server: (*Server).addLikes, Releases: none, Ended: (*Server).EndedFirst},
+		{Name: Triangle, Session: &method.Session{
+			Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: PurposeTriangle,
+		}, Follow: c.followPairs, Party: (*Party).addPairs, Server: (*Server).addPairs, Releases: none, Announce: (*Server).AnnouncePairs, Ended: (*Server).EndedSecond},
+		{Name: Learn, Compute: (*Server).Learn},
+		{Name: Tell, Session: &method.Session{
+			Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: purposeKernel,
+		}, Follow: c.followKernel, Party: (*Party).hear, Server: (*Server).tell, Releases: none, Announce: (*Server).announceKernel},
+	}, nil
+}
+
+// check refuses a crowd before it gives anything, if its second sum could not be.
+func (c Crowd) check() error {
+	if err := c.CheckCatalogue(); err != nil {
+		return err
+	}
+	people := len(c.Parties)
+	if most := c.MaxKept(people); most < minItems {
+		return fault.BadInputf("fedcfk: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
+			people, sums.Share(c.Keys().Dropped, people), most, minItems)
+	}
+	if _, err := secagg.NewParams(c.pairSpec(people, people, Entries(minItems-1)), people); err != nil {
+		return fault.BadInputf("fedcfk: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err)
+	}
+	return nil
+}
+
+// known holds the values that the two sums have made public to all who were in them.
+type known struct {
+	first, second heard
+	kept          []int // items in the second sum
+}
+
+// heard holds the knowledge of a sum that all its members share.
+type heard struct {
+	sums.Summation
+	survivors []string // whose vectors are in it
+}
+
+// summing describes the session of one of the two sums.
+func (c Crowd) summing(s method.Session, clients []string, spec secagg.Spec) (*method.Session, error) {
+	params, err := secagg.NewParams(spec, len(clients))
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	s.Absent, s.Claims = len(clients)-params.Cohort(), []string{secagg.Claim(onceForEver, s.Purpose)}
+	s.Patient = []protocol.Timer{secagg.TimerServer} // the server waits a round for each that vanishes
+	return sums.Adding(s, params, c.Coordinator, clients), nil
+}
+
+// pairing returns the announced counts and the items of the second sum, if they can
+// follow from the first.
+func (c Crowd) pairing(k known, announced []byte) (likes []int64, kept []int, err error) {
+	if k.first.Session == nil {
+		return nil, nil, errors.New("fedcfk: the first sum has not ended here")
+	}
+	if likes, err = decodeCounts(announced); err == nil {
+		err = c.possible(k.first.survivors, likes)
+	}
+	if err != nil {
+		return nil, nil, c.blame("%w", err)
+	}
+	kept, err = c.enough(k.first.People(), c.Popularity(likes))
+	return likes, kept, err
+}
+
+// enough returns the items that take part, if these are enough to learn from.
+func (c Crowd) enough(people int, likes []int64) ([]int, error) {
+	kept := c.Kept(people, likes)
+	if len(kept) < minItems {
+		return nil, fault.BadInputf("fedcfk: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
+			len(kept), c.Cut(people, likes), minItems)
+	}
+	return kept, nil
+}
+
+// followPairs returns the second sum, if it follows from the first. It is over all whose
+// vectors are in the first, gone or not: nobody chooses whom to leave out. Their names, the
+// first sum's session, its result and the items that follow from it are all part of the
+// session's name (rule 12).
+func (c Crowd) followPairs(_ method.Session, k known, announced []byte) (*method.Session, error) {
+	likes, kept, err := c.pairing(k, announced)
+	if err != nil {
+		return nil, err
+	}
+	s := method.Session{Purpose: PurposeTriangle, Parent: k.first.Session.ID(), Salt: salt(likes, kept)}
+	return c.summing(s, k.first.survivors, c.pairSpec(k.first.People(), len(k.first.survivors), Entries(len(kept)-1)))
+}
+
+// notified returns the announcement of the kernel, if it can follow from the second sum.
+func (c Crowd) notified(k known, announced []byte) (notice, error) {
+	if k.second.Session == nil {
+		return notice{}, errors.New("fedcfk: the second sum has not ended here")
+	}
+	n, err := decodeNotice(announced)
+	if err != nil {
+		return notice{}, c.blame("%w", err)
+	}
+	if name, ok := subset(n.clients, k.second.survivors); !ok {
+		return notice{}, c.blame("%s is to be told the kernel, and is not in the second sum", name)
+	}
+	if most := kernelBytes(len(k.kept)); n.bytes > most {
+		return notice{}, c.blame("a kernel of %d bytes, %d items have at most %d", n.bytes, len(k.kept), most)
+	}
+	return n, nil
+}
+
+// followKernel returns the session in which the kernel of the second sum is told. Its name
+// holds the kernel's hash, so that all who are told a kernel are told the same kernel.
+func (c Crowd) followKernel(_ method.Session, k known, announced []byte) (*method.Session, error) {
+	n, err := c.notified(k, announced)
+	if err != nil {
+		return nil, err
+	}
+	return &method.Session{
+		Protocol: broadcast.Name, Version: broadcast.Version, Params: broadcast.Encode(n.bytes), Members: sums.Served(c.Coordinator, n.clients),
+		Purpose: purposeKernel, Parent: k.second.Session.ID(), Salt: n.hash[:], Absent: len(n.clients),
+	}, nil
+}
+
+// subset reports the first of the names that is not among all.
+func subset(names, all []string) (missing string, ok bool) {
+	known := make(map[string]bool, len(all))
+	for _, name := range all {
+		known[name] = true
+	}
+	for _, name := range names {
+		if !known[name] {
+			return name, false
+		}
+	}
+	return "", true
+}
+
+// encodeCounts encodes the announcement of the first sum, from which the second follows.
+func encodeCounts(likes []int64) []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(likes)))
+	for _, n := range likes {
+		w.Uint64(uint64(n))
+	}
+	return w.Bytes()
+}
+
+// decodeCounts decodes what encodeCounts wrote.
+func decodeCounts(b []byte) ([]int64, error) {
+	r := wire.NewReader(b)
+	likes := make([]int64, r.Count(2*MaxItems, 8))
+	for i := range likes {
+		n := r.Uint64()
+		if n > math.MaxInt64 {
+			r.Fail(fmt.Errorf("a count of %d", n))
+		}
+		likes[i] = int64(n)
+	}
+	return likes, r.Close("fedcfk: proposal of a second sum")
+}
+
+// readNames reads names of members, each once.
+func readNames(r *wire.Reader) []string {
+	names := make([]string, r.Count(protocol.MaxMembers, 2))
+	known := make(map[string]bool, len(names))
+	for i := range names {
+		names[i] = r.String(protocol.MaxNameBytes)
+		if r.Err() == nil && known[names[i]] {
+			r.Fail(fmt.Errorf("%q is named twice", names[i]))
+		}
+		known[names[i]] = true
+	}
+	return names
+}
+
+// notice announces a kernel before it is told.
+type notice struct {
+	clients []string // who are told
+	bytes   int
+	hash    [sha256.Size]byte
+}
+
+func (n notice) encode() []byte {
+	var w wire.Writer
+	w.Strings(n.clients)
+	w.Uint32(uint32(n.bytes))
+	w.Fixed(n.hash[:])
+	return w.Bytes()
+}
+
+// decodeNotice decodes what encode wrote.
+func decodeNotice(b []byte) (notice, error) {
+	r := wire.NewReader(b)
+	n := notice{clients: readNames(r), bytes: int(r.Uint32())}
+	r.Fixed(n.hash[:])
+	if r.Err() == nil && (n.bytes < 1 || n.bytes > broadcast.MaxBytes) {
+		r.Fail(fmt.Errorf("a kernel of %d bytes", n.bytes))
+	}
+	return n, r.Close("fedcfk: notice of a kernel")
 }

@@ -4,10 +4,17 @@
 package gram
 
 import (
+	"encoding/hex"
+
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 // Protocol is the sum of Gram matrices.
@@ -30,3 +37,114 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	},
 	NoFile: columns.Undownloadable,
 })
+
+// step is a step of this binding's.
+type step = method.StepOf[party, server, columns.Declared]
+
+// steps: the parties align their rows and add up their
+// Gram matrices, the label holder sends the labels, and the coordinator chooses by
+// folds if the job has any, learns, and evaluates. Where predictions are open, it tells
+// the parties which rows are in the model.
+func steps(c method.Case) ([]step, error) {
+	plan, err := columns.Steps(c, columns.As[party, server]{
+		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server }, Declare: (*party).declare, Usable: trained(c.Job).Usable, Lets: (*party).products,
+	})
+	if err != nil {
+		return nil, err
+	}
+	j := c.Job
+	sum := step{Name: "protocol", Party: (*party).sum, Server: (*server).summer, Releases: (*party).products}
+	sum.Session, sum.Follow = adding(c, trained(j))
+	plan = append(plan, sum)
+	if j.Data.Label != job.NoLabel {
+		plan = append(plan, columns.LabelStep(c, (*party).holder, (*server).learner))
+	}
+	plan = append(plan, columns.LearningSteps[party](j, (*server).learner)...)
+	if j.Prediction == job.Open {
+		told := step{Name: "keep", Party: (*party).hear, Server: (*server).tell, Releases: method.LetsOutNothing[party]}
+		told.Session, told.Follow = sums.Telling(c, func(d columns.Declared) int { return 4 + (trainingRows(j, d)+7)/8 })
+		plan = append(plan, step{Name: "keep", Compute: (*server).makeRowless}, told)
+	}
+	return plan, nil
+}
+
+// adding is the session that adds up what the arithmetic lays out.
+func adding(c method.Case, a arithmetic) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
+	return sums.Summing(c, "protocol", func(d columns.Declared) (sums.Sum, error) {
+		p, err := a.Params(d)
+		return sums.Sum{Epoch: hex.EncodeToString(d.Digest[:]), Groups: groups(p)}, err
+	})
+}
+
+// groups returns the entries to add up. Every entry has the common bound as its offset.
+func groups(p gram.Params) []secagg.Group {
+	var list []secagg.Group
+	for _, entries := range p.Groups() {
+		list = append(list, secagg.Group{Entries: entries, Bound: p.Bound(), Signed: true})
+	}
+	return list
+}
+
+// arithmetic lays the sum out.
+type arithmetic struct{ columns.Products }
+
+// trained is the arithmetic of a job.
+func trained(j *job.Job) arithmetic { return arithmetic{columns.ProductsOf(j)} }
+
+// Usable refuses declarations that cannot be added up.
+func (a arithmetic) Usable(d columns.Declared) error {
+	p, err := a.Params(d)
+	if err != nil {
+		return err
+	}
+	return sums.Check(len(d.List), groups(p))
+}
+
+// adder adds the term of a party's rows to the sum.
+func (a arithmetic) adder(setup method.Setup, d columns.Declared, party int, rows linalg.Rows, added func()) (*method.Run, error) {
+	part, err := a.PartOf(d, party, rows)
+	if err != nil {
+		return nil, err
+	}
+	return sums.Client(setup, part, added)
+}
+
+// trainingRows counts the common rows that are not held out.
+func trainingRows(j *job.Job, d columns.Declared) int {
+	rows, err := d.Rows()
+	if err != nil {
+		return 0
+	}
+	train, _, err := columns.Sizes(j, rows)
+	if err != nil {
+		return 0 // no job gets as far
+	}
+	return train
+}
+
+// Keys are the settings of a job. There is no paper mode: the paper's sum is the
+// same one.
+type Keys struct {
+	job.Moded
+	columns.Keys
+}
+
+// Section declares the keys.
+func (k *Keys) Section() *section.Section {
+	return &section.Section{
+		Doc:    "Parties that hold different columns of the same people add up their Gram matrices. The coordinator sees the sum only.",
+		Fields: []section.Field{k.ModeKey(), k.IDsKey()}, Finish: k.finish,
+	}
+}
+
+func (k *Keys) finish(in *section.Place) error {
+	if k.Mode == job.Paper {
+		return in.Refuse("mode", "protocol gram has no mode paper; remove it")
+	}
+	return k.CheckIDs(in)
+}
+
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: learner.OnMatrix, Limits: map[string]int{"max_ids": k.MaxIDs}}
+}

@@ -4,11 +4,19 @@
 package moments
 
 import (
+	"encoding/hex"
+	"math"
+
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/model"
+	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 // Protocol learns from sums of products.
@@ -36,3 +44,101 @@ var itself = method.New(method.Binding[party, server, known]{
 	},
 	Present: present,
 })
+
+// step is a step of this binding's.
+type step = method.StepOf[party, server, known]
+
+// steps: the parties agree on columns and a scaling, declare their numbers of training rows, and add up
+// the moments of these rows; the coordinator chooses and solves by the sums, and tells all the one
+// solution; the parties add up its errors on held-out rows.
+func steps(c method.Case) ([]step, error) {
+	before, err := rows.Steps(c)
+	if err != nil {
+		return nil, err
+	}
+	j := c.Job
+	for _, groups := range [][]secagg.Group{sumGroups(j, known{rows: math.MaxInt64}.features(j)), errorGroups(j)} {
+		if err := sums.Check(len(c.Parties), groups); err != nil {
+			return nil, err
+		}
+	}
+	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(known) struct{} { return struct{}{} }, before)
+	adds := step{Name: "sums", Party: (*party).summand, Server: (*server).adder, Releases: (*party).release}
+	adds.Session, adds.Follow = sums.Summing(c, "sums", func(k known) (sums.Sum, error) {
+		return sums.Sum{Epoch: "sums/" + hex.EncodeToString(k.counted[:]), Groups: sumGroups(j, k.features(j))}, nil
+	})
+	tells := step{Name: "tell", Party: (*party).hear, Server: (*server).tell, Releases: method.LetsOutNothing[party]}
+	tells.Session, tells.Follow = sums.Telling(c, func(k known) int { return fittedBytes(j, k.features(j)) })
+	errs := step{Name: "errors", Party: (*party).errors, Server: (*server).errors, Releases: method.LetsOut[party](method.ReleaseErrors)}
+	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k known) (sums.Sum, error) {
+		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: errorGroups(j)}, nil
+	})
+	return append(plan,
+		step{Name: "count", Session: &method.Session{
+			Protocol: declare.Name, Version: declare.Version, Members: c.Crowd(), Purpose: "train",
+		}, Party: (*party).declarer, Server: (*server).listener, Releases: method.With((*party).release, method.ReleaseCounts)},
+		adds, step{Name: "learn", Compute: (*server).solve}, tells, errs, step{Name: "evaluate", Compute: (*server).evaluate}), nil
+}
+
+// fittedBytes is the length of the message that tells the solution.
+func fittedBytes(j *job.Job, features int) int {
+	l := objectiveOf(j)
+	return 4 + 8*(l.outputs()*(features+1)+l.extra(features))
+}
+
+// known holds the values that the steps so far have made public.
+type known struct {
+	rows     int64    // of training, of all parties; 0 before they are counted
+	counted  [32]byte // SHA-256 of each party's number of these; zero before
+	solution [32]byte // SHA-256 of the solution that was told; zero before
+}
+
+// sumGroups describes the entries that a party adds to the sums: the upper triangle of its A,
+// its B, its number of training rows, and for a regression the sums of the numbers and of
+// their squares.
+func sumGroups(j *job.Job, features int) []secagg.Group {
+	l := objectiveOf(j)
+	groups := []secagg.Group{
+		{Entries: moments.Triangle(features), Bound: moments.Bound, Signed: true},
+		{Entries: l.width() * features, Bound: moments.Bound, Signed: true},
+		{Entries: 1, Bound: moments.MaxRows},
+	}
+	if n := l.totals(); n > 0 {
+		groups = append(groups, secagg.Group{Entries: n, Bound: moments.Bound, Signed: true})
+	}
+	return groups
+}
+
+// errorGroups describes the entries that a party adds to the errors: its number of held-out
+// rows, the figures by which the solution is judged, and its membership figure with a 1 if it
+// has one; where the job counts decisions in bins, also the rows of both classes by bin.
+func errorGroups(j *job.Job) []secagg.Group {
+	groups := []secagg.Group{
+		{Entries: 1, Bound: moments.MaxRows},
+		{Entries: objectiveOf(j).figures(), Bound: moments.SquaredBound, Signed: true},
+		{Entries: 2, Bound: membershipOne},
+	}
+	if counted(j) {
+		groups = append(groups, secagg.Group{Entries: 2 * moments.Bins, Bound: moments.MaxRows * moments.Thousand})
+	}
+	return groups
+}
+
+// membershipOne is the whole number that stands for a membership figure of 1.
+const membershipOne = 1 << 20
+
+// sumVector reads a party's sums where they lie.
+type sumVector struct{ *moments.Sums }
+
+func (v sumVector) Read(group, first int, dst []int64) {
+	switch group {
+	case 0:
+		v.ReadOuter(first, dst)
+	case 1:
+		v.ReadCross(first, dst)
+	case 2:
+		dst[0] = int64(v.Rows)
+	default:
+		copy(dst, []int64{int64(v.Total), int64(v.Power)}[first:])
+	}
+}

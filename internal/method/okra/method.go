@@ -4,11 +4,16 @@
 package okra
 
 import (
+	"context"
+
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
+	machine "github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
 // Protocol is OKRA.
@@ -57,4 +62,90 @@ func Bind(v Variant) *method.Protocol {
 		},
 		Present: present,
 	})
+}
+
+// step is a step of OKRA's.
+type step = method.StepOf[party, server, rows.Total]
+
+// steps: the parties agree on columns and a scaling and send encoded rows; the coordinator chooses
+// by folds if the job has any, learns, and evaluates.
+func steps(c method.Case) ([]step, error) {
+	changes := changesOf(c.Job)
+	switch {
+	case changes != nil:
+		return changes.plan(c)
+	case continuing(c.Job) != nil:
+		return goOn(c)
+	}
+	plan, err := upload(c)
+	plan = append(plan, rows.FoldSteps(c, (*party).folds, (*server).folds)...)
+	return append(plan, learning(c.Job)...), err
+}
+
+// learning is what the coordinator computes once it has the rows.
+func learning(j *job.Job) (list []step) {
+	if j.Data.Folds > 0 {
+		list = append(list, step{Name: "tune", Compute: work("tune")})
+	}
+	return append(list, step{Name: "learn", Compute: (*server).learn}, step{Name: "evaluate", Compute: (*server).evaluate})
+}
+
+// work is a stage of a learner's.
+func work(stage string) func(*server, context.Context, method.Reporter) error {
+	return func(s *server, ctx context.Context, progress method.Reporter) error {
+		return s.Do(ctx, s.Job, stage, progress.Counts)
+	}
+}
+
+// common makes the steps of package rows OKRA's. costs is where their messages are counted.
+func common(list []rows.Step, costs ...account) []step {
+	out := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, noValue, list)
+	for i := range out {
+		out[i].Ended = counted(costs...)
+	}
+	return out
+}
+
+func noValue(rows.Total) struct{} { return struct{}{} }
+
+// upload has all parties of a case send all their rows.
+func upload(c method.Case) ([]step, error) {
+	before, err := rows.Steps(c)
+	if err != nil {
+		return nil, err
+	}
+	s, err := rowsSession(c)
+	return append(common(before, first), uploading("protocol", s, first, (*party).release)), err
+}
+
+// uploading is the step in which all rows travel, under a new seed.
+func uploading(name string, s *method.Session, of account, lets func(*party) ([]method.Release, error)) step {
+	return step{
+		Name: name, Session: s, Party: (*party).uploader, Releases: lets,
+		Server: collecting(of, func(s *server, in machine.Setup, p okra.Params) (*okra.Server, error) {
+			return okra.NewServer(in, p, okra.Limits{})
+		}),
+		Ended: counted(of),
+	}
+}
+
+// rowsSession is a session in which encoded rows travel.
+func rowsSession(c method.Case) (*method.Session, error) {
+	params, err := paramsOf(c.Job)
+	return &method.Session{
+		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.Everybody(), Purpose: "train",
+		Patient: []machine.Timer{okra.TimerReceipt},
+	}, err
+}
+
+// Settings are the keys of a job that runs on these machines: of this method, or of another
+// with its own encoder.
+type Settings interface {
+	section.Values
+	Spec() okra.Spec
+}
+
+// paramsOf returns the protocol's parameters of a job.
+func paramsOf(j *job.Job) (okra.Params, error) {
+	return okra.NewParams(job.As[Settings](j.Protocol).Spec())
 }

@@ -4,10 +4,21 @@
 package ppsvmv
 
 import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/ppsvmv"
 )
 
 // Protocol is the sum around a ring.
@@ -27,3 +38,189 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	},
 	NoFile: columns.Undownloadable,
 })
+
+// Keys are the settings of a job. There is mode paper only: protocol gram stands for a hardened
+// mode.
+type Keys struct {
+	job.Moded
+	columns.Keys
+}
+
+// Section declares the keys.
+func (k *Keys) Section() *section.Section {
+	return &section.Section{
+		Doc:    "A published rival of gram: parties add up their Gram matrices around a ring, where two can read the one between them.",
+		Fields: []section.Field{k.ModeKey(), k.IDsKey()}, Finish: k.CheckIDs,
+	}
+}
+
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
+}
+
+// check asks for mode paper and for a learner on the Gram matrix.
+func (k *Keys) check(j *job.Job, in *section.Place) error {
+	switch {
+	case k.Mode != job.Paper:
+		return in.Refuse("protocol", "protocol pp-svmv has mode paper only; write mode: paper, or use protocol gram, which adds up the same matrices and hides each party's own")
+	case j.Prediction == job.Open:
+		return in.Refuse("prediction", "pp-svmv has no prediction: open; remove it, or use protocol gram")
+	}
+	return learner.OnMatrix(j, in)
+}
+
+// step is a step of this binding's.
+type step = method.StepOf[party, server, columns.Declared]
+
+// steps: the parties align their rows and add up their Gram matrices around the ring, the label holder
+// sends the labels, and the coordinator learns.
+func steps(c method.Case) ([]step, error) {
+	plan, err := columns.Steps(c, columns.As[party, server]{
+		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server },
+		Declare: (*party).declare, Usable: usable(matrix(c.Job)), Lets: (*party).products,
+	})
+	if err != nil {
+		return nil, err
+	}
+	plan = append(plan, step{
+		Name: "protocol", Session: &method.Session{
+			Protocol: ppsvmv.Name, Version: ppsvmv.Version, Members: c.Everybody(), Purpose: "train", Discloses: []string{ppsvmv.TileKind},
+		},
+		Follow: method.From(func(d columns.Declared) ([]byte, error) { return params(c.Job, d) }),
+		Party:  (*party).site, Server: (*server).receiver, Releases: (*party).products,
+	})
+	if c.Job.Data.Label != job.NoLabel {
+		plan = append(plan, columns.LabelStep(c, (*party).holder, (*server).learner))
+	}
+	return append(plan, columns.LearningSteps[party](c.Job, (*server).learner)...), nil
+}
+
+// params are the parameters of the ring, which the first party leads.
+func params(j *job.Job, d columns.Declared) ([]byte, error) {
+	p, err := matrix(j).Params(d)
+	if err != nil {
+		return nil, err
+	}
+	params, err := ppsvmv.NewParams(p.Groups(), d.Digest)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	return params.Encode(), nil
+}
+
+// matrix is the arithmetic of a job. It refuses more rows than have a matrix that fits.
+func matrix(j *job.Job) columns.Products {
+	return func(holders []gram.Holder, rows int) (gram.Params, error) {
+		if words := rows * (rows + 1) / 2; rows > gram.MaxRows {
+			return gram.Params{}, fmt.Errorf("ppsvmv: %d rows have a matrix of %d words (%s), which all pass through every party; bring at most %d rows, or use protocol fdskl", rows, words, say.Bytes(8*words), gram.MaxRows)
+		}
+		return columns.ProductsOf(j)(holders, rows)
+	}
+}
+
+// usable refuses declarations that cannot be added up.
+func usable(p columns.Products) func(columns.Declared) error {
+	return func(d columns.Declared) error {
+		_, err := p.Params(d)
+		return err
+	}
+}
+
+// party is a holder of columns: a site of the ring.
+type party struct {
+	*columns.Party
+	columns.Products
+}
+
+func newParty(c method.Case, self string, t method.Table) (*party, error) {
+	p, err := columns.Of(c, self, t)
+	if err != nil {
+		return nil, err
+	}
+	return &party{p, matrix(c.Job)}, nil
+}
+
+func (p *party) holder() *columns.Party { return p.Party }
+
+// site is the party's machine of the ring.
+func (p *party) site(setup method.Setup) (*method.Run, error) {
+	part, err := p.PartOf(p.Declared, slices.Index(p.Job.Parties(), p.Self), p.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if setup.Session.RoleOf(p.Self) == protocol.RoleLeader {
+		m, err := ppsvmv.NewLeader(setup.Setup, part)
+		return method.RunOf(m, err, method.Nothing)
+	}
+	m, err := ppsvmv.NewSite(setup.Setup, part)
+	return method.RunOf(m, err, method.Nothing)
+}
+
+func (p *party) declare(d *columns.Declaration) error {
+	d.Labels = len(columns.EncodeLabels(p.Set.Labels))
+	return columns.DeclareProducts(d, p.Rows)
+}
+
+// products states the products of the common rows, once they are known.
+func (p *party) products() ([]method.Release, error) { return p.Releases(method.ReleaseProducts) }
+
+// server is the coordinator, which learns from the matrix that the first party sends it.
+type server struct{ columns.Learner }
+
+func (s *server) learner() *columns.Learner { return &s.Learner }
+
+func newServer(c method.Case) (*server, error) {
+	return &server{columns.LearnerOf(c, matrix(c.Job))}, nil
+}
+
+// receiver is the machine that receives the matrix.
+func (s *server) receiver(setup method.Setup) (*method.Run, error) {
+	layout, err := s.Params(s.Declared)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ppsvmv.NewServer(setup.Setup)
+	return method.RunOf(m, err, func() error { return s.TakeSums(layout, m.Sums()) })
+}
+
+func (s *server) writeModel(out io.Writer) error { return s.WriteFunctions(out, "mercer/v1/pp-svmv") }
+
+func (s *server) result() (*method.Result, error) {
+	r := method.NewResult(s.Job, &s.Work)
+	r.Leakage = s.leakage()
+	return r, nil
+}
+
+// leakage describes in plain words what each role learns, computed for this job.
+func (s *server) leakage() map[string][]string {
+	p, first := s.Layout, s.Parties[0]
+	lines := map[string][]string{
+		"server": {fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, exactly in multiples of 2^-%d; from them every distance between two training rows.",
+			p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale())},
+		"party": {
+			fmt.Sprintf("%s learns all that the server learns of the products: the sum comes back to it.", first),
+			"Every party learns of each other how many rows and columns it has, a power of two that bounds its values, and whether they are whole numbers. A party other than the first sees words under a mask, and learns nothing from them alone.",
+		},
+		"coalition": {s.between(), "Protocol gram adds up the same matrices and has no such neighbours."},
+		"broker":    {"The broker sees who talks, when and how much: from the sizes it knows the number of rows."},
+	}
+	if s.Job.Data.Label != job.NoLabel {
+		lines["server"] = append(lines["server"], fmt.Sprintf("The server learns the label of every row, from %s; the other parties do not.", first))
+		lines["party"] = append(lines["party"], "The others learn how long the list of labels is: how many classes it has, with the length of their names.")
+	}
+	columns.Leakage(lines, s.Job, p.Training()+p.HeldOut())
+	return lines
+}
+
+// between names the parties that read another one between them.
+func (s *server) between() string {
+	if len(s.Parties) == 2 {
+		return fmt.Sprintf("With two parties, %s alone reads the products over the columns of %s: it takes its own off the sum. The server and %[2]s read those of %[1]s.", s.Parties[0], s.Parties[1])
+	}
+	var list []string
+	for i := 1; i < len(s.Parties); i++ {
+		list = append(list, fmt.Sprintf("%s and %s read %s", s.Parties[i-1], s.Parties[(i+1)%len(s.Parties)], s.Parties[i]))
+	}
+	return fmt.Sprintf("Two neighbours in the ring that work together read the products over the columns of the party between them, exactly: %s. The server and all parties but %s read that one's.", strings.Join(list, "; "), s.Parties[0])
+}

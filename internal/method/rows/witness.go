@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -102,4 +103,105 @@ func (w *Witness) Prepared() (*learner.Prepared, error) {
 	}
 	hash := made.Hash()
 	return &learner.Prepared{Columns: made.Width(), Digest: hex.EncodeToString(hash[:])}, nil
+}
+
+// preparationLeakage states what each role learns while a preparation is fitted.
+func preparationLeakage(c method.Case) map[string][]string {
+	plan, err := prepare.NewPlan(c.Job.Data.Schema, c.Job.Data.Fitted())
+	if err != nil { // then no step of the job has run
+		return nil
+	}
+	lines := schemaLeakage()
+	if words := c.Job.Data.Schema.Agreed(); len(words) > 0 {
+		wordsLeakage(c, words, lines)
+	}
+	if told := plan.Told(); len(told) > 0 {
+		sumsLeakage(c, told, lines)
+	}
+	return lines
+}
+
+func wordsLeakage(c method.Case, columns []string, lines map[string][]string) {
+	list := strings.Join(columns, ", ")
+	lines["leader"] = append(lines["leader"], fmt.Sprintf("The leader, %s, learns which words of %s each party has in at least %d of its training rows.", c.Parties[0], list, prepare.Least))
+	told := fmt.Sprintf("Every party learns which words of %s somebody has in at least %d training rows", list, prepare.Least)
+	if len(c.Parties) == 2 {
+		told += ", and with two parties so who has them"
+	}
+	lines["party"] = append(lines["party"], told+fmt.Sprintf(". A word that fewer than %d training rows of a party have counts there as other, or as its commonest word, whoever proposes it.", prepare.Least))
+}
+
+func sumsLeakage(c method.Case, told []string, lines map[string][]string) {
+	list, train := strings.Join(told, "; "), len(c.Parties)
+	if c.Job.Data.Test.Party != "" { // it is held out, and adds zeros
+		train--
+	}
+	if train == 2 {
+		lines["party"] = append(lines["party"], fmt.Sprintf("Two parties train. Every party learns sums over the training rows of both, and each of the two by its own the other's: the number of rows; %s. A range and listed categories in place of fitted ones avoid that.", list))
+		return
+	}
+	lines["party"] = append(lines["party"], fmt.Sprintf("Every party learns sums over all parties' training rows: the number of rows; %s. They are added up by secure aggregation with the leader, %s, as its server: nobody sees one party's numbers.", list, c.Parties[0]))
+	lines["coalition"] = append(lines["coalition"], "All parties but one together learn the sums of the one that is left.")
+}
+
+// schemaLeakage tells what the server learns of a table with a schema.
+func schemaLeakage() map[string][]string {
+	return map[string][]string{"server": {
+		"The server reads the schema in the job: names of columns, listed categories, ranges and units. It takes no part in fitting the preparation.",
+	}}
+}
+
+// KeptLeakage is Leakage of a job that keeps what an earlier one has fitted.
+func KeptLeakage(c method.Case, lines map[string][]string) {
+	add(lines, namesLeakage(c))
+	if c.Job.Data.Prepares() {
+		add(lines, schemaLeakage())
+	}
+	if c.Job.Data.Fits() {
+		add(lines, map[string][]string{"party": {fmt.Sprintf("The parties fit nothing in this job, and keep what the earlier job has fitted: %s.", fittedValues(c.Job))}})
+	}
+}
+
+// RefitLeakage adds what is learnt where the parties fit a second time, after some of them or of
+// their rows have changed.
+func RefitLeakage(first, last method.Case, lines map[string][]string, features int) {
+	fitLeakage(last, lines, features)
+	if first.Job.Data.FitsSchema() {
+		add(lines, map[string][]string{
+			"party":  {"The parties fit twice. Whoever is in both fits learns by the difference what the rows that came or left add to each sum, such as the number of rows: of one party or of few rows these are its own sums."},
+			"server": {"Rows that stayed were sent twice, prepared in two ways, and the server sees the products of both. Between parties a second job does so, which each party's ledger holds until its operator approves it."},
+		})
+	}
+}
+
+// FittedOf names what newcomers are told of the values that the parties of a job have fitted.
+func FittedOf(j *job.Job) string {
+	what := "scaling"
+	if j.Data.FitsSchema() {
+		what = "preparation"
+	}
+	return fmt.Sprintf("the %s that the others fitted: %s, over their rows", what, fittedValues(j))
+}
+
+// fittedValues lists the values that the parties of a job fit.
+func fittedValues(j *job.Job) string {
+	var parts []string
+	if plan, err := prepare.NewPlan(j.Data.Schema, j.Data.Fitted()); err == nil {
+		parts = plan.Holds()
+	}
+	if j.Data.ScalesTogether() {
+		parts = append(parts, "two numbers for each column")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// TraceOf names where rows of a party that has left keep a trace.
+func TraceOf(j *job.Job) string {
+	switch {
+	case !j.Data.FitsSchema():
+		return "the scaling"
+	case !j.Data.ScalesTogether():
+		return "the preparation (means, medians, most frequent words, agreed categories, deviations)"
+	}
+	return "the preparation (means, medians, most frequent words, agreed categories) and the scaling"
 }

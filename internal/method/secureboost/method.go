@@ -4,10 +4,15 @@
 package secureboost
 
 import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secureboost"
 )
 
@@ -36,4 +41,107 @@ func undeployable(j *job.Job) string {
 		return "protocol secureboost with he: none shows the labels to every party, and runs in simulate only; write he: paillier"
 	}
 	return ""
+}
+
+// Keys are the settings of a job; see protocol/secureboost. There is no hardened mode:
+// nothing mends that the parties see which rows are together in a node.
+type Keys struct {
+	job.Moded
+	HE secureboost.Encryption
+	columns.Keys
+}
+
+// Section declares the keys.
+func (k *Keys) Section() *section.Section {
+	return &section.Section{Doc: "Parties that hold different columns of the same people grow boosted trees. The holder of the labels decides by sums of encrypted gradients.",
+		Fields: []section.Field{
+			k.ModeKey(),
+			{Key: "he", Value: section.Choice[secureboost.Encryption]{Noun: "he", Dst: &k.HE, Known: []secureboost.Encryption{secureboost.Paillier, secureboost.None}},
+				Default: string(secureboost.Paillier), Doc: "The encryption of gradients; none shows the labels to every party, and runs in simulate only."},
+			k.IDsKey(),
+		}, Finish: k.CheckIDs}
+}
+
+// Demands implements [job.Settings].
+func (k *Keys) Demands() job.Demands {
+	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
+}
+
+// check asks for mode paper and for a learner that grows trees, and for nothing else.
+func (k *Keys) check(j *job.Job, in *section.Place) error {
+	switch {
+	case k.Mode != job.Paper:
+		return in.Refuse("protocol", "protocol secureboost has mode paper only; write mode: paper, or use protocol fdskl, whose passive parties learn nothing of the labels")
+	case learner.TreesOf(j) == nil:
+		return in.Refuse("learner", "protocol secureboost and learner %s do not go together; secureboost and %s do", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.TreesOf(j) != nil }))
+	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
+		return in.Refuse("kernel", "protocol secureboost grows trees, which have no kernel; write kernel: {name: linear}")
+	case j.Prediction == job.Open:
+		return in.Refuse("prediction", "protocol secureboost answers no questions about new rows in this version; remove prediction")
+	case j.Data.Folds > 0:
+		return in.Refuse("data", "protocol secureboost chooses nothing by folds; use test: {fraction: 0.25}")
+	}
+	return nil
+}
+
+// step is a step of this binding's.
+type step = method.StepOf[party, server, columns.Declared]
+
+// steps: the parties align their rows and grow trees; the first tells the coordinator how well they do.
+func steps(c method.Case) ([]step, error) {
+	plan, err := columns.Steps(c, columns.As[party, server]{
+		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
+		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).trained,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Parties) > secureboost.MaxHosts+1 {
+		return nil, fmt.Errorf("secureboost: trees cannot be grown among %d parties; name at most %d", len(c.Parties), secureboost.MaxHosts+1)
+	}
+	return append(plan, step{
+		Name: "protocol", Session: &method.Session{
+			Protocol: secureboost.Name, Version: secureboost.Version, Members: c.Holders(), Purpose: "train",
+			Patient: []protocol.Timer{secureboost.TimerGuest, secureboost.TimerHosts},
+		},
+		Follow: method.From(func(d columns.Declared) ([]byte, error) {
+			params, err := paramsOf(c.Job, d)
+			if err != nil {
+				return nil, err
+			}
+			return params.Encode(), nil
+		}),
+		Party: (*party).grower, Releases: (*party).trained,
+	}, columns.ToldStep(c, findingBytes, (*party).tell, (*server).hear)), nil
+}
+
+// keysOf returns the settings of a job.
+func keysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
+
+// paramsOf returns the parameters of the session, which follow from the declarations of all.
+func paramsOf(j *job.Job, d columns.Declared) (secureboost.Params, error) {
+	rows, err := d.Rows()
+	if err != nil {
+		return secureboost.Params{}, err
+	}
+	train, _, err := columns.Sizes(j, rows)
+	if err != nil {
+		return secureboost.Params{}, fault.BadInput(err)
+	}
+	trees := learner.TreesOf(j)
+	p, err := secureboost.NewParams(secureboost.Spec{
+		Encryption: keysOf(j).HE, Rows: rows, Training: train, Rounds: trees.Rounds, Depth: trees.Depth, Alignment: d.Digest,
+	})
+	if err != nil {
+		return secureboost.Params{}, fault.BadInput(err)
+	}
+	return p, nil
+}
+
+// usable refuses declarations from which no trees can be grown.
+func usable(j *job.Job) func(columns.Declared) error {
+	return func(d columns.Declared) error {
+		_, err := paramsOf(j, d)
+		return err
+	}
 }

@@ -13,8 +13,14 @@ package secvm
 import (
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // Protocol is SecVM.
@@ -52,4 +58,77 @@ func minimums(f method.Floors, j *job.Job) error {
 		return k.Keys.CheckFloors(f, "device")
 	}
 	return nil
+}
+
+// serves returns the reason why no crowd of devices that add up can run the job, or nil.
+func serves(j *job.Job) error {
+	switch k := KeysOf(j); {
+	case !k.summed():
+		return fault.BadInputf("secvm: devices that are enrolled by name add up; add aggregation: secagg to protocol, or serve packages with mercer gateway")
+	case k.Adversary != sums.Active:
+		return fault.BadInputf("secvm: adversary: semi-honest trusts the server to tell everybody the same and runs in simulate only; remove adversary: semi-honest")
+	case j.Data.Partition.Dropout > 0:
+		return fault.BadInputf("secvm: dropout is for simulate only; remove it")
+	}
+	return CheckUnseen(j, "the server of a crowd")
+}
+
+// summedOf returns the public settings of a case.
+func summedOf(c method.Case) (Summed, error) {
+	params, err := secvm.NewParams(SpecOf(c.Job))
+	if err != nil {
+		return Summed{}, fault.BadInput(err)
+	}
+	return Summed{Job: c.Job, ID: c.ID, Server: c.Coordinator, Params: params}, nil
+}
+
+type step = method.StepOf[Party, Server, nothing]
+
+// nothing is what the steps make public: every window follows from its own announcement.
+type nothing = struct{}
+
+// steps returns a sum for each iteration, over all devices, also those that have vanished from
+// earlier sums, and one in which the last weights are tested. A person's record goes into one
+// sum for each iteration, which claims see to, and nothing that the ledger of releases counts
+// leaves the device.
+func steps(c method.Case) ([]step, error) {
+	if err := serves(c.Job); err != nil {
+		return nil, err
+	}
+	s, err := summedOf(c)
+	if err != nil {
+		return nil, err
+	}
+	params, err := s.adding(len(c.Parties))
+	if err != nil {
+		return nil, err
+	}
+	list := make([]step, learner.StepsOf(c.Job).Iterations+1)
+	for i := range list {
+		list[i] = step{
+			Name:    WindowName(i),
+			Session: &method.Session{Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: "train"},
+			Follow: func(_ method.Session, _ nothing, announced []byte) (*method.Session, error) {
+				w, err := s.told(announced)
+				if err != nil {
+					return nil, err
+				}
+				return s.session(uint32(i), secvm.HashWeights(w.Values()), params, c.Parties), nil
+			},
+			Party: (*Party).add, Server: (*Server).add, Releases: method.LetsOutNothing[Party], Announce: (*Server).announce,
+		}
+	}
+	return list, nil
+}
+
+// WindowName names the step of an iteration.
+func WindowName(iteration int) string { return fmt.Sprintf("window-%d", iteration) }
+
+// told reads announced weights. An error blames the server.
+func (c Summed) told(announced []byte) (secvm.Weights, error) {
+	w, err := c.Params.DecodeWeights(announced)
+	if err != nil {
+		return w, protocol.Blame(c.Server, protocol.KindInconsistent, err)
+	}
+	return w, nil
 }

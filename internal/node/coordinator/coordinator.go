@@ -9,9 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/mail"
@@ -297,4 +299,95 @@ func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func
 			c.acknowledge(<-box)
 		}
 	}
+}
+
+// errAborted ends the sessions of a job that the operator has aborted.
+var errAborted = errors.New("the operator aborted the job")
+
+// Abort ends a job that is queued or running; it fails, and the next one begins
+// when everything that belonged to it is destroyed. The word is on disk when
+// Abort returns, before the parties hear it: no crash brings the job back. A
+// job that has its outcome keeps it, and is an error.
+//
+// A local computation soon ends by itself. Until then it is left alone, and its
+// memory is not free.
+func (c *Coordinator) Abort(id job.ID) error {
+	c.mu.Lock()
+	j, known := c.jobs[id]
+	c.mu.Unlock()
+	if !known {
+		return fmt.Errorf("coordinator: %w: %v", ErrNoJob, id)
+	}
+	if err := c.set(j, c.abort(id)); err != nil {
+		return err
+	}
+	c.Logger.Warn("the operator aborted a job", "job", id.String())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running == id {
+		c.stop(protocol.Blame(c.name, protocol.KindAborted, errAborted))
+	}
+	return nil
+}
+
+// abort is the change of status. A queued job has nothing to destroy.
+func (c *Coordinator) abort(id job.ID) func(*Status) error {
+	return func(s *Status) error {
+		switch s.State {
+		case Queued:
+			s.State = Failed
+		case Running:
+		default:
+			return fault.BadInputf("coordinator: job %v is %s; only a job that is queued or running can be aborted", id, s.State)
+		}
+		why := fmt.Sprintf("aborted by the operator of %s", c.name)
+		s.Failure = &Failure{Code: fault.CodeFailed, Message: why, Told: why}
+		return nil
+	}
+}
+
+// Rotate begins a new epoch: it has everybody forget each job that a later one could continue, so
+// that nobody keeps a seed of rows that the coordinator has. It returns the erased items of each
+// job. Jobs that were forgotten before are among them: a crash may have come before all parties
+// were told.
+func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error) {
+	var ended []job.ID
+	for _, j := range c.List() {
+		switch {
+		case j.State == Unreadable || !c.lasts(j):
+		case !j.Over():
+			return nil, fault.BadInputf("coordinator: job %v is %s, and a later job could continue it; wait for its end, or abort it", j.ID, j.State)
+		default:
+			ended = append(ended, j.ID)
+		}
+	}
+	done, errs := make([]*Forgotten, len(ended)), make([]error, len(ended))
+	var forgetting sync.WaitGroup // at once, since each waits for absent parties
+	for i, id := range ended {
+		forgetting.Go(func() { done[i], errs[i] = c.Forget(ctx, id) })
+	}
+	forgetting.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	all := make(map[job.ID]*Forgotten)
+	for i, id := range ended {
+		all[id] = done[i]
+	}
+	c.Logger.Info("rotated the epoch: no earlier job can be continued", "jobs", len(all))
+	return all, nil
+}
+
+// lasts reports whether a later job may continue a job.
+func (c *Coordinator) lasts(j Job) bool {
+	m, err := method.Of(j.Spec)
+	if err != nil {
+		return false
+	}
+	s, err := m.Server(c.cast(j.ID, j.Spec))
+	if err != nil {
+		return false
+	}
+	l := s.Later
+	return l != nil && l.Lasts()
 }

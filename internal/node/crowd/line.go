@@ -4,18 +4,23 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -187,4 +192,156 @@ func decodeAll(b []byte) ([]protocol.Message, error) {
 		return nil, fmt.Errorf("the server's answer cannot be read: %w", err)
 	}
 	return list, nil
+}
+
+// The paths of a server.
+const (
+	stepPath     = "/crowd/step"
+	messagesPath = "/crowd/messages"
+	farewellPath = "/crowd/farewell"
+)
+
+// Limits of requests and answers.
+const (
+	waitTime     = 20 * time.Second               // of a GET that has nothing to say
+	maxPostBytes = protocol.MaxChunkBytes + 2<<10 // a message with its header
+	maxPullBytes = 1 << 20                        // of messages in one answer, and one more
+	maxAnnounced = 1 << 20                        // of an announcement
+	answerTime   = time.Minute                    // for an answer to reach its reader
+	maxAnswer    = maxPullBytes + 2*maxPostBytes  // what a device reads
+	maxReason    = 512                            // of a text in place of an answer
+	retryFirst   = 100 * time.Millisecond         // between two tries of a device
+	retryLast    = 2 * time.Second                // after many, and in long rounds
+	retryShare   = 8                              // in short ones, tries in each
+)
+
+// signer returns what signs a device's requests, and checks them: a request belongs to one
+// enrolment.
+func (e *Enrolment) signer() request.Signer {
+	return request.Signer{Purpose: "mercer/v2/crowd/request", Of: e.sum[:]}
+}
+
+// encode encodes a message.
+func encode(m protocol.Message) []byte { return append(m.Encode(), m.Body...) }
+
+// sumOf returns the hash of a message as encode writes it.
+func sumOf(m protocol.Message) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(m.Encode())
+	h.Write(m.Body)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// decode decodes what encode wrote. The body stays where it is.
+func decode(b []byte) (protocol.Message, error) {
+	h, body, err := protocol.CutHeader(b)
+	if err == nil {
+		err = h.Validate()
+	}
+	return protocol.Message{Header: h, Body: body}, err
+}
+
+// told describes a step that the server has announced. A device keeps it beside the session,
+// so that a new process comes as far as the journals go without a server.
+type told struct {
+	step      int
+	announced []byte
+}
+
+func (t told) encode() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(t.step))
+	w.Bytes32(t.announced)
+	return w.Bytes()
+}
+
+// decodeTold decodes what encode wrote. An announcement of nothing is nil.
+func decodeTold(b []byte) (told, error) {
+	r := wire.NewReader(b)
+	t := told{step: int(r.Uint32())}
+	if announced := r.Bytes32(maxAnnounced); len(announced) > 0 {
+		t.announced = announced
+	}
+	return t, r.Close("crowd: note of a step")
+}
+
+const (
+	lingerLook   = 100 * time.Millisecond // between two looks at who still needs the server
+	farewellTime = 5 * time.Second        // for a device to say that it needs nothing more
+)
+
+// linger keeps the server there for devices that went through the last session and have not
+// said that they need nothing more, for the time in which devices may come to a job.
+func (s *Service) linger(ctx context.Context) error {
+	s.mu.Lock()
+	last := s.begun[len(s.begun)-1].box
+	s.mu.Unlock()
+	if last == nil {
+		return nil
+	}
+	limits := s.Enrolment.Job.Timeout
+	ctx, cancel := context.WithTimeout(ctx, max(limits.Join, limits.Round))
+	defer cancel()
+	often := time.NewTicker(lingerLook)
+	defer often.Stop()
+	kept := 0
+	for {
+		finished, missing := last.left()
+		if len(finished) > kept { // a server that is killed now must not wait for them again
+			if err := last.Put(vault.Report, encodeNames(finished)); err != nil {
+				return err
+			}
+			kept = len(finished)
+		}
+		if missing == 0 {
+			return nil
+		}
+		select {
+		case <-often.C:
+		case <-ctx.Done():
+			s.Logger.Warn("devices have not fetched what was for them", "devices", missing)
+			return nil
+		}
+	}
+}
+
+// left returns who needs nothing more, and the number of devices that may.
+func (b *box) left() (finished []string, missing int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, name := range b.stayed {
+		if !b.finished[name] {
+			missing++
+		}
+	}
+	return slices.Sorted(maps.Keys(b.finished)), missing
+}
+
+// farewell tells the server that this device has all that it came for: its journals hold it.
+// A server that does not hear it waits for nothing.
+func (d *Device) farewell(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, farewellTime)
+	defer cancel()
+	if err := d.line.farewell(ctx, d.last.step, d.last.session); err != nil {
+		d.Logger.Debug("the server has not heard that this device has finished", "error", err)
+	}
+}
+
+// farewell is a request of a device that needs nothing more.
+func (l *line) farewell(ctx context.Context, step int, session protocol.SessionID) error {
+	_, _, err := l.ask(ctx, http.MethodPost, farewellPath, about(step, session), nil)
+	return err
+}
+
+func encodeNames(names []string) []byte {
+	var w wire.Writer
+	w.Strings(names)
+	return w.Bytes()
+}
+
+// decodeNames decodes what encodeNames wrote.
+func decodeNames(b []byte) ([]string, error) {
+	r := wire.NewReader(b)
+	names := r.Strings(MaxDevices, maxName)
+	return names, r.Close("crowd: devices that have finished")
 }

@@ -187,3 +187,114 @@ func readSeed(dir string) (seed [SeedSize]byte, err error) {
 	}
 	return [SeedSize]byte(b), nil
 }
+
+// Errors that say what to do with a session.
+var (
+	// ErrLost is wrapped by every error after which a session must not go on.
+	ErrLost = errors.New("the session must be aborted: destroy it and submit the job again")
+	// ErrUsed is wrapped when a session is created a second time.
+	ErrUsed = errors.New("this session has been begun before and never runs again; submit the job again")
+	// ErrEnded is wrapped when a session that has ended is opened.
+	ErrEnded = errors.New("this session has ended")
+	// ErrUnknown is wrapped when a session is opened that nobody has created.
+	ErrUnknown = errors.New("there is no such session")
+	// ErrBuild is wrapped when a session was begun by another build or on
+	// another kind of machine, where a replay might give other bytes.
+	ErrBuild = errors.New("resume it with the same program on the same kind of machine, or abort it")
+)
+
+// CorruptError names the damaged place in a session's files. It wraps [ErrLost].
+type CorruptError struct {
+	File   string
+	Offset int64 // in bytes
+	Err    error
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("journal: %s is damaged at byte %d: %v; %v", e.File, e.Offset, e.Err, ErrLost)
+}
+
+func (e *CorruptError) Unwrap() []error { return []error{e.Err, ErrLost} }
+
+// damage describes the fault in bytes that could be read. Every other error
+// in reading, such as too many open files, is no reason to give
+// a session up.
+type damage string
+
+func (d damage) Error() string { return string(d) }
+
+func damaged(err error) bool {
+	var d damage
+	return errors.As(err, &d) || errors.Is(err, fs.ErrNotExist)
+}
+
+// fault places an error in a file.
+func fault(file string, offset int64, err error) error {
+	if damaged(err) {
+		return &CorruptError{file, offset, err}
+	}
+	return fmt.Errorf("journal: reading %s at byte %d: %w", file, offset, err)
+}
+
+// state holds the content of a session's mark. The mark lies apart from the session's
+// folder, so that a folder restored from a backup is found out.
+type state struct {
+	ended   bool
+	records uint64 // that had been on disk
+}
+
+// The mark is one line of fixed length, so that it is replaced in one write
+// within one sector.
+const markFormat = "%-5s %020d\n"
+
+func (s state) String() string {
+	if s.ended {
+		return fmt.Sprintf(markFormat, "ended", s.records)
+	}
+	return fmt.Sprintf(markFormat, "open", s.records)
+}
+
+func parseState(line string) (state, error) {
+	var word string
+	var s state
+	if _, err := fmt.Sscanf(line, "%s %d\n", &word, &s.records); err != nil {
+		return s, damage("not a mark")
+	}
+	s.ended = word == "ended"
+	if s.String() != line {
+		return s, damage("not a mark")
+	}
+	return s, nil
+}
+
+// mark is the open file of a session's mark.
+type mark struct{ file *os.File }
+
+func openMark(path string) (*mark, state, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, state{}, err
+	}
+	s, err := readState(f)
+	if err != nil {
+		return nil, state{}, errors.Join(fault(path, 0, err), f.Close())
+	}
+	return &mark{f}, s, nil
+}
+
+func readState(r io.Reader) (state, error) {
+	b, err := io.ReadAll(io.LimitReader(r, 64))
+	if err != nil {
+		return state{}, err
+	}
+	return parseState(string(b))
+}
+
+// set notes the number of records on disk. The note is not flushed: a mark that
+// is too low after a power cut is harmless, and one that is too high cannot be.
+func (m *mark) set(records uint64) error {
+	_, err := m.file.WriteAt([]byte(state{records: records}.String()), 0)
+	return err
+}
+
+func (m *mark) close() error { return m.file.Close() }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -191,4 +192,21 @@ func errAborted(by, why string) error {
 		why = "it gave no reason"
 	}
 	return protocol.Blame(by, protocol.KindAborted, fault.Openf("%s", why))
+}
+
+// word is the party's word about figures over its own held-out rows, by the policy of their
+// table.
+func (p *Party) word(w *work) learner.Word {
+	own := w.holder()
+	if own.OwnFigures == nil {
+		return learner.Denied
+	}
+	policy, err := p.Policy(w.table())
+	switch {
+	case err != nil || !policy.OwnFigures:
+		return learner.Denied
+	case own.OwnFigures() != nil:
+		return learner.TooFew
+	}
+	return learner.Allowed
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -153,3 +154,223 @@ func (u unit) tile(vectors int) [][]VecVirtual {
 }
 
 func (u unit) zero(r Register) { u.xor(r, r, r) }
+
+// picked is the number of values picked per turn: a line.
+const picked = 8
+
+// pickValues writes the choice of single values, none of them behind the last.
+// Each turn asks for another line of what comes next. Past the caches, if away,
+// go values that begin with a line.
+func (u unit) pickValues(name string, away bool) {
+	begin(name+u.suffix, "func(n int, to, from []float64, places []uint32, ahead []float64)",
+		fmt.Sprintf("%s%s is %s; n is a positive multiple of %d.", name, u.suffix, name, picked))
+	p := picking{left: integer("n"), to: slice("to"), from: slice("from"), places: slice("places"), ahead: slice("ahead"), last: u.half()}
+	end, low := GP64(), XMM()
+	Load(Param("from").Len(), end)
+	DECQ(end)
+	VMOVQ(end, low)
+	VPBROADCASTD(low, p.last)
+	if away {
+		TESTQ(U32(line-1), p.to)
+		JNZ(LabelRef("turn"))
+		u.pick(p, "away", past)
+		SFENCE()
+		leave()
+	}
+	u.pick(p, "turn", u.store)
+	leave()
+}
+
+// picking holds the registers of a loop that picks values.
+type picking struct {
+	left, to, from, places, ahead Register
+	last                          VecVirtual // the last place, everywhere
+}
+
+// half returns a register for places of the values of one of u's.
+func (u unit) half() VecVirtual {
+	if u.width == 64 {
+		return YMM()
+	}
+	return XMM()
+}
+
+// pick writes the loop.
+func (u unit) pick(p picking, label string, store instruction) {
+	Label(label)
+	PREFETCHT0(Mem{Base: p.ahead})
+	for i := 0; i < picked*u.size; i += u.width {
+		at, v := u.half(), u.register()
+		VPMINUD(Mem{Base: p.places, Disp: i / 2}, p.last, at)
+		u.gatherAt(Mem{Base: p.from, Index: at, Scale: 8}, v)
+		store(v, Mem{Base: p.to, Disp: i})
+	}
+	ADDQ(U32(4*picked), p.places)
+	ADDQ(U32(8*picked), p.to)
+	ADDQ(U32(8*picked), p.ahead)
+	SUBQ(U32(picked), p.left)
+	JNZ(LabelRef(label))
+}
+
+// gatherAt loads the values at the places of the address's index.
+func (u unit) gatherAt(from Mem, v VecVirtual) {
+	if u.width == 64 {
+		all := K()
+		KXNORW(all, all, all)
+		VGATHERDPD(from, all, v)
+		return
+	}
+	all := u.register()
+	VPCMPEQQ(all, all, all)
+	VGATHERDPD(all, from, v)
+}
+
+// scatter writes levels of a transform of parts of n rows, which then go each to
+// a place of its own: past the caches where a row is a register and a line.
+func (u unit) scatter(name string, levels int, sign Mem) {
+	s := scattering{
+		rowLoop: u.overRows(name, "to, from []float64, distance int, places []uint32, scale float64",
+			fmt.Sprintf("does %d levels of %d times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set", levels, 1<<levels)),
+		to: slice("to"), from: slice("from"), places: slice("places"),
+		rowStep: integer("distance"), placeStep: GP64(), last: GP64(),
+		parts: 1 << levels, scale: u.number("scale"), sign: u.register(),
+	}
+	Load(Param("to").Len(), s.last)
+	SHRQ(Imm(3), s.last)
+	DECQ(s.last)
+	u.load(sign, s.sign)
+	MOVQ(s.rowStep, s.placeStep)
+	SHLQ(Imm(6), s.rowStep)
+	SHLQ(Imm(2), s.placeStep)
+	if u.width == line {
+		TESTQ(U32(line-1), s.to)
+		JNZ(LabelRef("turn"))
+		Label("away")
+		s.rows(past)
+		DECQ(s.left)
+		JNZ(LabelRef("away"))
+		SFENCE()
+		leave()
+	}
+	Label("turn")
+	s.rows(u.store)
+	s.finish()
+}
+
+// scattering is a loop over rows that go to their places.
+type scattering struct {
+	rowLoop
+	to, from, places   Register
+	rowStep, placeStep Register // bytes from a part to the next
+	last               Register // place
+	parts              int
+	scale, sign        VecVirtual
+}
+
+// rows writes the way of a row of each part.
+func (s scattering) rows(store instruction) {
+	row, place := GP64(), GP64()
+	for half := 0; half < line; half += s.width {
+		v := make([]VecVirtual, s.parts)
+		MOVQ(s.from, row)
+		for i := range v {
+			v[i] = s.register()
+			s.load(Mem{Base: row, Disp: half}, v[i])
+			ADDQ(s.rowStep, row)
+		}
+		s.across(v)
+		MOVQ(s.places, place)
+		for i := range v {
+			at, sign := GP64(), s.register()
+			MOVL(Mem{Base: place}, at.As32())
+			VPBROADCASTD(Mem{Base: place}, sign)
+			s.and(s.sign, sign, sign)
+			s.xor(sign, v[i], v[i])
+			s.mul(s.scale, v[i], v[i])
+			ANDL(U32(1<<31-1), at.As32())
+			CMPQ(at, s.last)
+			CMOVQGT(s.last, at)
+			SHLQ(Imm(6), at)
+			store(v[i], Mem{Base: s.to, Index: at, Scale: 1, Disp: half})
+			ADDQ(s.placeStep, place)
+		}
+	}
+	ADDQ(Imm(4), s.places)
+	ADDQ(U32(line), s.from)
+}
+
+// begin begins a function.
+func begin(name, signature string, doc ...string) {
+	TEXT(name, NOSPLIT, signature)
+	Doc(doc...)
+	Pragma("noescape")
+}
+
+// slice returns the address of a parameter's values.
+func slice(name string) Register { return Load(Param(name).Base(), GP64()) }
+
+// integer returns the value of a parameter.
+func integer(name string) Register { return Load(Param(name), GP64()) }
+
+// leave ends a function.
+func leave() {
+	VZEROUPPER()
+	RET()
+}
+
+// loop is a function's loop over n entries of its slices, a register at a time.
+type loop struct {
+	unit
+	n, i Register
+}
+
+// function begins one that has a parameter n, and the loop over its entries
+// comes with start.
+func (u unit) function(name, signature, what string) loop {
+	begin(name+u.suffix, fmt.Sprintf("func"+signature, u.value),
+		fmt.Sprintf("%s%s %s; n is a multiple of %d.", name, u.suffix, what, u.width/u.size))
+	return loop{u, integer("n"), GP64()}
+}
+
+// number returns a register full of the parameter of that name.
+func (u unit) number(name string) VecVirtual {
+	b, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	r := u.register()
+	u.broadcast(b.Addr, r)
+	return r
+}
+
+func (l loop) start() {
+	XORQ(l.i, l.i)
+	CMPQ(l.n, U8(0))
+	JE(LabelRef("done"))
+	Label("turn")
+}
+
+// at is the current entries of a slice.
+func (l loop) at(slice Register) Mem {
+	return Mem{Base: slice, Index: l.i, Scale: uint8(l.size)}
+}
+
+// next goes on to the next entries, or to what follows at the end.
+func (l loop) next() {
+	ADDQ(U8(l.width/l.size), l.i)
+	CMPQ(l.i, l.n)
+	JL(LabelRef("turn"))
+	Label("done")
+}
+
+// exp writes e^x.
+func (u unit) exp(c exponential) {
+	l := u.function("exp", "(n int, dst, x []%s)", "sets the first n entries of dst to e^x")
+	dst, x := slice("dst"), slice("x")
+	l.start()
+	v := u.register()
+	u.load(l.at(x), v)
+	u.store(u.power(c, v), l.at(dst))
+	l.next()
+	leave()
+}
