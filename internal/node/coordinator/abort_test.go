@@ -168,6 +168,7 @@ func TestAbortEndsASearch(t *testing.T) {
 // A single training that would take minutes is aborted, and ends within moments,
 // as it does when the coordinator shuts down.
 func TestAbortEndsATraining(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("trains until it is aborted")
 	}

@@ -247,6 +247,7 @@ func TestManyQuestionsAtOnce(t *testing.T) {
 // A member fills its share of everybody's queues, by a program of its own: a job of
 // others runs as if nothing were.
 func TestAMemberThatFillsItsShare(t *testing.T) {
+	t.Parallel()
 	j := parse(t, "")
 	j.Data.Partition = job.Partition{By: job.Rows, Parties: []string{"north", "south"}}
 	w := newWorld(t, tumours(t, parse(t, "")))

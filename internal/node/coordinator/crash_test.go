@@ -81,6 +81,7 @@ func (c crashing) everywhere(t *testing.T) {
 		t.Logf("%s dies at %d of %d operations", name, len(points), len(ops[name]))
 		for _, n := range points {
 			t.Run(fmt.Sprintf("%s/%d", name, n), func(t *testing.T) {
+				t.Parallel()
 				w, j := c.world(t)
 				op := dieAt(w, name, n)
 				w.startAll()

@@ -96,6 +96,7 @@ func TestCrashOfSpreadLabels(t *testing.T) {
 // A second job over the same rows and one column less is held by the ledger of the
 // party whose column it is; the label holder's, who shows nothing, is not asked.
 func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
+	t.Parallel()
 	j := phases(t, "{join: 20s, round: 20s}")
 	j.Data.Scale = job.None
 	w := newWorld(t, tumours(t, j))
@@ -129,6 +130,7 @@ func (w *world) dropColumn(name string) {
 
 // A worker that vanishes is named by those who wait for it.
 func TestVanishedWorkerIsNamed(t *testing.T) {
+	t.Parallel()
 	j := phases(t, "{join: 20s, round: 1s}")
 	w := newWorld(t, tumours(t, j))
 	w.start("east", onThe(1, "send fdskl/Phases"))

@@ -314,6 +314,7 @@ func TestRecommenderSurvivesTheCoordinator(t *testing.T) {
 
 // Parties say no in a sentence, before they give anything.
 func TestRecommenderThatIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(*world)
 		want   string
@@ -339,6 +340,7 @@ func TestRecommenderThatIsRefused(t *testing.T) {
 // A list goes into one sum of each kind, ever: another job is refused at once, and
 // by name.
 func TestRule14_SecondRecommender(t *testing.T) {
+	t.Parallel()
 	w, j, _ := newCinema(t)
 	w.mustRun(j)
 	done := w.wait(w.submit(j))

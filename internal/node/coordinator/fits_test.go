@@ -19,6 +19,7 @@ func fitted(t *testing.T) *job.Job {
 // tells its fit, and is held by the others, whose rows are as they were: now these have another fit.
 // The job fails, and its fit is out: one person less is held. Each party approves once in all.
 func TestLedgerOfAFitThatOthersHaveChanged(t *testing.T) {
+	t.Parallel()
 	j := fitted(t)
 	w := newWorld(t, tumours(t, j))
 	w.random = true

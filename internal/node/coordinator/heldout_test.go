@@ -51,6 +51,7 @@ func TestWholePartyHeldOut(t *testing.T) {
 
 // Sums wait for each ledger's approval of each split, and say whose figures they are.
 func TestWholePartyHeldOutOfSums(t *testing.T) {
+	t.Parallel()
 	j := tested(t, moments(t, ", directions: 4", ""), "{party: east}")
 	w := newWorld(t, tumours(t, j))
 	w.policy.Splits = []string{"party"}

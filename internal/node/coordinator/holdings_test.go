@@ -13,6 +13,7 @@ import (
 // lists, and sends bytes that are none: it hears nothing of others' jobs, no job that is
 // under way is closed to it, and the others' job ends well.
 func TestHostileHoldings(t *testing.T) {
+	t.Parallel()
 	j := hasty(t, "  prediction: open\n")
 	j.Data.Partition.Parties = []string{"north", "south"}
 	w := newWorld(t, tumours(t, parse(t, "")))

@@ -99,6 +99,7 @@ func right(a *method.Prediction, labels []string) int {
 }
 
 func TestQuestionAboutNewPhases(t *testing.T) {
+	t.Parallel()
 	j := opened(t, phases(t, "{join: 20s, round: 20s}"))
 	w, id, rows := trained(t, j)
 	a := w.mustAnswer("north", id, rows)
@@ -128,6 +129,7 @@ func TestQuestionAboutNewPhases(t *testing.T) {
 // A coordinator that dies after the session that names the model, of which it is no
 // member, knows that name when it comes back.
 func TestModelOfACoordinatorThatDied(t *testing.T) {
+	t.Parallel()
 	for _, j := range []*job.Job{phases(t, "{join: 20s, round: 20s}"), columns(t)} {
 		t.Run(j.Protocol.Name(), func(t *testing.T) {
 			j := opened(t, j)
@@ -228,6 +230,7 @@ func TestAnInquiryCutShort(t *testing.T) {
 
 // A question that nobody waits for any more leaves nothing at anybody's.
 func TestAWithdrawnInquiry(t *testing.T) {
+	t.Parallel()
 	j := opened(t, phases(t, "{join: 20s, round: 20s}"))
 	w, id, rows := trained(t, j)
 	w.halt("east")
@@ -244,6 +247,7 @@ func TestAWithdrawnInquiry(t *testing.T) {
 // A holder of columns asks about rows that all know, and learns the prediction of the
 // coordinator's model; once one party's part of the model is gone nobody learns it.
 func TestQuestionAboutNewProducts(t *testing.T) {
+	t.Parallel()
 	j := opened(t, columns(t))
 	w, id, rows := trained(t, j)
 	a := w.mustAnswer("north", id, rows)

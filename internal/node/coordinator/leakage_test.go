@@ -30,6 +30,7 @@ func noise(features int, grid bool) *dataset.Set {
 
 // The result says what was learnt in this job, and no number that was hidden.
 func TestLeakageOfAJob(t *testing.T) {
+	t.Parallel()
 	const lattice, hidden = "with no row known", "do not outnumber the features"
 	for _, tt := range []struct {
 		name         string

@@ -71,6 +71,7 @@ func firstColumnLess(set *dataset.Set) *dataset.Set { return set.SelectColumns(s
 // once, and passes: when it is submitted again, with its questions, and when it is
 // submitted again after them. Nothing is held at anybody's then.
 func TestOneApprovalOfAnOpenModel(t *testing.T) {
+	t.Parallel()
 	j := opened(t, columns(t))
 	j.Data.Scale = job.None // what is fitted differs from job to job by columns, and is held for that
 	w, _, rows := trained(t, j)
@@ -96,6 +97,7 @@ func TestOneApprovalOfAnOpenModel(t *testing.T) {
 // A question about people whose record has changed since an earlier question is held by
 // the party that has the record, and the party that asks hears of the question.
 func TestQuestionAboutAChangedRecord(t *testing.T) {
+	t.Parallel()
 	j := opened(t, columns(t))
 	w, id, rows := trained(t, j)
 	w.mustAnswer("north", id, rows)
@@ -150,6 +152,7 @@ func TestLedgerOfEncodedRows(t *testing.T) {
 
 // A holder of labels can bound what others look for over all jobs.
 func TestIDsOverAllJobs(t *testing.T) {
+	t.Parallel()
 	j := columns(t)
 	j.Data.Scale = job.None
 	w := newWorld(t, tumours(t, j))

@@ -54,6 +54,7 @@ func (w *world) eventually(what string, holds func() bool) {
 // the job's sessions there, which decode every row. The party asks, when it starts and
 // from time to time, and is told again.
 func TestALostClosingIsToldAgain(t *testing.T) {
+	t.Parallel()
 	for name, limits := range map[string]party.Limits{"at the next start": {}, "later": {Asking: 50 * time.Millisecond}} {
 		t.Run(name, func(t *testing.T) {
 			j := hasty(t, "  prediction: open\n")
@@ -81,6 +82,7 @@ func TestALostClosingIsToldAgain(t *testing.T) {
 // The coordinator has lost its folder of jobs, or deleted the job: it closes jobs that it
 // does not know, except a job that has only left something.
 func TestWhatTheCoordinatorDoesNotKnowIsClosed(t *testing.T) {
+	t.Parallel()
 	j := hasty(t, "")
 	w := newWorld(t, tumours(t, j))
 	w.losing(func(to, kind string) bool { return to == "north" && kind == "control/Closing" })
@@ -100,6 +102,7 @@ func TestWhatTheCoordinatorDoesNotKnowIsClosed(t *testing.T) {
 // open on purpose: after its limit of time a party destroys the job's secrets by
 // itself, and its operator can at any time.
 func TestAPartyEndsUnclosedJobs(t *testing.T) {
+	t.Parallel()
 	for name, limits := range map[string]party.Limits{
 		"by time": {Unclosed: 2 * time.Second, Asking: 100 * time.Millisecond}, "by hand": {},
 	} {
@@ -142,6 +145,7 @@ func TestAPartyEndsUnclosedJobs(t *testing.T) {
 // coordinator ends with a sentence, and the next one on its folders ends in an identical
 // model.
 func TestAFaultAtTheLastWrite(t *testing.T) {
+	t.Parallel()
 	undisturbed := newWorld(t, tumours(t, parse(t, "")))
 	want := undisturbed.mustRun(parse(t, "  prediction: open\n")).Result.ModelHash
 	for _, item := range []vault.Item{vault.Model, vault.Decisions, vault.Answers} {
@@ -180,6 +184,7 @@ func TestAFaultAtTheLastWrite(t *testing.T) {
 // What of a failed job cannot be removed stops neither the coordinator nor the next
 // job; it goes at the next start at which it can.
 func TestWhatCannotBeRemovedStopsNothing(t *testing.T) {
+	t.Parallel()
 	j := hasty(t, "")
 	w := newWorld(t, tumours(t, j))
 	stuck := errors.New("directory not empty")
@@ -211,6 +216,7 @@ func TestWhatCannotBeRemovedStopsNothing(t *testing.T) {
 // A job that this program cannot read, since another version wrote it or half of it is
 // gone, is set aside as it is; everything else runs.
 func TestUnreadableJobsAreSetAside(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(t *testing.T, folder string){
 		"a key of a later version": func(t *testing.T, folder string) {
 			add(t, filepath.Join(folder, "job.yaml"), "  novelty: 1\n")
@@ -291,6 +297,7 @@ func files(t *testing.T, folder string) (list []string) {
 // Time is over for a job: the coordinator deletes it and has everybody forget; what a
 // party holds it forgets after its own time. Deleted jobs stay deleted.
 func TestRetention(t *testing.T) {
+	t.Parallel()
 	j := hasty(t, "  prediction: open\n")
 	w := newWorld(t, tumours(t, j))
 	first, second := w.mustRun(j), w.mustRun(hasty(t, "  prediction: open\n"))
