@@ -256,7 +256,7 @@ func (b Binding[P, S, K]) lacks() string {
 // its starts finds it.
 func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 	if what := b.lacks(); what != "" {
-		panic("method: binding " + b.Name + " has no " + what)
+		panic("method: binding " + b.Name + " lacks " + what)
 	}
 	m := &Protocol{name: b.Name, traits: b.Traits, keys: b.Keys, minimums: b.Minimums, present: b.Present, noFile: b.NoFile}
 	m.plan = func(c Case) ([]Step, error) {

@@ -56,7 +56,28 @@ func (m *Protocol) Plan(c Case) ([]Step, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return m.plan(c)
+	plan, err := m.plan(c)
+	if err != nil {
+		return nil, err
+	}
+	return plan, seated(c, plan)
+}
+
+// seated refuses a plan whose first session leaves a party out: with that session its ledger is asked
+// for the whole job.
+func seated(c Case, plan []Step) error {
+	for _, s := range plan {
+		if s.Session == nil {
+			continue
+		}
+		for _, name := range c.Parties {
+			if !s.Session.Has(name) {
+				return fmt.Errorf("method: step %q: the first session has no seat for %s", s.Name, name)
+			}
+		}
+		break
+	}
+	return nil
 }
 
 // Party prepares a party's table for a job. Errors are faults of the data and tell the party what to

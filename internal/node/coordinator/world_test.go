@@ -44,7 +44,7 @@ import (
 // for its own members most of the time.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(beside*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
