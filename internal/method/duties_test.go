@@ -85,7 +85,7 @@ func TestAStepWithoutADuty(t *testing.T) {
 		`step "tell" has no Releases; write method.LetsOutNothing`:  func(s *step) { s.Releases = nil },
 		"the coordinator is a member: true; it has a Server: false": func(s *step) { s.Server = nil },
 		"the coordinator is a member: false; it has a Server: true": func(s *step) { s.Session = among(c.Holders()) },
-		"the first session has no seat for south": func(s *step) {
+		"no session of the plan has a seat for south": func(s *step) {
 			s.Session = among(append(protocol.Members(protocol.RoleServer, "hub"), protocol.Members(protocol.RoleParty, "north")...))
 		},
 		"": func(*step) {},

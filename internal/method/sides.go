@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -63,19 +64,13 @@ func (m *Protocol) Plan(c Case) ([]Step, error) {
 	return plan, seated(c, plan)
 }
 
-// seated refuses a plan whose first session leaves a party out: with that session its ledger is asked
-// for the whole job.
+// seated refuses a plan that leaves a party out. A party asks its ledger for the whole job with the
+// first session that it has a seat in: one that comes late with a later one.
 func seated(c Case, plan []Step) error {
-	for _, s := range plan {
-		if s.Session == nil {
-			continue
+	for _, name := range c.Parties {
+		if !slices.ContainsFunc(plan, func(s Step) bool { return s.Session != nil && s.Session.Has(name) }) {
+			return fmt.Errorf("method: no session of the plan has a seat for %s", name)
 		}
-		for _, name := range c.Parties {
-			if !s.Session.Has(name) {
-				return fmt.Errorf("method: step %q: the first session has no seat for %s", s.Name, name)
-			}
-		}
-		break
 	}
 	return nil
 }
