@@ -89,7 +89,7 @@ func FuzzParams(f *testing.F) {
 	f.Add(Encode(MaxBytes))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n, err := decode(b)
+		n, err := form().Decode(b)
 		if err == nil && !bytes.Equal(Encode(n), b) {
 			t.Errorf("%x is read as %d, which is written %x", b, n, Encode(n))
 		}

@@ -105,7 +105,7 @@ func TestPieceOfAnotherLength(t *testing.T) {
 	if _, err := m.Step(protocol.Start{InputHash: m.InputHash()}); err != nil {
 		t.Fatal(err)
 	}
-	message := protocol.Message{Header: s.Header("north", "hub", roundGive, kindGive), Body: make([]byte, 3)}.Piece(0, 4)
+	message := protocol.Message{Header: s.Header("north", "hub", 1, "Give"), Body: make([]byte, 3)}.Piece(0, 4)
 	_, err = m.Step(protocol.Received{Message: message})
 	var blame *protocol.BlameError
 	if !errors.As(err, &blame) || blame.Party != "north" || blame.Kind != protocol.KindMalformed {
@@ -118,7 +118,7 @@ func FuzzParams(f *testing.F) {
 	f.Add(Encode(MaxBytes))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n, err := decode(b)
+		n, err := form().Decode(b)
 		if err == nil && !bytes.Equal(Encode(n), b) {
 			t.Errorf("%x is read as %d, which is written %x", b, n, Encode(n))
 		}

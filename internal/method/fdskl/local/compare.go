@@ -131,20 +131,12 @@ func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []str
 
 // alone adds what each party's columns reach.
 func alone(ctx context.Context, c local.Comparison) error {
-	for i, name := range c.Job.Parties() {
+	return pool.Alone(ctx, c, func(i int) (method.Alone, error) {
 		own := taught(c.Job, c.Splits[i])
-		one := method.Alone{Party: name, Rows: pool.Count([]method.Split{own}, false)}
 		learned, err := random(ctx, c.Job, own)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if one.Metrics = learned.Metrics; err != nil {
-			one.Failure = err.Error()
-		}
-		c.Result.Warnings = append(c.Result.Warnings, learned.Warnings("the training of "+name+" alone")...)
-		c.Result.Alone = append(c.Result.Alone, one)
-	}
-	return nil
+		c.Result.Warnings = append(c.Result.Warnings, learned.Warnings("the training of "+c.Job.Parties()[i]+" alone")...)
+		return method.Alone{Rows: pool.Count([]method.Split{own}, false), Metrics: learned.Metrics}, err
+	})
 }
 
 // rehearsed are directions by a key that follows from the job, with gamma

@@ -17,41 +17,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Own is FD-SVRG where one process owns all columns.
-func Own() local.Own { return local.Own{Name: fdsvrg.Protocol().Name(), Compare: compare} }
-
-// compare minimises the job's loss on all columns in one place,
-// and on each party's own.
-func compare(ctx context.Context, c local.Comparison) error {
-	if c.Job.Compares(job.Pooled) {
-		all, err := pool.Beside(c.Splits)
-		if err != nil {
-			return err
-		}
-		if c.Result.Pooled, err = fitted(ctx, c.Job, all); err != nil {
-			return err
-		}
-	}
-	if c.Job.Compares(job.Alone) {
-		return alone(ctx, c)
-	}
-	return nil
-}
-
-// alone adds what each party's columns reach.
-func alone(ctx context.Context, c local.Comparison) error {
-	for i, name := range c.Job.Parties() {
-		one := method.Alone{Party: name, Rows: c.Result.Training}
-		var err error
-		if one.Metrics, err = fitted(ctx, c.Job, c.Splits[i]); ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			one.Failure = err.Error()
-		}
-		c.Result.Alone = append(c.Result.Alone, one)
-	}
-	return nil
+// Own is FD-SVRG where one process owns all columns: it compares a job with the minimum of its
+// loss on all columns in one place, and on each party's own.
+func Own() local.Own {
+	return local.Own{Name: fdsvrg.Protocol().Name(), Compare: pool.Columns(fitted)}
 }
 
 // fitted returns the figures of the optimum on some columns.

@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
 	"github.com/mercer-fl/mercer/internal/method/fdsvrg"
 	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 )
 
@@ -41,7 +42,7 @@ func TestComparisons(t *testing.T) {
 		}
 		c.Splits = append(c.Splits, method.Split{Set: &own, Test: test})
 	}
-	if err := compare(t.Context(), c); err != nil {
+	if err := pool.Columns(fitted)(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	if a := c.Result.Pooled["accuracy"]; a < 0.9 {
@@ -52,7 +53,7 @@ func TestComparisons(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if err := compare(stopped, c); !errors.Is(err, context.Canceled) {
+	if err := pool.Columns(fitted)(stopped, c); !errors.Is(err, context.Canceled) {
 		t.Errorf("a comparison that nobody wants: %v", err)
 	}
 }

@@ -15,41 +15,10 @@ import (
 	"github.com/mercer-fl/mercer/learn/boost"
 )
 
-// Own is SecureBoost where one process owns all columns.
-func Own() local.Own { return local.Own{Name: secureboost.Protocol().Name(), Compare: compare} }
-
-// compare compares the job with the same training on all
-// columns in one place, whose trees are equal, and on the label holder's columns alone.
-func compare(ctx context.Context, c local.Comparison) error {
-	if c.Job.Compares(job.Pooled) {
-		all, err := pool.Beside(c.Splits)
-		if err != nil {
-			return err
-		}
-		if c.Result.Pooled, err = grown(ctx, c.Job, all); err != nil {
-			return err
-		}
-	}
-	if c.Job.Compares(job.Alone) {
-		return alone(ctx, c)
-	}
-	return nil
-}
-
-// alone adds what each party's columns reach.
-func alone(ctx context.Context, c local.Comparison) error {
-	for i, name := range c.Job.Parties() {
-		one := method.Alone{Party: name, Rows: c.Result.Training}
-		metrics, err := grown(ctx, c.Job, c.Splits[i])
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if one.Metrics = metrics; err != nil {
-			one.Failure = err.Error()
-		}
-		c.Result.Alone = append(c.Result.Alone, one)
-	}
-	return nil
+// Own is SecureBoost where one process owns all columns: it compares a job with the same training
+// on all columns in one place, whose trees are equal, and on each party's columns alone.
+func Own() local.Own {
+	return local.Own{Name: secureboost.Protocol().Name(), Compare: pool.Columns(grown)}
 }
 
 // grown trains on columns in one place.

@@ -1,0 +1,49 @@
+package pool
+
+import (
+	"context"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/local"
+)
+
+// Columns compares a job between holders of columns with what fit reaches on all columns in one
+// place, and on each party's own.
+func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics, error)) func(context.Context, local.Comparison) error {
+	return func(ctx context.Context, c local.Comparison) error {
+		if c.Job.Compares(job.Pooled) {
+			all, err := Beside(c.Splits)
+			if err != nil {
+				return err
+			}
+			if c.Result.Pooled, err = fit(ctx, c.Job, all); err != nil {
+				return err
+			}
+		}
+		if !c.Job.Compares(job.Alone) {
+			return nil
+		}
+		return Alone(ctx, c, func(i int) (method.Alone, error) {
+			m, err := fit(ctx, c.Job, c.Splits[i])
+			return method.Alone{Rows: c.Result.Training, Metrics: m}, err
+		})
+	}
+}
+
+// Alone adds to a result what each party reaches by itself, or why it reaches nothing.
+func Alone(ctx context.Context, c local.Comparison, reach func(party int) (method.Alone, error)) error {
+	for i, name := range c.Job.Parties() {
+		one, err := reach(i)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			one.Failure = err.Error()
+		}
+		one.Party = name
+		c.Result.Alone = append(c.Result.Alone, one)
+	}
+	return nil
+}

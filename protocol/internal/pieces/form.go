@@ -1,0 +1,84 @@
+package pieces
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// round of every message.
+const round uint16 = 1
+
+// Form is what the sessions of one protocol have in common.
+type Form struct {
+	Name     string // and Version stand in the descriptor of every session
+	Version  uint16
+	Kind     string         // of the messages
+	MaxBytes int            // of a body
+	Stage    string         // of the progress
+	Timer    protocol.Timer // bounds a taker's wait for the next piece
+}
+
+func (f Form) magic() string { return "mercer/v1/" + f.Name }
+
+// Encode returns the parameters of sessions in which each body has that number of bytes, for
+// Descriptor.Params.
+func (f Form) Encode(bytes int) []byte {
+	var w wire.Writer
+	w.String(f.magic())
+	w.Uint64(uint64(bytes))
+	return w.Bytes()
+}
+
+// Decode reads what Encode wrote.
+func (f Form) Decode(b []byte) (int, error) {
+	r := wire.NewReader(b)
+	r.Magic(len(f.magic()), f.magic(), "parameters of %q")
+	n := r.Uint64()
+	if r.Err() == nil && (n < 1 || n > uint64(f.MaxBytes)) {
+		r.Fail(fmt.Errorf("a body of %d bytes; it has 1 to %d", n, f.MaxBytes))
+	}
+	return int(n), r.Close(f.Name + ": parameters")
+}
+
+// frame holds the facts that both sides know of a session.
+type frame struct {
+	Form
+	setup        protocol.Setup
+	life         protocol.Life
+	peers        []string // whom this side gives to or takes from
+	bytes, piece int      // of a body, of a message
+}
+
+// newFrame checks that the session has one server, and that all other members are parties.
+func (f Form) newFrame(s protocol.Setup, role protocol.Role, piece int) (frame, error) {
+	if err := s.Check(f.Name, f.Version, role); err != nil {
+		return frame{}, err
+	}
+	servers, parties := s.Session.With(protocol.RoleServer), s.Session.With(protocol.RoleParty)
+	if len(servers) != 1 || len(parties) != len(s.Session.Members)-1 {
+		return frame{}, f.errorf("a session has one server, and all other members are parties")
+	}
+	peers := servers
+	if role == protocol.RoleServer {
+		peers = parties
+	}
+	n, err := f.Decode(s.Session.Params)
+	return frame{Form: f, setup: s, peers: peers, bytes: n, piece: piece}, err
+}
+
+func (f Form) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", f.Name, fmt.Errorf(format, args...))
+}
+
+// pieces returns the number of messages that a body takes.
+func (f *frame) pieces() int { return (f.bytes-1)/f.piece + 1 }
+
+// at returns the place of piece i in a body; hi is left out.
+func (f *frame) at(i int) (lo, hi int) { return i * f.piece, min((i+1)*f.piece, f.bytes) }
+
+// progress says how many of all messages of the session this side has seen.
+func (f *frame) progress(done int) protocol.Progress {
+	return protocol.Progress{Stage: f.Stage, Done: int64(done), Total: int64(len(f.peers) * f.pieces())}
+}
