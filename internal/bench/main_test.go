@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/internal/cli"
 	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
@@ -14,5 +15,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv("MERCER_TEST_IS_MERCER") != "" {
 		os.Exit(cli.Main(all.Reader(), own.Local(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
+	disktest.InMemory()
 	os.Exit(m.Run())
 }

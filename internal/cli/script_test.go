@@ -17,12 +17,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/internal/catalogue/query/querytest"
 	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
 func TestMain(m *testing.M) {
+	disktest.InMemory()
 	testscript.Main(m, map[string]func(){
 		"mercer": func() {
 			os.Exit(Main(all.Reader(), own.Local(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))

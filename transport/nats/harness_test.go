@@ -13,11 +13,15 @@ import (
 	"github.com/nats-io/nkeys"
 	"go.uber.org/goleak"
 
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/transporttest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	disktest.InMemory()
+	goleak.VerifyTestMain(m)
+}
 
 // federation is a server with the suite's members.
 type federation struct {

@@ -14,11 +14,17 @@ import (
 // lists are the packages that import rooms so that nobody else has to.
 var lists = []string{rooms + "all", "internal/local/all"}
 
+// variants are rooms whose Bind other methods call: they are the same protocol but for what their
+// variant says.
+var variants = []string{rooms + "okra"}
+
 // mayImport reports whether a folder imports a room without an entry. The two lists do. What lies
 // below a room, such as what a method adds where one process owns all data (x/local), imports
-// that room. And every room imports those that are of no one method, such as rows and columns.
+// that room. And every room imports those that are of no one method, such as rows and columns, and
+// those of which it may be a variant.
 func mayImport(from, to string) bool {
-	return slices.Contains(lists, from) || strings.HasPrefix(from, to+"/") || room(from) != "" && !isMethod(room(to))
+	return slices.Contains(lists, from) || strings.HasPrefix(from, to+"/") ||
+		room(from) != "" && !isMethod(room(to)) || isMethod(room(from)) && slices.Contains(variants, to)
 }
 
 func isMethod(name string) bool {
@@ -67,6 +73,9 @@ func TestMayImport(t *testing.T) {
 		"internal/method/local internal/method/gram/local":     false,
 		"internal/method/all/other internal/method/gram":       false,
 		"internal/method/gram/local/deep internal/method/gram": true,
+		"internal/method/flake internal/method/okra":           true,
+		"internal/method/flake internal/method/okra/local":     false,
+		"internal/method/columns internal/method/okra":         false,
 	} {
 		if from, to, _ := strings.Cut(pair, " "); mayImport(from, to) != want {
 			t.Errorf("%s: %v", pair, !want)

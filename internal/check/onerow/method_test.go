@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/cli"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(isMercer) != "" {
 		os.Exit(cli.Main(withFakes(), nil, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
+	disktest.InMemory()
 	os.Exit(m.Run())
 }
 

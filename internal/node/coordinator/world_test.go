@@ -24,6 +24,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/local/partition"
@@ -43,6 +44,7 @@ import (
 // TestMain has more tests run beside each other than there are processors: a job waits for disks and
 // for its own members most of the time.
 func TestMain(m *testing.M) {
+	disktest.InMemory()
 	flag.Parse()
 	if err := flag.Set("test.parallel", strconv.Itoa(beside*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)

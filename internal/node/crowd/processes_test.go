@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/internal/cli"
 	"github.com/mercer-fl/mercer/internal/job"
 	locals "github.com/mercer-fl/mercer/internal/local/all"
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(beMercer) != "" {
 		os.Exit(cli.Main(all.Reader(), locals.Local(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
+	disktest.InMemory()
 	os.Exit(m.Run())
 }
 

@@ -13,8 +13,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/internal/method"
 )
+
+func TestMain(m *testing.M) {
+	disktest.InMemory()
+	os.Exit(m.Run())
+}
 
 func states(t *testing.T, l Ledger) map[string]State {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -271,6 +272,7 @@ func TestMain(m *testing.M) {
 		child(root)
 		return
 	}
+	disktest.InMemory()
 	os.Exit(m.Run())
 }
 

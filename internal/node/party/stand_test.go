@@ -16,6 +16,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -30,7 +31,10 @@ import (
 	"github.com/mercer-fl/mercer/transport/mem"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	disktest.InMemory()
+	goleak.VerifyTestMain(m)
+}
 
 // stand is a party, called north, among others whose part the test plays.
 type stand struct {

@@ -9,9 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/protocol"
 )
+
+func TestMain(m *testing.M) {
+	disktest.InMemory()
+	os.Exit(m.Run())
+}
 
 const build = "mercer 1 amd64"
 
