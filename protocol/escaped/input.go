@@ -4,12 +4,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 
-	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/internal/labelled"
 )
 
 const (
@@ -21,7 +20,7 @@ const (
 	MaxWords = 1 << 27
 	// MaxRows bounds the rows of a party.
 	MaxRows       = 1 << 20
-	maxLabelBytes = protocol.MaxNameBytes
+	maxLabelBytes = labelled.MaxBytes
 )
 
 // Input is a party's contribution.
@@ -31,12 +30,7 @@ type Input struct {
 	Test   []bool      // n, true for held-out rows; nil: none is
 }
 
-func (in Input) shape() (rows, features int) {
-	if in.Rows == nil {
-		return 0, 0
-	}
-	return in.Rows.Shape()
-}
+func (in Input) shape() (rows, features int) { return labelled.Shape(in.Rows) }
 
 // Hash returns the SHA-256 of the canonical encoding of in, for protocol.Start.
 func (in Input) Hash() [sha256.Size]byte {
@@ -52,13 +46,7 @@ func (in Input) Hash() [sha256.Size]byte {
 		w.Bool(t)
 	}
 	h.Write(w.Bytes())
-	row := make([]float64, f)
-	for i := range n {
-		in.Rows.ReadRow(i, row)
-		w.Reset()
-		w.Float64s(row)
-		h.Write(w.Bytes())
-	}
+	labelled.HashNumbers(h, in.Rows)
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
@@ -67,26 +55,11 @@ func (in Input) validate() error {
 	switch {
 	case n < 1 || n > MaxRows || f < 1 || n > MaxWords/f:
 		return fmt.Errorf("escaped: %d rows of %d features; a party brings 1 to %d rows and at most %d values; use protocol okra", n, f, MaxRows, MaxWords)
-	case in.Labels != nil && len(in.Labels) != n:
-		return fmt.Errorf("escaped: %d labels for %d rows", len(in.Labels), n)
-	case in.Test != nil && len(in.Test) != n:
-		return fmt.Errorf("escaped: %d test flags for %d rows", len(in.Test), n)
 	}
-	for i, l := range in.Labels {
-		if l == "" || len(l) > maxLabelBytes {
-			return fault.Labels.Errorf("escaped: row %d: label %q; a label has 1 to %d bytes", i, l, maxLabelBytes)
-		}
+	if err := labelled.Check("escaped: ", in.Rows, in.Labels, in.Test); err != nil {
+		return err
 	}
-	row := make([]float64, f)
-	for i := range n {
-		in.Rows.ReadRow(i, row)
-		for j, v := range row {
-			if !(math.Abs(v) <= MaxValue) { // false for NaN
-				return fault.OfNumber(v).Errorf("escaped: row %d, feature %d: %v; fill in missing values and scale the features first", i, j, v)
-			}
-		}
-	}
-	return nil
+	return labelled.CheckNumbers("escaped: ", in.Rows, MaxValue)
 }
 
 // errEdited refuses a Start over other data than the constructor got: the difference under one

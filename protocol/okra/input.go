@@ -4,12 +4,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 
-	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
-	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/internal/labelled"
 )
 
 const (
@@ -20,7 +18,7 @@ const (
 	// spare.
 	maxEncoded = 1e19
 	// maxLabelBytes bounds a label.
-	maxLabelBytes = protocol.MaxNameBytes
+	maxLabelBytes = labelled.MaxBytes
 )
 
 // Input is a party's contribution. Rows are known to others by their
@@ -36,12 +34,7 @@ type Input struct {
 }
 
 // shape returns the number of rows and of features.
-func (in Input) shape() (rows, features int) {
-	if in.Rows == nil {
-		return 0, 0
-	}
-	return in.Rows.Shape()
-}
+func (in Input) shape() (rows, features int) { return labelled.Shape(in.Rows) }
 
 // Hash returns the SHA-256 of the canonical encoding of in, for
 // protocol.Start.
@@ -62,13 +55,7 @@ func (in Input) Hash() [sha256.Size]byte {
 		w.Bool(t)
 	}
 	h.Write(w.Bytes())
-	row := make([]float64, f)
-	for i := range n {
-		in.Rows.ReadRow(i, row)
-		w.Reset()
-		w.Float64s(row)
-		h.Write(w.Bytes())
-	}
+	labelled.HashNumbers(h, in.Rows)
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
@@ -79,32 +66,14 @@ func (in Input) validate() error {
 		return fmt.Errorf("okra: %d rows; a party brings 1 to %d", n, maxRows)
 	case f < 1 || f > MaxFeatures:
 		return fmt.Errorf("okra: rows of %d features; 1 to %d are possible", f, MaxFeatures)
-	case in.Labels != nil && len(in.Labels) != n:
-		return fmt.Errorf("okra: %d labels for %d rows", len(in.Labels), n)
-	case in.Test != nil && len(in.Test) != n:
-		return fmt.Errorf("okra: %d test flags for %d rows", len(in.Test), n)
 	}
-	for i, l := range in.Labels {
-		if l == "" || len(l) > maxLabelBytes {
-			return fault.Labels.Errorf("okra: row %d: label %q; a label has 1 to %d bytes", i, l, maxLabelBytes)
-		}
+	if err := labelled.Check("okra: ", in.Rows, in.Labels, in.Test); err != nil {
+		return err
 	}
 	return validateRows(in.Rows)
 }
 
-func validateRows(rows linalg.Rows) error {
-	n, f := rows.Shape()
-	row := make([]float64, f)
-	for i := range n {
-		rows.ReadRow(i, row)
-		for j, v := range row {
-			if !(math.Abs(v) <= MaxValue) { // false for NaN
-				return fault.OfNumber(v).Errorf("okra: row %d, feature %d: %v; fill in missing values and scale the features first", i, j, v)
-			}
-		}
-	}
-	return nil
-}
+func validateRows(rows linalg.Rows) error { return labelled.CheckNumbers("okra: ", rows, MaxValue) }
 
 // label returns row i's label, "" for none.
 func (in Input) label(i int) string {

@@ -1,0 +1,71 @@
+// Package labelled checks the rows that a party brings to a protocol, with their labels and with
+// the marks of those that are held out. Errors quote the party's data: they are for its own log.
+package labelled
+
+import (
+	"fmt"
+	"hash"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// MaxBytes bounds a label.
+const MaxBytes = protocol.MaxNameBytes
+
+// Shape returns the number of rows and of features, 0 and 0 without rows.
+func Shape(rows linalg.Rows) (n, features int) {
+	if rows == nil {
+		return 0, 0
+	}
+	return rows.Shape()
+}
+
+// Check refuses labels (nil: none) and marks (nil: none) that do not fit the rows. Errors begin with
+// what says whose they are, such as "okra: ".
+func Check(whose string, rows linalg.Rows, labels []string, test []bool) error {
+	n, _ := Shape(rows)
+	switch {
+	case labels != nil && len(labels) != n:
+		return fmt.Errorf("%s%d labels for %d rows", whose, len(labels), n)
+	case test != nil && len(test) != n:
+		return fmt.Errorf("%s%d test flags for %d rows", whose, len(test), n)
+	}
+	for i, l := range labels {
+		if l == "" || len(l) > MaxBytes {
+			return fault.Labels.Errorf("%srow %d: label %q; a label has 1 to %d bytes", whose, i, l, MaxBytes)
+		}
+	}
+	return nil
+}
+
+// CheckNumbers refuses rows with a number that is larger than most, or is none.
+func CheckNumbers(whose string, rows linalg.Rows, most float64) error {
+	n, f := Shape(rows)
+	row := make([]float64, f)
+	for i := range n {
+		rows.ReadRow(i, row)
+		for j, v := range row {
+			if !(math.Abs(v) <= most) { // false for NaN
+				return fault.OfNumber(v).Errorf("%srow %d, feature %d: %v; fill in missing values and scale the features first", whose, i, j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// HashNumbers writes all numbers to h, row by row.
+func HashNumbers(h hash.Hash, rows linalg.Rows) {
+	n, f := Shape(rows)
+	var w wire.Writer
+	row := make([]float64, f)
+	for i := range n {
+		rows.ReadRow(i, row)
+		w.Reset()
+		w.Float64s(row)
+		h.Write(w.Bytes())
+	}
+}
