@@ -450,7 +450,7 @@ func (w *world) waitFor(id job.ID, patience time.Duration) coordinator.Job {
 // untilDead waits for a death that was planned.
 func (w *world) untilDead(name string) {
 	w.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !w.members[name].life.dead(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !w.members[name].life.dead(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("%s does not die as planned", name)
 		}
