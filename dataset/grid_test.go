@@ -75,6 +75,9 @@ func TestGridColumn(t *testing.T) {
 // Columns of few arbitrary values fit some grid more easily than columns of
 // many: they must not be called grids for that.
 func TestGridRarelySeesWhatIsNotThere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := newStream(2, 0)
 	const tries = 300
 	for _, distinct := range []int{3, 4, 5, 8, 20} {

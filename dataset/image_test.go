@@ -200,6 +200,9 @@ func TestReadImagesRefuses(t *testing.T) {
 
 // TestReadMRI reads the real slices, and reports speed and memory.
 func TestReadMRI(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s, perSecond := readMRI(t)
 	if s.X.Rows() != 6400 || s.X.Cols() != 176*208 {
 		t.Fatalf("%d x %d", s.X.Rows(), s.X.Cols())

@@ -107,6 +107,9 @@ func TestReadParquetKinds(t *testing.T) {
 // TestReadParquetIsWhatWasWritten writes the same table by parquet-go in every
 // codec, page version and encoding.
 func TestReadParquetIsWhatWasWritten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	type row struct {
 		ID   string  `parquet:"id,delta"`
 		Name string  `parquet:"name,dict"`

@@ -80,6 +80,9 @@ func TestParquetRecordsOfTypes(t *testing.T) {
 // Rows equal the ones that parquet-go reads, in every codec, page version and encoding, with nulls
 // anywhere. It writes most zeros and empty texts of optional columns as nulls.
 func TestParquetRecordsAreWhatAnotherReaderReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	type row struct {
 		A int64   `parquet:"a,optional,delta"`
 		B string  `parquet:"b,optional,dict"`

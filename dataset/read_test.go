@@ -117,6 +117,9 @@ func shared(t testing.TB, file string) *os.File {
 }
 
 func TestReadRealData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	none := Options{CSV: CSVOptions{Label: "none"}}
 	tests := []struct {
 		file         string

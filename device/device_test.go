@@ -168,6 +168,9 @@ func TestStateStays(t *testing.T) {
 // one of both witnesses in league with it: the other one is enough for the device to
 // stop. With both it succeeds.
 func TestAttackOneDeviceIsToldOtherwise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	follow := func(s *server, d *Device) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
@@ -254,6 +257,9 @@ func TestAttackWeightsBeyondTheBall(t *testing.T) {
 // here is either witness that counts too few; the device sends nothing, and keeps
 // its tokens for another window.
 func TestAttackAloneInAWindow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, lonely := range []string{"relay", "issuer"} {
 		s := newServer(t)
 		d := s.device(t, &memory{})
@@ -312,6 +318,9 @@ func ownIssuer(t *testing.T, s *server) []byte {
 // An issuer that knows nothing of the device ends it, with a reason; one that is
 // not there is asked again until the device is stopped.
 func TestNoTokens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := newServer(t)
 	for status, want := range map[int]string{http.StatusForbidden: "gives this device no tokens", http.StatusServiceUnavailable: context.DeadlineExceeded.Error()} {
 		i := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))

@@ -58,6 +58,9 @@ func TestCholesky(t *testing.T) {
 }
 
 func TestSolveCholesky(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, n := range orders {
 		for _, m := range []int{0, 1, 70} {
 			whole, l := positiveDefinite(n, 5)

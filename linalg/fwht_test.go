@@ -11,6 +11,9 @@ import (
 )
 
 func TestFWHTEqualsTwin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for n := 1; n <= 1<<13; n *= 2 { // to above the leaf
 		x := slices.Clone(noise[float64](1, n, 1).Row(0))
 		x32 := slices.Clone(noise[float32](1, n, 1).Row(0))

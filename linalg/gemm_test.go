@@ -86,6 +86,9 @@ func same[T linalg.Float](t *testing.T, what string, got, want linalg.Matrix[T])
 // Triangles are copied in several ways: at the diagonal, by squares, and past
 // the caches when the matrix is large.
 func TestSyrkIsExactlySymmetric(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
 		for _, n := range []int{7, 300, 2064, 2053} {
 			symmetric[float64](t, p, n)

@@ -95,6 +95,9 @@ func thin(rows, cols int, seed uint64) stored {
 
 // TestSparseProducts: the sums of products, each rounded, in ascending columns.
 func TestSparseProducts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, s := range [][2]int{{0, 3}, {1, 1}, {5, 0}, {40, 17}, {5000, 12}, {2500, 900}} {
 		x := thin(s[0], s[1], 4)
 		left := descending(min(s[0], 9))

@@ -64,6 +64,9 @@ func oddShapes() [][3]int {
 }
 
 func TestPathsEqualTwinOnWholeNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
 		for _, s := range oddShapes() {
 			exact[float64](t, p, s)
@@ -140,6 +143,9 @@ func chains(a, b linalg.Matrix[float64], fused bool) linalg.Matrix[float64] {
 }
 
 func TestPathsNearTwin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
 		for _, s := range [][3]int{{37, 131, 300}, {200, 50, 1000}} {
 			a, b := noise[float64](s[0], s[2], 1), noise[float64](s[1], s[2], 2)

@@ -54,6 +54,9 @@ func onSMO(t *testing.T, f func(t *testing.T, p linalg.Path, n int, seed uint64,
 }
 
 func TestSMOMove(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	onSMO(t, func(t *testing.T, p linalg.Path, n int, seed uint64, value func(*rand.Rand) float64) {
 		checkMove(t, p, smoOf[float64](seed, n, value))
 		checkMove(t, p, smoOf[float32](seed, n, value))
@@ -91,6 +94,9 @@ func checkMove[T linalg.Float](t *testing.T, p linalg.Path, s smoProblem[T]) {
 }
 
 func TestSMOPartner(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	onSMO(t, func(t *testing.T, p linalg.Path, n int, seed uint64, value func(*rand.Rand) float64) {
 		checkPartner(t, p, smoOf[float64](seed, n, value))
 		checkPartner(t, p, smoOf[float32](seed, n, value))

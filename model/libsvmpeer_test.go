@@ -79,6 +79,9 @@ func fitted(t *testing.T, kind model.Kind, src kernel.Source, labels []string) (
 // What we write predicts with svm-predict as it does here, and what svm-train
 // writes on the same rows does so too.
 func TestWithLIBSVM(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, program := range []string{"svm-train", "svm-predict"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("%s is not installed: %v", program, err)

@@ -160,6 +160,9 @@ func source(t testing.TB, spec kernel.Spec, x linalg.Matrix[float64]) kernel.Sou
 }
 
 func TestDigitsThroughAFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	m, direct, rows := trainDigits(t)
 	file := encode(t, m)
 	if n, width := m.Vectors().Shape(); len(file) > 4*n*width+120_000 {

@@ -178,6 +178,9 @@ func TestRelayWaitsNoLonger(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	gateway := &ohttp.Gateway{Keys: []*ohttp.Key{newKey(t)}, Serve: echo, Limit: 400}
 	c, _ := route(t, gateway, &ohttp.Relay{Limit: 4096})
 	status := func(c *ohttp.Client, q *bhttp.Request) int {

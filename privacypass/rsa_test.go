@@ -208,6 +208,9 @@ func TestSmallFactorsRefused(t *testing.T) {
 // An issuer whose modulus has a factor just above those that are tried learns
 // nothing from an input that has it too: there is no request.
 func TestCommonFactorSendsNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const hidden = 1009
 	prime, err := rand.Prime(rand.Reader, rsaBits-9)
 	if err != nil {

@@ -205,6 +205,9 @@ func mixedSchema() Schema {
 // Sums of parties in any order and any partition make the same preparation, byte for byte, where no
 // party has a value that few of its rows have.
 func TestSumsDoNotDependOnTheParties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f := frameOf(t, mixed(1200, 5), mixedSchema())
 	plan, err := NewPlan(f.Schema(), Standard)
 	if err != nil {

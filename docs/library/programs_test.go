@@ -43,6 +43,9 @@ func read(t *testing.T, path string) string {
 }
 
 func TestProgramsAreShortAndSayWhatTheyPrint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	bin := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./svm", "./load", "./sum", "./okra").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

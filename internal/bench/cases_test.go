@@ -39,6 +39,9 @@ func small(t *testing.T) map[string]Benchmark {
 // Every benchmark gives rows whose parts fit together: a figure of something, a
 // ratio where there is a limit, a verdict where there is a target.
 func TestBenchmarks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Setenv(beMercer, "yes")
 	for name, b := range small(t) {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,9 @@ import (
 // A turn leaves nothing of the size of its table, beside which the next would
 // have another.
 func TestTurnLeavesNoTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	size := cachedSize{rows: 4000, columns: 8, directions: 1024, bits: 16}
 	r, err := raceWhole(size)
 	if err != nil {

@@ -38,6 +38,9 @@ func TestRunsTakeTurns(t *testing.T) {
 
 // The best turn counts: one that is disturbed does not.
 func TestBestOfTurns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const disturbed = 200 * time.Millisecond
 	turn := 0
 	uneven := pure(func() {

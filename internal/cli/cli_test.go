@@ -191,6 +191,9 @@ func TestSignalCancelsTheCommand(t *testing.T) {
 }
 
 func TestOrAbandon(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	busy := make(chan struct{})
 	defer close(busy)

@@ -187,6 +187,9 @@ var groupIn = regexp.MustCompile(`\bmercer (job|release|federation|data|model) (
 
 // Every command of a group that the program's comments and texts name exists.
 func TestSourcesNameCommandsThatExist(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	count := 0
 	err := fs.WalkDir(os.DirFS("../.."), ".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

@@ -25,6 +25,9 @@ const inNetwork = "MERCER_TEST_NETWORK"
 // loopback: 10.77.0.1 and 10.77.0.2. They have the other scripts' commands, and
 // networkCommands.
 func TestNetwork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	if os.Getenv(inNetwork) == "" {
 		enterNetwork(t)
 		return

@@ -50,7 +50,7 @@ func TestScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
+	params := testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		Deadline:            time.Now().Add(5 * time.Minute),
@@ -72,7 +72,19 @@ func TestScript(t *testing.T) {
 			}
 			return false, fmt.Errorf("there is no condition %q", name)
 		},
-	})
+	}
+	if testing.Short() {
+		params.Files, params.Dir = quick(params.Dir, "jobfile", "policy", "usage", "version"), ""
+	}
+	testscript.Run(t, params)
+}
+
+// quick lists the scripts that take no time.
+func quick(dir string, names ...string) (files []string) {
+	for _, n := range names {
+		files = append(files, filepath.Join(dir, n+".txtar"))
+	}
+	return files
 }
 
 // hasPostgres is the condition under which a script may start a server.

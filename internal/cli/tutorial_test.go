@@ -113,6 +113,9 @@ func loopback(t *testing.T) string {
 
 // The tutorial's commands, as they stand, end in a model and predictions, and print what it shows.
 func TestTutorial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	blocks, shown, accuracy := blocksOf(t, "docs/tutorial.md"), 0, ""
 	for i, output := range tutorialOutputs(t, blocks) {
 		if b := blocks[i]; b.shown != "" {
@@ -135,6 +138,9 @@ func TestTutorial(t *testing.T) {
 
 // The README's commands print what it shows.
 func TestReadmeShowsWhatIsPrinted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	ran := 0
 	for _, b := range blocksOf(t, "README.md") {
 		args, is := strings.CutPrefix(strings.TrimSpace(b.commands), "go run ./cmd/mercer ")
@@ -161,6 +167,9 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 
 // What differs from the tutorial is found.
 func TestTutorialShowsWhatIsPrinted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, tt := range []struct {
 		shown, printed string
 		want           bool

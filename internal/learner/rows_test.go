@@ -36,6 +36,9 @@ func bothWays(t *testing.T, rows int) (gram, sparse, dense Problem) {
 // the Gram matrix: the decisions differ by the rounding of kernel values to float32, and a smaller
 // cache changes none of them.
 func TestRowsInPlaceOfTheGramMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	gram, sparse, dense := bothWays(t, 600)
 	nu := svm.NuParams{Nu: .3, Tol: 1e-6}
 	for name, m := range map[string]Solver{
@@ -94,6 +97,9 @@ func tiny(m Solver) Solver {
 
 // A grid is searched on rows as on the Gram matrix, and its units have the same lengths.
 func TestSearchOnRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	gram, sparse, dense := bothWays(t, 300)
 	f := Folds{K: 3, Seed: 1, Task: job.Classes()}
 	want, err := Search(t.Context(), gram, grid(t), f, nil)

@@ -285,6 +285,9 @@ func errorOf(t *testing.T, set *dataset.Set, p Params) float64 {
 // The errors are about as small as a reference program's errors with these settings: wdbc .035,
 // phishing .037, a9a .148, each on a split of its own.
 func TestErrorsOnRealData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	p := Params{Rounds: 50, Depth: 5, Rate: 0.3, Lambda: 1}
 	t.Run("wdbc", func(t *testing.T) {
 		set, err := bundled.Load("wdbc")

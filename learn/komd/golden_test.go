@@ -124,7 +124,12 @@ func joins(user int, share float64) bool {
 }
 
 // The fewest and the most users; all levels are in the slow tier.
-func TestGoldenMovieLens(t *testing.T) { testLevels(t, "0.3", "1.0") }
+func TestGoldenMovieLens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	testLevels(t, "0.3", "1.0")
+}
 
 func testLevels(t *testing.T, shares ...string) {
 	train, test := movieLens(t)

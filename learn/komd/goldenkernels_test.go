@@ -26,6 +26,9 @@ type goldenKernel struct {
 // degree 2, .930 for Tanimoto, .929, .918 and .885 for disjunctions of 2, 5 and
 // 20 people, and .934 and .927 for conjunctions of 2 and 3, over all users.
 func TestGoldenKernels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	train, test := movieLens(t)
 	b, err := os.ReadFile("testdata/kernels.json")
 	if err != nil {

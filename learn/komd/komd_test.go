@@ -69,6 +69,9 @@ func ontoSimplex(v []float64) []float64 {
 }
 
 func TestSimplexAgainstProjectedGradient(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for trial := range 40 {
 		n := 1 + trial%12

@@ -141,6 +141,9 @@ func TestLanczosEqualsDense(t *testing.T) {
 // keep the inner products of the centred rows, on both sides of denseRows, and
 // Transform of the training rows gives Scores.
 func TestLinearKernelIsPCA(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, n := range []int{12, denseRows - 1, denseRows} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			x := noise(n, 4, 2)

@@ -44,6 +44,9 @@ func (s setting) median(t *testing.T, p problem) float64 {
 // The bounds are a little above what the reference implementation has: 0 to .014
 // for wdbc, 0 and .004 for digits.
 func TestBundled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	digits := classes(t, load(t, "digits"), "1", "3", "5", "7", "9")
 	wdbc := classes(t, load(t, "wdbc"), "1").standardised()
 	for _, tt := range []struct {
@@ -98,6 +101,9 @@ func TestTenDigits(t *testing.T) {
 
 // With 512 directions the reference implementation has .045.
 func TestPhishing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	p := classes(t, libsvm(t, 68, "phishing/phishing"), "1")
 	train, test := p.split(t, 1)
 	got := wrong(recommended(512).decide(t, train, test, Logistic{}, 1), test.y)

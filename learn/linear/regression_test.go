@@ -63,6 +63,9 @@ func rmse(u, y []float64) float64 {
 // Regression on random features comes within 3 % of kernel ridge regression with
 // the kernel that they stand for.
 func TestDiabetes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	p := diabetes(t)
 	const alpha = 1.0
 	scale := 2 * p.medianDistance()

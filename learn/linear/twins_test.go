@@ -38,6 +38,9 @@ func (w twin) run(t *testing.T, table *Phases[float64], y []float64) *Stochastic
 // many, says the reference implementation); blocks come near those who see all
 // rows, with the best of a few rates.
 func TestTwinsLearn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	digits := classes(t, load(t, "digits"), "1", "3", "5", "7", "9")
 	wdbc := classes(t, load(t, "wdbc"), "1").standardised()
 	for _, tt := range []struct {

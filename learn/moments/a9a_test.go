@@ -36,6 +36,9 @@ func adults(t *testing.T, name string) (linalg.Rows, []int) {
 // On a9a with 15.9 rows for each of 2,048 features, the sums give what a support
 // vector machine gives (about .850), and next to nothing about who is in them.
 func TestA9a(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	rows, codes := adults(t, "a9a")
 	held, truth := adults(t, "a9a.t")
 	m := featuresOf(1, 2048, 123, 0.01)

@@ -71,6 +71,9 @@ func point(m feature.Map, s Solution, row linalg.Matrix[float64]) Solution {
 // of the jump is the number of rows that a party holds out, and so says whose they are.
 // It knows nobody's row for that, but about how many rows lie near a threshold.
 func TestAttackBoundaryOfRounding(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := rand.New(rand.NewPCG(3, 1))
 	draw := func(n int) (linalg.Matrix[float64], []int) {
 		x, codes := linalg.New[float64](n, crowdWidth), make([]int, n)

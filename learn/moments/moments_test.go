@@ -225,6 +225,9 @@ func TestRounding(t *testing.T) {
 // Scores from sums are those from every row: the trace of the matrix that makes
 // outputs of targets, and the squared error of the training rows.
 func TestCrossValidationFromSums(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const n, classes = 200, 3
 	x, codes := random(3, n, 4, classes)
 	m := featuresOf(1, 30, 4, 0.2)

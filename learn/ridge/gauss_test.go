@@ -47,6 +47,9 @@ func eliminate(a linalg.Matrix[float64], y []float64) (x []float64, logDet float
 // TestEqualsGauss: the coefficients of both learners and the likelihood, for
 // sizes around the block sizes of the factorisation.
 func TestEqualsGauss(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, n := range []int{1, 2, 3, 17, 63, 64, 65, 127, 129, 200, 300} {
 		x, y := noise(n, 3, uint64(n)), noise(1, n, uint64(n)+1).Data
 		k := rbf(x, x)

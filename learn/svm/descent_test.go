@@ -263,6 +263,9 @@ const descentTol = 1e-7 // of the objective, for the twin
 // TestEqualsProjectedGradient solves random small problems of every machine a
 // second time, by projected gradients, and compares the objectives to 1e-6.
 func TestEqualsProjectedGradient(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	machines := []struct {
 		name string
 		run  func(t *testing.T, d draw) (z quadratic, objective float64, err error)

@@ -271,6 +271,9 @@ func TestGoldenDigits(t *testing.T) {
 // TestGoldenProbabilities: LIBSVM's folds are random, so that its AUC is met to
 // 0.002 only.
 func TestGoldenProbabilities(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	want := readGolden(t)["digits_svc_proba"].AUCOvO // of the machine of digits_svc_ovo
 	s := loadDigits(t)
 	p := svm.Params{C: 10, Tol: 1e-6}
@@ -306,6 +309,9 @@ func TestGoldenProbabilities(t *testing.T) {
 // TestTightTolerance: 1e-8 is met on every pair of digits, and tightening tol
 // moves no decision by more than a few tolerances.
 func TestTightTolerance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := loadDigits(t)
 	for _, spec := range []kernel.Spec{{Name: "rbf", Gamma: 0.5}, {Name: "linear"}, {Name: "polynomial", Gamma: 1, Coef0: 1, Degree: 3}} {
 		t.Run(spec.Name, func(t *testing.T) {

@@ -24,6 +24,9 @@ func gaussian(t testing.TB, gamma float64) kernel.Kernel {
 // TestLazySameWhateverTheCache: neither the cache nor the number of cores
 // changes a bit of what is trained from rows.
 func TestLazySameWhateverTheCache(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x, codes := noisy(900, 10)
 	src := kernel.NewLazy(x, gaussian(t, 0.1))
 	train := func(bytes int64) *Classifier {

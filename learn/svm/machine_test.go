@@ -36,6 +36,9 @@ func wave(seed uint64, n int) (linalg.Matrix[float64], []float64) {
 // TestSVROptimality checks what the Lagrangian demands of each row: no
 // coefficient inside the tube, C outside of it, anything between on its edge.
 func TestSVROptimality(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	draws, discarded := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 60).Draw(t, "n")

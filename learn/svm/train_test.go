@@ -68,6 +68,9 @@ func TestTrainErrors(t *testing.T) {
 }
 
 func TestNotConverged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x, codes := blobs(2, 60, 3, 3)
 	k := rbf(1, x, x)
 	_, err := TrainSVC(k, codes, names(3), Params{C: 10, MaxIter: 5}, nil)

@@ -125,6 +125,9 @@ func twin(t *testing.T, d task, k kernel.Kernel, p svm.Params) (correct []int) {
 }
 
 func TestSearchAgreesWithATwin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	specs := []kernel.Spec{{Name: "linear"}, {Name: "rbf", Gamma: 0.1}, {Name: "polynomial", Gamma: 0.1, Degree: 2}}
 	for _, name := range []string{"wdbc", "digits"} {
 		t.Run(name, func(t *testing.T) {
@@ -177,6 +180,9 @@ func TestSearchAgreesWithATwin(t *testing.T) {
 
 // Bit for bit the same on one core and on several.
 func TestSearchDoesNotDependOnCores(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	d := load(t, "digits", 8, 5)
 	search := tune.Search{
 		Kernels: kernels(t, kernel.Spec{Name: "rbf", Gamma: 0.1}, kernel.Spec{Name: "rbf", Gamma: 1}), Folds: d.folds,

@@ -57,6 +57,9 @@ func nodes(t testing.TB, s *protocol.Session) []sim.Node {
 }
 
 func TestProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	want := [][]byte{statement("guest"), statement("host"), statement("third")}
 	protocoltest.Run(t, protocoltest.Protocol{Name: Name, New: func(t testing.TB) protocoltest.Case {
 		s := newSession(t, nil)

@@ -12,6 +12,9 @@ import (
 )
 
 func TestProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		name     string
 		f        int

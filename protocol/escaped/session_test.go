@@ -89,6 +89,9 @@ func naiveGram(x linalg.Matrix[float64]) linalg.Matrix[float64] {
 }
 
 func TestTheGramMatrixIsTheNaiveOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		f     int
 		sizes []int

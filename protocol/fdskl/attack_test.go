@@ -171,6 +171,9 @@ func score(estimate, x linalg.Matrix[float64]) (right, relative float64) {
 }
 
 func TestSharedDirectionsGiveTheRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	one := func(int) byte { return 1 }
 	private := func(worker int) byte { return byte(10 + worker) }
 	believed := linalg.New[float64](attackDirections, 68-ownColumns)

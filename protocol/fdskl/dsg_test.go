@@ -161,6 +161,9 @@ func compare(t *testing.T, what string, got, want []float64, tolerance float64) 
 // Both modes agree with pooled rows over many iterations, to what the words'
 // rounding leaves. In mode paper the directions' phases are the protocol's.
 func TestFaithfulEqualsPooled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	v := vectors{X: normal(rng, 20, 3), W: normal(rng, 3, 0), Gamma: 0.1, Lambda: 0.01}
 	const iterations = 60

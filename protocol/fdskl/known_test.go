@@ -13,6 +13,9 @@ import (
 // Private directions leave the attack by known rows: distances give the rows up
 // to a rotation (classical scaling), which known rows undo (ridge regression).
 func TestKnownRowsGiveTheOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x := phishing(t)
 	table, own := attacked(t, x, Hardened, func(worker int) byte { return byte(10 + worker) })
 	points := scaled(table, own, x.Cols-ownColumns)

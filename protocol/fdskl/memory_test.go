@@ -41,6 +41,9 @@ func weigh(m protocol.Machine) *weighed {
 // However slow one party is, nobody holds more than a window of chunks for each tree, and
 // no more than a window from each child is on its way.
 func TestMemoryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const chunk, chunks = 16, 60
 	for _, mode := range []Mode{Hardened, Paper} {
 		for _, topology := range []Topology{Binary, Star, Chain} {

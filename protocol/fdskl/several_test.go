@@ -247,6 +247,9 @@ func TestSeveralActiveWorkersEqualPooled(t *testing.T) {
 // Asynchronously all iterations are made, whatever the network does, and each
 // coefficient is within what a step allows.
 func TestAsynchronousActiveWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newCouncil(t, Spec{Mode: Paper, Bits: 16, Rows: 9, Directions: 60, Asynchronous: true}, 4, 8, 11, 5)
 	for seed := range uint64(8) {
 		r, err := sim.Run(sim.Config{Session: c.session, Nodes: c.nodes(), Schedule: sim.Schedule{Seed: seed, Loss: .2, Duplicate: .2, Reorder: 1, MaxDelay: 20, CrashRate: .01}})
@@ -271,6 +274,9 @@ func TestAsynchronousActiveWorkers(t *testing.T) {
 }
 
 func TestSeveralProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	protocoltest.Run(t, protocoltest.Protocol{Name: "three active", New: func(t testing.TB) protocoltest.Case {
 		c := newCouncil(t, Spec{Mode: Paper, Bits: 32, Rows: 4, Directions: 9}, 4, 2, 1, 2)
 		want := c.pooled()

@@ -37,6 +37,9 @@ func (s *rounds) Answer(rows []int, words []byte) {
 }
 
 func TestProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, mode := range []Mode{Hardened, Paper} {
 		protocoltest.Run(t, protocoltest.Protocol{Name: string(mode) + " table", New: func(t testing.TB) protocoltest.Case {
 			f := newFederation(t, Spec{Mode: mode, Bits: 16, Rows: 42, Directions: 3}, 4)

@@ -123,6 +123,9 @@ func (f *federation) alone() []int64 {
 }
 
 func TestProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	protocoltest.Run(t, protocoltest.Protocol{Name: Name, New: func(t testing.TB) protocoltest.Case {
 		spec := Spec{Rows: 7, HeldOut: 3, Outputs: 2, Batch: 3, Epochs: 2}
 		f := newFederation(t, 5, spec, 5)

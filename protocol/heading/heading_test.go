@@ -111,6 +111,9 @@ func inOrder(tables []Table) func(string, protocol.Machine) error {
 }
 
 func TestProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, c := range map[string]struct {
 		tables []Table
 		size   sizing

@@ -103,6 +103,9 @@ var (
 // .42 to .46; .59 to .60 of 40 digits of 64 pixels (.36 to .48); .72 to .86 of 280 standardised tumours (.28 to
 // .31); .55 to .74 of 25 tumours of 30 features (.18 to .28). With the labels shuffled it is at most .14.
 func TestAttackPublicRowsOfTheSameKind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		name           string
 		spec           Spec
@@ -140,6 +143,9 @@ func TestAttackPublicRowsOfTheSameKind(t *testing.T) {
 // many public rows below 0; .72 to .86 of 280 standardised tumours. With the public rows' columns in another
 // order it is below 0.
 func TestAttackPublicRowsWithoutLabels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		set            string
 		prepare        func(*mat.Dense)

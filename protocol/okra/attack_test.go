@@ -239,6 +239,9 @@ func trueBlocks(b *block) (blocks [][]int) {
 // Measured, for all three: one group of all 576 coordinates; rank 400, which
 // is the number of rows; no feature identified, error 1.2 (guessing 0 gives 1).
 func TestAttacksOnDenseEncodersFail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x := secretRows(attackRows, attackFeatures)
 	for _, spec := range []Spec{{}, {Rounds: 2}, {Encoder: Haar}, {Encoder: HBH}, {Encoder: Flake}} {
 		e, y := encodings(t, spec, x)

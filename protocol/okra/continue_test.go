@@ -146,6 +146,9 @@ func sameRows(got, want *Server) error {
 // A session that continues another gives the bits of a session with all rows: parties come
 // late, bring more or leave, on every wire, and beyond a panel and a slice.
 func TestContinuedSessionsEqualFreshOnes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		name  string
 		spec  Spec
@@ -216,6 +219,9 @@ func small(t testing.TB) (first *epoch, in []Input) {
 }
 
 func TestContinuedProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, who := range map[string]func(in []Input) []bring{
 		"late": func(in []Input) []bring {
 			return []bring{none("north"), {"south", in[2]}, none("east")}

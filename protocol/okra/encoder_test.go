@@ -70,6 +70,9 @@ func naiveGram(x linalg.Matrix[float64]) linalg.Matrix[float64] {
 // many calls are made: parties of any size agree, and replays give the same
 // bytes.
 func TestEncodingIsRowByRow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, spec := range encoders {
 		for _, f := range []int{3, 300} {
 			x := randomRows("row by row", 70, f)

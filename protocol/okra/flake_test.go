@@ -65,6 +65,9 @@ func TestFlakeDrawsAnother(t *testing.T) {
 
 // Wide masks are made in many pieces, and short ones in few.
 func TestFlakeIsMadeInPieces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct{ f, least, most int }{{5, 10, 40}, {1000, 40, 100}} {
 		e := mustEncoder(t, Spec{Encoder: Flake}, 8, c.f).(*flake)
 		steps := 1

@@ -30,6 +30,9 @@ func TestBlockSizes(t *testing.T) {
 // so is every other: squared entries have mean 1/width and variance
 // 2(width-1)/(width^2(width+2)).
 func TestFramesAreUniform(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const f, k, seeds = 5, 3, 3000
 	for _, spec := range []Spec{{Encoder: Haar}, {Mode: Paper}, {Encoder: Flake}} {
 		var mean, square [f][f + k]float64

@@ -42,6 +42,9 @@ func worstKernelError(got, want linalg.Matrix[float64], f int) (worst float64) {
 }
 
 func TestKernelsOfEncodedRowsEqualNaive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, spec := range encoders {
 		for _, f := range widths {
 			if spec.Encoder == Haar && f == 4999 {
@@ -74,6 +77,9 @@ func TestKernelsOfEncodedRowsEqualNaive(t *testing.T) {
 // The numbers of features give widths of all shapes between two powers of two;
 // without the signs between the windows, f = 224 kept .79 of a feature.
 func TestEncodersMixFeatures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, spec := range append([]Spec{{Rounds: 2}}, encoders...) {
 		for _, f := range []int{192, 224, 256, 288, 320, 352, 384, 416} {
 			e := mustEncoder(t, spec, 4, f)

@@ -17,6 +17,9 @@ import (
 // each has been scaled by its own range, as the demonstration does. The values
 // themselves are read, up to the pixels' order and sign.
 func TestLatticeAttackReadsDigits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	each := func(pixel []float64) float64 { return max(1, slices.Max(pixel)) } // the least is 0
 	same := func([]float64) float64 { return 16 }
 	for _, c := range []struct {

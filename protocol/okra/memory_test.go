@@ -89,6 +89,9 @@ func (u *uploads) holds() int64 {
 // at no moment is there more than the encoded rows, the Gram matrix and small
 // change: one tile, one chunk.
 func TestServerMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const small = 4 << 20
 	for _, spec := range []Spec{{}, {Wire: Float64}} {
 		u := newUploads(t, spec, 1200, 3000)
@@ -125,6 +128,9 @@ func TestServerMemory(t *testing.T) {
 // A party that brings rows in float32 never holds all of them in float64, nor
 // all encodings: beside the rows there are panels, and what a step sends.
 func TestPartyMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const n, f = 400, 30_000
 	single := linalg.New[float32](n, f)
 	for i := range single.Data {

@@ -25,6 +25,9 @@ func score(support linalg.Rows) Answer {
 }
 
 func TestPrediction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		spec       Spec
 		f, n, cols int
@@ -211,6 +214,9 @@ func TestPredictionTimers(t *testing.T) {
 // As TestSlowUploadLives, for rows on their way to the hub and for decisions on
 // theirs to the owner.
 func TestSlowPredictionLives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
 	support := trained.server().Rows(make([]int, 700))
 	epoch := trained.party("north").EpochSeed()

@@ -13,6 +13,9 @@ import (
 )
 
 func TestProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	small := share(randomRows("properties", 9, 5), 4, 2, 3)
 	wide := []Input{{Rows: randomRows("wide", 2, 70_000)}, {Rows: randomRows("wide", 1, 70_000)}}
 	for _, c := range []struct {
@@ -79,6 +82,9 @@ func equalServers(got, want *Server) error {
 }
 
 func TestPredictionProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		name     string
 		spec     Spec

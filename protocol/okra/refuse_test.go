@@ -316,6 +316,9 @@ func TestBadInputs(t *testing.T) {
 // The largest values that are let in survive encoding and multiplication on
 // either wire.
 func TestLargestValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x := linalg.New[float64](4, 700)
 	for i := range x.Data {
 		x.Data[i] = MaxValue * float64(1-2*(i%2))

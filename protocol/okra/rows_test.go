@@ -9,6 +9,9 @@ import (
 
 // Wide panels are encoded in many steps, and pieces in order are the whole.
 func TestPiecesMakeUpThePanel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		spec Spec
 		f, n int

@@ -132,6 +132,9 @@ func blockCoordinates(b *block) []int {
 }
 
 func TestSeparationOfFeaturesWithoutKnownRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x := sparseRows(separationRows, separationFeatures)
 	e, y := encodings(t, Spec{Mode: Paper}, x)
 	cols := blockCoordinates(e.(*block))

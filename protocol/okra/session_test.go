@@ -25,6 +25,9 @@ func worstRelative(got, want linalg.Matrix[float64]) (worst float64) {
 }
 
 func TestTraining(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		spec  Spec
 		f     int

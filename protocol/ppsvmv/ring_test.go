@@ -137,6 +137,9 @@ func (f *federation) alone(parts ...Part) [][]int64 {
 }
 
 func TestProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	protocoltest.Run(t, protocoltest.Protocol{Name: Name, New: func(t testing.TB) protocoltest.Case {
 		f := newFederation(t, 4, 9, 3, 10)
 		want := f.alone(f.parts...)

@@ -12,11 +12,17 @@ import (
 )
 
 func TestGreeters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	Run(t, Protocol{Name: "greet", New: greetings("")})
 }
 
 // Every property must find the bugs that it is there to find.
 func TestSuiteCatches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	tests := []struct{ property, bug, want string }{
 		{"plain", "gets it wrong", "ann ends without an error and with another result"},
 		{"plain", "uses a header twice", "its header is used twice"},

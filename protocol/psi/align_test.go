@@ -37,6 +37,9 @@ func checkAligned(t interface {
 // Any sets end in the plain intersection, or in the error that says that it is
 // empty.
 func TestIntersection(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		sets := make([][][]byte, rapid.IntRange(2, 5).Draw(rt, "parties"))
 		for i := range sets {
@@ -78,6 +81,9 @@ func TestNothingInCommon(t *testing.T) {
 
 // Tables as they come: shuffled, a tenth of the rows missing at each party.
 func TestShuffledAndIncomplete(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for parties := 2; parties <= 3; parties++ {
 		random := rand.New(rand.NewPCG(5, uint64(parties)))
 		sets := make([][][]byte, parties)

@@ -167,5 +167,10 @@ func testProperties(t *testing.T, parties, runs int) {
 	}})
 }
 
-func TestPropertiesOfTwo(t *testing.T)   { testProperties(t, 2, 40) }
-func TestPropertiesOfThree(t *testing.T) { testProperties(t, 3, 20) }
+func TestPropertiesOfTwo(t *testing.T) { testProperties(t, 2, 40) }
+func TestPropertiesOfThree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	testProperties(t, 3, 20)
+}

@@ -236,6 +236,9 @@ func TestScaledRowsFillTheirRange(t *testing.T) {
 
 // Many messages of full size, more than a step may send.
 func TestWideTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const f = 1<<19 + 3
 	r := rand.New(rand.NewPCG(5, 6))
 	tables := []linalg.Matrix[float64]{random(r, 2, f, 0), random(r, 1, f, 1)}

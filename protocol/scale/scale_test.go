@@ -144,6 +144,9 @@ func pooledMinMax(all linalg.Matrix[float64]) Scaling {
 }
 
 func TestProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, method := range []Method{MinMax, Standard} {
 		for _, columns := range []int{3, 200} { // 1 and 8 messages a party
 			protocoltest.Run(t, protocoltest.Protocol{Name: fmt.Sprintf("%s %d", method, columns), New: func(t testing.TB) protocoltest.Case {

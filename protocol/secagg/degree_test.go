@@ -9,6 +9,9 @@ import (
 // The table of k/t for sigma = 40 and eta = 20 at 10^2 to 10^6 clients, and for
 // eta = 30; computed independently with scipy's hypergeometric distribution.
 func TestDegreeTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, tt := range []struct {
 		adversary          Adversary
 		corrupted, dropped float64

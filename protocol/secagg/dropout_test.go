@@ -23,6 +23,9 @@ const (
 
 // Pitfall 18: dropouts between every two rounds, up to as many as were agreed.
 func TestPitfall18DropoutsBetweenAnyTwoRounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, a := range []Adversary{SemiHonest, Active} {
 		for _, m := range moments {
 			t.Run(fmt.Sprintf("%s/%s", a, m.name), func(t *testing.T) {
@@ -102,6 +105,9 @@ func (c *crowd) checkNoSum(t *testing.T, r *sim.Result) {
 // That one vanishes with its shares dealt, and of its holders as many before they
 // release theirs that a threshold is left, or one fewer.
 func TestPitfall18ExactlyTheThresholdOfHolders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const victim = 7
 	c := newCrowd(t, spec(Active), 60)
 	d := c.params.Degree()

@@ -43,6 +43,9 @@ func TestPitfall05ClientsDrawTheirHolders(t *testing.T) {
 
 // Against onlookers the graph is Harary's ring: who holds for whom is mutual.
 func TestRingIsMutual(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newCrowd(t, spec(SemiHonest), 100)
 	all := everybody(100)
 	id := protocol.SessionID{3}

@@ -67,6 +67,9 @@ func (c *crowd) resign(who int, change func(*keys)) func(protocol.Message) []pro
 
 // A client whose keys would make others give up is left out, and nobody else is.
 func TestUnusableKeysAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newCrowd(t, spec(Active), 30)
 	first, err := c.client(0)
 	if err != nil {

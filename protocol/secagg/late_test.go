@@ -105,6 +105,9 @@ func TestPitfall08LateSharesAreNotUsed(t *testing.T) {
 // Clients that begin to send a vector and stop keep the room for vectors, until
 // the server gives them up: those that wait still get in.
 func TestStalledVectorsMakeRoom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := Spec{Dropped: .3, Minimum: 2, Epoch: "1", Groups: []Group{{Entries: 70_000, Bound: 1 << 40}}}
 	c := newCrowd(t, s, 12)
 	stop := c.names[:3] // as many as there is room for
@@ -180,6 +183,9 @@ func TestStalledVectorsDoNotGoOn(t *testing.T) {
 // With room to spare nobody is waiting for it: those who stopped are dropped as
 // all who vanish.
 func TestFewStalledVectorsAreDropped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := Spec{Dropped: .3, Minimum: 2, Epoch: "1", Groups: []Group{{Entries: 70_000, Bound: 1 << 40}}}
 	c := newCrowd(t, s, 12)
 	r := c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {

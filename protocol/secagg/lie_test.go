@@ -137,6 +137,9 @@ func outside(l []signature) []int {
 // Each lie is refused with the server's name, and leaves no trace: when the
 // truth follows, everything goes on as if nothing had been said.
 func TestLiesAreRefusedAndForgotten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newCrowd(t, spec(Active), 30)
 	honest := c.run(t, sim.Schedule{}, nil)
 	for _, l := range lies() {

@@ -194,6 +194,9 @@ func TestPitfall16OnlyIntegersAreMasked(t *testing.T) {
 
 // A vector of zeros under masks is uniform, byte by byte and bit by bit.
 func TestPitfall18ZerosLookUniform(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := spec(Active)
 	s.Groups = []Group{{Entries: 200_000, Bound: 1}}
 	c := newCrowd(t, s, 6)

@@ -27,6 +27,9 @@ func insecureSparse(a Adversary) Spec {
 }
 
 func TestProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	long := few(Active)
 	long.Groups = []Group{{Entries: 65_000, Bound: 1 << 40}, {Entries: 9_000, Bound: 9, Signed: true}}
 	for _, tt := range []struct {

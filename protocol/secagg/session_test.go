@@ -207,6 +207,9 @@ func spec(a Adversary) Spec {
 }
 
 func TestSum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, a := range []Adversary{SemiHonest, Active} {
 		for _, n := range []int{3, 12, 100} {
 			t.Run(fmt.Sprintf("%s/%d", a, n), func(t *testing.T) {

@@ -68,6 +68,9 @@ func TestPitfall01TwoStoriesToOneClient(t *testing.T) {
 // Half the clients are told that one of them has vanished, the others that it
 // has not: with enough answers of both kinds the server could unmask its vector.
 func TestPitfall02DifferentSurvivorsToDifferentClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const victim = 7
 	half := func(c *crowd) func(protocol.Message) protocol.Message {
 		return func(m protocol.Message) protocol.Message {

@@ -28,6 +28,9 @@ func spoil(t *testing.T, c *crowd, holders int, corrupted ...int) func(protocol.
 // more honest ones than may vanish. Nobody ends, and the sum is everybody's. It
 // stands for clients that leave as many shares good as bring back their own secrets.
 func TestAttackSharesThatDoNotOpen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, a := range []Adversary{SemiHonest, Active} {
 		s := spec(a)
 		s.Corrupted, s.Dropped = .05, .2
@@ -66,6 +69,9 @@ func TestAttackNoSharesThatOpen(t *testing.T) {
 // TestAttackFalseComplaint: corrupted holders say that a client's shares do not
 // open. Its secret comes from the others, and the sum is everybody's.
 func TestAttackFalseComplaint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := spec(Active)
 	s.Corrupted, s.Dropped = .1, .2
 	c := newCrowd(t, s, 40)

@@ -179,6 +179,9 @@ func setOf(list []Split) map[Split]bool {
 // equal trees and scores, bit for bit, with encryption and without, and each host has its
 // own part of every tree.
 func TestLossless(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, encryption := range []Encryption{None, Paillier} {
 		for _, widths := range [][]int{{2, 3}, {3, 1, 2}, {0, 4}, {2, 0, 3}} {
 			for _, s := range []Spec{{Rows: 90, Training: 60, Rounds: 3, Depth: 3}, {Rows: 40, Training: 40, Rounds: 2, Depth: 1}, {Rows: 150, Training: 141, Rounds: 1, Depth: 5}} {

@@ -10,6 +10,9 @@ import (
 )
 
 func TestProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, encryption := range []Encryption{None, Paillier} {
 		protocoltest.Run(t, protocoltest.Protocol{Name: string(encryption), New: func(t testing.TB) protocoltest.Case {
 			f := newFederation(t, Spec{Encryption: encryption, Rows: 150, Training: 140, Rounds: 2, Depth: 2}, 1, 2, 1)

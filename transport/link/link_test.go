@@ -113,6 +113,9 @@ func TestClocksMoveWithWhatArrivedOnly(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	transporttest.Run(t, func(t *testing.T, n transporttest.Network) transporttest.Join {
 		c, err := NewClock(Line{Rate: 1e9})
 		if err != nil {

@@ -8,6 +8,9 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	transporttest.Run(t, func(t *testing.T, n transporttest.Network) transporttest.Join {
 		net := &mem.Network{AckWait: n.AckWait, Share: n.Share}
 		for _, name := range transporttest.Members() {

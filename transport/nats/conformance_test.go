@@ -8,6 +8,9 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	transporttest.Run(t, func(t *testing.T, n transporttest.Network) transporttest.Join {
 		return newFederation(t, func(c *Config) { c.AckWait, c.Share = n.AckWait, n.Share }).dial
 	})

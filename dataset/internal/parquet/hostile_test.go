@@ -186,6 +186,9 @@ func TestHandMadeFileReads(t *testing.T) {
 // TestHostileFiles reads files that lie about sizes, and holds what that
 // allocates against a bound that their announcements are far beyond.
 func TestHostileFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const huge = 1<<31 - 1
 	eight := make([]byte, 8)
 	delta := func(count uint64) []byte { return append(append([]byte{0x80, 1, 4}, varint(count)...), 0) }

@@ -182,6 +182,9 @@ func (m *marking) try(q *http.Request) {
 // relay gives one answer to everybody who asks at about that time, and both have
 // countersigned one link. No device sends a package under a key of its own.
 func TestAttackKeyForEachDevice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.BlindRSA, 20, nil)
@@ -270,6 +273,9 @@ func (w *world) favouring(lie bool) {
 // strongest adversary here, against one that lies about it and is in league with the
 // gateway: the relay has seen one token. The device sends nothing.
 func TestAttackTokensForOneDevice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	for name, lie := range map[string]bool{"which counts": false, "which lies": true} {
 		t.Run(name, func(t *testing.T) {
@@ -293,6 +299,9 @@ func TestAttackTokensForOneDevice(t *testing.T) {
 // succeeds, and nobody but the two could notice: what the gateway counts is the
 // victim's record.
 func TestCoalitionOfIssuerAndGateway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.BlindRSA, 20, func(c *gateway.Config) { c.Least = 1 })
@@ -325,6 +334,9 @@ func TestCoalitionOfIssuerAndGateway(t *testing.T) {
 // Attack: a gateway that is its own issuer, and serves one device only. It succeeds with
 // devices that take part in jobs of mode paper.
 func TestOwnIssuerServesOneDevice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.VOPRF, 20, func(c *gateway.Config) { c.Least = 1 })
@@ -397,6 +409,9 @@ func TestOldCopyOfAHome(t *testing.T) {
 // Attack: relay and gateway together. The relay knows who has sent what sealed bytes,
 // and the gateway opens them. It succeeds.
 func TestCoalitionOfRelayAndGateway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	s := observe(t)
 	bins := map[int]bool{}

@@ -77,6 +77,9 @@ func (w *world) expect(r *gateway.Result, said *tally) {
 // (TestAttackLink does so with tokens of blind RSA.) What comes for an iteration
 // that is over is late.
 func TestModelIsTheSimulations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.VOPRF, 20, nil)
@@ -103,6 +106,9 @@ func TestModelIsTheSimulations(t *testing.T) {
 // A job without hashing ends in the model of the simulation: the configuration says that features
 // are columns, and how many there are. A device whose features are no columns takes no part.
 func TestColumnsOfACrowd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorldOf(t, strings.Replace(jobText, "bins: 16", "features: columns, bins: 12", 1), privacypass.VOPRF, 20, nil)

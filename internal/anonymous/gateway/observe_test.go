@@ -78,6 +78,9 @@ func (w *world) keys(ctx context.Context) (keys []*ohttp.Key) {
 // Attack: link packages of one device by what relay and gateway see, every byte
 // of it, and by what the gateway finds when it opens them.
 func TestAttackLink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	s := observe(t)
 	for name, link := range map[string]func() error{
@@ -96,6 +99,9 @@ func TestAttackLink(t *testing.T) {
 // Attack: a relay that sends every request twice, or sends it again later, to
 // see what changes. The gateway counts once, and the answers look alike.
 func TestAttackReplay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.BlindRSA, 20, nil)

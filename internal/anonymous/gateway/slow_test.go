@@ -33,6 +33,9 @@ func (w *world) stall(to, path string, length int) (status int, took time.Durati
 // Attack: a stranger sends a byte of a body and no more, at each door. Where senders sign the header the
 // stranger is refused at once; where they must not, after the time that the body's length is worth.
 func TestAttackBodyThatDoesNotCome(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.BlindRSA, 1, nil)

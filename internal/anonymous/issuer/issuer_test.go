@@ -68,6 +68,9 @@ func ask(t *testing.T, i *Issuer, device byte, iteration uint32) secvm.TokenRequ
 // in this life of the issuer or in the next; the same request is answered
 // alike, so that a crash costs nobody a token.
 func TestAttackQuota(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, kind := range []privacypass.Type{privacypass.BlindRSA, privacypass.VOPRF} {
 		t.Run(kind.String(), func(t *testing.T) {
 			home := t.TempDir()
@@ -105,6 +108,9 @@ func TestAttackQuota(t *testing.T) {
 // An issuer counts the devices that have their tokens for an iteration, each once, in
 // this life and in the next, and countersigns configurations that name its keys only.
 func TestCountsDevices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	home := t.TempDir()
 	i := open(t, home, privacypass.BlindRSA)
 	for _, device := range []byte{1, 2} {

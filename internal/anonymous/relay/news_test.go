@@ -16,6 +16,9 @@ import (
 // Adversary: strangers who ask for the announcement while the gateway does not answer, and leave. None
 // stays behind, and the gateway is asked once for all, however it answers.
 func TestStrangersAskForTheAnnouncementAndLeave(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	var asked atomic.Int32
 	answers := make(chan int)
 	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

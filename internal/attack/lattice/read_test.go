@@ -124,6 +124,9 @@ func varying(x linalg.Matrix[float64]) (columns []int) {
 
 // TestReadsDigits: 150 images are enough, for any scaling, through float32.
 func TestReadsDigits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x := digits(t, 150)
 	want := varying(x)
 	if len(want) != 53 {
@@ -157,6 +160,9 @@ func check(t *testing.T, r lattice.Reading, x linalg.Matrix[float64], want []int
 // even a column that is none; one row more is enough where all share a step,
 // although the rows are still fewer than the pixels.
 func TestHowManyRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct{ rows, varying, read, exact int }{
 		{45, 51, 0, 0},
 		{51, 51, 0, 0},
@@ -196,6 +202,9 @@ func TestOneDifference(t *testing.T) {
 // TestBesideOtherFeatures: a feature on no grid, beside those that are on one,
 // does not protect them.
 func TestBesideOtherFeatures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x := scaled(digits(t, 300), minmax)
 	want := varying(x)
 	rng := rand.New(rand.NewPCG(1, 5))

@@ -27,6 +27,9 @@ func openLog(t *testing.T, path string) (*Log, []string) {
 // are a beginning of what was written, and can be added to. A flipped bit before the
 // last record is an error.
 func TestLogSurvivesTornEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	path := filepath.Join(t.TempDir(), "log")
 	l, _ := openLog(t, path)
 	want := []string{"one", strings.Repeat("three ", 8), ""}

@@ -112,6 +112,9 @@ func TestStrangersCloseTheirOwn(t *testing.T) {
 
 // Who is known keeps few connections by its name: the older ones are a stranger's again.
 func TestANameHasFewConnections(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	address, open := serving(t, 2)
 	var own []net.Conn
 	for range maxOfName + 3 {

@@ -26,6 +26,9 @@ func running(t *testing.T, pidFile string) bool {
 
 // What a program has started ends with it, in another session and with another parent too.
 func TestAttackChildThatLeavesItsGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip(err)
 	}

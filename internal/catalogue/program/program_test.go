@@ -47,6 +47,9 @@ func TestProgramRunsWithoutAShell(t *testing.T) {
 
 // What a program wrote before it failed is no table.
 func TestFailedProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, tt := range []struct {
 		name, text string
 		change     func(*Command)

@@ -14,6 +14,9 @@ import (
 // A strong role's COPY and DO ran programs on the server before they were refused. Now nothing runs
 // that does not describe columns, and a strong role is refused whatever it asks.
 func TestAttackProgramsOfTheServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	out := t.TempDir()
 	if err := os.Chmod(out, 0o777); err != nil {
 		t.Fatal(err)
@@ -112,6 +115,9 @@ func idle(t *testing.T, q query.Query) {
 // What no client can see: a function with its owner's rights does what its owner can. The weakest
 // role is enough to call it.
 func TestAttackFunctionOfAStrongOwner(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	out := t.TempDir()
 	for dir := out; dir != "/tmp" && dir != "/"; dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o777); err != nil {
@@ -140,6 +146,9 @@ func TestAttackFunctionOfAStrongOwner(t *testing.T) {
 
 // A file of SQLite takes one statement, bounded cells, and no longer than it may.
 func TestAttackSQLite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const endless = "WITH RECURSIVE r(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM r) SELECT count(*) FROM r"
 	path := database(t, values)
 	late := "the query is not done after 1s; raise timeout, or select fewer rows"
@@ -203,6 +212,9 @@ func TestAttackManyLongCells(t *testing.T) {
 
 // Comments and semicolons in texts are no statements.
 func TestOneStatementWithComments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	_, postgres := writer(t, values)
 	for _, q := range []query.Query{{SQLite: database(t, values)}, postgres} {
 		for _, text := range []string{

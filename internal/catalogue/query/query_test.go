@@ -87,6 +87,9 @@ var wanted = [][]string{
 
 // Both databases give the same words for the same values, and lose nothing.
 func TestValuesBecomeText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	check := func(t *testing.T, q query.Query) {
 		q.Text = "SELECT * FROM v ORDER BY id"
 		columns, got, err := read(within(q))
@@ -109,6 +112,9 @@ func TestValuesBecomeText(t *testing.T) {
 
 // Numbers come back bit by bit.
 func TestNumbersComeBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	numbers := []float64{0.1, 1.0 / 3, math.Pi * 1e-300, math.MaxFloat64, math.SmallestNonzeroFloat64, 1 << 53, 123456789012345680}
 	var list []string
 	for _, x := range numbers {
@@ -135,6 +141,9 @@ func TestNumbersComeBack(t *testing.T) {
 
 // Whatever a query says, it changes nothing.
 func TestQueriesOnlyRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	_, postgres := writer(t, values)
 	for text, want := range map[string]string{
 		"DELETE FROM v RETURNING id":                     `it is no SELECT that only reads; write one SELECT (syntax error at or near "DELETE")`,
@@ -191,6 +200,9 @@ func TestRefusedDSN(t *testing.T) {
 
 // Time and bytes have limits, and the sentences say which.
 func TestLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const endless = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x FROM r WHERE x %% %d = 0"
 	check := func(t *testing.T, q query.Query) {
 		slow, long := within(q), within(q)
@@ -224,6 +236,9 @@ func TestMissingFile(t *testing.T) {
 // The query of the example for OMOP's tables takes the last value until the first diagnosis, in one
 // unit, and gives the same rows of both databases.
 func TestCohortOfOMOP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "omop", "cohort.sql"))
 	if err != nil {
 		t.Fatal(err)

@@ -166,6 +166,9 @@ var (
 // Which protocol, kernel, learner, table and setting go together stays, and so do the
 // sentences that refuse the rest. Each line gives the base, what is other, and the outcome.
 func TestWhatGoesTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, b := range bases() {
 		t.Run(b.name, func(t *testing.T) {
 			var out strings.Builder
@@ -211,6 +214,9 @@ func known(names []string, unknown ...string) []string {
 
 // A learner and a kernel take their own settings and no others.
 func TestSettings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	var out strings.Builder
 	by := make(map[string]base)
 	for _, b := range bases() {

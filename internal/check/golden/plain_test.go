@@ -30,6 +30,9 @@ func (p process) figures(t *testing.T, line string) figures {
 // Machines without wide instructions give what they gave, and with them okra's model is
 // another one: the instructions of a child can be chosen.
 func TestPlainResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	if runtime.GOARCH != "amd64" {
 		t.Skip("NOTHING IS COMPARED: plain Go rounds as on amd64 there only")
 	}

@@ -12,6 +12,9 @@ var asking = []string{"internal/job", "internal/learner", "internal/method", "in
 // What a binding, a learner or a keepsake can do is asked of a value by assertion only for the entries
 // of abilities.txt: everything else is a field, which nobody forgets in silence.
 func TestAbilitiesAreFields(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	files := sources(t)
 	declared := interfaces(files)
 	found := make(map[string][]string)

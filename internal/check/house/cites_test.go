@@ -156,6 +156,9 @@ func cited(t *testing.T, files map[string]string) citations {
 
 // Every test, rule, page and path that a document or a comment of the program cites exists.
 func TestCitations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	files := goFiles(t)
 	c := cited(t, files)
 	for _, p := range pages(t) {

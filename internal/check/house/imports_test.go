@@ -110,6 +110,9 @@ func seesSeveral(pkg string) bool {
 // No daemon links code that sees the rows of two parties, or an attack, except for the entries of
 // links.txt.
 func TestDaemonsSeeOneParty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	found := make(map[string][]string)
 	for _, d := range daemons {
 		for _, pkg := range linked(t, d) {

@@ -121,6 +121,9 @@ func there(at string) bool {
 
 // Every link between documents, and from one to a file, leads somewhere.
 func TestLinksLeadSomewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	all, links := make(map[string]page), 0
 	for _, p := range pages(t) {
 		all[p.path] = p

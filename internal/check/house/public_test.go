@@ -93,6 +93,9 @@ func shown(tests []*ast.File) bool {
 // Every public package shows how it is used, in code that compiles and whose output is
 // compared.
 func TestPublicPackagesHaveExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, p := range publicPackages(t) {
 		var tests []*ast.File
 		for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {

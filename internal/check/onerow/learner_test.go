@@ -50,6 +50,9 @@ func clinics() map[string]string {
 // A learner is one row of the list that a program hands to its readers of job files: a fake
 // one, in a file of its own, goes the whole way.
 func TestALearnerIsOneRow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Run("parse, grid", readsALearner)
 	t.Run("reference", func(t *testing.T) { sectiontest.Declared(t, Nearest{}.New, "{}") })
 	t.Run("plan", plansALearner)

@@ -72,6 +72,9 @@ func tables() map[string]string {
 // A method is one row of the list that a program hands to its commands, daemons and
 // simulations: a fake one, in a file of its own, goes the whole way.
 func TestAMethodIsOneRow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Run("parse", parses)
 	t.Run("reference", isDocumented)
 	t.Run("plan", isPlanned)

@@ -125,6 +125,9 @@ var stored = []struct{ protocol, set, to, key, is string }{
 // Every default in words equals the value that the reader stores. Defaults that are values are
 // held against the reader by the tests of the packages that declare them.
 func TestDefaultsInWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := all.Reader()
 	seen := make(map[string]bool)
 	for _, s := range stored {

@@ -11,6 +11,9 @@ import (
 
 // The pages in docs equal the program's description of itself.
 func TestThePagesAreCurrent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	docs := filepath.Join("..", "..", "..", "docs")
 	pages, err := pages(docs)
 	if err != nil {
@@ -26,6 +29,9 @@ func TestThePagesAreCurrent(t *testing.T) {
 
 // A mistake whose place the page does not have would be left out without a word.
 func TestEveryPlaceIsOnThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	p, err := newJobPage(filepath.Join("..", "..", "..", "docs"))
 	if err != nil {
 		t.Fatal(err)

@@ -203,6 +203,9 @@ func (m marked) rows(t *testing.T, none, sum *big.Int) int64 {
 // only reads from a sum which rows are in it. A new random number each time hides them, and the
 // key passes the proof in both cases.
 func TestAttackPowersOfOneBase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	m, random := newMarked(t), prg.New([32]byte{7}, "paillier/test")
 	phi := new(big.Int).Mul(new(big.Int).Sub(m.mod[0], big.NewInt(1)), new(big.Int).Sub(m.mod[1], big.NewInt(1)))
 	if new(big.Int).GCD(nil, nil, m.key.n, phi).Cmp(big.NewInt(1)) != 0 {

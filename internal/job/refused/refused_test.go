@@ -19,6 +19,9 @@ func cases(t *testing.T) []refused.Case {
 }
 
 func TestTheReaderRefusesEveryCase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			if _, err := all.Reader().Parse("job.yaml", []byte(c.Base)); err != nil {

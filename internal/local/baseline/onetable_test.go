@@ -94,6 +94,9 @@ func TestFiguresOfTheTraining(t *testing.T) {
 // Rows that no matrix of would fit are trained on within the cache that the job states: the
 // matrix of these takes 1.8 GB, and the cross kernel of held-out rows and support 180 MB.
 func TestMemoryOfOneTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	set, err := generated.Marks(15_000, 60, .1)
 	if err != nil {
 		t.Fatal(err)

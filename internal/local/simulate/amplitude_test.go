@@ -39,6 +39,9 @@ func runAmplified(t *testing.T, by, folds, protocol, kernel, learner string) *me
 // A Gaussian process with amplitude 4 and noise 0.4 has the mean of the process with amplitude 1
 // and noise 0.1, and twice its deviation.
 func TestAmplitudeIsTheVarianceOfAGaussianProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for protocol, by := range map[string]string{"okra": "rows", "flake": "rows", "gram": "columns"} {
 		for _, kernel := range []string{"rbf, gamma: 0.02", "rational-quadratic, length_scale: 5"} {
 			t.Run(protocol+"/"+kernel, func(t *testing.T) {
@@ -63,6 +66,9 @@ func TestAmplitudeIsTheVarianceOfAGaussianProcess(t *testing.T) {
 // A support vector machine with amplitude a and C has the decisions of the machine with amplitude
 // 1 and a C: a grid of one finds what a grid of the other finds.
 func TestAmplitudeInAGrid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const folds = ", folds: 3"
 	of := func(kernel, learner string) *method.Result {
 		return runAmplified(t, "rows", folds, "okra", kernel, learner)

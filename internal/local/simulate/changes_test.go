@@ -50,6 +50,9 @@ func changing(t *testing.T, table, scale, change string) (*method.Result, *okra.
 // A late tenth of the rows costs at most a quarter of all bytes, the messages that order the
 // columns among them, and of all products; the model is the fresh run's, bit for bit.
 func TestLatePartyCostsAQuarterAtMost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for table, scale := range map[string]string{"digits": "none", "wdbc": "standard"} {
 		_, f := changing(t, table, scale, "late: [j]")
 		t.Logf("%s: %.3f of the bytes, %.3f of the products", table, f.BytesShare, f.ProductsShare)
@@ -62,6 +65,9 @@ func TestLatePartyCostsAQuarterAtMost(t *testing.T) {
 // A party that gets a tenth of its rows after the first session sends these alone. The cost is
 // their share, and the model is the fresh run's, bit for bit, and pooled's.
 func TestAddedRowsCostTheirShare(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for table, scale := range map[string]string{"digits": "none", "wdbc": "standard"} {
 		r, f := changing(t, table, scale, "added: {b: 0.5, c: 0.5}")
 		t.Logf("%s: %.3f of the bytes, %.3f of the products", table, f.BytesShare, f.ProductsShare)
@@ -77,6 +83,9 @@ func TestAddedRowsCostTheirShare(t *testing.T) {
 // After a withdrawal nothing travels, and the model is a fresh run's without that party, bit
 // for bit. The comparison with pooled rows has the rows of those who stay.
 func TestWithdrawalEqualsAFreshRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r, f := changing(t, "digits", "none", "withdrawn: [a]")
 	if !f.Equal || f.Changed.Products != 0 || f.Changed.Rows["b"] != 0 || f.Changed.Sent*100 > f.Fresh.Sent {
 		t.Errorf("%+v", f)

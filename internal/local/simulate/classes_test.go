@@ -18,6 +18,9 @@ const svcListed, rbfListed = "name: svc, C: 1, tol: 1.0e-10", "name: rbf, gamma:
 // A job may list its classes: of two, the second is the positive one in every figure, though it
 // comes first in the alphabet. Decisions turn their sign, and predictions stay.
 func TestListedClassesAreInTheirOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, tt := range []struct {
 		protocol, partition, schema, kernel, learner string
 		curves                                       bool // the maker of the result has scores

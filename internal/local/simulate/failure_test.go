@@ -24,6 +24,9 @@ import (
 // A daemon that fails, here because its folder is gone, ends the simulation;
 // nobody waits for it.
 func TestADaemonThatFailsEndsTheSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	j := jobtest.Parse(t, digits)
 	shares, err := partition.Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	if err != nil {

@@ -30,6 +30,9 @@ func randomJob(t *testing.T, parties []string, protocol, learner string) *method
 // Every training comes near all columns in one place, and leaves what the label
 // holder could find out in the result.
 func TestFDSKLBesidePooled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	names := []string{"clinic", "laboratory", "imaging", "genetics"}
 	for _, c := range []struct {
 		protocol, learner string
@@ -60,6 +63,9 @@ func TestFDSKLBesidePooled(t *testing.T) {
 
 // Two parties with labels take turns; each alone learns from its own columns.
 func TestFDSKLSeveralActive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := randomJob(t, []string{"clinic", "laboratory", "imaging"}, "directions: 192, mode: paper, active: 2, training: faithful", "name: logistic")
 	t.Logf("%v, pooled %v, alone %v", r.Metrics, r.Pooled, r.Alone)
 	if r.Metrics["accuracy"] < 0.7 || r.Pooled["accuracy"] < 0.7 {
@@ -76,6 +82,9 @@ func TestFDSKLSeveralActive(t *testing.T) {
 // Two parties with a part of the labels each learn together what all labels in one place do, and
 // more than each does with its own.
 func TestFDSKLSpreadLabels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	text := strings.NewReplacer("{name: gram}", "{name: fdskl, directions: 320, active: 2, training: faithful, labels: spread}", "gamma: 0.02", "gamma: 0.5, gamma_unit: median",
 		"coverage: 0.95", "coverage: 0.95, labels: {clinic: 0.9, laboratory: 0.1}").Replace(columns)
 	r := runJob(t, fmt.Sprintf(text, "clinic, laboratory, imaging", "name: logistic, lambda: 1e-3"))
@@ -91,6 +100,9 @@ func TestFDSKLSpreadLabels(t *testing.T) {
 
 // Ten digits are told apart by one column of coefficients for each class.
 func TestFDSKLTenClasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const text = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: ten}
@@ -112,6 +124,9 @@ spec:
 // Regression comes within 3 % of kernel ridge regression on the same rows, by the
 // median of three splits.
 func TestFDSKLDiabetes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const text = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: diabetes}

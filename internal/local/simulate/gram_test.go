@@ -106,6 +106,9 @@ func common(shares []partition.Share) int {
 // Every learner ends with the same model as with all columns in one place, up to the rounding
 // of values to 2^-20 or finer.
 func TestGramEqualsPooled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	names := []string{"clinic", "laboratory", "imaging", "genetics", "pharmacy"}
 	for _, c := range []struct {
 		learner    string
@@ -163,6 +166,9 @@ spec:
 // Two files whose rows are in other orders, each without a tenth of them: exactly
 // the rows that are in both are aligned, and everything is as with one file.
 func TestGramOfFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	folder := os.Getenv(catalogue.Variable)
 	if folder == "" {
 		folder = filepath.Join("..", "..", "..", "..", "shared", "data")

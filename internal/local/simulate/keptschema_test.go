@@ -15,6 +15,9 @@ import (
 // A late party with too few values to fit on gets the preparation of the others. Its job's model is
 // the one of the rows of all by that preparation: bit for bit the fresh session's, and pooled's.
 func TestLatePartyGetsThePreparation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	text := fmt.Sprintf(bySchema, "empty.csv", threeParties, rowsSchema, "standard", "name: okra, wire: float64, late: [east]", "name: rbf, gamma: 0.2", "name: svc, C: 1, tol: 1.0e-10", "pooled")
 	text = strings.Replace(text, "source: empty.csv", "sources: {north: empty.csv, south: empty.csv, east: empty.csv}", 1)
 	text = strings.Replace(text, "    partition: "+threeParties+"\n", "", 1)
@@ -36,6 +39,9 @@ func TestLatePartyGetsThePreparation(t *testing.T) {
 
 // A withdrawal and rows that come later are played with a fitted schema, too.
 func TestChangesWithASchema(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, keys := range []string{"withdrawn: [north], preparation: keep", "withdrawn: [north]", "added: {south: 0.25}", "late: [east], preparation: refit"} {
 		text := fmt.Sprintf(bySchema, "empty.csv", threeParties, rowsSchema, "minmax", "name: okra, wire: float64, "+keys, "name: rbf, gamma: 0.2", "name: svc, C: 1, tol: 1.0e-10", "pooled")
 		r, _, _ := simulateAndCompare(t, jobtest.Parse(t, text), loadDirty)

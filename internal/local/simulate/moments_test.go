@@ -49,6 +49,9 @@ func runTumours(t *testing.T, text string) (*method.Result, *method.Outcome, err
 // Coordinator and parties run the whole of protocol moments: all its sessions,
 // with their keys, masks and shares.
 func TestMoments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	result, outcome, err := runTumours(t, tumours)
 	if err != nil {
 		t.Fatal(err)

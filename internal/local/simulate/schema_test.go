@@ -41,6 +41,9 @@ const (
 // Every method takes tables with a schema. Where the kernel is exact, its decisions equal the
 // decisions on the pooled rows, prepared in one place.
 func TestEveryMethodTakesASchema(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const svc, rbf = "name: svc, C: 1, tol: 1.0e-10", "name: rbf, gamma: 0.2"
 	for _, tt := range []struct {
 		protocol, partition, schema, scale, kernel, learner, compare string

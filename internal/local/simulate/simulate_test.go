@@ -67,6 +67,9 @@ func simulatedJob(t *testing.T, j *job.Job, seed func(string) [32]byte, load par
 }
 
 func TestSimulatedEqualsPooled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	began := time.Now()
 	result := simulated(t, coordinator.RandomSeed, func(job.Source, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	t.Logf("took %v: %v, pooled %v, difference %g, timings %v", time.Since(began), result.Metrics, result.Pooled, *result.Difference, result.Timings)
@@ -81,6 +84,9 @@ func TestSimulatedEqualsPooled(t *testing.T) {
 // A table in float32 gives the very model and comparisons of the same numbers in
 // float64.
 func TestEitherPrecisionGivesTheSameResult(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	results := make(map[string]*method.Result)
 	for name, convert := range map[string]func(linalg.Matrix[float64]) dataset.Table{
 		"float64": func(m linalg.Matrix[float64]) dataset.Table { return dataset.NewDense(m) },
@@ -113,6 +119,9 @@ func single(m linalg.Matrix[float64]) dataset.Table {
 
 // Classes that a job merges give what a table with these labels gives.
 func TestMergedClassesAreTheTablesOwn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	merge := map[string]string{"0": "round", "6": "round", "8": "round", "9": "round", "1": "thin", "7": "thin"}
 	run := func(classes string, relabel bool) *method.Result {
 		j := jobtest.Parse(t, strings.Replace(digits, "label: label\n", "label: label\n"+classes, 1))

@@ -67,6 +67,9 @@ func accuracyAtSites(t *testing.T, test string) float64 {
 // A random quarter says that the model is nearly perfect, and a site that did not train shows that
 // it is of no use there.
 func TestSitesThatDiffer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	quarter := accuracyAtSites(t, "{fraction: 0.25}")
 	for _, name := range []string{"north", "south", "east"} {
 		whole := accuracyAtSites(t, fmt.Sprintf("{party: %s}", name))

@@ -69,6 +69,9 @@ func federatedPhases(t *testing.T, protocol, learner string, rows int) (*federat
 // In every training and mode the label holder learns, the coordinator is told how
 // well, and no one else learns or tells anything.
 func TestFDSKL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		protocol, learner string
 		least             float64

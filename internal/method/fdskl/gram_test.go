@@ -52,6 +52,9 @@ func standardised(t *testing.T, set *dataset.Set) *dataset.Set {
 // Gram matrix that protocol gram adds up over the same rows. The errors fall as one over the
 // root of the number of directions.
 func TestFDSKLApproachesGram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	set := standardised(t, columnstest.Numbered(t, "wdbc", 200))
 	k, err := kernel.New(kernel.Spec{Name: "rbf", Gamma: sameGamma})
 	if err != nil {

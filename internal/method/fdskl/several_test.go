@@ -17,6 +17,9 @@ import (
 // Each worker is shown phases over the others' columns, and discloses the phases that it lets
 // out.
 func TestSeveralActive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		protocol, learner, metric string
 		least                     float64
@@ -49,6 +52,9 @@ func TestSeveralActive(t *testing.T) {
 // Several workers learn the same function as with all columns in one place. So, over all rows
 // drawn in turns, they learn one learner's function.
 func TestSeveralActiveEqualPooled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f, set := federatedPhases(t, ", mode: paper, bits: 32, active: 2, training: faithful", "logistic, lambda: 1e-3", 120)
 	guest := f.Parties["guest"]
 	got, err := guest.solver.Learn(nil)

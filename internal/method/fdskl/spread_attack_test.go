@@ -67,6 +67,9 @@ func (l *listener) signs(t *testing.T, rows []int) []float64 {
 // 1,024 parts, the listener has the labels of more rows than chance allows. This is the strongest
 // adversary that keeps to the protocol. One that draws rows of its choice may do better.
 func TestAttackPartsOfTheValueTellLabels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f, set := spreadTables(t, columnstest.Numbered(t, "wdbc", 400), spreadSettings, third)
 	for i := range f.Index(t, "protocol") {
 		f.Step(t, i)

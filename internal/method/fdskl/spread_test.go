@@ -101,6 +101,9 @@ func twins(t *testing.T, f *federated, labels []string) []*partner {
 // from their own rows, and of one place with all columns. They do so with any share of the
 // labels, also where each has one class only.
 func TestSpreadLabelsEqualTheTwin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	whole := columnstest.Numbered(t, "wdbc", 120)
 	for name, has := range map[string]owners{
 		"thirds":  third,
@@ -150,6 +153,9 @@ func TestSpreadLabelsEqualTheTwin(t *testing.T) {
 // The coordinator learns sums over the active workers, and nothing in the session in which they
 // agree on classes. Passive workers have no part in it either.
 func TestSpreadLabelsAreAddedUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f, set := spreadRun(t, ", active: 2, training: faithful, labels: spread", 300, third)
 	r := f.Result(t)
 	labels, right := inOrder(t, f, set), 0
@@ -202,6 +208,9 @@ func TestSpreadLabelsAreAddedUp(t *testing.T) {
 // The result tells of rows without a label, and of rows with two, whose labels may differ. The
 // numbers are sums over all active workers.
 func TestSpreadLabelsThatAreNotOneEach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, c := range map[string]struct {
 		has  owners
 		want string
@@ -219,6 +228,9 @@ func TestSpreadLabelsThatAreNotOneEach(t *testing.T) {
 
 // Two labels of a row that differ stop nothing and show nothing: the row counts for both.
 func TestSpreadLabelsThatDiffer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	set := columnstest.Numbered(t, "wdbc", 120)
 	both := func(int) (guest, host bool) { return true, true }
 	f, _ := spreadTables(t, set, spreadSettings, both)
@@ -386,6 +398,9 @@ func FuzzDecodeEntry(f *testing.F) {
 
 // Sums that no job can have are refused.
 func TestVerdictThatIsRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f, _ := spreadRun(t, ", active: 2, training: faithful, labels: spread", 60, third)
 	train, test, err := f.Server.sizes()
 	if err != nil {
@@ -408,6 +423,9 @@ func TestVerdictThatIsRefused(t *testing.T) {
 
 // Where one worker judges all held-out rows, another that asks about them first is noticed.
 func TestAskingBeforeTheJudgeIsNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f, _ := federatedPhases(t, ", active: 2, training: faithful", "logistic", 60)
 	guest := f.Parties["guest"]
 	s := guest.solver.(*partner)

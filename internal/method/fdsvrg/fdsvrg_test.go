@@ -67,6 +67,9 @@ func objective(x linalg.Matrix[float64], y, w []float64, lambda float64) float64
 // The training ends in the optimum of the regularised logistic regression that learn/linear fits
 // on the pooled columns: objectives are equal to 1e-6, and so are the weights to 1e-3.
 func TestOptimumIsThePooledOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const lambda = 0.1
 	for _, parties := range []string{"guest, host", "guest, host, third, fourth, fifth"} {
 		j, f := trained(t, parties, lambda, 400, 4, ", rate: 0.03")

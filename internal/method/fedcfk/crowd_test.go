@@ -375,6 +375,9 @@ func exposed(t *testing.T, c Crowd, kept []int, honest, fakes [][]int) int {
 // threshold is left aside here. It stands for a server that follows the protocol,
 // with clients that do not.
 func TestRule13_SoleRaters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	people, items := fedcfktest.MovieLens(t)
 	none, corrupted := someCrowd(items, MarginNone), someCrowd(items, MarginCorrupted)
 	open := someCrowd(items, MarginNone)
@@ -403,6 +406,9 @@ func TestRule13_SoleRaters(t *testing.T) {
 // as may take part. It succeeds against every device, with any threshold and margin: nobody
 // can check a sum.
 func TestAttackInventedPopularity(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	people, items := fedcfktest.MovieLens(t)
 	c, names := someCrowd(items, MarginCorrupted), fedcfktest.Names(len(people))
 	k := first(t, c, names, names)

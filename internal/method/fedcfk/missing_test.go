@@ -323,7 +323,12 @@ func TestAttackRankOfTheSecondSum(t *testing.T) {
 }
 
 // The same among people of MovieLens.
-func TestAttackRankOnMovieLens(t *testing.T) { attackRankOn(t, 200) }
+func TestAttackRankOnMovieLens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	attackRankOn(t, 200)
+}
 
 func attackRankOn(t *testing.T, n int) {
 	t.Helper()

@@ -23,6 +23,9 @@ spec:
 // eigenvectors. The parties' ledgers hold the second before a number over their columns is declared;
 // ranges and numbers as they are tell nothing new.
 func TestAttackOneJobTwiceByColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	people := methodtest.Patients("north", 300)
 	tables := map[string]string{"north": people, "south": people}
 	play := func(scale string, number byte) *methodtest.Federation {

@@ -109,6 +109,9 @@ func fixedPoint(t *testing.T, j *job.Job, f *federated, set *dataset.Set) [][]fl
 // The server ends with the Gram matrix of all columns, bit for bit, however the columns are
 // distributed; the messages sent to it are noise without the sum.
 func TestGramIsThePooledOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	names := []string{"guest", "host", "third", "fourth", "fifth"}
 	for _, c := range []struct {
 		set, scale string

@@ -179,6 +179,9 @@ func turned(t testing.TB, p learner.Problem, products *mat.Dense, classes *mat.V
 // tell the coordinator every cell of every party's training rows. A party's ledger holds the second,
 // whichever it is.
 func TestAttackEncodedRowsBesideSumsReadEverybody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	tables := methodtest.Three(300)
 	products, classes := second(t, by(t, "moments", 1, tables).Until(t, "sums"), len(hospitalColumns))
 	rows, train := turned(t, problemOf(by(t, "okra", 2, tables).Until(t, "protocol")), products, classes)

@@ -76,6 +76,9 @@ func TestAttackDeclaredNumbersCountACorner(t *testing.T) {
 // A fit and a number that a job has told count as its sums do, and one approval is enough from the
 // first session to the sums.
 func TestOneApprovalOfSums(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	job := func(number byte, east ...string) *methodtest.Federation {
 		return by(t, "moments", number, methodtest.Three(240, east...), "scale: range", "scale: standard")
 	}

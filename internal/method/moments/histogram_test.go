@@ -189,6 +189,9 @@ func own(t *testing.T, f *federated, name string) []int64 {
 // how many of them are. Nothing prevents it: the job must ask for a histogram, each party's operator
 // must allow it, and the ledgers count the jobs.
 func TestAttackHistogramAsksAboutMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	set, err := bundled.Load("digits")
 	if err != nil {
 		t.Fatal(err)

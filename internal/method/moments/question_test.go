@@ -89,6 +89,9 @@ func (f *federated) answer(t *testing.T, about suspect) (sum int64) {
 // TestAttackBoundaryOfRounding. A job has one such answer, since parties take one
 // solution and add one number for it.
 func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	set, err := bundled.Load("digits")
 	if err != nil {
 		t.Fatal(err)
@@ -159,6 +162,9 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 // next job, and with it the next question, until the operator approves of it. It holds more than
 // these, since few people of some class are in one of two fractions alone.
 func TestAttackManyQuestions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	ledger, asked := disclosure.Ledger(t.TempDir()), 0
 	for n := range 40 {
 		j := attackJob(t, fmt.Sprintf("{fraction: %.2f}", 0.05*float64(1+n%10)))

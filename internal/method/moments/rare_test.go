@@ -203,6 +203,9 @@ func unmasked(t *testing.T, f *federated) *moments.Sums {
 // person's. It works on the rows as they are, and not on the sums, for which the value is the
 // commonest, by a schema and in a table of numbers.
 func TestAttackOnlyOneWithARareValue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, data := range map[string]string{"schema": rareSchema, "numbers": rareNumbers} {
 		t.Run(name, func(t *testing.T) {
 			for _, gamma := range []float64{1e-4, 1e-3} {
@@ -233,6 +236,9 @@ func TestAttackOnlyOneWithARareValue(t *testing.T) {
 
 // Of nine people with a rare value none is counted; of ten all are, and the sums tell their mean.
 func TestRareIsFewerThanTen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for n, want := range map[int]float64{9: 0, 10: 10} {
 		f := sumOf(t, rareSchema, 1e-4, slices.Repeat([]patient{the}, n)...)
 		if got := outer(t, f.Server.sums, f.Parties["east"].features).At(4, 4); math.Abs(got-want) > 0.1 {
@@ -244,6 +250,9 @@ func TestRareIsFewerThanTen(t *testing.T) {
 // The two numbers of a column that each party tells the leader for a scaling do not tell of few either:
 // a column in which fewer than ten differ is constant to them.
 func TestScalingHasNoRareValue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, scale := range []string{"minmax", "standard"} {
 		for n, varies := range map[int]bool{9: false, 10: true} {
 			f := sumOf(t, "    scale: "+scale, 1e-3, slices.Repeat([]patient{the}, n)...)

@@ -20,6 +20,9 @@ import (
 // earlier one before the parties have fitted. Then its values do, and its rows do not follow.
 // North's ledger, whose rows take part in the fit, holds the job before its first session.
 func TestAttackAFitThatOthersHaveChanged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	grown := methodtest.Three(150)
 	grown["north"] = methodtest.Patients("north", 165)
 	for _, scale := range []string{"standard", "minmax"} {
@@ -35,6 +38,9 @@ func TestAttackAFitThatOthersHaveChanged(t *testing.T) {
 
 // One approval of a job with a fit is enough from its first session to its rows.
 func TestOneApprovalOfAFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	more := methodtest.Three(150)
 	more["east"] = methodtest.Patients("east", 165)
 	ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
@@ -128,6 +134,9 @@ func TestAttackFitsAmongOtherParties(t *testing.T) {
 
 // Scaling by the schema's ranges after a scaling that was fitted shows each column's factor.
 func TestAttackTwoWaysToScale(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	plain := fmt.Sprintf(hospitalFile, "age: {range: [0, 120]}, krea: {range: [1, 400]}")
 	scaled := func(by string, number byte) *methodtest.Federation {
 		return hospitals(t, strings.Replace(plain, "scale: standard", "scale: "+by, 1), number, methodtest.Three(150))
@@ -148,6 +157,9 @@ func TestAttackTwoWaysToScale(t *testing.T) {
 // The order in which a job lists its parties makes no other fit, unless another one leads: the leader
 // is told more than the others, so that each party would lead in turn.
 func TestPartiesInAnotherOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const order = "[north, south, east]"
 	for _, text := range []string{hospital(), hospital("scale: standard", "scale: minmax"), hospital("scale: standard", "scale: range")} {
 		ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")

@@ -84,6 +84,9 @@ const (
 // A job over tables with a schema keeps its preparation while parties and rows change: only new
 // rows travel, and the model equals the model of all rows by the old preparation, bit for bit.
 func TestKeptPreparation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, tt := range map[string]struct{ scale, keys, plan string }{
 		"late":              {"standard", ", late: [west]", fits + " protocol heading-again continue " + freshPlan},
 		"late by ranges":    {"range", ", late: [west]", fits + " protocol heading-again continue " + freshPlan},
@@ -143,6 +146,9 @@ func TestWordsOfANewcomer(t *testing.T) {
 // A refit is a run of the parties and rows as they are: its preparation has no trace of who left,
 // and has seen who came.
 func TestRefittedPreparation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, tt := range map[string]struct{ scale, keys, parties string }{
 		"a party leaves": {"standard", ", withdrawn: [north]", "[south, east, west]"},
 		"a party comes":  {"minmax", ", late: [south], preparation: refit", "[north, south, east, west]"},
@@ -174,6 +180,9 @@ func TestRefittedPreparation(t *testing.T) {
 
 // Where nothing is fitted on rows, keep and refit are one, and newcomers need not be told anything.
 func TestNothingToKeep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, scale := range []string{"range", "none"} {
 		for _, keys := range []string{", withdrawn: [north]", ", late: [west]", ", added: {south: 0.25}", ", late: [west], withdrawn: [north], preparation: keep"} {
 			f := playTyped(t, unfittedSchema, scale, keys)
@@ -203,6 +212,9 @@ func TestNothingToKeep(t *testing.T) {
 // What was fitted is decoded as it was encoded, and refused with a byte too few or too many, or by
 // a job with another schema.
 func TestFittedRoundTrip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, scale := range []string{"standard", "minmax", "none"} {
 		p := playTyped(t, fittedSchema, scale, "").Parties["north"]
 		b := p.Fitted()
@@ -227,6 +239,9 @@ func TestFittedRoundTrip(t *testing.T) {
 // Leakage says among whom the preparation was fitted, what a newcomer is told of it, where a trace
 // of a leaver stays, and what two fits tell.
 func TestLeakageOfKeptPreparations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, tt := range []struct{ scale, keys, role, want string }{
 		{"standard", ", late: [west]", "party", "Late: west learns the preparation that the others fitted: age (mean, mean and deviation for the scaling); krea (median, mean and deviation for the scaling); smoker (most frequent word, agreed categories), over their rows."},
 		{"range", ", late: [west, east]", "party", "Two parties train. Every party learns sums over the training rows of both"},
@@ -261,6 +276,9 @@ func FuzzFitted(f *testing.F) {
 
 // What was fitted and takes too much room for a newcomer is refused before rows travel.
 func TestTooMuchIsFitted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	var columns, words []string
 	for i := range 100 {
 		words = append(words, fmt.Sprintf("%d-%s", i, strings.Repeat("w", 900)))

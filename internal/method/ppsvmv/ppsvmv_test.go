@@ -28,6 +28,9 @@ spec:
 // The server ends with the Gram matrix of all columns in fixed point, bit for bit, however the
 // columns are distributed.
 func TestMatrixIsThePooledOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct{ scale, parties string }{
 		{"minmax", "guest, host"}, {"standard", "guest, host, third"}, {"none", "guest, host, third, fourth, fifth"},
 	} {

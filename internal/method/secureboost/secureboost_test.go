@@ -40,6 +40,9 @@ func run(t *testing.T, j *job.Job, rows int) *methodtest.Known[*server, *party] 
 // With encryption and without, the label holder grows one and the same model, the
 // coordinator is told how well it does, and nobody else has leaves.
 func TestEncryptionChangesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const settings = ", rounds: 2, depth: 2, bins: 4"
 	plain, sealed := run(t, boosted(t, ", he: none", settings), 120), run(t, boosted(t, "", settings), 120)
 	for _, f := range []*methodtest.Known[*server, *party]{plain, sealed} {

@@ -161,6 +161,9 @@ func (c *windowCrowd) isTally(_ string, m protocol.Machine) error {
 
 // A window keeps what every protocol keeps: schedules, loss, crashes, silence.
 func TestWindowProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	protocoltest.Run(t, protocoltest.Protocol{Name: "secvm by secagg", New: func(t testing.TB) protocoltest.Case {
 		c := newWindowCrowd(t, 4)
 		session, nodes := c.nodes(t)

@@ -161,6 +161,9 @@ type member struct {
 }
 
 func newWorld(t *testing.T, shares []partition.Share) *world {
+	if testing.Short() {
+		t.Skip("long: a whole federation")
+	}
 	w := &world{
 		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
 		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},

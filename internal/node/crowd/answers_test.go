@@ -154,6 +154,9 @@ func TestADeviceReadsNoAnswers(t *testing.T) {
 // Answers share the bodies of messages with the box, and their readers have a time: see
 // [endpoint.Answer], which tells the length.
 func TestAnswersShareBodies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	e, s, web := serving(t)
 	b := firstBox(t, lineOf(e, web, 0), s)

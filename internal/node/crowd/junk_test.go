@@ -54,6 +54,9 @@ func (d *desks) times(name string) int {
 // Adversary: as many enrolled devices as there is room for send bodies of junk that come whole and in
 // time, again and again. They keep others out once, are named, and have less room each time.
 func TestJunkThatComesInTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	const liars = maxPrompt / maxPostBytes
 	a := underAttackBy(t, liars+12)
@@ -95,6 +98,9 @@ func TestJunkThatComesInTime(t *testing.T) {
 // Each body that is no message of its device, or comes slowly, makes the device late. A message that
 // the machine refuses does not.
 func TestWhatMakesADeviceLate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	a := underAttack(t)
 	ask := func(q *http.Request, want int) {

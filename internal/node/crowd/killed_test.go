@@ -105,6 +105,9 @@ func TestADeviceThatIsKilledAnywhereGoesOn(t *testing.T) {
 // of its devices, which and why, with a code that is not 0. The others, and the server, do not
 // wait for it in the end.
 func TestWhoIsLeftOutSaysWhy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	r := ratings()
 	w := newWorld(t, filmsJob(t, r, "", "3s"), hosted.Ratings(r))
@@ -185,6 +188,9 @@ func (w *town) begun(sums int) {
 // at once lose nobody: every device has its recommendations, and every process ends well.
 // MERCER_KILLS asks for more kills than the ordinary few.
 func TestDevicesKilledAsAStepBegins(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	want := 6
 	if text := os.Getenv("MERCER_KILLS"); text != "" {

@@ -273,6 +273,9 @@ func (w *town) same(path string, want []byte) {
 // A server that is killed in both sums, and a process of devices that is killed in the first,
 // leave the kernel of a simulation of the same devices that vanish, byte for byte.
 func TestKilledProcessesGoOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	r := ratings()
 	played := filmsJob(t, r, ", dropout: 0.085", "3s")

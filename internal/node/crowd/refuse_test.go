@@ -182,6 +182,9 @@ func lineOf(e *Enrolment, web *httptest.Server, device int) *line {
 
 // What a device must not send, or somebody in its name, changes nothing and is refused.
 func TestRequestsThatAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	e, s, web := serving(t)
 	l := lineOf(e, web, 0)
 	if _, err := l.step(t.Context(), 0); err != nil {

@@ -227,6 +227,9 @@ func checkTrained(t *testing.T, reports []*crowd.Report, model []byte, sessions 
 // A device that comes when a window is over takes part in the next, and does not ask for what
 // is gone.
 func TestALateDeviceTakesPartInTheNextWindow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	rows := digits(t, people)
 	w := newRows(t, parityJob(t, "", steps, 2, "2s"), rows)
@@ -258,6 +261,9 @@ func TestALateDeviceTakesPartInTheNextWindow(t *testing.T) {
 // A device adds to an iteration of a model once: another enrolment for the same model gets
 // nothing of it, and other weights neither.
 func TestRule11_OneEnrolmentForEachModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	rows := digits(t, people)
 	w := newRows(t, parityJob(t, "", 1, 1, "20s"), rows)
@@ -304,6 +310,9 @@ func foundRows(t *testing.T, j *job.Job, rows *dataset.Set, processes, cohort in
 // them, leave the model of a simulation in which the same devices vanish, byte for byte, and
 // no journal.
 func TestKilledProcessesOfWindowsGoOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	rows := digits(t, people)
 	played := parityJob(t, ", dropout: 0.13", steps, 2, "5s")

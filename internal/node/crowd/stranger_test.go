@@ -181,6 +181,9 @@ func TestStrangersHoldNoPlace(t *testing.T) {
 // Thousands of connections of a stranger, who says nothing or half a header on them, keep no
 // device out, nor one that comes only then.
 func TestManyConnectionsOfAStranger(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	a := underAttack(t)
 	for i := range 3000 {
 		c, err := net.Dial("tcp", a.address)
@@ -233,6 +236,9 @@ func TestAHeaderThatIsRepeated(t *testing.T) {
 // A body that does not come in the time of its length is cut off, its device is named, and
 // nobody else is delayed.
 func TestASlowBodyIsItsDevices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	a := underAttack(t)
 	q, _ := a.message(0, 0)
@@ -259,6 +265,9 @@ func TestASlowBodyIsItsDevices(t *testing.T) {
 // A server that has ended its job waits for the devices that went through it, until each has
 // said that it needs nothing more, and a new process does not wait for the same devices again.
 func TestLingering(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	e, err := enrolled(t, filmsText)
 	if err != nil {
 		t.Fatal(err)

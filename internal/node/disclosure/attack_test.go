@@ -326,6 +326,9 @@ func TestAttackManyProbes(t *testing.T) {
 // Refused proposals leave a few words each, and few proposals leave any, for a table of
 // any size.
 func TestAttackHeldReleasesFillTheDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	l := Ledger(filepath.Join(t.TempDir(), "releases"))
 	names := strings.Split("a b c d e f g h", " ")
 	all := table(2000, names...)

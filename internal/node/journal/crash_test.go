@@ -82,6 +82,9 @@ func whole(ends []int64, n int) int {
 }
 
 func TestTruncatedAtEveryByte(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, synced := range []int{0, 3} {
 		s := openStore(t, memoryDir(t))
 		log, start := recorded(t, s, small(), synced)

@@ -168,6 +168,9 @@ func TestAppendReopenReplay(t *testing.T) {
 
 // A model of the journal is a slice; what both are asked to do is drawn.
 func TestJournalIsASlice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	root := memoryDir(t)
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -60,6 +60,9 @@ func junk(h protocol.Header) []byte {
 // names who sent them. The strongest sender is a member of the session, who signs:
 // its messages wait, and fill its own share only.
 func TestFloodForAnAnnouncedSession(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		name, sender string
 		signed, kept bool

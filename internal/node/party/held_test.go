@@ -86,6 +86,9 @@ func (s *stand) letOut() {
 // nothing else: no session is made, and no fit, no number and no other message leaves. An approval
 // lets the job begin.
 func TestAttackAHeldJobTellsNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, j := range fitting(t) {
 		t.Run(name, func(t *testing.T) {
 			s, made := newStand(t, usual()), 0

@@ -97,6 +97,9 @@ func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 // A hostile coordinator proposes any number of jobs: a party reads its table for 60
 // refused proposals within a day, and keeps four held releases.
 func TestAttackEndlessProposals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := newStand(t, usual())
 	j := aligning(t)
 	s.serve(people(20))

@@ -23,6 +23,9 @@ spec:
 // Pooled, the same learner does as well; the label holder finds out distances, with every
 // kernel.
 func TestRandomInOnePlace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	set := columnstest.Numbered(t, "wdbc", 400)
 	for _, kernel := range []string{"rbf, gamma: 0.02", "laplacian, gamma: 0.1", "laplacian-product, gamma: 0.02", "rational-quadratic, length_scale: 5", "matern, length_scale: 5"} {
 		text := fmt.Sprintf(file, kernel)

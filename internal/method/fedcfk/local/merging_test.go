@@ -19,6 +19,9 @@ func paperJob() string {
 // The paper's way runs on the same machines: exact sums of every round, people
 // who vanish, rankings, and every attack with its figures.
 func TestPaperCrowd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := runCrowd(t, paperJob())
 	figures := figuresOf(t, r)
 	if r.Exact == nil || !*r.Exact || len(figures.Sums) != 12 {
@@ -115,6 +118,9 @@ func TestDifferencingTwoRounds(t *testing.T) {
 // same kernel. (TestDecoyIntersection in internal/method/fedcfk/local has the attack on mode
 // paper.)
 func TestDecoyIntersectionHasNoInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	hear := func(change bool) *method.Result {
 		c := played(t, recommender)
 		all := small()

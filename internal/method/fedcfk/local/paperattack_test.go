@@ -17,6 +17,9 @@ import (
 // same rounds tell nothing in hardened mode, which publishes no item that few like
 // (TestRule13_SoleRaters).
 func TestSoleRatersInPaperMode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	people, items := fedcfktest.MovieLens(t)
 	owner := make(map[string]string)
 	for u, list := range people {

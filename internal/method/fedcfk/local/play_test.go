@@ -58,6 +58,9 @@ func runCrowd(t *testing.T, text string) *method.Result {
 // A tenth vanishes in each sum, the sums are over the clients who remain, and the rankings
 // nearly equal the rankings from pooled lists.
 func TestCrowd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, text := range map[string]string{
 		"active":      recommender,
 		"semi-honest": strings.Replace(recommender, "threshold: 4", "threshold: 4, adversary: semi-honest, margin: none", 1),
@@ -104,6 +107,9 @@ func TestCrowd(t *testing.T) {
 
 // Equal secrets give equal results, however the cores share the work.
 func TestCrowdIsReproducible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	one, two := runCrowd(t, recommender), runCrowd(t, recommender)
 	if lists := readLists(t, one); lists != readLists(t, two) || strings.Count(lists, "\n") != 1+60*10 || !strings.HasPrefix(lists, "user,rank,item,score\n1,1,") {
 		t.Errorf("the recommendations differ, or are not 10 to each of 60 people: %s", lists)
@@ -135,6 +141,9 @@ func readLists(t *testing.T, r *method.Result) string {
 // TestRule14_OneEpochOnly: two sums over crowds that differ by one person give
 // that person's list. Nobody else's device takes part in the second.
 func TestRule14_OneEpochOnly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	p, err := gather(played(t, strings.Replace(recommender, ", dropout: 0.1", "", 1)), small())
 	if err != nil {
 		t.Fatal(err)
@@ -169,6 +178,9 @@ func TestRule14_OneEpochOnly(t *testing.T) {
 }
 
 func TestCrowdEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := play(ctx, played(t, recommender)); !errors.Is(err, context.Canceled) {

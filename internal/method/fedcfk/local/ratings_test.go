@@ -24,6 +24,9 @@ func grades() *dataset.Ratings {
 // Kernels of secure sums of ratings equal the kernels that plain loops over the pooled ratings give,
 // in every step of 16 bits, and the sums are the plain ones, entry for entry.
 func TestRatingsEqualTheNaiveTwin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	job := strings.NewReplacer("threshold: 4", "threshold: 4, ratings: 5", ", dropout: 0.1", "").Replace(recommender)
 	for name, tt := range map[string]struct {
 		kernel string
@@ -95,6 +98,9 @@ func naive(all *dataset.Ratings, k int) [][]float64 {
 // Where a tenth vanishes in each sum, the sums are the plain sums of those who are in them, and the
 // statement says what squares tell.
 func TestRatingsOfThoseWhoStay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := played(t, strings.Replace(recommender, "threshold: 4", "threshold: 4, ratings: 5", 1))
 	c.Ratings = from(grades())
 	r, err := play(t.Context(), c)

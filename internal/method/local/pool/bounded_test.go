@@ -53,6 +53,9 @@ func prepared(t *testing.T, j *job.Job, rows, columns int, dense bool) *Rows {
 // A learner gets a Gram matrix of few rows, or where it needs the whole or parties have one, and
 // else the rows, as sparse as they are.
 func TestInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		protocol, learner, scale string
 		rows                     int

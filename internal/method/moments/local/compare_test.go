@@ -56,6 +56,9 @@ func finished(t *testing.T) local.Comparison {
 // The comparison adds a curve and the figure of an attack to what was read back, and says
 // that it has measured.
 func TestCompare(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := finished(t)
 	if err := compare(t.Context(), c); err != nil {
 		t.Fatal(err)

@@ -41,6 +41,9 @@ func digits(t *testing.T) *summed {
 // for each feature the table's draw is .778, .8 of a standard deviation below numpy's mean
 // and .021 below ours.
 func TestCurve(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	curve, err := digits(t).curve(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -148,6 +148,9 @@ func TestPooledColumns(t *testing.T) {
 
 // Hashing changes nothing but the order where no two words share a bin.
 func TestManyBinsAreColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	hashed := weightsOf(t, runDevices(t, devicesConfig(t, strings.Replace(anonymous, "bins: 64", "bins: 65536", 1))))
 	columns := weightsOf(t, runDevices(t, devicesConfig(t, unhashed)))
 	taken := make(map[int]bool)
@@ -168,6 +171,9 @@ func TestManyBinsAreColumns(t *testing.T) {
 
 // Sums of columns give the model of packages of columns.
 func TestSumsOfColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	summed := runDevices(t, summedConfig(t, "bins: 64", "features: columns"))
 	sent := runDevices(t, summedConfig(t, "bins: 64", "features: columns", "aggregation: secagg, corrupted: 0.05, dropped: 0.1", "aggregation: packages"))
 	if summed.ModelHash != sent.ModelHash || !*summed.Exact || len(weightsOf(t, summed)) != 41 {
@@ -190,6 +196,9 @@ func TestCurveBesideColumns(t *testing.T) {
 
 // A job may name more columns than its table has, and no fewer. A table for tests may be wider.
 func TestWidthOfColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	few := strings.NewReplacer("iterations: 40", "iterations: 2", "{fraction: 0.25}", "{source: more.svm}")
 	wide := func(cols int) *dataset.Set {
 		x, err := dataset.NewCSR(cols, []int{0, 1, 2}, []int32{7, int32(cols - 1)}, []float64{1, 1})

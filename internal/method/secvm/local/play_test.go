@@ -127,6 +127,9 @@ func TestDevices(t *testing.T) {
 // leaves the ball, both modes end in the same weights. Where steps do, hardened
 // weights are kept within, and published ones are not.
 func TestDevicesAsPublished(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	weights := func(r *method.Result) []float64 {
 		b, err := os.ReadFile(r.Models[0].Path)
 		if err != nil {
@@ -162,6 +165,9 @@ func TestDevicesAsPublished(t *testing.T) {
 // More bins, fewer collisions; with the job's number of bins the curve has the
 // job's accuracy.
 func TestDevicesBins(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := runDevices(t, devicesConfig(t, anonymous+"  compare: [curve]\n"))
 	c := figuresOf(t, r).BinCurve
 	if len(c) != 11 || c[0].Bins != 64 || c[10].Bins != 1<<16 {

@@ -46,6 +46,9 @@ func summedConfig(t *testing.T, changes ...string) people {
 // Sums give the very model that packages give, whether classes are weighted or
 // not, and the same test counts.
 func TestSumsGiveThePackagesModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, learner := range map[string]string{"plain": "iterations: 2}", "weighted": `iterations: 1, class_weight: {"+1": 3}}`} {
 		t.Run(name, func(t *testing.T) {
 			summed := runDevices(t, summedConfig(t, "iterations: 3}", learner))
@@ -66,6 +69,9 @@ func TestSumsGiveThePackagesModel(t *testing.T) {
 // A tenth vanishes from each window, others each time; each sum is over the devices that
 // remain.
 func TestSumsWithDropouts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := runDevices(t, summedConfig(t, "{by: devices}", "{by: devices, dropout: 0.1}"))
 	if !*r.Exact || len(figuresOf(t, r).Sums) != 4 {
 		t.Errorf("exact %v, %d sums", *r.Exact, len(figuresOf(t, r).Sums))
@@ -124,6 +130,9 @@ func (r *records) call(t *testing.T, iteration uint32, w []float64, devices []st
 // Attack: a second sum of one iteration, without one device, would give that device's record.
 // Every device adds to an iteration once, with any weights and any cohort.
 func TestRule11_OneSummandForEachIteration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r, call := crowdOf(t)
 	if _, err := r.sumUp(t.Context(), 0, call.Weights); err != nil {
 		t.Fatal(err)
@@ -152,6 +161,9 @@ func TestRule11_OneSummandForEachIteration(t *testing.T) {
 // same weights, from the second of which one device is missing, differ by that
 // device's record, its label and its role. Documents say so.
 func TestAttackDifferenceOfIterations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r, call := crowdOf(t)
 	victim := slices.Index(r.roles, secvm.Train)
 	all, err := r.sumUp(t.Context(), 0, call.Weights)
@@ -185,6 +197,9 @@ func TestAttackDifferenceOfIterations(t *testing.T) {
 // another session; if the server goes along, nobody else has signed for that
 // session, and the device blames the server before it has sent its summand.
 func TestAttackOwnWeightsInASum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r, call := crowdOf(t)
 	own := slices.Clone(call.Weights)
 	own[7] = 9
@@ -230,6 +245,9 @@ func TestAttackOwnWeightsInASum(t *testing.T) {
 // device is equal to the byte, except for the masked vectors. These have one size and look
 // alike, independent of the vectors under the masks.
 func TestAttackLinkSummands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r, call := crowdOf(t)
 	spies := r.spies(t, call)
 	r.devices = append(r.devices[1:], r.devices[0])
