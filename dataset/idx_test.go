@@ -89,6 +89,9 @@ func TestReadIDXRefuses(t *testing.T) {
 }
 
 func TestReadMNIST(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s, err := ReadIDX(shared(t, "mnist/t10k-images-idx3-ubyte.gz"), shared(t, "mnist/t10k-labels-idx1-ubyte.gz"), IDXOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -134,6 +134,9 @@ func (s *server) device(t *testing.T, store Store) *Device {
 // What is drawn once stays: another process of the device has the same role,
 // sample, history and tokens, and answers no window twice.
 func TestStateStays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := newServer(t)
 	store := &memory{}
 	d := s.device(t, store)

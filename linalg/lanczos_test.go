@@ -142,6 +142,9 @@ func TestLanczosFindsEveryCopy(t *testing.T) {
 }
 
 func TestLanczosFindsCopiesAmongMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	values := make([]float64, 300)
 	for i := range values {
 		values[i] = math.Exp(-float64(i) / 30)

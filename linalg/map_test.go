@@ -162,6 +162,9 @@ func rbfIsExpOfDistances[T linalg.Float](t *testing.T, p linalg.Path) {
 
 // Repeated squaring rounds alike on all paths.
 func TestPolynomialOnEachPath(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
 		polynomialAsPortable[float64](t, p)
 		polynomialAsPortable[float32](t, p)

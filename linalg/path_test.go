@@ -228,6 +228,9 @@ func TestEqualitiesOnEachPath(t *testing.T) {
 
 // More rows than are packed at a time.
 func TestManyBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x, few := whole[float32](4099, 2, 1), whole[float32](9, 2, 2)
 	tall, wide, gram := linalg.New[float32](4099, 9), linalg.New[float32](9, 4099), linalg.New[float32](4099, 4099)
 	linalg.MulTransB(tall, x, few)

@@ -238,6 +238,9 @@ func TestRefused(t *testing.T) {
 }
 
 func TestBadKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	small, err := rsa.GenerateKey(nil, 3072)
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,9 @@ func testedGateway(t *testing.T) *postedGateway {
 // Refused packages have no rate, and letters that have been posted once can be posted in the
 // next turn.
 func TestGatewayMustCount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	g := testedGateway(t)
 	var used float64
 	measure := g.measured(&used, g.letters)

@@ -62,6 +62,9 @@ func TestBestOfTurns(t *testing.T) {
 
 // Processor time counts work and not waiting.
 func TestProcessorTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	sink := 0.0
 	busy := pure(func() {
 		for until := time.Now().Add(50 * time.Millisecond); time.Now().Before(until); {

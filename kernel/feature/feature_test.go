@@ -39,6 +39,9 @@ var spectra = []struct {
 // Inner products of features come near the kernel: within five deviations,
 // which are below 1/sqrt(directions).
 func TestFeaturesGiveTheKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const directions, n, gamma = 1 << 14, 12, 0.4
 	x := table(n, 5)
 	for _, s := range spectra {

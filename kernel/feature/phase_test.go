@@ -39,6 +39,9 @@ func wordAt(words []byte, bits, i int) uint32 {
 // A phase is the nearest to what exact arithmetic gives, up to the rounding of the sum, and any
 // part of all phases equals that part of them, in any order of questions.
 func TestPhases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		bits := rapid.SampledFrom([]int{8, 16, 32}).Draw(t, "bits")
 		n, width := rapid.IntRange(1, 40).Draw(t, "rows"), rapid.IntRange(1, 33).Draw(t, "columns")

@@ -66,6 +66,9 @@ func TestBundled(t *testing.T) {
 
 // One coefficient column for each class tells ten digits apart.
 func TestTenDigits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	set := load(t, "digits")
 	p := classes(t, set, "0")
 	d, learn := gaussian(p.x.Cols, p.medianDistance(), 1), 1347

@@ -140,6 +140,9 @@ func TestAttackToldSolutionReadsRows(t *testing.T) {
 // leverage, which takes them one by one. With all members among the candidates it is
 // certain.
 func TestAttackJointMembership(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x, codes := digits(t)
 	const features, n = 44, 900
 	m := featuresOf(1, features, x.Cols, 0.5)

@@ -262,6 +262,9 @@ func checkFigures(t *testing.T, noise float64, e *NumberErrors, r Range, want fi
 // Components from sums equal the components of kernel PCA with the features' kernel,
 // and are near the components with the exact kernel.
 func TestComponentsFromSums(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const n, held, gamma, count = 300, 40, 0.5, 3
 	x, _ := waves(5, n+held)
 	for _, features := range []int{40, 700} { // dense, and by Lanczos

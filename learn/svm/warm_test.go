@@ -50,6 +50,9 @@ func compareOptima(t *testing.T, what string, got, want Pair) {
 
 // TestWarmStartSaves: along a grid, most iterations.
 func TestWarmStartSaves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x, codes := blobs(31, 500, 20, 2)
 	k := rbf(0.05, x, x)
 	warm, cold := 0, 0

@@ -8,6 +8,9 @@ import (
 // A coalition of the active worker and up to q-2 passive ones learns the sum of
 // the others' phases and no other combination of them, in every topology.
 func TestCoalitionSeesTheSumOfTheRest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, topology := range []Topology{Binary, Star, Chain} {
 		for q := 2; q <= 7; q++ {
 			for others := range 1 << (q - 1) {

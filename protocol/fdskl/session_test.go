@@ -185,6 +185,9 @@ func (f *federation) expected() []byte {
 // The active worker gets the sum of all workers' words, in every mode, topology,
 // size of words and number of workers, however they are cut.
 func TestTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, mode := range []Mode{Hardened, Paper} {
 		for _, topology := range []Topology{Binary, Star, Chain} {
 			for _, q := range []int{2, 3, 4, 7} {

@@ -226,6 +226,9 @@ func (c *council) member(name string) int {
 // In turns several active workers compute what one learner with all rows and all
 // coefficients does.
 func TestSeveralActiveWorkersEqualPooled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, mode := range []Mode{Paper, Hardened} {
 		for _, iterations := range [][]int{{12, 12}, {5, 9}, {9, 5}, {4, 0, 7}, {6, 6, 6, 6}} {
 			c := newCouncil(t, Spec{Mode: mode, Bits: 32, Rows: 9, Directions: 60}, 4, iterations...)

@@ -207,6 +207,9 @@ func rank(groups [][]int, y linalg.Matrix[float64]) (sum int) {
 // Measured: the 8 blocks exactly, f exactly, and with 110 known rows all 512
 // features, the other rows to 8e-7.
 func TestAttacksOnBlockSucceed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	x := secretRows(attackRows, attackFeatures)
 	e, y := encodings(t, Spec{Mode: Paper, BlockWidth: 64}, x)
 	groups := clusters(y)

@@ -110,6 +110,9 @@ func without(lost func(protocol.Message) bool) func(protocol.Message) []protocol
 // The timers bound the time between two messages: an upload that takes several
 // times as long goes on while something comes, and ends when nothing does.
 func TestSlowUploadLives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	inputs := share(randomRows("slow", 800, 1700), 400, 400) // two steps each
 	cfg := training(t, Spec{Rounds: 2, Wire: Float64}, inputs...)
 	cfg.Schedule = sim.Schedule{Window: 1, Slow: map[string]int64{"hub": 900}, Prompt: true}

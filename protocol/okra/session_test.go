@@ -130,6 +130,9 @@ func TestUnlabelledTraining(t *testing.T) {
 // The order in which messages come does not change a bit of the result, with
 // several tiles and slices of the Gram matrix as well.
 func TestOrderOfArrivalDoesNotMatter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	inputs := share(randomRows("order", 700, 1000), 300, 200, 200)
 	want := train(t, Spec{Rounds: 2}, inputs...).server()
 	for seed := range uint64(3) {

@@ -12,6 +12,9 @@ import (
 // Wide rows are encoded by the same map as others, up to rounding, in all
 // shapes of windows, and each as if it were alone.
 func TestWideRowsEqualNarrowOnes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const n = 9 // a row more than go abreast
 	for _, width := range []int{9 << 12, 13 << 12, 1 << 16, 1<<16 + 3<<12, 9 << 14} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {

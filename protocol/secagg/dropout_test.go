@@ -43,6 +43,9 @@ func TestPitfall18DropoutsBetweenAnyTwoRounds(t *testing.T) {
 
 // Clients that vanish one after the other, one in each round.
 func TestDropoutsInEveryRound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := spec(Active)
 	s.Dropped, s.Corrupted = .2, .03
 	c := newCrowd(t, s, 40)

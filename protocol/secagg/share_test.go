@@ -17,6 +17,9 @@ import (
 // A holder that releases a wrong share is found out when there are more shares
 // than the threshold, and the sum is not given out.
 func TestPitfall14WrongSharesAreFoundOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newCrowd(t, spec(Active), 40)
 	changed := 0
 	r := c.run(t, sim.Schedule{Gone: map[string]int{c.names[9]: afterShares}}, func(m protocol.Message) []protocol.Message {

@@ -47,6 +47,9 @@ func TestPitfall07OneContributionPerEpoch(t *testing.T) {
 
 // A sum of fewer vectors than agreed is not unmasked.
 func TestPitfall09TheMinimumIsTheClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := spec(Active)
 	s.Minimum = 38
 	c := newCrowd(t, s, 40)

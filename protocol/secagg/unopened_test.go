@@ -53,6 +53,9 @@ func TestAttackSharesThatDoNotOpen(t *testing.T) {
 // Who seals nothing but rubbish keeps the session from giving a sum, which no
 // protocol of this kind prevents, and is named; everybody else has ended well.
 func TestAttackNoSharesThatOpen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newCrowd(t, spec(Active), 40)
 	r := c.run(t, sim.Schedule{}, spoil(t, c, 40, 11))
 	o := r.Outcome("server")

@@ -125,6 +125,9 @@ func levels(t *testing.T, f *federation, depth int) [][]int {
 // node, and they have similar labels. A host that knows one label of each node, or which
 // class is the more frequent one there, guesses the labels of nearly all rows.
 func TestAttackNodesGiveLabelsAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, e := range []Encryption{None, Paillier} {
 		f := wdbc(t, e, 300, 1, 3)
 		right, total, frequent := 0, 0, 0

@@ -17,6 +17,9 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceByTLS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	key, _ := tlsKey(1)
 	transporttest.Run(t, func(t *testing.T, n transporttest.Network) transporttest.Join {
 		return newFederation(t, func(c *Config) { c.AckWait, c.Share, c.TLS = n.AckWait, n.Share, key }).dial

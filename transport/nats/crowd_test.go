@@ -14,6 +14,9 @@ import (
 // and no more: members that are connected notice nothing, the server lives, and another
 // member comes in once the strangers' time to log in is over. With TLS and without.
 func TestStrangersLeaveDescriptors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	secret, _ := tlsKey(1)
 	for name, change := range map[string]func(*Config){
 		"without TLS": nil,
@@ -58,6 +61,9 @@ func TestStrangersLeaveDescriptors(t *testing.T) {
 // Without any descriptor the server looks for the queues in vain, and is not given up for it: its
 // queues are whole.
 func TestNoDescriptorIsNoBrokenDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	var log told
 	f := newFederation(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	restore := lowerLimit(t, 3) // all of which are open
@@ -76,6 +82,9 @@ func TestNoDescriptorIsNoBrokenDisk(t *testing.T) {
 
 // A member that is one too many is told so, and not that another program answers.
 func TestOneTooManyIsTold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	secret, pin := tlsKey(1)
 	f := newFederation(t, func(c *Config) { c.TLS = secret })
 	f.crowd(f.cfg.outside() + len(f.cfg.Members) + 100)

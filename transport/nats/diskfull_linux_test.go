@@ -50,6 +50,9 @@ func smallDisk(t *testing.T) string {
 // no message again, even when there is room; its process is told so and ends, and the
 // next one has everything that was accepted.
 func TestAFullDiskUnderTheQueues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	dir := smallDisk(t)
 	log := &lines{}
 	f := newFederation(t, func(c *Config) {
@@ -128,6 +131,9 @@ func fillDisk(t *testing.T, dir string) {
 
 // While the disk is well, Watch says nothing.
 func TestWatchEndsWithItsContext(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	f := newFederation(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*watchEvery+watchEvery/2)

@@ -17,6 +17,9 @@ import (
 // short time, and none of it is refused. It stands for a member with its own program and one
 // connection.
 func TestFloodOfBulkDelaysNobodyElse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	var log told
 	f := newFederation(t, func(c *Config) { c.Center, c.Logger = "server", slog.New(slog.NewTextHandler(&log, nil)) })
 	east, south := f.join("east"), f.join("south")

@@ -22,6 +22,9 @@ import (
 // program and all defaults; several of them are no stronger while a share each is
 // what they have.
 func TestFullSharesOfOneMember(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	f := newFederation(t, func(c *Config) { c.Center = "server" })
 	nc, _ := f.raw("north")
@@ -97,6 +100,9 @@ func (f *federation) hears(from, to transport.Conn, text string) {
 // Bulk that fills all room there is, which takes several members, leaves the room of
 // the control lane.
 func TestFullDiskQuotaLeavesControl(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	f := newFederation(t, func(c *Config) { c.MaxBytes, c.Share = 4<<20, 1000 })
 	north, south := f.join("north"), f.join("south")
@@ -146,6 +152,9 @@ func TestControlGoesThroughTheCenter(t *testing.T) {
 // A member that connects and subscribes without end is refused more than a few of
 // each, and others notice nothing: the server's memory is the coordinator's.
 func TestConnectionsAndSubscriptionsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f := newFederation(t, nil)
 	north := f.join("north")
 	var open []*natsgo.Conn
@@ -184,6 +193,9 @@ func TestConnectionsAndSubscriptionsAreBounded(t *testing.T) {
 // Everybody is served in a federation of more members than one connection may have
 // subscriptions.
 func TestManyMembersAreServed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f := &federation{TB: t, keys: make(map[string]nkeys.KeyPair)}
 	f.cfg = Config{Dir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	const members = maxSubscriptions + 4
@@ -200,6 +212,9 @@ func TestManyMembersAreServed(t *testing.T) {
 // A member that asks for deliveries without end gets no more of the server's time
 // than its pace allows, and what it asks for is not its to say.
 func TestFloodOfRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	f := newFederation(t, nil)
 	north, south := f.join("north"), f.join("south")

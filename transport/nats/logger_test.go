@@ -35,6 +35,9 @@ func (n *notes) bounded(t *testing.T, kinds int) {
 // Strangers who speak TLS write few and short lines of the coordinator's log, whatever they say,
 // and do not use up what it says of members. They stand for anybody who reaches the port.
 func TestStrangersWriteLittleIntoTheLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	key, _ := tlsKey(1)
 	said := new(notes)
 	f := secure(t, said, key)

@@ -108,6 +108,9 @@ func expectViolation(t *testing.T, complaints <-chan error, what string) {
 // must not lend a member the server's voice. The steward, who shares an account
 // with the stream, shows that each of these attacks works without isolation.
 func TestAnswersStayAtHome(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	for what, reply := range map[string]string{
 		"speak under another's name":   subject(transport.Bulk, "south", "east"),

@@ -18,6 +18,9 @@ import (
 // What was sent and not acknowledged survives the server, and connections
 // restore themselves.
 func TestServerRestarts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f := newFederation(t, nil)
 	north, south := f.join("north"), f.join("south")
 	f.send(north, "south", "one")
@@ -41,6 +44,9 @@ func TestServerRestarts(t *testing.T) {
 
 // A sender who waits while the server is away succeeds when it is back.
 func TestSendWhileAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	f := newFederation(t, nil)
 	north := f.join("north")
@@ -69,6 +75,9 @@ func TestSendWhileAway(t *testing.T) {
 
 // A receiver that waits sleeps through a restart.
 func TestReceiveThroughRestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f := newFederation(t, nil)
 	north, south := f.join("north"), f.join("south")
 	got := make(chan transport.Delivery, 1)
@@ -95,6 +104,9 @@ func TestReceiveThroughRestart(t *testing.T) {
 // Killing a process leaves the files as they are. What Send has reported as
 // sent is in them.
 func TestServerKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f := newFederation(t, nil)
 	north := f.join("north")
 	const n = 20
@@ -121,6 +133,9 @@ func TestServerKilled(t *testing.T) {
 
 // Members may start before the server.
 func TestMemberFirst(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	f := newFederation(t, nil)
 	url := f.server.URL()
@@ -180,6 +195,9 @@ func TestSuccessorOfKilled(t *testing.T) {
 // A request that got lost is made again; that the old one may still be answered
 // does no harm.
 func TestServerFallsSilent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f := newFederation(t, nil)
 	north, south := f.join("north"), f.join("south")
 	south.(*conn).silence = 20 * time.Millisecond
@@ -200,6 +218,9 @@ func TestServerFallsSilent(t *testing.T) {
 
 // A full disk quota makes senders wait, and acknowledgements make room.
 func TestQuotaMakesSendersWait(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f := newFederation(t, func(c *Config) { c.MaxBytes, c.Share = 3<<20, 100 })
 	north, south := f.join("north"), f.join("south")
 	big := make([]byte, transport.MaxMessageBytes)
@@ -226,6 +247,9 @@ func TestQuotaMakesSendersWait(t *testing.T) {
 
 // A smaller quota than what the queues hold deletes nothing.
 func TestQuotaCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f := newFederation(t, nil)
 	north := f.join("north")
 	for range 3 {
@@ -247,6 +271,9 @@ func TestQuotaCut(t *testing.T) {
 // A smaller share than what somebody has in a queue deletes nothing: members join,
 // or the folder is an earlier version's, which knew no shares.
 func TestShareCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	for name, earlier := range map[string]func(*jetstream.StreamConfig){
 		"of a larger share": func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 100 },

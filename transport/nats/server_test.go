@@ -137,6 +137,9 @@ func TestShutdownGivesUpWaiting(t *testing.T) {
 // A member who left has no queue, no messages and no access, at once after the
 // server's next start; the others keep theirs.
 func TestMemberLeaves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	f := newFederation(t, nil)
 	north, south := f.join("north"), f.join("south")
 	f.send(north, "south", "for south")

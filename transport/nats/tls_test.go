@@ -77,6 +77,9 @@ func (f *federation) tries(url, name string, o Options) {
 const soon = 5 * time.Second
 
 func TestTLS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	key, pin := tlsKey(1)
 	f := secure(t, new(notes), key)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
@@ -270,6 +273,9 @@ func (r *relay) bytes() (up, down int) {
 
 // An onlooker of the line reads nothing with TLS, and everything but the bodies without.
 func TestOnlookerOfTheLineReadsNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	key, pin := tlsKey(1)
 	for name, c := range map[string]struct {
 		key ed25519.PrivateKey
@@ -302,6 +308,9 @@ func TestOnlookerOfTheLineReadsNothing(t *testing.T) {
 // Somebody on the way with a key of its own, who speaks TLS to both sides, is refused
 // before the member says a word; the member connects once the way is free.
 func TestManInTheMiddleWithHisOwnKey(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	key, pin := tlsKey(1)
 	his, _ := tlsKey(3)
 	var member, heard notes
@@ -343,6 +352,9 @@ func TestManInTheMiddleWithHisOwnKey(t *testing.T) {
 
 // Somebody on the way who greets in clear, as a server without TLS does, gets nothing.
 func TestLineIsNotStrippedOfTLS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	key, pin := tlsKey(1)
 	var member, said notes
 	f := secure(t, new(notes), key)

@@ -18,6 +18,9 @@ import (
 // A second process with a member's identity is told of the first, which keeps
 // its queue, also when the server begins anew.
 func TestTwinRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	f := newFederation(t, nil)
 	north, south := f.join("north"), f.join("south")
@@ -45,6 +48,9 @@ func TestTwinRefused(t *testing.T) {
 
 // Of many that begin at once one is left.
 func TestTwinsAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	f := newFederation(t, nil)
 	type result struct {
@@ -85,6 +91,9 @@ func TestTwinsAtOnce(t *testing.T) {
 // Two that have served meet when connections come back. One goes on, whichever
 // asks, and the other stops, whether it hears or is heard first.
 func TestTwinsWhoServe(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	for name, run := range map[string]string{"who asks gives way": "Z", "who asks succeeds": "2"} {
 		t.Run(name, func(t *testing.T) {
@@ -189,6 +198,9 @@ func (g *ghost) everything() (all [][]byte) {
 // A connection whose process is gone is succeeded, once it had time to speak. If it
 // speaks later, one of both stops.
 func TestTwinIsGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	f := newFederation(t, nil)
 	g := f.ghost()
@@ -221,6 +233,9 @@ func TestTwinIsGone(t *testing.T) {
 // Neither the server nor anybody on the way has a message that ends a process: none without
 // the identity's key, and none that was said before, at any time, in any session.
 func TestTwinMessagesOfOthersEndNobody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	f := newFederation(t, nil)
 	g := f.ghost()
@@ -296,6 +311,9 @@ func TestTwinMessagesOfOthersEndNobody(t *testing.T) {
 
 // Repeated questions get few answers.
 func TestTwinAnswersAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	f := newFederation(t, nil)
 	south := f.join("south").(*conn)

@@ -171,6 +171,9 @@ func TestAttackRecords(t *testing.T) {
 
 // A package of an open window takes at most 64 bytes beside the counts.
 func TestMemoryOfPackages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const packages = 200_000
 	c := openTest(t, filepath.Join(t.TempDir(), "packages"), packages)
 	before := heapBytes()

@@ -209,6 +209,9 @@ func TestAttackKeyForEachDevice(t *testing.T) {
 // devices apart. The strongest adversary is a gateway that has signed it and announces
 // windows for it; without relay and issuer it gets no package.
 func TestAttackConfigurationForOneDevice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.BlindRSA, 20, nil)
@@ -374,6 +377,9 @@ func (o *outsider) presences(n int) (list [][]byte) {
 // A gateway whose home is an old copy shows witnesses a shorter history than they know:
 // it ends, and says why, before any device is told two stories.
 func TestOldCopyOfAHome(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.BlindRSA, 10, nil)

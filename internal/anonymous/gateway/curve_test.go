@@ -13,6 +13,9 @@ import (
 // The result has a point of every iteration that enough devices have tested, and a gateway
 // that is started again has the same points.
 func TestCurve(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	for name, c := range map[string]struct {
 		devices int

@@ -133,6 +133,9 @@ func TestColumnsOfACrowd(t *testing.T) {
 // there, and a gateway that is killed in it goes on with it; afterwards nothing is
 // left that opens a package of it, and no key follows from the gateway's identity.
 func TestWindowKeysAreErased(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.BlindRSA, 20, nil)

@@ -127,6 +127,9 @@ func (o *outsider) begin() {
 // Everything that is no package of the open iteration with a token of its own is
 // refused, each kind in its own way, and counted: once, and as nothing else.
 func TestRefusals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.BlindRSA, 10, func(c *gateway.Config) { c.Least = 1 })
@@ -202,6 +205,9 @@ func (o *outsider) forged(iteration uint32) []byte {
 // With too few participants the same iteration goes on in another window, in
 // which spent tokens stay spent.
 func TestTooFew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.BlindRSA, 10, func(c *gateway.Config) { c.Least = 1 })

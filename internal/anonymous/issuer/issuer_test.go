@@ -320,6 +320,9 @@ func TestAttackSlowDevice(t *testing.T) {
 
 // A request that a device has signed for one issuer counts for no other.
 func TestRequestForAnotherIssuer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	i, other := open(t, t.TempDir(), privacypass.BlindRSA), open(t, t.TempDir(), privacypass.BlindRSA)
 	if status := serve(i, post(t, other, ask(t, other, 1, 0), 1)); status != http.StatusForbidden {
 		t.Errorf("%d", status)

@@ -92,6 +92,9 @@ func readAll(t *testing.T, from Store) (columns []string, list [][]string, lines
 // Whatever the order and the size of runs, the same rows come back, sorted by the key and then
 // by the other columns, with every column in its place.
 func TestRowsAreSorted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	var list [][]string
 	for i := range 5000 {

@@ -143,6 +143,9 @@ func runs() []run {
 
 // The program gives the results, pages and texts that it gave.
 func TestResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	needsAVX2(t)
 	for _, r := range runs() {
 		t.Run(r.name, func(t *testing.T) {

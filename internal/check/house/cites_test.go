@@ -207,6 +207,9 @@ func TestWhatIsMissingIsFound(t *testing.T) {
 
 // A page says at its end in which file each test stands that it cites as a link.
 func TestTestsStandWhereLinksLead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	files, links := goFiles(t), 0
 	for _, p := range pages(t) {
 		for _, fault := range p.misplaced(func(at string) string { return files[at] }) {

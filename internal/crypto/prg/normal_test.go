@@ -37,6 +37,9 @@ func cmpFloat(a, b float64) int {
 // a level of about 1e-6, the moments at six standard errors, the tail beyond
 // the ziggurat's own edge within six standard errors.
 func TestNormFloat64IsNormal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const n = 1 << 20
 	s := New([32]byte{5}, "test/normal")
 	x := make([]float64, n)

@@ -117,6 +117,9 @@ func launch(n ast.Node) (list []string) {
 
 // Every sentence by which a job file can be refused has a case, which docs/job.md prints.
 func TestEverySentenceHasACase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	list, commands := cases(t), launches(t)
 	for _, folder := range []string{"internal/job", "internal/learner", "internal/method"} {
 		for _, s := range sentences(t, folder, refusal) {

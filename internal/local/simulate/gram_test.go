@@ -191,6 +191,9 @@ func TestGramOfFiles(t *testing.T) {
 // Only the first party has labels; for a classifier, the gain of joining is unknown for the
 // others.
 func TestGramAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := runColumns(t, []string{"clinic", "laboratory"}, "name: svc, C: 10")
 	if i := slices.IndexFunc(r.Alone, func(a method.Alone) bool { return a.Failure != "" }); i != 1 || r.Alone[0].Metrics["accuracy"] < 0.8 {
 		t.Errorf("alone %+v", r.Alone)

@@ -248,6 +248,9 @@ func TestSpreadLabelsThatDiffer(t *testing.T) {
 // Labels of classes that are not the same two are found out before anything is learnt. Others are
 // told that they differ, and not what they are.
 func TestSpreadClassesThatAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, c := range map[string]struct {
 		host func(string) string
 		want string

@@ -237,6 +237,9 @@ func TestAttackFewerEncodedRowsBesideSums(t *testing.T) {
 // A job that was aborted after its fit, and before its rows, is a job with that fit, by whichever
 // method and scaling: south, which is told both fits, would read the patient between.
 func TestAttackAFitOfAnAbortedJob(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const patient = "person-1,97.0,233.7,48149,31.25,yes,often,a"
 	for _, c := range []struct{ way, scale, last, want string }{
 		{"okra", "standard", "preparation", "prepared or scaled by another fit"}, {"okra", "minmax", "scale", "prepared or scaled by another fit"},
@@ -270,6 +273,9 @@ func trainedOf(t testing.TB, f *methodtest.Federation, party, id string) (n int)
 // rows that both have differ in the columns' factors, which the products of both tell,
 // and so the columns themselves. Ten people and more came everywhere, which is no excuse.
 func TestAttackTwoFitsReadTheColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const few, more = 150, 165
 	by := func(scale string, number byte, n int) *methodtest.Federation {
 		return by(t, "okra", number, methodtest.Three(n), "scale: range", "scale: "+scale)

@@ -23,6 +23,9 @@ func within(t testing.TB, ages string, number byte, tables map[string]string) *m
 // and the third less the first two is over one: the coordinator reads that patient. A ledger holds
 // the second job, though it has nobody in common with the first.
 func TestAttackThreeSchemasReadOnePatient(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	tables := methodtest.Three(550, "person-1,97.0,233.7,48149,31.25,yes,often,a")
 	ranges := []string{"0, 49.5", "49.6, 96", "0, 120"}
 	read := make([]float64, 3)

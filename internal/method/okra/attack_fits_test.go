@@ -74,6 +74,9 @@ func TestOneApprovalOfAFit(t *testing.T) {
 // The same rows under another share of held-out ones are fitted on others: under two fits a row is
 // read, though nobody came.
 func TestAttackAnotherShareOfHeldOutRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, scale := range []string{"standard", "minmax"} {
 		ledgers := disclosuretest.NewLedgers(t, "east")
 		text := hospital("scale: standard", "scale: "+scale)
@@ -91,6 +94,9 @@ func TestAttackAnotherShareOfHeldOutRows(t *testing.T) {
 // Jobs that hold out each hospital in turn are fitted on the others. A hospital that takes part in
 // two of these fits with equal rows holds the second job before anything is fitted.
 func TestAttackFitsThatLeaveAPartyOutInTurn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	without := func(name string, number byte) *methodtest.Federation {
 		return hospitals(t, hospital("{fraction: 0.25}", "{party: "+name+"}"), number, methodtest.Three(150))
 	}
@@ -105,6 +111,9 @@ func TestAttackFitsThatLeaveAPartyOutInTurn(t *testing.T) {
 // hospitals less one without east is over east's people alone. North's and south's ledgers hold the
 // second job, though their own rows are as they were.
 func TestAttackFitsAmongOtherParties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	two, three := methodtest.Three(150), methodtest.Three(150)
 	delete(two, "east")
 	pair := func(number byte) *methodtest.Federation {
@@ -181,6 +190,9 @@ func TestPartiesInAnotherOrder(t *testing.T) {
 
 // A table under another name in the catalogue holds the same people by their ids.
 func TestAttackARenamedTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "protocol")
 	renamed := hospital("source: patients", "source: patients-of-today")
@@ -232,6 +244,9 @@ func continuedBy(t *testing.T, earlier *methodtest.Federation, kept rests, keys 
 // newcomer that trains anew would have its rows under a second fit: its ledger holds that, though
 // the fit that it was told was not fitted by it. Afterwards the chain goes on.
 func TestAttackANewFitBesideAKeptOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
 	two, both := methodtest.Three(150), hospital("[north, south, east]", "[north, south]", "wire: float64", "wire: float64, continuable: true")
 	delete(two, "east")

@@ -36,6 +36,9 @@ func has(list []float64, v float64) bool {
 // job files: each schema keeps the rows of a range. It finds a row again by its length, the diagonal
 // of the Gram matrix, and so reads a column of everybody. A ledger holds the second schema.
 func TestAttackSchemasReadAColumn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	tables := methodtest.Three(300)
 	low, high := []int(nil), []int(nil)
 	all := norms(hospitals(t, filtered(0, 120), 1, tables).Until(t, "protocol"), 2)

@@ -152,6 +152,9 @@ func TestAttackTwoPreparationsReadThePatientBetween(t *testing.T) {
 // The same of jobs that leave the ledger's sight before their rows: a coordinator aborts the first
 // after the fit was told. The fit stays in the ledger.
 func TestAttackAFitOfAnAbortedJob(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, last := range []string{"categories", "preparation-told", "prepared"} {
 		ledgers := disclosuretest.NewLedgers(t, "east")
 		ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), last)
@@ -241,6 +244,9 @@ func TestAttackTwoScalingsReadThePatientBetween(t *testing.T) {
 // apart over tables that nobody touches. All policies leave the bound to the job. The fits differ by
 // who was admitted on that day.
 func TestAttackTwoBoundsReadWhoIsBetween(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	tables := make(map[string]string)
 	for name, text := range methodtest.Three(300) {
 		lines := strings.Split(strings.TrimSpace(text), "\n")

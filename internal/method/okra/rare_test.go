@@ -37,6 +37,9 @@ func fittedSum(p *party) []int64 {
 // one party, and so has all parties count them. It is told no count of a word that another party has
 // fewer than ten times, of two parties as of three, listed words included.
 func TestAttackDictionaryOfRareWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	dictionary := []string{"HIV", "lepra", "smith jane 1971", "often enough"}
 	for len(dictionary) < prepare.MaxAgreed-2 { // of never and often it has enough, too
 		dictionary = append(dictionary, fmt.Sprintf("word %03d", len(dictionary)))

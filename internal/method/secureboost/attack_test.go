@@ -26,6 +26,9 @@ spec:
 // rows are sums, and beside its encoded rows they tell the rotation. The guest's ledger holds either
 // after the other: rows at once, and sums when the common people are known, before any sum.
 func TestAttackHistogramsBesideEncodedRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	sums := func() *methodtest.Federation {
 		j := boosted(t, ", he: none", ", rounds: 1, depth: 1, bins: 4")
 		return methodtest.New(t, Protocol(), methodtest.Case(j), columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 120)))

@@ -353,6 +353,9 @@ func figuresOf(t testing.TB, r *method.Result) []sums.Figures {
 // same recommendations: with all devices, and without those that vanish on the way. The server
 // dies twice in the second case.
 func TestCrowdEqualsSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, tt := range map[string]struct {
 		dropout, round string
 		deaths         []int // records of a life after which the server dies

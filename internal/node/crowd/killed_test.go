@@ -55,6 +55,9 @@ type death struct {
 // after device is killed at one record after the other. Nobody is lost, and the kernel and all
 // recommendations are a simulation's.
 func TestADeviceThatIsKilledAnywhereGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	for name, first := range map[string]death{
 		"before a record, from the first on": {1, false}, "after a record, from the first on": {1, true}, "after a record, to the last": {8, true},

@@ -49,6 +49,9 @@ func TestMailIsClosedBehindItsMessages(t *testing.T) {
 // Adversary: a server that says at once, and without end, that there is nothing. A device asks it few
 // times.
 func TestADeviceDoesNotSpin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	e, err := enrolled(t, filmsText)
 	if err != nil {

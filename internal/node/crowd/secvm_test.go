@@ -128,6 +128,9 @@ func weightsOf(t *testing.T, model []byte) []float64 {
 // each window: with all devices, and with some that vanish from each window and come back for
 // the next, while the server dies in the first, in the second, and between them.
 func TestSumsOfACrowdEqualSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, tt := range map[string]struct {
 		dropout, round string
 		deaths         []int

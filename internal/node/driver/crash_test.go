@@ -111,11 +111,21 @@ func disturb(t *testing.T, after func(*world)) {
 	}
 }
 
-func TestKilledAnywhere(t *testing.T) { disturb(t, func(*world) {}) }
+func TestKilledAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	disturb(t, func(*world) {})
+}
 
 // What was not synced is gone, so nothing may have been acknowledged that only
 // it holds.
-func TestPowerCutAnywhere(t *testing.T) { disturb(t, (*world).powerCut) }
+func TestPowerCutAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	disturb(t, (*world).powerCut)
+}
 
 // The same over a journal on disk, which is closed without a word.
 func TestKilledAnywhereOnDisk(t *testing.T) {

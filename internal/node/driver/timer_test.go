@@ -258,6 +258,9 @@ const megabyte = 1 << 20
 
 // While the network takes nothing, the driver stops taking messages in.
 func TestSlowNetworkBoundsTheOutbox(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const words = 40
 	step := func(c *clockwork, s *protocol.Session, e protocol.Event) (protocol.Effects, error) {
 		if kindOf(e) == "" {

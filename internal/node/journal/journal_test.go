@@ -276,6 +276,9 @@ func TestAppendRefuses(t *testing.T) {
 }
 
 func TestTheLargestRecordFits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	claims := make([]string, MaxClaims)
 	for i := range claims {
 		claims[i] = strings.Repeat("c", MaxClaimBytes)

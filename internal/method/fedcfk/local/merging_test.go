@@ -59,6 +59,9 @@ func TestPaperCrowd(t *testing.T) {
 // Everybody adds a list once: the estimate is a kernel after each round and comes nearer to the
 // kernel of all, no list follows from several rounds, and nobody's problem has several solutions.
 func TestRoundsThatAreAddedUpEndInTheKernel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	once := strings.Replace(paperJob(), "mode: paper, rounds: 12, participation: 0.3", "mode: paper, once: true, participation: 0.25", 1)
 	r := runCrowd(t, strings.Replace(once, ", dropout: 0.1", "", 1))
 	p := figuresOf(t, r).Paper
@@ -83,6 +86,9 @@ func TestRoundsThatAreAddedUpEndInTheKernel(t *testing.T) {
 // and a second sum over fewer than agreed is refused (TestDeviceRefuses in
 // internal/method/fedcfk).
 func TestDifferencingTwoRounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	p, err := gather(played(t, strings.Replace(paperJob(), ", dropout: 0.1", "", 1)), small())
 	if err != nil {
 		t.Fatal(err)

@@ -186,6 +186,9 @@ func TestSumsOfColumns(t *testing.T) {
 
 // The curve of a job without hashing is the curve of the same job with hashing.
 func TestCurveBesideColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	few := strings.NewReplacer("iterations: 40}", "iterations: 4}\n  compare: [curve]")
 	got := figuresOf(t, runDevices(t, devicesConfig(t, few.Replace(unhashed)))).BinCurve
 	want := figuresOf(t, runDevices(t, devicesConfig(t, few.Replace(anonymous)))).BinCurve

@@ -180,6 +180,9 @@ func TestDevicesBins(t *testing.T) {
 
 // A source of its own for tests, weighted classes, records cut to the packages.
 func TestDevicesHeldOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	text := strings.NewReplacer("{fraction: 0.25}", "{source: more.svm}", "packages: 24", "packages: 8",
 		"iterations: 40}", `iterations: 40, class_weight: {"+1": 4}}`).Replace(anonymous)
 	c := devicesConfig(t, text)

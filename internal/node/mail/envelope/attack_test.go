@@ -15,6 +15,9 @@ import (
 // A change to any byte of an envelope makes the signature fail to verify, and
 // nobody is blamed.
 func TestTamperingAnywhereBlamesTheTransport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	w := newWorld(t)
 	wire := w.seal(t, header(), []byte("rows of a hospital"))
 	for i := range wire {
