@@ -40,7 +40,7 @@ func TestHostileHoldings(t *testing.T) {
 			select {
 			case m := <-heard:
 				switch {
-				case m.Kind == control.KindProposal, m.Kind == control.KindAbort && m.Session == control.Topic(waiting): // it did not join in time
+				case m.Kind == control.KindProposal, m.Kind == control.KindAbort: // of the waiting job, which it does not join in time
 				case m.Kind == control.KindClosing && m.Session == control.Topic(unknown):
 					return true
 				case m.Session == control.Topic(others) || m.Kind != control.KindClosing:
