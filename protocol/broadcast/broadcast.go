@@ -37,7 +37,10 @@ func NewServer(s protocol.Setup, body []byte) (*Server, error) {
 
 func newServer(s protocol.Setup, body []byte, piece int) (*Server, error) {
 	g, err := form().NewGiver(s, protocol.RoleServer, body, piece)
-	return &Server{g}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Server{g}, nil
 }
 
 // InputHash returns the hash that the start event must hold.
@@ -46,7 +49,7 @@ func (s *Server) InputHash() [sha256.Size]byte { return s.m.InputHash() }
 // Step implements [protocol.Machine].
 func (s *Server) Step(e protocol.Event) (protocol.Effects, error) { return s.m.Step(e) }
 
-// Party is told a body.
+// Party receives the body.
 type Party struct{ m *pieces.Taker }
 
 // NewParty returns the machine of a party.
@@ -54,7 +57,10 @@ func NewParty(s protocol.Setup) (*Party, error) { return newParty(s, protocol.Ma
 
 func newParty(s protocol.Setup, piece int) (*Party, error) {
 	t, err := form().NewTaker(s, protocol.RoleParty, piece)
-	return &Party{t}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Party{t}, nil
 }
 
 // InputHash returns the hash that the start event must hold: a party brings nothing.

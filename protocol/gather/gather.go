@@ -37,7 +37,10 @@ func NewParty(s protocol.Setup, body []byte) (*Party, error) {
 
 func newParty(s protocol.Setup, body []byte, piece int) (*Party, error) {
 	g, err := form().NewGiver(s, protocol.RoleParty, body, piece)
-	return &Party{g}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Party{g}, nil
 }
 
 // InputHash returns the hash that the start event must hold.
@@ -54,7 +57,10 @@ func NewServer(s protocol.Setup) (*Server, error) { return newServer(s, protocol
 
 func newServer(s protocol.Setup, piece int) (*Server, error) {
 	t, err := form().NewTaker(s, protocol.RoleServer, piece)
-	return &Server{t}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Server{t}, nil
 }
 
 // InputHash returns the hash that the start event must hold: a server brings nothing.

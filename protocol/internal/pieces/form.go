@@ -10,7 +10,7 @@ import (
 // round of every message.
 const round uint16 = 1
 
-// Form is what the sessions of one protocol have in common.
+// Form names what the sessions of one protocol share.
 type Form struct {
 	Name     string // and Version stand in the descriptor of every session
 	Version  uint16
@@ -78,7 +78,7 @@ func (f *frame) pieces() int { return (f.bytes-1)/f.piece + 1 }
 // at returns the place of piece i in a body; hi is left out.
 func (f *frame) at(i int) (lo, hi int) { return i * f.piece, min((i+1)*f.piece, f.bytes) }
 
-// progress says how many of all messages of the session this side has seen.
+// progress counts the messages of the session that this side has sent or received.
 func (f *frame) progress(done int) protocol.Progress {
 	return protocol.Progress{Stage: f.Stage, Done: int64(done), Total: int64(len(f.peers) * f.pieces())}
 }

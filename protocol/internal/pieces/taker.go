@@ -10,10 +10,9 @@ import (
 // Taker is the machine of a member that takes one body from each of its peers.
 type Taker struct {
 	frame
-	bodies  [][]byte // of each peer; made at its first piece
-	have    [][]bool
-	missing []int // pieces of each peer
-	left    int   // pieces of all
+	bodies [][]byte // of each peer; made at its first piece
+	have   [][]bool // pieces of each peer
+	left   int      // pieces of all that have not come
 }
 
 // NewTaker returns the machine of the member with this role, for messages of at most piece bytes.
@@ -23,9 +22,9 @@ func (f Form) NewTaker(s protocol.Setup, role protocol.Role, piece int) (*Taker,
 		return nil, err
 	}
 	n := len(frame.peers)
-	t := &Taker{frame: frame, bodies: make([][]byte, n), have: make([][]bool, n), missing: make([]int, n), left: n * frame.pieces()}
+	t := &Taker{frame: frame, bodies: make([][]byte, n), have: make([][]bool, n), left: n * frame.pieces()}
 	for i := range n {
-		t.have[i], t.missing[i] = make([]bool, frame.pieces()), frame.pieces()
+		t.have[i] = make([]bool, frame.pieces())
 	}
 	return t, nil
 }
@@ -64,7 +63,6 @@ func (t *Taker) receive(m protocol.Message) (protocol.Effects, error) {
 	}
 	copy(t.bodies[from][lo:], m.Body)
 	t.have[from][m.Chunk] = true
-	t.missing[from]--
 	t.left--
 	e := protocol.Effects{Progress: t.progress(len(t.peers)*t.pieces() - t.left)}
 	if t.left > 0 {
@@ -79,7 +77,13 @@ func (t *Taker) expire(timer protocol.Timer) (protocol.Effects, error) {
 	if timer != t.Timer {
 		return protocol.Effects{}, t.errorf("a member that is given bodies has no timer %q", timer)
 	}
-	silent := slices.IndexFunc(t.missing, func(n int) bool { return n > 0 }) // one is, or the session is over
-	why := t.errorf("%d of %d pieces did not come in time", t.missing[silent], t.pieces())
+	silent := slices.IndexFunc(t.have, func(pieces []bool) bool { return slices.Contains(pieces, false) }) // one is, or the session is over
+	missing := 0
+	for _, came := range t.have[silent] {
+		if !came {
+			missing++
+		}
+	}
+	why := t.errorf("%d of %d pieces did not come in time", missing, t.pieces())
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(t.peers[silent], protocol.KindSilent, why))
 }
