@@ -33,14 +33,16 @@ func TestHostileHoldings(t *testing.T) {
 		ask(make(control.Holdings, control.MaxHoldings))
 		east.tell(control.HoldingsTopic(), control.KindHoldings, []byte("junk"))
 	}
-	unknown := job.ID{8}
+	unknown, proposed := job.ID{8}, make(map[protocol.SessionID]bool)
 	w.eventually("a question after the flood is answered", func() bool {
 		ask(control.Holdings{{Job: unknown, Open: true}})
 		for {
 			select {
 			case m := <-heard:
 				switch {
-				case m.Kind == control.KindProposal, m.Kind == control.KindAbort: // of the waiting job, which it does not join in time
+				case m.Kind == control.KindProposal:
+					proposed[m.Session] = true
+				case m.Kind == control.KindAbort && proposed[m.Session]: // of the waiting job, which it does not join in time
 				case m.Kind == control.KindClosing && m.Session == control.Topic(unknown):
 					return true
 				case m.Session == control.Topic(others) || m.Kind != control.KindClosing:
