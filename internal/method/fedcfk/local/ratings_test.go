@@ -96,7 +96,7 @@ func naive(all *dataset.Ratings, k int) [][]float64 {
 }
 
 // Where a tenth vanishes in each sum, the sums are the plain sums of those who are in them, and the
-// statement says what squares tell.
+// statement names what squares tell.
 func TestRatingsOfThoseWhoStay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
