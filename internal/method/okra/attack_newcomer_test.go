@@ -1,0 +1,38 @@
+package okra
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
+)
+
+// A job that continues another tells a newcomer what the others have fitted over their rows. The step
+// states no fits, and a party without new rows states nothing: its ledger is not asked.
+// The attack succeeds: docs/ledger.md says so ("What gets past it").
+func TestAttackANewcomerIsToldTheFitWithoutARelease(t *testing.T) {
+	ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
+	two, both := methodtest.Three(150), hospital("[north, south, east]", "[north, south]", "wire: float64", "wire: float64, continuable: true")
+	delete(two, "east")
+	first := hospitals(t, both, 1, two)
+	ledgers.MustPlay(t, first, "evaluate")
+	second := continuedBy(t, first, restsOf(t, first), ", late: [east]", 2, methodtest.Three(150))
+	states := methodtest.StatesOf[*server, *party](second)
+	for _, name := range []string{"north", "south"} {
+		all, err := second.Parties[name].All(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for step, list := range all {
+			if len(list) > 0 {
+				t.Errorf("%s states %+v at step %d", name, list, step)
+			}
+		}
+	}
+	ledgers.MustPlay(t, second, "evaluate")
+	told, fit := states.Parties["east"].standing.Preparation, states.Parties["north"].Fitted()
+	if len(fit) == 0 || !bytes.Equal(told, fit) {
+		t.Errorf("east has %d bytes of the others' fit of %d", len(told), len(fit))
+	}
+}
