@@ -263,9 +263,6 @@ const (
 	kindReceipt  = "Receipt" // has no body
 )
 
-// RowsKinds are the kinds of the messages that let rows out.
-func RowsKinds() []string { return []string{kindMasked, kindMask, kindOwn} }
-
 // The timers of a session. Each bounds the time between two messages.
 const (
 	TimerAnnounce protocol.Timer = "escaped/announce" // the server waits for announcements

@@ -19,14 +19,14 @@ const (
 	roundSlopes
 )
 
-// MarginsKind is the kind of the messages that hold sums of margins.
-const MarginsKind = "Margins"
+// kindMargins is the kind of the messages that hold sums of margins.
+const kindMargins = "Margins"
 
 func kindOf(round uint16) string {
 	if round == roundSlopes {
 		return "Slopes"
 	}
-	return MarginsKind
+	return kindMargins
 }
 
 // TimerStep bounds a member's wait for the next vector.

@@ -11,7 +11,7 @@
 // together only with other such tables, of its width.
 //
 // Where classes are told apart, the parties also tell the leader the names of those
-// that they have. Two that differ only by case, blanks or Unicode form are refused:
+// that they have, once they have found all its columns. Two that differ only by case, blanks or Unicode form are refused:
 // they would be trained as two classes.
 //
 // Source: none; scikit-learn's estimators compare names likewise
@@ -20,7 +20,8 @@
 // Rounds:
 //
 //	1  Heading  leader -> party   a key, the width, and for each column two digests
-//	2  Match    party -> leader   which of the leader's columns it lacks, and its classes
+//	2  Match    party -> leader   it has the leader's columns and no others; its classes
+//	   Mismatch party -> leader   which of the leader's columns it lacks
 //	3  Verdict  leader -> party   what keeps the tables from going together, if anything
 //
 // With a key drawn from the leader's seed, the digests of a name are the first 16

@@ -407,7 +407,7 @@ func TestHeadingOutOfPlace(t *testing.T) {
 			t.Errorf("step %d gives %v", i, err)
 		}
 	}
-	match := protocol.Message{Header: s.Header("p1", "p0", roundMatch, kindMatch), Body: match{named: true, width: 70}.encode()}
+	match := protocol.Message{Header: s.Header("p1", "p0", roundMatch, MatchKind), Body: match{named: true, width: 70}.encode()}
 	if _, err := l.Step(protocol.Received{Message: match}); err == nil {
 		t.Error("an answer to what has not been told is taken")
 	}
@@ -467,7 +467,7 @@ func FuzzMessages(f *testing.F) {
 		for _, c := range []struct {
 			self, from, kind string
 			round            uint16
-		}{{"p0", "p1", kindMatch, roundMatch}, {"p1", "p0", kindHeading, roundHeading}, {"p1", "p0", kindVerdict, roundVerdict}} {
+		}{{"p0", "p1", MatchKind, roundMatch}, {"p1", "p0", kindHeading, roundHeading}, {"p1", "p0", kindVerdict, roundVerdict}} {
 			m, err := node(s, c.self, table, bulk())
 			if err != nil {
 				t.Fatal(err)

@@ -158,7 +158,7 @@ func decodeVerdict(body []byte) (string, error) {
 func (l *Leader) wrong() error {
 	var all []error
 	for i, m := range l.matches {
-		if m.missing == 0 && m.named == l.layout.named && m.width == l.own.Width {
+		if l.alike(*m) {
 			continue
 		}
 		mismatch := newMismatch(l.others[i], l.setup.Self, *m, l.layout)

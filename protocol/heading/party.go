@@ -141,13 +141,16 @@ func (p *Party) begin(c chunk) {
 	p.theirs = digests{make([]exact, width), make([]folded, width)}
 }
 
+// MatchKind is the kind of the messages that tell the leader a party's classes.
+const MatchKind = "Match"
+
 // The rounds, their messages and their timers.
 const (
 	roundHeading uint16 = 1
 	roundMatch   uint16 = 2
 	roundVerdict uint16 = 3
 	kindHeading         = "Heading"
-	kindMatch           = "Match"
+	kindMismatch        = "Mismatch" // as Match, of a table with other columns, and without its classes
 	kindVerdict         = "Verdict"
 
 	// TimerMatch bounds the leader's wait for the next answer.

@@ -10,16 +10,18 @@ import (
 
 // answer compares the tables and says what the leader must know.
 func (p *Party) answer() protocol.Effects {
-	m := match{named: p.own.Columns != nil, width: p.own.Width, classes: p.own.Classes}
+	m, kind := match{named: p.own.Columns != nil, width: p.own.Width}, MatchKind
 	if m.named && p.layout.named {
 		m.missing, m.listed = p.compare()
 	}
 	if m.missing > 0 || m.named != p.layout.named || m.width != p.layout.width {
-		p.mismatch = p.describe(m)
+		p.mismatch, kind = p.describe(m), kindMismatch
+	} else {
+		m.classes = p.own.Classes
 	}
 	return protocol.Effects{
 		Sync: true, Arm: []protocol.Timer{TimerHeading},
-		Send: []protocol.Message{p.setup.Message(p.leader, roundMatch, kindMatch, m.encode())},
+		Send: []protocol.Message{p.setup.Message(p.leader, roundMatch, kind, m.encode())},
 	}
 }
 
@@ -87,7 +89,7 @@ func (p *Party) describe(m match) *Mismatch {
 // takeMatch takes a party's answer, and tells the verdict after the last.
 func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
 	from := l.place(m.Sender)
-	if from < 0 || l.matches[from] != nil || !l.sentTo(from) || m.Round != roundMatch || m.Kind != kindMatch || m.Sequence != 0 || m.Chunks != 1 {
+	if from < 0 || l.matches[from] != nil || !l.sentTo(from) || m.Round != roundMatch || m.Kind != MatchKind && m.Kind != kindMismatch || m.Sequence != 0 || m.Chunks != 1 {
 		return protocol.Effects{}, m.Unexpected()
 	}
 	answer, err := decodeMatch(m.Body, l.own.Width)
@@ -98,12 +100,20 @@ func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
 	if !named && answer.missing > 0 || named && answer.width < l.own.Width-answer.missing {
 		return protocol.Effects{}, m.Inconsistent("a table of %d columns lacks %d of %d", answer.width, answer.missing, l.own.Width)
 	}
+	if (m.Kind == MatchKind) != l.alike(answer) || m.Kind == kindMismatch && len(answer.classes) > 0 {
+		return protocol.Effects{}, m.Inconsistent("an answer of another kind than what it says")
+	}
 	l.matches[from] = &answer
 	l.missing--
 	if l.missing > 0 {
 		return protocol.Effects{Arm: []protocol.Timer{TimerMatch}, Progress: protocol.Progress{Stage: "match", Done: int64(len(l.others) - l.missing), Total: int64(len(l.others))}}, nil
 	}
 	return l.judge(), nil
+}
+
+// alike reports whether a party has this table's columns, and no others.
+func (l *Leader) alike(m match) bool {
+	return m.missing == 0 && m.named == l.layout.named && m.width == l.own.Width
 }
 
 // expire names the parties that have not answered.

@@ -20,12 +20,13 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if j.Parties() == nil && shares != nil {
 		return nil // there is no party
 	}
-	if j.Data.Partition.By != job.Devices {
+	crowd := j.Data.Partition.By == job.Devices // to which nobody submits a job
+	if !crowd {
 		if err := j.Owned("own").Deployable(); err != nil {
 			return []string{err.Error()}
 		}
 	}
-	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open}
+	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open, Own: crowd}
 	parties := len(j.Parties())
 	if shares == nil {
 		parties = job.MaxParties // of people, whom nobody counts here

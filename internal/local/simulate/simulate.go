@@ -181,7 +181,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	f := &federation{network: joined, aligned: alignments{ids: make(map[job.ID][]string)}, judged: judgements{of: make(map[string]*method.Judged)}}
 	f.boss, err = coordinator.New(coordinator.Config{
 		Reader: c.Reader, Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
-		Jobs: filepath.Join(c.Dir, "jobs"), Estate: plain(filepath.Join(c.Dir, "left")), KeepPrivate: true, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
+		Jobs: filepath.Join(c.Dir, "jobs"), Estate: plain(filepath.Join(c.Dir, "left")), Own: true, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
 		Progress: func(_ job.ID, p protocol.Progress) { c.Progress(p) },
 	})
 	if err != nil {

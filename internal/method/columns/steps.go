@@ -1,6 +1,8 @@
 package columns
 
 import (
+	"errors"
+
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
@@ -22,12 +24,16 @@ type AsNew[P, S any] struct {
 	Server  func(*S) *Server
 	Declare func(*P, *Declaration) error
 	Usable  func(Declared) error
+	Lets    func(*P) ([]method.Release, error) // as that of As
 }
 
 // Steps returns the sessions with which a job begins: the parties end with the same rows in
 // the same order, which the coordinator does not know, and declare their data to each other
 // and the coordinator.
 func Steps[P, S any](c method.Case, as As[P, S]) ([]method.StepOf[P, S, Declared], error) {
+	if as.Lets == nil {
+		return nil, errors.New("columns: the binding does not say what it lets out of the common rows")
+	}
 	a := trained(c.Job)
 	return begin(c, "train", a, as.Server, as.Usable, sides[P]{
 		align: func(of *P, in method.Setup) (*method.Run, error) {
@@ -73,7 +79,7 @@ func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P,
 			}
 			return []method.Release{h.release(method.ReleaseIDs, h.table)}, nil
 		},
-		declared: method.LetsOut[P](method.ReleaseCounts),
+		declared: method.With(as.Lets, method.ReleaseCounts),
 	})
 }
 

@@ -86,7 +86,7 @@ func steps(c method.Case) ([]step, error) {
 	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(none) none { return none{} }, before)
 	plan = append(plan, step{
 		Name: "protocol", Session: &method.Session{
-			Protocol: escaped.Name, Version: escaped.Version, Members: c.Everybody(), Purpose: "train", Discloses: escaped.RowsKinds(),
+			Protocol: escaped.Name, Version: escaped.Version, Members: c.Everybody(), Purpose: "train",
 			Patient: []protocol.Timer{escaped.TimerGrant, escaped.TimerPartner, escaped.TimerProducts, escaped.TimerReceipt},
 		},
 		Party: (*party).meet, Server: (*server).adder, Releases: (*party).release,

@@ -71,7 +71,7 @@ func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	}
 	plan, err := columns.StepsOfNew(q, columns.AsNew[helper, answerer]{
 		Helper: func(h *helper) *columns.Helper { return h.Helper }, Server: func(a *answerer) *columns.Server { return &a.Server },
-		Declare: (*helper).declare, Usable: usableNew(q.Job),
+		Declare: (*helper).declare, Usable: usableNew(q.Job), Lets: (*helper).releases,
 	})
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (h *helper) declare(d *columns.Declaration) error {
 }
 
 func (h *helper) releases() ([]method.Release, error) {
-	return phasesReleased(h.Job, h.Self, h.Releases)
+	return phasesReleased(h.Job, h.Self, h)
 }
 
 // worker is a party's machine of the session that adds up new rows' phases, under the

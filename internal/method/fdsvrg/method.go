@@ -51,7 +51,7 @@ func steps(c method.Case) ([]step, error) {
 	}
 	return append(plan, step{
 		Name: "protocol", Session: &method.Session{
-			Protocol: fdsvrg.Name, Version: fdsvrg.Version, Members: c.Holders(), Purpose: "train", Discloses: []string{fdsvrg.MarginsKind},
+			Protocol: fdsvrg.Name, Version: fdsvrg.Version, Members: c.Holders(), Purpose: "train",
 		},
 		Follow: method.From(func(d columns.Declared) ([]byte, error) {
 			p, err := paramsOf(c.Job, d)

@@ -101,11 +101,12 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// products states margins, which are sums of products of rows. The label holder shows nobody
-// anything of its columns.
+// products states margins, which are sums of products of rows. The label holder shows nobody anything
+// of its columns; the first slopes are the labels of all training rows, and its rows stand for them.
 func (p *party) products() ([]method.Release, error) {
 	if p.Self == p.Parties[0] {
-		return nil, nil
+		list, err := p.RowsAlone(method.ReleaseProducts)
+		return append(list, method.Release{Kind: method.ReleaseLabels}), err
 	}
 	return p.Releases(method.ReleaseProducts)
 }

@@ -44,7 +44,7 @@ func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	}
 	plan, err := columns.StepsOfNew(q, columns.AsNew[helper, answerer]{
 		Helper: func(h *helper) *columns.Helper { return h.Helper }, Server: func(a *answerer) *columns.Server { return &a.Server },
-		Declare: (*helper).declare, Usable: products(o.Basis).Usable,
+		Declare: (*helper).declare, Usable: products(o.Basis).Usable, Lets: (*helper).products,
 	})
 	if err != nil {
 		return nil, err

@@ -10,11 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// One job by okra, hardened, the first in three empty ledgers. Its keys added and preparation: refit are
-// for simulate, which the client's command checks and no party does
-// (TestAttackPartiesRunWhatIsForSimulate): the parties fit and send all rows, fit again and send all
-// rows again, and state nothing of the second time. The coordinator alone reads every column. The
-// attack succeeds: docs/ledger.md says so ("What gets past it").
+// One job by okra, hardened, the first in three empty ledgers, whose parties fit and send all rows, fit
+// again and send all rows again: the coordinator alone would read every column. Its keys added and
+// preparation: refit are for simulate, and no party takes part (TestAttackPartiesRunWhatIsForSimulate).
+// Their ledgers hold the second fit, too.
 func TestAttackOneJobOfSimulateReadsTheColumns(t *testing.T) {
 	job := func() *methodtest.Federation {
 		return by(t, "okra", 1, methodtest.Three(165), "scale: range", "scale: standard", "wire: float64", "wire: float64, preparation: refit, added: {north: 0.0909, south: 0.0909, east: 0.0909}")
@@ -42,5 +41,5 @@ func TestAttackOneJobOfSimulateReadsTheColumns(t *testing.T) {
 		}
 	}
 	ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
-	ledgers.MustPlay(t, job(), "protocol-again")
+	ledgers.HoldsAt(t, "preparation-again", "north", job(), "prepared or scaled by another fit")
 }

@@ -161,12 +161,18 @@ func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 		ledgers.Abort(t, "east")
 		ledgers.Holds(t, "east", hospitals(t, hospital(), 2, methodtest.Three(150, patient)), anotherFit)
 	}
+	listed := hospital("label: label", "label: {column: label, classes: [a, b]}")
 	ledgers := disclosuretest.NewLedgers(t, "east")
-	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "heading")
+	ledgers.MustPlay(t, hospitals(t, listed, 1, methodtest.Three(150)), "heading")
 	ledgers.Abort(t, "east")
-	if err := ledgers.Begin(hospitals(t, hospital(), 2, methodtest.Three(150, patient))); err != nil {
+	if err := ledgers.Begin(hospitals(t, listed, 2, methodtest.Three(150, patient))); err != nil {
 		t.Errorf("an order of columns alone counts as a fit: %v", err)
 	}
+	// Where the job does not list the classes, the leader is told those of this table.
+	ledgers = disclosuretest.NewLedgers(t, "east")
+	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "heading")
+	ledgers.Abort(t, "east")
+	ledgers.Holds(t, "east", hospitals(t, hospital(), 2, methodtest.Three(150, patient)), anotherFit)
 }
 
 // scaledTables are three tables of numbers without a schema. East may have one row more.

@@ -40,7 +40,7 @@ func (c *Changes) plan(of method.Case) ([]step, error) {
 	}
 	s, err := rowsSession(last)
 	return append(plan, step{
-		Name: "fresh", Session: s, Follow: goesOn, Announce: (*server).base0, Party: (*party).repeater, Releases: (*party).sameRows,
+		Name: "fresh", Session: s, Follow: goesOn, Announce: (*server).base0, Party: (*party).repeater, Releases: (*party).release,
 		Server: collecting(fresh, func(s *server, in protocol.Setup, p okra.Params) (*okra.Server, error) {
 			return okra.NewContinuingServer(in, p, s.base.Emptied(), okra.Limits{})
 		}),
@@ -58,13 +58,12 @@ func (c *Changes) next(last method.Case) ([]step, error) {
 	list := common(before, changed, fresh) // the fresh session needs these too
 	for i := range list {
 		list[i].Name += "-again"
-		list[i].Releases = method.LetsOutNothing[party] // simulate plays it in one process
 		list[i] = list[i].Before((*party).grow)
 	}
 	s, err := rowsSession(last)
 	if refits {
 		list[0] = list[0].Before(func(p *party) error { p.Unfit(); return nil })
-		return append(list, uploading("protocol-again", s, anew, (*party).sameRows).Before((*party).grow)), err
+		return append(list, uploading("protocol-again", s, anew, (*party).release).Before((*party).grow)), err
 	}
 	if len(c.Late) == 0 {
 		return []step{joining(s)}, err

@@ -133,22 +133,23 @@ func (p *party) release() ([]method.Release, error) {
 	return []method.Release{r}, nil
 }
 
-// sameRows states that all rows are let out a second time, which simulate plays in one process.
-func (p *party) sameRows() ([]method.Release, error) {
-	if p.Job.Data.Fits() { // fitted otherwise, a ledger would hold them
+// newRows states that rows are let out which the coordinator has not, and that newcomers are told what
+// was fitted over the others'.
+func (p *party) newRows() ([]method.Release, error) {
+	if p.standing.Rows == 0 {
+		return p.release()
+	}
+	if p.Job.Data.Fits() && newcomers(p.Job) {
+		return method.With((*party).release, method.ReleaseFits)(p)
+	}
+	if len(p.added) == 0 { // its rows lie there
 		return nil, nil
 	}
 	return p.release()
 }
 
-// newRows states that rows are let out which the coordinator has not.
-func (p *party) newRows() ([]method.Release, error) {
-	plays := changesOf(p.Job) != nil && p.Job.Data.Fits()  // simulate, in one process
-	if plays || p.standing.Rows > 0 && len(p.added) == 0 { // its rows lie there
-		return nil, nil
-	}
-	return p.release()
-}
+// newcomers reports whether parties join that were not in the first session, or the earlier job.
+func newcomers(j *job.Job) bool { return len(j.Protocol.Values.(*Keys).Late) > 0 }
 
 // earlierFit describes the fit of the earlier job, as a party that was in it keeps it.
 func (p *party) earlierFit() method.Fit {

@@ -3,6 +3,7 @@
 package rows
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -112,9 +113,13 @@ func steps(c method.Case, sum string) ([]Step, error) {
 // comes before anything is computed from rows of several tables. The coordinator is
 // no member of its session.
 func headingStep(c method.Case) Step {
-	return Step{Name: "heading", Session: &method.Session{
+	step := Step{Name: "heading", Session: &method.Session{
 		Protocol: heading.Name, Version: heading.Version, Members: c.Holders(), Purpose: "train",
 	}, Party: (*Party).heading, Releases: method.LetsOutNothing[Party]}
+	if agreesOnClasses(c.Job) { // the leader is told those of this table, of one row, too
+		step.Releases, step.Session.Discloses = method.With((*Party).lets, method.ReleaseLabels), []string{heading.MatchKind}
+	}
+	return step
 }
 
 // scaleStep brings the features of all parties to one scale. The coordinator is no
@@ -128,7 +133,14 @@ func scaleStep(c method.Case) (Step, error) {
 
 // fits states what a step tells other parties: numbers over this party's rows, or words of them. What
 // is fitted tells more beside an earlier fit, as what the job lets out does.
-var fits = method.With(func(p *Party) ([]method.Release, error) { return p.Lets() }, method.ReleaseFits)
+var fits = method.With((*Party).lets, method.ReleaseFits)
+
+func (p *Party) lets() ([]method.Release, error) {
+	if p.Lets == nil {
+		return nil, errors.New("rows: the method does not say what it lets out of its rows")
+	}
+	return p.Lets()
+}
 
 // Tested reports whether all the party's rows are held out.
 func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }

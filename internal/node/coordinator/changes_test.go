@@ -21,6 +21,7 @@ func TestCrashOfChangingParties(t *testing.T) {
 		"label: label", "label: label\n    scale: minmax").Replace(fmt.Sprintf(jobFile, ""))
 	j := jobtest.Parse(t, text)
 	w := newWorld(t, tumours(t, j))
+	w.policy.Own = true // as in simulate
 	done := w.mustRun(j)
 	w.diesAndEndsTheSame(j, tumours(t, j), done, []death{
 		{hub, 2, "send okra/Receipt"}, {hub, 2, "send okra/Grant"}, {hub, 4, "send okra/Receipt"},

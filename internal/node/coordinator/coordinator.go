@@ -32,9 +32,9 @@ type Config struct {
 	Vault    vault.Vault
 	Jobs     string // folder of the jobs
 	Estate   Estate // what finished jobs leave
-	// KeepPrivate keeps private models that nobody can ask: for a process that has
-	// launched everybody and owns all the rows.
-	KeepPrivate bool
+	// Own says that the process has launched everybody and owns all the rows: jobs run that are for
+	// one process, and private models are kept that nobody can ask.
+	Own bool
 	// Retention is the time for which a job is kept after its end; 0 keeps it without limit.
 	Retention time.Duration
 	// Seed draws a session's seed. The label tells sessions apart, for

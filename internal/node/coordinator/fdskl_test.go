@@ -41,7 +41,7 @@ func TestCrashOfFDSKL(t *testing.T) {
 	if b, err := w.members[hub].boss.Download(done.ID); fault.CodeOf(err) != fault.CodeBadInput || b != nil {
 		t.Errorf("%d bytes are downloaded, error %v", len(b), err)
 	}
-	for name, want := range map[string][]method.ReleaseKind{"north": {method.ReleaseIDs}, "south": {method.ReleaseIDs, method.ReleasePhases}} {
+	for name, want := range map[string][]method.ReleaseKind{"north": {method.ReleaseIDs, method.ReleasePhases}, "south": {method.ReleaseIDs, method.ReleasePhases}} {
 		list, err := w.releases(name).List()
 		if err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ func TestCrashOfSlopes(t *testing.T) {
 	if done.Result.Training < 20 || done.Result.HeldOut < 5 {
 		t.Errorf("result %+v", done.Result)
 	}
-	for name, want := range map[string][]method.ReleaseKind{"north": {method.ReleaseIDs}, "south": {method.ReleaseIDs, method.ReleaseProducts}} {
+	for name, want := range map[string][]method.ReleaseKind{"north": {method.ReleaseIDs, method.ReleaseProducts}, "south": {method.ReleaseIDs, method.ReleaseProducts}} {
 		list, err := w.releases(name).List()
 		if err != nil {
 			t.Fatal(err)

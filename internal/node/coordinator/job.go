@@ -161,6 +161,9 @@ func (c *Coordinator) admit(spec *job.Job) error {
 			return fmt.Errorf("coordinator: party %q is not in the roster; it has %v", name, c.parties())
 		}
 	}
+	if err := spec.Deployable(); err != nil && !c.Own {
+		return err
+	}
 	m, err := method.Of(spec)
 	if err == nil {
 		_, err = m.Plan(c.cast(job.ID{}, spec)) // no job yet

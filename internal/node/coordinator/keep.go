@@ -125,7 +125,7 @@ func (c *Coordinator) leave(w *course) error {
 // keepsModel reports whether anybody can use the model: to download it, or to ask it.
 func (c *Coordinator) keepsModel(j *Job, m *method.ModelWriter) bool {
 	switch {
-	case c.KeepPrivate:
+	case c.Own:
 		return true
 	case undownloadable(j.Spec) != "":
 		return false // questions need the answers' part of it only

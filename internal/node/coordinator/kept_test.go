@@ -207,6 +207,7 @@ func TestCrashOfASecondFit(t *testing.T) {
 	t.Parallel()
 	j := hospitalJob(t, allHospitals, grownSchema, ", late: [east], preparation: refit")
 	w := newWorld(t, hospitals(t, j))
+	w.policy.Own = true // as in simulate
 	done := w.mustRun(j)
 	w.diesAndEndsTheSame(j, hospitals(t, j), done, []death{
 		{"south", 3, "send gather/Give"}, {"north", 4, "send broadcast/Tell"}, {"east", 1, "send secagg/MaskedInput"}, {"south", 2, "send declare/Declare"}, {"east", 1, "send okra/Rows"},

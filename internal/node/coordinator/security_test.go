@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/mail"
 	"github.com/mercer-fl/mercer/internal/node/mail/envelope"
@@ -72,7 +73,9 @@ func TestRule1AnInputChangedBetweenCrashAndReplayAbortsAndSendsNothing(t *testin
 		"send okra/Rows":     "its ledger holds the job",
 	} {
 		t.Run(op, func(t *testing.T) {
-			j := asItIs(t, "") // of rows that are scaled the ledger notes the scaling, and holds others before
+			// Of rows that are scaled, or whose classes the job does not list, the ledger notes that the
+			// scaling or the classes are told, and holds others before.
+			j := jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, ""), "label: label", "label: {column: label, classes: [\"0\", \"1\"]}\n    scale: none", 1))
 			shares := tumours(t, j)
 			for _, s := range shares { // by ids a changed row is held out as before
 				for i := range s.Table.Set.X.Rows() {

@@ -291,7 +291,7 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 	if name == hub {
 		m.boss, err = coordinator.New(coordinator.Config{
 			Reader: all.Reader(), Identity: w.keys[hub], Roster: w.roster, Conn: conn, Vault: kept, Jobs: filepath.Join(w.home(hub), "jobs"),
-			Estate: frail{estate, w}, Retention: w.retention, Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
+			Estate: frail{estate, w}, Retention: w.retention, Own: w.policy.Own, Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
 		})
 		if err != nil {
 			return nil, err

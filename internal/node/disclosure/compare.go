@@ -22,6 +22,7 @@ type comparison struct {
 	known  []bool // rows of which the same has been let out before
 	said   []string
 	jobs   []string // of the earlier releases that it differs from
+	from   []string // the IDs of these
 }
 
 // head is an entry without its rows, and where they are.
@@ -30,6 +31,8 @@ type head struct {
 	id   string
 	file string
 }
+
+func (h head) released() bool { return strings.HasSuffix(h.file, string(Released)) }
 
 // compare returns what a release would tell together with earlier ones, and the jobs of
 // these. A release that has been let out before tells nothing new.
@@ -80,9 +83,9 @@ func (c *comparison) oneModel(h head) bool {
 	return slices.ContainsFunc(h.Uses, func(u Use) bool { return c.models[u.Model] })
 }
 
-// repeats reports whether an identical release has been let out.
+// repeats reports whether an identical release is out. One of which the fit alone is out is not.
 func (c *comparison) repeats() bool {
-	return slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id })
+	return slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.released() && !h.Fit.pending() })
 }
 
 // differences looks first at releases that let out an equal part of each row. What they have
@@ -102,7 +105,7 @@ func (l Ledger) differences(c *comparison) error {
 		case d == equalPart, d == otherFit && (c.now.Fit.By == method.NewFit || c.meetsNew(earlier)):
 			c.note(h, c.now.beside(earlier, c.oneModel(h)))
 		}
-		if d != otherPart {
+		if d != otherPart && (c.now.Question || !earlier.Question) { // a question tells less than a job
 			meet(c.now.Rows, earlier.Rows, func(i int, same bool) { c.known[i] = c.known[i] || same })
 		}
 	}
@@ -134,7 +137,7 @@ func (c *comparison) distance(earlier *Entry) int {
 func (l Ledger) schemas(c *comparison) error {
 	all := slices.Concat(c.heads, c.others)
 	both := slices.ContainsFunc(all, func(h head) bool { // the second of them has been approved
-		return h.Kind == c.now.Kind && h.Table != "" && h.Table == c.now.Table && h.Schema == c.now.Schema && strings.HasSuffix(h.file, string(Released))
+		return h.Kind == c.now.Kind && h.Table != "" && h.Table == c.now.Table && h.Schema == c.now.Schema && h.released()
 	})
 	for _, h := range all {
 		if h.Schema == c.now.Schema || both && h.Table == c.now.Table {
@@ -211,13 +214,25 @@ func (c *comparison) note(h head, said []string) {
 	if len(said) > 0 && !slices.Contains(c.jobs, h.Job) {
 		c.jobs = append(c.jobs, h.Job)
 	}
+	if len(said) > 0 && !slices.Contains(c.from, h.id) {
+		c.from = append(c.from, h.id)
+	}
+}
+
+// allowedBy reports whether the operator has approved all that the release would tell: each sentence,
+// and beside each earlier release. What came later was not shown.
+func (c *comparison) allowedBy(n Listed) bool {
+	within := func(list, shown []string) bool {
+		return !slices.ContainsFunc(list, func(s string) bool { return !slices.Contains(shown, s) })
+	}
+	return within(shortened(c.said), n.Reveals) && within(c.from, n.From)
 }
 
 // goesOn reports whether the release has been let out for the same job already: by a step before, or
 // before a crash.
 func (c *comparison) goesOn() bool {
 	return c.now.Uses != nil && slices.ContainsFunc(c.heads, func(h head) bool {
-		return h.id == c.id && strings.HasSuffix(h.file, string(Released)) && h.used(c.now.Uses[0].Model)
+		return h.id == c.id && h.released() && h.used(c.now.Uses[0].Model)
 	})
 }
 

@@ -46,7 +46,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 	}
 	n, place := rowsOf(r)
 	d := newDigest(key, r)
-	e.Rows = d.rows(n, place)
+	e.Rows, e.More = d.rows(n, place)
 	e.Table = r.Table
 	if r.Schema != "" {
 		e.Schema = d.hex("schema", []byte(r.Schema))
@@ -65,7 +65,8 @@ func (d *digest) fit() Fit {
 		f.Told = d.hex("fit of job", d.Fit.Earlier[:])
 	case method.NewFit:
 		var all []byte
-		for _, row := range d.rows(len(d.Fit.Among), func(i int) int { return d.Fit.Among[i] }) {
+		rows, _ := d.rows(len(d.Fit.Among), func(i int) int { return d.Fit.Among[i] })
+		for _, row := range rows {
 			all = append(append(all, row.Person[:]...), row.Content[:]...)
 		}
 		for _, name := range d.Fit.Train {
@@ -79,8 +80,9 @@ func (d *digest) fit() Fit {
 	return f
 }
 
-// rows digests n rows of the set, and makes one of all rows of a person.
-func (d *digest) rows(n int, place func(int) int) []Row {
+// rows digests n rows of the set, and makes one of all rows of a person, whose further classes are
+// apart.
+func (d *digest) rows(n int, place func(int) int) ([]Row, []Member) {
 	rows := make([]Row, n)
 	for i := range rows {
 		rows[i] = d.row(place(i))
@@ -228,10 +230,11 @@ func (d *digest) sum(what string, b []byte) (out [16]byte) {
 	return out
 }
 
-// people sorts rows by person, and makes one of all rows of the same person.
-func people(rows []Row) []Row {
+// people sorts rows by person, and makes one of all rows of the same person. It returns the classes that
+// these had beside the first's.
+func people(rows []Row) (out []Row, more []Member) {
 	slices.SortFunc(rows, compareRows)
-	out := rows[:0]
+	out = rows[:0]
 	for first := 0; first < len(rows); {
 		end := first + 1
 		for end < len(rows) && rows[end].Person == rows[first].Person {
@@ -242,10 +245,14 @@ func people(rows []Row) []Row {
 			h := sha256.New()
 			for _, r := range rows[first:end] {
 				h.Write(r.Content[:])
+				if r.Class != one.Class {
+					more = append(more, Member{r.Person, r.Class})
+				}
 			}
 			copy(one.Content[:], h.Sum(nil))
 		}
 		out, first = append(out, one), end
 	}
-	return out
+	slices.SortFunc(more, compareMembers)
+	return out, slices.Compact(more)
 }

@@ -2,6 +2,7 @@ package disclosure
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -29,6 +30,13 @@ type Entry struct {
 	Width    int      // columns
 	Uses     []Use    // in the order in which they were let out
 	Rows     []Row    // ascending by person, each person once
+	More     []Member // further classes of people with several rows, ascending
+}
+
+// Member is a person in a class.
+type Member struct {
+	Person [16]byte
+	Class  uint16
 }
 
 // Use is one time that rows were let out.
@@ -50,14 +58,33 @@ func (f Fit) same(o Fit) bool {
 	return f == o || f.Values != "" && f.Values == o.Values || f.Told != "" && f.Told == o.Told
 }
 
+// pending reports whether a fit of this job was not known yet.
+func (f Fit) pending() bool { return f.By == method.NewFit && f.Values == "" }
+
 // maxUses bounds the uses that an entry remembers, of which the first are forgotten.
 const maxUses = 1 << 12
 
 // ID names the content that is let out, in 16 hexadecimal digits. Jobs that let out equal
-// content share one name.
+// content share one name, and so do questions.
 func (e *Entry) ID() string {
 	named := *e
-	named.Job, named.Question, named.Uses, named.Rows, named.Table, named.Also = "", false, nil, nil, "", nil
+	if e.Kind == method.ReleaseIDs || e.Kind == method.ReleaseRows {
+		named.Question = false // it lets out what a job does
+	}
+	return named.digest()
+}
+
+// formerID is the name by which earlier programs kept a question's release, which a job could have, too.
+func (e *Entry) formerID() string {
+	named := *e
+	named.Question = false
+	return named.digest()
+}
+
+// digest digests all that is let out.
+func (e *Entry) digest() string {
+	named := *e
+	named.Job, named.Uses, named.Rows, named.More, named.Table, named.Also = "", nil, nil, nil, "", nil
 	if e.Fit.By == method.NewFit {
 		named.Fit.Values = "" // the ledger is asked before it is fitted, too
 	}
@@ -105,6 +132,13 @@ func compareRows(a, b Row) int {
 	return bytes.Compare(a.Content[:], b.Content[:])
 }
 
+func compareMembers(a, b Member) int {
+	if c := bytes.Compare(a.Person[:], b.Person[:]); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Class, b.Class)
+}
+
 // meet calls common for every person of now that is also in then, and returns how many
 // of then are not in now. Both are ascending by person.
 func meet(now, then []Row, common func(i int, same bool)) (went int) {
@@ -139,6 +173,7 @@ const (
 	splitMagic = "mercer/v3/release"
 	tableMagic = "mercer/v4/release"
 	alsoMagic  = "mercer/v5/release" // as v4, and names what is let out beside it
+	moreMagic  = "mercer/v6/release" // as v5, if anything is let out beside it, and has people of several classes
 )
 
 // Encode returns the canonical encoding.
@@ -147,12 +182,16 @@ func (e *Entry) Encode() []byte {
 	w.Grow(256 + 34*len(e.Rows))
 	classed := false
 	switch {
-	case len(e.Also) > 0 || e.Table != "" || e.Schema != "" || e.Fit != Fit{}:
+	case len(e.More) > 0 || len(e.Also) > 0 || e.Table != "" || e.Schema != "" || e.Fit != Fit{}:
 		classed = e.Kind == method.ReleaseSums
-		if len(e.Also) > 0 {
+		switch {
+		case len(e.More) > 0:
+			w.String(moreMagic)
+			w.Strings(texts(e.Also))
+		case len(e.Also) > 0:
 			w.String(alsoMagic)
 			w.Strings(texts(e.Also))
-		} else {
+		default:
 			w.String(tableMagic)
 		}
 		w.String(e.Split)
@@ -192,6 +231,13 @@ func (e *Entry) Encode() []byte {
 			w.Uint16(e.Rows[i].Class)
 		}
 	}
+	if len(e.More) > 0 {
+		w.Uint32(uint32(len(e.More)))
+		for _, m := range e.More {
+			w.Fixed(m.Person[:])
+			w.Uint16(m.Class)
+		}
+	}
 	return w.Bytes()
 }
 
@@ -207,10 +253,13 @@ func DecodeEntry(b []byte) (*Entry, error) {
 			r.Fail(errors.New("a split without words"))
 		}
 	case magic == tableMagic:
-		e.readTable(r)
+		e.readTable(r, false)
 	case magic == alsoMagic:
 		e.Also = readAlso(r)
-		e.readTable(r)
+		e.readTable(r, false)
+	case magic == moreMagic:
+		e.Also = readKinds(r)
+		e.readTable(r, true)
 	default:
 		r.Fail(fmt.Errorf("not a release but %q", magic))
 	}
@@ -225,7 +274,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.Uses = append(e.Uses, Use{r.String(maxText), r.Uint32()})
 	}
 	e.Rows = make([]Row, r.Count(maxRows, 32))
-	classed := (magic == tableMagic || magic == alsoMagic) && e.Kind == method.ReleaseSums
+	classed := (magic == tableMagic || magic == alsoMagic || magic == moreMagic) && e.Kind == method.ReleaseSums
 	for i := range e.Rows {
 		r.Fixed(e.Rows[i].Person[:])
 		r.Fixed(e.Rows[i].Content[:])
@@ -236,17 +285,41 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	if r.Err() == nil && !slices.IsSortedFunc(e.Rows, compareRows) {
 		r.Fail(errors.New("rows out of order"))
 	}
+	if magic == moreMagic {
+		e.readMore(r)
+	}
 	return e, r.Close("release")
 }
 
-// readAlso reads what is let out beside a release.
-func readAlso(r *wire.Reader) []method.ReleaseKind {
+// readMore reads the further classes of people with several rows.
+func (e *Entry) readMore(r *wire.Reader) {
+	e.More = make([]Member, r.Count(maxRows, 18))
+	for i := range e.More {
+		r.Fixed(e.More[i].Person[:])
+		e.More[i].Class = r.Uint16()
+		if i > 0 && compareMembers(e.More[i-1], e.More[i]) >= 0 {
+			r.Fail(errors.New("classes out of order"))
+		}
+	}
+	if len(e.More) == 0 && r.Err() == nil {
+		r.Fail(errors.New("no further class in a release that says so"))
+	}
+}
+
+// readKinds reads kinds that are let out beside a release.
+func readKinds(r *wire.Reader) []method.ReleaseKind {
 	also := kindsOf(r.Strings(maxAlso, 32))
 	for i, k := range also {
 		if !k.Beside() || i > 0 && k <= also[i-1] {
 			r.Fail(fmt.Errorf("%q let out beside a release", string(k)))
 		}
 	}
+	return also
+}
+
+// readAlso reads what is let out beside a release that says so.
+func readAlso(r *wire.Reader) []method.ReleaseKind {
+	also := readKinds(r)
 	if len(also) == 0 && r.Err() == nil {
 		r.Fail(errors.New("nothing is let out beside a release that says so"))
 	}
@@ -270,12 +343,12 @@ func kindsOf(list []string) []method.ReleaseKind {
 }
 
 // readTable reads what the newest format has beside the others.
-func (e *Entry) readTable(r *wire.Reader) {
+func (e *Entry) readTable(r *wire.Reader, more bool) {
 	e.Split, e.Table, e.Schema = r.String(maxText), string(r.Bytes32(maxName)), r.String(maxDigest)
 	e.Fit = Fit{method.FitBy(r.Uint8()), r.String(maxDigest), r.String(maxDigest), r.String(maxDigest)}
 	switch {
 	case r.Err() != nil:
-	case e.Also == nil && e.Table == "" && e.Schema == "" && e.Fit == Fit{}:
+	case !more && e.Also == nil && e.Table == "" && e.Schema == "" && e.Fit == Fit{}:
 		r.Fail(errors.New("a table without name, schema and fit"))
 	case e.Fit.By > method.ToldFit:
 		r.Fail(fmt.Errorf("a fit of kind %d", e.Fit.By))

@@ -92,12 +92,12 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 			return &DirectionsError{would, maxDirections}
 		}
 	}
-	_, err = l.find(id, Approved)
+	approved, err := l.find(id, Approved)
 	if err != nil && !errors.Is(err, ErrNotHeld) {
 		return err
 	}
-	if len(c.said) > 0 && err != nil {
-		return errors.Join(l.hold(e, id, c.said), &HeldError{id, e.Question, c.jobs, c.said})
+	if len(c.said) > 0 && (err != nil || !c.allowedBy(approved)) {
+		return errors.Join(l.hold(c), l.remove(l.note(id, Approved)), &HeldError{id, e.Question, c.jobs, c.said})
 	}
 	if l.out(e, id) {
 		return nil
@@ -148,7 +148,8 @@ func (l Ledger) directions(c *comparison) (int, error) {
 }
 
 // hold notes in words a release that waits for the operator. The oldest note gives way.
-func (l Ledger) hold(e *Entry, id string, said []string) error {
+func (l Ledger) hold(c *comparison) error {
+	e, id := c.now, c.id
 	notes, err := l.notes()
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func (l Ledger) hold(e *Entry, id string, said []string) error {
 	} else if len(held) >= maxNotes {
 		err = l.remove(l.note(held[0].ID, Held))
 	}
-	n := Listed{Kind: e.Kind, Also: e.Also, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: len(e.Rows), Reveals: said, Since: time.Now()}
+	n := Listed{Kind: e.Kind, Also: e.Also, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: len(e.Rows), Reveals: shortened(c.said), From: c.from, Since: time.Now()}
 	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
 }
 
@@ -191,8 +192,12 @@ func (l Ledger) out(e *Entry, id string) bool {
 	return e.Fit.Values == "" || e.Fit.Values == before.Fit.Values
 }
 
-// Release notes, durably, that an admitted release is being let out. What is admitted
-// no more is out already.
+// ErrNotAdmitted reports that a release is neither admitted nor out: its approval has been taken back, or
+// the ledger is another than the one that admitted it.
+var ErrNotAdmitted = errors.New("release: the ledger has not admitted what is to be let out")
+
+// Release notes, durably, that an admitted release is being let out. It returns [ErrNotAdmitted] for
+// what is neither admitted nor out under this ID.
 func (l Ledger) Release(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.release(kind, id) })
 }
@@ -201,7 +206,10 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	admitted := l.entry(kind, id, Admitted)
 	e, err := l.read(admitted)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		if _, err = l.read(l.entry(kind, id, Released)); errors.Is(err, fs.ErrNotExist) {
+			err = ErrNotAdmitted
+		}
+		return err
 	}
 	if err != nil {
 		return err
@@ -219,7 +227,7 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 		}
 	}
 	err = errors.Join(err, l.remove(admitted))
-	if e.Fit.By == method.NewFit && e.Fit.Values == "" {
+	if e.Fit.pending() {
 		return err // the approval is for the rows, too, which come after the fit
 	}
 	return errors.Join(err, l.remove(l.note(id, Approved)))
@@ -277,7 +285,10 @@ func (e *Entry) union(earlier *Entry) {
 			more = append(more, row)
 		}
 	}
-	e.Rows = people(append(e.Rows, more...))
+	e.Rows, _ = people(append(e.Rows, more...)) // each person is there once
+	e.More = append(e.More, earlier.More...)
+	slices.SortFunc(e.More, compareMembers)
+	e.More = slices.Compact(e.More)
 }
 
 // addUses notes uses that are not there yet.

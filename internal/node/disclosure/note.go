@@ -1,12 +1,14 @@
 package disclosure
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -26,6 +28,7 @@ type Listed struct {
 	Rows     int
 	Uses     int
 	Reveals  []string // of one that is held or approved: what it would tell with earlier ones
+	From     []string // the IDs of these
 	Since    time.Time
 }
 
@@ -36,21 +39,20 @@ const (
 	noteKept  = 30 * 24 * time.Hour // then it is forgotten, and held again when it comes again
 	maxSaid   = 64                  // sentences
 	maxPhrase = 4 << 10             // bytes of a sentence
+	maxFrom   = 16 * maxEntries     // releases beside which one tells something
 )
 
 const (
 	noteMagic     = "mercer/v1/held release"
 	noteAlsoMagic = "mercer/v2/held release" // names what is let out beside it, too
+	noteFromMagic = "mercer/v3/held release" // and the releases beside which it tells something
 )
 
 func (n Listed) encode() []byte {
 	var w wire.Writer
-	if len(n.Also) > 0 {
-		w.String(noteAlsoMagic)
-		w.Strings(texts(n.Also))
-	} else {
-		w.String(noteMagic)
-	}
+	w.String(noteFromMagic)
+	w.Strings(texts(n.Also))
+	w.Strings(n.From)
 	w.String(string(n.Kind))
 	w.String(n.Job)
 	w.Bool(n.Question)
@@ -58,18 +60,35 @@ func (n Listed) encode() []byte {
 	w.Uint32(uint32(n.Columns))
 	w.Uint32(uint32(n.Rows))
 	w.Uint64(uint64(n.Since.Unix()))
-	said := n.Reveals[:min(len(n.Reveals), maxSaid)]
-	w.Uint32(uint32(len(said)))
-	for _, s := range said {
-		w.Bytes32([]byte(s[:min(len(s), maxPhrase)]))
+	w.Uint32(uint32(len(n.Reveals)))
+	for _, s := range n.Reveals {
+		w.Bytes32([]byte(s))
 	}
 	return w.Bytes()
+}
+
+// shortened has sentences fit a note. What is cut off is known by its digest, so that no approval of
+// others covers it.
+func shortened(said []string) []string {
+	short := slices.Clone(said)
+	for i, s := range short {
+		if len(s) > maxPhrase {
+			short[i] = fmt.Sprintf("%s... (%x)", strings.ToValidUTF8(s[:maxPhrase-80], ""), sha256.Sum256([]byte(s)))
+		}
+	}
+	if len(short) > maxSaid {
+		rest := strings.Join(said[maxSaid-1:], "\n")
+		short = append(short[:maxSaid-1], fmt.Sprintf("and %d more (%x)", len(said)-maxSaid+1, sha256.Sum256([]byte(rest))))
+	}
+	return short
 }
 
 func decodeNote(b []byte) (Listed, error) {
 	r := wire.NewReader(b)
 	var n Listed
 	switch magic := r.String(32); {
+	case magic == noteFromMagic:
+		n.Also, n.From = readKinds(r), r.Strings(maxFrom, maxDigest)
 	case magic == noteAlsoMagic:
 		n.Also = readAlso(r)
 	case r.Err() == nil && magic != noteMagic:
@@ -159,12 +178,12 @@ func (l Ledger) Approve(id string) error {
 }
 
 // Withdraw takes back an approval that no session has used, or forgets a release that
-// is held.
+// is held. A session that was accepted by the approval, and has sent nothing, has to ask again.
 func (l Ledger) Withdraw(id string) error {
 	return l.alone(func() error {
 		for _, s := range []State{Held, Approved} {
-			if _, err := l.find(id, s); err == nil {
-				return l.remove(l.note(id, s))
+			if n, err := l.find(id, s); err == nil {
+				return errors.Join(l.remove(l.entry(n.Kind, id, Admitted)), l.remove(l.note(id, s)))
 			}
 		}
 		return ErrNotThere

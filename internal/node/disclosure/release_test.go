@@ -56,7 +56,9 @@ func TestID(t *testing.T) {
 	set := table(4, "age", "income")
 	base := products(set, "hub", "shop")
 	other := base
-	other.Job, other.Question, other.Model = "other", true, "m"
+	other.Job, other.Model = "other", "m"
+	question := base
+	question.Question = true
 	for name, r := range map[string]method.Release{
 		"rows in another order":    products(set.Subset([]int{2, 0, 3, 1}), "hub", "shop"),
 		"columns in another order": products(set.SelectColumns([]int{1, 0}), "hub", "shop"),
@@ -72,7 +74,7 @@ func TestID(t *testing.T) {
 	for name, r := range map[string]method.Release{
 		"a row less": products(table(3, "age", "income"), "hub", "shop"), "a column less": products(table(4, "age"), "hub", "shop"),
 		"a peer less": products(set, "hub"), "another scale": unscaled,
-		"another kind": of(method.ReleaseIDs, set), "another value": products(edited(set, 2, 1), "hub", "shop"),
+		"a question": question, "another kind": of(method.ReleaseIDs, set), "another value": products(edited(set, 2, 1), "hub", "shop"),
 	} {
 		if id(r) == id(base) {
 			t.Errorf("%s: the same ID", name)

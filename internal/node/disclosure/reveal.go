@@ -1,6 +1,7 @@
 package disclosure
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,9 +74,16 @@ func (e *Entry) fewestOfAClass(earlier *Entry) int {
 	apart := func(now, then *Entry) {
 		common := make([]bool, len(now.Rows))
 		meet(now.Rows, then.Rows, func(i int, _ bool) { common[i] = true })
+		more := now.More
 		for i, row := range now.Rows {
 			if !common[i] && row.Class != 0 {
 				alone[row.Class]++
+			}
+			for len(more) > 0 && bytes.Compare(more[0].Person[:], row.Person[:]) <= 0 {
+				if !common[i] && more[0].Person == row.Person {
+					alone[more[0].Class]++
+				}
+				more = more[1:]
 			}
 		}
 	}

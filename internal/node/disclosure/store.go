@@ -106,7 +106,7 @@ func (l Ledger) read(file string) (*Entry, error) {
 		return nil, fmt.Errorf("release: %w", err)
 	}
 	e, err := DecodeEntry(b)
-	if m := entryName.FindStringSubmatch(filepath.Base(file)); err == nil && (m == nil || e.ID() != m[2] || string(e.Kind) != m[1]) {
+	if m := entryName.FindStringSubmatch(filepath.Base(file)); err == nil && (m == nil || e.ID() != m[2] && e.formerID() != m[2] || string(e.Kind) != m[1]) {
 		err = errors.New("what it holds has another name")
 	}
 	if err != nil {

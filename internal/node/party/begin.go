@@ -85,7 +85,9 @@ func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
 	}
 	return &disclosing{Mail: mail, kinds: r.stage.Discloses, note: func() (err error) {
 		for _, a := range r.admitted {
-			err = errors.Join(err, p.Releases.Release(a.kind, a.id))
+			if err = p.letOut(a); err != nil {
+				break
+			}
 		}
 		return err
 	}}

@@ -19,10 +19,28 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// admitted names a release that the ledger has allowed.
+// admitted is a release that the ledger has allowed.
 type admitted struct {
-	kind method.ReleaseKind
-	id   string
+	kind       method.ReleaseKind
+	id         string
+	out        method.Release
+	directions int // the most that it may come to over all jobs
+}
+
+func (a admitted) same(b admitted) bool { return a.kind == b.kind && a.id == b.id }
+
+// letOut notes that a release goes out. Whoever has taken its approval back since, or moved the ledger
+// away, has it asked again.
+func (p *Party) letOut(a admitted) error {
+	err := p.Releases.Release(a.kind, a.id)
+	if !errors.Is(err, disclosure.ErrNotAdmitted) {
+		return err
+	}
+	id, err := p.Releases.Admit(a.out, a.directions)
+	if err != nil {
+		return p.ledgerSays(err)
+	}
+	return p.Releases.Release(a.kind, id)
 }
 
 // admit asks the ledger before anything is let out. With the first session of a job it asks for all
@@ -52,7 +70,21 @@ func (p *Party) admit(r *running) ([]admitted, error) {
 		}
 		w.asked = true
 	}
-	return p.enter(w, control.Place(r.proposal.Stage), policy)
+	list, err := p.enter(w, control.Place(r.proposal.Stage), policy)
+	if err == nil && len(list) == 0 {
+		err = p.unentered(w, control.Place(r.proposal.Stage), policy)
+	}
+	return list, err
+}
+
+// unentered refuses a step that tells something beside a release where the ledger has none of the
+// job's: nothing would remember that it is out.
+func (p *Party) unentered(w *work, step int, policy Policy) error {
+	releases, err := w.holder().Releases(step)
+	if err != nil || policy.Own || len(releases) == 0 {
+		return errUnusable(err)
+	}
+	return fault.Ledger.Of(fmt.Errorf("party: step %s tells %s, and the job has no release that stands for it in the ledger", w.plan[step].Name, releases[0].Kind))
 }
 
 // enter asks the ledger for what one step of the plan lets out. What is let out beside the job's
@@ -61,6 +93,9 @@ func (p *Party) enter(w *work, step int, policy Policy) (list []admitted, err er
 	releases, err := w.holder().Releases(step)
 	if err != nil {
 		return nil, errUnusable(err)
+	}
+	if policy.Own {
+		return nil, nil
 	}
 	for _, out := range releases {
 		if out.Kind.Beside() {
@@ -78,15 +113,12 @@ func (p *Party) enter(w *work, step int, policy Policy) (list []admitted, err er
 
 func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admitted, error) {
 	out.Model, out.Also = w.modelOf(out.Kind), w.beside
-	if policy.Approved {
-		out.Split = ""
-	}
 	entry, err := p.Releases.Admit(out, policy.directionsTotal())
 	if err != nil {
 		return admitted{}, p.ledgerSays(err)
 	}
-	a := admitted{out.Kind, entry}
-	if !slices.Contains(w.admitted, a) {
+	a := admitted{out.Kind, entry, out, policy.directionsTotal()}
+	if !slices.ContainsFunc(w.admitted, a.same) {
 		w.admitted = append(w.admitted, a)
 	}
 	return a, nil
@@ -153,7 +185,10 @@ type disclosing struct {
 // to be resumed.
 func (d *disclosing) Send(ctx context.Context, m protocol.Message) error {
 	if !d.noted && (d.kinds == nil || slices.Contains(d.kinds, m.Kind)) {
-		if err := d.note(); err != nil {
+		switch err := d.note(); {
+		case fault.CodeOf(err) == fault.CodePolicy: // an approval was taken back
+			return err
+		case err != nil:
 			return fmt.Errorf("%w: %w", driver.ErrInterrupted, err)
 		}
 		d.noted = true
@@ -200,7 +235,7 @@ func (p *Party) abandon(w *work) error {
 // needed reports whether another job may let out a release.
 func (p *Party) needed(a admitted, but *work) bool {
 	for _, other := range p.jobs {
-		if other != but && slices.Contains(other.admitted, a) {
+		if other != but && slices.ContainsFunc(other.admitted, a.same) {
 			return true
 		}
 	}

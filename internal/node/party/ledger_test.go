@@ -1,7 +1,9 @@
 package party
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 
@@ -11,6 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 func (s *stand) ledger() map[disclosure.State]int {
@@ -140,5 +145,52 @@ func TestModelsAreKnownByIDAndFile(t *testing.T) {
 	closed.Prediction = job.Closed
 	if m := (&work{job: &closed}).modelOf(method.ReleaseProducts); m != "" {
 		t.Errorf("a closed job has the model %q", m)
+	}
+}
+
+// An approval that was taken back while a session was open stops its first message, with the ledger's
+// reason. A ledger whose folder was moved away is told what goes out.
+func TestLetOutAsksAgain(t *testing.T) {
+	s := newStand(t, usual())
+	p, l := s.party, s.party.Releases
+	release := func(columns ...string) method.Release {
+		m := linalg.New[float64](40, len(columns))
+		set := &dataset.Set{Name: "own", X: dataset.NewDense(m), Columns: columns}
+		return method.Release{Kind: method.ReleaseProducts, Job: "job", Peers: []string{"hub"}, Table: "own", Set: set}
+	}
+	admit := func(r method.Release) admitted {
+		t.Helper()
+		id, err := l.Admit(r, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return admitted{kind: r.Kind, id: id, out: r}
+	}
+	if err := p.letOut(admit(release("age", "income"))); err != nil {
+		t.Fatal(err)
+	}
+	var held *disclosure.HeldError
+	if _, err := l.Admit(release("age"), 0); !errors.As(err, &held) {
+		t.Fatal(err)
+	}
+	if err := l.Approve(held.ID); err != nil {
+		t.Fatal(err)
+	}
+	less := admit(release("age"))
+	if err := l.Withdraw(held.ID); err != nil {
+		t.Fatal(err)
+	}
+	d := &disclosing{note: func() error { return p.letOut(less) }}
+	if err := d.Send(t.Context(), protocol.Message{}); fault.CodeOf(err) != fault.CodePolicy || errors.Is(err, driver.ErrInterrupted) || !errors.As(err, &held) {
+		t.Errorf("the first message: %v", err)
+	}
+	if err := os.Rename(string(l), string(l)+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.letOut(less); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := l.List(); err != nil || len(list) != 1 || list[0].State != disclosure.Released {
+		t.Errorf("the new ledger has %+v, %v", list, err)
 	}
 }

@@ -44,9 +44,10 @@ type Policy struct {
 	// Splits lists the ways in which a job may say itself which rows are held out, by the words
 	// of [job.Splits]; none by default. A job gives a fraction without leave.
 	Splits []string `yaml:"splits,omitempty"`
-	// Approved says that nobody need be asked about a job's own split of sums: a process that
-	// plays all parties with its own data asks itself. No configuration has it.
-	Approved bool `yaml:"-"`
+	// Own says that the process which plays this party plays all of them, with its own data: what is
+	// for one process runs, and nothing is let out that its ledger would have to hold. No configuration
+	// has it.
+	Own bool `yaml:"-"`
 	// SpreadLabels allows jobs between parties of whom several learn from labels of a part of
 	// the rows each: what one learns tells the others something of its labels.
 	SpreadLabels bool `yaml:"spread_labels,omitempty"`
@@ -73,7 +74,7 @@ type Policy struct {
 // that owns all parties' data and plays with them.
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
-		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Approved: true,
+		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Own: true,
 		OpenPrediction: j.Prediction == job.Open, Continuation: j.Protocol.Demands().Outlives, SpreadLabels: j.Data.Spread, Histograms: j.Protocol.Demands().Counts,
 		Filters: filter(j) != "", Ratings: j.Protocol.Demands().Rates, Views: learner.Twofold(j), OwnFigures: true,
 		Floors: NoFloors(),
@@ -122,6 +123,9 @@ func (p Policy) Refusals(j *job.Job, parties int) []string {
 	}
 	reasons := append(p.words(j), p.bounds(j, parties)...)
 	if err := p.Floors.Values().CheckJob(j); err != nil {
+		reasons = append(reasons, err.Error())
+	}
+	if err := j.Deployable(); err != nil && !p.Own {
 		reasons = append(reasons, err.Error())
 	}
 	return reasons

@@ -96,7 +96,7 @@ func TestPolicy(t *testing.T) {
 		{"histogram", Policy{}, counting, 3, "the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)"},
 		{"histogram allowed", Policy{Histograms: true}, counting, 3, ""},
 		{"ratings", Policy{Protocols: []string{"fedcfk"}, Floors: NoFloors()}, rating, 3, "the job adds up the squares of all items' ratings, which of an item that one person rates is that rating, and this party does not allow it (ratings in its policy)"},
-		{"ratings allowed", Policy{Protocols: []string{"fedcfk"}, Floors: NoFloors(), Ratings: true}, rating, 3, ""},
+		{"ratings allowed", Policy{Protocols: []string{"fedcfk"}, Floors: NoFloors(), Ratings: true, Own: true}, rating, 3, ""},
 		{"open predictions allowed", Policy{OpenPrediction: true}, open, 3, ""},
 	}
 	for _, tt := range tests {
@@ -174,7 +174,7 @@ spec:
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 		lowered := policy
-		lowered.Floors = NoFloors()
+		lowered.Floors, lowered.Own = NoFloors(), true // the weakest are for one process
 		if err := lowered.Check(j, 4); err != nil {
 			t.Errorf("%s: without floors: %v", j.Protocol, err)
 		}
