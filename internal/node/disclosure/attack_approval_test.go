@@ -170,3 +170,55 @@ func TestAttackAClassOfASecondRow(t *testing.T) {
 		mustHold(t, l, build(70, float64(200+k)), "1 person is of one class in one of the two jobs alone")
 	}
 }
+
+// The operator withdraws between the acceptance of the rows' session and its first message. The fit is out
+// under the same ID, and does not stand for the rows.
+func TestAttackWithdrawnAfterTheFit(t *testing.T) {
+	fitted := func(rows int, values string) method.Release {
+		r := of(method.ReleaseRows, table(rows, "age", "income"))
+		r.Fit = method.Fit{By: method.NewFit, Among: linalg.Range(0, rows), Train: []string{"north"}}
+		if values != "" {
+			r.Fit.Values = []byte(values)
+		}
+		return r
+	}
+	l := Ledger(t.TempDir())
+	letOut(t, l, fitted(40, ""))
+	letOut(t, l, fitted(40, "first"))
+	held := mustHold(t, l, fitted(60, ""), "another fit")
+	if err := l.Approve(held); err != nil {
+		t.Fatal(err)
+	}
+	letOut(t, l, fitted(60, ""))            // the fit
+	id := admit(t, l, fitted(60, "second")) // the rows' session is accepted
+	if err := l.Withdraw(held); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(method.ReleaseRows, id); !errors.Is(err, ErrNotAdmitted) {
+		t.Errorf("the first message: %v", err)
+	}
+	mustHold(t, l, fitted(60, "second"), "another fit")
+}
+
+// A question's release that an earlier program kept under the name that a job's has now is not the job's,
+// which takes its place.
+func TestFormerQuestionIsNoJob(t *testing.T) {
+	l := Ledger(t.TempDir())
+	q := products(table(40, "age", "income"), "hub")
+	q.Question, q.Model = true, "m"
+	id := letOut(t, l, q)
+	e, err := l.read(l.entry(method.ReleaseProducts, id, Released))
+	if err != nil {
+		t.Fatal(err)
+	}
+	former := l.entry(method.ReleaseProducts, e.formerID(), Released)
+	if err := os.Rename(l.entry(method.ReleaseProducts, id, Released), former); err != nil { // as the earlier program wrote it
+		t.Fatal(err)
+	}
+	j := products(table(40, "age", "income"), "hub")
+	letOut(t, l, j)
+	list, err := l.List()
+	if err != nil || len(list) != 1 || list[0].Question {
+		t.Errorf("the job is not entered: %+v %v", list, err)
+	}
+}

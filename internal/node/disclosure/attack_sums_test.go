@@ -104,3 +104,73 @@ func TestAttackNewPseudonymsSucceeds(t *testing.T) {
 	letOut(t, l, sumWith(two, nil, "b", "c"))
 	letOut(t, l, of(method.ReleaseRows, others(two))) // and so does the one by encoded rows
 }
+
+func firstSums(set *dataset.Set, n int, model string) method.Release {
+	r := of(method.ReleaseSums, set.Subset(linalg.Range(0, n)))
+	r.Model = model
+	return r
+}
+
+// A sum over other columns that was approved makes its rows known one by one, and not the sums over few of
+// them: one person less than in a sum before it is seen.
+func TestAttackKnownRowsOfSums(t *testing.T) {
+	both := table(200, "age", "income")
+	age := both.SelectColumns([]int{0})
+	age.IDs = both.IDs
+	l := Ledger(t.TempDir())
+	letOut(t, l, firstSums(both, 100, "a"))
+	held := mustHold(t, l, firstSums(age, 110, "b"), "income")
+	if err := l.Approve(held); err != nil {
+		t.Fatal(err)
+	}
+	letOut(t, l, firstSums(age, 110, "b"))
+	mustHold(t, l, firstSums(age, 99, "c"), "1 in the earlier one alone")
+	read := minus(total(both.Subset(linalg.Range(0, 100))), total(age.Subset(linalg.Range(0, 99))))[0]
+	if want := both.X.Row(99, nil)[0]; read != want {
+		t.Errorf("%v, want person 99's age %v", read, want)
+	}
+}
+
+// ill has labels 0 and 1; of the people from 100 on, number 105 alone has 1.
+func ill(n int, classes bool, model string) method.Release {
+	set := table(200, "age", "income")
+	for i := range 200 {
+		label := "0"
+		if i < 100 && i%2 == 1 || i == 105 {
+			label = "1"
+		}
+		set.Labels = append(set.Labels, label)
+	}
+	r := firstSums(set, n, model)
+	r.Label, r.Classes = "ill", classes
+	return r
+}
+
+// Two jobs of a learner of numbers whose labels have two values: the sums of label times features would
+// differ by one person's.
+func TestAttackNumbersOfTwoValues(t *testing.T) {
+	l := Ledger(t.TempDir())
+	letOut(t, l, ill(110, false, "first"))
+	mustHold(t, l, ill(100, false, "second"), "1 person is of one class")
+	weighted := func(n int) (sum float64) {
+		set := ill(n, false, "").Set
+		for i := range n {
+			if set.Labels[i] == "1" {
+				sum += set.X.Row(i, nil)[0]
+			}
+		}
+		return sum
+	}
+	if got, want := weighted(110)-weighted(100), table(200, "age", "income").X.Row(105, nil)[0]; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A job of a learner of numbers over the rows of a classifier's takes no classes from its entry.
+func TestAttackNumbersEraseClasses(t *testing.T) {
+	l := Ledger(t.TempDir())
+	letOut(t, l, ill(110, true, "classifier"))
+	mustHold(t, l, ill(100, true, "fewer"), "1 person is of one class")
+	letOut(t, l, ill(110, false, "ridge")) // a repetition: passes
+	mustHold(t, l, ill(100, true, "fewer"), "1 person is of one class")
+}

@@ -102,6 +102,8 @@ func (l Ledger) differences(c *comparison) error {
 		switch {
 		case d == otherPart && c.meetsNew(earlier):
 			c.note(h, c.now.against(earlier))
+		case d == otherPart && c.now.Kind == method.ReleaseSums: // each row is known, and the sum over few of them may not be
+			c.note(h, c.now.few(earlier, c.now.meet(earlier)))
 		case d == equalPart, d == otherFit && (c.now.Fit.By == method.NewFit || c.meetsNew(earlier)):
 			c.note(h, c.now.beside(earlier, c.oneModel(h)))
 		}

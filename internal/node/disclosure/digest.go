@@ -17,7 +17,7 @@ import (
 // Row is a person, with the digest of all that is let out of that person's values.
 type Row struct {
 	Person, Content [16]byte
-	Class           uint16 // of two bytes of the class's digest, of sums by classes; else 0
+	Class           uint16 // two bytes of the digest of the class, or of the number, of sums over labels; else 0
 }
 
 // rowsOf returns how many rows are let out, and the place of the i-th in the set.
@@ -47,7 +47,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 	n, place := rowsOf(r)
 	d := newDigest(key, r)
 	e.Rows, e.More = d.rows(n, place)
-	e.Table = r.Table
+	e.Table, e.numbers = r.Table, !r.Classes
 	if r.Schema != "" {
 		e.Schema = d.hex("schema", []byte(r.Schema))
 	}
@@ -162,11 +162,19 @@ func (d *digest) row(i int) Row {
 	if d.Kind != method.ReleaseIDs {
 		out.Content = d.sum("values", d.values(i))
 	}
-	if d.Classes && labelled(d.Release) {
-		class := d.sum("class", []byte(d.Set.Labels[i]))
+	if labelled(d.Release) { // numbers, too: of two values they tell as much as classes
+		class := d.sum("class", []byte(d.class(d.Set.Labels[i])))
 		out.Class = binary.LittleEndian.Uint16(class[:]) | 1
 	}
 	return out
+}
+
+// class returns a label, of a number one spelling.
+func (d *digest) class(label string) string {
+	if v, err := strconv.ParseFloat(label, 64); err == nil && !d.Classes {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return label
 }
 
 // values encodes the cells that are not zero, by the rank of their names: any

@@ -31,6 +31,7 @@ type Entry struct {
 	Uses     []Use    // in the order in which they were let out
 	Rows     []Row    // ascending by person, each person once
 	More     []Member // further classes of people with several rows, ascending
+	numbers  bool     // labels are numbers to be predicted; of a release that asks, and never kept
 }
 
 // Member is a person in a class.

@@ -107,8 +107,9 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	}
 	file := l.entry(e.Kind, id, Admitted)
 	switch other, err := l.read(file); {
-	case err == nil: // another job lets out equal rows, and each counts
+	case err == nil && other.ID() == id: // another job lets out equal rows, and each counts
 		e.union(other)
+	case err == nil:
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -176,7 +177,7 @@ func (l Ledger) hold(c *comparison) error {
 // out reports whether a release is out already and brings no further use.
 func (l Ledger) out(e *Entry, id string) bool {
 	before, err := l.read(l.entry(e.Kind, id, Released))
-	if err != nil {
+	if err != nil || before.ID() != id || before.Fit.pending() {
 		return false
 	}
 	for _, u := range e.Uses {
@@ -197,7 +198,7 @@ func (l Ledger) out(e *Entry, id string) bool {
 var ErrNotAdmitted = errors.New("release: the ledger has not admitted what is to be let out")
 
 // Release notes, durably, that an admitted release is being let out. It returns [ErrNotAdmitted] for
-// what is neither admitted nor out under this ID.
+// what is neither admitted nor out under this ID, or of which the fit alone is out.
 func (l Ledger) Release(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.release(kind, id) })
 }
@@ -206,7 +207,8 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	admitted := l.entry(kind, id, Admitted)
 	e, err := l.read(admitted)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err = l.read(l.entry(kind, id, Released)); errors.Is(err, fs.ErrNotExist) {
+		before, err := l.read(l.entry(kind, id, Released))
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (before.ID() != id || before.Fit.pending()) {
 			err = ErrNotAdmitted
 		}
 		return err

@@ -50,14 +50,8 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	differ := m.came + m.went
 	switch {
 	case differ == 0 || e.Kind == method.ReleaseRows, oneModel && e.Kind != method.ReleaseSums:
-	case e.Kind == method.ReleaseSums && differ < leastPeople:
-		said = append(said, fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: the difference of the two sums is that over these %d alone",
-			count(m.came, "person is", "people are"), m.went, differ))
 	case e.Kind == method.ReleaseSums:
-		if n := e.fewestOfAClass(earlier); n > 0 && n < leastPeople {
-			said = append(said, fmt.Sprintf("%s of one class in one of the two jobs alone: the difference of the two sums over that class is that over these %d alone",
-				count(n, "person is", "people are"), n))
-		}
+		said = append(said, e.few(earlier, m)...)
 	case e.Kind == method.ReleaseIDs:
 		said = append(said, fmt.Sprintf("%d ids are in this set and were not, %d were and are not: who compares both intersections learns which of its people came or went", m.came, m.went))
 	default:
@@ -67,8 +61,25 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	return said
 }
 
+// few tells in words that two sums differ by few people, or by few of one class.
+func (e *Entry) few(earlier *Entry, m meeting) []string {
+	switch differ := m.came + m.went; {
+	case m.common == 0 || differ == 0:
+		return nil
+	case differ < leastPeople:
+		return []string{fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: the difference of the two sums is that over these %d alone",
+			count(m.came, "person is", "people are"), m.went, differ)}
+	}
+	n := e.fewestOfAClass(earlier)
+	if n == 0 || n >= leastPeople {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s of one class in one of the two jobs alone: the difference of the two sums over that class is that over these %d alone",
+		count(n, "person is", "people are"), n)}
+}
+
 // fewestOfAClass returns how many people of the class with the fewest of them are in one of two sums
-// alone; 0 where there are no classes, or no such people.
+// alone; 0 where there are no classes, or no such people. Numbers are classes where two values are apart.
 func (e *Entry) fewestOfAClass(earlier *Entry) int {
 	alone := make(map[uint16]int)
 	apart := func(now, then *Entry) {
@@ -89,6 +100,9 @@ func (e *Entry) fewestOfAClass(earlier *Entry) int {
 	}
 	apart(e, earlier)
 	apart(earlier, e)
+	if e.numbers && len(alone) > 2 {
+		return 0 // sums of two values' people can be solved for, of more not
+	}
 	fewest := 0
 	for _, n := range alone {
 		if fewest == 0 || n < fewest {
