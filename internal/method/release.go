@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // ReleaseKind names the kind of data that a session lets out.
@@ -119,6 +120,15 @@ func (c Case) Release(kind ReleaseKind, party, label string, rows *dataset.Set) 
 	if rows.Labels != nil {
 		r.Label = cmp.Or(label, c.Job.Data.Label)
 	}
+	return r
+}
+
+// WithoutColumns describes the release of a party that shows nobody anything of its columns, and yet
+// tells labels or counts of these rows.
+func (r Release) WithoutColumns() Release {
+	bare := *r.Set
+	bare.X, bare.Columns = dataset.NewDense(linalg.New[float64](r.Set.X.Rows(), 0)), nil
+	r.Set, r.Scale, r.Fit, r.Directions = &bare, "", Fit{}, 0
 	return r
 }
 

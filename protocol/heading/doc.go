@@ -11,8 +11,8 @@
 // together only with other such tables, of its width.
 //
 // Where classes are told apart, the parties also tell the leader the names of those
-// that they have, once they have found all its columns. Two that differ only by case, blanks or Unicode form are refused:
-// they would be trained as two classes.
+// that they have, once they have found all its columns. Two that differ only by case,
+// blanks or Unicode form are refused: they would be trained as two classes.
 //
 // Source: none; scikit-learn's estimators compare names likewise
 // (feature_names_in_), within one process.

@@ -95,24 +95,6 @@ func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	return []method.Release{r}, nil
 }
 
-// RowsAlone is Releases of a party that shows nobody anything of its columns, and yet tells labels or
-// counts of the common rows.
-func (p *Party) RowsAlone(kind method.ReleaseKind) ([]method.Release, error) {
-	if p.Set == nil {
-		return nil, nil
-	}
-	r := p.Case.Release(kind, p.Self, p.label, without(p.read))
-	r.Scale, r.Schema = "", ""
-	return []method.Release{r}, nil
-}
-
-// without returns a table's rows without their columns.
-func without(set *dataset.Set) *dataset.Set {
-	bare := *set
-	bare.X, bare.Columns = dataset.NewDense(linalg.New[float64](set.X.Rows(), 0)), nil
-	return &bare
-}
-
 // fit encodes what the party has fitted on its own columns, by which the common rows are prepared:
 // which of them train is drawn anew in every session.
 func (p *Party) fit() []byte {

@@ -124,16 +124,6 @@ func (h *Helper) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	return []method.Release{h.release(kind, h.table.Subset(h.order))}, nil
 }
 
-// RowsAlone is that of [Party.RowsAlone].
-func (h *Helper) RowsAlone(kind method.ReleaseKind) ([]method.Release, error) {
-	if h.order == nil {
-		return nil, nil
-	}
-	r := h.release(kind, without(h.table.Subset(h.order)))
-	r.Scale, r.Schema = "", ""
-	return []method.Release{r}, nil
-}
-
 func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Release {
 	r := h.Case.Release(kind, h.Self, "", rows)
 	r.Question = true

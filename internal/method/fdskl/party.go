@@ -54,24 +54,20 @@ func coarse(v float64) float64 {
 
 // releases states the phases of the common rows, once they are known.
 func (p *party) releases() ([]method.Release, error) {
-	return phasesReleased(p.Job, p.Self, p)
-}
-
-// shown is what a party of a job, or of a question, can show of its rows.
-type shown interface {
-	Releases(kind method.ReleaseKind) ([]method.Release, error)
-	RowsAlone(kind method.ReleaseKind) ([]method.Release, error)
+	return phasesReleased(p.Job, p.Self, p.Releases)
 }
 
 // phasesReleased describes the phases that a worker lets out. A party that alone is active shows nobody
 // anything of its columns; its rows stand for the counts that it declares.
-func phasesReleased(j *job.Job, self string, of shown) ([]method.Release, error) {
-	if active := j.Active(); len(active) == 1 && self == active[0] {
-		return of.RowsAlone(method.ReleasePhases)
-	}
-	list, err := of.Releases(method.ReleasePhases)
+func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) ([]method.Release, error)) ([]method.Release, error) {
+	active := j.Active()
+	alone := len(active) == 1 && self == active[0]
+	list, err := of(method.ReleasePhases)
 	for i := range list {
 		list[i].Directions = j.Protocol.Limit("directions")
+		if alone {
+			list[i] = list[i].WithoutColumns()
+		}
 	}
 	return list, err
 }

@@ -103,7 +103,7 @@ func (h *helper) declare(d *columns.Declaration) error {
 }
 
 func (h *helper) releases() ([]method.Release, error) {
-	return phasesReleased(h.Job, h.Self, h)
+	return phasesReleased(h.Job, h.Self, h.Releases)
 }
 
 // worker is a party's machine of the session that adds up new rows' phases, under the

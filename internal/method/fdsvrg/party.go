@@ -104,11 +104,14 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 // products states margins, which are sums of products of rows. The label holder shows nobody anything
 // of its columns; the first slopes are the labels of all training rows, and its rows stand for them.
 func (p *party) products() ([]method.Release, error) {
-	if p.Self == p.Parties[0] {
-		list, err := p.RowsAlone(method.ReleaseProducts)
-		return append(list, method.Release{Kind: method.ReleaseLabels}), err
+	list, err := p.Releases(method.ReleaseProducts)
+	if p.Self != p.Parties[0] {
+		return list, err
 	}
-	return p.Releases(method.ReleaseProducts)
+	for i := range list {
+		list[i] = list[i].WithoutColumns()
+	}
+	return append(list, method.Release{Kind: method.ReleaseLabels}), err
 }
 
 // found measures the training on held-out rows.

@@ -168,7 +168,7 @@ func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 	if err := ledgers.Begin(hospitals(t, listed, 2, methodtest.Three(150, patient))); err != nil {
 		t.Errorf("an order of columns alone counts as a fit: %v", err)
 	}
-	// Where the job does not list the classes, the leader is told those of this table.
+	// Where the job does not list the classes, east tells the leader its own.
 	ledgers = disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "heading")
 	ledgers.Abort(t, "east")

@@ -1,6 +1,7 @@
 package okra
 
 import (
+	"cmp"
 	"errors"
 	"io"
 
@@ -133,8 +134,8 @@ func (p *party) release() ([]method.Release, error) {
 	return []method.Release{r}, nil
 }
 
-// newRows states that rows are let out which the coordinator has not, and that newcomers are told what
-// was fitted over the others'.
+// newRows states that the party lets out rows that the coordinator has not, and tells newcomers what
+// was fitted on its own.
 func (p *party) newRows() ([]method.Release, error) {
 	if p.standing.Rows == 0 {
 		return p.release()
@@ -149,7 +150,10 @@ func (p *party) newRows() ([]method.Release, error) {
 }
 
 // newcomers reports whether parties join that were not in the first session, or the earlier job.
-func newcomers(j *job.Job) bool { return len(j.Protocol.Values.(*Keys).Late) > 0 }
+func newcomers(j *job.Job) bool {
+	c := cmp.Or(continuing(j), changesOf(j))
+	return c != nil && len(c.Late) > 0
+}
 
 // earlierFit describes the fit of the earlier job, as a party that was in it keeps it.
 func (p *party) earlierFit() method.Fit {

@@ -116,7 +116,7 @@ func headingStep(c method.Case) Step {
 	step := Step{Name: "heading", Session: &method.Session{
 		Protocol: heading.Name, Version: heading.Version, Members: c.Holders(), Purpose: "train",
 	}, Party: (*Party).heading, Releases: method.LetsOutNothing[Party]}
-	if agreesOnClasses(c.Job) { // the leader is told those of this table, of one row, too
+	if agreesOnClasses(c.Job) { // each party tells the leader its classes, one of a single row, too
 		step.Releases, step.Session.Discloses = method.With((*Party).lets, method.ReleaseLabels), []string{heading.MatchKind}
 	}
 	return step

@@ -151,7 +151,7 @@ func ill(n int, classes bool, model string) method.Release {
 func TestAttackNumbersOfTwoValues(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, ill(110, false, "first"))
-	mustHold(t, l, ill(100, false, "second"), "1 person is of one class")
+	mustHold(t, l, ill(100, false, "second"), "1 person has another label than the rest")
 	weighted := func(n int) (sum float64) {
 		set := ill(n, false, "").Set
 		for i := range n {
@@ -173,4 +173,19 @@ func TestAttackNumbersEraseClasses(t *testing.T) {
 	mustHold(t, l, ill(100, true, "fewer"), "1 person is of one class")
 	letOut(t, l, ill(110, false, "ridge")) // a repetition: passes
 	mustHold(t, l, ill(100, true, "fewer"), "1 person is of one class")
+}
+
+// A third value is no excuse: twelve people come, ten with label 0, one with 1 and one with 2. The sum of
+// label times features differs by the last two's alone.
+func TestAttackNumbersOfThreeValues(t *testing.T) {
+	labelled := func(n int, model string) method.Release {
+		r := ill(n, false, model)
+		if n > 106 {
+			r.Set.Labels[106] = "2"
+		}
+		return r
+	}
+	l := Ledger(t.TempDir())
+	letOut(t, l, labelled(112, "first"))
+	mustHold(t, l, labelled(100, "second"), "2 people have another label than the rest")
 }

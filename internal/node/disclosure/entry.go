@@ -254,13 +254,16 @@ func DecodeEntry(b []byte) (*Entry, error) {
 			r.Fail(errors.New("a split without words"))
 		}
 	case magic == tableMagic:
-		e.readTable(r, false)
+		e.readTable(r)
+		if r.Err() == nil && e.Table == "" && e.Schema == "" && e.Fit == (Fit{}) {
+			r.Fail(errors.New("a table without name, schema and fit"))
+		}
 	case magic == alsoMagic:
 		e.Also = readAlso(r)
-		e.readTable(r, false)
+		e.readTable(r)
 	case magic == moreMagic:
 		e.Also = readKinds(r)
-		e.readTable(r, true)
+		e.readTable(r)
 	default:
 		r.Fail(fmt.Errorf("not a release but %q", magic))
 	}
@@ -344,14 +347,10 @@ func kindsOf(list []string) []method.ReleaseKind {
 }
 
 // readTable reads what the newest format has beside the others.
-func (e *Entry) readTable(r *wire.Reader, more bool) {
+func (e *Entry) readTable(r *wire.Reader) {
 	e.Split, e.Table, e.Schema = r.String(maxText), string(r.Bytes32(maxName)), r.String(maxDigest)
 	e.Fit = Fit{method.FitBy(r.Uint8()), r.String(maxDigest), r.String(maxDigest), r.String(maxDigest)}
-	switch {
-	case r.Err() != nil:
-	case !more && e.Also == nil && e.Table == "" && e.Schema == "" && e.Fit == Fit{}:
-		r.Fail(errors.New("a table without name, schema and fit"))
-	case e.Fit.By > method.ToldFit:
+	if r.Err() == nil && e.Fit.By > method.ToldFit {
 		r.Fail(fmt.Errorf("a fit of kind %d", e.Fit.By))
 	}
 }

@@ -107,9 +107,10 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	}
 	file := l.entry(e.Kind, id, Admitted)
 	switch other, err := l.read(file); {
-	case err == nil && other.ID() == id: // another job lets out equal rows, and each counts
-		e.union(other)
 	case err == nil:
+		if other.ID() == id { // another job lets out equal rows, and each counts
+			e.union(other)
+		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

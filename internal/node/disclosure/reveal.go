@@ -71,45 +71,53 @@ func (e *Entry) few(earlier *Entry, m meeting) []string {
 			count(m.came, "person is", "people are"), m.went, differ)}
 	}
 	n := e.fewestOfAClass(earlier)
-	if n == 0 || n >= leastPeople {
+	switch {
+	case n == 0 || n >= leastPeople:
 		return nil
+	case e.numbers:
+		return []string{fmt.Sprintf("%s another label than the rest of those in one of the two jobs alone: the sums and their products with the label together give the weighted sum over these %d alone",
+			count(n, "person has", "people have"), n)}
 	}
 	return []string{fmt.Sprintf("%s of one class in one of the two jobs alone: the difference of the two sums over that class is that over these %d alone",
 		count(n, "person is", "people are"), n)}
 }
 
 // fewestOfAClass returns how many people of the class with the fewest of them are in one of two sums
-// alone; 0 where there are no classes, or no such people. Numbers are classes where two values are apart.
+// alone; 0 where there are no classes, or no such people. Of numbers it returns how many have another than
+// the one that most have: the sums of z and of (y-c)z, for any c, are told.
 func (e *Entry) fewestOfAClass(earlier *Entry) int {
 	alone := make(map[uint16]int)
-	apart := func(now, then *Entry) {
-		common := make([]bool, len(now.Rows))
-		meet(now.Rows, then.Rows, func(i int, _ bool) { common[i] = true })
-		more := now.More
-		for i, row := range now.Rows {
-			if !common[i] && row.Class != 0 {
-				alone[row.Class]++
-			}
-			for len(more) > 0 && bytes.Compare(more[0].Person[:], row.Person[:]) <= 0 {
-				if !common[i] && more[0].Person == row.Person {
-					alone[more[0].Class]++
-				}
-				more = more[1:]
-			}
-		}
-	}
-	apart(e, earlier)
-	apart(earlier, e)
-	if e.numbers && len(alone) > 2 {
-		return 0 // sums of two values' people can be solved for, of more not
-	}
-	fewest := 0
+	e.countAlone(earlier, alone)
+	earlier.countAlone(e, alone)
+	total, fewest, most := 0, 0, 0
 	for _, n := range alone {
+		total, most = total+n, max(most, n)
 		if fewest == 0 || n < fewest {
 			fewest = n
 		}
 	}
+	if e.numbers {
+		return total - most
+	}
 	return fewest
+}
+
+// countAlone adds to the classes those of people who are in this sum and not in another one.
+func (e *Entry) countAlone(then *Entry, alone map[uint16]int) {
+	common := make([]bool, len(e.Rows))
+	meet(e.Rows, then.Rows, func(i int, _ bool) { common[i] = true })
+	more := e.More
+	for i, row := range e.Rows {
+		if !common[i] && row.Class != 0 {
+			alone[row.Class]++
+		}
+		for len(more) > 0 && bytes.Compare(more[0].Person[:], row.Person[:]) <= 0 {
+			if !common[i] && more[0].Person == row.Person {
+				alone[more[0].Class]++
+			}
+			more = more[1:]
+		}
+	}
 }
 
 // anew reports whether rows that both entries have may be prepared by two fits. A fit of this job is

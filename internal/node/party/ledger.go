@@ -77,11 +77,11 @@ func (p *Party) admit(r *running) ([]admitted, error) {
 	return list, err
 }
 
-// unentered refuses a step that tells something beside a release where the ledger has none of the
-// job's: nothing would remember that it is out.
+// unentered refuses a step that tells something beside a release of which the ledger has none: nothing
+// would remember that it is out.
 func (p *Party) unentered(w *work, step int, policy Policy) error {
 	releases, err := w.holder().Releases(step)
-	if err != nil || policy.Own || len(releases) == 0 {
+	if err != nil || policy.plays(w.job) || len(releases) == 0 {
 		return errUnusable(err)
 	}
 	return fault.Ledger.Of(fmt.Errorf("party: step %s tells %s, and the job has no release that stands for it in the ledger", w.plan[step].Name, releases[0].Kind))
@@ -94,34 +94,44 @@ func (p *Party) enter(w *work, step int, policy Policy) (list []admitted, err er
 	if err != nil {
 		return nil, errUnusable(err)
 	}
-	if policy.Own {
+	if policy.plays(w.job) {
 		return nil, nil
 	}
 	for _, out := range releases {
 		if out.Kind.Beside() {
-			list = append(list, w.admitted...)
+			for _, a := range w.admitted {
+				list = withOne(list, a)
+			}
 			continue
 		}
 		a, err := p.enterOne(w, out, policy)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, a)
+		list, w.admitted = withOne(list, a), withOne(w.admitted, a)
 	}
 	return list, nil
 }
 
 func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admitted, error) {
 	out.Model, out.Also = w.modelOf(out.Kind), w.beside
+	if policy.Own {
+		out.Split = "" // whose operator need not be asked
+	}
 	entry, err := p.Releases.Admit(out, policy.directionsTotal())
 	if err != nil {
 		return admitted{}, p.ledgerSays(err)
 	}
-	a := admitted{out.Kind, entry, out, policy.directionsTotal()}
-	if !slices.ContainsFunc(w.admitted, a.same) {
-		w.admitted = append(w.admitted, a)
+	return admitted{out.Kind, entry, out, policy.directionsTotal()}, nil
+}
+
+// withOne adds a release to a list that has each once, as it was described last.
+func withOne(list []admitted, a admitted) []admitted {
+	if i := slices.IndexFunc(list, a.same); i >= 0 {
+		list[i] = a
+		return list
 	}
-	return a, nil
+	return append(list, a)
 }
 
 // ledgerSays makes of the ledger's no an operator's refusal.

@@ -44,9 +44,8 @@ type Policy struct {
 	// Splits lists the ways in which a job may say itself which rows are held out, by the words
 	// of [job.Splits]; none by default. A job gives a fraction without leave.
 	Splits []string `yaml:"splits,omitempty"`
-	// Own says that the process which plays this party plays all of them, with its own data: what is
-	// for one process runs, and nothing is let out that its ledger would have to hold. No configuration
-	// has it.
+	// Own says that the process which plays this party plays all of them, with its own data: jobs for
+	// one process run, and nobody need be asked about a job's own split of sums. No configuration has it.
 	Own bool `yaml:"-"`
 	// SpreadLabels allows jobs between parties of whom several learn from labels of a part of
 	// the rows each: what one learns tells the others something of its labels.
@@ -130,6 +129,10 @@ func (p Policy) Refusals(j *job.Job, parties int) []string {
 	}
 	return reasons
 }
+
+// plays reports whether a job is for one process, and this is one: it lets out again what a ledger
+// would hold.
+func (p Policy) plays(j *job.Job) bool { return p.Own && j.Deployable() != nil }
 
 // words are the reasons by which lists of words refuse a job.
 func (p Policy) words(j *job.Job) (reasons []string) {
