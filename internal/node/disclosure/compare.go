@@ -94,6 +94,9 @@ func (c *comparison) repeats() bool {
 func (l Ledger) differences(c *comparison) error {
 	slices.SortStableFunc(c.heads, func(a, b head) int { return c.distance(a.Entry) - c.distance(b.Entry) })
 	for _, h := range c.heads {
+		if h.id == c.id { // an equal release, which tells nothing beside it
+			continue
+		}
 		earlier, err := l.read(h.file)
 		if err != nil {
 			return err
