@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/heading"
 )
 
 const abortedByHub = "aborted by the operator of hub"
@@ -35,6 +37,17 @@ func (w *world) until(line string) {
 	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(w.logs.String(), line); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("no log line with %q", line)
+		}
+	}
+}
+
+// untilSent waits for a message of a member.
+func (w *world) untilSent(from, kind string) {
+	w.t.Helper()
+	sent := func(r recorded) bool { return r.from == from && kindOf(r.data) == kind }
+	for deadline := time.Now().Add(20 * time.Second); !slices.ContainsFunc(w.tap.all(), sent); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%s does not send %s", from, kind)
 		}
 	}
 }
@@ -86,18 +99,12 @@ func TestAbortWhileAPartyIsAwaited(t *testing.T) {
 // A job is aborted while its machines run, and waits for one that does nothing.
 func TestAbortWhileMachinesRun(t *testing.T) {
 	w := newWorld(t, tumours(t, parse(t, "")))
-	begun := make(chan struct{}, 1)
-	w.actor("east", func(a *actor, m protocol.Message) {
-		polite(a, m)
-		if m.Kind == control.KindDirectory {
-			begun <- struct{}{}
-		}
-	})
+	w.actor("east", polite)
 	for _, name := range []string{hub, "north", "south"} {
 		w.start(name, never)
 	}
 	id := w.submit(parse(t, ""))
-	<-begun
+	w.untilSent("south", "heading/"+heading.MatchKind) // north has asked, and waits for east
 	w.abort(id)
 	w.wantAborted(id)
 	w.until("hub (aborted): " + abortedByHub)
