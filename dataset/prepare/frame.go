@@ -21,6 +21,9 @@ type Frame struct {
 	rows   int
 	// Dropped counts the rows that were left out since they had a gap.
 	Dropped int
+	// Outside counts the cells of each column that were outside its range, and are gaps or its ends; nil
+	// of a part of a table.
+	Outside []int
 	// Absent names the columns that the table lacked, of which all cells are gaps.
 	Absent []string
 }
@@ -75,7 +78,7 @@ func (f *Frame) Row(i int, dst []float64) []float64 {
 // Subset returns the given rows, which stay where they are.
 func (f *Frame) Subset(rows []int) dataset.Table {
 	some := *f
-	some.Dropped = 0
+	some.Dropped, some.Outside = 0, nil
 	some.order = append([]int{}, rows...)
 	if f.order != nil {
 		some.order = linalg.At(f.order, rows)
@@ -90,7 +93,7 @@ func (f *Frame) Columns(cols []int) dataset.Table {
 	for i := range f.Rows() {
 		some.add(linalg.At(f.row(i), cols))
 	}
-	some.Dropped = f.Dropped
+	some.Dropped, some.Outside = f.Dropped, linalg.At(f.Outside, cols)
 	return some
 }
 

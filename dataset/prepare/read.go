@@ -166,7 +166,7 @@ func (r *reader) needed() []int {
 
 func (r *reader) begin() {
 	r.frame = newFrame(r.Schema)
-	r.frame.Absent = r.absent
+	r.frame.Absent, r.frame.Outside = r.absent, make([]int, len(r.Schema))
 	r.cells = make([]float64, len(r.Schema))
 	r.id = make([]string, len(r.ids))
 	r.places = make([]map[string]float64, len(r.Schema))
@@ -258,6 +258,9 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 		}
 	}
 	if err == nil && (c.Type == Number || c.Type == Date) {
+		if c.Ranged() && (v < c.Range[0] || v > c.Range[1]) {
+			r.frame.Outside[j]++
+		}
 		v, err = c.within(v)
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,19 +87,21 @@ func TestDataGet(t *testing.T) {
 	}
 }
 
-// pasted puts the two parts of a suggested schema into a job file. A job names id and label, so
-// that its sources do not.
+// pasted puts the entry, and the name of the dictionary, of a suggestion into a job file. A job's sources
+// name no id and label.
 func pasted(job, suggested string) string {
-	schema, entry, _ := strings.Cut(suggested, "\n\n")
+	dictionary, entry, _ := strings.Cut(suggested, "\n\n")
+	name := regexp.MustCompile(`metadata: \{name: ([a-z0-9-]+)\}`).FindStringSubmatch(dictionary)[1]
 	_, entry, _ = strings.Cut(entry, ":\n") // behind the entry's name
 	var own []string
 	for _, line := range strings.Split(strings.TrimSpace(entry), "\n") {
-		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "id:") && !strings.HasPrefix(line, "label:") {
+		line = strings.TrimSpace(strings.TrimPrefix(line, "#"))
+		if !strings.HasPrefix(line, "id:") && !strings.HasPrefix(line, "label:") {
 			own = append(own, line)
 		}
 	}
 	job = strings.ReplaceAll(job, "ENTRY", strings.Join(own, "\n        "))
-	return strings.ReplaceAll(job, "SCHEMA", strings.ReplaceAll(strings.TrimSpace(schema), "\n", "\n    "))
+	return strings.ReplaceAll(job, "DICTIONARY", name)
 }
 
 func integer(ts *testscript.TestScript, s string) int {

@@ -41,7 +41,7 @@ func (o *infoOptions) source() origin.Origin {
 func (o *infoOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.values, "values", false, "also show least, greatest and mean of each column's numbers")
-	f.BoolVar(&o.schema, "schema", false, "print a schema for a job and an entry for a catalogue")
+	f.BoolVar(&o.schema, "schema", false, "print a data dictionary, and an entry for a catalogue as its comment")
 	csvFlags(cmd, &o.csv)
 	f.StringSliceVar(&o.origin.Command, "command", nil, "program that writes the table as CSV, and its arguments, separated by commas, in place of a file")
 	f.StringSliceVar(&o.origin.Env, "env", nil, "variables that --command is given beside PATH, HOME and LANG, separated by commas")
@@ -57,11 +57,11 @@ func (o *infoOptions) own() prepare.Mapping { return prepare.Mapping{CSV: o.csv}
 
 // infoCells describes the columns of a table of text.
 type infoCells struct {
-	Profile  []infoColumn      `json:"profile"`
-	Problems []profile.Problem `json:"problems"`
-	More     int               `json:"more_problems"`
-	Schema   string            `json:"schema,omitempty"` // with --schema
-	Entry    string            `json:"entry,omitempty"`
+	Profile    []infoColumn      `json:"profile"`
+	Problems   []profile.Problem `json:"problems"`
+	More       int               `json:"more_problems"`
+	Dictionary string            `json:"dictionary,omitempty"` // with --schema
+	Entry      string            `json:"entry,omitempty"`
 
 	values bool
 }
@@ -182,7 +182,7 @@ func (r *dataInfoResult) add(d *described, o infoOptions) {
 	}
 	if o.schema {
 		s := profile.Suggestion{Table: d.Table, Own: d.own, Path: d.name, Origin: d.origin, Label: d.label, ID: d.id, Values: o.values}
-		c.Schema, c.Entry = s.Schema(), s.Entry()
+		c.Dictionary, c.Entry = s.Dictionary(), s.Entry()
 	}
 	if r.infoCells = c; r.infoNumbers == nil { // the table is no table of numbers
 		r.Schemed = schemed

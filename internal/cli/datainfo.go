@@ -79,9 +79,9 @@ Of a CSV text or a parquet file each column has a line: its type by its cells, i
 gaps and its different words. Every problem is listed with line and column. Numbers
 of the data are shown with --values only.
 
---schema prints a schema for a job and an entry for a catalogue, to be corrected by
-somebody who knows the data. Ranges are general knowledge: none is guessed without
---values.
+--schema prints a data dictionary for all members, and as its comment an entry for the
+catalogue, to be corrected by somebody who knows the data. Ranges are general
+knowledge: none is guessed without --values.
 
 In place of a file a program may write the table as CSV (--command), or a database
 may give it (--dsn-env or --sqlite, with --query). They are read as a party's
@@ -92,7 +92,7 @@ For an archive (.npz), #NAME after its name chooses the array of the features. A
 folder of JPEG or PNG files with a sub-folder for each class is a table of grey
 values, 0 to 255. #64x64 resizes the images, #rgb keeps the colours, #64x64,rgb
 does both.`,
-		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info export.csv --label diagnosis --csv-delimiter ';' --missing NA --schema\n  mercer data info --sqlite ward.db --query cohort.sql --schema\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
+		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info export.csv --label diagnosis --csv-delimiter ';' --missing NA --schema >cohort.yaml\n  mercer data info --sqlite ward.db --query cohort.sql --schema\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
 		Args: func(cmd *cobra.Command, given []string) error {
 			if o.source().Given() {
 				return args()(cmd, given)
@@ -188,8 +188,9 @@ func gridOf(s dataset.Summary) infoGrid {
 
 // Print writes the facts, the columns, the classes and what the grid means.
 func (r dataInfoResult) Print(w io.Writer) error {
-	if r.infoCells != nil && r.Schema != "" {
-		_, err := io.WriteString(w, r.Schema+"\n"+r.Entry)
+	if r.infoCells != nil && r.Dictionary != "" {
+		entry := strings.ReplaceAll(strings.TrimSuffix(r.Entry, "\n"), "\n", "\n# ") + "\n" // its first line is a comment
+		_, err := io.WriteString(w, r.Dictionary+"\n"+entry)
 		return err
 	}
 	p := &printer{w: w}

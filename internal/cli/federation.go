@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -25,7 +23,7 @@ func (a *app) federation() *cobra.Command {
   mercer federation init --home ./n --name north --coordinator nats://host:4222
   mercer federation roster hospitals ./c/member.yaml ./n/member.yaml ./s/member.yaml --out roster.yaml
   mercer federation join --home ./n roster.yaml`
-	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationJoin(), a.federationRotate(), a.federationSplitKey(), a.federationTLS())
+	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationJoin(), a.federationRotate(), a.federationSplitKey(), a.federationTLS(), a.federationDictionary())
 	return cmd
 }
 
@@ -187,15 +185,7 @@ another channel than the one by which the roster came.`,
 // confirm asks the operator whether the fingerprints have been compared.
 func (a *app) confirm(r *roster.Roster) error {
 	a.tell(strings.Join(r.Fingerprints(), "\n"))
-	a.tell("Have you compared every fingerprint with its owner? Type yes:")
-	answer, err := bufio.NewReader(io.LimitReader(a.stdin, 100)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading the answer: %w", err)
-	}
-	if strings.TrimSpace(answer) != "yes" {
-		return refused(errors.New("the roster is not approved"), "compare the fingerprints and answer yes, or use --yes")
-	}
-	return nil
+	return a.asked("Have you compared every fingerprint with its owner? Type yes:", "the roster is not approved", "compare the fingerprints and answer yes, or use --yes")
 }
 
 // rotation lists what was erased of each job.

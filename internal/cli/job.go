@@ -156,12 +156,15 @@ func (r jobResult) check() error {
 
 func (a *app) jobSubmit() *cobra.Command {
 	var wait bool
-	cmd := a.asking(&cobra.Command{
+	var cmd *cobra.Command
+	cmd = a.asking(&cobra.Command{
 		Use:     "submit JOB.yaml",
 		Short:   "Submit a job; a file submitted twice makes two jobs",
 		Example: "  mercer job submit job.yaml --home ./c --wait",
 		Args:    args("JOB.yaml"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
+		home := daemon.Home(cmd.Flag("home").Value.String())
+		a.reader = a.reader.Knowing(home.Dictionaries().Find)
 		j, err := a.readJob(args[0])
 		if err != nil {
 			return nil, err

@@ -18,7 +18,7 @@ import (
 // read once, for all runs of the job.
 func (a *app) loader(ctx context.Context) partition.Loader {
 	read := make(map[string]*snapshot.Memory)
-	return func(s job.Source, d job.Data) (*dataset.Set, error) {
+	load := func(s job.Source, d job.Data) (*dataset.Set, error) {
 		t := d.Table(s)
 		switch {
 		case s.Given():
@@ -34,6 +34,13 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 			return a.library().Load(s.File, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features, Gaps: d.Spread, Classes: d.Accepted()})
 		}
 		return a.library().LoadTable(s.File, t)
+	}
+	return func(s job.Source, d job.Data) (*dataset.Set, error) {
+		set, err := load(s, d)
+		if err != nil {
+			return nil, err
+		}
+		return d.Pick(set), nil
 	}
 }
 

@@ -76,6 +76,7 @@ alone. The model, the result and a report are written to the folder --out.`,
 	cmd.Flags().StringVar(&out, "out", "", "folder of the results; default mercer-out/NAME-OF-THE-JOB")
 	seed.flag(cmd)
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
+		a.reader = a.reader.Knowing(dictionariesBeside(args[0]))
 		file, err := a.readJobFile(args[0])
 		if err != nil {
 			return nil, err

@@ -242,7 +242,7 @@ func (s Source) label(name, asked string) (string, error) {
 func (s Source) features(name string, d job.Data, self string) ([]string, error) {
 	asked := (&job.Job{Data: d}).Columns(self)
 	if s.Columns.Offered != nil {
-		asked = slices.Concat(asked, d.Schema.Names())
+		asked = slices.Concat(asked, d.Reads().Names())
 	}
 	for _, column := range asked {
 		if !slices.Contains(s.Columns.Offered, column) {

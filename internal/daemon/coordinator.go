@@ -53,6 +53,7 @@ func (o Options) seed() func(string) [32]byte {
 
 // RunCoordinator serves a federation until ctx ends.
 func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
+	o.Reader = o.Reader.Knowing(h.Dictionaries().Find)
 	id, c, err := h.open(o.Reader)
 	if err != nil {
 		return err

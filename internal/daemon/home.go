@@ -11,6 +11,7 @@
 //	HOME/vault         sessions and their journals
 //	HOME/keepsakes     what finished jobs left here, sealed under a key for each job
 //	HOME/snapshots     rows of open jobs whose source can change, sealed under a key for each job
+//	HOME/dictionaries  data dictionaries that the operator has approved
 //	HOME/releases      what jobs have let out of the data, for the operator to compare
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker
@@ -35,9 +36,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/catalogue/live"
+	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/dictionary"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -65,6 +68,11 @@ func (h Home) Socket() string { return h.path("control.sock") }
 
 // Releases is a party's ledger of what it has let out of its data.
 func (h Home) Releases() disclosure.Ledger { return disclosure.Ledger(h.path("releases")) }
+
+// Dictionaries are the data dictionaries that the operator has approved.
+func (h Home) Dictionaries() dictionary.Approvals {
+	return dictionary.Approvals(h.path("dictionaries"))
+}
 
 func (h Home) keepsakes() string { return h.path("keepsakes") }
 
@@ -264,7 +272,7 @@ func (k snapshots) Remove(name string) error { return k.estate.Remove(k.job, vau
 
 // loadChanging reads a table whose source can change: from the job's snapshot, which it makes
 // first if there is none.
-func (h Home) loadChanging(ctx context.Context, k snapshots, s Source, t prepare.Table) (*dataset.Set, error) {
+func (h Home) loadChanging(ctx context.Context, k snapshot.Store, s Source, t prepare.Table) (*dataset.Set, error) {
 	t.Name = s.Name()
 	set, err := live.Table(k, t)
 	if !errors.Is(err, vault.ErrNoKeepsake) {

@@ -105,7 +105,7 @@ func (s Source) load(library catalogue.Library, c catalogue.Columns, d job.Data)
 // table describes the entry to the reader of tables. The job has picked the columns.
 func (s Source) table(c catalogue.Columns, d job.Data) prepare.Table {
 	t := prepare.Table{
-		Schema: d.Schema, Mapping: s.mapping(), ID: s.ID.IDRule, Aside: c.Aside, Features: c.Features, Gaps: c.Gaps, Classes: c.Classes,
+		Schema: d.Reads(), Mapping: s.mapping(), ID: s.ID.IDRule, Aside: c.Aside, Features: c.Features, Gaps: c.Gaps, Classes: c.Classes,
 		Group: s.Group, Cut: d.Test.Column,
 	}
 	if c.Label != job.NoLabel {

@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/catalogue"
+	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
@@ -27,6 +28,7 @@ import (
 // RunParty serves a federation as one data holder until ctx ends. It dials
 // out only, and waits for the coordinator as long as it takes.
 func RunParty(ctx context.Context, h Home, o Options) (err error) {
+	o.Reader = o.Reader.Knowing(h.Dictionaries().Find)
 	id, c, err := h.open(o.Reader)
 	if err != nil {
 		return err
@@ -101,6 +103,7 @@ func (h partyHome) live(ctx context.Context, o Options) (err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	p := party.New(party.Config{
 		Name: c.Name, Reader: o.Reader, Identity: id, Roster: h.members, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(),
+		Approved: h.Dictionaries().Approved,
 		Policy:   func(table string) (party.Policy, error) { return c.policy(h.Home, table) },
 		Releases: h.Releases(), Seed: o.Seed, Usage: Usage, Logger: o.Logger,
 		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Remarked: keepRemarks(estate), Judged: keepJudged(estate),
@@ -171,7 +174,7 @@ func refusedTwin(err error) error {
 
 // load reads the table that a job names, as the catalogue offers it. Which of its
 // rows are held out is the party's own choice.
-func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshots) (method.Table, error) {
+func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshot.Store) (method.Table, error) {
 	t, d := method.Table{Key: key}, all.Own(c.Name)
 	s, err := c.source(h, d.Source)
 	if err != nil {
@@ -200,6 +203,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err != nil {
 		return t, err
 	}
+	t.Set = d.Pick(t.Set)
 	if t.Set.Labels != nil {
 		t.Label = columns.Label
 	}

@@ -138,7 +138,7 @@ func (v labelOf) Decode(key string, n *yaml.Node) error {
 }
 
 func (v labelOf) Encode() *yaml.Node {
-	if v.Order != nil {
+	if v.Order != nil && v.Dictionary == nil {
 		return v.Map().Encode()
 	}
 	return section.Text{Dst: &v.Label}.Encode()

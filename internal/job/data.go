@@ -31,9 +31,14 @@ type Data struct {
 	Group    string        // column of groups, whose rows are held out together; "" for none
 	Features int           // columns beside these; 0 for all that the source has
 	// Schema describes the columns that the job uses; nil for numbers without gaps.
-	Schema    prepare.Schema
-	Partition Partition
-	Test      Test
+	Schema prepare.Schema
+	// Dictionary is the one that the job names, or holds; nil for numbers without gaps, and for a
+	// schema of the job's own. Of it follow Schema, Read, Order, Classes and the test's fraction.
+	Dictionary *Dictionary
+	Picked     []string       // of its columns; nil for all
+	Read       prepare.Schema // by which tables are read; nil: Schema
+	Partition  Partition
+	Test       Test
 	// Folds is the number of parts in which the training rows are held out in
 	// turn, or 0. With folds and no test nothing else is held out.
 	Folds int
@@ -168,22 +173,29 @@ func (j *Job) Active() []string {
 }
 
 // Section declares the data.
-func (d *Data) Section() *section.Section {
+func (d *Data) Section() *section.Section { return d.section(nil) }
+
+// section declares the data; a nil Reader knows no dictionary by its name.
+func (d *Data) section(r *Reader) *section.Section {
 	return &section.Section{Name: "data", Fields: []section.Field{
 		{Key: "source", Value: section.Text{Dst: &d.Source}, Else: "none; give this or sources",
 			Doc: "One table for all: bundled:NAME, a path, or a name in the data folder or in each party's catalogue."},
 		{Key: "sources", Value: sources{&d.Sources}, Else: "none", Doc: "One table for each party. Sums run in this order."},
 		{Key: "label", Value: labelOf{d}, Else: "the column that each party's catalogue names; none for a learner without labels",
 			Doc: "The column of the labels, or none; or a map of column and classes, which lists all classes in order. Of two, the second is the positive one."},
-		{Key: "classes", Value: mergedClasses{&d.Classes}, Else: "every class stays",
+		{Key: "classes", Value: ownClasses{mergedClasses{&d.Classes}, d}, Else: "every class stays",
 			Doc: "Classes that stand for several classes of the tables. Classes that are not listed stay."},
 		{Key: "id", Value: section.Text{Dst: &d.ID}, Else: "none", Doc: "The column of the row ids."},
 		{Key: "group", Value: section.Text{Dst: &d.Group}, Else: "none; a deployed party's catalogue says it",
 			Doc: "The column of the groups, such as patients. Each party holds the rows of one group out together."},
 		{Key: "features", Value: section.Whole{Dst: &d.Features}, Else: "as many as the source has",
 			Doc: "The number of columns beside label and id, up to 16777216."},
-		{Key: "schema", Value: schemaMap{&d.Schema}, Else: "every column is a number without gaps, and all are used",
-			Doc: "The columns that the job uses, by the federation's names, and how their cells become numbers."},
+		{Key: "dictionary", Value: dictionaryOf{d, r}, Else: "every column is a number without gaps, and all are used",
+			Doc: "The data dictionary that every party's operator has approved, by its name; in simulate also the dictionary itself."},
+		{Key: "columns", Value: section.Words{Dst: &d.Picked, Most: prepare.MaxColumns, Example: "[age, sex]"}, Else: "all columns of the dictionary",
+			Doc: "The columns of the dictionary that the job uses."},
+		{Key: "schema", Value: ownSchema{schemaMap{&d.Schema}, d}, Else: "none",
+			Doc: "The columns that the job uses, in simulate: the old name of a dictionary's columns, for one version."},
 		{Key: "partition", Value: d.Partition.Section(), Else: "none", Doc: "How one table is shared out, or how the parties' tables belong together."},
 		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out to test the model; none, in protocol pooled, trains on all."},
 		{Key: "folds", Value: section.Whole{Dst: &d.Folds}, Else: "none",
@@ -224,6 +236,9 @@ func (d *Data) finish(in *section.Place) error {
 			return in.Refuse("scale", "data on devices is not scaled; remove scale")
 		}
 		d.Scale = None
+	}
+	if err := d.finishDictionary(in); err != nil {
+		return err
 	}
 	if err := d.finishClasses(in); err != nil {
 		return err

@@ -126,6 +126,18 @@ func (j *Job) Unshared() bool {
 
 // Deployable reports why the job cannot run between real parties, or nil.
 func (j *Job) Deployable() error {
+	if err := j.Played(); err != nil {
+		return err
+	}
+	if j.Data.Schema != nil && (j.Data.Dictionary == nil || j.Data.Dictionary.Name == "") {
+		return errors.New("job: which rows take part, and how cells are read, is the word of each party's operator, and this job says it itself; write the columns to a file with kind: Dictionary, have every operator approve it (mercer federation dictionary approve FILE), and name it here: dictionary: NAME")
+	}
+	return nil
+}
+
+// Played reports why only a process that plays all parties can run the job, or nil. A dictionary of
+// the job's own is no such reason: it can be approved.
+func (j *Job) Played() error {
 	if why := j.undeployable(); why != "" {
 		return errors.New("job: " + why)
 	}
@@ -172,7 +184,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 	ofClasses, ofNumbers := Scorings()
 	return &section.Section{Name: "spec", Fields: []section.Field{
 		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and the split. Secrets never depend on it."},
-		{Key: "data", Value: j.Data.Section(), Need: "add data: with source and label", Doc: "The rows, and how the parties hold them."},
+		{Key: "data", Value: j.Data.section(r), Need: "add data: with source and label", Doc: "The rows, and how the parties hold them."},
 		{Key: "protocol", Value: named{dst: &j.Protocol, what: "protocol", kinds: r.protocols()}, Need: "add protocol: {name: okra}", Doc: "How the parties compute together."},
 		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, kernelSection}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
 			Doc: "The kernel, or several to choose from."},
@@ -192,7 +204,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
-		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.check, j.finishSpread, j.finishLabels, j.finishScoring} {
+		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.check, j.finishSpread, j.finishPickedLabel, j.finishLabels, j.finishScoring} {
 			if err := finish(in); err != nil {
 				return err
 			}

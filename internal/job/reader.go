@@ -17,6 +17,16 @@ import (
 type Reader struct {
 	Protocols []Protocol // in the order of the documents
 	Learners  []Learner
+	// Dictionary finds a dictionary by its name and hash, or the one of that name that the place of the
+	// program has for new jobs where the hash is "". Nil: there is none.
+	Dictionary func(name, hash string) (*Dictionary, error)
+}
+
+// Knowing returns the reader with dictionaries.
+func (r *Reader) Knowing(find func(name, hash string) (*Dictionary, error)) *Reader {
+	knowing := *r
+	knowing.Dictionary = find
+	return &knowing
 }
 
 // protocols returns the Kinds; a nil Reader, which only writes, has none.

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
@@ -30,7 +31,7 @@ func (d *Data) finishSchema(in *section.Place) error {
 		return in.Refuse("features", "the schema lists the features; remove features")
 	}
 	for _, name := range []string{d.Label, d.ID} {
-		if name != "" && d.owned().Index(name) >= 0 {
+		if name != "" && d.owned(d.Schema).Index(name) >= 0 {
 			return in.Refuse("schema", "schema describes %s, which is the label or the id; remove it there", section.Quote(name))
 		}
 	}
@@ -76,12 +77,15 @@ func (d *Data) checkOwners(in *section.Place) error {
 }
 
 // SchemaOf describes the columns of one party's own table, by its names.
-func (d *Data) SchemaOf(party string) prepare.Schema {
+func (d *Data) SchemaOf(party string) prepare.Schema { return d.of(party, d.Schema) }
+
+// of returns a party's part of a schema, by its own names.
+func (d *Data) of(party string, s prepare.Schema) prepare.Schema {
 	if d.Partition.By != Columns {
-		return d.Schema
+		return s
 	}
 	var own prepare.Schema
-	for _, c := range d.Schema {
+	for _, c := range s {
 		if holder, column, _ := strings.Cut(c.Name, "."); holder == party {
 			c.Name = column
 			own = append(own, c)
@@ -104,12 +108,12 @@ func (d *Data) SchemaText(party string) string {
 }
 
 // owned describes the columns of all parties by the names that they have in their tables.
-func (d *Data) owned() prepare.Schema {
+func (d *Data) owned(s prepare.Schema) prepare.Schema {
 	if d.Partition.By != Columns {
-		return d.Schema
+		return s
 	}
 	var all prepare.Schema
-	for _, c := range d.Schema {
+	for _, c := range s {
 		_, c.Name, _ = strings.Cut(c.Name, ".")
 		all = append(all, c)
 	}
@@ -119,20 +123,20 @@ func (d *Data) owned() prepare.Schema {
 // Shared returns the data of one table that is cut by columns.
 func (d *Data) Shared() Data {
 	all := *d
-	all.Schema = d.owned()
+	all.Schema, all.Read = d.owned(d.Schema), d.owned(d.Read)
 	return all
 }
 
 // Own returns the data of one party's own table.
 func (d *Data) Own(party string) Data {
 	own := *d
-	own.Schema = d.SchemaOf(party)
+	own.Schema, own.Read = d.SchemaOf(party), d.of(party, d.Read)
 	return own
 }
 
 // Table describes a source to the reader of tables, for a process that has the files of all.
 func (d *Data) Table(s Source) prepare.Table {
-	t := prepare.Table{Name: s.File, Schema: d.Schema, Mapping: s.Mapping, Gaps: d.Spread, Classes: d.Accepted(), Group: d.Group, Cut: d.Test.Column}
+	t := prepare.Table{Name: s.File, Schema: d.Reads(), Mapping: s.Mapping, Gaps: d.Spread, Classes: d.Accepted(), Group: d.Group, Cut: d.Test.Column}
 	if s.Given() {
 		t.Name = s.Name()
 	}
@@ -143,6 +147,27 @@ func (d *Data) Table(s Source) prepare.Table {
 		t.ID.Columns = []string{d.ID}
 	}
 	return t
+}
+
+// Reads returns the schema by which a table is read: of a dictionary all columns, so that the same rows
+// are left out whatever the job picks.
+func (d *Data) Reads() prepare.Schema {
+	if d.Read != nil {
+		return d.Read
+	}
+	return d.Schema
+}
+
+// Pick returns a table, which was read by all columns of a dictionary, with those that the job picks.
+func (d *Data) Pick(set *dataset.Set) *dataset.Set {
+	if d.Read == nil || slices.Equal(d.Read.Names(), d.Schema.Names()) {
+		return set
+	}
+	places := make([]int, len(d.Schema))
+	for i, c := range d.Schema {
+		places[i] = d.Read.Index(c.Name)
+	}
+	return set.SelectColumns(places)
 }
 
 // Fitted returns the scaling that is part of the job's preparation: by sums over the training
@@ -186,6 +211,11 @@ func (d *Data) ScalesTogether() bool {
 type schemaMap struct{ dst *prepare.Schema }
 
 func (v schemaMap) Decode(key string, n *yaml.Node) error {
+	return eachColumn(key, n, v.dst, func(c *prepare.Column) section.Value { return columnOf{c} })
+}
+
+// eachColumn reads a map from column to description.
+func eachColumn(key string, n *yaml.Node, dst *prepare.Schema, describe func(*prepare.Column) section.Value) error {
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
 		return section.At(n, "%s has no column; describe one, or remove it", key)
 	}
@@ -200,13 +230,13 @@ func (v schemaMap) Decode(key string, n *yaml.Node) error {
 		if err := (section.Text{Dst: &c.Name}).Decode("the name of a column", n.Content[i]); err != nil {
 			return err
 		}
-		if v.dst.Index(c.Name) >= 0 {
+		if dst.Index(c.Name) >= 0 {
 			return section.At(n.Content[i], "%s describes %s twice; keep one", key, section.Quote(c.Name))
 		}
-		if err := (columnOf{&c}).Decode("column "+section.Quote(c.Name), n.Content[i+1]); err != nil {
+		if err := describe(&c).Decode("column "+section.Quote(c.Name), n.Content[i+1]); err != nil {
 			return err
 		}
-		*v.dst = append(*v.dst, c)
+		*dst = append(*dst, c)
 	}
 	return nil
 }

@@ -136,6 +136,9 @@ func (r Release) WithoutColumns() Release {
 // apart: products within a view are of its columns alone.
 func schemaText(j *job.Job, party string) string {
 	text := j.Data.SchemaText(party)
+	if d := j.Data.Dictionary; d != nil {
+		text = "dictionary " + d.Hash() // whatever the job picks of it
+	}
 	if learner.Twofold(j) {
 		text += "\nviews: " + j.Learner.Text()
 	}

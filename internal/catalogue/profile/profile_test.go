@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,22 +77,26 @@ func TestSuggestion(t *testing.T) {
 	in := "who;a: b;yes;w;t\n" + strings.Repeat("1;null;2020-01-01;12;\n2;'x';#;7;\n3;~;2020-01-02;0;\n", 10)
 	in = strings.ReplaceAll(in, "null", "{on}")
 	s := Suggestion{Table: profiled(t, in, Asked{Own: own}), Own: own, Path: "data/my table.csv", ID: "who"}
-	var schema struct {
-		Schema yaml.Node
-		ID     string
-		Label  string
+	var dictionary struct {
+		Kind     string
+		Metadata struct{ Name string }
+		Spec     struct {
+			Columns  map[string]map[string]any
+			Complete []string
+			Labels   map[string]any
+		}
 	}
-	if err := yaml.Unmarshal([]byte(s.Schema()), &schema); err != nil || schema.ID != "who" || schema.Label != "none" {
-		t.Fatalf("%v\n%s", err, s.Schema())
+	if err := yaml.Unmarshal([]byte(s.Dictionary()), &dictionary); err != nil {
+		t.Fatalf("%v\n%s", err, s.Dictionary())
 	}
-	var columns map[string]map[string]any
-	if err := schema.Schema.Decode(&columns); err != nil {
-		t.Fatal(err)
+	spec := dictionary.Spec
+	if dictionary.Kind != "Dictionary" || dictionary.Metadata.Name != "my-table" || spec.Labels != nil || !slices.Equal(spec.Complete, []string{"yes"}) {
+		t.Errorf("%+v", dictionary)
 	}
 	want := map[string]map[string]any{
-		"a: b": {"type": "category", "categories": []any{"'x'", "{on}", "~"}}, "yes": {"type": "date", "format": "%Y-%m-%d", "as": "year", "missing": "drop-row"}, "w": {"type": "number"},
+		"a: b": {"type": "category", "categories": []any{"'x'", "{on}", "~"}}, "yes": {"type": "date", "format": "%Y-%m-%d", "as": "year"}, "w": {"type": "number"},
 	}
-	if diff := cmp.Diff(want, columns); diff != "" {
+	if diff := cmp.Diff(want, spec.Columns); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	var entry map[string]struct {
@@ -107,8 +112,8 @@ func TestSuggestion(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	s.Values = true
-	if !strings.Contains(s.Schema(), "w: {type: number, range: [0, 20]}") {
-		t.Error(s.Schema())
+	if !strings.Contains(s.Dictionary(), "w: {type: number, range: [0, 20]}") {
+		t.Error(s.Dictionary())
 	}
 	for _, tt := range [][4]float64{{-7, 130, -7, 200}, {0, 0, 0, 1}, {3, 3, 0, 3}, {-.012, -.01, -.02, 0}} {
 		if low, high := around(tt[0], tt[1]); low != tt[2] || high != tt[3] {

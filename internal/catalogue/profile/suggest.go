@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
 
-// Suggestion writes a first schema and catalogue entry, which somebody who knows the data has
+// Suggestion writes a first data dictionary and catalogue entry, which somebody who knows the data has
 // to correct.
 type Suggestion struct {
 	*Table
@@ -24,26 +24,42 @@ type Suggestion struct {
 	Values    bool // whether ranges may be proposed from the data
 }
 
-// Schema returns the part of a job: keys under data.
-func (s Suggestion) Schema() string {
+// Dictionary returns the file of a dictionary, for all members.
+func (s Suggestion) Dictionary() string {
 	var b strings.Builder
-	b.WriteString("# For the job, under data. Correct it: it is guessed from one table.\n")
+	b.WriteString("# A data dictionary, the same for all members. Correct it: it is guessed from one table.\n")
 	if n := len(s.Problems) + s.More; n > 0 {
 		fmt.Fprintf(&b, "# %d problems stand in the way; without --schema they are listed.\n", n)
 	}
-	b.WriteString("schema:\n")
+	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: %s}\nspec:\n  columns:\n", s.name())
+	var complete []string
 	for _, c := range s.features() {
-		fmt.Fprintf(&b, "  %s: {%s}%s\n", scalar(c.Name), s.keys(c), s.comment(c))
-	}
-	for _, key := range [][2]string{{"id", s.ID}, {"label", s.Label}} {
-		if key[1] != "" {
-			fmt.Fprintf(&b, "%s: %s\n", key[0], scalar(key[1]))
+		keys, fills := s.keys(c)
+		if !fills {
+			complete = append(complete, c.Name)
 		}
+		fmt.Fprintf(&b, "    %s: {%s}%s\n", scalar(c.Name), keys, s.comment(c))
 	}
-	if s.Label == "" {
-		b.WriteString("label: none\n")
+	if complete != nil {
+		fmt.Fprintf(&b, "  complete: %s # a row with a gap there takes part in no job\n", words(complete))
+	}
+	if s.Label != "" {
+		fmt.Fprintf(&b, "  labels: {%s: {}} # classes: [well, ill] lists them, the positive one last\n", scalar(s.Label))
 	}
 	return b.String()
+}
+
+// notLabel are runs of signs that a name of a dictionary cannot have.
+var notLabel = regexp.MustCompile(`[^a-z0-9]+`)
+
+// name makes a name of the path.
+func (s Suggestion) name() string {
+	base, _, _ := strings.Cut(filepath.Base(s.Path), ".")
+	name := strings.Trim(notLabel.ReplaceAllString(strings.ToLower(base), "-"), "-")
+	if name == "" || len(name) > 63 {
+		return "table"
+	}
+	return name
 }
 
 // features lists the columns that a schema can describe.
@@ -59,10 +75,10 @@ func (s Suggestion) features() (list []Column) {
 // dropped reports whether a column is no use to a learner.
 func (c Column) dropped() bool { return c.Type == Text || c.Type == Empty }
 
-// keys describes a column.
-func (s Suggestion) keys(c Column) string {
+// keys describes a column, and reports whether its gaps are filled, if it has any.
+func (s Suggestion) keys(c Column) (text string, fills bool) {
 	keys := []string{"type: " + string(c.Type)}
-	fill := "drop-row"
+	fill := ""
 	switch c.Type {
 	case prepare.Number:
 		if s.Values {
@@ -83,10 +99,10 @@ func (s Suggestion) keys(c Column) string {
 		}
 		keys = append(keys, "categories: "+list)
 	}
-	if c.Missing > 0 {
+	if c.Missing > 0 && fill != "" {
 		keys = append(keys, "missing: "+fill)
 	}
-	return strings.Join(keys, ", ")
+	return strings.Join(keys, ", "), c.Missing == 0 || fill != ""
 }
 
 // comment advises the person who corrects a column.
@@ -95,7 +111,7 @@ func (s Suggestion) comment(c Column) string {
 	case c.Type == prepare.Number && s.Values:
 		return " # write the range that there can be: this one is from the data"
 	case c.Type == prepare.Number && c.Missing > 0:
-		return " # with range: [least, greatest that there can be], missing: median fills the gaps; drop-row needs filters: true in each party's policy"
+		return " # with range: [least, greatest that there can be], missing: median fills the gaps, and complete need not list it"
 	case c.Type == prepare.Number:
 		return " # add range: [least, greatest that there can be]"
 	case c.Type == prepare.Date:

@@ -101,7 +101,7 @@ func literal(n ast.Node) []string {
 // launch returns the sentences in a function that says whether a job can run.
 func launch(n ast.Node) (list []string) {
 	f, is := n.(*ast.FuncDecl)
-	if !is || !slices.Contains([]string{"Simulable", "undeployable", "LeavesRows"}, f.Name.Name) {
+	if !is || !slices.Contains([]string{"Simulable", "Deployable", "undeployable", "LeavesRows"}, f.Name.Name) {
 		return nil
 	}
 	ast.Inspect(f.Body, func(n ast.Node) bool {

@@ -1,6 +1,7 @@
 package section
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -208,7 +209,11 @@ type Error struct {
 	File    string
 	Line    int // 1-based
 	Problem string
+	cause   error // what the problem's sentence wraps, or nil
 }
+
+// Unwrap returns what the problem wraps.
+func (e *Error) Unwrap() error { return e.cause }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem) }
 
@@ -217,7 +222,8 @@ func At(n *yaml.Node, format string, args ...any) error { return AtLine(n.Line, 
 
 // AtLine makes an error at a line.
 func AtLine(line int, format string, args ...any) error {
-	return &Error{Line: max(line, 1), Problem: fmt.Sprintf(format, args...)}
+	err := fmt.Errorf(format, args...)
+	return &Error{Line: max(line, 1), Problem: err.Error(), cause: errors.Unwrap(err)}
 }
 
 // String returns the values of a section that begins with a name, in the order of its keys.

@@ -21,8 +21,10 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 		return nil // there is no party
 	}
 	crowd := j.Data.Partition.By == job.Devices // to which nobody submits a job
+	asked := j
 	if !crowd {
-		if err := j.Owned("own").Deployable(); err != nil {
+		asked = j.Owned("own")
+		if err := asked.Played(); err != nil {
 			return []string{err.Error()}
 		}
 	}
@@ -31,7 +33,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if shares == nil {
 		parties = job.MaxParties // of people, whom nobody counts here
 	}
-	list := append(usual.Refusals(j, parties), belowFloors(j, shares, usual.Floors.Values())...)
+	list := append(usual.Refusals(asked, parties), belowFloors(j, shares, usual.Floors.Values())...)
 	if j.Data.Partition.By == job.Columns {
 		if err := usual.Floors.Values().CheckRows(j.Protocol.Name(), aligned); err != nil {
 			list = append(list, "after aligning: "+err.Error())

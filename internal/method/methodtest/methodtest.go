@@ -367,7 +367,8 @@ func Hospital(t testing.TB, j *job.Job, party, text, id string) method.Table {
 	if id != "" {
 		rule.Columns = []string{id}
 	}
-	table := prepare.Table{Name: party, Schema: j.Data.SchemaOf(party), ID: rule, Cut: j.Data.Test.Column}
+	own := j.Data.Own(party)
+	table := prepare.Table{Name: party, Schema: own.Reads(), ID: rule, Cut: j.Data.Test.Column}
 	if j.Labels(party) {
 		table.Label = j.Data.Label
 	}
@@ -375,7 +376,7 @@ func Hospital(t testing.TB, j *job.Job, party, text, id string) method.Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return method.Table{Set: set, Key: sha256.Sum256([]byte(party)), Label: j.Data.Label}
+	return method.Table{Set: own.Pick(set), Key: sha256.Sum256([]byte(party)), Label: j.Data.Label}
 }
 
 // Hospitals makes every member of a job ready over tables of patients, by party. Each number is a

@@ -122,6 +122,8 @@ type world struct {
 	keys    map[string]*identity.Identity
 	logs    *safeBuffer
 	tap     *tap
+	// dictionaries are approved by all: of each job that is submitted.
+	dictionaries jobtest.Dictionaries
 
 	mu     sync.Mutex
 	tables map[string]method.Table
@@ -290,7 +292,7 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 	}
 	if name == hub {
 		m.boss, err = coordinator.New(coordinator.Config{
-			Reader: all.Reader(), Identity: w.keys[hub], Roster: w.roster, Conn: conn, Vault: kept, Jobs: filepath.Join(w.home(hub), "jobs"),
+			Reader: w.reader(), Identity: w.keys[hub], Roster: w.roster, Conn: conn, Vault: kept, Jobs: filepath.Join(w.home(hub), "jobs"),
 			Estate: frail{estate, w}, Retention: w.retention, Own: w.policy.Own, Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
 		})
 		if err != nil {
@@ -299,7 +301,7 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 		return m.boss.Run, nil
 	}
 	m.party = party.New(party.Config{
-		Reader: all.Reader(), Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policyOf(name), nil }, Limits: w.limits,
+		Reader: w.reader(), Approved: w.dictionaries.Approved, Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policyOf(name), nil }, Limits: w.limits,
 		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryKeepsake(),
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
 		Aligned: func(id job.ID, ids []string) error {
@@ -412,9 +414,12 @@ func (w *world) startAll() {
 	}
 }
 
+// reader reads jobs with the dictionaries that all members have approved.
+func (w *world) reader() *job.Reader { return all.Reader().Knowing(w.dictionaries.Find) }
+
 func (w *world) submit(j *job.Job) job.ID {
 	w.t.Helper()
-	id, err := w.members[hub].boss.Submit(j)
+	id, err := w.members[hub].boss.Submit(w.dictionaries.Approve(j))
 	if err != nil {
 		w.t.Fatal(err)
 	}

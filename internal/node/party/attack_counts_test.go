@@ -167,19 +167,18 @@ func cornered(protocol, age, postcode string) string {
 }
 
 // The coordinator alone. escaped's first message, Announce, tells the number of rows: jobs, each of another
-// schema, that are broken off behind it would count the patients in any corner of one party's table. The
-// first one stays in the ledger, which holds the second.
+// dictionary, that are broken off behind it would count the patients in any corner of one party's table.
+// Its operator has approved all. The first one stays in the ledger, which holds the second.
 func TestAttackEscapedCountsLeaveWithoutAnEntry(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	policy := anyMode()
-	policy.Filters = true
 	policy.Floors = Floors{} // the defaults: 100 rows
 	s := newStand(t, policy)
 	north := methodtest.Patients("north", 300, "person-1,79.95,233.7,99999,31.25,yes,often,a")
 	next := func(age string, id byte) (*job.Job, job.ID) {
-		j := jobtest.Parse(t, cornered("{name: escaped, mode: paper}", age, "99999"))
+		j := s.dictionaries.Approve(jobtest.Parse(t, cornered("{name: escaped, mode: paper}", age, "99999")))
 		s.patients(j, north)
 		return j, job.ID{id}
 	}
@@ -209,13 +208,12 @@ func TestAttackHeadingTellsClassesWithoutAnEntry(t *testing.T) {
 		t.Skip("long")
 	}
 	policy := usual()
-	policy.Filters = true
 	policy.Floors = Floors{}
 	s := newStand(t, policy)
 	const rare = "zz-rare-diagnosis"
 	north := methodtest.Patients("north", 400, "person-1,71.3,233.7,48149,31.25,yes,often,"+rare)
 	for i, age := range []string{"80.000", "60.000"} {
-		j, id := jobtest.Parse(t, cornered("{name: okra}", age, "99999")), job.ID{9, byte(i)}
+		j, id := s.dictionaries.Approve(jobtest.Parse(t, cornered("{name: okra}", age, "99999"))), job.ID{9, byte(i)}
 		s.patients(j, north)
 		if i > 0 {
 			s.propose(s.proposal(j, id, 0))

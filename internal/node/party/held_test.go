@@ -161,13 +161,29 @@ func TestEqualJobsShareWhatIsAdmitted(t *testing.T) {
 	s.begin(j, job.ID{4})
 }
 
-// A policy without a word of filters refuses the schema before the table is read, so that nothing is
-// asked of the ledger.
-func TestAttackAFilterIsRefusedUnread(t *testing.T) {
-	s := newStand(t, usual())
+// A dictionary that the operator has not approved is refused before the table is read, so that nothing is
+// asked of the ledger: one that is unknown here, one that is approved for another table, and one that was
+// revoked.
+func TestAttackAnUnapprovedDictionaryIsRefusedUnread(t *testing.T) {
 	text := strings.Replace(fmt.Sprintf(jobFile, "none", "{name: okra}", "closed"), "scale:", "schema: {age: {range: [0, 96], outside: missing, missing: drop-row}}\n    scale:", 1)
-	s.propose(s.proposal(jobtest.Parse(t, text), job.ID{1}, 0))
-	s.refuses(fault.CodePolicy, "the job's schema chooses rows or numbers by their values")
+	var elsewhere jobtest.Dictionaries
+	j := elsewhere.Approve(jobtest.Parse(t, text))
+	s := newStand(t, usual())
+	s.propose(s.proposal(j, job.ID{1}, 0))
+	s.refuses(fault.CodePolicy, "this home has not approved it")
+
+	s = newStand(t, usual())
+	s.dictionaries.Approve(jobtest.Parse(t, text))
+	asked := ""
+	s.party.Approved = func(hash, table string) (bool, error) {
+		asked = hash + " for " + table
+		return false, nil
+	}
+	s.propose(s.proposal(j, job.ID{1}, 0))
+	s.refuses(fault.CodePolicy, "the operator has not approved dictionary columns for this table, or has revoked it")
+	if want := j.Data.Dictionary.Hash() + " for " + j.Data.Source; asked != want {
+		t.Errorf("the approvals are asked about %q, want %q", asked, want)
+	}
 	if s.loads.Load() != 0 || len(s.ledger()) != 0 {
 		t.Errorf("the table was read %d times, ledger %v", s.loads.Load(), s.ledger())
 	}

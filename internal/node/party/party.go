@@ -37,7 +37,9 @@ type Config struct {
 	Keepsake Keepsake
 	// Policy returns the operator's policy for a table of the catalogue; an error says
 	// that there is no such table.
-	Policy   func(table string) (Policy, error)
+	Policy func(table string) (Policy, error)
+	// Approved reports whether the operator has approved a data dictionary, by its hash, for a table.
+	Approved func(hash, table string) (bool, error)
 	Releases disclosure.Ledger
 	// Aligned takes the ids of a finished job between holders of columns, in the
 	// order of the job.

@@ -53,8 +53,8 @@ type Policy struct {
 	// Histograms allows jobs that count the decisions about held-out rows in bins: a solution that
 	// is made up asks about many of these rows at once.
 	Histograms bool `yaml:"histograms,omitempty"`
-	// Filters allows jobs whose schema leaves rows out or changes numbers by what they are
-	// (missing: drop-row, outside: missing, outside: clip): two of them tell who lies between.
+	// Filters says nothing any more: the operator approves a dictionary, and no job chooses rows. It is
+	// read so that configurations of earlier versions open.
 	Filters bool `yaml:"filters,omitempty"`
 	// Ratings allows jobs that open sums of squared ratings of all items: of an item that one person
 	// rates, that is the person's rating.
@@ -75,7 +75,7 @@ func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Own: true,
 		OpenPrediction: j.Prediction == job.Open, Continuation: j.Protocol.Demands().Outlives, SpreadLabels: j.Data.Spread, Histograms: j.Protocol.Demands().Counts,
-		Filters: filter(j) != "", Ratings: j.Protocol.Demands().Rates, Views: learner.Twofold(j), OwnFigures: true,
+		Ratings: j.Protocol.Demands().Rates, Views: learner.Twofold(j), OwnFigures: true,
 		Floors: NoFloors(),
 	}
 }
@@ -132,7 +132,7 @@ func (p Policy) Refusals(j *job.Job, parties int) []string {
 
 // plays reports whether a job is for one process, and this is one: it lets out again what a ledger
 // would hold.
-func (p Policy) plays(j *job.Job) bool { return p.Own && j.Deployable() != nil }
+func (p Policy) plays(j *job.Job) bool { return p.Own && j.Played() != nil }
 
 // words are the reasons by which lists of words refuse a job.
 func (p Policy) words(j *job.Job) (reasons []string) {
@@ -181,9 +181,6 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if j.Data.Spread && !p.SpreadLabels {
 		say("the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)")
 	}
-	if what := filter(j); what != "" && !p.Filters {
-		say("the job's schema chooses rows or numbers by their values (%s), which this party allows to no job (filters in its policy)", what)
-	}
 	if learner.Twofold(j) && !p.Views {
 		say("learner %s has the columns of each row sent in two views, whose products tell the columns of a small one, which this party does not allow (views in its policy)", j.Learner.Name())
 	}
@@ -194,17 +191,6 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 		say("the job adds up the squares of all items' ratings, which of an item that one person rates is that rating, and this party does not allow it (ratings in its policy)")
 	}
 	return reasons
-}
-
-// filter names the choice in the job's schema that leaves rows out or changes numbers by what they
-// are; "" without one.
-func filter(j *job.Job) string {
-	for _, c := range j.Data.Schema {
-		if what := c.Filters(); what != "" {
-			return fmt.Sprintf("%s of column %q", what, c.Name)
-		}
-	}
-	return ""
 }
 
 // defaultMaxIDs bounds the ids that each party may look for if neither policy nor job says

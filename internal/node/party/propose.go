@@ -167,6 +167,9 @@ func (p *Party) stageOf(r *running) error {
 	if err := p.allowed(r.work); err != nil {
 		return err
 	}
+	if err := p.approved(r.work); err != nil {
+		return err
+	}
 	if err := p.unclaimed(r.stage, r.proposal); err != nil {
 		return err
 	}
@@ -235,6 +238,26 @@ func (p *Party) allowed(w *work) error {
 		return errUnusable(err)
 	}
 	return policy.Check(w.job, len(w.job.Parties()))
+}
+
+// approved asks whether the operator has approved the job's dictionary. Questions about the model of an
+// ended job go on after a revocation: their rows are read as the model's were.
+func (p *Party) approved(w *work) error {
+	d := w.job.Data.Dictionary
+	if d == nil || w.inquiry != nil {
+		return nil
+	}
+	if policy, err := p.Policy(w.table()); err != nil || policy.Own {
+		return errUnusable(err)
+	}
+	yes, err := p.Approved(d.Hash(), w.table())
+	switch {
+	case err != nil:
+		return fault.Disk.Of(err)
+	case !yes:
+		return refuse("the operator has not approved dictionary %s for this table, or has revoked it; mercer federation dictionary approve FILE, with the file that the others have", d.Name)
+	}
+	return nil
 }
 
 // unclaimed refuses at once, and not in the middle of the session, if the party has

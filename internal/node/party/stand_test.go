@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/mail"
@@ -44,6 +45,8 @@ type stand struct {
 	keys   map[string]*identity.Identity
 	others map[string]*mail.Router
 	loads  atomic.Int32
+	// dictionaries are what north's operator has approved.
+	dictionaries jobtest.Dictionaries
 }
 
 func wdbc() *dataset.Set {
@@ -107,7 +110,7 @@ func newStand(t *testing.T, policy Policy) *stand {
 		t.Fatal(err)
 	}
 	s.party = New(Config{
-		Reader: all.Reader(), Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(), Snapshots: vault.NewMemoryKeepsake(),
+		Reader: all.Reader().Knowing(s.dictionaries.Find), Approved: s.dictionaries.Approved, Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(), Snapshots: vault.NewMemoryKeepsake(),
 		Policy: func(string) (Policy, error) { return policy, nil }, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet,
 		Load: func(job.ID, job.Data) (method.Table, error) {
 			s.loads.Add(1)

@@ -2,6 +2,7 @@ package party
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -55,6 +56,9 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		return p.inquired(prop)
 	}
 	j, err := p.Reader.Parse("proposal", prop.Spec)
+	if errors.Is(err, job.ErrUnapproved) {
+		return nil, fault.Openly(fault.Forbidden(err))
+	}
 	if err != nil {
 		return nil, fault.Openly(fault.BadInput(err)) // it quotes what the proposal brought
 	}

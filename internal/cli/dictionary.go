@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/dictionary"
+)
+
+func (a *app) federationDictionary() *cobra.Command {
+	cmd := group("dictionary", "Approve the data dictionaries that jobs may name")
+	cmd.Example = "  mercer federation dictionary approve cohort.yaml --home ./north\n  mercer federation dictionary list --home ./north"
+	cmd.AddCommand(a.dictionaryApprove(), a.dictionaryList(), a.dictionaryRevoke())
+	return cmd
+}
+
+// trialResult is a dictionary with what a home's table becomes by it.
+type trialResult struct {
+	Name     string        `json:"name"`
+	Hash     string        `json:"hash"`
+	Table    string        `json:"table,omitempty"`
+	Rows     int           `json:"rows"`
+	Left     int           `json:"rows_left_out"`
+	Outside  []columnCount `json:"cells_outside"`
+	Rare     []columnCount `json:"rare_values"`
+	Former   string        `json:"former,omitempty"`
+	Changes  []string      `json:"changes"`
+	People   int           `json:"people_read_otherwise"`
+	Approved bool          `json:"approved"`
+}
+
+// columnCount counts cells of a column.
+type columnCount struct {
+	Column string `json:"column"`
+	Rows   int    `json:"rows"`
+}
+
+func countsOf(list []prepare.Rare) []columnCount {
+	counts := make([]columnCount, len(list))
+	for i, r := range list {
+		counts[i] = columnCount(r)
+	}
+	return counts
+}
+
+// Print says what the dictionary does to the table, and then its hash, to compare.
+func (r trialResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("dictionary %s", r.Name)
+	p.linef("hash %s", r.Hash)
+	if r.Table != "" {
+		r.printTable(p)
+	}
+	if r.Approved {
+		p.linef("approved: jobs may name it")
+	}
+	return p.err
+}
+
+func (r trialResult) printTable(p *printer) {
+	p.linef("table %s: %s; %s left out, for a gap in a complete column", r.Table, say.Count(r.Rows, "row"), say.Count(r.Left, "row"))
+	for _, c := range r.Outside {
+		p.linef("  %s: %s outside the range", c.Column, say.Count(c.Rows, "cell"))
+	}
+	for _, c := range r.Rare {
+		p.linef("  %s: %s with a value that fewer than ten have, and that no sum counts as it is", c.Column, say.Count(c.Rows, "training row"))
+	}
+	if r.Former == "" {
+		return
+	}
+	p.linef("beside the approved dictionary of that name (%s):", r.Former[:12])
+	for _, line := range r.Changes {
+		p.linef("  %s", line)
+	}
+	p.linef("  %s of this table would be read otherwise", peopleOf(r.People))
+}
+
+func peopleOf(n int) string {
+	if n == 1 {
+		return "1 person"
+	}
+	return fmt.Sprintf("%d people", n)
+}
+
+func (a *app) dictionaryApprove() *cobra.Command {
+	var home, table string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "approve FILE",
+		Short: "Approve a data dictionary, after reading this home's table by it",
+		Long: `Approve a data dictionary for a table of this home. Jobs that name it then run,
+as far as the table's policy allows. First the command reads the table by the
+dictionary. It says how many rows take part, which cells lie outside their range,
+and which values so few people have that no sum may show them. If a dictionary of
+that name is approved already, the command lists what the new one says otherwise, and
+how many people would be read otherwise. All members approve the same file: compare
+its hash with the others. At a coordinator there is no table.`,
+		Example: "  mercer federation dictionary approve cohort.yaml --home ./north\n  mercer federation dictionary approve cohort.yaml --home ./north --table admissions --yes",
+		Args:    args("FILE"),
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			d, err := readDictionary(args[0])
+			if err != nil {
+				return nil, err
+			}
+			h := daemon.Home(home)
+			t, err := h.Try(ctx, a.reader, d, table)
+			if err != nil {
+				return nil, err
+			}
+			r := trialResult{
+				Name: d.Name, Hash: d.Hash(), Table: t.Table, Rows: t.Rows, Left: t.Left, Outside: countsOf(t.Outside), Rare: countsOf(t.Rare),
+				Former: t.Former, Changes: append([]string{}, t.Changes...), People: t.People,
+			}
+			if !yes {
+				if err := a.askApproval(r); err != nil {
+					return nil, err
+				}
+			}
+			r.Approved = true
+			return r, h.Dictionaries().Approve(d, t.Table, time.Now())
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().StringVar(&table, "table", "", "table of the catalogue; default the only one")
+	cmd.Flags().BoolVar(&yes, "yes", false, "approve without a question: the figures have been read, and the hash compared")
+	return cmd
+}
+
+// askApproval shows the trial and asks the operator.
+func (a *app) askApproval(r trialResult) error {
+	var b strings.Builder
+	if err := r.Print(&b); err != nil {
+		return err
+	}
+	a.tell(strings.TrimSuffix(b.String(), "\n"))
+	return a.asked("Do all members have this hash, and may jobs read the table so? Type yes:", "the dictionary is not approved", "compare the hash, and answer yes, or use --yes")
+}
+
+// asked asks the operator a question that only yes answers.
+func (a *app) asked(question, otherwise, hint string) error {
+	a.tell(question)
+	answer, err := bufio.NewReader(io.LimitReader(a.stdin, 100)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	if strings.TrimSpace(answer) != "yes" {
+		return refused(errors.New(otherwise), hint)
+	}
+	return nil
+}
+
+// readDictionary reads a file of kind Dictionary.
+func readDictionary(path string) (*job.Dictionary, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage("the dictionary cannot be read: %w", err)
+	}
+	return job.ParseDictionary(path, b)
+}
+
+// dictionariesBeside finds the dictionary NAME in the file NAME.yaml beside a job file.
+func dictionariesBeside(jobFile string) func(name, hash string) (*job.Dictionary, error) {
+	return func(name, _ string) (*job.Dictionary, error) {
+		path := filepath.Join(filepath.Dir(jobFile), filepath.Base(name)+".yaml")
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("its file is not beside the job: %w", err)
+		}
+		return job.ParseDictionary(path, b)
+	}
+}
+
+// dictionaryList lists approvals.
+type dictionaryList struct {
+	Dictionaries []dictionary.Approval `json:"dictionaries"`
+}
+
+// Print shows the newest approval last.
+func (r dictionaryList) Print(w io.Writer) error {
+	p := &printer{w: w}
+	if len(r.Dictionaries) == 0 {
+		p.linef("this home has approved no dictionary; jobs on tables of numbers without gaps need none")
+	}
+	for _, d := range r.Dictionaries {
+		p.linef("%s  %s  %s  %s", d.Day, d.Name, d.Short(), d.Table)
+	}
+	return p.err
+}
+
+func (a *app) dictionaryList() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the data dictionaries that this home has approved",
+		Example: "  mercer federation dictionary list --home ./north",
+		Args:    args(),
+		RunE: a.run(func(context.Context, []string) (Result, error) {
+			list, err := daemon.Home(home).Dictionaries().List()
+			return dictionaryList{append([]dictionary.Approval{}, list...)}, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	return cmd
+}
+
+// revokedResult lists approvals that were taken back.
+type revokedResult struct {
+	Revoked []dictionary.Approval `json:"revoked"`
+}
+
+// Print says what goes on and what does not.
+func (r revokedResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	for _, d := range r.Revoked {
+		p.linef("dictionary %s (%s) is revoked for %s", d.Name, d.Short(), orHere(d.Table))
+	}
+	p.linef("no session of a job that names it starts here any more; sessions that run now end by themselves")
+	p.linef("models that jobs have kept still answer, and read new rows by it; mercer job forget ends that")
+	return p.err
+}
+
+func orHere(table string) string {
+	if table == "" {
+		return "new jobs of this coordinator"
+	}
+	return "table " + table
+}
+
+func (a *app) dictionaryRevoke() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:   "revoke NAME|HASH",
+		Short: "Take back the approval of a data dictionary",
+		Long: `Take back the approvals of a data dictionary, of all that have this name, or of the
+one with this hash. No session of a job that names it starts in this home any more. A
+session that runs goes on to its end, and models that jobs have kept still answer
+questions: they read new rows by the dictionary that they were trained by.`,
+		Example: "  mercer federation dictionary revoke cohort --home ./north",
+		Args:    args("NAME or HASH"),
+		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+			list, err := daemon.Home(home).Dictionaries().Revoke(args[0])
+			if err == nil && len(list) == 0 {
+				return nil, usage("this home has approved no dictionary %q; mercer federation dictionary list shows them", args[0])
+			}
+			return revokedResult{list}, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	return cmd
+}

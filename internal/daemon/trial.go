@@ -1,0 +1,200 @@
+package daemon
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+)
+
+// Trial says what a home's table becomes when a dictionary reads it. It is for the operator alone.
+type Trial struct {
+	Table   string         // "" at a coordinator, which has none
+	Rows    int            // that take part in jobs
+	Left    int            // rows with a gap in a complete column
+	Outside []prepare.Rare // cells outside the range of their column
+	Rare    []prepare.Rare // training rows with a value that fewer than ten have
+	Former  string         // hash of the approved dictionary of that name and table, "" for none
+	Changes []string       // what the new one says otherwise, a line each
+	People  int            // who would be read otherwise than by the former one
+}
+
+// Try reads a home's table by a dictionary, and by the one of that name that is approved. The table may
+// be left out where the catalogue has one. A table that does not fit is an error.
+func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (*Trial, error) {
+	c, err := h.Config(jobs)
+	if err != nil {
+		return nil, err
+	}
+	if c.Coordinator == "" {
+		return &Trial{}, nil
+	}
+	if table, err = c.theTable(table); err != nil {
+		return nil, fault.BadInput(err)
+	}
+	t := &Trial{Table: table}
+	now, err := h.readBy(ctx, c, d, table)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	if err := h.count(t, now, d); err != nil {
+		return nil, err
+	}
+	former, err := h.former(d, table)
+	if former == nil || err != nil {
+		return t, err
+	}
+	t.Former, t.Changes = former.Hash(), former.Changes(d)
+	then, err := h.readBy(ctx, c, former, table)
+	if err != nil { // the table has changed since, and nobody can say
+		t.People = max(now.X.Rows(), 1)
+		return t, nil //nolint:nilerr // the new dictionary reads it
+	}
+	t.People = readOtherwise(then, now)
+	return t, nil
+}
+
+// theTable returns the name of the table that is meant.
+func (c *Config) theTable(name string) (string, error) {
+	names := slices.Sorted(maps.Keys(c.Data))
+	switch {
+	case name == "" && len(names) == 1:
+		return names[0], nil
+	case name == "" && len(names) == 0:
+		return "", errors.New("the catalogue has no table; add one to config.yaml first")
+	case name == "":
+		return "", fmt.Errorf("the catalogue has several tables; name one with --table: %s", strings.Join(names, ", "))
+	}
+	return name, nil
+}
+
+// former returns the approved dictionary of the same name and table, or nil.
+func (h Home) former(d *job.Dictionary, table string) (former *job.Dictionary, err error) {
+	list, err := h.Dictionaries().List()
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range list {
+		if a.Name != d.Name || a.Table != table || a.Hash == d.Hash() {
+			continue
+		}
+		if former, err = h.Dictionaries().Find(a.Name, a.Hash); err != nil {
+			return nil, err
+		}
+	}
+	return former, nil
+}
+
+// readBy reads a table by a dictionary, with the first of its labels that the catalogue offers.
+func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table string) (*dataset.Set, error) {
+	s, err := c.source(h, table)
+	if err != nil {
+		return nil, err
+	}
+	data := d.Of(c.Name)
+	data.Source = table
+	if i := slices.IndexFunc(d.Labels, func(l job.LabelColumn) bool { return slices.Contains(s.Label, l.Name) }); i >= 0 {
+		data.Label, data.Order, data.Classes = d.Labels[i].Name, d.Labels[i].Classes, d.Labels[i].Merged
+	}
+	read, err := h.load(ctx, c, data, dataset.SplitKey{}, &once{})
+	return read.Set, err
+}
+
+// once is a store of rows that are read once.
+type once struct{ snapshot.Memory }
+
+// Open implements [snapshot.Store].
+func (o *once) Open(name string) (io.ReadCloser, error) {
+	r, err := o.Memory.Open(name)
+	if err != nil {
+		return nil, vault.ErrNoKeepsake
+	}
+	return r, nil
+}
+
+// count counts what the operator should know of the table.
+func (h Home) count(t *Trial, set *dataset.Set, d *job.Dictionary) error {
+	f, is := set.X.(*prepare.Frame)
+	if !is {
+		return fmt.Errorf("daemon: the table %s was not read by its dictionary", t.Table)
+	}
+	t.Rows, t.Left = f.Rows(), f.Dropped
+	for j, c := range f.Schema() {
+		if n := f.Outside[j]; n > 0 {
+			t.Outside = append(t.Outside, prepare.Rare{Column: c.Name, Rows: n})
+		}
+	}
+	key, err := h.splitKey()
+	if err != nil {
+		return err
+	}
+	training, _, err := key.Split(set, d.Fraction)
+	if err != nil {
+		return fault.BadInput(err)
+	}
+	made, err := prepare.FitAlone(f, training, prepare.Unscaled)
+	if err != nil {
+		return fault.BadInput(err)
+	}
+	t.Rare = made.Rare(f, training)
+	return nil
+}
+
+// readOtherwise counts the people whom two readings of one table do not have alike, in the columns that
+// both have: by their ids, and without ids by their cells.
+func readOtherwise(then, now *dataset.Set) int {
+	var common []string
+	for _, name := range then.Columns {
+		if slices.Contains(now.Columns, name) {
+			common = append(common, name)
+		}
+	}
+	more := make(map[[sha256.Size]byte]int)
+	for _, row := range digested(then, common) {
+		more[row]++
+	}
+	for _, row := range digested(now, common) {
+		more[row]--
+	}
+	gone, came := 0, 0
+	for _, n := range more {
+		gone, came = gone+max(n, 0), came+max(-n, 0)
+	}
+	return max(gone, came)
+}
+
+// digested returns the digest of each row's id, label and cells in some columns.
+func digested(set *dataset.Set, columns []string) [][sha256.Size]byte {
+	f, _ := set.X.(*prepare.Frame)
+	rows := make([][sha256.Size]byte, set.X.Rows())
+	var b []byte
+	for i := range rows {
+		b = b[:0]
+		for _, part := range []string{at(set.IDs, i), at(set.Labels, i)} {
+			b = append(append(b, part...), 0)
+		}
+		for _, name := range columns {
+			b = f.AppendCell(b, i, slices.Index(set.Columns, name))
+		}
+		rows[i] = sha256.Sum256(b)
+	}
+	return rows
+}
+
+func at(list []string, i int) string {
+	if list == nil {
+		return ""
+	}
+	return list[i]
+}

@@ -1,0 +1,381 @@
+package job
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// Dictionary is the data dictionary of a federation: the meaning of the columns, and the rows that take
+// part. Every operator approves it by its hash. Jobs name it, and pick columns and one label.
+type Dictionary struct {
+	Name     string            // "" of one that stands in a job for simulate
+	Columns  prepare.Schema    // all columns, in the order of the file
+	Texts    map[string]string // of columns and labels, for people
+	Complete []string          // columns without which a row takes part in no job
+	Labels   []LabelColumn     // columns of which a job takes one as its label
+	Fraction float64           // of the rows that is held out to test
+	Leader   string            // the party that learns the sums of fits; "" for the job's first
+}
+
+// LabelColumn describes a column of labels.
+type LabelColumn struct {
+	Name    string
+	Classes []string      // all, in order; nil for the classes that there are
+	Merged  []MergedClass // classes that stand for several classes of the tables
+}
+
+// DictionaryKind is the word that begins the file of a dictionary.
+const DictionaryKind = "Dictionary"
+
+// ParseDictionary reads the file of a dictionary. Every error is an [*Error] and names a line.
+func ParseDictionary(name string, data []byte) (*Dictionary, error) {
+	d := new(Dictionary)
+	root, err := document(data)
+	if err == nil {
+		err = d.file().Decode("", root)
+	}
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return d, nil
+}
+
+// Encode returns the canonical file: [ParseDictionary] reads d from it, and equal dictionaries have
+// equal bytes.
+func (d *Dictionary) Encode() []byte {
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := errors.Join(e.Encode(d.file().Encode()), e.Close()); err != nil {
+		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
+	}
+	return b.Bytes()
+}
+
+// Hash returns the SHA-256 of the canonical file, in hexadecimal digits. Operators approve it.
+func (d *Dictionary) Hash() string {
+	sum := sha256.Sum256(d.Encode())
+	return hex.EncodeToString(sum[:])
+}
+
+// Reference names the dictionary in a job's encoding: NAME@HASH.
+func (d *Dictionary) Reference() string { return d.Name + "@" + d.Hash() }
+
+// DictionaryFile declares the file of a dictionary, for documents.
+func DictionaryFile() *section.Section { return new(Dictionary).file() }
+
+func (d *Dictionary) file() *section.Section {
+	return &section.Section{Name: "the dictionary", Fields: []section.Field{
+		{Key: "apiVersion", Value: section.Fixed(APIVersion), Need: "write apiVersion: " + APIVersion + " as the first line", Doc: "The version of the format."},
+		{Key: "kind", Value: section.Fixed(DictionaryKind), Need: "write kind: " + DictionaryKind, Doc: "The type of this file."},
+		{Key: "metadata", Value: &section.Section{Name: "metadata", Fields: []section.Field{
+			{Key: "name", Value: section.DNSLabel{Dst: &d.Name}, Need: "add name: and a short name of lower-case letters, digits and dashes",
+				Doc: "The name by which jobs call the dictionary."},
+		}}, Need: "add metadata: {name: cohort}", Doc: "The name of the dictionary."},
+		{Key: "spec", Value: d.Section(), Need: "add spec: with columns", Doc: "The dictionary itself."},
+	}}
+}
+
+// Section declares the keys of a dictionary.
+func (d *Dictionary) Section() *section.Section {
+	return &section.Section{Name: "dictionary", Fields: []section.Field{
+		{Key: "columns", Value: dictionaryColumns{d}, Need: "add columns: {age: {range: [0, 120]}}",
+			Doc: "All columns that jobs may use, by the federation's names, and how their cells become numbers."},
+		{Key: "complete", Value: section.Words{Dst: &d.Complete, Most: prepare.MaxColumns, Example: "[age]"}, Else: "none",
+			Doc: "Columns without which a row takes part in no job, whatever columns the job picks."},
+		{Key: "labels", Value: labelColumns{d}, Else: "none; jobs without labels only",
+			Doc: "The columns of which a job takes one as its label, and their classes."},
+		{Key: "fraction", Value: section.Number{Dst: &d.Fraction}, Default: "0.25", Doc: "The fraction of the rows that each party holds out to test, in all jobs."},
+		{Key: "leader", Value: section.Text{Dst: &d.Leader}, Else: "the first party of a job",
+			Doc: "The party that learns the sums by which columns are prepared. Each job names it first."},
+	}, Finish: d.finish}
+}
+
+// finish checks the dictionary, and marks the complete columns.
+func (d *Dictionary) finish(in *section.Place) error {
+	for _, c := range d.Columns {
+		if c.Missing == prepare.FillDropRow {
+			return in.Refuse("columns", "column %s says missing: drop-row, and in a dictionary the list complete names such columns; write complete: [%s]", section.Quote(c.Name), c.Name)
+		}
+	}
+	for _, name := range d.Complete {
+		at := d.Columns.Index(name)
+		switch {
+		case at < 0:
+			return in.Refuse("complete", "complete names %s, which is none of the columns; describe it there", section.Quote(name))
+		case d.Columns[at].Missing != prepare.FillError:
+			return in.Refuse("complete", "complete names %s, whose gaps the column fills; remove its missing:, or take it off the list", section.Quote(name))
+		}
+		d.Columns[at].Missing = prepare.FillDropRow
+		if err := d.Columns[at].Check(); err != nil {
+			return in.Refuse("complete", "column %s: %v", section.Quote(name), err)
+		}
+	}
+	if steps := math.Round(fractionSteps * d.Fraction); d.Fraction != steps/fractionSteps || steps < 1 || steps > mostSteps {
+		return in.Refuse("fraction", "fraction is %g; write a multiple of 0.05 from 0.05 to 0.5, such as 0.25", d.Fraction)
+	}
+	for _, l := range d.Labels {
+		if slices.Contains(d.Complete, l.Name) || d.Columns.Index(l.Name) >= 0 {
+			return in.Refuse("labels", "labels names %s, which is one of the columns; keep one", section.Quote(l.Name))
+		}
+	}
+	if err := d.Columns.Check(); err != nil {
+		return in.Refuse("columns", "%v", err)
+	}
+	return nil
+}
+
+// Of returns the data of a job that uses all columns of the dictionary which a party holds, and no label:
+// where names are PARTY.COLUMN, its own.
+func (d *Dictionary) Of(party string) Data {
+	data := Data{Dictionary: d, Label: NoLabel, Schema: d.Columns, Read: d.Columns, Test: Test{Fraction: d.Fraction}}
+	by := data
+	by.Partition.By = Columns
+	if own := by.of(party, d.Columns); own != nil {
+		data.Schema, data.Read = own, own
+	}
+	return data
+}
+
+// Changes lists what another dictionary says otherwise of columns, labels and rows, a line each.
+func (d *Dictionary) Changes(next *Dictionary) (lines []string) {
+	then, now := d.statements(), next.statements()
+	for _, what := range slices.Sorted(maps.Keys(then)) {
+		if is, stays := now[what]; !stays {
+			lines = append(lines, what+" falls away: "+then[what])
+		} else if is != then[what] {
+			lines = append(lines, fmt.Sprintf("%s was %s and is %s", what, then[what], is))
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(now)) {
+		if _, was := then[what]; !was {
+			lines = append(lines, what+" is new: "+now[what])
+		}
+	}
+	return lines
+}
+
+// statements returns what the dictionary says of each thing, as its file has it.
+func (d *Dictionary) statements() map[string]string {
+	all := make(map[string]string)
+	eachKey(d.Section().Encode(), func(key string, value *yaml.Node) {
+		if value.Kind != yaml.MappingNode {
+			all[key] = flow(value)
+			return
+		}
+		eachKey(value, func(name string, value *yaml.Node) {
+			what := strings.TrimSuffix(key, "s") + " " + name // column age
+			if len(value.Content) == 0 {
+				all[what] = flow(value)
+			}
+			eachKey(value, func(key string, value *yaml.Node) { all[what+": "+key] = flow(value) })
+		})
+	})
+	return all
+}
+
+// eachKey visits the keys of a map.
+func eachKey(m *yaml.Node, visit func(key string, value *yaml.Node)) {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		visit(m.Content[i].Value, m.Content[i+1])
+	}
+}
+
+// flow writes a value of the file in one line.
+func flow(n *yaml.Node) string {
+	n.Style = yaml.FlowStyle
+	b, err := yaml.Marshal(n)
+	if err != nil {
+		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// label returns the description of a column of labels.
+func (d *Dictionary) label(name string) (LabelColumn, bool) {
+	for _, l := range d.Labels {
+		if l.Name == name {
+			return l, true
+		}
+	}
+	return LabelColumn{}, false
+}
+
+// labelNames lists the columns of labels.
+func (d *Dictionary) labelNames() []string {
+	names := make([]string, len(d.Labels))
+	for i, l := range d.Labels {
+		names[i] = l.Name
+	}
+	return names
+}
+
+// say keeps a text about a column for people.
+func (d *Dictionary) say(column, text string) {
+	if text == "" {
+		return
+	}
+	if d.Texts == nil {
+		d.Texts = make(map[string]string)
+	}
+	d.Texts[column] = text
+}
+
+// dictionaryColumns are the columns of a dictionary: a map from column to description that keeps the
+// order of the file.
+type dictionaryColumns struct{ *Dictionary }
+
+func (v dictionaryColumns) Decode(key string, n *yaml.Node) error {
+	return eachColumn(key, n, &v.Columns, func(c *prepare.Column) section.Value {
+		return describedColumn{columnOf{c}, v.Dictionary}
+	})
+}
+
+func (v dictionaryColumns) Encode() *yaml.Node {
+	m := section.Map()
+	for _, c := range v.Columns {
+		if slices.Contains(v.Complete, c.Name) {
+			c.Missing = prepare.FillError // which the list says otherwise
+		}
+		m.Content = append(m.Content, section.Word(c.Name), orEmpty(describedColumn{columnOf{&c}, v.Dictionary}.Encode()))
+	}
+	return m
+}
+
+func (v dictionaryColumns) Form() string { return schemaMap{}.Form() }
+
+// Each declares the keys of every column, for the documents.
+func (v dictionaryColumns) Each() *section.Section {
+	return describedColumn{columnOf{&prepare.Column{}}, new(Dictionary)}.Section()
+}
+
+// describedColumn is a column with a text for people.
+type describedColumn struct {
+	columnOf
+	of *Dictionary
+}
+
+func (c describedColumn) Decode(key string, n *yaml.Node) error { return c.Section().Decode(key, n) }
+
+func (c describedColumn) Encode() *yaml.Node { return c.Section().Encode() }
+
+func (c describedColumn) Section() *section.Section {
+	s := c.columnOf.Section()
+	s.Name = "a column of the dictionary"
+	s.Fields = append(s.Fields, textFor{c.Name, c.of}.field())
+	return s
+}
+
+// textFor is the text about a column.
+type textFor struct {
+	column string
+	of     *Dictionary
+}
+
+func (v textFor) field() section.Field {
+	return section.Field{Key: "text", Value: v, Else: "none", Doc: "What the column means, in a person's words."}
+}
+
+func (v textFor) Decode(key string, n *yaml.Node) error {
+	var text string
+	if err := (section.Text{Dst: &text}).Decode(key, n); err != nil {
+		return err
+	}
+	v.of.say(v.column, text)
+	return nil
+}
+
+func (v textFor) Encode() *yaml.Node {
+	text := v.of.Texts[v.column]
+	return section.Text{Dst: &text}.Encode()
+}
+
+func (v textFor) Form() string { return section.Text{}.Form() }
+
+// labelColumns are the columns of labels: a map from column to classes.
+type labelColumns struct{ *Dictionary }
+
+func (v labelColumns) Decode(key string, n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		return section.At(n, "%s is %s; write a map such as {diagnosis: {classes: [well, ill]}}", key, section.Describe(n))
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		l := LabelColumn{Name: n.Content[i].Value}
+		switch {
+		case l.Name == "" || l.Name == NoLabel:
+			return section.At(n.Content[i], "%s is no name of a column of labels; write its name", section.Quote(l.Name))
+		case slices.Contains(v.labelNames(), l.Name):
+			return section.At(n.Content[i], "%s describes %s twice; keep one", key, section.Quote(l.Name))
+		}
+		if err := (labelColumn{&l, v.Dictionary}).Section().Decode("label "+section.Quote(l.Name), n.Content[i+1]); err != nil {
+			return err
+		}
+		v.Labels = append(v.Labels, l)
+	}
+	return nil
+}
+
+func (v labelColumns) Encode() *yaml.Node {
+	if v.Labels == nil {
+		return nil
+	}
+	m := section.Map()
+	for _, l := range v.Labels {
+		m.Content = append(m.Content, section.Word(l.Name), orEmpty(labelColumn{&l, v.Dictionary}.Section().Encode()))
+	}
+	return m
+}
+
+func (v labelColumns) Form() string { return "a map such as {diagnosis: {classes: [well, ill]}}" }
+
+// Each declares the keys of every column of labels, for the documents.
+func (v labelColumns) Each() *section.Section {
+	return labelColumn{new(LabelColumn), new(Dictionary)}.Section()
+}
+
+// labelColumn is a column of labels with its text for people.
+type labelColumn struct {
+	*LabelColumn
+	of *Dictionary
+}
+
+func (l labelColumn) Section() *section.Section {
+	return &section.Section{Name: "a label of the dictionary", Fields: []section.Field{
+		{Key: "classes", Value: section.Words{Dst: &l.Classes, Most: maxMerged, Example: "[well, ill]"}, Else: "the classes of the tables, sorted; none for numbers",
+			Doc: "All classes, in order. Of two, the second is the positive one. A table with another class is refused."},
+		{Key: "merged", Value: mergedClasses{&l.Merged}, Else: "every class stays",
+			Doc: "Classes that stand for several classes of the tables."},
+		textFor{l.Name, l.of}.field(),
+	}, Finish: l.finish}
+}
+
+// finish checks the classes as a job's are checked.
+func (l labelColumn) finish(in *section.Place) error {
+	as := Data{Label: l.Name, Order: l.Classes, Classes: l.Merged}
+	if in.Given("classes") {
+		if err := (labelOf{&as}).finish(in); err != nil {
+			return err
+		}
+		l.Classes = as.Order
+	}
+	return as.finishClasses(in)
+}
+
+func orEmpty(n *yaml.Node) *yaml.Node {
+	if n == nil {
+		return section.Map()
+	}
+	return n
+}

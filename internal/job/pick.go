@@ -1,0 +1,193 @@
+package job
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// errNoDictionaries is the answer of a reader in a place without dictionaries.
+var errNoDictionaries = errors.New("there are no dictionaries here; in simulate, write the dictionary's columns in the job, or its file NAME.yaml beside the job")
+
+// ErrUnapproved is about a dictionary that no operator of a home has approved. Peers may be told.
+var ErrUnapproved = errors.New("this home has not approved it; its operator compares the file with the others', and uses mercer federation dictionary approve FILE")
+
+// errOtherDictionary is about a file that is not what its name says.
+var errOtherDictionary = errors.New("its file holds another one; compare the two")
+
+// dictionaryOf is a job's dictionary: its name, its name and hash, or the dictionary itself.
+type dictionaryOf struct {
+	*Data
+	reader *Reader
+}
+
+func (v dictionaryOf) Decode(key string, n *yaml.Node) error {
+	if n.Kind == yaml.MappingNode {
+		v.Dictionary = new(Dictionary)
+		return v.Dictionary.Section().Decode(key, n)
+	}
+	var ref string
+	if err := (section.Text{Dst: &ref}).Decode(key, n); err != nil {
+		return err
+	}
+	name, hash, _ := strings.Cut(ref, "@")
+	err := errNoDictionaries
+	if v.reader != nil && v.reader.Dictionary != nil {
+		v.Dictionary, err = v.reader.Dictionary(name, hash)
+	}
+	if err == nil && (v.Dictionary.Name != name || hash != "" && v.Dictionary.Hash() != hash) {
+		err = errOtherDictionary
+	}
+	if err != nil {
+		return section.At(n, "dictionary %s: %w", section.Quote(name), err)
+	}
+	return nil
+}
+
+func (v dictionaryOf) Encode() *yaml.Node {
+	switch {
+	case v.Dictionary == nil:
+		return nil
+	case v.Dictionary.Name == "":
+		return v.Dictionary.Section().Encode()
+	}
+	return section.Word(v.Dictionary.Reference())
+}
+
+func (v dictionaryOf) Form() string {
+	return "a name, or in simulate a map such as {columns: {age: {range: [0, 120]}}}"
+}
+
+// Map declares the keys of the map.
+func (v dictionaryOf) Map() *section.Section { return new(Dictionary).Section() }
+
+// ownSchema is a job's own schema. A dictionary's columns are not written twice.
+type ownSchema struct {
+	schemaMap
+	of *Data
+}
+
+func (v ownSchema) Encode() *yaml.Node {
+	if v.of.Dictionary != nil {
+		return nil
+	}
+	return v.schemaMap.Encode()
+}
+
+// ownClasses are classes that the job itself merges.
+type ownClasses struct {
+	mergedClasses
+	of *Data
+}
+
+func (v ownClasses) Encode() *yaml.Node {
+	if v.of.Dictionary != nil {
+		return nil
+	}
+	return v.mergedClasses.Encode()
+}
+
+// finishDictionary takes from the dictionary what the job picks.
+func (d *Data) finishDictionary(in *section.Place) error {
+	dict := d.Dictionary
+	switch {
+	case dict == nil && in.Given("columns"):
+		return in.Refuse("columns", "columns picks among those of a dictionary, and the job names none; add dictionary:, or remove columns")
+	case dict == nil:
+		return nil
+	case in.Given("schema"):
+		return in.Refuse("schema", "schema is the old name of the dictionary's columns, and the job has both; remove schema")
+	case in.Given("classes"):
+		return in.Refuse("classes", "the dictionary says which classes are merged; remove classes")
+	case d.Order != nil:
+		return in.Refuse("label", "the dictionary lists the classes; write label: and the name of the column alone")
+	case d.Partition.By == Devices:
+		return in.Refuse("dictionary", "a dictionary describes the columns of tables, and devices hold one row each; remove it")
+	case in.Given("features"):
+		return in.Refuse("features", "the dictionary lists the features; remove features")
+	case dict.Leader != "" && d.Partition.By == Rows && len(d.parties()) > 0 && d.parties()[0] != dict.Leader:
+		return in.Refuse("dictionary", "the dictionary has %s learn the sums, which the job's first party does; list %s first", section.Quote(dict.Leader), dict.Leader)
+	}
+	for _, pick := range []func(*section.Place) error{d.pickColumns, d.pickLabel, d.pickFraction} {
+		if err := pick(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parties lists the parties that the job names.
+func (d *Data) parties() []string { return (&Job{Data: *d}).Parties() }
+
+func (d *Data) pickColumns(in *section.Place) error {
+	d.Read, d.Schema = d.Dictionary.Columns, d.Dictionary.Columns
+	switch {
+	case !in.Given("columns"):
+		return nil
+	case len(d.Picked) == 0:
+		return in.Refuse("columns", "columns picks none; name at least one, or remove it to use all")
+	}
+	d.Schema = make(prepare.Schema, 0, len(d.Picked))
+	for _, name := range d.Picked {
+		at := d.Read.Index(name)
+		if at < 0 {
+			return in.Refuse("columns", "columns picks %s, which the dictionary does not have; it has %s", section.Quote(name), listed(d.Read.Names()))
+		}
+		d.Schema = append(d.Schema, d.Read[at])
+	}
+	return nil
+}
+
+func (d *Data) pickLabel(in *section.Place) error {
+	if d.Label == "" || d.Label == NoLabel {
+		return nil
+	}
+	l, described := d.Dictionary.label(d.Label)
+	if !described {
+		return in.Refuse("label", "label is %s, which is none of the dictionary's labels; it has %s", section.Quote(d.Label), listedOr(d.Dictionary.labelNames(), "none"))
+	}
+	d.Order, d.Classes = slices.Clone(l.Classes), l.Merged
+	return nil
+}
+
+// finishPickedLabel takes the dictionary's only label where the learner needs one and the job names none,
+// and no classes where the learner has none.
+func (j *Job) finishPickedLabel(in *section.Place) error {
+	d, task := &j.Data, j.Task()
+	if d.Dictionary == nil {
+		return nil
+	}
+	if d.Label == "" && task.Labels != "" {
+		if len(d.Dictionary.Labels) != 1 {
+			return in.Refuse("data", "data names no label, and the dictionary has %s; write label: and the name of one", listedOr(d.Dictionary.labelNames(), "none"))
+		}
+		l := d.Dictionary.Labels[0]
+		d.Label, d.Order, d.Classes = l.Name, slices.Clone(l.Classes), l.Merged
+	}
+	if !task.Classes {
+		d.Order, d.Classes = nil, nil
+	}
+	return nil
+}
+
+func (d *Data) pickFraction(in *section.Place) error {
+	switch {
+	case d.Test.Fraction != 0 && d.Test.Fraction != d.Dictionary.Fraction:
+		return in.Refuse("test", "test holds out %g of the rows, and the dictionary says %g, so that all jobs hold out the same; remove test", d.Test.Fraction, d.Dictionary.Fraction)
+	case d.Test == (Test{}) && d.Folds == 0:
+		d.Test.Fraction = d.Dictionary.Fraction
+	}
+	return nil
+}
+
+func listedOr(names []string, none string) string {
+	if len(names) == 0 {
+		return none
+	}
+	return listed(names)
+}
