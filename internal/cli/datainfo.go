@@ -92,7 +92,7 @@ For an archive (.npz), #NAME after its name chooses the array of the features. A
 folder of JPEG or PNG files with a sub-folder for each class is a table of grey
 values, 0 to 255. #64x64 resizes the images, #rgb keeps the colours, #64x64,rgb
 does both.`,
-		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info export.csv --label diagnosis --csv-delimiter ';' --missing NA --schema >cohort.yaml\n  mercer data info --sqlite ward.db --query cohort.sql --schema\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
+		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info export.csv --label diagnosis --csv-delimiter ';' --missing NA --schema\n  mercer data info --sqlite ward.db --query cohort.sql --schema\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
 		Args: func(cmd *cobra.Command, given []string) error {
 			if o.source().Given() {
 				return args()(cmd, given)
