@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/dictionary"
+	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
 func (a *app) federationDictionary() *cobra.Command {
@@ -40,6 +41,8 @@ type trialResult struct {
 	Changes  []string      `json:"changes"`
 	People   int           `json:"people_read_otherwise"`
 	Approved bool          `json:"approved"`
+	Edition  int           `json:"edition,omitempty"` // that jobs see
+	Lack     int           `json:"lack,omitempty"`    // people, until there is one
 }
 
 // columnCount counts cells of a column.
@@ -66,6 +69,12 @@ func (r trialResult) Print(w io.Writer) error {
 	}
 	if r.Approved {
 		p.linef("approved: jobs may name it")
+	}
+	switch {
+	case r.Edition > 0:
+		p.linef("jobs see edition %d of the table; mercer data freeze %s makes the next one", r.Edition, r.Table)
+	case r.Lack > 0:
+		p.linef("no job sees the table by it yet: whom it takes in or leaves out, in training or held out, must be none or ten people, and %s lacking; mercer data freeze %s tries again", areOf(r.Lack), r.Table)
 	}
 	return p.err
 }
@@ -130,13 +139,31 @@ its hash with the others. At a coordinator there is no table.`,
 				}
 			}
 			r.Approved = true
-			return r, h.Dictionaries().Approve(d, t.Table, time.Now())
+			if err := h.Dictionaries().Approve(d, t.Table, time.Now()); err != nil || t.Table == "" {
+				return r, err
+			}
+			return a.firstEdition(ctx, h, d, r)
 		}),
 	}
 	a.homeFlag(cmd, &home)
 	cmd.Flags().StringVar(&table, "table", "", "table of the catalogue; default the only one")
 	cmd.Flags().BoolVar(&yes, "yes", false, "approve without a question: the figures have been read, and the hash compared")
 	return cmd
+}
+
+// firstEdition freezes the table for a dictionary that has no edition of it yet.
+func (a *app) firstEdition(ctx context.Context, h daemon.Home, d *job.Dictionary, r trialResult) (Result, error) {
+	newest, err := h.Editions().Newest(r.Table, d.Hash())
+	if errors.Is(err, edition.ErrNone) {
+		newest, err = h.Freeze(ctx, a.reader, d, r.Table)
+	}
+	var few *edition.LackError
+	if errors.As(err, &few) {
+		r.Lack = few.Lack
+		return r, nil
+	}
+	r.Edition = newest.Number
+	return r, err
 }
 
 // askApproval shows the trial and asks the operator.

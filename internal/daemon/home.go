@@ -12,6 +12,7 @@
 //	HOME/keepsakes     what finished jobs left here, sealed under a key for each job
 //	HOME/snapshots     rows of open jobs whose source can change, sealed under a key for each job
 //	HOME/dictionaries  data dictionaries that the operator has approved
+//	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
 //	HOME/releases      what jobs have let out of the data, for the operator to compare
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker

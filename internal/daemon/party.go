@@ -15,7 +15,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/catalogue"
-	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
@@ -174,7 +173,7 @@ func refusedTwin(err error) error {
 
 // load reads the table that a job names, as the catalogue offers it. Which of its
 // rows are held out is the party's own choice.
-func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshot.Store) (method.Table, error) {
+func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshots) (method.Table, error) {
 	t, d := method.Table{Key: key}, all.Own(c.Name)
 	s, err := c.source(h, d.Source)
 	if err != nil {
@@ -195,9 +194,12 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err != nil {
 		return t, err
 	}
-	if s.Given() {
+	switch {
+	case d.Dictionary != nil:
+		t.Set, t.Held, err = h.loadEdition(c, s, d)
+	case s.Given():
 		t.Set, err = h.loadChanging(ctx, k, s, s.table(columns, d))
-	} else {
+	default:
 		t.Set, err = s.load(library, columns, d)
 	}
 	if err != nil {

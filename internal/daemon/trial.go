@@ -107,8 +107,11 @@ func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table st
 	if i := slices.IndexFunc(d.Labels, func(l job.LabelColumn) bool { return slices.Contains(s.Label, l.Name) }); i >= 0 {
 		data.Label, data.Order, data.Classes = d.Labels[i].Name, d.Labels[i].Classes, d.Labels[i].Merged
 	}
-	read, err := h.load(ctx, c, data, dataset.SplitKey{}, &once{})
-	return read.Set, err
+	rows := &once{}
+	if err := h.copyRows(ctx, s, rows); err != nil {
+		return nil, err
+	}
+	return h.readFrom(c, s, data, rows)
 }
 
 // once is a store of rows that are read once.
@@ -139,7 +142,7 @@ func (h Home) count(t *Trial, set *dataset.Set, d *job.Dictionary) error {
 	if err != nil {
 		return err
 	}
-	training, _, err := key.Split(set, d.Fraction)
+	training, _, err := split(key, set, d)
 	if err != nil {
 		return fault.BadInput(err)
 	}

@@ -14,7 +14,9 @@ type Table struct {
 	HeldOut *dataset.Set     // test rows of their own source, or nil
 	Ratings *dataset.Ratings // in place of rows, of a recommender
 	// Key decides which rows are held out where the job gives a fraction; all of a party's jobs share it.
-	Key    dataset.SplitKey
+	Key dataset.SplitKey
+	// Held lists the rows of an edition that all jobs with a fraction hold out, ascending; nil: Key says.
+	Held   []int
 	IDRule string // by which ids were made, equal at all parties; "" for one column as it stands
 	// Label is the column of the labels where the job leaves that to the catalogue.
 	Label string

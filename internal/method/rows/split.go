@@ -84,6 +84,8 @@ func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 	case j.Data.Test.Every > 0:
 		_, test, err := dataset.Every(n, j.Data.Test.Every)
 		return test, err
+	case t.Held != nil:
+		return t.Held, nil
 	}
 	_, test, err := t.Key.Split(t.Set, j.Data.Test.Fraction)
 	return test, err

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/edition"
+)
+
+// editionResult is a table that was frozen, or waits.
+type editionResult struct {
+	Table      string `json:"table"`
+	Dictionary string `json:"dictionary"`
+	Edition    int    `json:"edition,omitempty"`
+	Training   int    `json:"training,omitempty"`
+	HeldOut    int    `json:"held_out,omitempty"`
+	Lack       int    `json:"lack,omitempty"` // people, until the next edition
+}
+
+// Print says what jobs see.
+func (r editionResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	if r.Lack > 0 {
+		p.linef("table %s is not frozen anew for dictionary %s: of those who came, went or changed, in training or held out, %s lacking to a group of %d", r.Table, r.Dictionary, areOf(r.Lack), edition.Least)
+		p.linef("jobs see the edition before; try again later")
+		return p.err
+	}
+	p.linef("edition %d of table %s for dictionary %s: %d rows to train with, %d held out", r.Edition, r.Table, r.Dictionary, r.Training, r.HeldOut)
+	return p.err
+}
+
+func areOf(n int) string {
+	if n == 1 {
+		return "1 person is"
+	}
+	return strconv.Itoa(n) + " people are"
+}
+
+func (a *app) dataFreeze() *cobra.Command {
+	var home, name string
+	cmd := &cobra.Command{
+		Use:   "freeze TABLE",
+		Short: "Freeze a table of a home, so that jobs see it as it is now",
+		Long: `Make the next edition of a table for a data dictionary that this home has approved.
+Jobs that name the dictionary see the newest edition, never the table. An edition is
+made only if it tells no small group of people apart: those who came, went or changed
+since any earlier edition, in training and held out each, are none or at least ten.
+Otherwise the command says how many are lacking, and jobs go on with the edition
+before. The first edition is made when a dictionary is approved.`,
+		Example: "  mercer data freeze admissions --home ./north\n  mercer data freeze admissions --dictionary cohort --home ./north",
+		Args:    args("TABLE"),
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			h := daemon.Home(home)
+			d, err := approvedFor(h, args[0], name)
+			if err != nil {
+				return nil, err
+			}
+			made, err := h.Freeze(ctx, a.reader, d, args[0])
+			var few *edition.LackError
+			if errors.As(err, &few) {
+				return editionResult{Table: args[0], Dictionary: d.Name, Lack: few.Lack}, nil
+			}
+			return editionResult{args[0], d.Name, made.Number, made.Training, made.HeldOut, 0}, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().StringVar(&name, "dictionary", "", "dictionary, by its name or its hash; default the one approved last for the table")
+	return cmd
+}
+
+// approvedFor returns the dictionary that was approved last for a table, or the one that is named.
+func approvedFor(h daemon.Home, table, name string) (*job.Dictionary, error) {
+	list, err := h.Dictionaries().List()
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range slices.Backward(list) {
+		if o.Table == table && (name == "" || o.Name == name || o.Hash == name || o.Short() == name) {
+			return h.Dictionaries().Find(o.Name, o.Hash)
+		}
+	}
+	return nil, usage("this home has approved no such dictionary for a table %q; mercer federation dictionary list shows them", table)
+}
+
+func (a *app) edition() *cobra.Command {
+	cmd := group("edition", "See and erase the editions of a home's tables")
+	cmd.Example = "  mercer edition list --home ./north"
+	cmd.AddCommand(a.editionList(), a.editionErase())
+	return cmd
+}
+
+// editionList lists editions.
+type editionList struct {
+	Editions []edition.Edition `json:"editions"`
+}
+
+// Print shows the newest edition last.
+func (r editionList) Print(w io.Writer) error {
+	p := &printer{w: w}
+	if len(r.Editions) == 0 {
+		p.linef("no table of this home has been frozen; approving a data dictionary freezes one")
+	}
+	for _, e := range r.Editions {
+		waits := ""
+		if e.Lack > 0 {
+			waits = "; the next one waits, " + areOf(e.Lack) + " lacking"
+		}
+		p.linef("%s  %s  edition %d for %s: %d rows to train with, %d held out%s", e.Day, e.Table, e.Number, e.Name, e.Training, e.HeldOut, waits)
+	}
+	return p.err
+}
+
+func (a *app) editionList() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the editions of a home's tables, and how many people are lacking to the next",
+		Example: "  mercer edition list --home ./north",
+		Args:    args(),
+		RunE: a.run(func(context.Context, []string) (Result, error) {
+			list, err := daemon.Home(home).Editions().List()
+			return editionList{append([]edition.Edition{}, list...)}, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	return cmd
+}
+
+// erasedEdition is an edition that was erased.
+type erasedEdition struct {
+	Table, Dictionary string
+	Number            int
+}
+
+// Print says what stays.
+func (r erasedEdition) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("edition %d of table %s for dictionary %s is erased; whom it told apart stays known, without rows", r.Number, r.Table, r.Dictionary)
+	return p.err
+}
+
+func (a *app) editionErase() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:   "erase TABLE DICTIONARY NUMBER",
+		Short: "Erase the rows of an edition",
+		Long: `Overwrite the key of an edition's rows. Jobs see the newest edition that is left. Which
+people the editions told apart stays known, as digests under a key of this home, so
+that a later edition tells no small group apart.`,
+		Example: "  mercer edition erase admissions cohort 1 --home ./north",
+		Args:    args("TABLE", "DICTIONARY", "NUMBER"),
+		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+			number, err := strconv.Atoi(args[2])
+			if err != nil {
+				return nil, usage("edition %q is no number", args[2])
+			}
+			err = daemon.Home(home).Editions().Erase(args[0], args[1], number)
+			if errors.Is(err, edition.ErrNone) {
+				return nil, usage("there is no edition %s; mercer edition list shows them", strings.Join(args, " "))
+			}
+			return erasedEdition{args[0], args[1], number}, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	return cmd
+}

@@ -1,0 +1,234 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/catalogue"
+	"github.com/mercer-fl/mercer/internal/catalogue/live"
+	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/edition"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+)
+
+// Editions are the tables that this home has frozen.
+func (h Home) Editions() edition.Store {
+	return edition.Store{Folder: h.editions(), Sealed: func() (*vault.Estate, error) {
+		id, err := identity.Load(h.IdentityPath())
+		if err != nil {
+			return nil, err
+		}
+		return vault.OpenEstate(h.editions(), id.KEMKey())
+	}}
+}
+
+func (h Home) editions() string { return h.path("editions") }
+
+// Freeze makes the next edition of a table for an approved dictionary, or returns an
+// [edition.LackError].
+func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (edition.Edition, error) {
+	c, err := h.Config(jobs)
+	if err != nil {
+		return edition.Edition{}, err
+	}
+	s, err := c.source(h, table)
+	if err != nil {
+		return edition.Edition{}, fault.BadInput(err)
+	}
+	rows := &once{}
+	if err := h.copyRows(ctx, s, rows); err != nil {
+		return edition.Edition{}, fault.BadInput(err)
+	}
+	data := d.Of(c.Name)
+	data.Source = table
+	t, err := h.readFrom(c, s, data, rows)
+	if err != nil {
+		return edition.Edition{}, fault.BadInput(err)
+	}
+	key, err := h.splitKey()
+	if err != nil {
+		return edition.Edition{}, err
+	}
+	_, held, err := split(key, t, d)
+	if err != nil {
+		return edition.Edition{}, fault.BadInput(err)
+	}
+	draft := edition.Draft{Edition: edition.Edition{
+		Day: time.Now().UTC().Format(time.DateOnly), Table: table, Name: d.Name, Dictionary: d.Hash(), HeldOut: len(held), Training: t.X.Rows() - len(held),
+	}}
+	draft.People, draft.Cells = cuts(key, t, held)
+	draft.Keep = func(e *vault.Estate, id job.ID) error {
+		from, err := snapshot.Read(rows)
+		if err != nil {
+			return err
+		}
+		return errors.Join(snapshot.Write(snapshots{e, id}, from, s.ID.Columns), from.Close())
+	}
+	return h.Editions().Make(draft)
+}
+
+// split divides the rows as all jobs of a dictionary do: by their groups, their ids, or all cells that the
+// dictionary reads, whatever columns and label a job picks.
+func split(key dataset.SplitKey, set *dataset.Set, d *job.Dictionary) (training, held []int, err error) {
+	bare := *set
+	bare.Labels = nil
+	training, held, err = key.Split(&bare, d.Fraction)
+	return training, append([]int{}, held...), err
+}
+
+// cuts digests the people of an edition under a key of this home, and the people with all their cells. A
+// person is a group, or else an id. In a table with neither, each row is a person, known by its cells, and
+// equal rows are numbered.
+func cuts(key dataset.SplitKey, set *dataset.Set, held []int) (people, cells edition.Cut) {
+	known := set.IDs
+	if set.Groups != nil {
+		known = set.Groups
+	}
+	sum := func(b []byte) (e edition.Element) {
+		mac := hmac.New(sha256.New, key[:])
+		mac.Write([]byte("mercer/v1/edition/"))
+		mac.Write(b)
+		copy(e[:], mac.Sum(nil))
+		return e
+	}
+	out := make([]bool, set.X.Rows())
+	for _, i := range held {
+		out[i] = true
+	}
+	rows := cellDigests(set, sum)
+	cells = make(edition.Cut, len(rows))
+	if known == nil {
+		seen := make(map[edition.Element]uint64)
+		for i, row := range rows {
+			seen[row]++
+			cells[sum(binary.LittleEndian.AppendUint64(row[:], seen[row]))] = out[i]
+		}
+		return nil, cells
+	}
+	people = make(edition.Cut, len(rows))
+	of := make(map[string][]int)
+	for i, person := range known {
+		of[person] = append(of[person], i)
+	}
+	for person, places := range of {
+		e := sum([]byte(person))
+		people[e] = out[places[0]]
+		own := make([]edition.Element, len(places))
+		for k, i := range places {
+			own[k] = rows[i]
+		}
+		slices.SortFunc(own, func(a, b edition.Element) int { return bytes.Compare(a[:], b[:]) })
+		b := e[:]
+		for _, row := range own {
+			b = append(b, row[:]...)
+		}
+		cells[sum(b)] = out[places[0]]
+	}
+	return people, cells
+}
+
+// cellDigests digests each row's cells.
+func cellDigests(set *dataset.Set, sum func([]byte) edition.Element) []edition.Element {
+	f := set.X.(*prepare.Frame)
+	rows := make([]edition.Element, f.Rows())
+	var b []byte
+	for i := range rows {
+		b = b[:0]
+		for j := range f.Cols() {
+			b = f.AppendCell(b, i, j)
+		}
+		rows[i] = sum(b)
+	}
+	return rows
+}
+
+// copyRows reads a table to its end, as it is written, sorted by its ids.
+func (h Home) copyRows(ctx context.Context, s Source, to snapshot.Store) (err error) {
+	if s.Given() {
+		return live.Copy(ctx, to, live.Source{Origin: s.Origin, Folder: string(h), Mapping: s.mapping(), IDs: s.ID.Columns})
+	}
+	library := catalogue.New("") // a dictionary names catalogue entries, never paths
+	rows, found, err := library.Open(s.Path, s.mapping(), slices.Concat(s.ID.Columns, s.Label))
+	if err != nil {
+		return err
+	}
+	if !found {
+		return h.copyNumbers(library, s, to)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	return snapshot.Write(to, rows, s.ID.Columns)
+}
+
+// copyNumbers is copyRows of a table that is no text.
+func (h Home) copyNumbers(library catalogue.Library, s Source, to snapshot.Store) error {
+	label := job.NoLabel
+	if list := s.Label.columns(); len(list) > 0 {
+		label = list[0]
+	}
+	set, err := library.Load(s.Path, catalogue.Columns{Label: label, ID: s.ID.name()})
+	if err != nil {
+		return err
+	}
+	return snapshot.Write(to, dataset.RecordsOf(set, label, s.ID.name()), s.ID.Columns)
+}
+
+// readFrom reads frozen rows by a dictionary, all of its columns.
+func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) (*dataset.Set, error) {
+	columns, err := s.pick(data.Source, data, c.Name)
+	if err != nil {
+		return nil, err
+	}
+	t := s.table(columns, data)
+	if t.Name = s.Path; s.Given() {
+		t.Name = s.Name()
+	}
+	set, err := live.Table(from, t)
+	if err == nil && s.ID.IsZero() {
+		set.IDs = nil // a column may be called so, and nobody offered it
+	}
+	return set, err
+}
+
+// loadEdition reads the newest edition of a table for a job's dictionary.
+func (h Home) loadEdition(c *Config, s Source, data job.Data) (set *dataset.Set, held []int, err error) {
+	newest, err := h.Editions().Newest(data.Source, data.Dictionary.Hash())
+	if errors.Is(err, edition.ErrNone) {
+		return nil, nil, fault.Openly(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator makes one with mercer data freeze", data.Dictionary.Name))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	id, err := job.ParseID(newest.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := h.splitKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	seed, err := identity.Load(h.IdentityPath())
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err = h.readFrom(c, s, data, snapshots{vault.ReadEstate(h.editions(), seed.KEMKey()), id})
+	if errors.Is(err, vault.ErrNoKeepsake) {
+		return nil, nil, fmt.Errorf("edition %d of %s cannot be opened: its key is lost or erased; mercer edition erase takes it off the list", newest.Number, data.Source)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	_, held, err = split(key, set, data.Dictionary)
+	return set, held, err
+}

@@ -1,0 +1,177 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/node/edition"
+	"github.com/mercer-fl/mercer/internal/node/roster"
+)
+
+// frozenTable writes n patients, numbered from one; the table has ids only if the catalogue says so.
+func frozenTable(n int, change ...string) string {
+	lines := []string{"id,age,krea,visit,diagnosis,outcome"}
+	for i := range n {
+		krea := fmt.Sprint(i * i % 97)
+		if i == 3 {
+			krea = "" // which is complete
+		}
+		lines = append(lines, fmt.Sprintf("p%d,%d,%s,%d,%s,%s", i, 20+i*7%60, krea, i%12, []string{"a", "b"}[i%2], []string{"x", "y"}[i/2%2]))
+	}
+	return strings.NewReplacer(change...).Replace(strings.Join(lines, "\n") + "\n")
+}
+
+const cohort = `apiVersion: mercer/v1
+kind: Dictionary
+metadata: {name: cohort}
+spec:
+  columns: {age: {range: [0, 120]}, krea: {}, visit: {}}
+  complete: [krea]
+  labels: {diagnosis: {}, outcome: {}}
+`
+
+func frozen(t *testing.T, id string) (Home, *Config, *job.Dictionary) {
+	t.Helper()
+	h := newHome(t, roster.Party)
+	c := &Config{Name: "north", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{"diagnosis", "outcome"}}}}
+	if id != "" {
+		s := c.Data["patients"]
+		s.ID.Columns = []string{id}
+		c.Data["patients"] = s
+	}
+	c.Coordinator = "nats://127.0.0.1:4222"
+	if err := c.save(h.ConfigPath(), roster.Party); err != nil {
+		t.Fatal(err)
+	}
+	d, err := job.ParseDictionary("cohort.yaml", []byte(cohort))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.put(t, "patients.csv", frozenTable(200))
+	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err != nil {
+		t.Fatal(err)
+	}
+	return h, c, d
+}
+
+// taken loads a table as a job that picks columns and a label sees it.
+func taken(t *testing.T, h Home, c *Config, d *job.Dictionary, label string, columns ...string) method.Table {
+	t.Helper()
+	data := d.Of("north")
+	data.Source, data.Label = "patients", label
+	if columns != nil {
+		data.Schema = nil
+		for _, name := range columns {
+			data.Schema = append(data.Schema, d.Columns[d.Columns.Index(name)])
+		}
+	}
+	key, err := h.splitKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := h.load(context.Background(), c, data, key, snapshots{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// Jobs see the edition and not the table. Whatever a job picks, it has the same rows, of which the same
+// are held out: without ids, too, where a row is known by its cells.
+func TestJobsSeeEditions(t *testing.T) {
+	for _, id := range []string{"", "id"} {
+		h, c, d := frozen(t, id)
+		whole := taken(t, h, c, d, "diagnosis")
+		if n := whole.Set.X.Rows(); n != 199 || len(whole.Held) < 30 || len(whole.Held) > 70 || (whole.Set.IDs != nil) != (id != "") {
+			t.Fatalf("%d rows, %d held out", n, len(whole.Held))
+		}
+		for _, label := range []string{"diagnosis", "outcome", job.NoLabel} {
+			for _, columns := range [][]string{{"age"}, {"visit", "age"}, {"krea"}} {
+				some := taken(t, h, c, d, label, columns...)
+				if !slices.Equal(some.Held, whole.Held) || some.Set.X.Rows() != 199 || !slices.Equal(some.Set.Columns, columns) {
+					t.Errorf("id %q, label %s, columns %v: %d rows, other ones are held out", id, label, columns, some.Set.X.Rows())
+				}
+			}
+		}
+		h.put(t, "patients.csv", frozenTable(203))
+		if again := taken(t, h, c, d, "diagnosis"); again.Set.X.Rows() != 199 {
+			t.Errorf("id %q: a job sees %d rows of the table", id, again.Set.X.Rows())
+		}
+	}
+}
+
+// The twists: few people come, one is changed, one gets another id, and a row is put in front. No edition
+// tells of them. Many come, and it does.
+func TestEditionsWaitForCompany(t *testing.T) {
+	for _, id := range []string{"", "id"} {
+		h, c, d := frozen(t, id)
+		for name, text := range map[string]string{
+			"3 come":           frozenTable(203),
+			"one is changed":   frozenTable(200, "p7,69", "p7,70"),
+			"one goes":         strings.Replace(frozenTable(200), "p7,69,49,7,b,y\n", "", 1),
+			"a row in front":   strings.Replace(frozenTable(200), "outcome\n", "outcome\np999,99,99,9,a,x\n", 1),
+			"another id":       frozenTable(200, "p7,", "q7,"),
+			"one is completed": frozenTable(200, "p3,41,,", "p3,41,9,"),
+		} {
+			h.put(t, "patients.csv", text)
+			made, err := h.Freeze(context.Background(), all.Reader(), d, "patients")
+			var few *edition.LackError
+			if name == "another id" && id == "" {
+				if err != nil || made.Number != 2 {
+					t.Errorf("%s: %+v, %v", name, made, err) // of a table without ids: nothing has changed
+				}
+				continue
+			}
+			if !errors.As(err, &few) {
+				t.Errorf("id %q: %s: edition %d, %v", id, name, made.Number, err)
+			}
+		}
+		h.put(t, "patients.csv", frozenTable(300))
+		if made, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err != nil || made.Training+made.HeldOut != 299 {
+			t.Errorf("100 come: %+v, %v", made, err)
+		}
+		if n := taken(t, h, c, d, "diagnosis").Set.X.Rows(); n != 299 {
+			t.Errorf("a job sees %d rows", n)
+		}
+	}
+}
+
+// A home without an edition refuses, and so does one whose key of it is lost.
+func TestEditionsThatAreNotThere(t *testing.T) {
+	h, c, d := frozen(t, "id")
+	data := d.Of("north")
+	data.Source = "patients"
+	list, err := h.Editions().List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	estate, err := h.Editions().Sealed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := job.ParseID(list[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := estate.Erase(id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{}); err == nil || !strings.Contains(err.Error(), "edition 1 of patients cannot be opened: its key is lost or erased") {
+		t.Error(err)
+	}
+	if err := h.Editions().Erase("patients", "cohort", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{}); fault.CodeOf(err) != fault.CodePolicy {
+		t.Error(err)
+	}
+}
