@@ -51,9 +51,7 @@ func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	if err := h.copyRows(ctx, s, rows); err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
-	data := d.Of(c.Name)
-	data.Source = table
-	t, err := h.readFrom(c, s, data, rows)
+	t, labels, err := h.readAll(c, s, d, table, rows)
 	if err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
@@ -68,7 +66,7 @@ func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	draft := edition.Draft{Edition: edition.Edition{
 		Day: time.Now().UTC().Format(time.DateOnly), Table: table, Name: d.Name, Dictionary: d.Hash(), HeldOut: len(held), Training: t.X.Rows() - len(held),
 	}}
-	draft.People, draft.Cells = cuts(key, t, held)
+	draft.People, draft.Cells = cuts(key, t, labels, held)
 	draft.Keep = func(e *vault.Estate, id job.ID) error {
 		from, err := snapshot.Read(rows)
 		if err != nil {
@@ -88,10 +86,35 @@ func split(key dataset.SplitKey, set *dataset.Set, d *job.Dictionary) (training,
 	return training, append([]int{}, held...), err
 }
 
+// readAll reads frozen rows by a dictionary without a label, and the labels by each of its columns that the
+// catalogue offers: a label that cannot be read is the operator's matter now, and no answer to a job.
+func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels [][]string, err error) {
+	data := d.Of(c.Name)
+	data.Source = table
+	if set, err = h.readFrom(c, s, data, rows); err != nil {
+		return nil, nil, err
+	}
+	for _, l := range d.Labels {
+		if !slices.Contains(s.Label, l.Name) {
+			continue
+		}
+		data.Label, data.Order, data.Classes = l.Name, l.Classes, l.Merged
+		labelled, err := h.readFrom(c, s, data, rows)
+		if err == nil {
+			_, err = data.Take(labelled)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		labels = append(labels, labelled.Labels)
+	}
+	return set, labels, nil
+}
+
 // cuts digests the people of an edition under a key of this home, and the people with all their cells. A
 // person is a group, or else an id. In a table with neither, each row is a person, known by its cells, and
 // equal rows are numbered.
-func cuts(key dataset.SplitKey, set *dataset.Set, held []int) (people, cells edition.Cut) {
+func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (people, cells edition.Cut) {
 	known := set.IDs
 	if set.Groups != nil {
 		known = set.Groups
@@ -107,7 +130,7 @@ func cuts(key dataset.SplitKey, set *dataset.Set, held []int) (people, cells edi
 	for _, i := range held {
 		out[i] = true
 	}
-	rows := cellDigests(set, sum)
+	rows := cellDigests(set, labels, sum)
 	cells = make(edition.Cut, len(rows))
 	if known == nil {
 		seen := make(map[edition.Element]uint64)
@@ -139,8 +162,8 @@ func cuts(key dataset.SplitKey, set *dataset.Set, held []int) (people, cells edi
 	return people, cells
 }
 
-// cellDigests digests each row's cells.
-func cellDigests(set *dataset.Set, sum func([]byte) edition.Element) []edition.Element {
+// cellDigests digests each row's cells and labels.
+func cellDigests(set *dataset.Set, labels [][]string, sum func([]byte) edition.Element) []edition.Element {
 	f := set.X.(*prepare.Frame)
 	rows := make([]edition.Element, f.Rows())
 	var b []byte
@@ -148,6 +171,9 @@ func cellDigests(set *dataset.Set, sum func([]byte) edition.Element) []edition.E
 		b = b[:0]
 		for j := range f.Cols() {
 			b = f.AppendCell(b, i, j)
+		}
+		for _, list := range labels {
+			b = append(binary.LittleEndian.AppendUint64(b, uint64(len(list[i]))), list[i]...)
 		}
 		rows[i] = sum(b)
 	}
@@ -201,16 +227,36 @@ func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) 
 	return set, err
 }
 
-// loadEdition reads the newest edition of a table for a job's dictionary.
-func (h Home) loadEdition(c *Config, s Source, data job.Data) (set *dataset.Set, held []int, err error) {
+// editionItem is the item of a job's snapshots that names its edition.
+const editionItem vault.Item = "edition"
+
+// editionOf returns the edition that a job sees: the newest when it was first asked for, whatever is made
+// while the job runs or its process begins again.
+func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
+	b, err := k.estate.Get(k.job, editionItem)
+	if err == nil {
+		return job.ParseID(string(b))
+	}
+	if !errors.Is(err, vault.ErrNoKeepsake) {
+		return job.ID{}, err
+	}
 	newest, err := h.Editions().Newest(data.Source, data.Dictionary.Hash())
+	if err != nil {
+		return job.ID{}, err
+	}
+	id, err := job.ParseID(newest.ID)
+	if err != nil {
+		return job.ID{}, err
+	}
+	return id, k.estate.Put(k.job, editionItem, []byte(newest.ID))
+}
+
+// loadEdition reads the edition that a job sees of a table, by its dictionary.
+func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (set *dataset.Set, held []int, err error) {
+	id, err := h.editionOf(data, k)
 	if errors.Is(err, edition.ErrNone) {
 		return nil, nil, fault.Openly(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator makes one with mercer data freeze", data.Dictionary.Name))
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	id, err := job.ParseID(newest.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -224,7 +270,7 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data) (set *dataset.Set,
 	}
 	set, err = h.readFrom(c, s, data, snapshots{vault.ReadEstate(h.editions(), seed.KEMKey()), id})
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return nil, nil, fmt.Errorf("edition %d of %s cannot be opened: its key is lost or erased; mercer edition erase takes it off the list", newest.Number, data.Source)
+		return nil, nil, fmt.Errorf("the edition of %s that the job sees cannot be opened: its key is lost or erased; mercer edition erase takes it off the list", data.Source)
 	}
 	if err != nil {
 		return nil, nil, err

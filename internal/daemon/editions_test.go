@@ -66,6 +66,11 @@ func frozen(t *testing.T, id string) (Home, *Config, *job.Dictionary) {
 // taken loads a table as a job that picks columns and a label sees it.
 func taken(t *testing.T, h Home, c *Config, d *job.Dictionary, label string, columns ...string) method.Table {
 	t.Helper()
+	return takenBy(t, h, c, d, 1, label, columns...)
+}
+
+func takenBy(t *testing.T, h Home, c *Config, d *job.Dictionary, number byte, label string, columns ...string) method.Table {
+	t.Helper()
 	data := d.Of("north")
 	data.Source, data.Label = "patients", label
 	if columns != nil {
@@ -78,7 +83,7 @@ func taken(t *testing.T, h Home, c *Config, d *job.Dictionary, label string, col
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := h.load(context.Background(), c, data, key, snapshots{})
+	table, err := h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{number}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,12 +119,14 @@ func TestJobsSeeEditions(t *testing.T) {
 func TestEditionsWaitForCompany(t *testing.T) {
 	for _, id := range []string{"", "id"} {
 		h, c, d := frozen(t, id)
+		taken(t, h, c, d, "diagnosis") // a job that runs meanwhile
 		for name, text := range map[string]string{
 			"3 come":           frozenTable(203),
 			"one is changed":   frozenTable(200, "p7,69", "p7,70"),
 			"one goes":         strings.Replace(frozenTable(200), "p7,69,49,7,b,y\n", "", 1),
 			"a row in front":   strings.Replace(frozenTable(200), "outcome\n", "outcome\np999,99,99,9,a,x\n", 1),
 			"another id":       frozenTable(200, "p7,", "q7,"),
+			"another label":    frozenTable(200, "p7,69,49,7,b,y", "p7,69,49,7,a,y"),
 			"one is completed": frozenTable(200, "p3,41,,", "p3,41,9,"),
 		} {
 			h.put(t, "patients.csv", text)
@@ -139,8 +146,24 @@ func TestEditionsWaitForCompany(t *testing.T) {
 		if made, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err != nil || made.Training+made.HeldOut != 299 {
 			t.Errorf("100 come: %+v, %v", made, err)
 		}
-		if n := taken(t, h, c, d, "diagnosis").Set.X.Rows(); n != 299 {
-			t.Errorf("a job sees %d rows", n)
+		for job, rows := range map[byte]int{1: 199, 2: 299} {
+			if n := takenBy(t, h, c, d, job, "diagnosis").Set.X.Rows(); n != rows {
+				t.Errorf("job %d sees %d rows, want %d", job, n, rows)
+			}
+		}
+	}
+}
+
+// A label that cannot be read is found when the table is frozen, and is no answer to a job.
+func TestEditionsHaveAllLabels(t *testing.T) {
+	h, _, d := frozen(t, "id")
+	for change, says := range map[[2]string]string{
+		{"p7,69,49,7,b,y", "p7,69,49,7,b,"}: `column "outcome"`,
+		{"p7,69,49,7,b,y", "p7,69,49,7,,y"}: `column "diagnosis"`,
+	} {
+		h.put(t, "patients.csv", frozenTable(300, change[0], change[1]))
+		if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: %v", change, err)
 		}
 	}
 }
@@ -165,13 +188,13 @@ func TestEditionsThatAreNotThere(t *testing.T) {
 	if _, err := estate.Erase(id); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{}); err == nil || !strings.Contains(err.Error(), "edition 1 of patients cannot be opened: its key is lost or erased") {
+	if _, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{9}}); err == nil || !strings.Contains(err.Error(), "the edition of patients that the job sees cannot be opened: its key is lost or erased") {
 		t.Error(err)
 	}
 	if err := h.Editions().Erase("patients", "cohort", 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{}); fault.CodeOf(err) != fault.CodePolicy {
+	if _, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{10}}); fault.CodeOf(err) != fault.CodePolicy {
 		t.Error(err)
 	}
 }

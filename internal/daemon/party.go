@@ -196,7 +196,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	}
 	switch {
 	case d.Dictionary != nil:
-		t.Set, t.Held, err = h.loadEdition(c, s, d)
+		t.Set, t.Held, err = h.loadEdition(c, s, d, k)
 	case s.Given():
 		t.Set, err = h.loadChanging(ctx, k, s, s.table(columns, d))
 	default:

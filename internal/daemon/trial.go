@@ -96,22 +96,18 @@ func (h Home) former(d *job.Dictionary, table string) (former *job.Dictionary, e
 	return former, nil
 }
 
-// readBy reads a table by a dictionary, with the first of its labels that the catalogue offers.
+// readBy reads a table by a dictionary, and checks its labels.
 func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table string) (*dataset.Set, error) {
 	s, err := c.source(h, table)
 	if err != nil {
 		return nil, err
 	}
-	data := d.Of(c.Name)
-	data.Source = table
-	if i := slices.IndexFunc(d.Labels, func(l job.LabelColumn) bool { return slices.Contains(s.Label, l.Name) }); i >= 0 {
-		data.Label, data.Order, data.Classes = d.Labels[i].Name, d.Labels[i].Classes, d.Labels[i].Merged
-	}
 	rows := &once{}
 	if err := h.copyRows(ctx, s, rows); err != nil {
 		return nil, err
 	}
-	return h.readFrom(c, s, data, rows)
+	set, _, err := h.readAll(c, s, d, table, rows)
+	return set, err
 }
 
 // once is a store of rows that are read once.

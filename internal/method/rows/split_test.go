@@ -152,3 +152,20 @@ func TestSplitWithFoldsOnly(t *testing.T) {
 		t.Errorf("%v, %v; want no row held out", s.Test, err)
 	}
 }
+
+// An edition says which rows every job holds out; a job that holds out other rows by policy, or none, is
+// not bound by it.
+func TestSplitOfAnEdition(t *testing.T) {
+	table := method.Table{Set: set(9), Key: dataset.SplitKey{1}, Held: []int{2, 7}}
+	s, err := rows.Split(parse(t, "none", "{fraction: 0.25}"), "north", table)
+	if err != nil || !slices.Equal(s.Rows(true), []int{2, 7}) {
+		t.Errorf("%v, %v", s.Rows(true), err)
+	}
+	table.Held = []int{}
+	if s, err = rows.Split(parse(t, "none", "{fraction: 0.25}"), "north", table); err != nil || len(s.Rows(true)) != 0 {
+		t.Errorf("an edition of which nothing is held out: %v, %v", s.Rows(true), err)
+	}
+	if s, err = rows.Split(parse(t, "none", "{party: north}"), "north", table); err != nil || len(s.Rows(true)) != 9 {
+		t.Errorf("%v, %v", s.Rows(true), err)
+	}
+}
