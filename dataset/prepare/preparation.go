@@ -41,6 +41,28 @@ func (p *Preparation) Follows(s Schema, scaling Scaling) error {
 	return nil
 }
 
+// Of returns the preparation of some of its columns, in their order.
+func (p *Preparation) Of(s Schema) (*Preparation, error) {
+	starts, at := make([]int, len(p.schema)+1), 0
+	for j, c := range p.schema {
+		starts[j], at = at, at+len(c.names(p.columns[j].categories))
+	}
+	starts[len(p.schema)] = at
+	of := &Preparation{schema: s}
+	for _, c := range s {
+		j := p.schema.Index(c.Name)
+		if j < 0 || !c.same(p.schema[j]) {
+			return nil, fmt.Errorf("prepare: a preparation without column %s as it is described here", dataset.Quote(c.Name))
+		}
+		of.columns = append(of.columns, p.columns[j])
+		if p.Offset != nil {
+			of.Offset = append(of.Offset, p.Offset[starts[j]:starts[j+1]]...)
+			of.Factor = append(of.Factor, p.Factor[starts[j]:starts[j+1]]...)
+		}
+	}
+	return of, nil
+}
+
 // Names returns the names of the prepared columns.
 func (p *Preparation) Names() []string {
 	var names []string

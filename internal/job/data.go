@@ -37,6 +37,7 @@ type Data struct {
 	Dictionary *Dictionary
 	Picked     []string       // of its columns; nil for all
 	Read       prepare.Schema // by which tables are read; nil: Schema
+	Fit        Kept           // by which rows are prepared, where a job of its own has made it
 	Partition  Partition
 	Test       Test
 	// Folds is the number of parts in which the training rows are held out in
@@ -202,6 +203,8 @@ func (d *Data) section(r *Reader) *section.Section {
 			Doc: "The number of folds, 2 or more, of a cross-validation on the training rows."},
 		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, Range, None}},
 			Default: "minmax", Else: "none for devices", Doc: "How the parties scale features together, before the protocol."},
+		{Key: "fit", Value: d.Fit.Section(), Else: "none; the coordinator names the fit of the dictionary, and has it made where there is none",
+			Doc: "The fit by which rows are prepared. A job file need not name it."},
 		{Key: "like", Value: section.Number{Dst: &d.Like}, Else: "every rating counts as liking", Doc: "The lowest rating that counts as liking an item."},
 	}, Finish: d.finish}
 }
@@ -246,7 +249,7 @@ func (d *Data) finish(in *section.Place) error {
 	if err := d.finishColumns(in); err != nil {
 		return err
 	}
-	for _, finish := range []func(*section.Place) error{d.finishSchema, d.finishHeldOut, d.finishGroup} {
+	for _, finish := range []func(*section.Place) error{d.finishSchema, d.finishFit, d.finishHeldOut, d.finishGroup} {
 		if err := finish(in); err != nil {
 			return err
 		}

@@ -168,14 +168,20 @@ func (j *Job) undeployable() string {
 
 // file is the declaration of the whole job file; a nil Reader only writes.
 func (j *Job) file(r *Reader) *section.Section {
+	kind, spec := "Job", section.Value(nil)
+	if j.IsFit() {
+		kind, spec = FitKind, j.fitSpec(r)
+	} else {
+		spec = j.spec(r)
+	}
 	return &section.Section{Name: "the job file", Fields: []section.Field{
 		{Key: "apiVersion", Value: section.Fixed(APIVersion), Need: "write apiVersion: " + APIVersion + " as the first line", Doc: "The version of the format."},
-		{Key: "kind", Value: section.Fixed("Job"), Need: "write kind: Job", Doc: "The type of this file."},
+		{Key: "kind", Value: section.Fixed(kind), Need: "write kind: Job", Doc: "The type of this file."},
 		{Key: "metadata", Value: &section.Section{Name: "metadata", Fields: []section.Field{
 			{Key: "name", Value: section.DNSLabel{Dst: &j.Name}, Need: "add name: and a short name of lower-case letters, digits and dashes",
 				Doc: "The name of the job."},
 		}}, Need: "add metadata: {name: my-job}", Doc: "The name of the job."},
-		{Key: "spec", Value: j.spec(r), Need: "add spec: with data, protocol, kernel and learner", Doc: "The job itself."},
+		{Key: "spec", Value: spec, Need: "add spec: with data, protocol, kernel and learner", Doc: "The job itself."},
 	}}
 }
 

@@ -218,7 +218,7 @@ type Settings interface {
 // Demands are what a protocol's settings ask of a job, and of who runs it. A field that is zero asks
 // for nothing.
 type Demands struct {
-	Mode Mode // "" of a protocol that has one version
+	Mode Mode // which a policy must allow; of a protocol that has one version, [Hardened]
 	// Check refuses the rest of a job, once it is read, that does not go with the settings, and fills
 	// the defaults that depend on it.
 	Check func(*Job, *section.Place) error
@@ -228,8 +228,10 @@ type Demands struct {
 	Labelled int
 	Spreads  bool // each of them has labels of a part of the rows
 	Outlives bool // encoded rows of the job, or secrets of an earlier one, serve a later job
-	Counts   bool // the coordinator learns how many held-out rows have which decision
-	Rates    bool // the coordinator learns sums of squared ratings
+	// Continues says that rows are prepared as those of an earlier job of this protocol.
+	Continues bool
+	Counts    bool // the coordinator learns how many held-out rows have which decision
+	Rates     bool // the coordinator learns sums of squared ratings
 }
 
 // Demands returns what the settings of the job's protocol demand.

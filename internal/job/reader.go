@@ -17,6 +17,7 @@ import (
 type Reader struct {
 	Protocols []Protocol // in the order of the documents
 	Learners  []Learner
+	Fit       Protocol // of jobs of kind Fit; nil: there are none
 	// Dictionary finds a dictionary by its name and hash, or the one of that name that the place of the
 	// program has for new jobs where the hash is "". Nil: there is none.
 	Dictionary func(name, hash string) (*Dictionary, error)
@@ -65,6 +66,9 @@ func (r *Reader) File() *section.Section { return new(Job).file(r) }
 func (r *Reader) Parse(name string, data []byte) (*Job, error) {
 	j := new(Job)
 	root, err := document(data)
+	if err == nil && r.Fit != nil && kindIn(root) == FitKind {
+		j.Protocol = Named{r.Fit, r.Fit.New()}
+	}
 	if err == nil {
 		err = j.file(r).Decode("", root)
 	}

@@ -12,6 +12,7 @@ type Traits struct {
 	Rated       bool      // ratings of items by people, in the place of rows
 	Unshared    bool      // one process may run it on a table of its own
 	Grouped     bool      // folds keep the rows of a group together
+	Fits        bool      // jobs fit and learn nothing: their files are of kind Fit
 	Grid        GridBy    // who chooses a cell
 	NoGrid      string    // why a job has no grid; "" where it may have one
 	Comparisons []Comparison

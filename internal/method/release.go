@@ -20,6 +20,7 @@ const (
 	ReleasePhases   ReleaseKind = "phases"   // of rows over the columns, in a sum: distances
 	ReleaseRows     ReleaseKind = "rows"     // encoded by an isometry: a Gram matrix of all of them
 	ReleaseSums     ReleaseKind = "sums"     // over the rows, of features' products
+	ReleaseFit      ReleaseKind = "fit"      // of a dictionary, on all rows, by which later jobs prepare rows
 )
 
 // The kinds that are let out beside the others, and stand in their entries.

@@ -17,6 +17,7 @@ type Table struct {
 	Key dataset.SplitKey
 	// Held lists the rows of an edition that all jobs with a fraction hold out, ascending; nil: Key says.
 	Held   []int
+	Fit    []byte // what this party keeps of the fit that the job names; nil: nothing
 	IDRule string // by which ids were made, equal at all parties; "" for one column as it stands
 	// Label is the column of the labels where the job leaves that to the catalogue.
 	Label string

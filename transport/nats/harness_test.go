@@ -3,6 +3,7 @@ package nats
 import (
 	"context"
 	"crypto/ed25519"
+	"flag"
 	"log/slog"
 	"net"
 	"testing"
@@ -20,6 +21,10 @@ import (
 
 func TestMain(m *testing.M) {
 	disktest.InMemory()
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // most of their time they wait
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 

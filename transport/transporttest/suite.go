@@ -36,9 +36,15 @@ const (
 	scarce = 3   // a share that a test uses up
 )
 
-// Run runs the suite. Every part runs in each lane, gets a network of its own, and
-// must leave no goroutine behind.
+// Run runs the suite. Every part runs in each lane, side by side with the others, gets a network of its
+// own, and must leave no goroutine behind.
 func Run(t *testing.T, start Start) {
+	before := goleak.IgnoreCurrent()
+	t.Run("parts", func(t *testing.T) { runParts(t, start) }) // which ends with the last of them
+	endsAll(t, before)
+}
+
+func runParts(t *testing.T, start Start) {
 	for _, part := range []struct {
 		name    string
 		ackWait time.Duration
@@ -68,8 +74,7 @@ func Run(t *testing.T, start Start) {
 	} {
 		for _, lane := range transport.Lanes() {
 			t.Run(fmt.Sprint(part.name, "/", lane), func(t *testing.T) {
-				before := goleak.IgnoreCurrent()
-				t.Cleanup(func() { endsAll(t, before) })
+				t.Parallel()
 				ctx, cancel := context.WithTimeout(t.Context(), bound)
 				t.Cleanup(cancel)
 				part.test(&bench{t, ctx, lane, start(t, Network{part.ackWait, part.share})})

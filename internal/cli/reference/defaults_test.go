@@ -105,6 +105,8 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "", "", "data.dictionary", ""},
 	{"okra", "data", "{source: a.csv, dictionary: {columns: {x: {}, z: {}}, labels: {y: {}}}, partition: {parties: [a, b]}}", "data.columns", ""},
 	{"okra", "data", "{source: a.csv, dictionary: {columns: {x: {}}, labels: {y: {}}}, partition: {parties: [a, b]}}", "data.label", "y"},
+	{"okra", "", "", "data.fit", ""},
+	{"okra", "data", "{source: a.csv, dictionary: cohort, fit: {job: 0f000000000000000000000000000001}, partition: {parties: [a, b]}}", "data.fit.told", ""},
 	{"okra", "", "", "data.group", ""},
 	{"okra", "", "", "data.test.party", ""},
 	{"okra", "", "", "data.test.parties", ""},
@@ -131,7 +133,11 @@ func TestDefaultsInWords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	r := all.Reader()
+	cohort, err := job.ParseDictionary("cohort.yaml", []byte("{apiVersion: mercer/v1, kind: Dictionary, metadata: {name: cohort}, spec: {columns: {x: {missing: median, range: [0, 1]}}, labels: {y: {}}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := all.Reader().Knowing(func(string, string) (*job.Dictionary, error) { return cohort, nil })
 	seen := make(map[string]bool)
 	for _, s := range stored {
 		found := 0

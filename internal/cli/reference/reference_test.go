@@ -36,7 +36,7 @@ func TestEveryPlaceIsOnThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	places := []string{"file", "spec", "data", "kernel", "names", "grids"}
+	places := []string{"file", "spec", "data", "fit", "kernel", "names", "grids"}
 	for _, k := range p.Protocols {
 		places = append(places, "protocol "+k.Name)
 	}

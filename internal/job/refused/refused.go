@@ -26,13 +26,28 @@ type Case struct {
 	Line  int    // of the mistake, from 1; 0 where a command refuses a job that was read
 	Says  string // the whole sentence
 	// Command is the command that refuses a job that was read: "simulate" or "job submit".
-	Command string
+	Command      string
+	dictionaries map[string]*job.Dictionary // that are approved where the file is read, by name
+}
+
+// Reader returns a reader with the dictionaries of the case.
+func (c Case) Reader(r *job.Reader) *job.Reader {
+	if c.dictionaries == nil {
+		return r
+	}
+	return r.Knowing(func(name, _ string) (*job.Dictionary, error) {
+		if d := c.dictionaries[name]; d != nil {
+			return d, nil
+		}
+		return nil, job.ErrUnapproved
+	})
 }
 
 // cases are a file of this folder.
 type cases struct {
-	Job   string
-	Cases []struct {
+	Job          string
+	Dictionaries []string // files that are approved
+	Cases        []struct {
 		Name, Place string
 		Replace, By string  // in Job, once
 		File        *string // in place of Job
@@ -88,9 +103,32 @@ func read(folder string, known *strings.Replacer) ([]Case, error) {
 		if err := yaml.Unmarshal(b, &f); err != nil {
 			return nil, fmt.Errorf("refused: %s: %w", p, err)
 		}
-		list = append(list, f.list(known)...)
+		approved, err := f.approved()
+		if err != nil {
+			return nil, fmt.Errorf("refused: %s: %w", p, err)
+		}
+		for _, c := range f.list(known) {
+			c.dictionaries = approved
+			list = append(list, c)
+		}
 	}
 	return list, nil
+}
+
+// approved reads the dictionaries; nil for none.
+func (f *cases) approved() (map[string]*job.Dictionary, error) {
+	if f.Dictionaries == nil {
+		return nil, nil
+	}
+	all := make(map[string]*job.Dictionary)
+	for _, text := range f.Dictionaries {
+		d, err := job.ParseDictionary("dictionary.yaml", []byte(text))
+		if err != nil {
+			return nil, err
+		}
+		all[d.Name] = d
+	}
+	return all, nil
 }
 
 func (f *cases) list(known *strings.Replacer) []Case {

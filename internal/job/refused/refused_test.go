@@ -24,10 +24,10 @@ func TestTheReaderRefusesEveryCase(t *testing.T) {
 	}
 	for _, c := range cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
-			if _, err := all.Reader().Parse("job.yaml", []byte(c.Base)); err != nil {
+			if _, err := c.Reader(all.Reader()).Parse("job.yaml", []byte(c.Base)); err != nil {
 				t.Errorf("the job has another mistake: %v", err)
 			}
-			j, err := all.Reader().Parse("job.yaml", []byte(c.File))
+			j, err := c.Reader(all.Reader()).Parse("job.yaml", []byte(c.File))
 			var bad *job.Error
 			switch {
 			case !errors.As(err, &bad):

@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
 	"github.com/mercer-fl/mercer/internal/method/fdsvrg"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/fit"
 	"github.com/mercer-fl/mercer/internal/method/flake"
 	"github.com/mercer-fl/mercer/internal/method/gram"
 	"github.com/mercer-fl/mercer/internal/method/moments"
@@ -25,5 +26,5 @@ func Reader() *job.Reader {
 		okra.Protocol(), flake.Protocol(), escaped.Protocol(), moments.Protocol(),
 		gram.Protocol(), fdskl.Protocol(), ppsvmv.Protocol(), fdsvrg.Protocol(), secureboost.Protocol(),
 		fedcfk.Protocol(), secvm.Protocol(), pooled.Method{},
-	}, Learners: learner.Table()}
+	}, Learners: learner.Table(), Fit: fit.Protocol()}
 }

@@ -118,7 +118,7 @@ func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 
 // Demands implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
-	return job.Demands{Mode: k.Mode, Check: k.check, Outlives: k.outlives()}
+	return job.Demands{Mode: k.Mode, Check: k.check, Outlives: k.outlives(), Continues: k.continues()}
 }
 
 // check asks for a learner on the Gram matrix, and for changes that the parties can go through.

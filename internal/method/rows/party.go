@@ -32,13 +32,22 @@ type Party struct {
 	fit     fitter
 	remarks []string     // about the party's own columns
 	raw     *dataset.Set // the table as it was read, where its preparation is fitted
+	kept    []byte       // the fit of an earlier job by which rows are prepared; nil before it is told, or of none
 }
 
 // Of prepares a party's table for a job. Errors are faults of the data and tell the party
 // what to do. They may quote the data, and are for the party's own log.
 func Of(c method.Case, self string, t method.Table) (*Party, error) {
+	fit := c.Job.Data.Fit
+	if fit.Tells(self) {
+		return Unfitted(c, self, t)
+	}
 	p, err := unprepared(c, self, t)
-	if err == nil {
+	switch {
+	case err != nil:
+	case fit.Named():
+		err = errors.Join(p.begin(func(*prepare.Frame) error { return nil }), p.by(t.Fit))
+	default:
 		err = p.begin(p.enough)
 	}
 	if err != nil {
@@ -95,6 +104,10 @@ func steps(c method.Case, sum string) ([]Step, error) {
 		return nil, fault.BadInput(err)
 	}
 	plan := []Step{headingStep(c)}
+	if c.Job.Data.Fit.Named() {
+		kept, err := keptSteps(c)
+		return append(plan, kept...), err
+	}
 	if c.Job.Data.Prepares() {
 		fitting, err := preparing(c, sum)
 		if err != nil {
@@ -152,7 +165,13 @@ func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 // the fit's own values alone, so that the ledger can be asked before.
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	r := p.Case.Release(kind, p.Self, p.label, p.read())
-	if p.Job.Data.Fits() {
+	switch fit := p.Job.Data.Fit; {
+	case !p.Job.Data.Fits():
+	case fit.Tells(p.Self):
+		r.Fit = method.Fit{By: method.ToldFit, Earlier: fit.Job}
+	case fit.Named():
+		r.Fit = method.Fit{By: method.KeptFit, Values: p.Fitted(), Earlier: fit.Job}
+	default:
 		r.Fit = method.Fit{By: method.NewFit, Among: p.Split.Rows(p.Tested()), Train: p.fitters()}
 		if p.fitted() {
 			r.Fit.Values = p.Fitted()
@@ -201,6 +220,10 @@ func namesLeakage(c method.Case) map[string][]string {
 
 // fitLeakage tells what is learnt while the parties fit how they prepare their rows.
 func fitLeakage(c method.Case, lines map[string][]string, features int) {
+	if c.Job.Data.Fit.Named() {
+		keptLeakage(c, lines)
+		return
+	}
 	if c.Job.Data.Fits() {
 		add(lines, map[string][]string{"party": {"Two fits, before and after few people came or went, would tell every party their values: each party's release ledger holds the second before anything is fitted, until its operator approves it."}})
 	}

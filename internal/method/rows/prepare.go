@@ -52,9 +52,14 @@ func preparing(c method.Case, sum string) ([]Step, error) {
 			Step{Name: "preparation", Session: fit, Party: (*Party).add, Releases: fits},
 			Step{Name: "preparation-told", Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(8*n)), Party: (*Party).tellSum, Releases: fits})
 	}
-	return append(steps, Step{Name: "prepared", Session: &method.Session{
+	return append(steps, preparedStep(c)), nil
+}
+
+// preparedStep has all parties state how they prepare their rows.
+func preparedStep(c method.Case) Step {
+	return Step{Name: "prepared", Session: &method.Session{
 		Protocol: declare.Name, Version: declare.Version, Members: c.Everybody(), Purpose: "train",
-	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.LetsOut[Party](method.ReleaseFits)}), nil
+	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.LetsOut[Party](method.ReleaseFits)}
 }
 
 // among describes a session in which the leader is the server of the other parties.
@@ -331,7 +336,7 @@ func (p *Party) takeSum(b []byte) (err error) {
 // state compares the preparation's digest with all others'.
 func (p *Party) state(s method.Setup) (*method.Run, error) {
 	p.meet(s)
-	made, err := p.fit.plan.Fit(p.fit.sum)
+	made, err := p.made()
 	if err != nil {
 		return nil, p.own(err)
 	}
@@ -343,12 +348,23 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 				return protocol.Blame(p.fit.among[i], protocol.KindInconsistent, errors.New("rows: it has another preparation; the leader has told two sums, or a program differs"))
 			}
 		}
+		if p.kept != nil {
+			return nil // it is prepared
+		}
 		p.remarks = p.fit.plan.Remarks(p.fit.sum, p.frame(), p.Split.Rows(false))
 		if !p.Tested() {
 			p.remarkRare(p.fit.plan.Rare(p.frame(), p.Split.Rows(false)))
 		}
 		return p.take(made)
 	})
+}
+
+// made is the preparation that all parties of the job have.
+func (p *Party) made() (*prepare.Preparation, error) {
+	if p.kept != nil {
+		return p.Split.Prepared, nil
+	}
+	return p.fit.plan.Fit(p.fit.sum)
 }
 
 // Remarks lists columns that lie far from the other parties' numbers, and columns with values that

@@ -174,6 +174,18 @@ func RefitLeakage(first, last method.Case, lines map[string][]string, features i
 	}
 }
 
+// keptLeakage adds what is learnt where the job prepares rows by a fit of an earlier one.
+func keptLeakage(c method.Case, lines map[string][]string) {
+	if c.Job.Data.Prepares() {
+		add(lines, schemaLeakage())
+	}
+	said := fmt.Sprintf("The parties fit nothing in this job: job %v has made the fit by which they prepare their rows.", c.Job.Data.Fit.Job)
+	if told := c.Job.Data.Fit.Told; len(told) > 0 {
+		said += fmt.Sprintf(" %s, which took no part in that job, is told what it fitted for all columns of the dictionary, by the leader, %s.", strings.Join(told, " and "), c.Parties[0])
+	}
+	add(lines, map[string][]string{"party": {said}})
+}
+
 // FittedOf names what newcomers are told of the values that the parties of a job have fitted.
 func FittedOf(j *job.Job) string {
 	what := "scaling"

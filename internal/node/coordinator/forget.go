@@ -141,13 +141,13 @@ func (c *Coordinator) keepRetaining(ctx context.Context) {
 const retainEvery = time.Hour
 
 // retain deletes the jobs that have been over for longer than the operator keeps
-// them.
+// them, but fits, by which later jobs prepare their rows.
 func (c *Coordinator) retain(ctx context.Context) {
 	if c.Retention <= 0 {
 		return
 	}
 	for _, j := range c.List() {
-		if !j.Over() || j.Ended.IsZero() || time.Since(j.Ended) < c.Retention || ctx.Err() != nil {
+		if !j.Over() || j.Spec.IsFit() || j.Ended.IsZero() || time.Since(j.Ended) < c.Retention || ctx.Err() != nil {
 			continue
 		}
 		if _, err := c.Delete(ctx, j.ID); err != nil && ctx.Err() == nil {

@@ -103,13 +103,23 @@ const (
 var ErrNoJob = errors.New("no such job")
 
 // Submit queues a job among the parties that it names, or among all parties
-// of the roster. The same job submitted twice is two jobs.
+// of the roster; before it, the fit that it needs. The same job submitted twice is two jobs.
 func (c *Coordinator) Submit(spec *job.Job) (job.ID, error) {
 	if err := c.admit(spec); err != nil {
 		return job.ID{}, fault.BadInput(err)
 	}
 	c.submitting.Lock()
 	defer c.submitting.Unlock()
+	if fit := c.missingFit(spec); fit != nil {
+		if id, err := c.enqueue(fit); err != nil {
+			return id, err
+		}
+	}
+	return c.enqueue(spec)
+}
+
+// enqueue makes a job durable, and the last of the queue.
+func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
 	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued}}
 	j.Order = c.nextOrder()
 	if err := disk.MakeDir(c.folder(j.ID)); err != nil {

@@ -82,6 +82,9 @@ type course struct {
 
 // work runs the job's steps.
 func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) {
+	if err := c.takeFit(j); err != nil {
+		return nil, err
+	}
 	cast := c.cast(j.ID, j.Spec)
 	m, err := method.Of(j.Spec)
 	if err != nil {

@@ -4,7 +4,6 @@ package disclosure
 // here says that one is mended: turn it round, and take the attack out of the document.
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/method"
@@ -55,32 +54,4 @@ func TestAttackApprovalOfAnotherFit(t *testing.T) {
 		t.Error("first kept")
 	}
 	mustHold(t, l, fitted("first"), "another fit") // the first is forgotten: not "out" any more
-}
-
-// Rows and products with labels: the labels leave row by row, and no digest has them. One person's label
-// changes, or the job's classes: split in two what an earlier job merged: the same ID, nothing is held,
-// and an approval of the one serves the other.
-func TestAttackLabelsOfRowsHaveNoDigest(t *testing.T) {
-	for _, kind := range []method.ReleaseKind{method.ReleaseRows, method.ReleaseProducts} {
-		r := func(label func(int) string) method.Release {
-			set := table(60, "age", "income")
-			for i := range 60 {
-				set.Labels = append(set.Labels, label(i))
-			}
-			r := of(kind, set)
-			r.Label = "diagnosis"
-			return r
-		}
-		merged := r(func(i int) string { return fmt.Sprint(i%2 == 1) })
-		changed := r(func(i int) string { return fmt.Sprint(i%2 == 1 != (i == 17)) })
-		full := r(func(i int) string { return fmt.Sprint("icd", i%7) })
-		l := Ledger(t.TempDir())
-		a := letOut(t, l, merged)
-		if b, c := letOut(t, l, changed), letOut(t, l, full); a != b || a != c {
-			t.Error("they differ")
-		}
-		if list, err := l.List(); err != nil || len(list) != 1 {
-			t.Errorf("%d entries", len(list))
-		}
-	}
 }

@@ -370,3 +370,47 @@ func TestAttackHeldReleasesFillTheDisk(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Rows and products with labels, which leave row by row: one person's label changes, or the job's classes
+// split in two what an earlier job merged. An earlier program's entry, without labels, holds neither.
+func TestAttackOtherLabelsOfTheSameRows(t *testing.T) {
+	for _, kind := range []method.ReleaseKind{method.ReleaseRows, method.ReleaseProducts} {
+		r := func(people int, label func(int) string) method.Release {
+			set := table(60, "age", "income")
+			if people < 60 {
+				set.IDs = nil
+			}
+			for i := range 60 {
+				set.Labels = append(set.Labels, label(i))
+				if people < 60 {
+					set.IDs = append(set.IDs, fmt.Sprint("p", i%people)) // several rows each
+				}
+			}
+			r := of(kind, set)
+			r.Label = "diagnosis"
+			return r
+		}
+		for _, people := range []int{60, 20} {
+			merged := r(people, func(i int) string { return fmt.Sprint(i%2 == 1) })
+			changed := r(people, func(i int) string { return fmt.Sprint(i%2 == 1 != (i == 17)) })
+			full := r(people, func(i int) string { return fmt.Sprint("icd", i%7) })
+			l := Ledger(t.TempDir())
+			letOut(t, l, merged)
+			mustHold(t, l, changed, "1 row has another label, and had others in the earlier job")
+			mustHold(t, l, full, "rows have other labels, and had others in the earlier job")
+			letOut(t, l, merged)
+			other := full
+			other.Label = "ward" // another column of labels
+			if kind == method.ReleaseProducts {
+				letOut(t, l, other)
+			}
+			bare := *merged.Set
+			bare.Labels = nil
+			before := merged
+			before.Set = &bare
+			l = Ledger(t.TempDir())
+			letOut(t, l, before)
+			letOut(t, l, changed)
+		}
+	}
+}

@@ -111,7 +111,10 @@ func (l Ledger) differences(c *comparison) error {
 			c.note(h, c.now.beside(earlier, c.oneModel(h)))
 		}
 		if d != otherPart && (c.now.Question || !earlier.Question) { // a question tells less than a job
-			meet(c.now.Rows, earlier.Rows, func(i int, same bool) { c.known[i] = c.known[i] || same })
+			meet(c.now.Rows, earlier.Rows, func(i int, then Row) {
+				now := c.now.Rows[i]
+				c.known[i] = c.known[i] || now.Content == then.Content && !c.now.relabels(now, earlier, then)
+			})
 		}
 	}
 	return nil
@@ -206,7 +209,7 @@ func (l Ledger) fits(c *comparison) error {
 
 // meetsNew reports whether an entry has a row of which not all is known.
 func (c *comparison) meetsNew(earlier *Entry) (found bool) {
-	meet(c.now.Rows, earlier.Rows, func(i int, _ bool) { found = found || !c.known[i] })
+	meet(c.now.Rows, earlier.Rows, func(i int, _ Row) { found = found || !c.known[i] })
 	return found
 }
 
@@ -258,7 +261,7 @@ func (l Ledger) countSums(c *comparison) error {
 			return err
 		}
 		met := false
-		meet(c.now.Rows, earlier.Rows, func(i int, _ bool) { counts[i], met = counts[i]+uses, true })
+		meet(c.now.Rows, earlier.Rows, func(i int, _ Row) { counts[i], met = counts[i]+uses, true })
 		if met && !slices.Contains(jobs, h.Job) {
 			jobs = append(jobs, h.Job)
 		}

@@ -17,7 +17,7 @@ import (
 // Row is a person, with the digest of all that is let out of that person's values.
 type Row struct {
 	Person, Content [16]byte
-	Class           uint16 // two bytes of the digest of the class, or of the number, of sums over labels; else 0
+	Class           uint16 // two bytes of the digest of the label, or of all of several rows; 0 without one
 }
 
 // rowsOf returns how many rows are let out, and the place of the i-th in the set.
@@ -87,7 +87,31 @@ func (d *digest) rows(n int, place func(int) int) ([]Row, []Member) {
 	for i := range rows {
 		rows[i] = d.row(place(i))
 	}
-	return people(rows)
+	all, more := people(rows)
+	if d.Kind == method.ReleaseSums {
+		return all, more
+	}
+	return d.folded(all, more), nil
+}
+
+// folded makes one digest of all labels of a person: nothing is counted by class.
+func (d *digest) folded(rows []Row, more []Member) []Row {
+	for i := range rows {
+		var labels []byte
+		for len(more) > 0 && more[0].Person == rows[i].Person {
+			labels, more = binary.LittleEndian.AppendUint16(labels, more[0].Class), more[1:]
+		}
+		if labels != nil {
+			rows[i].Class = d.short("labels", binary.LittleEndian.AppendUint16(labels, rows[i].Class))
+		}
+	}
+	return rows
+}
+
+// short is two bytes of a digest, and never 0.
+func (d *digest) short(what string, b []byte) uint16 {
+	sum := d.sum(what, b)
+	return binary.LittleEndian.Uint16(sum[:]) | 1
 }
 
 func (d *digest) hex(what string, b []byte) string {
@@ -110,7 +134,7 @@ func columnsOf(r method.Release) ([]string, int) {
 	return names, width
 }
 
-// labelled reports whether labels are part of each row's values.
+// labelled reports whether labels are part of each row's values. Elsewhere they leave row by row, beside them.
 func labelled(r method.Release) bool { return r.Kind == method.ReleaseSums && r.Set.Labels != nil }
 
 // digest makes digests of a release's rows.
@@ -162,9 +186,8 @@ func (d *digest) row(i int) Row {
 	if d.Kind != method.ReleaseIDs {
 		out.Content = d.sum("values", d.values(i))
 	}
-	if labelled(d.Release) { // numbers, too: of two values they tell as much as classes
-		class := d.sum("class", []byte(d.class(d.Set.Labels[i])))
-		out.Class = binary.LittleEndian.Uint16(class[:]) | 1
+	if d.Kind != method.ReleaseIDs && d.Set.Labels != nil && d.Label != "" { // numbers, too: of two values they tell as much as classes
+		out.Class = d.short("class", []byte(d.class(d.Set.Labels[i])))
 	}
 	return out
 }

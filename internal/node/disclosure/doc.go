@@ -14,6 +14,7 @@
 //	          rows more than 20 times; a split that the job chooses, each by itself
 //	products  of rows (gram): peers, columns, scaling, fit, values, rows
 //	phases    of rows (fdskl): as for products, and a bound on directions over all jobs
+//	fit       of a dictionary (jobs of kind Fit): other rows or peers
 //	ids       that others look for (psi): peers, ids, and a bound on the ids that each
 //	          peer has brought, over all sessions
 //	all       another schema over the same table, or over some of its people
@@ -26,7 +27,7 @@
 // The ledger is a folder:
 //
 //	key                   of all digests
-//	KIND-ID.released      what a session has let out: 32 bytes a row, 34 of sums, and columns' names
+//	KIND-ID.released      what a session has let out: 32 bytes a row, 34 with labels, and columns' names
 //	KIND-ID.admitted      what a session that has begun may let out; gone if it does not
 //	ID.held, ID.approved  what waits for the operator, or may pass next: words, no rows
 //	peers                 how many ids each peer has brought, in how many sessions

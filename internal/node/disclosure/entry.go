@@ -94,6 +94,9 @@ func (e *Entry) digest() string {
 	for i := range e.Rows {
 		h.Write(e.Rows[i].Person[:])
 		h.Write(e.Rows[i].Content[:])
+		if c := e.Rows[i].Class; c != 0 && e.Kind != method.ReleaseSums { // of sums it is part of the content
+			h.Write([]byte{byte(c), byte(c >> 8)})
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
@@ -105,7 +108,7 @@ func (e *Entry) like(o *Entry) bool {
 		return slices.Equal(e.Peers, o.Peers)
 	case method.ReleaseRows: // each under a secret of its own: peers make no difference
 		return e.sameColumns(o) && e.Scale == o.Scale && e.Label == o.Label
-	case method.ReleaseSums:
+	case method.ReleaseSums, method.ReleaseFit: // scaled or not, fits of the same people tell the same of who came
 		return e.sameColumns(o) && slices.Equal(e.Peers, o.Peers)
 	}
 	return slices.Equal(e.Peers, o.Peers) && e.sameColumns(o) && e.Scale == o.Scale
@@ -140,15 +143,20 @@ func compareMembers(a, b Member) int {
 	return cmp.Compare(a.Class, b.Class)
 }
 
+// relabels reports whether one column's label of a person is told twice, and is another.
+func (e *Entry) relabels(now Row, earlier *Entry, then Row) bool {
+	return e.Label == earlier.Label && now.Class != then.Class && now.Class != 0 && then.Class != 0
+}
+
 // meet calls common for every person of now that is also in then, and returns how many
 // of then are not in now. Both are ascending by person.
-func meet(now, then []Row, common func(i int, same bool)) (went int) {
+func meet(now, then []Row, common func(i int, then Row)) (went int) {
 	for i := range now {
 		for len(then) > 0 && bytes.Compare(then[0].Person[:], now[i].Person[:]) < 0 {
 			then, went = then[1:], went+1
 		}
 		if len(then) > 0 && then[0].Person == now[i].Person {
-			common(i, then[0].Content == now[i].Content)
+			common(i, then[0])
 			then = then[1:]
 		}
 	}
@@ -175,6 +183,7 @@ const (
 	tableMagic = "mercer/v4/release"
 	alsoMagic  = "mercer/v5/release" // as v4, and names what is let out beside it
 	moreMagic  = "mercer/v6/release" // as v5, if anything is let out beside it, and has people of several classes
+	toldMagic  = "mercer/v7/release" // as v5, if anything is let out beside it, and each row's label is told
 )
 
 // Encode returns the canonical encoding.
@@ -183,6 +192,11 @@ func (e *Entry) Encode() []byte {
 	w.Grow(256 + 34*len(e.Rows))
 	classed := false
 	switch {
+	case e.tellsLabels():
+		classed = true
+		w.String(toldMagic)
+		w.Strings(texts(e.Also))
+		e.writeTable(&w)
 	case len(e.More) > 0 || len(e.Also) > 0 || e.Table != "" || e.Schema != "" || e.Fit != Fit{}:
 		classed = e.Kind == method.ReleaseSums
 		switch {
@@ -195,13 +209,7 @@ func (e *Entry) Encode() []byte {
 		default:
 			w.String(tableMagic)
 		}
-		w.String(e.Split)
-		w.Bytes32([]byte(e.Table))
-		w.String(e.Schema)
-		w.Uint8(uint8(e.Fit.By))
-		w.String(e.Fit.Among)
-		w.String(e.Fit.Values)
-		w.String(e.Fit.Told)
+		e.writeTable(&w)
 	case e.Split != "":
 		w.String(splitMagic)
 		w.String(e.Split)
@@ -242,6 +250,22 @@ func (e *Entry) Encode() []byte {
 	return w.Bytes()
 }
 
+// tellsLabels reports whether the label of each row is let out.
+func (e *Entry) tellsLabels() bool {
+	return e.Kind != method.ReleaseSums && slices.ContainsFunc(e.Rows, func(r Row) bool { return r.Class != 0 })
+}
+
+// writeTable writes what the newer formats have beside the others.
+func (e *Entry) writeTable(w *wire.Writer) {
+	w.String(e.Split)
+	w.Bytes32([]byte(e.Table))
+	w.String(e.Schema)
+	w.Uint8(uint8(e.Fit.By))
+	w.String(e.Fit.Among)
+	w.String(e.Fit.Values)
+	w.String(e.Fit.Told)
+}
+
 // DecodeEntry reads what Encode wrote.
 func DecodeEntry(b []byte) (*Entry, error) {
 	r := wire.NewReader(b)
@@ -261,7 +285,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	case magic == alsoMagic:
 		e.Also = readAlso(r)
 		e.readTable(r)
-	case magic == moreMagic:
+	case magic == moreMagic, magic == toldMagic:
 		e.Also = readKinds(r)
 		e.readTable(r)
 	default:
@@ -278,7 +302,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.Uses = append(e.Uses, Use{r.String(maxText), r.Uint32()})
 	}
 	e.Rows = make([]Row, r.Count(maxRows, 32))
-	classed := (magic == tableMagic || magic == alsoMagic || magic == moreMagic) && e.Kind == method.ReleaseSums
+	classed := (magic == tableMagic || magic == alsoMagic || magic == moreMagic) && e.Kind == method.ReleaseSums || magic == toldMagic
 	for i := range e.Rows {
 		r.Fixed(e.Rows[i].Person[:])
 		r.Fixed(e.Rows[i].Content[:])
@@ -291,6 +315,9 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	}
 	if magic == moreMagic {
 		e.readMore(r)
+	}
+	if magic == toldMagic && r.Err() == nil && !e.tellsLabels() {
+		r.Fail(errors.New("no label in a release that says so"))
 	}
 	return e, r.Close("release")
 }

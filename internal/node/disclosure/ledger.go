@@ -135,7 +135,7 @@ func (l Ledger) directions(c *comparison) (int, error) {
 				seen[u.Model] = make([]bool, len(c.now.Rows))
 			}
 			counted := seen[u.Model]
-			meet(c.now.Rows, earlier.Rows, func(i int, _ bool) {
+			meet(c.now.Rows, earlier.Rows, func(i int, _ Row) {
 				if !counted[i] {
 					counted[i], totals[i] = true, totals[i]+int(u.Directions)
 				}
@@ -253,7 +253,7 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if h.id != id && e.meet(earlier).changed > 0 {
+		if m := e.meet(earlier); h.id != id && m.changed+m.relabelled > 0 {
 			continue // approved, and a release of its own
 		}
 		e.union(earlier)
@@ -282,7 +282,7 @@ func (e *Entry) union(earlier *Entry) {
 	e.addUses(uses)
 	var more []Row
 	has := make([]bool, len(earlier.Rows))
-	meet(earlier.Rows, e.Rows, func(i int, _ bool) { has[i] = true })
+	meet(earlier.Rows, e.Rows, func(i int, _ Row) { has[i] = true })
 	for i, row := range earlier.Rows {
 		if !has[i] {
 			more = append(more, row)

@@ -16,15 +16,20 @@ const leastPeople = 10
 // meeting counts the common rows of a release and of an earlier entry.
 type meeting struct {
 	common, changed int // rows that both have; of these, with other values
+	relabelled      int // of these, with another label in the same column, where it is told row by row
 	came, went      int // rows that the earlier one has not, and that it alone has
 }
 
 func (e *Entry) meet(earlier *Entry) meeting {
 	var m meeting
-	m.went = meet(e.Rows, earlier.Rows, func(_ int, same bool) {
+	m.went = meet(e.Rows, earlier.Rows, func(i int, then Row) {
 		m.common++
-		if !same {
+		now := e.Rows[i]
+		switch {
+		case now.Content != then.Content:
 			m.changed++
+		case e.relabels(now, earlier, then):
+			m.relabelled++
 		}
 	})
 	m.came = len(e.Rows) - m.common
@@ -47,11 +52,18 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 		said = append(said, fmt.Sprintf("%s, and had others in the earlier %s: the difference of the two %s tells what has changed",
 			count(m.changed, "row has other values", "rows have other values"), earlier.noun(), e.both()))
 	}
+	if m.relabelled > 0 {
+		said = append(said, fmt.Sprintf("%s, and had others in the earlier %s: both together tell whose label has changed, or who is of which of the classes that one of them merges",
+			count(m.relabelled, "row has another label", "rows have other labels"), earlier.noun()))
+	}
 	differ := m.came + m.went
 	switch {
 	case differ == 0 || e.Kind == method.ReleaseRows, oneModel && e.Kind != method.ReleaseSums:
 	case e.Kind == method.ReleaseSums:
 		said = append(said, e.few(earlier, m)...)
+	case e.Kind == method.ReleaseFit:
+		said = append(said, fmt.Sprintf("%d rows are in this fit and were not in the earlier one, %d were and are not: the difference of the two fits is over these alone. Jobs prepare their rows by the earlier one; a new fit is a new dictionary",
+			m.came, m.went))
 	case e.Kind == method.ReleaseIDs:
 		said = append(said, fmt.Sprintf("%d ids are in this set and were not, %d were and are not: who compares both intersections learns which of its people came or went", m.came, m.went))
 	default:
@@ -105,7 +117,7 @@ func (e *Entry) fewestOfAClass(earlier *Entry) int {
 // countAlone adds to the classes those of people who are in this sum and not in another one.
 func (e *Entry) countAlone(then *Entry, alone map[uint16]int) {
 	common := make([]bool, len(e.Rows))
-	meet(e.Rows, then.Rows, func(i int, _ bool) { common[i] = true })
+	meet(e.Rows, then.Rows, func(i int, _ Row) { common[i] = true })
 	more := e.More
 	for i, row := range e.Rows {
 		if !common[i] && row.Class != 0 {
@@ -131,7 +143,7 @@ func (e *Entry) anew(earlier *Entry, m meeting) bool {
 		return !e.Fit.same(earlier.Fit)
 	}
 	known := earlier.Fit.By == method.NewFit && earlier.Fit.Among == e.Fit.Among || earlier.Fit.By == method.NoFit
-	return !known || m.came+m.went+m.changed > 0 || !slices.Equal(e.Peers, earlier.Peers)
+	return !known || m.came+m.went+m.changed+m.relabelled > 0 || !slices.Equal(e.Peers, earlier.Peers)
 }
 
 // refits tells in words what two fits of the same rows tell.
@@ -157,7 +169,7 @@ func (e *Entry) against(earlier *Entry) []string {
 		return said
 	}
 	said = append(said, e.revealsColumns(earlier)...)
-	if e.Scale != earlier.Scale && e.Kind != method.ReleaseSums {
+	if e.Scale != earlier.Scale && e.Kind != method.ReleaseSums && e.Kind != method.ReleaseFit {
 		said = append(said, fmt.Sprintf("columns are scaled by %s and were by %s: both %s together can tell ranges that one does not", e.Scale, earlier.Scale, e.both()))
 	}
 	if e.Label != earlier.Label && e.Kind == method.ReleaseRows {
@@ -175,6 +187,8 @@ func (e *Entry) revealsPeers(earlier *Entry) []string {
 	switch e.Kind {
 	case method.ReleaseSums:
 		what = "the difference of the two sums is one over their rows alone, and three such sums tell each party's own"
+	case method.ReleaseFit:
+		what = "the difference of the two fits is the fit over their rows alone"
 	case method.ReleaseIDs:
 		what = "both intersections together tell whom they have and others have not"
 	}
@@ -241,6 +255,8 @@ func (e *Entry) both() string {
 		return "sums"
 	case method.ReleaseIDs:
 		return "intersections"
+	case method.ReleaseFit:
+		return "fits"
 	}
 	return "matrices"
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
@@ -28,6 +29,7 @@ const (
 var judged = map[string][]string{
 	form: {
 		"apiVersion", "kind", "metadata.", "spec.timeout.", "spec.data.source", "spec.data.dictionary", "spec.data.partition.by",
+		"kind Fit: spec.source", "kind Fit: spec.dictionary", "kind Fit: spec.timeout.",
 		"spec.data.partition.aligned", // which shows nobody an id; docs/ledger.md says what guesses at ids tell
 	},
 	simulated: {
@@ -35,7 +37,7 @@ var judged = map[string][]string{
 		"spec.data.partition.dropout", "spec.data.test.by", "spec.data.test.every", "spec.data.test.source", "spec.data.test.parties", "spec.compare", "spec.repeats", "spec.link.",
 		"protocol okra.late", "protocol okra.withdrawn", "protocol okra.added", "protocol secureboost.he",
 	},
-	approved: {"spec.data.dictionary."},
+	approved: {"spec.data.dictionary.", "kind Fit: spec.dictionary."},
 	byPolicy: {
 		"spec.protocol", "spec.kernel", "spec.learner", "spec.prediction", "spec.data.partition.parties", "spec.data.label", "spec.data.label.column", "spec.data.id", "spec.data.group",
 		"spec.data.features", "spec.data.test.party", "spec.data.test.column", "spec.data.test.from",
@@ -44,7 +46,7 @@ var judged = map[string][]string{
 		"protocol fdskl.directions", "protocol fdskl.labels", "protocol fdskl.active", "protocol gram.max_ids", "protocol fdskl.max_ids", "protocol pp-svmv.max_ids", "protocol fd-svrg.max_ids",
 		"protocol secureboost.max_ids", "learner cca.view",
 	},
-	byLedger: {"spec.data.columns", "spec.data.partition.columns", "spec.data.scale", "spec.data.folds"},
+	byLedger: {"spec.data.columns", "spec.data.partition.columns", "spec.data.scale", "spec.data.folds", "spec.data.fit.", "kind Fit: spec.parties", "kind Fit: spec.scale"},
 	ofProtocol: {
 		"protocol okra.encoder", "protocol okra.wire", "protocol okra.rounds", "protocol flake.wire", "protocol moments.deviations", "protocol fdskl.training", "protocol fdskl.bits",
 		"protocol fdskl.tree",
@@ -95,6 +97,7 @@ func TestEveryKeyIsJudged(t *testing.T) {
 	}
 	r := all.Reader()
 	walk("", r.File())
+	walk("kind Fit: spec.", job.FitSpec())
 	for _, p := range r.Protocols {
 		walk("protocol "+p.Name()+".", p.New().Section())
 	}

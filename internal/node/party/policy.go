@@ -136,6 +136,9 @@ func (p Policy) plays(j *job.Job) bool { return p.Own && j.Played() != nil }
 
 // words are the reasons by which lists of words refuse a job.
 func (p Policy) words(j *job.Job) (reasons []string) {
+	if j.IsFit() {
+		return nil // who has approved the dictionary has approved its fit
+	}
 	modes := p.Modes
 	if len(modes) == 0 {
 		modes = []string{string(job.Hardened)}

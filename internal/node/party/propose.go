@@ -201,6 +201,9 @@ func (p *Party) prepare(w *work) error {
 	}
 	table, err := p.Load(w.id, data)
 	if err == nil {
+		table.Fit, err = p.keptFit(data.Fit)
+	}
+	if err == nil {
 		err = fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut))
 	}
 	if err != nil {
@@ -215,6 +218,18 @@ func (p *Party) prepare(w *work) error {
 		w.side = nil
 	}
 	return errUnusable(err)
+}
+
+// keptFit returns what this party keeps of the fit that a job names; nil for nothing.
+func (p *Party) keptFit(of job.Kept) ([]byte, error) {
+	if !of.Named() || of.Tells(p.Name) {
+		return nil, nil
+	}
+	kept, err := p.Keepsake.Get(of.Job)
+	if errors.Is(err, vault.ErrNoKeepsake) {
+		return nil, nil
+	}
+	return kept, fault.Kept.Of(err)
 }
 
 // resumeFrom gives the party its rest of the job that this one continues, if it does.
@@ -256,6 +271,8 @@ func (p *Party) approved(w *work) error {
 		return fault.Disk.Of(err)
 	case !yes:
 		return refuse("the operator has not approved dictionary %s for this table, or has revoked it; mercer federation dictionary approve FILE, with the file that the others have", d.Name)
+	case w.job.NeedsFit():
+		return refuse("the job names no fit of dictionary %s, by which its rows are prepared; a coordinator of this version has one made, by a job of kind Fit, and names it", d.Name)
 	}
 	return nil
 }

@@ -1,0 +1,139 @@
+package job
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// FitKind is the word that begins the file of a job that fits and learns nothing.
+const FitKind = "Fit"
+
+// Kept names the job of kind Fit that made the fit by which another job prepares its rows. The zero value
+// names none.
+type Kept struct {
+	Job  ID
+	Told []string // the job's parties that took no part in that one, and are told the fit
+}
+
+// Named reports whether a fit is named.
+func (k Kept) Named() bool { return k.Job != ID{} }
+
+// Tells reports whether a party is told the fit.
+func (k Kept) Tells(party string) bool { return slices.Contains(k.Told, party) }
+
+// Section declares the keys.
+func (k *Kept) Section() *section.Section {
+	return &section.Section{Name: "fit", Fields: []section.Field{
+		{Key: "job", Value: OneID{&k.Job}, Need: "add job: and the id of a job of kind Fit, or remove fit", Doc: "The job of kind Fit that made the fit."},
+		{Key: "told", Value: section.Words{Dst: &k.Told, Most: MaxParties, Example: "[south]"}, Else: "nobody",
+			Doc: "The parties that took no part in that job. The first party of this job tells them the fit."},
+	}}
+}
+
+// finishFit refuses a fit that prepares nothing of the job.
+func (d *Data) finishFit(in *section.Place) error {
+	parties := d.parties()
+	switch {
+	case !d.Fit.Named():
+		return nil
+	case d.Dictionary == nil || d.Dictionary.Name == "" || d.Partition.By != Rows || !d.Fits():
+		return in.Refuse("fit", "fit prepares rows by what a dictionary has fitted, and nothing of this job is; remove fit")
+	case len(parties) > 0 && d.Fit.Tells(parties[0]):
+		return in.Refuse("fit", "fit says that %s is told, and the first party tells; list a party first that has the fit", section.Quote(parties[0]))
+	}
+	for _, name := range d.Fit.Told {
+		if parties != nil && !slices.Contains(parties, name) {
+			return in.Refuse("fit", "fit says that %s is told, which is no party of the job; take it out of told", section.Quote(name))
+		}
+	}
+	return nil
+}
+
+// IsFit reports whether the job fits and learns nothing: its file is of kind Fit.
+func (j *Job) IsFit() bool { return j.Traits().Fits }
+
+// NeedsFit reports whether the job prepares its rows by a fit and does not say by which: one of a data
+// dictionary is made once, by a job of its own.
+func (j *Job) NeedsFit() bool {
+	d := &j.Data
+	return d.Dictionary != nil && d.Dictionary.Name != "" && d.Partition.By == Rows && d.Fits() &&
+		!d.Fit.Named() && !j.IsFit() && !j.Protocol.Demands().Continues
+}
+
+// FitSpec declares the spec of a job of kind Fit, for documents.
+func FitSpec() *section.Section { return new(Job).fitSpec(nil) }
+
+// FitOf returns the job that makes the fit which a job needs.
+func (r *Reader) FitOf(j *Job) *Job {
+	fit := &Job{Name: j.Data.Dictionary.fitName(), Protocol: Named{r.Fit, r.Fit.New()}, Timeout: j.Timeout}
+	fit.Data.Source, fit.Data.Scale, fit.Data.Dictionary = j.Data.Source, j.Data.Scale, j.Data.Dictionary
+	fit.Data.Partition.Parties = j.Parties()
+	fit.fill()
+	return fit
+}
+
+// fitName names the fit of a dictionary.
+func (d *Dictionary) fitName() string {
+	const most = 63 - len("fit-") // of a DNS label
+	return "fit-" + d.Name[:min(len(d.Name), most)]
+}
+
+// SameFit reports whether another job's fit prepares rows as this one's needs: by the same dictionary and
+// scaling, of the same table.
+func (d *Data) SameFit(o *Data) bool {
+	return d.Dictionary != nil && o.Dictionary != nil && d.Dictionary.Hash() == o.Dictionary.Hash() && d.Scale == o.Scale && d.Source == o.Source
+}
+
+// fitSpec declares the spec of a job of kind Fit; a nil Reader only writes.
+func (j *Job) fitSpec(r *Reader) *section.Section {
+	d := &j.Data
+	return &section.Section{Name: "spec", Fields: []section.Field{
+		{Key: "source", Value: section.Text{Dst: &d.Source}, Need: "add source: and the table's name in each party's catalogue",
+			Doc: "The table, by its name in each party's catalogue."},
+		{Key: "dictionary", Value: dictionaryOf{d, r}, Need: "add dictionary: and its name", Doc: "The data dictionary that every party's operator has approved. All its columns are fitted."},
+		{Key: "parties", Value: partyList{&d.Partition.Parties}, Need: "add parties: [north, south]", Doc: "The parties, on whose training rows it is fitted. The first learns the sums."},
+		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, Range, None}},
+			Default: "minmax", Doc: "How the parties scale features together."},
+		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "The limits on the waits of the job."},
+	}, Finish: j.finishFit}
+}
+
+// fill gives a job of kind Fit what follows from its dictionary.
+func (j *Job) fill() {
+	d := &j.Data
+	d.Partition.By, d.Label, d.Test.Fraction = Rows, NoLabel, d.Dictionary.Fraction
+	d.Read, d.Schema = d.Dictionary.Columns, d.Dictionary.Columns
+	j.Compare, j.Prediction = []Comparison{}, Closed
+}
+
+func (j *Job) finishFit(in *section.Place) error {
+	d := &j.Data
+	if d.Dictionary.Name == "" {
+		return in.Refuse("dictionary", "a fit is of a dictionary that operators have approved, and this one stands in the file; write dictionary: NAME")
+	}
+	if leader := d.Dictionary.Leader; leader != "" && d.Partition.Parties[0] != leader {
+		return in.Refuse("parties", "the dictionary has %s learn the sums, which the first party does; list %s first", section.Quote(leader), leader)
+	}
+	j.fill()
+	if err := d.finishSchema(in); err != nil {
+		return err
+	}
+	if !d.Fits() {
+		return in.Refuse("dictionary", "the dictionary lists all that its columns need, and scale %s is fitted to no rows; nothing is to be fitted", d.Scale)
+	}
+	return nil
+}
+
+// kindIn returns the kind that a file says it is; "" where it says none.
+func kindIn(root *yaml.Node) string {
+	if root.Kind != yaml.MappingNode {
+		return ""
+	}
+	if at := valueOf(root, "kind"); at >= 0 {
+		return root.Content[at].Value
+	}
+	return ""
+}

@@ -1,0 +1,84 @@
+// Package fit is the method of jobs of kind Fit: parties that hold different rows fit how all prepare
+// theirs by a data dictionary, once, and learn nothing else. Later jobs of the dictionary name the job, so
+// that no two fits are told whose difference is a few people's. See package rows.
+package fit
+
+import (
+	"errors"
+	"io"
+
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
+)
+
+// Protocol is the fit of a dictionary.
+func Protocol() *method.Protocol { return itself }
+
+var itself = method.New(method.Binding[party, server, none]{
+	Name: "fit", Keys: func() job.Settings { return keys{} }, Traits: job.Traits{Fits: true},
+	Steps: steps, NewParty: newParty, NewServer: newServer,
+	Public: func(*party) none { return none{} }, PublicServer: func(*server) none { return none{} },
+	Facts: method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
+	Later: &method.LaterOf[party, server]{
+		Continues: func(*job.Job) (job.ID, bool) { return job.ID{}, false },
+		Lasts:     func(*party) bool { return true }, Write: (*party).WriteFit, Resume: func(*party, []byte) error { return errContinues },
+		LastsServer: func(*server) bool { return false }, WriteServer: func(*server, io.Writer) error { return nil },
+		ResumeServer: func(*server, []byte) error { return errContinues },
+	},
+	Prepares: &method.PreparesOf[party, server]{
+		Made:    func(p *party) *prepare.Preparation { return p.Split.Prepared },
+		Heard:   func(s *server) (*learner.Prepared, error) { return s.Prepared() },
+		Remarks: func(p *party) []string { return p.Remarks() },
+	},
+})
+
+var errContinues = errors.New("fit: a fit continues no job")
+
+// none are the public values.
+type none = struct{}
+
+// keys are the settings of the protocol: none.
+type keys struct{}
+
+// Section implements [section.Values].
+func (keys) Section() *section.Section {
+	return &section.Section{Doc: "The parties fit how all prepare the rows of a dictionary."}
+}
+
+// Demands implements [job.Settings].
+func (keys) Demands() job.Demands { return job.Demands{Mode: job.Hardened} }
+
+// party is a holder of rows.
+type party struct{ *rows.Party }
+
+func newParty(c method.Case, self string, t method.Table) (*party, error) {
+	p, err := rows.Of(c, self, t)
+	if err != nil {
+		return nil, err
+	}
+	p.Lets = func() ([]method.Release, error) { return []method.Release{p.FitRelease()}, nil }
+	return &party{p}, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
+}
+
+// server is the coordinator, which takes no part in the fit.
+type server struct {
+	rows.Witness
+	of method.Case
+}
+
+func newServer(c method.Case) (*server, error) { return &server{rows.WitnessOf(c), c}, nil }
+
+func (s *server) result() (*method.Result, error) {
+	r := &method.Result{Job: s.of.Job.Name, Leakage: make(map[string][]string)}
+	rows.Leakage(s.of, r.Leakage, 0)
+	return r, nil
+}
+
+func steps(c method.Case) ([]method.StepOf[party, server, none], error) {
+	list, err := rows.Steps(c)
+	return method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(none) none { return none{} }, list), err
+}

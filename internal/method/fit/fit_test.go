@@ -1,0 +1,266 @@
+package fit_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
+)
+
+const dictionaryFile = `apiVersion: mercer/v1
+kind: Dictionary
+metadata: {name: cohort}
+spec:
+  columns:
+    age: {range: [0, 120], missing: mean}
+    krea: {range: [1, 400], missing: median, transform: log}
+    postcode: {range: [10000, 99999]}
+    bmi: {range: [10, 60]}
+    hiv: {type: category, categories: [no, yes], missing: most-frequent}
+    smoker: {type: category, categories: agree, missing: most-frequent}
+  labels: {label: {classes: [a, b]}}
+`
+
+// file is a job of the dictionary.
+func file(protocol, data string) string {
+	learner, kernel := "{name: svc}", "{name: linear}"
+	if strings.Contains(protocol, "moments") {
+		learner, kernel = "{name: ridge-classifier, alpha: 1}", "{name: rbf, gamma: 0.5}"
+	}
+	return fmt.Sprintf(`apiVersion: mercer/v1
+kind: Job
+metadata: {name: hospitals}
+spec:
+  data:
+    source: patients
+    dictionary: cohort
+    label: label
+    partition: {parties: [north, south, east]}
+%s  protocol: %s
+  kernel: %s
+  learner: %s
+`, data, protocol, kernel, learner)
+}
+
+// reader knows the dictionary.
+func reader(t *testing.T) *job.Reader {
+	t.Helper()
+	d, err := job.ParseDictionary("cohort.yaml", []byte(dictionaryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.Reader().Knowing(func(string, string) (*job.Dictionary, error) { return d, nil })
+}
+
+func parse(t *testing.T, text string) *job.Job {
+	t.Helper()
+	j, err := reader(t).Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// join makes the members of a job ready, who keep a fit. Each number is a job of its own.
+func join(t *testing.T, j *job.Job, number byte, texts map[string]string, kept map[string][]byte) *methodtest.Federation {
+	t.Helper()
+	m, err := method.Of(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := methodtest.Case(j)
+	c.ID = job.ID{0xf, number}
+	c.Limits.Floors = method.DefaultFloors()
+	tables := make(map[string]method.Table)
+	for _, name := range j.Parties() {
+		table := methodtest.Hospital(t, j, name, texts[name], "patient")
+		table.Fit = kept[name]
+		tables[name] = table
+	}
+	return methodtest.New(t, m, c, tables)
+}
+
+// fitFor is the federation that makes the fit of a job.
+func fitFor(t *testing.T, j *job.Job, number byte, texts map[string]string) *methodtest.Federation {
+	t.Helper()
+	return join(t, reader(t).FitOf(j), number, texts, nil)
+}
+
+// keep runs a fit, and returns what each party keeps.
+func keep(t *testing.T, f *methodtest.Federation) map[string][]byte {
+	t.Helper()
+	f.Finish(t)
+	kept := make(map[string][]byte)
+	for name, p := range f.Parties {
+		var b bytes.Buffer
+		if err := p.Later.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		kept[name] = b.Bytes()
+	}
+	return kept
+}
+
+// by is a job that names the fit of another.
+func by(j *job.Job, fit byte, told ...string) *job.Job {
+	named := *j
+	named.Data.Fit = job.Kept{Job: job.ID{0xf, fit}, Told: told}
+	return &named
+}
+
+// A job by a kept fit gives the figures and the model of one that fits itself, in every protocol of
+// parties that hold rows, for all columns or some, in any order, and for newcomers, who are told it.
+func TestJobsByAKeptFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	texts := methodtest.Three(300)
+	for k, tt := range []struct{ protocol, data, steps string }{
+		{"{name: okra, wire: float64}", "    scale: standard\n", "heading fit-told prepared"},
+		{"{name: flake, wire: float64}", "    scale: minmax\n", "heading fit-told prepared"},
+		{"{name: escaped, mode: paper}", "    scale: standard\n    columns: [bmi, smoker, krea]\n", "heading fit-told prepared"},
+		{"{name: okra, wire: float64}", "    scale: minmax\n    columns: [postcode, bmi]\n", "heading fit-told"},
+		{"{name: moments, directions: 16, classes: [a, b]}", "    scale: range\n", "heading fit-told prepared"},
+	} {
+		j := parse(t, file(tt.protocol, tt.data))
+		if !j.NeedsFit() {
+			t.Fatalf("%s %s needs no fit", tt.protocol, tt.data)
+		}
+		kept := keep(t, fitFor(t, j, byte(k), texts))
+		itself := join(t, j, 100, texts, nil)
+		itself.Finish(t)
+		for _, told := range [][]string{nil, {"east"}} {
+			having := map[string][]byte{"north": kept["north"], "south": kept["south"]}
+			if told == nil {
+				having["east"] = kept["east"]
+			}
+			f := join(t, by(j, byte(k), told...), byte(100), texts, having)
+			var names []string
+			for _, s := range f.Plan {
+				names = append(names, s.Name)
+			}
+			want := tt.steps
+			if told == nil {
+				want = strings.Replace(want, " fit-told", "", 1)
+			}
+			if got := strings.Join(names, " "); !strings.HasPrefix(got+" ", want+" ") {
+				t.Errorf("%s: steps %s; want %s first", tt.protocol, got, want)
+			}
+			f.Finish(t)
+			for name, p := range f.Parties {
+				if one, two := itself.Parties[name].Preparation().Encode(), p.Preparation().Encode(); !bytes.Equal(one, two) {
+					t.Errorf("%s: %s prepares by %q, and by its own fit %q", tt.protocol, name, two, one)
+				}
+			}
+			if strings.Contains(tt.protocol, "moments") {
+				continue // whose random features are the session's
+			}
+			one, two := itself.Result(t), f.Result(t)
+			for name, v := range one.Metrics {
+				if d := math.Abs(two.Metrics[name] - v); !(d < 1e-12) {
+					t.Errorf("%s: %s is %v by the kept fit and %v by its own", tt.protocol, name, two.Metrics[name], v)
+				}
+			}
+			if len(one.Metrics) == 0 || strings.Contains(tt.protocol, "okra") && one.ModelHash != two.ModelHash {
+				t.Errorf("%s: models %q and %q", tt.protocol, one.ModelHash, two.ModelHash)
+			}
+		}
+	}
+}
+
+// What a job of kind Fit lets out stands in the ledger; a second one on other people is held, and so is one
+// among other parties. Jobs by the first fit pass whoever comes.
+func TestAttackASecondFitOfADictionary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
+	j := parse(t, file("{name: okra, wire: float64}", "    scale: standard\n"))
+	texts, grown := methodtest.Three(150), methodtest.Three(165)
+	first := fitFor(t, j, 1, texts)
+	ledgers.MustPlay(t, first, "prepared")
+	kept := make(map[string][]byte)
+	for name, p := range first.Parties {
+		var b bytes.Buffer
+		if err := p.Later.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		kept[name] = b.Bytes()
+	}
+	ledgers.MustPlay(t, fitFor(t, j, 2, texts), "prepared") // the same again tells nothing
+	const other = "Jobs prepare their rows by the earlier one; a new fit is a new dictionary"
+	ledgers.Holds(t, "east", fitFor(t, j, 3, grown), other)
+	ledgers.Holds(t, "east", fitFor(t, parse(t, file("{name: okra}", "    scale: range\n")), 3, grown), other)
+	pair := reader(t).FitOf(j)
+	pair.Data.Partition.Parties = []string{"north", "south"}
+	ledgers.Holds(t, "north", join(t, pair, 4, texts, nil), "peers that took part then and do not now: east; the difference of the two fits is the fit over their rows alone")
+
+	ledgers.MustPlay(t, join(t, by(j, 1), 5, texts, kept), "protocol")
+	ledgers.MustPlay(t, join(t, by(j, 1), 6, grown, kept), "protocol")
+	ledgers.Holds(t, "east", join(t, j, 7, grown, nil), "prepared or scaled by another fit than in the earlier job, or may be")
+	// A coordinator that names a fit of its own choice, which parties have made by another's yes.
+	second := keep(t, fitFor(t, j, 8, grown))
+	ledgers.Holds(t, "east", join(t, by(j, 8), 9, grown, second), "prepared or scaled by another fit than in the earlier job, or may be")
+}
+
+// A party takes no fit for a job's that is another's, or none.
+func TestFitsOfOtherJobs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	texts := methodtest.Three(150)
+	j := parse(t, file("{name: okra}", "    scale: standard\n"))
+	kept := keep(t, fitFor(t, j, 1, texts))
+	m, err := method.Of(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(j *job.Job, fit []byte) error {
+		c := methodtest.Case(j)
+		table := methodtest.Hospital(t, j, "east", texts["east"], "patient")
+		table.Fit = fit
+		_, err := m.Party(c, "east", table)
+		return err
+	}
+	for _, tt := range []struct {
+		j    *job.Job
+		fit  []byte
+		says string
+	}{
+		{by(j, 1), nil, "this party has nothing of the fit that the job names"},
+		{by(parse(t, file("{name: okra}", "    scale: minmax\n")), 1), kept["east"], "is of another dictionary, or of other columns or another scaling"},
+		{by(j, 1), kept["east"][:len(kept["east"])-1], "rows: fit"},
+		{by(j, 1), slices.Concat(kept["east"], []byte{1}), "padding that is not zero"},
+	} {
+		if err := try(tt.j, tt.fit); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%v; want %q", err, tt.says)
+		}
+	}
+	if err := try(by(j, 1), kept["east"]); err != nil {
+		t.Error(err)
+	}
+}
+
+// The leader cannot tell newcomers another fit than the others have.
+func TestAttackALeaderTellsAnotherFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	texts := methodtest.Three(150)
+	j := parse(t, file("{name: okra}", "    scale: standard\n"))
+	kept, other := keep(t, fitFor(t, j, 1, texts)), keep(t, fitFor(t, j, 2, methodtest.Three(200)))
+	f := join(t, by(j, 1, "east"), 3, texts, map[string][]byte{"north": other["north"], "south": kept["south"]})
+	f.Until(t, "heading")
+	err := f.Try(t.Context(), f.Index(t, "fit-told"), func() {})
+	if err == nil || !strings.Contains(err.Error(), "north") || !strings.Contains(err.Error(), "another fit than the one that this party has kept") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,76 @@
+package coordinator
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/driver"
+)
+
+// missingFit returns the job that makes the fit which a job needs; nil where it needs none, or one is made
+// or on its way.
+func (c *Coordinator) missingFit(spec *job.Job) *job.Job {
+	if c.Own || !spec.NeedsFit() {
+		return nil
+	}
+	for _, j := range c.List() {
+		if serves(j, spec) && (!j.Over() || usable(j)) {
+			return nil
+		}
+	}
+	return c.Reader.FitOf(spec)
+}
+
+// serves reports whether a job makes the fit that another needs, whose first party can tell it to those
+// that have no part in it.
+func serves(fit Job, spec *job.Job) bool {
+	return fit.Spec.IsFit() && fit.Spec.Data.SameFit(&spec.Data) && slices.Contains(fit.Spec.Parties(), spec.Parties()[0])
+}
+
+// usable reports whether the parties of an ended job keep its fit.
+func usable(fit Job) bool { return fit.State == Done && !fit.Forgotten }
+
+// takeFit names in a job the fit that it needs, before any party is proposed anything. The first that was
+// made stays the only one.
+func (c *Coordinator) takeFit(j *Job) error {
+	if c.Own || !j.Spec.NeedsFit() {
+		return nil
+	}
+	fit, err := c.fitFor(j.Spec)
+	if err != nil {
+		return err
+	}
+	spec := *j.Spec
+	spec.Data.Fit = job.Kept{Job: fit.ID}
+	for _, name := range spec.Parties() {
+		if !slices.Contains(fit.Spec.Parties(), name) {
+			spec.Data.Fit.Told = append(spec.Data.Fit.Told, name)
+		}
+	}
+	if err := disk.Replace(c.path(j.ID, specFile), spec.Encode()); err != nil {
+		return fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	j.Spec = &spec
+	return nil
+}
+
+// fitFor returns the job whose fit another uses, or why there is none.
+func (c *Coordinator) fitFor(spec *job.Job) (fit Job, err error) {
+	err = fault.BadInputf("coordinator: no job of kind Fit has made the fit of dictionary %s; submit the job again, which has it made", spec.Data.Dictionary.Name)
+	for _, j := range c.List() {
+		switch {
+		case !serves(j, spec):
+		case usable(j):
+			return j, nil
+		case j.State == Failed:
+			err = &fault.Error{Code: j.Failure.Code, Blamed: j.Failure.Blamed, Public: j.Failure.Told,
+				Err: fmt.Errorf("the fit of dictionary %s, job %v, failed: %s", spec.Data.Dictionary.Name, j.ID, j.Failure.Message)}
+		}
+	}
+	return Job{}, err
+}
