@@ -74,7 +74,11 @@ func sites(t *testing.T, j *job.Job, of map[string]site) *world {
 		if err != nil {
 			return method.Table{}, err
 		}
-		set, err := prepare.Read(records, prepare.Table{Name: name + ".csv", Schema: d.Schema, Mapping: s.own, Label: d.Label})
+		table := prepare.Table{Name: name + ".csv", Schema: d.Schema, Mapping: s.own}
+		if d.Label != job.NoLabel {
+			table.Label = d.Label
+		}
+		set, err := prepare.Read(records, table)
 		return method.Table{Set: set, Key: dataset.SplitKey{byte(len(name))}}, err
 	}
 	return w
@@ -154,7 +158,7 @@ func TestAColumnFarFromTheOthers(t *testing.T) {
 		if own := name == "south"; strings.Contains(w.lines(name), remark) != own || strings.Contains(w.lines(name), "kidney") != own {
 			t.Errorf("the log of %s: %s", name, w.lines(name))
 		}
-		left, err := w.estate(name).Get(done.ID, vault.Remarks)
+		left, err := w.estate(name).Get(done.Spec.Data.Fit.Job, vault.Remarks) // of the job that has fitted
 		if name == "south" && (err != nil || !strings.HasPrefix(string(left), `column "kidney": the median`) || strings.Contains(string(left), "\n")) {
 			t.Errorf("south keeps %q, %v", left, err)
 		}
