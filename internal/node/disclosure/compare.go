@@ -169,6 +169,8 @@ func (l Ledger) schemas(c *comparison) error {
 // kinds looks at releases of other kinds that tell single rows together with this one: rows up to a
 // rotation, and sums in the columns' own directions, which give the rotation.
 func (l Ledger) kinds(c *comparison) error {
+	var with []head
+	both := make([]bool, len(c.now.Rows))
 	for _, h := range c.others {
 		pair := []method.ReleaseKind{c.now.Kind, h.Kind}
 		if !slices.Contains(pair, method.ReleaseRows) || !slices.Contains(pair, method.ReleaseSums) {
@@ -178,12 +180,27 @@ func (l Ledger) kinds(c *comparison) error {
 		if err != nil {
 			return err
 		}
-		if n := c.now.meet(earlier).common; n > 0 {
-			c.note(h, []string{fmt.Sprintf("%s both in sums and among encoded rows: the sums tell by which rotation the rows are encoded, and so every cell",
-				count(n, "person would be", "people would be"))})
+		if meets(c.now.Rows, earlier.Rows, both) {
+			with = append(with, h)
 		}
 	}
+	n := 0
+	for _, in := range both {
+		if in {
+			n++
+		}
+	}
+	for _, h := range with {
+		c.note(h, []string{fmt.Sprintf("%s both in sums and among encoded rows: the sums tell by which rotation the rows are encoded, and so every cell",
+			count(n, "person would be", "people would be"))})
+	}
 	return nil
+}
+
+// meets marks the rows of people who are also in an earlier entry, and reports whether there are any.
+func meets(now, then []Row, in []bool) (any bool) {
+	meet(now, then, func(i int, _ Row) { in[i], any = true, true })
+	return any
 }
 
 // fits looks at releases of the same people by other values of a fit, of which nothing was known
