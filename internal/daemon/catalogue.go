@@ -49,6 +49,8 @@ type Source struct {
 	Group string `yaml:"group,omitempty"`
 	// Weight names a column that this version does not read.
 	Weight string `yaml:"weight,omitempty"`
+	// Editions is weekly where the daemon freezes the table each week for each approved dictionary.
+	Editions string `yaml:"editions,omitempty"`
 	// Policy limits the jobs on the table; nil: the policy of the home.
 	Policy *party.Policy `yaml:"policy,omitempty"`
 }
@@ -101,6 +103,8 @@ func (s Source) check(known job.Names) error {
 	switch {
 	case s.Group != "" && s.Width > 0:
 		return errors.New("group needs a table that names its columns, whose number it knows; leave features out")
+	case s.Editions != "" && s.Editions != weekly:
+		return fmt.Errorf("editions is %q; write weekly, or leave it out and use mercer data freeze", s.Editions)
 	case s.Weight != "":
 		return errors.New("weight is not in this version, in which every row counts the same; leave it out")
 	}

@@ -17,7 +17,7 @@ import (
 type Keys struct {
 	job.Moded
 	// Directions is the number of random features, cosines and sines of half as many
-	// directions; 0: a twentieth of all training rows, once these are counted.
+	// directions; 0: [DefaultFeatures], once all training rows are counted.
 	Directions int
 	Classes    []string   // ridge-classifier: all classes, in the order of the decisions
 	Targets    [2]float64 // ridge and gp: the least and the greatest that a label may be
@@ -44,7 +44,7 @@ func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "The coordinator learns from sums of products of random features over all parties' rows. It sees the sums only.",
 		Fields: []section.Field{
 			k.ModeKey(),
-			{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Else: "a twentieth of all training rows",
+			{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Else: "a twentieth of all training rows; fewer where sums would tell more than a quarter as many numbers as there are cells",
 				Doc: "The number of random features, even and from 2 to 4096."},
 			{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "none; ridge-classifier needs it",
 				Doc: "All classes, 2 to 256, in the order of the decisions."},
@@ -61,7 +61,7 @@ func (k *Keys) finish(in *section.Place) error {
 	case k.Mode != job.Hardened:
 		return in.Refuse("mode", "protocol moments has no mode %s; remove it", k.Mode)
 	case in.Given("directions") && (k.Directions < 2 || k.Directions > MaxDirections || k.Directions%2 != 0):
-		return in.Refuse("directions", "directions is %d; write an even number from 2 to %d, or leave it out for a twentieth of all training rows", k.Directions, MaxDirections)
+		return in.Refuse("directions", "directions is %d; write an even number from 2 to %d, or leave it out for the default", k.Directions, MaxDirections)
 	case in.Given("classes") && len(k.Classes) < 2:
 		return in.Refuse("classes", "classes has %d; give two or more", len(k.Classes))
 	}

@@ -57,7 +57,7 @@ func steps(c method.Case) ([]step, error) {
 		return nil, err
 	}
 	j := c.Job
-	for _, groups := range [][]secagg.Group{sumGroups(j, known{rows: math.MaxInt64}.features(j)), errorGroups(j)} {
+	for _, groups := range [][]secagg.Group{sumGroups(j, known{rows: math.MaxInt64, columns: job.MaxFeatures}.features(j)), errorGroups(j)} {
 		if err := sums.Check(len(c.Parties), groups); err != nil {
 			return nil, err
 		}
@@ -89,6 +89,7 @@ func fittedBytes(j *job.Job, features int) int {
 // known holds the values that the steps so far have made public.
 type known struct {
 	rows     int64    // of training, of all parties; 0 before they are counted
+	columns  int      // of each table, as it is prepared
 	counted  [32]byte // SHA-256 of each party's number of these; zero before
 	solution [32]byte // SHA-256 of the solution that was told; zero before
 }

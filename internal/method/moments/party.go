@@ -48,7 +48,9 @@ func newParty(c method.Case, self string, t method.Table) (*party, error) {
 }
 
 func (p *party) known() known {
-	return known{rows: p.counted.total(), counted: p.counted.digest, solution: p.digest}
+	k := p.counted.known()
+	k.solution = p.digest
+	return k
 }
 
 // hear takes the solution over.
@@ -182,10 +184,21 @@ func (p *party) membership(held linalg.Rows) ([]int64, error) {
 	return []int64{int64(math.RoundToEven(auc * membershipOne)), 1}, nil
 }
 
-// DefaultFeatures returns the default number of random features: the largest even number that
-// leaves rowsPerFeature of all training rows for each.
-func DefaultFeatures(rows int64) int {
-	return int(min(rows/rowsPerFeature/2*2, MaxDirections))
+// mostTold is the part of the cells of all training rows, as one in so many, of which there may be no more
+// numbers in the sums of a default number of features: with as many numbers as cells, sums are rows.
+const mostTold = 4
+
+// DefaultFeatures returns the default number of random features: the largest even number that leaves
+// rowsPerFeature of all training rows for each, and of whose sums there are no more numbers than a
+// quarter of these rows' cells. width is how many sums there are of each feature beside its products.
+func DefaultFeatures(rows int64, columns, width int) int {
+	m := min(rows/rowsPerFeature/2*2, MaxDirections)
+	if rows < 1<<40 { // else products of counts would overflow, and are large enough
+		for cells := rows * int64(columns) / mostTold; m > 0 && m*(m+1)/2+m*int64(width) > cells; {
+			m -= 2
+		}
+	}
+	return int(m)
 }
 
 // features is the number that the job says or, once the rows are declared, the
@@ -194,21 +207,23 @@ func (k known) features(j *job.Job) int {
 	if job.As[*Keys](j.Protocol).Directions > 0 {
 		return job.As[*Keys](j.Protocol).Directions
 	}
-	return DefaultFeatures(k.rows)
+	return DefaultFeatures(k.rows, k.columns, objectiveOf(j).width())
 }
 
-// declarer declares a party's number of training rows to all members: a sum that is
+// declarer declares a party's number of training rows, and of columns, to all members: a sum that is
 // mostly one party's rows hides nobody there from the others.
 func (p *party) declarer(setup method.Setup) (*method.Run, error) {
 	var own wire.Writer
 	own.Uint64(uint64(len(p.Split.Rows(false))))
+	own.Uint32(uint32(p.Width()))
 	return sums.Declarer(setup, own.Bytes(), p.takeCounts)
 }
 
 // headcount is the numbers of training rows as all parties have declared them.
 type headcount struct {
-	list   []int64 // in the order of the cast; nil before
-	digest [sha256.Size]byte
+	list    []int64 // in the order of the cast; nil before
+	columns int     // of all tables, as they are prepared
+	digest  [sha256.Size]byte
 }
 
 // total is the number of all training rows.
@@ -220,6 +235,11 @@ func (c headcount) total() int64 {
 	return sum
 }
 
+// known are the counts as values that all know.
+func (c headcount) known() known {
+	return known{rows: c.total(), columns: c.columns, counted: c.digest}
+}
+
 // readCounts reads what the parties have declared.
 func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, error) {
 	var c headcount
@@ -229,15 +249,23 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 		if r.Err() == nil && n > moments.MaxRows {
 			r.Fail(fmt.Errorf("%d training rows; at most %d can be summed up at one place", n, moments.MaxRows))
 		}
-		c.list = append(c.list, int64(n))
+		columns := int(r.Uint32())
+		switch {
+		case r.Err() != nil:
+		case columns < 1 || columns > job.MaxFeatures:
+			r.Fail(fmt.Errorf("%d columns", columns))
+		case c.list != nil && columns != c.columns:
+			r.Fail(fmt.Errorf("%d columns, and %s declares %d", columns, parties[0], c.columns))
+		}
+		c.list, c.columns = append(c.list, int64(n)), columns
 		return r.Close("moments: number of rows")
 	})
 	if err != nil {
 		return headcount{}, err
 	}
 	c.digest = digest
-	if rows := c.total(); job.As[*Keys](j.Protocol).Directions == 0 && DefaultFeatures(rows) < 2 {
-		return headcount{}, fault.Openly(fault.BadInputf("moments: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature))
+	if rows := c.total(); c.known().features(j) < 2 {
+		return headcount{}, fault.Openly(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, of %d rows each and without telling more than a quarter as many numbers as there are cells; a job with so few says directions itself, and shows who is among the rows", rows, c.columns, rowsPerFeature))
 	}
 	return c, nil
 }
@@ -252,7 +280,7 @@ func (p *party) takeCounts(statements [][]byte) error {
 	if err := p.Limits.Floors.CheckShares(p.trained(all.list)); err != nil {
 		return err
 	}
-	most, m := p.Limits.Directions, DefaultFeatures(all.total())
+	most, m := p.Limits.Directions, all.known().features(p.Job)
 	if job.As[*Keys](p.Job.Protocol).Directions == 0 && most > 0 && m > most {
 		return fault.Forbiddenf("the parties have %d training rows, which asks for sums of %d features; this party allows %d (max_directions in its policy)", all.total(), m, most)
 	}

@@ -122,7 +122,7 @@ func (s *server) leakage() map[string][]string {
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features: each party's release ledger holds a job whose rows differ from an earlier one's by fewer than 10 people, one with another schema or other parties, one beside encoded rows of the same people (okra), and the 21st over the same rows. If a party's operator has approved such a job, the server knows what the ledger said of it: beside encoded rows of the same people, every cell of theirs. The ledger compares jobs two by two: three whose rows differ by many can leave few people in their difference.",
 			s.falseSolution(),
 		},
-		"party": {s.partyLearns(), fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s. Nothing binds these numbers to real rows.", s.declaredRows())},
+		"party": {s.partyLearns(), fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s, of %d prepared columns. Nothing binds these numbers to real rows.", s.declaredRows(), s.counted.columns)},
 		"coalition": {
 			"The server and all parties but one learn that one's sums by taking off their own. With two parties, the other one and the server suffice.",
 			s.measuredMembership(), JointUnmeasured,

@@ -44,7 +44,7 @@ func newServer(c method.Case) (*server, error) {
 }
 
 func (s *server) known() known {
-	k := known{rows: s.counted.total(), counted: s.counted.digest}
+	k := s.counted.known()
 	if s.body != nil {
 		k.solution = sha256.Sum256(s.body)
 	}

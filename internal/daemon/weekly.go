@@ -1,0 +1,94 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/dictionary"
+	"github.com/mercer-fl/mercer/internal/node/edition"
+)
+
+// weekly is the word by which an entry of the catalogue has its table frozen each week.
+const weekly = "weekly"
+
+// freezer freezes tables each week. One that waits for company is tried again each day.
+type freezer struct {
+	Home
+	config *Config
+	reader *job.Reader
+	log    *slog.Logger
+	tried  map[dictionary.Approval]string // the day of the last try
+}
+
+// run freezes what is due, at once and each hour, until ctx ends.
+func (f freezer) run(ctx context.Context) {
+	often := time.NewTicker(time.Hour)
+	defer often.Stop()
+	for {
+		f.freeze(ctx, time.Now().UTC())
+		select {
+		case <-ctx.Done():
+			return
+		case <-often.C:
+		}
+	}
+}
+
+// freeze makes the editions that are due on a day.
+func (f freezer) freeze(ctx context.Context, now time.Time) {
+	approvals, err := f.Dictionaries().List()
+	if err != nil {
+		f.log.Error("tables could not be frozen", "error", err)
+		return
+	}
+	today := now.Format(time.DateOnly)
+	for _, o := range approvals {
+		if f.config.Data[o.Table].Editions != weekly || f.tried[o] == today || ctx.Err() != nil {
+			continue
+		}
+		due, err := f.due(o, now)
+		if err == nil && due {
+			f.tried[o] = today
+			err = f.next(ctx, o)
+		}
+		if err != nil && ctx.Err() == nil {
+			f.log.Error("a table could not be frozen", "table", o.Table, "dictionary", o.Name, "error", err)
+		}
+	}
+}
+
+// due reports whether the newest edition is a week old. Without any the operator has erased it, and makes
+// the next one.
+func (f freezer) due(o dictionary.Approval, now time.Time) (bool, error) {
+	newest, err := f.Editions().Newest(o.Table, o.Hash)
+	if errors.Is(err, edition.ErrNone) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	day, err := time.Parse(time.DateOnly, newest.Day)
+	return !now.Before(day.AddDate(0, 0, 7)), fault.Disk.Of(err)
+}
+
+func (f freezer) next(ctx context.Context, o dictionary.Approval) error {
+	d, err := f.Dictionaries().Find(o.Name, o.Hash)
+	if err != nil {
+		return err
+	}
+	made, err := f.Freeze(ctx, f.reader, d, o.Table)
+	var few *edition.LackError
+	switch {
+	case errors.As(err, &few):
+		f.log.Info("a table waits for company before it is frozen anew", "table", o.Table, "dictionary", o.Name, "lack", few.Lack)
+		return nil
+	case err != nil:
+		return err
+	}
+	f.log.Info("froze a table", "table", o.Table, "dictionary", o.Name, "edition", made.Number, "training", made.Training, "held_out", made.HeldOut)
+	return nil
+}
