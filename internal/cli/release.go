@@ -28,6 +28,8 @@ type releaseEntry struct {
 	Kind    method.ReleaseKind   `json:"kind"`
 	Also    []method.ReleaseKind `json:"also,omitempty"` // what the job lets out beside it
 	Job     string               `json:"job"`
+	Day     string               `json:"day,omitempty"` // on which it was let out last
+	Learns  string               `json:"learns"`        // who can learn what
 	Asked   bool                 `json:"question"`
 	Peers   []string             `json:"peers"`
 	Columns int                  `json:"columns"`
@@ -59,7 +61,10 @@ func (r releaseList) Print(w io.Writer) error {
 		if e.Asked {
 			what = "a question about job"
 		}
-		p.linef("%s  %-8s  %s of %s %s to %s: %d columns, %d rows%s%s", e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.uses(), e.also())
+		p.linef("%10s  %s  %-8s  %s of %s %s to %s: %d columns, %d rows%s%s", e.Day, e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.uses(), e.also())
+		if e.State != disclosure.Held {
+			p.linef("    %s", e.Learns)
+		}
 		for _, said := range e.Reveals {
 			p.linef("    %s", said)
 		}
@@ -91,7 +96,7 @@ func (e releaseEntry) also() string {
 }
 
 func listed(e disclosure.Listed) releaseEntry {
-	return releaseEntry{e.ID, e.State, e.Kind, e.Also, e.Job, e.Question, e.Peers, e.Columns, e.Rows, e.Uses, append([]string{}, e.Reveals...)}
+	return releaseEntry{e.ID, e.State, e.Kind, e.Also, e.Job, e.Day, e.Learns(), e.Question, e.Peers, e.Columns, e.Rows, e.Uses, append([]string{}, e.Reveals...)}
 }
 
 func (a *app) releaseList() *cobra.Command {
@@ -100,7 +105,7 @@ func (a *app) releaseList() *cobra.Command {
 		Use:   "list",
 		Short: "List what jobs have let out of this party's data",
 		Long: `List what jobs, and questions about their models, have let out of this party's
-data. A release is held if it differs from an earlier release over some of its rows.
+data, on which day it was last, and who can learn what by it. A release is held if it differs from an earlier release over some of its rows.
 The list has held releases, and releases that are approved and not out yet, with
 what both releases together would tell. The last table says how many ids each peer
 has looked for.`,

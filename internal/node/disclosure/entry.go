@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -18,6 +19,7 @@ type Entry struct {
 	Kind     method.ReleaseKind
 	Also     []method.ReleaseKind // what the job lets out beside it, ascending
 	Job      string
+	Day      string // on which it was let out last, YYYY-MM-DD; "" in entries of earlier programs, and before
 	Question bool
 	Peers    []string // ascending
 	Scale    string
@@ -85,12 +87,12 @@ func (e *Entry) formerID() string {
 // digest digests all that is let out.
 func (e *Entry) digest() string {
 	named := *e
-	named.Job, named.Uses, named.Rows, named.More, named.Table, named.Also = "", nil, nil, nil, "", nil
+	named.Job, named.Table = "", "" // which others of equal content need not have
 	if e.Fit.By == method.NewFit {
 		named.Fit.Values = "" // the ledger is asked before it is fitted, too
 	}
 	h := sha256.New()
-	h.Write(named.Encode())
+	h.Write(named.named())
 	for i := range e.Rows {
 		h.Write(e.Rows[i].Person[:])
 		h.Write(e.Rows[i].Content[:])
@@ -174,41 +176,58 @@ const (
 	maxRows    = 1 << 28
 )
 
-// An entry of a job that chose the held-out rows itself has a format of its own, and so has one
-// that names its table, its schema or its fit, so that the others keep the names that they had
-// before there were such entries.
+// Formats of earlier programs, which are read. Where nothing of a kind was told, the name of a release
+// follows from the format that had no place for it.
 const (
 	entryMagic = "mercer/v2/release"
-	splitMagic = "mercer/v3/release"
-	tableMagic = "mercer/v4/release"
+	splitMagic = "mercer/v3/release" // of a job that chose the held-out rows itself
+	tableMagic = "mercer/v4/release" // names its table, its schema or its fit
 	alsoMagic  = "mercer/v5/release" // as v4, and names what is let out beside it
 	moreMagic  = "mercer/v6/release" // as v5, if anything is let out beside it, and has people of several classes
-	toldMagic  = "mercer/v7/release" // as v5, if anything is let out beside it, and each row's label is told
 )
+
+// wholeMagic begins what this program writes.
+const wholeMagic = "mercer/v7/release"
 
 // Encode returns the canonical encoding.
 func (e *Entry) Encode() []byte {
 	var w wire.Writer
 	w.Grow(256 + 34*len(e.Rows))
-	classed := false
-	switch {
-	case e.tellsLabels():
-		classed = true
-		w.String(toldMagic)
-		w.Strings(texts(e.Also))
-		e.writeTable(&w)
-	case len(e.More) > 0 || len(e.Also) > 0 || e.Table != "" || e.Schema != "" || e.Fit != Fit{}:
-		classed = e.Kind == method.ReleaseSums
-		switch {
-		case len(e.More) > 0:
-			w.String(moreMagic)
-			w.Strings(texts(e.Also))
-		case len(e.Also) > 0:
-			w.String(alsoMagic)
-			w.Strings(texts(e.Also))
-		default:
-			w.String(tableMagic)
+	w.String(wholeMagic)
+	w.String(e.Day)
+	w.Strings(texts(e.Also))
+	e.writeTable(&w)
+	e.writeHead(&w)
+	w.Uint32(uint32(len(e.Uses)))
+	for _, u := range e.Uses {
+		w.String(u.Model)
+		w.Uint32(u.Directions)
+	}
+	labelled := slices.ContainsFunc(e.Rows, func(r Row) bool { return r.Class != 0 })
+	w.Bool(labelled)
+	w.Uint32(uint32(len(e.Rows)))
+	for i := range e.Rows {
+		w.Fixed(e.Rows[i].Person[:])
+		w.Fixed(e.Rows[i].Content[:])
+		if labelled {
+			w.Uint16(e.Rows[i].Class)
 		}
+	}
+	w.Uint32(uint32(len(e.More)))
+	for _, m := range e.More {
+		w.Fixed(m.Person[:])
+		w.Uint16(m.Class)
+	}
+	return w.Bytes()
+}
+
+// named returns what the name of a release is made of beside its rows, as earlier programs wrote an entry
+// without any.
+func (e *Entry) named() []byte {
+	var w wire.Writer
+	switch {
+	case e.Schema != "" || e.Fit != Fit{}:
+		w.String(tableMagic)
 		e.writeTable(&w)
 	case e.Split != "":
 		w.String(splitMagic)
@@ -216,6 +235,14 @@ func (e *Entry) Encode() []byte {
 	default:
 		w.String(entryMagic)
 	}
+	e.writeHead(&w)
+	w.Uint32(0) // uses
+	w.Uint32(0) // rows
+	return w.Bytes()
+}
+
+// writeHead writes what all formats have.
+func (e *Entry) writeHead(w *wire.Writer) {
 	w.String(string(e.Kind))
 	w.String(e.Job)
 	w.Bool(e.Question)
@@ -227,35 +254,9 @@ func (e *Entry) Encode() []byte {
 	for _, name := range e.Columns {
 		w.Bytes32([]byte(name))
 	}
-	w.Uint32(uint32(len(e.Uses)))
-	for _, u := range e.Uses {
-		w.String(u.Model)
-		w.Uint32(u.Directions)
-	}
-	w.Uint32(uint32(len(e.Rows)))
-	for i := range e.Rows {
-		w.Fixed(e.Rows[i].Person[:])
-		w.Fixed(e.Rows[i].Content[:])
-		if classed {
-			w.Uint16(e.Rows[i].Class)
-		}
-	}
-	if len(e.More) > 0 {
-		w.Uint32(uint32(len(e.More)))
-		for _, m := range e.More {
-			w.Fixed(m.Person[:])
-			w.Uint16(m.Class)
-		}
-	}
-	return w.Bytes()
 }
 
-// tellsLabels reports whether the label of each row is let out.
-func (e *Entry) tellsLabels() bool {
-	return e.Kind != method.ReleaseSums && slices.ContainsFunc(e.Rows, func(r Row) bool { return r.Class != 0 })
-}
-
-// writeTable writes what the newer formats have beside the others.
+// writeTable writes what formats since v4 have.
 func (e *Entry) writeTable(w *wire.Writer) {
 	w.String(e.Split)
 	w.Bytes32([]byte(e.Table))
@@ -266,11 +267,12 @@ func (e *Entry) writeTable(w *wire.Writer) {
 	w.String(e.Fit.Told)
 }
 
-// DecodeEntry reads what Encode wrote.
+// DecodeEntry reads what Encode wrote, here or in an earlier program.
 func DecodeEntry(b []byte) (*Entry, error) {
 	r := wire.NewReader(b)
 	e := &Entry{}
 	magic := r.String(32)
+	whole := magic == wholeMagic
 	switch {
 	case r.Err() != nil || magic == entryMagic:
 	case magic == splitMagic:
@@ -285,8 +287,11 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	case magic == alsoMagic:
 		e.Also = readAlso(r)
 		e.readTable(r)
-	case magic == moreMagic, magic == toldMagic:
+	case magic == moreMagic:
 		e.Also = readKinds(r)
+		e.readTable(r)
+	case whole:
+		e.Day, e.Also = r.String(len(time.DateOnly)), readKinds(r)
 		e.readTable(r)
 	default:
 		r.Fail(fmt.Errorf("not a release but %q", magic))
@@ -301,39 +306,48 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	for range r.Count(maxUses, 6) {
 		e.Uses = append(e.Uses, Use{r.String(maxText), r.Uint32()})
 	}
+	labelled := (magic == tableMagic || magic == alsoMagic || magic == moreMagic) && e.Kind == method.ReleaseSums
+	if whole {
+		labelled = r.Bool()
+	}
+	e.readRows(r, labelled)
+	if magic == moreMagic || whole {
+		e.readMore(r)
+	}
+	if magic == moreMagic && len(e.More) == 0 && r.Err() == nil {
+		r.Fail(errors.New("no further class in a release that says so"))
+	}
+	return e, r.Close("release")
+}
+
+// readRows reads the people, with digests of their labels where there are any.
+func (e *Entry) readRows(r *wire.Reader, labelled bool) {
 	e.Rows = make([]Row, r.Count(maxRows, 32))
-	classed := (magic == tableMagic || magic == alsoMagic || magic == moreMagic) && e.Kind == method.ReleaseSums || magic == toldMagic
 	for i := range e.Rows {
 		r.Fixed(e.Rows[i].Person[:])
 		r.Fixed(e.Rows[i].Content[:])
-		if classed {
+		if labelled {
 			e.Rows[i].Class = r.Uint16()
 		}
 	}
 	if r.Err() == nil && !slices.IsSortedFunc(e.Rows, compareRows) {
 		r.Fail(errors.New("rows out of order"))
 	}
-	if magic == moreMagic {
-		e.readMore(r)
-	}
-	if magic == toldMagic && r.Err() == nil && !e.tellsLabels() {
-		r.Fail(errors.New("no label in a release that says so"))
-	}
-	return e, r.Close("release")
 }
 
 // readMore reads the further classes of people with several rows.
 func (e *Entry) readMore(r *wire.Reader) {
-	e.More = make([]Member, r.Count(maxRows, 18))
+	n := r.Count(maxRows, 18)
+	if n == 0 {
+		return
+	}
+	e.More = make([]Member, n)
 	for i := range e.More {
 		r.Fixed(e.More[i].Person[:])
 		e.More[i].Class = r.Uint16()
 		if i > 0 && compareMembers(e.More[i-1], e.More[i]) >= 0 {
 			r.Fail(errors.New("classes out of order"))
 		}
-	}
-	if len(e.More) == 0 && r.Err() == nil {
-		r.Fail(errors.New("no further class in a release that says so"))
 	}
 }
 
@@ -373,7 +387,7 @@ func kindsOf(list []string) []method.ReleaseKind {
 	return kinds
 }
 
-// readTable reads what the newest format has beside the others.
+// readTable reads what writeTable wrote.
 func (e *Entry) readTable(r *wire.Reader) {
 	e.Split, e.Table, e.Schema = r.String(maxText), string(r.Bytes32(maxName)), r.String(maxDigest)
 	e.Fit = Fit{method.FitBy(r.Uint8()), r.String(maxDigest), r.String(maxDigest), r.String(maxDigest)}

@@ -20,11 +20,85 @@ func older(t *testing.T, l Ledger, r method.Release, magic string) {
 	}
 	e := newEntry(key, r)
 	e.Table, e.Schema, e.Fit = "", "", Fit{}
-	if b := e.Encode(); !bytes.Contains(b[:32], []byte(magic)) {
-		t.Fatalf("written as %q, want %s", b[:32], magic)
-	}
-	if err := l.write(l.entry(r.Kind, e.ID(), Released), e.Encode()); err != nil {
+	if err := l.write(l.entry(r.Kind, e.ID(), Released), former(e, magic)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// former encodes an entry as earlier programs did.
+func former(e *Entry, magic string) []byte {
+	var w wire.Writer
+	w.String(magic)
+	if magic == alsoMagic || magic == moreMagic {
+		w.Strings(texts(e.Also))
+	}
+	switch magic {
+	case entryMagic:
+	case splitMagic:
+		w.String(e.Split)
+	default:
+		e.writeTable(&w)
+	}
+	e.writeHead(&w)
+	w.Uint32(uint32(len(e.Uses)))
+	for _, u := range e.Uses {
+		w.String(u.Model)
+		w.Uint32(u.Directions)
+	}
+	w.Uint32(uint32(len(e.Rows)))
+	for _, row := range e.Rows {
+		w.Fixed(row.Person[:])
+		w.Fixed(row.Content[:])
+		if magic != entryMagic && magic != splitMagic && e.Kind == method.ReleaseSums {
+			w.Uint16(row.Class)
+		}
+	}
+	if magic == moreMagic {
+		w.Uint32(uint32(len(e.More)))
+		for _, m := range e.More {
+			w.Fixed(m.Person[:])
+			w.Uint16(m.Class)
+		}
+	}
+	return w.Bytes()
+}
+
+// Each format of earlier programs is read as what it says, and under the name that it was kept by.
+func TestFormerFormats(t *testing.T) {
+	sums := of(method.ReleaseSums, table(6, "age", "income"))
+	sums.Set.IDs = nil
+	for i := range 6 {
+		sums.Set.IDs = append(sums.Set.IDs, string(rune('a'+i/2)))
+		sums.Set.Labels = append(sums.Set.Labels, string(rune('x'+i%2)))
+	}
+	sums.Label, sums.Classes, sums.Split, sums.Model = "diagnosis", true, "all rows of east", "m"
+	plain := newEntry(testKey, sums)
+	plain.Table, plain.Split, plain.More = "", "", nil
+	for i := range plain.Rows {
+		plain.Rows[i].Class = 0
+	}
+	split := *plain
+	split.Split = "all rows of east"
+	whole := newEntry(testKey, sums)
+	whole.More = nil
+	also := *whole
+	also.Also = []method.ReleaseKind{method.ReleaseCounts, method.ReleaseErrors}
+	more := newEntry(testKey, sums)
+	more.Also = also.Also
+	if len(more.More) != 3 {
+		t.Fatalf("%d further classes", len(more.More))
+	}
+	for magic, e := range map[string]*Entry{entryMagic: plain, splitMagic: &split, tableMagic: whole, alsoMagic: &also, moreMagic: more} {
+		b := former(e, magic)
+		back, err := DecodeEntry(b)
+		if err != nil || !bytes.Equal(back.Encode(), e.Encode()) || back.ID() != e.ID() {
+			t.Errorf("%s: %v: %+v comes back as %+v", magic, err, e, back)
+		}
+		for n := range b {
+			if _, err := DecodeEntry(b[:n]); err == nil {
+				t.Fatalf("%s: %d of %d bytes are a release", magic, n, len(b))
+			}
+		}
 	}
 }
 
@@ -127,7 +201,7 @@ func TestTablesOfEntries(t *testing.T) {
 	first.String(entryMagic)
 	newest.String(tableMagic)
 	newest.Fixed(make([]byte, 2+4+2+1+2+2+2)) // nothing in any of its fields
-	empty := append(newest.Bytes(), newEntry(testKey, question([]string{"x"}, 1)).Encode()[len(first.Bytes()):]...)
+	empty := append(newest.Bytes(), former(newEntry(testKey, question([]string{"x"}, 1)), entryMagic)[len(first.Bytes()):]...)
 	if _, err := DecodeEntry(empty); err == nil || !strings.Contains(err.Error(), "a table without name, schema and fit") {
 		t.Errorf("an empty table: %v", err)
 	}

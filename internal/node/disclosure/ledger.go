@@ -221,6 +221,7 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	if err != nil {
 		return err
 	}
+	e.Day = time.Now().UTC().Format(time.DateOnly)
 	if err := l.write(l.entry(kind, e.ID(), Released), e.Encode()); err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type Listed struct {
 	Kind     method.ReleaseKind
 	Also     []method.ReleaseKind // what the job lets out beside it
 	Job      string
+	Day      string // on which it was let out last, YYYY-MM-DD; "" where it was not, or an earlier program knew
 	Question bool
 	Peers    []string
 	Columns  int
@@ -30,6 +31,25 @@ type Listed struct {
 	Reveals  []string // of one that is held or approved: what it would tell with earlier ones
 	From     []string // the IDs of these
 	Since    time.Time
+}
+
+// Learns says who can learn what of the rows, by the release alone.
+func (n Listed) Learns() string {
+	switch n.Kind {
+	case method.ReleaseRows:
+		return "the coordinator can learn the product of every two of these rows, and with other parties' rows: the rows themselves up to a rotation"
+	case method.ReleaseSums:
+		return "the coordinator can learn sums over all parties' rows; together with all other parties, the sums over these alone"
+	case method.ReleaseProducts:
+		return "the coordinator can learn the product of every two of these rows over all parties' columns together"
+	case method.ReleasePhases:
+		return "a party with labels can learn, for each of these rows, sums of all parties' phases"
+	case method.ReleaseIDs:
+		return "the other parties can learn which of these ids all have"
+	case method.ReleaseFit:
+		return "the other parties can learn what was fitted on all rows, such as means and medians; the first party the sums"
+	}
+	return ""
 }
 
 // Bounds on what refused proposals leave: a coordinator can propose any number.
@@ -144,7 +164,7 @@ func (l Ledger) List() ([]Listed, error) {
 	var list []Listed
 	err := l.each(func(s State, _ string, e *Entry) {
 		list = append(list, Listed{
-			ID: e.ID(), State: s, Kind: e.Kind, Also: e.Also, Job: e.Job, Question: e.Question, Peers: e.Peers,
+			ID: e.ID(), State: s, Kind: e.Kind, Also: e.Also, Job: e.Job, Day: e.Day, Question: e.Question, Peers: e.Peers,
 			Columns: e.Width, Rows: len(e.Rows), Uses: len(e.Uses),
 		})
 	})
