@@ -17,7 +17,7 @@ import (
 func (a *app) data() *cobra.Command {
 	cmd := group("data", "List data, fetch it, and look at it before a job uses it")
 	cmd.Example = "  mercer data list\n  mercer data info bundled:digits"
-	cmd.AddCommand(a.dataList(), a.dataGet(), a.dataInfo(), a.dataFreeze())
+	cmd.AddCommand(a.dataList(), a.dataGet(), a.dataInfo(), a.dataFreeze(), a.dataWithdraw())
 	return cmd
 }
 

@@ -76,6 +76,68 @@ before. The first edition is made when a dictionary is approved.`,
 	return cmd
 }
 
+// withdrawal is what came of people who left a table.
+type withdrawal struct {
+	Table    string          `json:"table"`
+	People   int             `json:"people"`
+	Company  int             `json:"company"` // who went along
+	Editions []editionResult `json:"editions"`
+}
+
+// Print says who is out.
+func (r withdrawal) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s out of table %s for good: no edition has them any more, and no later one will", areOf(r.People), r.Table)
+	if r.Company > 0 {
+		p.linef("%s, drawn by this home's key, go along, so that nobody can tell by the editions who left", peopleOf(r.Company))
+	}
+	for _, e := range r.Editions {
+		if err := e.Print(w); err != nil {
+			return err
+		}
+	}
+	p.linef("older editions are erased; a job that was under way with one of them ends when its daemon begins again")
+	return p.err
+}
+
+func (a *app) dataWithdraw() *cobra.Command {
+	var home string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "withdraw TABLE ID...",
+		Short: "Take people out of a table for good",
+		Long: `Take people out of a table for good, by their ids or, where the catalogue's entry
+names a group, by their groups. The newest edition for each dictionary is made anew
+without them, the older ones are erased, and no later edition has them, whatever the
+table holds. Nine others, drawn by this home's key, go along where fewer than ten leave
+together: otherwise two jobs, before and after, would tell who left. Take the rows out
+of the table, too. What jobs have learnt before stays: mercer job forget erases it.`,
+		Example: "  mercer data withdraw admissions p-1071 --home ./north\n  mercer data withdraw admissions p-1071 p-2044 --home ./north --yes",
+		Args: func(cmd *cobra.Command, given []string) error {
+			return args("TABLE", "ID")(cmd, given[:min(len(given), 2)])
+		},
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			if !yes {
+				if err := a.asked("This cannot be undone, and others go along. Type yes:", "nobody has left", "answer yes, or use --yes"); err != nil {
+					return nil, err
+				}
+			}
+			done, err := daemon.Home(home).Withdraw(ctx, a.reader, args[0], args[1:])
+			if err != nil {
+				return nil, err
+			}
+			r := withdrawal{Table: args[0], People: done.People, Company: done.Company, Editions: []editionResult{}}
+			for _, e := range done.Editions {
+				r.Editions = append(r.Editions, editionResult{e.Table, e.Name, e.Number, e.Training, e.HeldOut, 0})
+			}
+			return r, nil
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().BoolVar(&yes, "yes", false, "without a question")
+	return cmd
+}
+
 // approvedFor returns the dictionary that was approved last for a table, or the one that is named.
 func approvedFor(h daemon.Home, table, name string) (*job.Dictionary, error) {
 	list, err := h.Dictionaries().List()

@@ -47,17 +47,20 @@ func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	if err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
+	key, err := h.splitKey()
+	if err != nil {
+		return edition.Edition{}, err
+	}
 	rows := &once{}
 	if err := h.copyRows(ctx, s, rows); err != nil {
+		return edition.Edition{}, fault.BadInput(err)
+	}
+	if rows, err = h.stayingRows(s, key, table, rows); err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
 	t, labels, err := h.readAll(c, s, d, table, rows)
 	if err != nil {
 		return edition.Edition{}, fault.BadInput(err)
-	}
-	key, err := h.splitKey()
-	if err != nil {
-		return edition.Edition{}, err
 	}
 	_, held, err := split(key, t, d)
 	if err != nil {
@@ -115,55 +118,83 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 // person is a group, or else an id. In a table with neither, each row is a person, known by its cells, and
 // equal rows are numbered.
 func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (people, cells edition.Cut) {
-	known := set.IDs
+	if knownBy(set) != nil {
+		people, cells = make(edition.Cut), make(edition.Cut)
+		for _, p := range peopleIn(key, set, labels, held) {
+			people[p.id], cells[p.cells] = p.held, p.held
+		}
+		return people, cells
+	}
+	out := marked(set.X.Rows(), held)
+	rows := cellDigests(key, set, labels)
+	cells = make(edition.Cut, len(rows))
+	seen := make(map[edition.Element]uint64)
+	for i, row := range rows {
+		seen[row]++
+		cells[digest(key, binary.LittleEndian.AppendUint64(row[:], seen[row]))] = out[i]
+	}
+	return nil, cells
+}
+
+// knownBy lists whom each row is about: a group, or else an id; nil where the table has neither.
+func knownBy(set *dataset.Set) []string {
 	if set.Groups != nil {
-		known = set.Groups
+		return set.Groups
 	}
-	sum := func(b []byte) (e edition.Element) {
-		mac := hmac.New(sha256.New, key[:])
-		mac.Write([]byte("mercer/v1/edition/"))
-		mac.Write(b)
-		copy(e[:], mac.Sum(nil))
-		return e
-	}
-	out := make([]bool, set.X.Rows())
-	for _, i := range held {
+	return set.IDs
+}
+
+func marked(n int, places []int) []bool {
+	out := make([]bool, n)
+	for _, i := range places {
 		out[i] = true
 	}
-	rows := cellDigests(set, labels, sum)
-	cells = make(edition.Cut, len(rows))
-	if known == nil {
-		seen := make(map[edition.Element]uint64)
-		for i, row := range rows {
-			seen[row]++
-			cells[sum(binary.LittleEndian.AppendUint64(row[:], seen[row]))] = out[i]
-		}
-		return nil, cells
-	}
-	people = make(edition.Cut, len(rows))
+	return out
+}
+
+// standing is how a person stands in an edition.
+type standing struct {
+	id, cells edition.Element
+	rows      int
+	held      bool
+}
+
+// peopleIn returns the people of a table, each once, by group or id.
+func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) map[string]standing {
+	out, rows := marked(set.X.Rows(), held), cellDigests(key, set, labels)
 	of := make(map[string][]int)
-	for i, person := range known {
-		of[person] = append(of[person], i)
+	for i, name := range knownBy(set) {
+		of[name] = append(of[name], i)
 	}
-	for person, places := range of {
-		e := sum([]byte(person))
-		people[e] = out[places[0]]
+	people := make(map[string]standing, len(of))
+	for name, places := range of {
 		own := make([]edition.Element, len(places))
 		for k, i := range places {
 			own[k] = rows[i]
 		}
 		slices.SortFunc(own, func(a, b edition.Element) int { return bytes.Compare(a[:], b[:]) })
-		b := e[:]
+		p := standing{id: digest(key, []byte(name)), rows: len(places), held: out[places[0]]}
+		b := slices.Clone(p.id[:])
 		for _, row := range own {
 			b = append(b, row[:]...)
 		}
-		cells[sum(b)] = out[places[0]]
+		p.cells = digest(key, b)
+		people[name] = p
 	}
-	return people, cells
+	return people
+}
+
+// digest is a name under a key of this home.
+func digest(key dataset.SplitKey, b []byte) (e edition.Element) {
+	mac := hmac.New(sha256.New, key[:])
+	mac.Write([]byte("mercer/v1/edition/"))
+	mac.Write(b)
+	copy(e[:], mac.Sum(nil))
+	return e
 }
 
 // cellDigests digests each row's cells and labels.
-func cellDigests(set *dataset.Set, labels [][]string, sum func([]byte) edition.Element) []edition.Element {
+func cellDigests(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
 	f := set.X.(*prepare.Frame)
 	rows := make([]edition.Element, f.Rows())
 	var b []byte
@@ -175,7 +206,7 @@ func cellDigests(set *dataset.Set, labels [][]string, sum func([]byte) edition.E
 		for _, list := range labels {
 			b = append(binary.LittleEndian.AppendUint64(b, uint64(len(list[i]))), list[i]...)
 		}
-		rows[i] = sum(b)
+		rows[i] = digest(key, b)
 	}
 	return rows
 }

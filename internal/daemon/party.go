@@ -214,6 +214,11 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err != nil {
 		return t, err
 	}
+	if d.Dictionary == nil { // an edition has nobody who has left
+		if t.Set, err = h.staying(key, d.Source, t.Set); err != nil {
+			return t, err
+		}
+	}
 	t.Set = d.Pick(t.Set)
 	if t.Set.Labels != nil {
 		t.Label = columns.Label

@@ -213,7 +213,28 @@ func newID() (id job.ID, err error) {
 
 // Erase overwrites the key of an edition's rows. What the editions tell apart stays known, so that a later
 // one cannot tell few people apart from it.
-func (s Store) Erase(table, dictionary string, number int) (err error) {
+func (s Store) Erase(table, dictionary string, number int) error {
+	found := false
+	err := s.erase(func(e Edition) bool {
+		is := e.Table == table && e.Name == dictionary && e.Number == number
+		found = found || is
+		return is
+	})
+	if err == nil && !found {
+		return ErrNone
+	}
+	return err
+}
+
+// EraseBut erases all editions of a table but those with some ids.
+func (s Store) EraseBut(table string, ids map[string]bool) error {
+	return s.erase(func(e Edition) bool { return e.Table == table && !ids[e.ID] })
+}
+
+func (s Store) erase(which func(Edition) bool) (err error) {
+	if err := disk.MakeDir(s.Folder); err != nil {
+		return fmt.Errorf("edition: %w", err)
+	}
 	lock, err := disk.WaitLock(filepath.Join(s.Folder, "lock"))
 	if err != nil {
 		return fmt.Errorf("edition: %w", err)
@@ -223,23 +244,32 @@ func (s Store) Erase(table, dictionary string, number int) (err error) {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list, func(e Edition) bool {
-		return e.Table == table && e.Name == dictionary && e.Number == number
-	})
-	if i < 0 {
-		return ErrNone
-	}
 	estate, err := s.Sealed()
 	if err != nil {
 		return err
 	}
-	id, err := job.ParseID(list[i].ID)
-	if err != nil {
+	var ids []job.ID
+	left := make([]Edition, 0, len(list))
+	for _, e := range list {
+		if !which(e) {
+			left = append(left, e)
+			continue
+		}
+		id, err := job.ParseID(e.ID)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := s.write(left); err != nil {
 		return err
 	}
-	if err := s.write(slices.Delete(slices.Clone(list), i, i+1)); err != nil {
-		return err
+	for _, id := range ids {
+		_, erased := estate.Erase(id)
+		err = errors.Join(err, erased)
 	}
-	_, err = estate.Erase(id)
 	return err
 }

@@ -1,0 +1,215 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/node/edition"
+	"github.com/mercer-fl/mercer/internal/node/roster"
+)
+
+// second is another dictionary of the same table, of which other rows are held out.
+const second = `apiVersion: mercer/v1
+kind: Dictionary
+metadata: {name: second}
+spec:
+  columns: {krea: {}, visit: {}}
+  complete: [krea]
+  labels: {outcome: {}}
+  fraction: 0.4
+`
+
+// approvedTwice is a home whose table is frozen for two dictionaries.
+func approvedTwice(t *testing.T) (Home, *Config, []*job.Dictionary) {
+	t.Helper()
+	h, c, one := frozen(t, "id")
+	two, err := job.ParseDictionary("second.yaml", []byte(second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Freeze(context.Background(), all.Reader(), two, "patients"); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []*job.Dictionary{one, two} {
+		if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h, c, []*job.Dictionary{one, two}
+}
+
+// idsOf lists whom jobs of a dictionary see, and how many of them are held out.
+func idsOf(t *testing.T, h Home, c *Config, d *job.Dictionary, number byte) (ids []string, held []string) {
+	t.Helper()
+	table := takenBy(t, h, c, d, number, job.NoLabel)
+	for _, i := range table.Held {
+		held = append(held, table.Set.IDs[i])
+	}
+	return table.Set.IDs, held
+}
+
+// Whoever leaves is in no edition any more, and comes back in no later one. Each group that the editions
+// before and after tell apart has ten people: of training and of held-out rows of both dictionaries, those
+// who went and those who stayed. Older editions are erased, and a second withdrawal, or the same command
+// again, goes on from there.
+func TestWhoLeavesIsOutForGood(t *testing.T) {
+	h, c, dicts := approvedTwice(t)
+	var before, heldBefore [2][]string
+	for k, d := range dicts {
+		before[k], heldBefore[k] = idsOf(t, h, c, d, byte(10+k))
+	}
+	leaver := before[0][17]
+	done, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{leaver})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.People != 1 || done.Company < 9 || done.Company > 80 || len(done.Editions) != 2 {
+		t.Errorf("%+v", done)
+	}
+	list, err := h.Editions().List()
+	if err != nil || len(list) != 2 || list[0].Number != 2 || list[1].Number != 2 {
+		t.Errorf("editions %+v, %v", list, err)
+	}
+	var after, heldAfter [2][]string
+	for k, d := range dicts {
+		after[k], heldAfter[k] = idsOf(t, h, c, d, byte(20+k))
+		if slices.Contains(after[k], leaver) || len(after[k])+done.Company+1 < len(before[k]) {
+			t.Errorf("%s: %d of %d people stay; %s among them: %t", d.Name, len(after[k]), len(before[k]), leaver, slices.Contains(after[k], leaver))
+		}
+		for _, id := range heldAfter[k] {
+			if !slices.Contains(heldBefore[k], id) {
+				t.Errorf("%s: %s was in training and is held out", d.Name, id)
+			}
+		}
+	}
+	for name, sizes := range groupsOf(before, heldBefore, after, heldAfter) {
+		if sizes > 0 && sizes < edition.Least {
+			t.Errorf("%d people are known as %s", sizes, name)
+		}
+	}
+	again, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{leaver})
+	if err != nil || again.Company != 0 || len(again.Editions) != 0 {
+		t.Errorf("the same again: %+v, %v", again, err)
+	}
+	h.put(t, "patients.csv", frozenTable(400))
+	for k, d := range dicts {
+		if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err != nil {
+			t.Fatal(err)
+		}
+		ids, _ := idsOf(t, h, c, d, byte(30+k))
+		for _, id := range before[k] {
+			if !slices.Contains(after[k], id) && slices.Contains(ids, id) {
+				t.Errorf("%s: %s is back", d.Name, id)
+			}
+		}
+	}
+	stranger, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{"p1000"})
+	if err != nil || stranger.Company != 0 || len(stranger.Editions) != 0 {
+		t.Errorf("somebody who is not there: %+v, %v", stranger, err)
+	}
+	data := dicts[0].Of("north") // a job without a dictionary sees the table, and nobody who has left
+	data.Source, data.Dictionary, data.Schema, data.Read, data.Label = "patients", nil, nil, nil, job.NoLabel
+	s := c.Data["patients"]
+	s.Columns.Offered = []string{"age", "visit"}
+	c.Data["patients"] = s
+	key, err := h.splitKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{77}})
+	if err != nil || slices.Contains(table.Set.IDs, leaver) || table.Set.X.Rows() < 200 {
+		t.Errorf("%v: a job without a dictionary sees %d rows", err, table.Set.X.Rows())
+	}
+}
+
+// groupsOf counts whom two dictionaries' editions, before and after, tell apart: by who is in training, held
+// out or absent in each.
+func groupsOf(before, heldBefore, after, heldAfter [2][]string) map[string]int {
+	sizes := make(map[string]int)
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(before[0], before[1])))) {
+		name := ""
+		for k := range 2 {
+			for _, e := range []struct{ in, held []string }{{before[k], heldBefore[k]}, {after[k], heldAfter[k]}} {
+				switch {
+				case slices.Contains(e.held, id):
+					name += "held out, "
+				case slices.Contains(e.in, id):
+					name += "training, "
+				default:
+					name += "absent, "
+				}
+			}
+		}
+		sizes[name]++
+	}
+	return sizes
+}
+
+// Twelve of one group who leave together need no company; of a table with nobody left no edition stays.
+func TestManyLeaveTogether(t *testing.T) {
+	h, c, d := frozen(t, "id")
+	if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	ids, held := idsOf(t, h, c, d, 10)
+	var training []string
+	for _, id := range ids {
+		if !slices.Contains(held, id) {
+			training = append(training, id)
+		}
+	}
+	done, err := h.Withdraw(context.Background(), all.Reader(), "patients", training[:12])
+	if err != nil || done.Company != 0 || done.Editions[0].Training != len(training)-12 || done.Editions[0].HeldOut != len(held) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	few := len(training) - 12 - 5
+	done, err = h.Withdraw(context.Background(), all.Reader(), "patients", training[12:12+few]) // five would be left
+	if err != nil || done.Company != 5 || done.Editions[0].Training != 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if _, err := h.Withdraw(context.Background(), all.Reader(), "patients", held); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := h.Editions().List(); err != nil || len(list) > 0 {
+		t.Errorf("editions of nobody: %v, %v", list, err)
+	}
+}
+
+func TestWithdrawalsThatAreRefused(t *testing.T) {
+	h, _, _ := frozen(t, "")
+	if _, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{"p1"}); err == nil || !strings.Contains(err.Error(), "names no id and no group") {
+		t.Error(err)
+	}
+	h, c, d := frozen(t, "id")
+	if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{"p1"}); err != nil {
+		t.Fatal(err)
+	}
+	h.put(t, "patients.csv", frozenTable(400))
+	s := c.Data["patients"]
+	s.ID = OwnID{}
+	c.Data["patients"] = s
+	if err := os.Remove(h.ConfigPath()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.save(h.ConfigPath(), roster.Party); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err == nil || !strings.Contains(err.Error(), "people have left table patients for good") {
+		t.Errorf("a table whose people are not known any more: %v", err)
+	}
+	if err := os.WriteFile(h.withdrawnPath(), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err == nil || !strings.Contains(err.Error(), "put it back from a backup") {
+		t.Errorf("a list that cannot be read: %v", err)
+	}
+}
