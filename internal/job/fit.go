@@ -2,6 +2,7 @@ package job
 
 import (
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -78,7 +79,7 @@ func (r *Reader) FitOf(j *Job) *Job {
 // fitName names the fit of a dictionary.
 func (d *Dictionary) fitName() string {
 	const most = 63 - len("fit-") // of a DNS label
-	return "fit-" + d.Name[:min(len(d.Name), most)]
+	return "fit-" + strings.TrimRight(d.Name[:min(len(d.Name), most)], "-")
 }
 
 // SameFit reports whether another job's fit prepares rows as this one's needs: by the same dictionary and

@@ -27,6 +27,14 @@ const (
 	preparedMagic = "mercer/v1/prepared-keepsake"
 )
 
+// FitMagic begins what a job of kind Fit leaves at a party, for later jobs.
+const FitMagic = "mercer/v1/fit"
+
+// IsFit reports whether a job of kind Fit has left something.
+func IsFit(kept []byte) bool {
+	return wire.NewReader(kept).String(len(FitMagic)) == FitMagic
+}
+
 // Encode returns the canonical encoding.
 func (k Keepsake) Encode() []byte {
 	var w wire.Writer

@@ -25,7 +25,7 @@ var itself = method.New(method.Binding[party, server, none]{
 	Facts: method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
 	Later: &method.LaterOf[party, server]{
 		Continues: func(*job.Job) (job.ID, bool) { return job.ID{}, false },
-		Lasts:     func(*party) bool { return true }, Write: (*party).WriteFit, Resume: func(*party, []byte) error { return errContinues },
+		Lasts:     func(p *party) bool { return p.HasFitted() }, Write: (*party).WriteFit, Resume: func(*party, []byte) error { return errContinues },
 		LastsServer: func(*server) bool { return false }, WriteServer: func(*server, io.Writer) error { return nil },
 		ResumeServer: func(*server, []byte) error { return errContinues },
 	},

@@ -127,7 +127,7 @@ func TestJobsByAKeptFit(t *testing.T) {
 		{"{name: okra, wire: float64}", "    scale: standard\n", "heading fit-told prepared"},
 		{"{name: flake, wire: float64}", "    scale: minmax\n", "heading fit-told prepared"},
 		{"{name: escaped, mode: paper}", "    scale: standard\n    columns: [bmi, smoker, krea]\n", "heading fit-told prepared"},
-		{"{name: okra, wire: float64}", "    scale: minmax\n    columns: [postcode, bmi]\n", "heading fit-told"},
+		{"{name: okra, wire: float64}", "    scale: minmax\n    columns: [postcode, bmi]\n", "heading fit-told prepared"},
 		{"{name: moments, directions: 16, classes: [a, b]}", "    scale: range\n", "heading fit-told prepared"},
 	} {
 		j := parse(t, file(tt.protocol, tt.data))
@@ -235,8 +235,9 @@ func TestFitsOfOtherJobs(t *testing.T) {
 		fit  []byte
 		says string
 	}{
-		{by(j, 1), nil, "this party has nothing of the fit that the job names"},
-		{by(parse(t, file("{name: okra}", "    scale: minmax\n")), 1), kept["east"], "is of another dictionary, or of other columns or another scaling"},
+		{by(j, 1), nil, "east has nothing of the fit of job"},
+		{by(parse(t, file("{name: okra}", "    scale: minmax\n")), 1), kept["east"], "is of another dictionary or table, or has another scaling"},
+		{by(parse(t, strings.Replace(file("{name: okra}", "    scale: standard\n"), "source: patients", "source: children", 1)), 1), kept["east"], "is of another dictionary or table"},
 		{by(j, 1), kept["east"][:len(kept["east"])-1], "rows: fit"},
 		{by(j, 1), slices.Concat(kept["east"], []byte{1}), "padding that is not zero"},
 	} {
@@ -247,6 +248,105 @@ func TestFitsOfOtherJobs(t *testing.T) {
 	if err := try(by(j, 1), kept["east"]); err != nil {
 		t.Error(err)
 	}
+}
+
+// A leader that tells each member another body: the newcomer gets a fit of which only the scaling is another's,
+// which the preparation does not show.
+func TestAttackALeaderTellsTwoStories(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	texts := methodtest.Three(150)
+	for _, data := range []string{"    scale: minmax\n", "    scale: minmax\n    columns: [postcode, bmi]\n"} {
+		j := parse(t, file("{name: okra}", data))
+		kept := keep(t, fitFor(t, j, 1, texts))
+		others := methodtest.Three(150)
+		others["north"] = strings.Replace(others["north"], ",1", ",2", 40)
+		scaled := keep(t, fitFor(t, j, 1, others))
+		if bytes.Equal(kept["north"], scaled["north"]) {
+			t.Fatal("the two fits are one")
+		}
+		f := join(t, by(j, 1, "east"), 3, texts, map[string][]byte{"north": kept["north"], "south": kept["south"]})
+		f.Until(t, "fit-told")
+		// East hears the other fit: as if the leader had told it so.
+		lied := join(t, by(j, 1, "east"), 3, texts, map[string][]byte{"north": scaled["north"], "south": scaled["south"]})
+		lied.Until(t, "fit-told")
+		f.Parties["east"] = lied.Parties["east"]
+		err := f.Try(t.Context(), f.Index(t, "prepared"), func() {})
+		if err == nil || !strings.Contains(err.Error(), "preparation") {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+}
+
+// A newcomer is told another fit in a second job that names the same first one: its ledger holds its rows.
+func TestAttackANewcomerIsToldTwoFits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	texts := methodtest.Three(150)
+	j := parse(t, file("{name: okra}", "    scale: standard\n"))
+	kept, other := keep(t, fitFor(t, j, 1, texts)), keep(t, fitFor(t, j, 2, methodtest.Three(200)))
+	ledgers := disclosuretest.NewLedgers(t, "east")
+	ledgers.MustPlay(t, join(t, by(j, 1, "south", "east"), 3, texts, map[string][]byte{"north": kept["north"]}), "protocol")
+	ledgers.MustPlay(t, join(t, by(j, 1, "south", "east"), 4, texts, map[string][]byte{"north": kept["north"]}), "protocol")
+	ledgers.HoldsAt(t, "protocol", "east", join(t, by(j, 1, "south", "east"), 5, texts, map[string][]byte{"north": other["north"]}), "prepared or scaled by another fit than in the earlier job, or may be")
+}
+
+// A job that is closed before all is fitted leaves no fit.
+func TestAFitThatIsClosedEarlyLeavesNothing(t *testing.T) {
+	texts := methodtest.Three(150)
+	f := fitFor(t, parse(t, file("{name: okra}", "    scale: minmax\n")), 1, texts)
+	for i, step := range f.Plan {
+		for name, p := range f.Parties {
+			var b bytes.Buffer
+			if err := p.Later.Write(&b); err == nil || b.Len() > 0 || p.Later.Lasts() {
+				t.Fatalf("before %s %s writes %d bytes, %v", step.Name, name, b.Len(), err)
+			}
+		}
+		f.Step(t, i)
+	}
+	for name, p := range f.Parties {
+		if !p.Later.Lasts() {
+			t.Errorf("%s keeps no fit", name)
+		}
+	}
+}
+
+// The fit of the widest dictionary has room in the message that tells it.
+func TestRoomForAToldFit(t *testing.T) {
+	columns := ""
+	for k := range 60 {
+		columns += fmt.Sprintf("    c%d: {type: category, categories: [w0", k)
+		for w := range 59 {
+			columns += fmt.Sprintf(", w%d", w+1)
+		}
+		columns += "]}\n"
+	}
+	wide := strings.Replace(dictionaryFile, "    bmi: {range: [10, 60]}\n", "    bmi: {range: [10, 60]}\n"+columns, 1)
+	d, err := job.ParseDictionary("wide.yaml", []byte(wide))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := all.Reader().Knowing(func(string, string) (*job.Dictionary, error) { return d, nil })
+	j, err := read.Parse("job.yaml", []byte(file("{name: okra}", "    scale: minmax\n    columns: [age, krea, postcode, bmi, hiv, smoker]\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := methodtest.Three(150)
+	more, row := "", ""
+	for k := range 60 {
+		more, row = more+fmt.Sprintf(",c%d", k), row+",w0"
+	}
+	for name, text := range texts {
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		for i := range lines {
+			lines[i] += []string{more, row}[min(i, 1)]
+		}
+		texts[name] = strings.Join(lines, "\n") + "\n"
+	}
+	kept := keep(t, join(t, read.FitOf(j), 1, texts, nil))
+	join(t, by(j, 1, "east"), 3, texts, map[string][]byte{"north": kept["north"], "south": kept["south"]}).Until(t, "prepared")
 }
 
 // The leader cannot tell newcomers another fit than the others have.

@@ -21,23 +21,21 @@ import (
 // keptFit is what a job of kind Fit leaves at each of its parties: how all columns of a dictionary are
 // prepared and scaled.
 type keptFit struct {
+	table      string // by its name in catalogues
 	dictionary string // its hash
 	scale      job.Scaling
 	made       *prepare.Preparation
-	columns    []string      // that the scaling is of, in its order
-	scaling    scale.Scaling // empty where the preparation has it, or nothing is scaled
+	scaling    scale.Scaling // of the prepared columns; empty where the preparation has it, or nothing is scaled
 }
-
-const keptMagic = "mercer/v1/fit"
 
 func (k keptFit) encode() []byte {
 	var w wire.Writer
-	w.String(keptMagic)
+	w.String(method.FitMagic)
+	w.Bytes32([]byte(k.table))
 	w.String(k.dictionary)
 	w.String(string(k.scale))
 	w.Bytes32(k.made.Encode())
 	w.Bool(len(k.scaling.Offset) > 0)
-	w.Strings(k.columns)
 	w.Float64s(k.scaling.Offset)
 	w.Float64s(k.scaling.Factor)
 	return w.Bytes()
@@ -46,13 +44,18 @@ func (k keptFit) encode() []byte {
 // decodeKept reads what encode wrote, and zeros behind it.
 func decodeKept(b []byte) (k keptFit, err error) {
 	r := wire.NewReader(b)
-	r.Magic(len(keptMagic), keptMagic, "rows: %q is no fit")
+	r.Magic(len(method.FitMagic), method.FitMagic, "rows: %q is no fit")
+	k.table = string(r.Bytes32(method.MaxLabelBytes))
 	k.dictionary, k.scale = r.String(maxHash), job.Scaling(r.String(maxHash))
 	made := r.Bytes32(len(b))
-	scaled := r.Bool()
-	k.columns = r.Strings(job.MaxFeatures, method.MaxLabelBytes)
-	if scaled {
-		r.Cut(func(b []byte) ([]byte, error) { return k.scaling.Cut(b, len(k.columns)) })
+	if r.Err() == nil {
+		k.made, err = prepare.Decode(made)
+	}
+	if err != nil {
+		return keptFit{}, err
+	}
+	if r.Bool() {
+		r.Cut(func(b []byte) ([]byte, error) { return k.scaling.Cut(b, k.made.Width()) })
 	}
 	for _, b := range r.Rest() {
 		if b != 0 {
@@ -62,25 +65,30 @@ func decodeKept(b []byte) (k keptFit, err error) {
 	if err := r.Close("rows: fit"); err != nil {
 		return keptFit{}, err
 	}
-	k.made, err = prepare.Decode(made)
-	return k, err
+	return k, nil
 }
 
 // maxHash bounds the hexadecimal digits of a hash.
 const maxHash = 64
 
+// HasFitted reports whether the party knows all that the job fits.
+func (p *Party) HasFitted() bool { return p.fitted() }
+
 // WriteFit writes what later jobs of the dictionary prepare their rows by.
 func (p *Party) WriteFit(to io.Writer) error {
-	_, err := to.Write(p.keep().encode())
-	return err
-}
-
-func (p *Party) keep() keptFit {
-	k := keptFit{dictionary: p.Job.Data.Dictionary.Hash(), scale: p.Job.Data.Scale, made: p.Split.Prepared}
-	if p.Job.Data.ScalesTogether() {
-		k.columns, k.scaling = p.Split.Set.Columns, p.Scaling
+	if !p.fitted() {
+		return errors.New("rows: the job has not fitted all")
 	}
-	return k
+	d := &p.Job.Data
+	k := keptFit{table: d.Source, dictionary: d.Dictionary.Hash(), scale: d.Scale, made: p.Split.Prepared}
+	if d.ScalesTogether() {
+		if !slices.Equal(p.Split.Set.Columns, k.made.Names()) {
+			return errors.New("rows: columns in another order than the dictionary's")
+		}
+		k.scaling = p.Scaling
+	}
+	_, err := to.Write(k.encode())
+	return err
 }
 
 // FitRelease describes what a job of kind Fit lets out: numbers and words over all columns of the
@@ -88,19 +96,22 @@ func (p *Party) keep() keptFit {
 func (p *Party) FitRelease() method.Release {
 	r := p.Case.Release(method.ReleaseFit, p.Self, p.label, p.read())
 	r.Among = p.Split.Rows(false)
+	r.Fit = method.Fit{By: method.NewFit, Among: r.Among, Train: p.fitters()} // which an earlier job may have made by itself
 	return r
 }
 
-// errNoFit is about a fit of which the party has nothing.
-var errNoFit = errors.New("this party has nothing of the fit that the job names: it took no part in the job that made it, or has forgotten that one; a job that names none has a fit made")
+// noFit is about a fit of which the party has nothing. It is made of the job file alone.
+func (p *Party) noFit() error {
+	return fault.Openly(fault.BadInputf("%s has nothing of the fit of job %v any more; submit the job with data: fit: {job: %v, told: [%s]}, and the first party tells it", p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
+}
 
 // errWrongFit is about a fit that is not the job's.
-var errWrongFit = errors.New("the fit that the job names is of another dictionary, or of other columns or another scaling; submit the job without fit")
+var errWrongFit = errors.New("the fit that the job names is of another dictionary or table, or has another scaling; take fit out of the job file")
 
 // by prepares the rows by what an earlier job has fitted.
 func (p *Party) by(kept []byte) error {
 	if kept == nil {
-		return fault.BadInput(errNoFit)
+		return p.noFit()
 	}
 	k, err := decodeKept(kept)
 	if err != nil {
@@ -109,30 +120,31 @@ func (p *Party) by(kept []byte) error {
 	if err := p.takeKept(k); err != nil {
 		return fault.BadInput(fmt.Errorf("%w (%w)", errWrongFit, err))
 	}
-	p.kept = kept
 	return nil
 }
 
 // takeKept prepares and scales the picked columns as a fit has all.
 func (p *Party) takeKept(k keptFit) error {
 	d := &p.Job.Data
-	if k.dictionary != d.Dictionary.Hash() || k.scale != d.Scale {
-		return errors.New("rows: another dictionary or scaling")
+	if k.dictionary != d.Dictionary.Hash() || k.scale != d.Scale || k.table != d.Source {
+		return errors.New("rows: another dictionary, table or scaling")
 	}
 	made, err := k.made.Of(d.Schema)
 	if err != nil {
 		return err
 	}
 	if d.ScalesTogether() {
+		all := k.made.Names()
 		var at []int
 		for _, name := range made.Names() {
-			at = append(at, slices.Index(k.columns, name))
+			at = append(at, slices.Index(all, name))
 		}
-		if len(k.scaling.Offset) != len(k.columns) || slices.Contains(at, -1) {
+		if len(k.scaling.Offset) != len(all) {
 			return errors.New("rows: a fit without the scaling of each column")
 		}
 		p.Scaling = scale.Scaling{Offset: linalg.At(k.scaling.Offset, at), Factor: linalg.At(k.scaling.Factor, at)}
 	}
+	p.kept = k.encode()
 	if p.raw == nil { // the job alone says how its columns are prepared
 		p.scaled()
 		return nil
@@ -142,23 +154,25 @@ func (p *Party) takeKept(k keptFit) error {
 
 // keptSteps are the sessions in which nothing is fitted: newcomers are told the fit, and all state that
 // they have the same.
-func keptSteps(c method.Case) ([]Step, error) {
+func keptSteps(c method.Case) []Step {
 	var steps []Step
 	if len(c.Job.Data.Fit.Told) > 0 {
 		steps = append(steps, Step{Name: "fit-told", Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(keptBytes(c.Job))), Party: (*Party).tellFit, Releases: fits})
 	}
-	if c.Job.Data.FitsSchema() {
-		steps = append(steps, preparedStep(c))
-	}
-	return steps, nil
+	return append(steps, preparedStep(c))
 }
 
 // keptBytes is the size of the message that tells a fit. It follows from the job, so that nobody sees by it
 // how many words were agreed on.
 func keptBytes(j *job.Job) int {
 	d := j.Data.Dictionary
+	columns := 0 // the most that are prepared
+	for _, c := range d.Columns {
+		columns += 3 + len(c.Categories)
+	}
 	agreed := len(d.Columns.Agrees())
-	return 64<<10 + 2*len(d.Encode()) + agreed*(unionBytes+32*prepare.MaxUnited)
+	columns += agreed * prepare.MaxUnited
+	return 64<<10 + 3*len(d.Encode()) + 128*len(d.Columns) + 16*columns + agreed*unionBytes
 }
 
 // tellFit has the leader tell newcomers the fit; all others compare it with their own.
@@ -191,6 +205,5 @@ func (p *Party) hearFit(b []byte) error {
 	if err != nil {
 		return protocol.Blame(leader, protocol.KindMalformed, err)
 	}
-	p.kept = b
 	return nil
 }

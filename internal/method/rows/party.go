@@ -105,8 +105,7 @@ func steps(c method.Case, sum string) ([]Step, error) {
 	}
 	plan := []Step{headingStep(c)}
 	if c.Job.Data.Fit.Named() {
-		kept, err := keptSteps(c)
-		return append(plan, kept...), err
+		return append(plan, keptSteps(c)...), nil
 	}
 	if c.Job.Data.Prepares() {
 		fitting, err := preparing(c, sum)
@@ -169,6 +168,9 @@ func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	case !p.Job.Data.Fits():
 	case fit.Tells(p.Self):
 		r.Fit = method.Fit{By: method.ToldFit, Earlier: fit.Job}
+		if p.kept != nil {
+			r.Fit.Values = p.Fitted()
+		}
 	case fit.Named():
 		r.Fit = method.Fit{By: method.KeptFit, Values: p.Fitted(), Earlier: fit.Job}
 	default:

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -340,7 +341,7 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, p.own(err)
 	}
-	own := stated(made, p.key)
+	own := stated(made, p.basis(made), p.key)
 	m, err := declare.NewParty(s.Setup, own)
 	return method.RunOf(m, err, func() error {
 		for i, other := range m.Statements() {
@@ -357,6 +358,14 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 		}
 		return p.take(made)
 	})
+}
+
+// basis is what all parties of the job must have alike.
+func (p *Party) basis(made *prepare.Preparation) [sha256.Size]byte {
+	if p.kept != nil {
+		return sha256.Sum256(p.kept) // with its scaling, which no session of this job has agreed on
+	}
+	return made.Hash()
 }
 
 // made is the preparation that all parties of the job have.

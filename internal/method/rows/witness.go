@@ -27,8 +27,8 @@ type statement struct {
 }
 
 // stated returns a party's statement.
-func stated(made *prepare.Preparation, key [32]byte) []byte {
-	hash, mac := made.Hash(), hmac.New(sha256.New, key[:])
+func stated(made *prepare.Preparation, hash [sha256.Size]byte, key [32]byte) []byte {
+	mac := hmac.New(sha256.New, key[:])
 	_, _ = mac.Write([]byte("mercer/v1/preparation"))
 	_, _ = mac.Write(hash[:])
 	return statement{made.Width(), [sha256.Size]byte(mac.Sum(nil))}.encode()

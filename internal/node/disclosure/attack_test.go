@@ -414,3 +414,94 @@ func TestAttackOtherLabelsOfTheSameRows(t *testing.T) {
 		}
 	}
 }
+
+// visits are rows of people with several each, and labels.
+func visits(each int, label func(i int) string) method.Release {
+	set := table(60, "age", "income")
+	set.IDs = nil
+	for i := range 60 {
+		set.IDs = append(set.IDs, fmt.Sprint("p", i/each))
+		set.Labels = append(set.Labels, label(i))
+	}
+	r := of(method.ReleaseRows, set)
+	r.Label = "diagnosis"
+	return r
+}
+
+// Of people with several rows, one label of one row changes, so that the person has the same labels as
+// before: whichever row it is, it is seen.
+func TestAttackALabelOfAFurtherRow(t *testing.T) {
+	base := func(i int) string { return []string{"a", "b", "a"}[i%3] }
+	for at := range 60 {
+		l := Ledger(t.TempDir())
+		letOut(t, l, visits(3, base))
+		mustHold(t, l, visits(3, func(i int) string {
+			if i == at {
+				return map[string]string{"a": "b", "b": "a"}[base(i)]
+			}
+			return base(i)
+		}), "1 row has another label")
+	}
+}
+
+// Rows of a person with equal cells and different labels, in another order, are what they were; so are they
+// when others come.
+func TestEqualRowsWithTwoLabels(t *testing.T) {
+	twice := func(n int, labels ...string) method.Release {
+		set := table(n, "sex").Subset(append(span(0, n), span(0, n)...))
+		for i := range 2 * n {
+			set.Labels = append(set.Labels, labels[i/n])
+		}
+		r := of(method.ReleaseRows, set)
+		r.Label = "diagnosis"
+		return r
+	}
+	l := Ledger(t.TempDir())
+	letOut(t, l, twice(60, "a", "b"))
+	letOut(t, l, twice(60, "b", "a"))
+	letOut(t, l, twice(100, "a", "b"))
+	mustHold(t, l, twice(100, "a", "a"), "rows have other labels")
+}
+
+// Two fits under one name, of which the values are known: an earlier job's that was kept, and one that was
+// told.
+func TestAttackTwoFitsUnderOneName(t *testing.T) {
+	set := table(20, "age", "income")
+	for name, by := range map[string]func(values string) method.Release{
+		"kept": func(values string) method.Release { return kept(set, values, 7) },
+		"told": func(values string) method.Release {
+			r := newcomer(set, 7)
+			if values != "" {
+				r.Fit.Values = []byte(values)
+			}
+			return r
+		},
+	} {
+		l := Ledger(t.TempDir())
+		if name == "told" {
+			letOut(t, l, by("")) // before it is told
+		}
+		letOut(t, l, by("first"))
+		letOut(t, l, by("first"))
+		mustHold(t, l, by("second"), anotherFit)
+	}
+}
+
+// An earlier program's job has fitted a dictionary by itself; then one person comes, and the first job of
+// kind Fit is on one more.
+func TestAttackAFirstFitAfterAnUpgrade(t *testing.T) {
+	l := Ledger(t.TempDir())
+	r := fitted(table(20, "age", "income"), span(0, 15), "")
+	r.Schema = "cohort"
+	letOut(t, l, r)
+	r.Fit.Values = []byte("first")
+	letOut(t, l, r)
+	fit := func(n int, among []int) method.Release {
+		f := of(method.ReleaseFit, table(n, "age", "income"))
+		f.Among, f.Schema = among, "cohort"
+		f.Fit = method.Fit{By: method.NewFit, Among: among, Train: r.Fit.Train}
+		return f
+	}
+	mustHold(t, l, fit(21, append(span(0, 15), 20)), anotherFit)
+	letOut(t, l, fit(20, span(0, 15)))
+}

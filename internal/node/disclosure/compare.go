@@ -54,7 +54,7 @@ func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 		c.said = now.chosen()
 		err = errors.Join(l.differences(c), l.schemas(c), l.kinds(c))
 	}
-	if err == nil && now.Fit.By == method.NewFit && now.Fit.Values != "" {
+	if err == nil && (now.Fit.By == method.NewFit || now.Fit.By == method.ToldFit) && now.Fit.Values != "" {
 		err = l.fits(c)
 	}
 	if err == nil && now.Kind == method.ReleaseSums {
@@ -85,7 +85,7 @@ func (c *comparison) oneModel(h head) bool {
 
 // repeats reports whether an identical release is out. One of which the fit alone is out is not.
 func (c *comparison) repeats() bool {
-	return slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.released() && !h.Fit.pending() })
+	return slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.released() && !h.pending() })
 }
 
 // differences looks first at releases that let out an equal part of each row. What they have
@@ -131,7 +131,7 @@ func (c *comparison) distance(earlier *Entry) int {
 	switch {
 	case !c.now.like(earlier):
 		return otherPart
-	case c.now.Question || earlier.Question: // by the fit of the model
+	case c.now.Question || earlier.Question || c.now.Kind == method.ReleaseFit: // by the fit of the model; a fit itself
 		return equalPart
 	case !c.now.Fit.same(earlier.Fit):
 		return otherFit
@@ -190,9 +190,33 @@ func (l Ledger) kinds(c *comparison) error {
 			n++
 		}
 	}
+	if err := l.ownFits(c); err != nil {
+		return err
+	}
 	for _, h := range with {
 		c.note(h, []string{fmt.Sprintf("%s both in sums and among encoded rows: the sums tell by which rotation the rows are encoded, and so every cell",
 			count(n, "person would be", "people would be"))})
+	}
+	return nil
+}
+
+// ownFits looks at rows that jobs of earlier programs have prepared by a fit of their own, beside the one fit
+// of their dictionary.
+func (l Ledger) ownFits(c *comparison) error {
+	if c.now.Kind != method.ReleaseFit {
+		return nil
+	}
+	for _, h := range c.others {
+		if h.Fit.By != method.NewFit || h.Schema != c.now.Schema || h.Fit.Among == c.now.Fit.Among {
+			continue
+		}
+		earlier, err := l.read(h.file)
+		if err != nil {
+			return err
+		}
+		if m := c.now.meet(earlier); m.common > 0 {
+			c.note(h, []string{c.now.refits(m.common)})
+		}
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ import (
 // Row is a person, with the digest of all that is let out of that person's values.
 type Row struct {
 	Person, Content [16]byte
-	Class           uint16 // two bytes of the digest of the label, or of all of several rows; 0 without one
+	Class           uint16  // two bytes of the digest of the class, or of the number, of sums over labels; else 0
+	Label           [8]byte // of the digest of the label that is told row by row, or of those of several rows; else zero
 }
 
 // rowsOf returns how many rows are let out, and the place of the i-th in the set.
@@ -51,7 +52,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 	if r.Schema != "" {
 		e.Schema = d.hex("schema", []byte(r.Schema))
 	}
-	if e.fitted() {
+	if e.fitted() || e.Kind == method.ReleaseFit {
 		e.Fit = d.fit()
 	}
 	return e
@@ -87,31 +88,7 @@ func (d *digest) rows(n int, place func(int) int) ([]Row, []Member) {
 	for i := range rows {
 		rows[i] = d.row(place(i))
 	}
-	all, more := people(rows)
-	if d.Kind == method.ReleaseSums {
-		return all, more
-	}
-	return d.folded(all, more), nil
-}
-
-// folded makes one digest of all labels of a person: nothing is counted by class.
-func (d *digest) folded(rows []Row, more []Member) []Row {
-	for i := range rows {
-		var labels []byte
-		for len(more) > 0 && more[0].Person == rows[i].Person {
-			labels, more = binary.LittleEndian.AppendUint16(labels, more[0].Class), more[1:]
-		}
-		if labels != nil {
-			rows[i].Class = d.short("labels", binary.LittleEndian.AppendUint16(labels, rows[i].Class))
-		}
-	}
-	return rows
-}
-
-// short is two bytes of a digest, and never 0.
-func (d *digest) short(what string, b []byte) uint16 {
-	sum := d.sum(what, b)
-	return binary.LittleEndian.Uint16(sum[:]) | 1
+	return people(rows)
 }
 
 func (d *digest) hex(what string, b []byte) string {
@@ -186,8 +163,15 @@ func (d *digest) row(i int) Row {
 	if d.Kind != method.ReleaseIDs {
 		out.Content = d.sum("values", d.values(i))
 	}
-	if d.Kind != method.ReleaseIDs && d.Set.Labels != nil && d.Label != "" { // numbers, too: of two values they tell as much as classes
-		out.Class = d.short("class", []byte(d.class(d.Set.Labels[i])))
+	if d.Kind == method.ReleaseIDs || d.Set.Labels == nil || d.Label == "" {
+		return out
+	}
+	class := d.sum("class", []byte(d.class(d.Set.Labels[i])))
+	if labelled(d.Release) { // numbers, too: of two values they tell as much as classes
+		out.Class = binary.LittleEndian.Uint16(class[:]) | 1
+	} else {
+		out.Label = [8]byte(class[:])
+		out.Label[0] |= 1 // not zero
 	}
 	return out
 }
@@ -273,14 +257,20 @@ func people(rows []Row) (out []Row, more []Member) {
 		}
 		one := rows[first]
 		if end-first > 1 {
-			h := sha256.New()
+			h, labels := sha256.New(), sha256.New()
 			for _, r := range rows[first:end] {
 				h.Write(r.Content[:])
+				labels.Write(r.Content[:])
+				labels.Write(r.Label[:])
 				if r.Class != one.Class {
 					more = append(more, Member{r.Person, r.Class})
 				}
 			}
 			copy(one.Content[:], h.Sum(nil))
+			if one.Label != ([8]byte{}) {
+				copy(one.Label[:], labels.Sum(nil))
+				one.Label[0] |= 1
+			}
 		}
 		out, first = append(out, one), end
 	}

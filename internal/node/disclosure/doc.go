@@ -27,7 +27,7 @@
 // The ledger is a folder:
 //
 //	key                   of all digests
-//	KIND-ID.released      what a session has let out: 32 bytes a row, 34 with labels, and columns' names
+//	KIND-ID.released      what a session has let out: 32 bytes a row, 34 of sums and 40 with labels, and columns' names
 //	KIND-ID.admitted      what a session that has begun may let out; gone if it does not
 //	ID.held, ID.approved  what waits for the operator, or may pass next: words, no rows
 //	peers                 how many ids each peer has brought, in how many sessions

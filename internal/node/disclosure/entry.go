@@ -58,11 +58,16 @@ type Fit struct {
 
 // same reports whether two fits are known to be one.
 func (f Fit) same(o Fit) bool {
-	return f == o || f.Values != "" && f.Values == o.Values || f.Told != "" && f.Told == o.Told
+	if f.Values != "" && o.Values != "" {
+		return f.Values == o.Values
+	}
+	return f == o || f.Told != "" && f.Told == o.Told
 }
 
-// pending reports whether a fit of this job was not known yet.
-func (f Fit) pending() bool { return f.By == method.NewFit && f.Values == "" }
+// pending reports whether rows that a fit of this job prepares are to follow it.
+func (e *Entry) pending() bool {
+	return e.Fit.By == method.NewFit && e.Fit.Values == "" && e.Kind != method.ReleaseFit
+}
 
 // maxUses bounds the uses that an entry remembers, of which the first are forgotten.
 const maxUses = 1 << 12
@@ -88,16 +93,16 @@ func (e *Entry) formerID() string {
 func (e *Entry) digest() string {
 	named := *e
 	named.Job, named.Table = "", "" // which others of equal content need not have
-	if e.Fit.By == method.NewFit {
-		named.Fit.Values = "" // the ledger is asked before it is fitted, too
+	if e.Fit.By == method.NewFit || e.Fit.By == method.ToldFit {
+		named.Fit.Values = "" // the ledger is asked before it is fitted, or told, too
 	}
 	h := sha256.New()
 	h.Write(named.named())
 	for i := range e.Rows {
 		h.Write(e.Rows[i].Person[:])
 		h.Write(e.Rows[i].Content[:])
-		if c := e.Rows[i].Class; c != 0 && e.Kind != method.ReleaseSums { // of sums it is part of the content
-			h.Write([]byte{byte(c), byte(c >> 8)})
+		if label := e.Rows[i].Label; label != ([8]byte{}) {
+			h.Write(label[:])
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
@@ -130,12 +135,15 @@ func (e *Entry) used(model string) bool {
 	return slices.ContainsFunc(e.Uses, func(u Use) bool { return u.Model == model })
 }
 
-// compareRows orders rows by person, and then by content.
+// compareRows orders rows by person, then by content and label.
 func compareRows(a, b Row) int {
 	if c := bytes.Compare(a.Person[:], b.Person[:]); c != 0 {
 		return c
 	}
-	return bytes.Compare(a.Content[:], b.Content[:])
+	if c := bytes.Compare(a.Content[:], b.Content[:]); c != 0 {
+		return c
+	}
+	return bytes.Compare(a.Label[:], b.Label[:])
 }
 
 func compareMembers(a, b Member) int {
@@ -147,7 +155,8 @@ func compareMembers(a, b Member) int {
 
 // relabels reports whether one column's label of a person is told twice, and is another.
 func (e *Entry) relabels(now Row, earlier *Entry, then Row) bool {
-	return e.Label == earlier.Label && now.Class != then.Class && now.Class != 0 && then.Class != 0
+	none := [8]byte{} // of an earlier program, or of a release without labels
+	return e.Label == earlier.Label && now.Label != then.Label && now.Label != none && then.Label != none
 }
 
 // meet calls common for every person of now that is also in then, and returns how many
@@ -192,7 +201,7 @@ const wholeMagic = "mercer/v7/release"
 // Encode returns the canonical encoding.
 func (e *Entry) Encode() []byte {
 	var w wire.Writer
-	w.Grow(256 + 34*len(e.Rows))
+	w.Grow(256 + 40*len(e.Rows))
 	w.String(wholeMagic)
 	w.String(e.Day)
 	w.Strings(texts(e.Also))
@@ -203,14 +212,18 @@ func (e *Entry) Encode() []byte {
 		w.String(u.Model)
 		w.Uint32(u.Directions)
 	}
-	labelled := slices.ContainsFunc(e.Rows, func(r Row) bool { return r.Class != 0 })
+	labelled := slices.ContainsFunc(e.Rows, func(r Row) bool { return r.Class != 0 || r.Label != [8]byte{} })
 	w.Bool(labelled)
 	w.Uint32(uint32(len(e.Rows)))
 	for i := range e.Rows {
 		w.Fixed(e.Rows[i].Person[:])
 		w.Fixed(e.Rows[i].Content[:])
-		if labelled {
+		switch {
+		case !labelled:
+		case e.Kind == method.ReleaseSums:
 			w.Uint16(e.Rows[i].Class)
+		default:
+			w.Fixed(e.Rows[i].Label[:])
 		}
 	}
 	w.Uint32(uint32(len(e.More)))
@@ -326,8 +339,12 @@ func (e *Entry) readRows(r *wire.Reader, labelled bool) {
 	for i := range e.Rows {
 		r.Fixed(e.Rows[i].Person[:])
 		r.Fixed(e.Rows[i].Content[:])
-		if labelled {
+		switch {
+		case !labelled:
+		case e.Kind == method.ReleaseSums:
 			e.Rows[i].Class = r.Uint16()
+		default:
+			r.Fixed(e.Rows[i].Label[:])
 		}
 	}
 	if r.Err() == nil && !slices.IsSortedFunc(e.Rows, compareRows) {

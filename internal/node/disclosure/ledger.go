@@ -178,7 +178,7 @@ func (l Ledger) hold(c *comparison) error {
 // out reports whether a release is out already and brings no further use.
 func (l Ledger) out(e *Entry, id string) bool {
 	before, err := l.read(l.entry(e.Kind, id, Released))
-	if err != nil || before.ID() != id || before.Fit.pending() {
+	if err != nil || before.ID() != id || before.pending() {
 		return false
 	}
 	for _, u := range e.Uses {
@@ -209,7 +209,7 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	e, err := l.read(admitted)
 	if errors.Is(err, fs.ErrNotExist) {
 		before, err := l.read(l.entry(kind, id, Released))
-		if errors.Is(err, fs.ErrNotExist) || err == nil && (before.ID() != id || before.Fit.pending()) {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (before.ID() != id || before.pending()) {
 			err = ErrNotAdmitted
 		}
 		return err
@@ -231,7 +231,7 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 		}
 	}
 	err = errors.Join(err, l.remove(admitted))
-	if e.Fit.pending() {
+	if e.pending() {
 		return err // the approval is for the rows, too, which come after the fit
 	}
 	return errors.Join(err, l.remove(l.note(id, Approved)))

@@ -222,14 +222,19 @@ func (p *Party) prepare(w *work) error {
 
 // keptFit returns what this party keeps of the fit that a job names; nil for nothing.
 func (p *Party) keptFit(of job.Kept) ([]byte, error) {
-	if !of.Named() || of.Tells(p.Name) {
+	if !of.Named() {
 		return nil, nil
 	}
 	kept, err := p.Keepsake.Get(of.Job)
-	if errors.Is(err, vault.ErrNoKeepsake) {
+	switch {
+	case errors.Is(err, vault.ErrNoKeepsake):
 		return nil, nil
+	case err != nil:
+		return nil, fault.Kept.Of(err)
+	case of.Tells(p.Name):
+		return nil, fault.Openly(fault.BadInputf("party: the job has %s told the fit of job %v, of which it keeps its own; take it out of told", p.Name, of.Job))
 	}
-	return kept, fault.Kept.Of(err)
+	return kept, nil
 }
 
 // resumeFrom gives the party its rest of the job that this one continues, if it does.

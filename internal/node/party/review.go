@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 )
 
@@ -72,6 +73,9 @@ func (p *Party) retain() {
 	for _, k := range kept {
 		if time.Since(k.Since) < p.Limits.Retention {
 			continue
+		}
+		if b, _ := p.Keepsake.Get(k.Job); method.IsFit(b) {
+			continue // later jobs prepare their rows by it
 		}
 		_, gone := p.Forget(k.Job)
 		err = errors.Join(err, gone)
