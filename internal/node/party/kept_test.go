@@ -1,0 +1,106 @@
+package party
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+)
+
+// fittedBy is a job of a dictionary that is approved, and leaves something to be fitted.
+func (s *stand) fittedBy() *job.Job {
+	s.t.Helper()
+	text := strings.Replace(fmt.Sprintf(jobFile, "standard", "{name: okra}", "closed"), "scale:", "schema: {age: {range: [0, 120], missing: mean}, krea: {range: [1, 400]}}\n    scale:", 1)
+	return s.dictionaries.Approve(jobtest.Parse(s.t, text))
+}
+
+// A coordinator that says a job of kind Fit is done, before anything is fitted, leaves the party running and
+// with no fit.
+func TestAttackAFitIsClosedEarly(t *testing.T) {
+	s := newStand(t, usual())
+	fit := s.party.Reader.FitOf(s.fittedBy())
+	s.patients(fit, methodtest.Patients("north", 200))
+	s.begin(fit, job.ID{7})
+	s.tell("hub", control.Topic(job.ID{7}), control.KindClosing, (&control.Closing{Job: job.ID{7}, Done: true}).Encode())
+	s.hear(control.KindClosed)
+	if b, err := s.party.Keepsake.Get(job.ID{7}); err == nil {
+		t.Errorf("%d bytes of a fit that was never made are kept", len(b))
+	}
+	s.idle()
+}
+
+// A job of a dictionary without a fit, with one that the party has not, or with one that it is to be told though
+// it keeps its own, is refused by a sentence that is made of the job.
+func TestAttackJobsThatNameAnotherFit(t *testing.T) {
+	s := newStand(t, usual())
+	j := s.fittedBy()
+	s.patients(j, methodtest.Patients("north", 200))
+	named := func(told ...string) *job.Job {
+		n := *j
+		n.Data.Fit = job.Kept{Job: job.ID{9}, Told: told}
+		return &n
+	}
+	s.propose(s.proposal(j, job.ID{1}, 0))
+	s.refuses(fault.CodePolicy, "the job names no fit of dictionary columns, by which its rows are prepared")
+	s.propose(s.proposal(named(), job.ID{2}, 0))
+	s.refuses(fault.CodeBadInput, "north has nothing of the fit of job 09000000000000000000000000000000 any more; submit the job with data: fit: {job: 09000000000000000000000000000000, told: [north]}")
+	var w wire.Writer
+	w.String(method.FitMagic)
+	if err := s.party.Keepsake.Put(job.ID{9}, w.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	n := named("north")
+	n.Data.Partition.Parties = []string{"south", "north", "east"}
+	s.propose(s.proposal(n, job.ID{3}, 0))
+	s.refuses(fault.CodeBadInput, "the job has north told the fit of job 09000000000000000000000000000000, of which it keeps its own")
+	for i, kept := range [][]byte{{}, []byte("x"), w.Bytes()} {
+		if err := s.party.Keepsake.Put(job.ID{9}, kept); err != nil {
+			t.Fatal(err)
+		}
+		s.propose(s.proposal(named(), job.ID{4, byte(i)}, 0))
+		if f, err := control.DecodeRefusal(s.hear(control.KindRefusal).Body); err != nil || f.Code == fault.CodeDone {
+			t.Errorf("%q for a fit: %+v, %v", kept, f, err)
+		}
+	}
+}
+
+// Retention erases what jobs left, and no fit, by which later jobs prepare their rows.
+func TestRetentionKeepsFits(t *testing.T) {
+	id, err := identity.FromSeed([32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	estate, err := vault.OpenEstate(t.TempDir(), id.KEMKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Party{Config: Config{Keepsake: estate.Keepsake(), Limits: Limits{Retention: time.Nanosecond}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}}
+	var w wire.Writer
+	w.String(method.FitMagic)
+	if err := p.Keepsake.Put(job.ID{7}, w.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Keepsake.Put(job.ID{8}, []byte("a model")); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(10 * time.Millisecond)
+	p.retain()
+	if _, err := p.Keepsake.Get(job.ID{7}); err != nil {
+		t.Errorf("the fit is gone by age: %v", err)
+	}
+	if _, err := p.Keepsake.Get(job.ID{8}); err == nil {
+		t.Error("a model stays")
+	}
+}
