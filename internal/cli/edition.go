@@ -30,7 +30,11 @@ func (r editionResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if r.Lack > 0 {
 		p.linef("table %s is not frozen anew for dictionary %s: of those who came, went or changed, in training or held out, %s lacking to a group of %d", r.Table, r.Dictionary, areOf(r.Lack), edition.Least)
-		p.linef("jobs see the edition before; try again later")
+		if r.Edition > 0 {
+			p.linef("jobs see edition %d; try again later", r.Edition)
+		} else {
+			p.linef("no job sees the table by it yet; try again later")
+		}
 		return p.err
 	}
 	p.linef("edition %d of table %s for dictionary %s: %d rows to train with, %d held out", r.Edition, r.Table, r.Dictionary, r.Training, r.HeldOut)
@@ -66,7 +70,11 @@ before. The first edition is made when a dictionary is approved.`,
 			made, err := h.Freeze(ctx, a.reader, d, args[0])
 			var few *edition.LackError
 			if errors.As(err, &few) {
-				return editionResult{Table: args[0], Dictionary: d.Name, Lack: few.Lack}, nil
+				before, err := h.Editions().Newest(args[0], d.Hash())
+				if errors.Is(err, edition.ErrNone) {
+					err = nil
+				}
+				return editionResult{Table: args[0], Dictionary: d.Name, Edition: before.Number, Lack: few.Lack}, err
 			}
 			return editionResult{args[0], d.Name, made.Number, made.Training, made.HeldOut, 0}, err
 		}),

@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -69,15 +70,47 @@ func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	draft := edition.Draft{Edition: edition.Edition{
 		Day: time.Now().UTC().Format(time.DateOnly), Table: table, Name: d.Name, Dictionary: d.Hash(), HeldOut: len(held), Training: t.X.Rows() - len(held),
 	}}
-	draft.People, draft.Cells = cuts(key, t, labels, held)
+	draft.Known, draft.Labels = s.known(key), offered(key, s, d)
+	draft.Rows, draft.Cells = cuts(key, t, labels, held)
 	draft.Keep = func(e *vault.Estate, id job.ID) error {
 		from, err := snapshot.Read(rows)
 		if err != nil {
 			return err
 		}
-		return errors.Join(snapshot.Write(snapshots{e, id}, from, s.ID.Columns), from.Close())
+		return errors.Join(snapshot.Write(snapshots{e, id}, from, s.ID.Columns), from.Close(), keepHeld(e, id, marked(t.X.Rows(), held)))
 	}
 	return h.Editions().Make(draft)
+}
+
+// heldItem is the item of an edition that says which of its rows, as its dictionary reads them, are held out.
+const heldItem vault.Item = "held"
+
+func keepHeld(e *vault.Estate, id job.ID, held []bool) error {
+	flags := make([]byte, len(held))
+	for i, is := range held {
+		if is {
+			flags[i] = 1
+		}
+	}
+	return e.Put(id, heldItem, flags)
+}
+
+// heldOut lists the rows of an edition that are held out.
+func heldOut(e *vault.Estate, id job.ID, rows int) ([]int, error) {
+	flags, err := e.Get(id, heldItem)
+	if err != nil {
+		return nil, err
+	}
+	if len(flags) != rows {
+		return nil, fault.BadInputf("the edition has %d rows, and by the catalogue's entry as it is now %d: put the entry back as it was when the table was frozen, or freeze it anew", len(flags), rows)
+	}
+	held := []int{}
+	for i, flag := range flags {
+		if flag == 1 {
+			held = append(held, i)
+		}
+	}
+	return held, nil
 }
 
 // split divides the rows as all jobs of a dictionary do: by their groups, their ids, or all cells that the
@@ -114,27 +147,46 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 	return set, labels, nil
 }
 
-// cuts digests the people of an edition under a key of this home, and the people with all their cells. A
-// person is a group, or else an id. In a table with neither, each row is a person, known by its cells, and
-// equal rows are numbered.
-func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (people, cells edition.Cut) {
+// cuts digests the people of an edition under a key of this home, and their cells. A person is a group, or
+// else an id. In a table with neither, each row is a person, known by its cells, and equal rows are numbered.
+func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (edition.Cut, edition.Cells) {
+	cut := make(edition.Cut)
 	if knownBy(set) != nil {
-		people, cells = make(edition.Cut), make(edition.Cut)
+		cells := make(edition.Cells)
 		for _, p := range peopleIn(key, set, labels, held) {
-			people[p.id], cells[p.cells] = p.held, p.held
+			cut[p.id], cells[p.id] = edition.Part{Held: p.held}, p.cells
 		}
-		return people, cells
+		return cut, cells
 	}
 	out := marked(set.X.Rows(), held)
-	rows := cellDigests(key, set, labels)
-	cells = make(edition.Cut, len(rows))
 	seen := make(map[edition.Element]uint64)
-	for i, row := range rows {
+	for i, row := range cellDigests(key, set, labels) {
 		seen[row]++
-		cells[digest(key, binary.LittleEndian.AppendUint64(row[:], seen[row]))] = out[i]
+		cut[digest(key, binary.LittleEndian.AppendUint64(row[:], seen[row]))] = edition.Part{Held: out[i]}
 	}
-	return nil, cells
+	return cut, nil
 }
+
+// known digests by what the people of a table are known.
+func (s Source) known(key dataset.SplitKey) string {
+	if s.Group != "" {
+		return hexOf(digest(key, fmt.Appendf(nil, "group %q", s.Group)))
+	}
+	return hexOf(digest(key, fmt.Appendf(nil, "ids of %q, normalized by %q", s.ID.Columns, s.ID.Normalize)))
+}
+
+// offered digests which labels of a dictionary the catalogue offers.
+func offered(key dataset.SplitKey, s Source, d *job.Dictionary) string {
+	var names []string
+	for _, l := range d.Labels {
+		if slices.Contains(s.Label, l.Name) {
+			names = append(names, l.Name)
+		}
+	}
+	return hexOf(digest(key, fmt.Appendf(nil, "labels %q", names)))
+}
+
+func hexOf(e edition.Element) string { return hex.EncodeToString(e[:]) }
 
 // knownBy lists whom each row is about: a group, or else an id; nil where the table has neither.
 func knownBy(set *dataset.Set) []string {
@@ -291,21 +343,17 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (set 
 	if err != nil {
 		return nil, nil, err
 	}
-	key, err := h.splitKey()
-	if err != nil {
-		return nil, nil, err
-	}
 	seed, err := identity.Load(h.IdentityPath())
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err = h.readFrom(c, s, data, snapshots{vault.ReadEstate(h.editions(), seed.KEMKey()), id})
+	estate := vault.ReadEstate(h.editions(), seed.KEMKey())
+	set, err = h.readFrom(c, s, data, snapshots{estate, id})
+	if err == nil {
+		held, err = heldOut(estate, id, set.X.Rows())
+	}
 	if errors.Is(err, vault.ErrNoKeepsake) {
 		return nil, nil, fmt.Errorf("the edition of %s that the job sees cannot be opened: its key is lost or erased; mercer edition erase takes it off the list", data.Source)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	_, held, err = split(key, set, data.Dictionary)
 	return set, held, err
 }

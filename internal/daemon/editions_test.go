@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -196,5 +197,70 @@ func TestEditionsThatAreNotThere(t *testing.T) {
 	}
 	if _, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{10}}); fault.CodeOf(err) != fault.CodePolicy {
 		t.Error(err)
+	}
+}
+
+// One patient's cell changes while a hundred come and a hundred go: among those who stay it is the whole
+// difference.
+func TestAttackOneChangesInACrowd(t *testing.T) {
+	h, _, d := frozen(t, "id")
+	freeze := func(text string) error {
+		h.put(t, "patients.csv", text)
+		_, err := h.Freeze(context.Background(), all.Reader(), d, "patients")
+		return err
+	}
+	if err := freeze(frozenTable(400)); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(frozenTable(500)), "\n")
+	text := strings.Join(append([]string{lines[0]}, lines[101:]...), "\n") + "\n"
+	cells := strings.Split(lines[151], ",")
+	cells[2] = "96.5"
+	changed := strings.Replace(text, lines[151], strings.Join(cells, ","), 1)
+	var few *edition.LackError
+	if err := freeze(changed); !errors.As(err, &few) || few.Lack != 9 {
+		t.Errorf("one changes: %v", err)
+	}
+	if err := freeze(text); err != nil {
+		t.Errorf("nobody changes: %v", err)
+	}
+}
+
+// An entry of the catalogue that is edited since, or another split key, would hide who comes: the table is not
+// frozen by it. Jobs go on with the edition, of which the same rows are held out.
+func TestAttackAnEntryThatIsEdited(t *testing.T) {
+	for name, edit := range map[string]func(*Source){
+		"no ids":       func(s *Source) { s.ID = OwnID{} },
+		"other ids":    func(s *Source) { s.ID.Columns = []string{"id", "visit"} },
+		"normalized":   func(s *Source) { s.ID.Normalize = []string{"upper"} },
+		"a group":      func(s *Source) { s.Group = "visit" },
+		"fewer labels": func(s *Source) { s.Label = Labels{"diagnosis"} },
+	} {
+		h, c, d := frozen(t, "id")
+		s := c.Data["patients"]
+		edit(&s)
+		c.Data["patients"] = s
+		if err := os.Remove(h.ConfigPath()); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.save(h.ConfigPath(), roster.Party); err != nil {
+			t.Fatal(err)
+		}
+		h.put(t, "patients.csv", frozenTable(400))
+		if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); !errors.Is(err, edition.ErrOtherEntry) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	h, c, d := frozen(t, "id")
+	before := takenBy(t, h, c, d, 1, job.NoLabel)
+	if err := h.RenewSplitKey(); err != nil {
+		t.Fatal(err)
+	}
+	if after := takenBy(t, h, c, d, 2, job.NoLabel); !slices.Equal(before.Held, after.Held) || !slices.Equal(before.Set.IDs, after.Set.IDs) {
+		t.Error("another split key holds out other rows of an edition")
+	}
+	h.put(t, "patients.csv", frozenTable(400))
+	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); !errors.Is(err, edition.ErrOtherEntry) {
+		t.Errorf("another split key: %v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -90,19 +89,23 @@ func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, peop
 	for _, name := range people {
 		gone[digest(key, []byte(name))] = true
 	}
-	all, out := frozen.people(gone)
-	before := count(out)
-	if len(frozen) > 0 {
-		if err := h.Editions().Company(all, frozen.standings(all), out); err != nil {
+	var now []edition.Standing
+	known := 0 // of those who leave, whom an edition has
+	for _, f := range frozen {
+		now = append(now, f.standing())
+	}
+	for e := range gone {
+		if slices.ContainsFunc(now, func(s edition.Standing) bool { _, in := s[e]; return in }) {
+			known++
+		}
+	}
+	before := len(gone)
+	if known > 0 {
+		if err := h.Editions().Company(table, now, gone); err != nil {
 			return done, err
 		}
 	}
-	for i, p := range all {
-		if out[i] {
-			gone[p.ID] = true
-		}
-	}
-	done.People, done.Company = len(people), count(out)-before
+	done.People, done.Company = len(people), len(gone)-before
 	if err := h.leave(table, left, gone); err != nil {
 		return done, err
 	}
@@ -118,15 +121,6 @@ func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, peop
 		}
 	}
 	return done, h.Editions().EraseBut(table, keep)
-}
-
-func count(marked []bool) (n int) {
-	for _, m := range marked {
-		if m {
-			n++
-		}
-	}
-	return n
 }
 
 // leave writes down who has left, before any edition without them is made.
@@ -149,15 +143,20 @@ type newestEdition struct {
 	source Source
 	key    dataset.SplitKey
 	rows   snapshots
+	labels string   // that are offered, as a digest
 	about  []string // whom the sealed rows are about, in their order
 	people map[string]standing
+	served []served // the rows that the dictionary takes in
 }
 
-// newestEditions are the newest editions of a table, one for each dictionary.
-type newestEditions []newestEdition
+// served is a row that a dictionary takes in.
+type served struct {
+	name string
+	held bool
+}
 
 // newest reads the newest editions of a table.
-func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (all newestEditions, err error) {
+func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (all []newestEdition, err error) {
 	list, err := h.Editions().List()
 	if err != nil {
 		return nil, err
@@ -195,11 +194,15 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	if err != nil {
 		return err
 	}
-	_, held, err := split(f.key, set, d)
+	held, err := heldOut(f.rows.estate, f.rows.job, set.X.Rows())
 	if err != nil {
 		return err
 	}
-	f.people = peopleIn(f.key, set, labels, held)
+	out := marked(set.X.Rows(), held)
+	for i, name := range knownBy(set) {
+		f.served = append(f.served, served{name, out[i]})
+	}
+	f.people, f.labels = peopleIn(f.key, set, labels, held), offered(f.key, f.source, d)
 	f.about, err = f.source.people(f.Table, f.rows)
 	return err
 }
@@ -214,47 +217,19 @@ func (s Source) people(table string, rows snapshot.Store) ([]string, error) {
 	return about, errors.Join(err, from.Close())
 }
 
-// people returns everybody in the editions, and marks those who leave.
-func (t newestEditions) people(gone map[edition.Element]bool) (all []edition.Person, out []bool) {
-	var names []string
-	for _, f := range t {
-		names = append(names, slices.Collect(maps.Keys(f.people))...)
+// standing is how people stand in the edition.
+func (f *newestEdition) standing() edition.Standing {
+	s := make(edition.Standing)
+	for _, p := range f.people {
+		s[p.id] = p.held
 	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		var p edition.Person
-		for _, f := range t {
-			one := f.people[name]
-			if one.rows > 0 {
-				p.ID = one.id
-			}
-			p.Cells = append(p.Cells, one.cells)
-		}
-		all, out = append(all, p), append(out, gone[p.ID])
-	}
-	return all, out
-}
-
-// standings describes the editions as [edition.Store.Company] asks.
-func (t newestEditions) standings(all []edition.Person) (list []edition.Standing) {
-	for k, f := range t {
-		held := make(map[edition.Element]bool)
-		for _, one := range f.people {
-			held[one.cells] = one.held
-		}
-		s := edition.Standing{Table: f.Table, Dictionary: f.Dictionary, Held: make([]bool, len(all))}
-		for i, p := range all {
-			s.Held[i] = held[p.Cells[k]]
-		}
-		list = append(list, s)
-	}
-	return list
+	return s
 }
 
 // without makes the next edition, of the rows of those who stay: the zero edition if nobody does, and the
 // same if nobody leaves.
 func (h Home) without(f newestEdition, gone map[edition.Element]bool) (made edition.Edition, err error) {
-	next := edition.Draft{Edition: f.Edition, People: make(edition.Cut), Cells: make(edition.Cut)}
+	next := edition.Draft{Edition: f.Edition, Known: f.source.known(f.key), Labels: f.labels, Rows: make(edition.Cut), Cells: make(edition.Cells)}
 	next.Day, next.Lack, next.Training, next.HeldOut = time.Now().UTC().Format(time.DateOnly), 0, 0, 0
 	for _, one := range f.people {
 		switch {
@@ -265,20 +240,26 @@ func (h Home) without(f newestEdition, gone map[edition.Element]bool) (made edit
 		default:
 			next.Training += one.rows
 		}
-		next.People[one.id], next.Cells[one.cells] = one.held, one.held
+		next.Rows[one.id], next.Cells[one.id] = edition.Part{Held: one.held}, one.cells
 	}
 	keep := make([]bool, len(f.about))
 	for i, name := range f.about {
 		keep[i] = !gone[digest(f.key, []byte(name))]
 	}
 	switch {
-	case len(next.People) == 0:
+	case len(next.Rows) == 0:
 		return made, nil
 	case !slices.Contains(keep, false):
 		return f.Edition, nil
 	}
+	var held []bool
+	for _, row := range f.served {
+		if !gone[f.people[row.name].id] {
+			held = append(held, row.held)
+		}
+	}
 	next.Keep = func(e *vault.Estate, id job.ID) error {
-		return copySome(snapshots{e, id}, f.rows, keep, f.source.ID.Columns)
+		return errors.Join(copySome(snapshots{e, id}, f.rows, keep, f.source.ID.Columns), keepHeld(e, id, held))
 	}
 	return h.Editions().Make(next)
 }

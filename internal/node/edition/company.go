@@ -1,58 +1,37 @@
 package edition
 
 import (
-	"bytes"
+	"maps"
 	"slices"
 )
 
-// Person is one of a table's people, by the digests under which editions know the person: of the id, and of
-// all cells as each dictionary reads them. A zero digest is of a person whom the edition lacks.
-type Person struct {
-	ID    Element
-	Cells []Element // by dictionary
-}
-
-// Standing is a dictionary's newest edition, as the people in it stand: held out, or in training.
-type Standing struct {
-	Table, Dictionary string
-	Held              []bool // by person
-}
+// Standing is a dictionary's newest edition of a table, as people stand in it: by their digests, whether each
+// is held out.
+type Standing map[Element]bool
 
 // Company returns who goes along when some people leave a table for good, so that nobody can tell fewer than
-// [Least] apart by the editions before and after: out marks those who leave, and those whom it adds are drawn
+// [Least] apart by the editions before and after: out has those who leave, and those whom it adds are drawn
 // by their digests, which are under a key of the home. Where few would be left, these go, too.
-func (s Store) Company(people []Person, now []Standing, out []bool) error {
+func (s Store) Company(table string, now []Standing, out map[Element]bool) error {
+	b, err := s.book()
+	if err != nil {
+		return err
+	}
 	estate, err := s.Sealed()
 	if err != nil {
 		return err
 	}
-	ids, err := groupsAt(estate, groupsID(now[0].Table, ""))
+	state, _ := b.table(table, "")
+	groups, err := groupsAt(estate, state.People)
 	if err != nil {
 		return err
 	}
-	cells := make([]Groups, len(now))
-	for k, d := range now {
-		if cells[k], err = groupsAt(estate, groupsID(d.Table, d.Dictionary)); err != nil {
-			return err
-		}
-	}
-	drawn := make([]int, len(people))
-	for i := range drawn {
-		drawn[i] = i
-	}
-	slices.SortFunc(drawn, func(a, b int) int { return bytes.Compare(people[a].ID[:], people[b].ID[:]) })
+	drawn := slices.SortedFunc(maps.Keys(groups), compareElements)
 	for {
-		groups, added := ids, false
-		for k, d := range now {
-			added = complete(cells[k], people, func(p Person) Element { return p.Cells[k] }, d.Held, out, drawn) || added
-			in := func(p Person) Element {
-				if p.Cells[k] == (Element{}) {
-					return Element{} // the edition lacks the person
-				}
-				return p.ID
-			}
-			added = complete(groups, people, in, d.Held, out, drawn) || added
-			groups, _ = groups.Refine(cutOf(people, in, d.Held, out))
+		next, added := groups, false
+		for _, standing := range now {
+			added = next.complete(standing, out, drawn) || added
+			next, _ = next.Refine(standing.without(out))
 		}
 		if !added {
 			return nil
@@ -60,39 +39,33 @@ func (s Store) Company(people []Person, now []Standing, out []bool) error {
 	}
 }
 
-// cutOf is the cut of an edition without those who are out.
-func cutOf(people []Person, element func(Person) Element, held, out []bool) Cut {
+// without is the cut of an edition without those who are out.
+func (s Standing) without(out map[Element]bool) Cut {
 	cut := make(Cut)
-	for i, p := range people {
-		if e := element(p); !out[i] && e != (Element{}) {
-			cut[e] = held[i]
+	for e, held := range s {
+		if !out[e] {
+			cut[e] = Part{Held: held}
 		}
 	}
 	return cut
 }
 
-// complete adds to those who are out the people whom one set of groups needs, and reports whether there were
-// any.
-func complete(g Groups, people []Person, element func(Person) Element, held, out []bool, drawn []int) (added bool) {
-	cut := cutOf(people, element, held, out)
-	gone, stays := make(map[refined]int), make(map[refined]int)
+// complete adds to those who are out the people whom the groups need, and reports whether there were any.
+func (g Groups) complete(standing Standing, out map[Element]bool, drawn []Element) (added bool) {
+	cut := standing.without(out)
+	size := make(map[refined]int)
 	for e, group := range g {
-		if part := cut.part(e); part == absent {
-			gone[refined{group, absent}]++
-		} else {
-			stays[refined{group, part}]++
-		}
+		size[refined{group, cut.part(e)}]++
 	}
-	for _, i := range drawn {
-		e := element(people[i])
-		if out[i] || e == (Element{}) {
+	for _, e := range drawn {
+		if _, in := standing[e]; !in || out[e] {
 			continue
 		}
-		from, to := refined{g[e], cut.part(e)}, refined{g[e], absent}
-		if few := gone[to] > 0 && gone[to] < Least; few || stays[from] < Least {
-			out[i], added = true, true
-			gone[to]++
-			stays[from]--
+		stays, goes := refined{g[e], cut.part(e)}, refined{g[e], absent}
+		if few := size[goes] > 0 && size[goes] < Least; few || size[stays] < Least {
+			out[e], added = true, true
+			size[goes]++
+			size[stays]--
 		}
 	}
 	return added

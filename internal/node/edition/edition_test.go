@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -24,7 +25,7 @@ func element(i int) (e Element) {
 func people(from, to int) Cut {
 	c := make(Cut)
 	for i := from; i < to; i++ {
-		c[element(i)] = i%4 == 0
+		c[element(i)] = Part{Held: i%4 == 0}
 	}
 	return c
 }
@@ -54,7 +55,7 @@ func TestRefine(t *testing.T) {
 		}
 	}
 	moved := people(0, 100)
-	moved[element(1)] = true
+	moved[element(1)] = Part{Held: true}
 	if _, small := first.Refine(moved); len(small) != 1 || small[0] != 1 {
 		t.Errorf("one goes from training to held out: %v", small)
 	}
@@ -79,12 +80,12 @@ func TestGroupsAreWhatCutsTellApart(t *testing.T) {
 			cut := make(Cut)
 			for i := range 60 {
 				if random.IntN(3) > 0 {
-					cut[element(i)] = random.IntN(2) == 0
+					cut[element(i)] = Part{random.IntN(2) == 0, random.IntN(4) == 0}
 				}
 			}
 			for i := range 60 {
-				held, in := cut[element(i)]
-				story[element(i)] += fmt.Sprint(held, in, " ")
+				part, in := cut[element(i)]
+				story[element(i)] += fmt.Sprint(part, in, " ")
 			}
 			groups, small = groups.Refine(cut)
 		}
@@ -121,9 +122,10 @@ func store(t *testing.T) Store {
 	return Store{folder, func() (*vault.Estate, error) { return vault.OpenEstate(folder, id.KEMKey()) }}
 }
 
-func draft(cut Cut, fails error) Draft {
-	return Draft{
-		Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, People: cut, Cells: cut,
+// draft is an edition of people whose cells are what they were, but for some.
+func draft(cut Cut, fails error, others ...int) Draft {
+	d := Draft{
+		Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, Known: "ids", Labels: "two", Rows: cut, Cells: make(Cells),
 		Keep: func(e *vault.Estate, id job.ID) error {
 			if fails != nil {
 				return fails
@@ -133,6 +135,30 @@ func draft(cut Cut, fails error) Draft {
 				return err
 			})
 		},
+	}
+	for e := range cut {
+		d.Cells[e] = e
+	}
+	for _, i := range others {
+		d.Cells[element(i)] = element(-i)
+	}
+	return d
+}
+
+func mustMake(t *testing.T, s Store, d Draft, number int) Edition {
+	t.Helper()
+	made, err := s.Make(d)
+	if err != nil || made.Number != number {
+		t.Fatalf("%+v, %v; want edition %d", made, err, number)
+	}
+	return made
+}
+
+func mustLack(t *testing.T, s Store, d Draft, lack int) {
+	t.Helper()
+	var few *LackError
+	if made, err := s.Make(d); !errors.As(err, &few) || few.Lack != lack {
+		t.Fatalf("%+v, %v; want %d to lack", made, err, lack)
 	}
 }
 
@@ -145,22 +171,15 @@ func TestMake(t *testing.T) {
 	if _, err := s.Make(draft(people(0, 100), broken)); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
-	if list, err := s.List(); err != nil || list != nil {
+	if list, err := s.List(); err != nil || len(list) > 0 {
 		t.Fatalf("after a failure: %v, %v", list, err)
 	}
-	if made, err := s.Make(draft(people(0, 100), nil)); err != nil || made.Number != 1 {
-		t.Fatalf("%+v, %v", made, err)
-	}
-	var few *LackError
-	if _, err := s.Make(draft(people(0, 103), nil)); !errors.As(err, &few) || few.Lack != 9 {
-		t.Fatal(err)
-	}
+	mustMake(t, s, draft(people(0, 100), nil), 1)
+	mustLack(t, s, draft(people(0, 103), nil), 9)
 	if e, err := s.Newest("patients", "abc"); err != nil || e.Number != 1 || e.Lack != 9 {
 		t.Fatalf("%+v, %v", e, err)
 	}
-	if made, err := s.Make(draft(people(0, 140), nil)); err != nil || made.Number != 2 {
-		t.Fatalf("%+v, %v", made, err)
-	}
+	mustMake(t, s, draft(people(0, 140), nil), 2)
 	list, err := s.List()
 	if err != nil || len(list) != 2 || list[0].Lack+list[1].Lack != 0 {
 		t.Fatalf("%+v, %v", list, err)
@@ -171,31 +190,124 @@ func TestMake(t *testing.T) {
 	if err := s.Erase("patients", "cohort", 2); !errors.Is(err, ErrNone) {
 		t.Error(err)
 	}
+	if holds(t, s, list[1].ID) {
+		t.Error("the rows of an erased edition are there")
+	}
+	// It is erased, and yet nobody is told apart from whom it had, and its number is not given again.
+	mustLack(t, s, draft(people(0, 141), nil), 9)
+	mustMake(t, s, draft(people(0, 140), nil), 3)
+	// Another dictionary of the table: the people are the same.
+	other := func(cut Cut) Draft {
+		d := draft(cut, nil)
+		d.Dictionary = "def"
+		return d
+	}
+	mustLack(t, s, other(people(0, 141)), 9)
+	mustMake(t, s, other(people(0, 140)), 1)
+}
+
+// holds reports whether the rows of an edition can be opened.
+func holds(t *testing.T, s Store, text string) bool {
+	t.Helper()
 	estate, err := s.Sealed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := job.ParseID(list[1].ID)
+	id, err := job.ParseID(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := estate.Get(id, "rows"); !errors.Is(err, vault.ErrNoKeepsake) {
-		t.Errorf("the rows of an erased edition: %v", err)
+	_, err = estate.Get(id, "rows")
+	if err != nil && !errors.Is(err, vault.ErrNoKeepsake) {
+		_, err = estate.Open(id, "rows")
 	}
-	// It is erased, and yet nobody is told apart from whom it had.
-	if _, err := s.Make(draft(people(0, 141), nil)); !errors.As(err, &few) {
-		t.Errorf("one more than an erased edition had: %v", err)
+	return err == nil
+}
+
+// A cell changes while many come and many go: who stays and changes is a group of its own.
+func TestAttackOneChangesAmongComersAndGoers(t *testing.T) {
+	s := store(t)
+	mustMake(t, s, draft(people(0, 400), nil), 1)
+	mustLack(t, s, draft(people(100, 500), nil, 150), 9)
+	var many []int
+	for i := 100; i < 140; i++ {
+		many = append(many, i)
 	}
-	// Another dictionary of the table: the people are the same.
-	other := draft(people(0, 141), nil)
-	other.Dictionary, other.Cells = "def", people(1000, 1141)
-	if _, err := s.Make(other); !errors.As(err, &few) {
-		t.Errorf("one more, by another dictionary: %v", err)
+	mustMake(t, s, draft(people(100, 500), nil, many...), 2)
+	mustLack(t, s, draft(people(100, 500), nil, many[1:]...), 9) // one changes back
+	mustMake(t, s, draft(people(100, 500), nil, many...), 3)
+	back := people(0, 500) // those who went come again, one of them changed
+	mustLack(t, s, draft(back, nil, append(many, 7)...), 9)
+	mustMake(t, s, draft(back, nil, many...), 4)
+}
+
+// People are known by another id, group or key, or other labels are offered: nobody can tell who came.
+func TestAttackPeopleAreKnownOtherwise(t *testing.T) {
+	s := store(t)
+	mustMake(t, s, draft(people(0, 100), nil), 1)
+	known, labels, fresh := draft(people(1000, 1101), nil), draft(people(0, 100), nil), draft(people(0, 100), nil)
+	known.Known, labels.Labels, fresh.Known, fresh.Dictionary = "groups", "three", "groups", "def"
+	for _, d := range []Draft{known, labels, fresh} {
+		if _, err := s.Make(d); !errors.Is(err, ErrOtherEntry) {
+			t.Errorf("%+v: %v", d.Edition, err)
+		}
 	}
-	other.People = people(0, 140)
-	if made, err := s.Make(other); err != nil || made.Number != 1 {
-		t.Errorf("%+v, %v", made, err)
+	further := draft(people(0, 100), nil)
+	further.Labels, further.Dictionary = "three", "def"
+	mustMake(t, s, further, 1)
+}
+
+// A crash before the list is written, or after it and before keys are erased, leaves nothing that the next
+// change does not take away, and no edition's groups.
+func TestCrashesOfEditions(t *testing.T) {
+	s := store(t)
+	mustMake(t, s, draft(people(0, 100), nil), 1)
+	path := filepath.Join(s.Folder, "list")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
+	estate, err := s.Sealed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	phantom := job.ID{7}
+	if err := estate.Put(phantom, "rows", []byte("rows")); err != nil {
+		t.Fatal(err)
+	}
+	if err := estate.Put(job.ID{8}, groupsItem, Groups{element(1): 1}.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	mustLack(t, s, draft(people(0, 101), nil), 9)
+	if holds(t, s, phantom.String()) {
+		t.Error("rows of no edition are there")
+	}
+	second := mustMake(t, s, draft(people(0, 140), nil), 2)
+	if err := os.WriteFile(path, before, 0o600); err != nil { // as if the list had not been written
+		t.Fatal(err)
+	}
+	if _, err := s.Make(draft(people(0, 141), nil)); !errors.Is(err, errLost) {
+		t.Errorf("groups that a restored list names are gone: %v", err)
+	}
+	if holds(t, s, second.ID) {
+		t.Error("rows of no edition are there")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Make(draft(people(0, 141), nil)); !errors.Is(err, errLost) {
+		t.Errorf("a list that is lost: %v", err)
+	}
+}
+
+func FuzzDecodeCells(f *testing.F) {
+	f.Add(Cells{element(1): element(2), element(3): element(4)}.Encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := DecodeCells(b)
+		if err == nil && string(c.Encode()) != string(b) {
+			t.Errorf("%x is read and not written", b)
+		}
+	})
 }
 
 func FuzzDecodeGroups(f *testing.F) {

@@ -17,11 +17,18 @@ const Least = 10
 type Element [16]byte
 
 // Groups tell apart what the editions so far tell apart: two elements are in one group if each edition had
-// both in training, both held out, or neither. Memory and file take 20 bytes an element.
+// both in training, both held out, or neither, and found both changed or neither. Memory and file take 20
+// bytes an element.
 type Groups map[Element]uint32
 
-// Cut is the elements of a new edition, and whether each is held out.
-type Cut map[Element]bool
+// Part is how an element stands in an edition.
+type Part struct {
+	Held    bool // it is held out, and else in training
+	Changed bool // its cells are others than in the dictionary's edition before
+}
+
+// Cut is the elements of a new edition.
+type Cut map[Element]Part
 
 // refined is a group of the editions so far, and what the new one makes of it.
 type refined struct {
@@ -34,6 +41,7 @@ const (
 	absent byte = iota
 	training
 	heldOut
+	changed = 2 // is added
 )
 
 // Refine returns the groups after a further edition, and the sizes of those with fewer than [Least]
@@ -65,13 +73,57 @@ func (g Groups) Refine(cut Cut) (next Groups, small []int) {
 }
 
 func (c Cut) part(e Element) byte {
-	switch held, in := c[e]; {
-	case !in:
-		return absent
-	case held:
-		return heldOut
+	p, in := c[e]
+	part := absent
+	switch {
+	case in && p.Held:
+		part = heldOut
+	case in:
+		part = training
 	}
-	return training
+	if in && p.Changed {
+		part += changed
+	}
+	return part
+}
+
+// Cells are the cells of people, as digests, as a dictionary's editions read them last. Memory and file take
+// 32 bytes a person.
+type Cells map[Element]Element
+
+const cellsMagic = "mercer/v1/cells"
+
+// Encode returns the canonical encoding.
+func (c Cells) Encode() []byte {
+	var w wire.Writer
+	w.Grow(64 + 32*len(c))
+	w.String(cellsMagic)
+	w.Uint32(uint32(len(c)))
+	for _, e := range slices.SortedFunc(maps.Keys(c), compareElements) {
+		w.Fixed(e[:])
+		own := c[e]
+		w.Fixed(own[:])
+	}
+	return w.Bytes()
+}
+
+// DecodeCells reads what Encode wrote.
+func DecodeCells(b []byte) (Cells, error) {
+	r := wire.NewReader(b)
+	r.Magic(len(cellsMagic), cellsMagic, "edition: %q are no cells")
+	n := r.Count(1<<28, 32)
+	c := make(Cells, n)
+	var last Element
+	for i := range n {
+		var e, own Element
+		r.Fixed(e[:])
+		r.Fixed(own[:])
+		if i > 0 && compareElements(last, e) >= 0 && r.Err() == nil {
+			r.Fail(errors.New("people out of order"))
+		}
+		c[e], last = own, e
+	}
+	return c, r.Close("cells")
 }
 
 func compareRefined(a, b refined) int {

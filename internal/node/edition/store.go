@@ -6,14 +6,16 @@
 // in training, held out or gone, and whose cells have changed. So no two jobs tell of fewer.
 //
 //	ID/rows    the rows as they were read, sorted, sealed under a key of the edition
-//	ID/people  groups of people, of a table with ids; groups of people with their cells, of a dictionary
-//	list       the editions: number, day, table, dictionary, people
+//	ID/people  groups of a table's people; of a table without ids, of a dictionary's rows
+//	ID/cells   the cells of people as a dictionary's editions had them last, as digests
+//	list       the editions (number, day, table, dictionary, people), and which groups and cells stand
 //	lock       held while an edition is made or erased
+//
+// The list is replaced as a whole: what it does not name was left by a crash, and goes with the next change.
 package edition
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,19 +60,63 @@ type Store struct {
 	Sealed func() (*vault.Estate, error) // opens the folder to write
 }
 
-// List returns the editions, the oldest first.
-func (s Store) List() (list []Edition, err error) {
-	b, err := os.ReadFile(filepath.Join(s.Folder, "list"))
+// book is the list.
+type book struct {
+	Editions []Edition              `json:"editions"`
+	Tables   map[string]*tableState `json:"tables"`
+}
+
+// tableState is what the editions of a table have told apart.
+type tableState struct {
+	Known        string                      `json:"known"`            // by what people are known, as a digest
+	People       string                      `json:"people,omitempty"` // the ID of the groups; "" of a table without ids
+	Dictionaries map[string]*dictionaryState `json:"dictionaries"`     // by hash
+}
+
+// dictionaryState is what a dictionary's editions of a table have had.
+type dictionaryState struct {
+	Labels string `json:"labels"` // that were offered, as a digest
+	ID     string `json:"id"`     // of the cells of people or, of a table without ids, of the groups of rows
+	Last   int    `json:"last"`   // the greatest number of an edition
+}
+
+// table returns the state of a table, and of a dictionary there.
+func (b *book) table(table, dictionary string) (*tableState, *dictionaryState) {
+	t := b.Tables[table]
+	if t == nil {
+		t = &tableState{Dictionaries: make(map[string]*dictionaryState)}
+		b.Tables[table] = t
+	}
+	d := t.Dictionaries[dictionary]
+	if d == nil {
+		d = &dictionaryState{}
+		t.Dictionaries[dictionary] = d
+	}
+	return t, d
+}
+
+func (s Store) book() (*book, error) {
+	b := &book{Tables: make(map[string]*tableState)}
+	text, err := os.ReadFile(filepath.Join(s.Folder, "list"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return b, nil
 	case err != nil:
 		return nil, fmt.Errorf("edition: %w", err)
 	}
-	if err := json.Unmarshal(b, &list); err != nil {
-		return nil, fmt.Errorf("edition: %s: %w", filepath.Join(s.Folder, "list"), err)
+	if err := json.Unmarshal(text, b); err != nil || b.Tables == nil {
+		return nil, fmt.Errorf("edition: %s cannot be read (%v); restore it from a backup, or move the folder away and approve the dictionaries again, knowing that whom the old editions told apart is forgotten then", filepath.Join(s.Folder, "list"), err)
 	}
-	return list, nil
+	return b, nil
+}
+
+// List returns the editions, the oldest first.
+func (s Store) List() ([]Edition, error) {
+	b, err := s.book()
+	if err != nil {
+		return nil, err
+	}
+	return b.Editions, nil
 }
 
 // Newest returns the newest edition of a table for a dictionary.
@@ -90,120 +136,227 @@ func (s Store) Newest(table, dictionary string) (Edition, error) {
 // Draft is an edition that is about to be made.
 type Draft struct {
 	Edition
-	People Cut // nil of a table without ids
-	Cells  Cut
+	Known, Labels string // by what people are known, and which labels are offered, as digests
+	// Rows are the people, or the rows of a table without ids.
+	Rows Cut
+	// Cells are the cells of each person; nil of a table without ids.
+	Cells Cells
 	// Keep writes the rows under an id of the estate.
 	Keep func(e *vault.Estate, id job.ID) error
 }
 
-// groupsItem is the item of an estate that holds groups.
-const groupsItem vault.Item = "people"
+// Items of an estate.
+const (
+	groupsItem vault.Item = "people"
+	cellsItem  vault.Item = "cells"
+)
 
-// groupsID names the place of the groups of a table, or of a table and a dictionary.
-func groupsID(table, dictionary string) job.ID {
-	sum := sha256.Sum256([]byte("mercer/v1/groups/" + dictionary + "/" + table))
-	return job.ID(sum[:len(job.ID{})])
-}
+// ErrOtherEntry is about a table whose people were known otherwise when it was frozen.
+var ErrOtherEntry = errors.New("edition: when the table was frozen, the catalogue's entry named another id, group or label, or the home had another split key: nobody could tell now who came or went. Put the entry back as it was; a further label needs a new dictionary")
+
+// errLost is about groups or cells that the list names and that are not there.
+var errLost = errors.New("edition: what the editions of this table told apart is lost; restore the folder of editions from a backup, since a further edition could tell few people apart")
 
 // Make makes an edition, or returns a [LackError] and notes how many lack. A crash leaves the editions as
-// they were, or with the new one: groups are written before the list, and a second try refines them by an
-// equal cut.
+// they were, or with the new one.
 func (s Store) Make(d Draft) (made Edition, err error) {
-	if err := disk.MakeDir(s.Folder); err != nil {
-		return made, fmt.Errorf("edition: %w", err)
-	}
-	lock, err := disk.WaitLock(filepath.Join(s.Folder, "lock"))
-	if err != nil {
-		return made, fmt.Errorf("edition: %w", err)
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	list, err := s.List()
-	if err != nil {
-		return made, err
-	}
-	estate, err := s.Sealed()
-	if err != nil {
-		return made, err
-	}
-	var groups []placed
-	var small []int
-	for _, p := range []placed{{groupsID(d.Table, ""), nil, d.People}, {groupsID(d.Table, d.Dictionary), nil, d.Cells}} {
-		if p.cut == nil {
-			continue
+	return made, s.change(func(b *book, estate *vault.Estate) error {
+		table, dictionary := b.table(d.Table, d.Dictionary)
+		if table.Known != "" && table.Known != d.Known || dictionary.ID != "" && dictionary.Labels != d.Labels {
+			return ErrOtherEntry
 		}
-		before, err := groupsAt(estate, p.id)
+		if d.Cells != nil {
+			if err := d.mark(estate, dictionary.ID); err != nil {
+				return err
+			}
+		}
+		before, err := groupsAt(estate, d.groupsOf(table, dictionary))
 		if err != nil {
-			return made, err
+			return err
 		}
-		next, few := before.Refine(p.cut)
-		groups, small = append(groups, placed{p.id, next, p.cut}), append(small, few...)
+		next, small := before.Refine(d.Rows)
+		if len(small) > 0 {
+			lack := Least - slices.Min(small)
+			b.note(d.Edition, lack)
+			return errors.Join(&LackError{lack}, s.write(b))
+		}
+		made, err = d.put(estate, table, dictionary, next)
+		if err != nil {
+			return err
+		}
+		b.note(d.Edition, 0)
+		b.Editions = append(b.Editions, made)
+		return s.write(b)
+	})
+}
+
+// groupsOf names the groups that the draft refines.
+func (d *Draft) groupsOf(table *tableState, dictionary *dictionaryState) string {
+	if d.Cells != nil {
+		return table.People
 	}
-	if len(small) > 0 {
-		lack := Least - slices.Min(small)
-		return made, errors.Join(&LackError{lack}, s.note(list, d.Edition, lack))
+	return dictionary.ID
+}
+
+// mark finds out whose cells have changed since the dictionary's edition before.
+func (d *Draft) mark(estate *vault.Estate, id string) error {
+	if id == "" {
+		return nil
 	}
-	made = d.Edition
-	id, err := newID()
+	b, err := at(estate, id, cellsItem)
 	if err != nil {
-		return made, err
+		return err
 	}
-	made.ID, made.Number = id.String(), 1
-	for _, e := range list {
-		if e.Table == d.Table && e.Dictionary == d.Dictionary {
-			made.Number = max(made.Number, e.Number+1)
-		}
+	last, err := DecodeCells(b)
+	if err != nil {
+		return err
 	}
-	if err := d.Keep(estate, id); err != nil {
-		return made, err
+	for e, part := range d.Rows {
+		then, had := last[e]
+		part.Changed = had && then != d.Cells[e]
+		d.Rows[e] = part
 	}
-	for _, g := range groups {
-		if err := estate.Put(g.id, groupsItem, g.groups.Encode()); err != nil {
-			return made, err
-		}
-	}
-	for i := range list {
-		if list[i].Table == d.Table && list[i].Dictionary == d.Dictionary {
-			list[i].Lack = 0
-		}
-	}
-	return made, s.write(append(list, made))
-}
-
-// placed are groups with their place.
-type placed struct {
-	id     job.ID
-	groups Groups
-	cut    Cut
-}
-
-func groupsAt(estate *vault.Estate, id job.ID) (Groups, error) {
-	b, err := estate.Get(id, groupsItem)
-	switch {
-	case errors.Is(err, vault.ErrNoKeepsake):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	return DecodeGroups(b)
-}
-
-// note keeps in the newest edition how many lack to the next one.
-func (s Store) note(list []Edition, of Edition, lack int) error {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].Table == of.Table && list[i].Dictionary == of.Dictionary {
-			list[i].Lack = lack
-			return s.write(list)
+	for e, then := range last { // who is gone may come back
+		if _, in := d.Cells[e]; !in {
+			d.Cells[e] = then
 		}
 	}
 	return nil
 }
 
-func (s Store) write(list []Edition) error {
-	b, err := json.MarshalIndent(list, "", " ")
+// put writes all of an edition but its place in the list.
+func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *dictionaryState, next Groups) (made Edition, err error) {
+	var ids [3]job.ID // of rows, groups and cells
+	for i := range ids {
+		if ids[i], err = newID(); err != nil {
+			return made, err
+		}
+	}
+	if err := d.Keep(estate, ids[0]); err != nil {
+		return made, err
+	}
+	if err := estate.Put(ids[1], groupsItem, next.Encode()); err != nil {
+		return made, err
+	}
+	table.Known, dictionary.Labels, dictionary.ID = d.Known, d.Labels, ids[1].String()
+	if d.Cells != nil {
+		if err := estate.Put(ids[2], cellsItem, d.Cells.Encode()); err != nil {
+			return made, err
+		}
+		table.People, dictionary.ID = ids[1].String(), ids[2].String()
+	}
+	dictionary.Last++
+	made = d.Edition
+	made.ID, made.Number = ids[0].String(), dictionary.Last
+	return made, nil
+}
+
+func groupsAt(estate *vault.Estate, id string) (Groups, error) {
+	if id == "" {
+		return nil, nil
+	}
+	b, err := at(estate, id, groupsItem)
+	if err != nil {
+		return nil, err
+	}
+	return DecodeGroups(b)
+}
+
+func at(estate *vault.Estate, text string, item vault.Item) ([]byte, error) {
+	id, err := job.ParseID(text)
+	if err != nil {
+		return nil, err
+	}
+	b, err := estate.Get(id, item)
+	if errors.Is(err, vault.ErrNoKeepsake) {
+		return nil, errLost
+	}
+	return b, err
+}
+
+// change changes the list beside no other change, and erases what it does not name.
+func (s Store) change(do func(*book, *vault.Estate) error) (err error) {
+	if err := disk.MakeDir(s.Folder); err != nil {
+		return fmt.Errorf("edition: %w", err)
+	}
+	lock, err := disk.WaitLock(filepath.Join(s.Folder, "lock"))
 	if err != nil {
 		return fmt.Errorf("edition: %w", err)
 	}
-	return disk.Replace(filepath.Join(s.Folder, "list"), b)
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	estate, err := s.Sealed()
+	if err != nil {
+		return err
+	}
+	if err := s.begin(estate); err != nil {
+		return err
+	}
+	b, err := s.book()
+	if err != nil {
+		return err
+	}
+	err = do(b, estate)
+	return errors.Join(err, s.sweep(estate))
+}
+
+// begin writes an empty list before anything else is there, so that a list that is missing later is lost.
+func (s Store) begin(estate *vault.Estate) error {
+	_, err := os.Stat(filepath.Join(s.Folder, "list"))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	left, err := estate.Jobs()
+	switch {
+	case err != nil:
+		return err
+	case len(left) > 0:
+		return errLost
+	}
+	return s.write(&book{Editions: []Edition{}, Tables: make(map[string]*tableState)})
+}
+
+// sweep erases what the list does not name: what was there before the last change, or what a crash left.
+func (s Store) sweep(estate *vault.Estate) error {
+	b, err := s.book()
+	if err != nil {
+		return err
+	}
+	named := make(map[string]bool)
+	for _, e := range b.Editions {
+		named[e.ID] = true
+	}
+	for _, t := range b.Tables {
+		named[t.People] = true
+		for _, d := range t.Dictionaries {
+			named[d.ID] = true
+		}
+	}
+	left, err := estate.Jobs()
+	for _, l := range left {
+		if !named[l.Job.String()] {
+			_, erased := estate.Erase(l.Job)
+			err = errors.Join(err, erased)
+		}
+	}
+	return err
+}
+
+// note keeps in the newest edition how many lack to the next one.
+func (b *book) note(of Edition, lack int) {
+	for i := len(b.Editions) - 1; i >= 0; i-- {
+		if b.Editions[i].Table == of.Table && b.Editions[i].Dictionary == of.Dictionary {
+			b.Editions[i].Lack = lack
+			return
+		}
+	}
+}
+
+func (s Store) write(b *book) error {
+	text, err := json.MarshalIndent(b, "", " ")
+	if err != nil {
+		return fmt.Errorf("edition: %w", err)
+	}
+	return disk.Replace(filepath.Join(s.Folder, "list"), text)
 }
 
 func newID() (id job.ID, err error) {
@@ -212,18 +365,18 @@ func newID() (id job.ID, err error) {
 }
 
 // Erase overwrites the key of an edition's rows. What the editions tell apart stays known, so that a later
-// one cannot tell few people apart from it.
+// one cannot tell few people apart from it. Of two dictionaries with one name it takes the one approved last.
 func (s Store) Erase(table, dictionary string, number int) error {
-	found := false
-	err := s.erase(func(e Edition) bool {
-		is := e.Table == table && e.Name == dictionary && e.Number == number
-		found = found || is
-		return is
-	})
-	if err == nil && !found {
-		return ErrNone
+	list, err := s.List()
+	if err != nil {
+		return err
 	}
-	return err
+	for _, e := range slices.Backward(list) {
+		if e.Table == table && e.Name == dictionary && e.Number == number {
+			return s.erase(func(one Edition) bool { return one.ID == e.ID })
+		}
+	}
+	return ErrNone
 }
 
 // EraseBut erases all editions of a table but those with some ids.
@@ -231,45 +384,9 @@ func (s Store) EraseBut(table string, ids map[string]bool) error {
 	return s.erase(func(e Edition) bool { return e.Table == table && !ids[e.ID] })
 }
 
-func (s Store) erase(which func(Edition) bool) (err error) {
-	if err := disk.MakeDir(s.Folder); err != nil {
-		return fmt.Errorf("edition: %w", err)
-	}
-	lock, err := disk.WaitLock(filepath.Join(s.Folder, "lock"))
-	if err != nil {
-		return fmt.Errorf("edition: %w", err)
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	list, err := s.List()
-	if err != nil {
-		return err
-	}
-	estate, err := s.Sealed()
-	if err != nil {
-		return err
-	}
-	var ids []job.ID
-	left := make([]Edition, 0, len(list))
-	for _, e := range list {
-		if !which(e) {
-			left = append(left, e)
-			continue
-		}
-		id, err := job.ParseID(e.ID)
-		if err != nil {
-			return err
-		}
-		ids = append(ids, id)
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	if err := s.write(left); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		_, erased := estate.Erase(id)
-		err = errors.Join(err, erased)
-	}
-	return err
+func (s Store) erase(which func(Edition) bool) error {
+	return s.change(func(b *book, _ *vault.Estate) error {
+		b.Editions = slices.DeleteFunc(b.Editions, which)
+		return s.write(b)
+	})
 }
