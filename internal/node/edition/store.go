@@ -104,8 +104,12 @@ func (s Store) book() (*book, error) {
 	case err != nil:
 		return nil, fmt.Errorf("edition: %w", err)
 	}
-	if err := json.Unmarshal(text, b); err != nil || b.Tables == nil {
-		return nil, fmt.Errorf("edition: %s cannot be read (%v); restore it from a backup, or move the folder away and approve the dictionaries again, knowing that whom the old editions told apart is forgotten then", filepath.Join(s.Folder, "list"), err)
+	err = json.Unmarshal(text, b)
+	if err == nil && b.Tables == nil {
+		err = errors.New("it has no tables")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("edition: %s cannot be read (%w); restore it from a backup, or move the folder away and approve the dictionaries again, knowing that whom the old editions told apart is forgotten then", filepath.Join(s.Folder, "list"), err)
 	}
 	return b, nil
 }
