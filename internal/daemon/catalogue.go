@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/catalogue"
@@ -32,6 +33,8 @@ type Source struct {
 	// Cut is the column by which jobs may hold later rows out, such as the day of admission. It
 	// is no feature unless Columns lists it too.
 	Cut string `yaml:"cut,omitempty"`
+	// CutDates are the days, or numbers, from which on jobs of a dictionary may hold rows out by Cut.
+	CutDates []string `yaml:"cut_dates,omitempty"`
 	// Columns lists the columns that jobs may use as features, or describes the file's own
 	// columns. Without a list a job uses all columns that are left.
 	Columns OwnColumns `yaml:"columns,omitempty"`
@@ -103,6 +106,8 @@ func (s Source) check(known job.Names) error {
 	switch {
 	case s.Group != "" && s.Width > 0:
 		return errors.New("group needs a table that names its columns, whose number it knows; leave features out")
+	case len(s.CutDates) > 0 && s.Cut == "":
+		return errors.New("cut_dates are bounds in the column that cut names; add cut:, or leave them out")
 	case s.Editions != "" && s.Editions != weekly:
 		return fmt.Errorf("editions is %q; write weekly, or leave it out and use mercer data freeze", s.Editions)
 	case s.Weight != "":
@@ -137,6 +142,11 @@ func (s Source) check(known job.Names) error {
 	}
 	if err := s.checkMapping(); err != nil {
 		return err
+	}
+	for _, from := range s.CutDates {
+		if _, err := dataset.ParseBound(from); err != nil {
+			return fmt.Errorf("cut_dates: %w", err)
+		}
 	}
 	if s.Width != 0 && s.Given() {
 		return errors.New("features is for files whose columns have no names; remove it")

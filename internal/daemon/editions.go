@@ -72,6 +72,15 @@ func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	}}
 	draft.Known, draft.Labels = s.known(key), offered(key, s, d)
 	draft.Rows, draft.Cells = cuts(key, t, labels, held)
+	draft.Cuts = s.CutDates
+	if draft.Later, err = s.laterRows(key, t, labels); err != nil {
+		return edition.Edition{}, fault.BadInput(err)
+	}
+	if draft.Cells != nil {
+		if draft.Others, err = h.cellsByOthers(c, s, key, table, d, rows); err != nil {
+			return edition.Edition{}, err
+		}
+	}
 	draft.Keep = func(e *vault.Estate, id job.ID) error {
 		from, err := snapshot.Read(rows)
 		if err != nil {
@@ -80,6 +89,51 @@ func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 		return errors.Join(snapshot.Write(snapshots{e, id}, from, s.ID.Columns), from.Close(), keepHeld(e, id, marked(t.X.Rows(), held)))
 	}
 	return h.Editions().Make(draft)
+}
+
+// laterRows are the cuts by the entry's dates: who has rows on the one side, on the other, or on both.
+func (s Source) laterRows(key dataset.SplitKey, set *dataset.Set, labels [][]string) (cuts []edition.Cut, err error) {
+	if len(s.CutDates) == 0 {
+		return nil, nil
+	}
+	elements := rowElements(key, set, labels)
+	for _, from := range s.CutDates {
+		bound, err := dataset.ParseBound(from)
+		if err != nil {
+			return nil, err
+		}
+		late, err := bound.From(set.Cut)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", dataset.Quote(s.Cut), err)
+		}
+		cut := make(edition.Cut)
+		for i, is := range marked(len(elements), late) {
+			part, seen := cut[elements[i]]
+			cut[elements[i]] = edition.Part{Held: is || part.Held, Changed: part.Changed || seen && is != part.Held}
+		}
+		cuts = append(cuts, cut)
+	}
+	return cuts, nil
+}
+
+// cellsByOthers reads the rows as the other dictionaries do for which the table has been frozen. One by which it
+// cannot be read any more tells of nobody.
+func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table string, but *job.Dictionary, rows snapshot.Store) (map[string]edition.Cells, error) {
+	hashes, err := h.Editions().Dictionaries(table)
+	if err != nil {
+		return nil, err
+	}
+	others := make(map[string]edition.Cells)
+	for _, hash := range hashes {
+		d, err := h.Dictionaries().Find("", hash)
+		if err != nil || hash == but.Hash() {
+			continue
+		}
+		if set, labels, err := h.readAll(c, s, d, table, rows); err == nil {
+			_, others[hash] = cuts(key, set, labels, nil)
+		}
+	}
+	return others, nil
 }
 
 // heldItem is the item of an edition that says which of its rows, as its dictionary reads them, are held out.
@@ -127,6 +181,9 @@ func split(key dataset.SplitKey, set *dataset.Set, d *job.Dictionary) (training,
 func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels [][]string, err error) {
 	data := d.Of(c.Name)
 	data.Source = table
+	if len(s.CutDates) > 0 {
+		data.Test = job.Test{Column: s.Cut, From: s.CutDates[0]}
+	}
 	if set, err = h.readFrom(c, s, data, rows); err != nil {
 		return nil, nil, err
 	}
@@ -159,12 +216,27 @@ func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int)
 		return cut, cells
 	}
 	out := marked(set.X.Rows(), held)
+	for i, e := range rowElements(key, set, labels) {
+		cut[e] = edition.Part{Held: out[i]}
+	}
+	return cut, nil
+}
+
+// rowElements returns whom each row is about: a person or, in a table without ids, the row by its cells.
+func rowElements(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
+	list := make([]edition.Element, set.X.Rows())
+	if known := knownBy(set); known != nil {
+		for i, name := range known {
+			list[i] = digest(key, []byte(name))
+		}
+		return list
+	}
 	seen := make(map[edition.Element]uint64)
 	for i, row := range cellDigests(key, set, labels) {
 		seen[row]++
-		cut[digest(key, binary.LittleEndian.AppendUint64(row[:], seen[row]))] = edition.Part{Held: out[i]}
+		list[i] = digest(key, binary.LittleEndian.AppendUint64(row[:], seen[row]))
 	}
-	return cut, nil
+	return list
 }
 
 // known digests by what the people of a table are known.
@@ -334,6 +406,24 @@ func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	return id, k.estate.Put(k.job, editionItem, []byte(newest.ID))
 }
 
+// mayCut refuses a job that holds later rows out by a bound that is none of the edition's: whoever is between
+// two bounds would be the difference of two jobs.
+func (h Home) mayCut(data job.Data, id job.ID) error {
+	if data.Test.Column == "" {
+		return nil
+	}
+	list, err := h.Editions().List()
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if e.ID == id.String() && slices.Contains(e.Cuts, data.Test.From) {
+			return nil
+		}
+	}
+	return fault.Openly(fault.Forbiddenf("this home's edition of the table allows no job to hold out rows from %s on; its operator lists such bounds in the catalogue (cut_dates), and freezes the table", data.Test.From))
+}
+
 // loadEdition reads the edition that a job sees of a table, by its dictionary.
 func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (set *dataset.Set, held []int, err error) {
 	id, err := h.editionOf(data, k)
@@ -341,6 +431,9 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (set 
 		return nil, nil, fault.Openly(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator makes one with mercer data freeze", data.Dictionary.Name))
 	}
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := h.mayCut(data, id); err != nil {
 		return nil, nil, err
 	}
 	seed, err := identity.Load(h.IdentityPath())

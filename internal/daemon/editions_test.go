@@ -264,3 +264,82 @@ func TestAttackAnEntryThatIsEdited(t *testing.T) {
 		t.Errorf("another split key: %v", err)
 	}
 }
+
+// Jobs hold later rows out by the bounds for which the table was frozen, and by no other. A further edition
+// has ten people or none on each side of each bound, in training and held out, and with rows on both sides.
+func TestJobsCutWhereEditionsDo(t *testing.T) {
+	h, c, d := frozen(t, "id")
+	list := func(dates ...string) {
+		s := c.Data["patients"]
+		s.Cut, s.CutDates = "age", dates
+		c.Data["patients"] = s
+		if err := os.Remove(h.ConfigPath()); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.save(h.ConfigPath(), roster.Party); err != nil {
+			t.Fatal(err)
+		}
+	}
+	number := byte(0)
+	job1 := func(from string) error {
+		number++
+		data := d.Of("north")
+		data.Source, data.Label, data.Test = "patients", job.NoLabel, job.Test{Column: "age", From: from}
+		key, err := h.splitKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{99, number}})
+		if err == nil && (table.Set.Cut == nil || table.Set.X.Rows() < 190) {
+			t.Errorf("the job sees %d rows, and %v", table.Set.X.Rows(), table.Set.Cut)
+		}
+		return err
+	}
+	freeze := func(text string) error {
+		h.put(t, "patients.csv", text)
+		_, err := h.Freeze(context.Background(), all.Reader(), d, "patients")
+		return err
+	}
+	list("50")
+	const refused = "allows no job to hold out rows from 50 on"
+	if err := job1("50"); err == nil || !strings.Contains(err.Error(), refused) {
+		t.Errorf("before it is frozen so: %v", err)
+	}
+	if err := freeze(frozenTable(200)); err != nil {
+		t.Fatal(err)
+	}
+	if err := job1("50"); err != nil {
+		t.Error(err)
+	}
+	if err := job1("51"); err == nil || fault.CodeOf(err) != fault.CodePolicy {
+		t.Errorf("another bound: %v", err)
+	}
+	// 80 come, all but four of them before the bound.
+	lines := strings.Split(strings.TrimSpace(frozenTable(200)), "\n")
+	for i := range 80 {
+		age := 30
+		if i < 4 {
+			age = 60
+		}
+		lines = append(lines, fmt.Sprintf("q%d,%d,7,3,a,x", i, age))
+	}
+	var few *edition.LackError
+	if err := freeze(strings.Join(lines, "\n") + "\n"); !errors.As(err, &few) {
+		t.Errorf("four come after the bound: %v", err)
+	}
+	for i := range lines {
+		lines[i] = strings.Replace(lines[i], ",60,7,3,a,x", ",30,7,3,a,x", 1)
+	}
+	if err := freeze(strings.Join(lines, "\n") + "\n"); err != nil {
+		t.Error(err)
+	}
+	for text, says := range map[string]string{"soon": "cut_dates: dataset: \"soon\" is neither a number nor a day", "": "cut_dates are bounds in the column that cut names"} {
+		s := Source{Path: "x.csv", Label: Labels{"y"}, Cut: "age", CutDates: []string{text}}
+		if text == "" {
+			s.Cut = ""
+		}
+		if err := s.check(job.Names{}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v; want %s", err, says)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -149,6 +150,35 @@ func groupsOf(before, heldBefore, after, heldAfter [2][]string) map[string]int {
 		sizes[name]++
 	}
 	return sizes
+}
+
+// Two dictionaries read a cell that changes between their first editions: for the second one the table is not
+// frozen.
+func TestAttackOneChangesBetweenTwoDictionaries(t *testing.T) {
+	h, _, _ := frozen(t, "id")
+	two, err := job.ParseDictionary("second.yaml", []byte(second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Dictionaries().Approve(two, "patients", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	one, err := job.ParseDictionary("cohort.yaml", []byte(cohort))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Dictionaries().Approve(one, "patients", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	h.put(t, "patients.csv", strings.Replace(frozenTable(200), "\np9,23,81,", "\np9,23,82,", 1))
+	var few *edition.LackError
+	if _, err := h.Freeze(context.Background(), all.Reader(), two, "patients"); !errors.As(err, &few) || few.Lack != 9 {
+		t.Errorf("%v", err)
+	}
+	h.put(t, "patients.csv", frozenTable(200))
+	if _, err := h.Freeze(context.Background(), all.Reader(), two, "patients"); err != nil {
+		t.Error(err)
+	}
 }
 
 // Twelve of one group who leave together need no company; of a table with nobody left no edition stays.

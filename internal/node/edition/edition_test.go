@@ -241,6 +241,21 @@ func TestAttackOneChangesAmongComersAndGoers(t *testing.T) {
 	mustMake(t, s, draft(back, nil, many...), 4)
 }
 
+// A cell changes between the editions for two dictionaries that both read it.
+func TestAttackOneChangesBetweenTwoDictionaries(t *testing.T) {
+	s := store(t)
+	mustMake(t, s, draft(people(0, 200), nil), 1)
+	by := func(others ...int) Draft {
+		now := draft(people(0, 200), nil, others...)
+		d := draft(people(0, 200), nil, others...)
+		d.Dictionary, d.Others = "def", map[string]Cells{"abc": now.Cells, "ghi": nil}
+		return d
+	}
+	mustLack(t, s, by(7), 9)
+	mustMake(t, s, by(), 1)
+	mustLack(t, s, by(7), 9) // by both now
+}
+
 // People are known by another id, group or key, or other labels are offered: nobody can tell who came.
 func TestAttackPeopleAreKnownOtherwise(t *testing.T) {
 	s := store(t)

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,6 +40,8 @@ type Edition struct {
 	Dictionary string `json:"dictionary_hash"`
 	Training   int    `json:"training"`
 	HeldOut    int    `json:"held_out"`
+	// Cuts are the first days, or numbers, from which on jobs may hold later rows out.
+	Cuts []string `json:"cuts,omitempty"`
 	// Lack is how many people more it takes until the table can be frozen again, when that was tried last; 0
 	// where nothing waits.
 	Lack int `json:"lack"`
@@ -123,6 +126,15 @@ func (s Store) List() ([]Edition, error) {
 	return b.Editions, nil
 }
 
+// Dictionaries lists the hashes of the dictionaries for which a table has been frozen.
+func (s Store) Dictionaries(table string) ([]string, error) {
+	b, err := s.book()
+	if err != nil || b.Tables[table] == nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(b.Tables[table].Dictionaries)), nil
+}
+
 // Newest returns the newest edition of a table for a dictionary.
 func (s Store) Newest(table, dictionary string) (Edition, error) {
 	list, err := s.List()
@@ -143,8 +155,12 @@ type Draft struct {
 	Known, Labels string // by what people are known, and which labels are offered, as digests
 	// Rows are the people, or the rows of a table without ids.
 	Rows Cut
+	// Later are the rows that each of the cuts holds out.
+	Later []Cut
 	// Cells are the cells of each person; nil of a table without ids.
 	Cells Cells
+	// Others are the cells as other dictionaries of the table read them now, by hash.
+	Others map[string]Cells
 	// Keep writes the rows under an id of the estate.
 	Keep func(e *vault.Estate, id job.ID) error
 }
@@ -170,7 +186,7 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 			return ErrOtherEntry
 		}
 		if d.Cells != nil {
-			if err := d.mark(estate, dictionary.ID); err != nil {
+			if err := d.markAll(estate, table, dictionary); err != nil {
 				return err
 			}
 		}
@@ -179,6 +195,10 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 			return err
 		}
 		next, small := before.Refine(d.Rows)
+		for _, cut := range d.Later {
+			further, few := next.Refine(cut)
+			next, small = further, append(small, few...)
+		}
 		if len(small) > 0 {
 			lack := Least - slices.Min(small)
 			b.note(d.Edition, lack)
@@ -202,30 +222,53 @@ func (d *Draft) groupsOf(table *tableState, dictionary *dictionaryState) string 
 	return dictionary.ID
 }
 
-// mark finds out whose cells have changed since the dictionary's edition before.
-func (d *Draft) mark(estate *vault.Estate, id string) error {
-	if id == "" {
-		return nil
-	}
-	b, err := at(estate, id, cellsItem)
+// markAll finds out whose cells have changed since the edition before, of this dictionary or of another: who
+// compares the editions of two learns it, too.
+func (d *Draft) markAll(estate *vault.Estate, table *tableState, own *dictionaryState) error {
+	last, err := cellsAt(estate, own.ID)
 	if err != nil {
 		return err
 	}
-	last, err := DecodeCells(b)
-	if err != nil {
-		return err
-	}
-	for e, part := range d.Rows {
-		then, had := last[e]
-		part.Changed = had && then != d.Cells[e]
-		d.Rows[e] = part
-	}
+	d.Rows = maps.Clone(d.Rows)
+	d.mark(last, d.Cells)
 	for e, then := range last { // who is gone may come back
 		if _, in := d.Cells[e]; !in {
 			d.Cells[e] = then
 		}
 	}
+	for hash, now := range d.Others {
+		other := table.Dictionaries[hash]
+		if other == nil || other == own {
+			continue
+		}
+		if last, err = cellsAt(estate, other.ID); err != nil {
+			return err
+		}
+		d.mark(last, now)
+	}
 	return nil
+}
+
+// mark notes whose cells are others than they were last.
+func (d *Draft) mark(last, now Cells) {
+	for e, part := range d.Rows {
+		then, had := last[e]
+		if own, has := now[e]; had && has && then != own {
+			part.Changed = true
+			d.Rows[e] = part
+		}
+	}
+}
+
+func cellsAt(estate *vault.Estate, id string) (Cells, error) {
+	if id == "" {
+		return nil, nil
+	}
+	b, err := at(estate, id, cellsItem)
+	if err != nil {
+		return nil, err
+	}
+	return DecodeCells(b)
 }
 
 // put writes all of an edition but its place in the list.
