@@ -3,6 +3,7 @@ package crowd_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io/fs"
 	"net"
@@ -32,6 +33,10 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Main(all.Reader(), locals.Local(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	disktest.InMemory()
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil { // most of their time they wait
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
