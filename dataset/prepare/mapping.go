@@ -131,6 +131,15 @@ func (r IDRule) Canonical(theirs map[string]Theirs) string {
 	return fmt.Sprintf("%q normalized by %q", names, r.Normalize)
 }
 
+// Of makes the id of a row of its cells, one for each column.
+func (r IDRule) Of(cells []string) (string, error) {
+	if len(cells) != len(r.Columns) {
+		return "", fmt.Errorf("%d cells, and ids are made of %d columns", len(cells), len(r.Columns))
+	}
+	id, _, err := r.id(cells)
+	return id, err
+}
+
 // normalizers are the steps by which ids become alike.
 var normalizers = map[string]func(string) string{
 	"trim": strings.TrimSpace, "nfc": norm.NFC.String, "upper": strings.ToUpper, "lower": strings.ToLower,

@@ -89,6 +89,7 @@ type withdrawal struct {
 	Table    string          `json:"table"`
 	People   int             `json:"people"`
 	Company  int             `json:"company"` // who went along
+	Unknown  []string        `json:"unknown"` // whom no edition has
 	Editions []editionResult `json:"editions"`
 }
 
@@ -98,6 +99,9 @@ func (r withdrawal) Print(w io.Writer) error {
 	p.linef("%s out of table %s for good: no edition has them any more, and no later one will", areOf(r.People), r.Table)
 	if r.Company > 0 {
 		p.linef("%s, drawn by this home's key, go along, so that nobody can tell by the editions who left", peopleOf(r.Company))
+	}
+	for _, name := range r.Unknown {
+		p.linef("no edition has %q: look whether the table writes it so", name)
 	}
 	for _, e := range r.Editions {
 		if err := e.Print(w); err != nil {
@@ -134,7 +138,7 @@ of the table, too. What jobs have learnt before stays: mercer job forget erases 
 			if err != nil {
 				return nil, err
 			}
-			r := withdrawal{Table: args[0], People: done.People, Company: done.Company, Editions: []editionResult{}}
+			r := withdrawal{Table: args[0], People: done.People, Company: done.Company, Unknown: append([]string{}, done.Unknown...), Editions: []editionResult{}}
 			for _, e := range done.Editions {
 				r.Editions = append(r.Editions, editionResult{e.Table, e.Name, e.Number, e.Training, e.HeldOut, 0})
 			}

@@ -39,7 +39,14 @@ func (h Home) editions() string { return h.path("editions") }
 
 // Freeze makes the next edition of a table for an approved dictionary, or returns an
 // [edition.LackError].
-func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (edition.Edition, error) {
+func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (made edition.Edition, err error) {
+	return made, h.alone(func() error {
+		made, err = h.freeze(ctx, jobs, d, table)
+		return err
+	})
+}
+
+func (h Home) freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (edition.Edition, error) {
 	c, err := h.Config(jobs)
 	if err != nil {
 		return edition.Edition{}, err
@@ -56,7 +63,7 @@ func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	if err := h.copyRows(ctx, s, rows); err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
-	if rows, err = h.stayingRows(s, key, table, rows); err != nil {
+	if rows, err = h.stayingRows(s, table, rows); err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
 	t, labels, err := h.readAll(c, s, d, table, rows)
@@ -70,9 +77,11 @@ func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	draft := edition.Draft{Edition: edition.Edition{
 		Day: time.Now().UTC().Format(time.DateOnly), Table: table, Name: d.Name, Dictionary: d.Hash(), HeldOut: len(held), Training: t.X.Rows() - len(held),
 	}}
-	draft.Known, draft.Labels = s.known(key), offered(key, s, d)
+	draft.Known, draft.Labels = s.known(key), s.offers(d)
 	draft.Rows, draft.Cells = cuts(key, t, labels, held)
-	draft.Cuts = s.CutDates
+	if draft.Cuts = s.CutDates; draft.Cuts != nil {
+		draft.CutColumn = s.Cut
+	}
 	if draft.Later, err = s.laterRows(key, t, labels); err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
@@ -119,17 +128,19 @@ func (s Source) laterRows(key dataset.SplitKey, set *dataset.Set, labels [][]str
 // cellsByOthers reads the rows as the other dictionaries do for which the table has been frozen. One by which it
 // cannot be read any more tells of nobody.
 func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table string, but *job.Dictionary, rows snapshot.Store) (map[string]edition.Cells, error) {
-	hashes, err := h.Editions().Dictionaries(table)
+	frozen, err := h.Editions().Dictionaries(table)
 	if err != nil {
 		return nil, err
 	}
 	others := make(map[string]edition.Cells)
-	for _, hash := range hashes {
+	for hash, labels := range frozen {
 		d, err := h.Dictionaries().Find("", hash)
 		if err != nil || hash == but.Hash() {
 			continue
 		}
-		if set, labels, err := h.readAll(c, s, d, table, rows); err == nil {
+		as := s
+		as.Label = labels // as it was frozen
+		if set, labels, err := h.readAll(c, as, d, table, rows); err == nil {
 			_, others[hash] = cuts(key, set, labels, nil)
 		}
 	}
@@ -240,22 +251,16 @@ func rowElements(key dataset.SplitKey, set *dataset.Set, labels [][]string) []ed
 }
 
 // known digests by what the people of a table are known.
-func (s Source) known(key dataset.SplitKey) string {
-	if s.Group != "" {
-		return hexOf(digest(key, fmt.Appendf(nil, "group %q", s.Group)))
-	}
-	return hexOf(digest(key, fmt.Appendf(nil, "ids of %q, normalized by %q", s.ID.Columns, s.ID.Normalize)))
-}
+func (s Source) known(key dataset.SplitKey) string { return hexOf(digest(key, []byte(s.by()))) }
 
-// offered digests which labels of a dictionary the catalogue offers.
-func offered(key dataset.SplitKey, s Source, d *job.Dictionary) string {
-	var names []string
+// offers lists which labels of a dictionary the catalogue offers.
+func (s Source) offers(d *job.Dictionary) (names []string) {
 	for _, l := range d.Labels {
 		if slices.Contains(s.Label, l.Name) {
 			names = append(names, l.Name)
 		}
 	}
-	return hexOf(digest(key, fmt.Appendf(nil, "labels %q", names)))
+	return names
 }
 
 func hexOf(e edition.Element) string { return hex.EncodeToString(e[:]) }
@@ -417,7 +422,7 @@ func (h Home) mayCut(data job.Data, id job.ID) error {
 		return err
 	}
 	for _, e := range list {
-		if e.ID == id.String() && slices.Contains(e.Cuts, data.Test.From) {
+		if e.ID == id.String() && e.CutColumn == data.Test.Column && slices.Contains(e.Cuts, data.Test.From) {
 			return nil
 		}
 	}

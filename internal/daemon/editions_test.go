@@ -314,6 +314,20 @@ func TestJobsCutWhereEditionsDo(t *testing.T) {
 	if err := job1("51"); err == nil || fault.CodeOf(err) != fault.CodePolicy {
 		t.Errorf("another bound: %v", err)
 	}
+	s := c.Data["patients"]
+	s.Cut = "visit" // another column, with the same bounds
+	c.Data["patients"] = s
+	data := d.Of("north")
+	data.Source, data.Label, data.Test = "patients", job.NoLabel, job.Test{Column: "visit", From: "50"}
+	key, err := h.splitKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{98}}); err == nil || !strings.Contains(err.Error(), refused) {
+		t.Errorf("the bound in another column: %v", err)
+	}
+	s.Cut = "age"
+	c.Data["patients"] = s
 	// 80 come, all but four of them before the bound.
 	lines := strings.Split(strings.TrimSpace(frozenTable(200)), "\n")
 	for i := range 80 {

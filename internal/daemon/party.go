@@ -215,7 +215,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 		return t, err
 	}
 	if d.Dictionary == nil { // an edition has nobody who has left
-		if t.Set, err = h.staying(key, d.Source, t.Set); err != nil {
+		if t.Set, err = h.staying(s, d.Source, t.Set); err != nil {
 			return t, err
 		}
 	}

@@ -2,12 +2,11 @@ package daemon
 
 import (
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"io/fs"
-	"os"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -22,46 +21,35 @@ import (
 
 // Withdrawal says what came of people who left a table for good.
 type Withdrawal struct {
-	People, Company int // who left, and who went along
+	People, Company int      // who left, and who went along
+	Unknown         []string // of those who left, whom no edition has
 	Editions        []edition.Edition
 }
 
-// withdrawn are the people, by digests under a key of the home, who never take part again, by table.
-type withdrawn map[string][]string
-
-func (h Home) withdrawn() (w withdrawn, err error) {
-	b, err := os.ReadFile(h.withdrawnPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return withdrawn{}, nil
+// alone has a command or the daemon freeze tables, or take people out of them, beside nobody else who does.
+func (h Home) alone(do func() error) (err error) {
+	if err := disk.MakeDir(h.editions()); err != nil {
+		return err
 	}
-	if err == nil {
-		err = json.Unmarshal(b, &w)
-	}
+	lock, err := disk.WaitLock(h.path("editions/making"))
 	if err != nil {
-		return nil, fault.BadInputf("%s cannot be read (%v); put it back from a backup: without it people who have left would take part again", h.withdrawnPath(), err)
+		return err
 	}
-	return w, nil
-}
-
-func (h Home) withdrawnPath() string { return h.path("editions/withdrawn") }
-
-// of returns those who have left a table.
-func (w withdrawn) of(table string) map[edition.Element]bool {
-	gone := make(map[edition.Element]bool)
-	for _, text := range w[table] {
-		var e edition.Element
-		if b, err := hex.DecodeString(text); err == nil && len(b) == len(e) {
-			copy(e[:], b)
-			gone[e] = true
-		}
-	}
-	return gone
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	return do()
 }
 
 // Withdraw has people leave a table for good: no edition has them any more, and no later one will. Others,
 // drawn by the home's key, go along, so that nobody can tell by the editions before and after who left. What
 // a crash leaves undone is done when the command is given again.
 func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
+	return done, h.alone(func() error {
+		done, err = h.withdraw(jobs, table, people)
+		return err
+	})
+}
+
+func (h Home) withdraw(jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
 	c, err := h.Config(jobs)
 	if err != nil {
 		return done, err
@@ -70,8 +58,9 @@ func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, peop
 	if err != nil {
 		return done, fault.BadInput(err)
 	}
-	if s.ID.IsZero() && s.Group == "" {
-		return done, fault.BadInputf("the catalogue's entry of %s names no id and no group, by which people are known; take the rows out of the table, and freeze it", table)
+	names, err := s.names(table, people)
+	if err != nil {
+		return done, fault.BadInput(err)
 	}
 	key, err := h.splitKey()
 	if err != nil {
@@ -79,35 +68,17 @@ func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, peop
 	}
 	frozen, err := h.newest(c, s, key, table)
 	if err != nil {
-		return done, err
+		return done, fault.BadInput(err)
 	}
-	left, err := h.withdrawn()
+	gone, err := h.leave(table, s, frozen, names)
 	if err != nil {
-		return done, err
+		return done, fault.BadInput(err)
 	}
-	gone := left.of(table)
-	for _, name := range people {
-		gone[digest(key, []byte(name))] = true
-	}
-	var now []edition.Standing
-	known := 0 // of those who leave, whom an edition has
-	for _, f := range frozen {
-		now = append(now, f.standing())
-	}
-	for e := range gone {
-		if slices.ContainsFunc(now, func(s edition.Standing) bool { _, in := s[e]; return in }) {
-			known++
+	done.People, done.Company = len(names), len(gone)-len(names)
+	for _, name := range names {
+		if !slices.ContainsFunc(frozen, func(f newestEdition) bool { return f.people[name].rows > 0 }) {
+			done.Unknown = append(done.Unknown, name)
 		}
-	}
-	before := len(gone)
-	if known > 0 {
-		if err := h.Editions().Company(table, now, gone); err != nil {
-			return done, err
-		}
-	}
-	done.People, done.Company = len(people), len(gone)-before
-	if err := h.leave(table, left, gone); err != nil {
-		return done, err
 	}
 	keep := make(map[string]bool)
 	for _, f := range frozen {
@@ -123,18 +94,71 @@ func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, peop
 	return done, h.Editions().EraseBut(table, keep)
 }
 
-// leave writes down who has left, before any edition without them is made.
-func (h Home) leave(table string, left withdrawn, gone map[edition.Element]bool) error {
-	left[table] = nil
-	for e := range gone {
-		left[table] = append(left[table], hex.EncodeToString(e[:]))
+// names are people as the table's ids are made, or its groups.
+func (s Source) names(table string, people []string) ([]string, error) {
+	if s.ID.IsZero() && s.Group == "" {
+		return nil, fmt.Errorf("the catalogue's entry of %s names no id and no group, by which people are known; take the rows out of the table, and freeze it", table)
 	}
-	slices.Sort(left[table])
-	b, err := json.MarshalIndent(left, "", " ")
+	if s.Group != "" {
+		return slices.Compact(slices.Sorted(slices.Values(people))), nil
+	}
+	var names []string
+	for _, text := range people {
+		cells := strings.Split(text, ",")
+		if len(s.ID.Columns) == 1 {
+			cells = []string{text}
+		}
+		name, err := s.ID.Of(cells)
+		if err != nil {
+			return nil, fmt.Errorf("%s is no id of %s (%w); write the cells of %s, with commas between", dataset.Quote(text), table, err, strings.Join(s.ID.Columns, ", "))
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// by says in words what the people of a table are known by.
+func (s Source) by() string {
+	if s.Group != "" {
+		return fmt.Sprintf("group %q", s.Group)
+	}
+	return fmt.Sprintf("ids of %q, normalized by %q", s.ID.Columns, s.ID.Normalize)
+}
+
+// leave finds out who goes along with those who leave, and writes all of them down, before any edition is made
+// without them. It returns all.
+func (h Home) leave(table string, s Source, frozen []newestEdition, names []string) (map[string]bool, error) {
+	left, err := h.Editions().Left(table, s.by())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(disk.MakeDir(h.editions()), disk.Replace(h.withdrawnPath(), b))
+	gone, out := make(map[string]bool), make(map[edition.Element]bool)
+	for _, name := range names {
+		gone[name] = true
+	}
+	var now []edition.Standing
+	for _, f := range frozen {
+		now = append(now, f.standing())
+		for name, p := range f.people {
+			if gone[name] || left != nil && left(name) {
+				out[p.id] = true
+			}
+		}
+	}
+	if len(out) > 0 {
+		if err := h.Editions().Company(table, now, out); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range frozen {
+		for name, p := range f.people {
+			if out[p.id] {
+				gone[name] = true
+			}
+		}
+	}
+	return gone, h.Editions().Leave(table, s.by(), slices.Collect(maps.Keys(gone)))
 }
 
 // newestEdition is the newest edition of a table for a dictionary, with the people in it.
@@ -143,7 +167,7 @@ type newestEdition struct {
 	source Source
 	key    dataset.SplitKey
 	rows   snapshots
-	labels string   // that are offered, as a digest
+	labels []string // that are offered
 	about  []string // whom the sealed rows are about, in their order
 	people map[string]standing
 	served []served // the rows that the dictionary takes in
@@ -190,6 +214,10 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	if err != nil {
 		return err
 	}
+	f.labels = f.source.offers(d)
+	if err := h.Editions().Fits(f.Table, f.Dictionary, f.source.known(f.key), f.labels); err != nil {
+		return err
+	}
 	set, labels, err := h.readAll(c, f.source, d, f.Table, f.rows)
 	if err != nil {
 		return err
@@ -202,7 +230,7 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	for i, name := range knownBy(set) {
 		f.served = append(f.served, served{name, out[i]})
 	}
-	f.people, f.labels = peopleIn(f.key, set, labels, held), offered(f.key, f.source, d)
+	f.people = peopleIn(f.key, set, labels, held)
 	f.about, err = f.source.people(f.Table, f.rows)
 	return err
 }
@@ -228,12 +256,12 @@ func (f *newestEdition) standing() edition.Standing {
 
 // without makes the next edition, of the rows of those who stay: the zero edition if nobody does, and the
 // same if nobody leaves.
-func (h Home) without(f newestEdition, gone map[edition.Element]bool) (made edition.Edition, err error) {
+func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Edition, err error) {
 	next := edition.Draft{Edition: f.Edition, Known: f.source.known(f.key), Labels: f.labels, Rows: make(edition.Cut), Cells: make(edition.Cells)}
 	next.Day, next.Lack, next.Training, next.HeldOut = time.Now().UTC().Format(time.DateOnly), 0, 0, 0
-	for _, one := range f.people {
+	for name, one := range f.people {
 		switch {
-		case gone[one.id]:
+		case gone[name]:
 			continue
 		case one.held:
 			next.HeldOut += one.rows
@@ -244,7 +272,7 @@ func (h Home) without(f newestEdition, gone map[edition.Element]bool) (made edit
 	}
 	keep := make([]bool, len(f.about))
 	for i, name := range f.about {
-		keep[i] = !gone[digest(f.key, []byte(name))]
+		keep[i] = !gone[name]
 	}
 	switch {
 	case len(next.Rows) == 0:
@@ -254,7 +282,7 @@ func (h Home) without(f newestEdition, gone map[edition.Element]bool) (made edit
 	}
 	var held []bool
 	for _, row := range f.served {
-		if !gone[f.people[row.name].id] {
+		if !gone[row.name] {
 			held = append(held, row.held)
 		}
 	}
@@ -292,46 +320,38 @@ func (s *some) Next() (dataset.Record, error) {
 }
 
 // stayingRows are the rows of a table without those of people who have left it.
-func (h Home) stayingRows(s Source, key dataset.SplitKey, table string, rows *once) (*once, error) {
-	left, err := h.withdrawn()
-	if err != nil || len(left[table]) == 0 {
+func (h Home) stayingRows(s Source, table string, rows *once) (*once, error) {
+	left, err := h.Editions().Left(table, s.by())
+	if err != nil || left == nil {
 		return rows, err
 	}
 	about, err := s.people(table, rows)
 	if err != nil {
 		return nil, err
 	}
-	if about == nil {
-		return nil, errUnknown(table)
-	}
-	gone, keep := left.of(table), make([]bool, len(about))
+	keep := make([]bool, len(about))
 	for i, name := range about {
-		keep[i] = !gone[digest(key, []byte(name))]
+		keep[i] = !left(name)
 	}
 	staying := &once{}
 	return staying, copySome(staying, rows, keep, s.ID.Columns)
 }
 
 // staying is a table without the rows of people who have left it.
-func (h Home) staying(key dataset.SplitKey, table string, set *dataset.Set) (*dataset.Set, error) {
-	left, err := h.withdrawn()
-	if err != nil || len(left[table]) == 0 {
-		return set, err
+func (h Home) staying(s Source, table string, set *dataset.Set) (*dataset.Set, error) {
+	left, err := h.Editions().Left(table, s.by())
+	if err != nil || left == nil {
+		return set, fault.Data.Of(err)
 	}
 	known := knownBy(set)
-	if known == nil {
-		return nil, errUnknown(table)
+	if known == nil || s.Group != "" && set.Groups == nil {
+		return nil, fault.Data.Of(edition.ErrLeaversUnknown)
 	}
-	gone := left.of(table)
 	var rows []int
 	for i, name := range known {
-		if !gone[digest(key, []byte(name))] {
+		if !left(name) {
 			rows = append(rows, i)
 		}
 	}
 	return set.Subset(rows), nil
-}
-
-func errUnknown(table string) error {
-	return fault.Forbiddenf("people have left table %s for good, and its catalogue entry names no id and no group any more, by which they are known", table)
 }

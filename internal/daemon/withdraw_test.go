@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -211,6 +212,36 @@ func TestManyLeaveTogether(t *testing.T) {
 	}
 }
 
+// entered saves another entry of the catalogue.
+func entered(t *testing.T, h Home, c *Config, edit func(*Source)) {
+	t.Helper()
+	s := c.Data["patients"]
+	edit(&s)
+	c.Data["patients"] = s
+	if err := os.Remove(h.ConfigPath()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.save(h.ConfigPath(), roster.Party); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// plainJob loads the table as a job without a dictionary does.
+func plainJob(t *testing.T, h Home, c *Config, d *job.Dictionary) ([]string, error) {
+	t.Helper()
+	data := d.Of("north")
+	data.Source, data.Dictionary, data.Schema, data.Read, data.Label = "patients", nil, nil, nil, job.NoLabel
+	key, err := h.splitKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{77}})
+	if err != nil {
+		return nil, err
+	}
+	return table.Set.IDs, nil
+}
+
 func TestWithdrawalsThatAreRefused(t *testing.T) {
 	h, _, _ := frozen(t, "")
 	if _, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{"p1"}); err == nil || !strings.Contains(err.Error(), "names no id and no group") {
@@ -220,26 +251,137 @@ func TestWithdrawalsThatAreRefused(t *testing.T) {
 	if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {
 		t.Fatal(err)
 	}
+	entered(t, h, c, func(s *Source) { s.Columns.Offered = []string{"age", "krea", "visit"} })
+	h.put(t, "patients.csv", strings.Replace(frozenTable(200), "\np3,41,,", "\np3,41,5,", 1))
 	if _, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{"p1"}); err != nil {
 		t.Fatal(err)
 	}
-	h.put(t, "patients.csv", frozenTable(400))
-	s := c.Data["patients"]
-	s.ID = OwnID{}
-	c.Data["patients"] = s
-	if err := os.Remove(h.ConfigPath()); err != nil {
+	// Another split key changes nothing for those who have left.
+	if err := h.RenewSplitKey(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.save(h.ConfigPath(), roster.Party); err != nil {
+	if ids, err := plainJob(t, h, c, d); err != nil || slices.Contains(ids, "p1") || len(ids) < 150 {
+		t.Errorf("under another split key a job sees %d people, p1 among them: %t; %v", len(ids), slices.Contains(ids, "p1"), err)
+	}
+	if _, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{"p2"}); !errors.Is(err, edition.ErrOtherEntry) {
+		t.Errorf("from editions under another split key: %v", err)
+	}
+	for name, edit := range map[string]func(*Source){
+		"normalized": func(s *Source) { s.ID.Normalize = []string{"upper"} },
+		"a group":    func(s *Source) { s.Group, s.Columns.Offered = "visit", []string{"age", "krea"} },
+		"no ids":     func(s *Source) { s.ID, s.Group = OwnID{}, "" },
+	} {
+		entered(t, h, c, edit)
+		if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); !errors.Is(err, edition.ErrLeaversUnknown) {
+			t.Errorf("%s: frozen: %v", name, err)
+		}
+		if ids, err := plainJob(t, h, c, d); !errors.Is(err, edition.ErrLeaversUnknown) {
+			t.Errorf("%s: a job sees %d people, %v", name, len(ids), err)
+		}
+		entered(t, h, c, func(s *Source) { s.ID = OwnID{}; s.ID.Columns, s.Group = []string{"id"}, "" })
+	}
+	if err := os.WriteFile(h.path("editions/list"), []byte("null"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err == nil || !strings.Contains(err.Error(), "people have left table patients for good") {
-		t.Errorf("a table whose people are not known any more: %v", err)
-	}
-	if err := os.WriteFile(h.withdrawnPath(), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err == nil || !strings.Contains(err.Error(), "put it back from a backup") {
+	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err == nil || !strings.Contains(err.Error(), "restore it from a backup") {
 		t.Errorf("a list that cannot be read: %v", err)
+	}
+	if _, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{"p1"}); err == nil {
+		t.Error("people leave a list that cannot be read")
+	}
+}
+
+// People are named as the table writes them, whatever is made of their ids, and who is nowhere is told.
+func TestLeaversAreNamedAsTheTableWritesThem(t *testing.T) {
+	h, c, d := frozen(t, "id")
+	if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	again := func(edit func(*Source)) {
+		if err := os.RemoveAll(h.path("editions")); err != nil {
+			t.Fatal(err)
+		}
+		entered(t, h, c, edit)
+		if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again(func(s *Source) { s.ID.Normalize = []string{"upper"} })
+	done, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{"p113", "p1000"})
+	if ids, _ := idsOf(t, h, c, d, 3); err != nil || slices.Contains(ids, "P113") || !slices.Equal(done.Unknown, []string{"P1000"}) || done.Company < 8 {
+		t.Errorf("%+v, %v; P113 is there: %t", done, err, slices.Contains(ids, "P113"))
+	}
+	again(func(s *Source) { s.ID.Normalize, s.ID.Columns = nil, []string{"id", "visit"} })
+	if _, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{"p113"}); err == nil || !strings.Contains(err.Error(), "write the cells of id, visit, with commas between") {
+		t.Errorf("half an id: %v", err)
+	}
+	done, err = h.Withdraw(context.Background(), all.Reader(), "patients", []string{"p113,5"})
+	if err != nil || len(done.Unknown) > 0 || done.Company < 9 {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+// A freeze that has read the table, and a withdrawal: whichever is first, the other one waits.
+func TestFreezingAndLeavingTakeTurns(t *testing.T) {
+	h, c, d := frozen(t, "id")
+	if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	h.put(t, "patients.csv", frozenTable(400))
+	left := []string{"p11", "p12", "p14", "p15"}
+	var all4 sync.WaitGroup
+	for i, name := range left {
+		all4.Go(func() {
+			if i%2 == 0 {
+				if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := h.Withdraw(context.Background(), all.Reader(), "patients", []string{name}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all4.Wait()
+	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err != nil {
+		t.Error(err)
+	}
+	ids, _ := idsOf(t, h, c, d, 9)
+	for _, name := range left {
+		if slices.Contains(ids, name) {
+			t.Errorf("%s is back", name)
+		}
+	}
+}
+
+// The entry offers a further label, and a cell changes: the earlier dictionary is read by the labels of its own
+// edition, so that the change is seen.
+func TestAttackAFurtherLabelHidesAChange(t *testing.T) {
+	h, c, _ := frozen(t, "id")
+	one, err := job.ParseDictionary("cohort.yaml", []byte(cohort))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := job.ParseDictionary("second.yaml", []byte(second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(h.path("editions")); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []*job.Dictionary{one, two} {
+		if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entered(t, h, c, func(s *Source) { s.Label = Labels{"diagnosis"} })
+	if _, err := h.Freeze(context.Background(), all.Reader(), one, "patients"); err != nil {
+		t.Fatal(err)
+	}
+	entered(t, h, c, func(s *Source) { s.Label = Labels{"diagnosis", "outcome"} })
+	h.put(t, "patients.csv", strings.Replace(frozenTable(200), "\np9,23,81,", "\np9,23,82,", 1))
+	var few *edition.LackError
+	if _, err := h.Freeze(context.Background(), all.Reader(), two, "patients"); !errors.As(err, &few) {
+		t.Errorf("%v", err)
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -62,6 +64,11 @@ func decodeKept(b []byte) (k keptFit, err error) {
 			r.Fail(errors.New("rows: padding that is not zero"))
 		}
 	}
+	for i, factor := range k.scaling.Factor {
+		if offset := k.scaling.Offset[i]; !(factor >= 0 && factor <= dataset.MaxMagnitude && math.Abs(offset) <= dataset.MaxMagnitude) {
+			r.Fail(fmt.Errorf("rows: a scaling by %g, from %g", factor, offset))
+		}
+	}
 	if err := r.Close("rows: fit"); err != nil {
 		return keptFit{}, err
 	}
@@ -102,6 +109,9 @@ func (p *Party) FitRelease() method.Release {
 
 // noFit is about a fit of which the party has nothing. It is made of the job file alone.
 func (p *Party) noFit() error {
+	if p.Self == p.Parties[0] {
+		return fault.Openly(fault.BadInputf("%s has nothing of the fit of job %v any more, and is the first party, which tells it; list a party first that has it, or write a new dictionary", p.Self, p.Job.Data.Fit.Job))
+	}
 	return fault.Openly(fault.BadInputf("%s has nothing of the fit of job %v any more; submit the job with data: fit: {job: %v, told: [%s]}, and the first party tells it", p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
 }
 

@@ -125,7 +125,7 @@ func store(t *testing.T) Store {
 // draft is an edition of people whose cells are what they were, but for some.
 func draft(cut Cut, fails error, others ...int) Draft {
 	d := Draft{
-		Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, Known: "ids", Labels: "two", Rows: cut, Cells: make(Cells),
+		Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, Known: "ids", Labels: []string{"two"}, Rows: cut, Cells: make(Cells),
 		Keep: func(e *vault.Estate, id job.ID) error {
 			if fails != nil {
 				return fails
@@ -261,14 +261,14 @@ func TestAttackPeopleAreKnownOtherwise(t *testing.T) {
 	s := store(t)
 	mustMake(t, s, draft(people(0, 100), nil), 1)
 	known, labels, fresh := draft(people(1000, 1101), nil), draft(people(0, 100), nil), draft(people(0, 100), nil)
-	known.Known, labels.Labels, fresh.Known, fresh.Dictionary = "groups", "three", "groups", "def"
+	known.Known, labels.Labels, fresh.Known, fresh.Dictionary = "groups", []string{"three"}, "groups", "def"
 	for _, d := range []Draft{known, labels, fresh} {
 		if _, err := s.Make(d); !errors.Is(err, ErrOtherEntry) {
 			t.Errorf("%+v: %v", d.Edition, err)
 		}
 	}
 	further := draft(people(0, 100), nil)
-	further.Labels, further.Dictionary = "three", "def"
+	further.Labels, further.Dictionary = []string{"three"}, "def"
 	mustMake(t, s, further, 1)
 }
 

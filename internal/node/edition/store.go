@@ -40,8 +40,9 @@ type Edition struct {
 	Dictionary string `json:"dictionary_hash"`
 	Training   int    `json:"training"`
 	HeldOut    int    `json:"held_out"`
-	// Cuts are the first days, or numbers, from which on jobs may hold later rows out.
-	Cuts []string `json:"cuts,omitempty"`
+	// Cuts are the first days, or numbers, of a column from which on jobs may hold later rows out.
+	Cuts      []string `json:"cuts,omitempty"`
+	CutColumn string   `json:"cut_column,omitempty"`
 	// Lack is how many people more it takes until the table can be frozen again, when that was tried last; 0
 	// where nothing waits.
 	Lack int `json:"lack"`
@@ -67,6 +68,7 @@ type Store struct {
 type book struct {
 	Editions []Edition              `json:"editions"`
 	Tables   map[string]*tableState `json:"tables"`
+	Key      []byte                 `json:"key,omitempty"` // of the digests of those who have left
 }
 
 // tableState is what the editions of a table have told apart.
@@ -74,13 +76,14 @@ type tableState struct {
 	Known        string                      `json:"known"`            // by what people are known, as a digest
 	People       string                      `json:"people,omitempty"` // the ID of the groups; "" of a table without ids
 	Dictionaries map[string]*dictionaryState `json:"dictionaries"`     // by hash
+	Left         leavers                     `json:"left,omitzero"`
 }
 
 // dictionaryState is what a dictionary's editions of a table have had.
 type dictionaryState struct {
-	Labels string `json:"labels"` // that were offered, as a digest
-	ID     string `json:"id"`     // of the cells of people or, of a table without ids, of the groups of rows
-	Last   int    `json:"last"`   // the greatest number of an edition
+	Labels []string `json:"labels"` // that were offered
+	ID     string   `json:"id"`     // of the cells of people or, of a table without ids, of the groups of rows
+	Last   int      `json:"last"`   // the greatest number of an edition
 }
 
 // table returns the state of a table, and of a dictionary there.
@@ -99,10 +102,11 @@ func (b *book) table(table, dictionary string) (*tableState, *dictionaryState) {
 }
 
 func (s Store) book() (*book, error) {
-	b := &book{Tables: make(map[string]*tableState)}
+	b := &book{}
 	text, err := os.ReadFile(filepath.Join(s.Folder, "list"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		b.Tables = make(map[string]*tableState)
 		return b, nil
 	case err != nil:
 		return nil, fmt.Errorf("edition: %w", err)
@@ -112,7 +116,7 @@ func (s Store) book() (*book, error) {
 		err = errors.New("it has no tables")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("edition: %s cannot be read (%w); restore it from a backup, or move the folder away and approve the dictionaries again, knowing that whom the old editions told apart is forgotten then", filepath.Join(s.Folder, "list"), err)
+		return nil, fmt.Errorf("edition: %s cannot be read (%w); restore it from a backup, or move the folder away and approve the dictionaries again, knowing that whom the old editions told apart, and who has left, is forgotten then", filepath.Join(s.Folder, "list"), err)
 	}
 	return b, nil
 }
@@ -126,13 +130,18 @@ func (s Store) List() ([]Edition, error) {
 	return b.Editions, nil
 }
 
-// Dictionaries lists the hashes of the dictionaries for which a table has been frozen.
-func (s Store) Dictionaries(table string) ([]string, error) {
+// Dictionaries returns the dictionaries for which a table has been frozen, by their hashes, with the labels
+// that were offered.
+func (s Store) Dictionaries(table string) (map[string][]string, error) {
 	b, err := s.book()
 	if err != nil || b.Tables[table] == nil {
 		return nil, err
 	}
-	return slices.Sorted(maps.Keys(b.Tables[table].Dictionaries)), nil
+	all := make(map[string][]string)
+	for hash, d := range b.Tables[table].Dictionaries {
+		all[hash] = d.Labels
+	}
+	return all, nil
 }
 
 // Newest returns the newest edition of a table for a dictionary.
@@ -152,7 +161,8 @@ func (s Store) Newest(table, dictionary string) (Edition, error) {
 // Draft is an edition that is about to be made.
 type Draft struct {
 	Edition
-	Known, Labels string // by what people are known, and which labels are offered, as digests
+	Known  string   // by what people are known, as a digest
+	Labels []string // that the catalogue offers
 	// Rows are the people, or the rows of a table without ids.
 	Rows Cut
 	// Later are the rows that each of the cuts holds out.
@@ -181,10 +191,10 @@ var errLost = errors.New("edition: what the editions of this table told apart is
 // they were, or with the new one.
 func (s Store) Make(d Draft) (made Edition, err error) {
 	return made, s.change(func(b *book, estate *vault.Estate) error {
-		table, dictionary := b.table(d.Table, d.Dictionary)
-		if table.Known != "" && table.Known != d.Known || dictionary.ID != "" && dictionary.Labels != d.Labels {
-			return ErrOtherEntry
+		if err := b.fits(d.Table, d.Dictionary, d.Known, d.Labels); err != nil {
+			return err
 		}
+		table, dictionary := b.table(d.Table, d.Dictionary)
 		if d.Cells != nil {
 			if err := d.markAll(estate, table, dictionary); err != nil {
 				return err
@@ -212,6 +222,23 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 		b.Editions = append(b.Editions, made)
 		return s.write(b)
 	})
+}
+
+// Fits refuses people who are known otherwise, or other labels, than when a table was frozen for a dictionary.
+func (s Store) Fits(table, dictionary, known string, labels []string) error {
+	b, err := s.book()
+	if err != nil {
+		return err
+	}
+	return b.fits(table, dictionary, known, labels)
+}
+
+func (b *book) fits(table, dictionary, known string, labels []string) error {
+	t, d := b.table(table, dictionary)
+	if t.Known != "" && t.Known != known || d.ID != "" && !slices.Equal(d.Labels, labels) {
+		return ErrOtherEntry
+	}
+	return nil
 }
 
 // groupsOf names the groups that the draft refines.
