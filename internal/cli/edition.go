@@ -128,13 +128,13 @@ of the table, too. What jobs have learnt before stays: mercer job forget erases 
 		Args: func(cmd *cobra.Command, given []string) error {
 			return args("TABLE", "ID")(cmd, given[:min(len(given), 2)])
 		},
-		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
 			if !yes {
 				if err := a.asked("This cannot be undone, and others go along. Type yes:", "nobody has left", "answer yes, or use --yes"); err != nil {
 					return nil, err
 				}
 			}
-			done, err := daemon.Home(home).Withdraw(ctx, a.reader, args[0], args[1:])
+			done, err := daemon.Home(home).Withdraw(a.reader, args[0], args[1:])
 			if err != nil {
 				return nil, err
 			}

@@ -40,10 +40,11 @@ func (h Home) editions() string { return h.path("editions") }
 // Freeze makes the next edition of a table for an approved dictionary, or returns an
 // [edition.LackError].
 func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (made edition.Edition, err error) {
-	return made, h.alone(func() error {
+	err = h.alone(func() (err error) {
 		made, err = h.freeze(ctx, jobs, d, table)
 		return err
 	})
+	return made, err
 }
 
 func (h Home) freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (edition.Edition, error) {

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -42,11 +41,12 @@ func (h Home) alone(do func() error) (err error) {
 // Withdraw has people leave a table for good: no edition has them any more, and no later one will. Others,
 // drawn by the home's key, go along, so that nobody can tell by the editions before and after who left. What
 // a crash leaves undone is done when the command is given again.
-func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
-	return done, h.alone(func() error {
+func (h Home) Withdraw(jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
+	err = h.alone(func() (err error) {
 		done, err = h.withdraw(jobs, table, people)
 		return err
 	})
+	return done, err
 }
 
 func (h Home) withdraw(jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {

@@ -190,7 +190,7 @@ var errLost = errors.New("edition: what the editions of this table told apart is
 // Make makes an edition, or returns a [LackError] and notes how many lack. A crash leaves the editions as
 // they were, or with the new one.
 func (s Store) Make(d Draft) (made Edition, err error) {
-	return made, s.change(func(b *book, estate *vault.Estate) error {
+	err = s.change(func(b *book, estate *vault.Estate) error {
 		if err := b.fits(d.Table, d.Dictionary, d.Known, d.Labels); err != nil {
 			return err
 		}
@@ -222,6 +222,7 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 		b.Editions = append(b.Editions, made)
 		return s.write(b)
 	})
+	return made, err
 }
 
 // Fits refuses people who are known otherwise, or other labels, than when a table was frozen for a dictionary.
