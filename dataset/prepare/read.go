@@ -44,22 +44,47 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 			return nil, t.refuse(0, err)
 		}
 	}
-	for {
-		row, err := from.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := r.add(row); err != nil {
-			return nil, t.refuse(row.Line, err)
-		}
+	if err := t.each(from, r.add); err != nil {
+		return nil, err
 	}
 	if r.frame.rows == 0 {
 		return nil, t.refuse(0, r.empty())
 	}
 	return r.set(), nil
+}
+
+// People returns whom each row of a table is about, in the order of the records: the cell of the group's
+// column or, without one, the id. It is nil of a table without both.
+func (t Table) People(from dataset.Records) ([]string, error) {
+	t.Schema, t.Label, t.Cut = Schema{}, "", ""
+	r, err := t.reader(from.Columns())
+	if err != nil {
+		return nil, t.refuse(1, err)
+	}
+	add := func(row dataset.Record) error { return errors.Join(r.addID(row), r.addBeside(row.Fields)) }
+	if err := t.each(from, add); err != nil {
+		return nil, err
+	}
+	if t.Group != "" {
+		return r.groups, nil
+	}
+	return r.keys, nil
+}
+
+// each adds the rows to the end of the table.
+func (t Table) each(from dataset.Records, add func(dataset.Record) error) error {
+	for {
+		row, err := from.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := add(row); err != nil {
+			return t.refuse(row.Line, err)
+		}
+	}
 }
 
 func (t Table) refuse(line int, err error) error {
