@@ -41,8 +41,7 @@ func (s Store) Left(table, by string) (func(name string) bool, error) {
 // Leave writes down that people have left a table for good.
 func (s Store) Leave(table, by string, names []string) error {
 	return s.change(func(b *book, _ *vault.Estate) error {
-		t, _ := b.table(table, "")
-		delete(t.Dictionaries, "")
+		t := b.table(table)
 		if len(t.Left.People) > 0 && t.Left.By != by {
 			return ErrLeaversUnknown
 		}
@@ -85,8 +84,7 @@ func (s Store) Company(table string, now []Standing, out map[Element]bool) error
 	if err != nil {
 		return err
 	}
-	state, _ := b.table(table, "")
-	groups, err := groupsAt(estate, state.People)
+	groups, err := groupsAt(estate, b.table(table).People)
 	if err != nil {
 		return err
 	}

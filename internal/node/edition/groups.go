@@ -95,35 +95,12 @@ const cellsMagic = "mercer/v1/cells"
 
 // Encode returns the canonical encoding.
 func (c Cells) Encode() []byte {
-	var w wire.Writer
-	w.Grow(64 + 32*len(c))
-	w.String(cellsMagic)
-	w.Uint32(uint32(len(c)))
-	for _, e := range slices.SortedFunc(maps.Keys(c), compareElements) {
-		w.Fixed(e[:])
-		own := c[e]
-		w.Fixed(own[:])
-	}
-	return w.Bytes()
+	return encode(cellsMagic, c, 32, func(w *wire.Writer, own Element) { w.Fixed(own[:]) })
 }
 
 // DecodeCells reads what Encode wrote.
 func DecodeCells(b []byte) (Cells, error) {
-	r := wire.NewReader(b)
-	r.Magic(len(cellsMagic), cellsMagic, "edition: %q are no cells")
-	n := r.Count(1<<28, 32)
-	c := make(Cells, n)
-	var last Element
-	for i := range n {
-		var e, own Element
-		r.Fixed(e[:])
-		r.Fixed(own[:])
-		if i > 0 && compareElements(last, e) >= 0 && r.Err() == nil {
-			r.Fail(errors.New("people out of order"))
-		}
-		c[e], last = own, e
-	}
-	return c, r.Close("cells")
+	return decode(cellsMagic, b, 32, func(r *wire.Reader) (own Element) { r.Fixed(own[:]); return own })
 }
 
 func compareRefined(a, b refined) int {
@@ -133,26 +110,30 @@ func compareRefined(a, b refined) int {
 const groupsMagic = "mercer/v1/groups"
 
 // Encode returns the canonical encoding.
-func (g Groups) Encode() []byte {
+func (g Groups) Encode() []byte { return encode(groupsMagic, g, 20, (*wire.Writer).Uint32) }
+
+// DecodeGroups reads what Encode wrote.
+func DecodeGroups(b []byte) (Groups, error) { return decode(groupsMagic, b, 20, (*wire.Reader).Uint32) }
+
+// encode writes elements ascending, each with what is known of it, in size bytes together.
+func encode[V any](magic string, of map[Element]V, size int, put func(*wire.Writer, V)) []byte {
 	var w wire.Writer
-	w.Grow(64 + 20*len(g))
-	w.String(groupsMagic)
-	w.Uint32(uint32(len(g)))
-	for _, e := range slices.SortedFunc(maps.Keys(g), compareElements) {
+	w.Grow(64 + size*len(of))
+	w.String(magic)
+	w.Uint32(uint32(len(of)))
+	for _, e := range slices.SortedFunc(maps.Keys(of), compareElements) {
 		w.Fixed(e[:])
-		w.Uint32(g[e])
+		put(&w, of[e])
 	}
 	return w.Bytes()
 }
 
-// DecodeGroups reads what Encode wrote.
-func DecodeGroups(b []byte) (Groups, error) {
+// decode reads what encode wrote.
+func decode[V any](magic string, b []byte, size int, value func(*wire.Reader) V) (map[Element]V, error) {
 	r := wire.NewReader(b)
-	if magic := r.String(32); r.Err() == nil && magic != groupsMagic {
-		r.Fail(errors.New("no groups"))
-	}
-	n := r.Count(1<<28, 20)
-	g := make(Groups, n)
+	r.Magic(len(magic), magic, "edition: %q is another file")
+	n := r.Count(1<<28, size)
+	of := make(map[Element]V, n)
 	var last Element
 	for i := range n {
 		var e Element
@@ -160,9 +141,9 @@ func DecodeGroups(b []byte) (Groups, error) {
 		if i > 0 && compareElements(last, e) >= 0 && r.Err() == nil {
 			r.Fail(errors.New("elements out of order"))
 		}
-		g[e], last = r.Uint32(), e
+		of[e], last = value(r), e
 	}
-	return g, r.Close("groups")
+	return of, r.Close(magic)
 }
 
 func compareElements(a, b Element) int { return bytes.Compare(a[:], b[:]) }
