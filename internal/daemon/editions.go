@@ -1,19 +1,13 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/catalogue"
@@ -216,44 +210,6 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 	return set, labels, nil
 }
 
-// cuts digests the people of an edition under a key of this home, and their cells. A person is a group, or
-// else an id. In a table with neither, each row is a person, known by its cells, and equal rows are numbered.
-func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (edition.Cut, edition.Cells) {
-	cut := make(edition.Cut)
-	if knownBy(set) != nil {
-		cells := make(edition.Cells)
-		for _, p := range peopleIn(key, set, labels, held) {
-			cut[p.id], cells[p.id] = edition.Part{Held: p.held}, p.cells
-		}
-		return cut, cells
-	}
-	out := marked(set.X.Rows(), held)
-	for i, e := range rowElements(key, set, labels) {
-		cut[e] = edition.Part{Held: out[i]}
-	}
-	return cut, nil
-}
-
-// rowElements returns whom each row is about: a person or, in a table without ids, the row by its cells.
-func rowElements(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
-	list := make([]edition.Element, set.X.Rows())
-	if known := knownBy(set); known != nil {
-		for i, name := range known {
-			list[i] = digest(key, []byte(name))
-		}
-		return list
-	}
-	seen := make(map[edition.Element]uint64)
-	for i, row := range cellDigests(key, set, labels) {
-		seen[row]++
-		list[i] = digest(key, binary.LittleEndian.AppendUint64(row[:], seen[row]))
-	}
-	return list
-}
-
-// known digests by what the people of a table are known.
-func (s Source) known(key dataset.SplitKey) string { return hexOf(digest(key, []byte(s.by()))) }
-
 // offers lists which labels of a dictionary the catalogue offers.
 func (s Source) offers(d *job.Dictionary) (names []string) {
 	for _, l := range d.Labels {
@@ -262,83 +218,6 @@ func (s Source) offers(d *job.Dictionary) (names []string) {
 		}
 	}
 	return names
-}
-
-func hexOf(e edition.Element) string { return hex.EncodeToString(e[:]) }
-
-// knownBy lists whom each row is about: a group, or else an id; nil where the table has neither.
-func knownBy(set *dataset.Set) []string {
-	if set.Groups != nil {
-		return set.Groups
-	}
-	return set.IDs
-}
-
-func marked(n int, places []int) []bool {
-	out := make([]bool, n)
-	for _, i := range places {
-		out[i] = true
-	}
-	return out
-}
-
-// standing is how a person stands in an edition.
-type standing struct {
-	id, cells edition.Element
-	rows      int
-	held      bool
-}
-
-// peopleIn returns the people of a table, each once, by group or id.
-func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) map[string]standing {
-	out, rows := marked(set.X.Rows(), held), cellDigests(key, set, labels)
-	of := make(map[string][]int)
-	for i, name := range knownBy(set) {
-		of[name] = append(of[name], i)
-	}
-	people := make(map[string]standing, len(of))
-	for name, places := range of {
-		own := make([]edition.Element, len(places))
-		for k, i := range places {
-			own[k] = rows[i]
-		}
-		slices.SortFunc(own, func(a, b edition.Element) int { return bytes.Compare(a[:], b[:]) })
-		p := standing{id: digest(key, []byte(name)), rows: len(places), held: out[places[0]]}
-		b := slices.Clone(p.id[:])
-		for _, row := range own {
-			b = append(b, row[:]...)
-		}
-		p.cells = digest(key, b)
-		people[name] = p
-	}
-	return people
-}
-
-// digest is a name under a key of this home.
-func digest(key dataset.SplitKey, b []byte) (e edition.Element) {
-	mac := hmac.New(sha256.New, key[:])
-	mac.Write([]byte("mercer/v1/edition/"))
-	mac.Write(b)
-	copy(e[:], mac.Sum(nil))
-	return e
-}
-
-// cellDigests digests each row's cells and labels.
-func cellDigests(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
-	f := set.X.(*prepare.Frame)
-	rows := make([]edition.Element, f.Rows())
-	var b []byte
-	for i := range rows {
-		b = b[:0]
-		for j := range f.Cols() {
-			b = f.AppendCell(b, i, j)
-		}
-		for _, list := range labels {
-			b = append(binary.LittleEndian.AppendUint64(b, uint64(len(list[i]))), list[i]...)
-		}
-		rows[i] = digest(key, b)
-	}
-	return rows
 }
 
 // copyRows reads a table to its end, as it is written, sorted by its ids.

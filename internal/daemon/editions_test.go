@@ -64,6 +64,20 @@ func frozen(t *testing.T, id string) (Home, *Config, *job.Dictionary) {
 	return h, c, d
 }
 
+// entered saves another entry of the catalogue.
+func entered(t *testing.T, h Home, c *Config, edit func(*Source)) {
+	t.Helper()
+	s := c.Data["patients"]
+	edit(&s)
+	c.Data["patients"] = s
+	if err := os.Remove(h.ConfigPath()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.save(h.ConfigPath(), roster.Party); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // taken loads a table as a job that picks columns and a label sees it.
 func taken(t *testing.T, h Home, c *Config, d *job.Dictionary, label string, columns ...string) method.Table {
 	t.Helper()
@@ -237,15 +251,7 @@ func TestAttackAnEntryThatIsEdited(t *testing.T) {
 		"fewer labels": func(s *Source) { s.Label = Labels{"diagnosis"} },
 	} {
 		h, c, d := frozen(t, "id")
-		s := c.Data["patients"]
-		edit(&s)
-		c.Data["patients"] = s
-		if err := os.Remove(h.ConfigPath()); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.save(h.ConfigPath(), roster.Party); err != nil {
-			t.Fatal(err)
-		}
+		entered(t, h, c, edit)
 		h.put(t, "patients.csv", frozenTable(400))
 		if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); !errors.Is(err, edition.ErrOtherEntry) {
 			t.Errorf("%s: %v", name, err)
@@ -265,69 +271,64 @@ func TestAttackAnEntryThatIsEdited(t *testing.T) {
 	}
 }
 
-// Jobs hold later rows out by the bounds for which the table was frozen, and by no other. A further edition
-// has ten people or none on each side of each bound, in training and held out, and with rows on both sides.
+// bounded lists the bounds by which jobs may hold later patients out.
+func bounded(t *testing.T, h Home, c *Config, dates ...string) {
+	t.Helper()
+	entered(t, h, c, func(s *Source) { s.Cut, s.CutDates = "age", dates })
+}
+
+// cutting loads the table as a job that holds rows out from a bound of a column on.
+func cutting(t *testing.T, h Home, c *Config, d *job.Dictionary, number byte, column, from string) (method.Table, error) {
+	t.Helper()
+	data := d.Of("north")
+	data.Source, data.Label, data.Test = "patients", job.NoLabel, job.Test{Column: column, From: from}
+	key, err := h.splitKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{99, number}})
+}
+
+// Jobs hold later rows out by the bounds for which the table was frozen, and by no other.
 func TestJobsCutWhereEditionsDo(t *testing.T) {
 	h, c, d := frozen(t, "id")
-	list := func(dates ...string) {
-		s := c.Data["patients"]
-		s.Cut, s.CutDates = "age", dates
-		c.Data["patients"] = s
-		if err := os.Remove(h.ConfigPath()); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.save(h.ConfigPath(), roster.Party); err != nil {
-			t.Fatal(err)
-		}
+	bounded(t, h, c, "50")
+	const refused = "allows no job to hold out rows from 50 on"
+	if _, err := cutting(t, h, c, d, 1, "age", "50"); err == nil || !strings.Contains(err.Error(), refused) {
+		t.Errorf("before it is frozen so: %v", err)
 	}
-	number := byte(0)
-	job1 := func(from string) error {
-		number++
-		data := d.Of("north")
-		data.Source, data.Label, data.Test = "patients", job.NoLabel, job.Test{Column: "age", From: from}
-		key, err := h.splitKey()
-		if err != nil {
-			t.Fatal(err)
-		}
-		table, err := h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{99, number}})
-		if err == nil && (table.Set.Cut == nil || table.Set.X.Rows() < 190) {
-			t.Errorf("the job sees %d rows, and %v", table.Set.X.Rows(), table.Set.Cut)
-		}
-		return err
+	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err != nil {
+		t.Fatal(err)
 	}
+	table, err := cutting(t, h, c, d, 2, "age", "50")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.Set.Cut == nil || table.Set.X.Rows() < 190 {
+		t.Errorf("the job sees %d rows, and %v", table.Set.X.Rows(), table.Set.Cut)
+	}
+	if _, err := cutting(t, h, c, d, 3, "age", "51"); err == nil || fault.CodeOf(err) != fault.CodePolicy {
+		t.Errorf("another bound: %v", err)
+	}
+	entered(t, h, c, func(s *Source) { s.Cut = "visit" }) // another column, with the same bounds
+	if _, err := cutting(t, h, c, d, 4, "visit", "50"); err == nil || !strings.Contains(err.Error(), refused) {
+		t.Errorf("the bound in another column: %v", err)
+	}
+}
+
+// A further edition has ten people or none on each side of each bound, in training and held out, and with rows
+// on both sides.
+func TestFewWhoComeAfterABoundWait(t *testing.T) {
+	h, c, d := frozen(t, "id")
+	bounded(t, h, c, "50")
 	freeze := func(text string) error {
 		h.put(t, "patients.csv", text)
 		_, err := h.Freeze(context.Background(), all.Reader(), d, "patients")
 		return err
 	}
-	list("50")
-	const refused = "allows no job to hold out rows from 50 on"
-	if err := job1("50"); err == nil || !strings.Contains(err.Error(), refused) {
-		t.Errorf("before it is frozen so: %v", err)
-	}
 	if err := freeze(frozenTable(200)); err != nil {
 		t.Fatal(err)
 	}
-	if err := job1("50"); err != nil {
-		t.Error(err)
-	}
-	if err := job1("51"); err == nil || fault.CodeOf(err) != fault.CodePolicy {
-		t.Errorf("another bound: %v", err)
-	}
-	s := c.Data["patients"]
-	s.Cut = "visit" // another column, with the same bounds
-	c.Data["patients"] = s
-	data := d.Of("north")
-	data.Source, data.Label, data.Test = "patients", job.NoLabel, job.Test{Column: "visit", From: "50"}
-	key, err := h.splitKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{98}}); err == nil || !strings.Contains(err.Error(), refused) {
-		t.Errorf("the bound in another column: %v", err)
-	}
-	s.Cut = "age"
-	c.Data["patients"] = s
 	// 80 come, all but four of them before the bound.
 	lines := strings.Split(strings.TrimSpace(frozenTable(200)), "\n")
 	for i := range 80 {
@@ -347,11 +348,14 @@ func TestJobsCutWhereEditionsDo(t *testing.T) {
 	if err := freeze(strings.Join(lines, "\n") + "\n"); err != nil {
 		t.Error(err)
 	}
-	for text, says := range map[string]string{"soon": "cut_dates: dataset: \"soon\" is neither a number nor a day", "": "cut_dates are bounds in the column that cut names"} {
-		s := Source{Path: "x.csv", Label: Labels{"y"}, Cut: "age", CutDates: []string{text}}
-		if text == "" {
-			s.Cut = ""
-		}
+}
+
+func TestBoundsThatAreRefused(t *testing.T) {
+	for says, s := range map[string]Source{
+		"cut_dates: dataset: \"soon\" is neither a number nor a day": {Cut: "age", CutDates: []string{"soon"}},
+		"cut_dates are bounds in the column that cut names":          {CutDates: []string{""}},
+	} {
+		s.Path, s.Label = "x.csv", Labels{"y"}
 		if err := s.check(job.Names{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v; want %s", err, says)
 		}

@@ -2,14 +2,11 @@ package daemon
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
@@ -18,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Withdrawal says what came of people who left a table for good.
+// Withdrawal counts who left a table for good, and lists the editions without them.
 type Withdrawal struct {
 	People, Company int      // who left, and who went along
 	Unknown         []string // of those who left, whom no edition has
@@ -94,38 +91,6 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string) (done Wi
 	return done, h.Editions().EraseBut(table, keep)
 }
 
-// names are people as the table's ids are made, or its groups.
-func (s Source) names(table string, people []string) ([]string, error) {
-	if s.ID.IsZero() && s.Group == "" {
-		return nil, fmt.Errorf("the catalogue's entry of %s names no id and no group, by which people are known; take the rows out of the table, and freeze it", table)
-	}
-	if s.Group != "" {
-		return slices.Compact(slices.Sorted(slices.Values(people))), nil
-	}
-	var names []string
-	for _, text := range people {
-		cells := strings.Split(text, ",")
-		if len(s.ID.Columns) == 1 {
-			cells = []string{text}
-		}
-		name, err := s.ID.Of(cells)
-		if err != nil {
-			return nil, fmt.Errorf("%s is no id of %s (%w); write the cells of %s, with commas between", dataset.Quote(text), table, err, strings.Join(s.ID.Columns, ", "))
-		}
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
-}
-
-// by says in words what the people of a table are known by.
-func (s Source) by() string {
-	if s.Group != "" {
-		return fmt.Sprintf("group %q", s.Group)
-	}
-	return fmt.Sprintf("ids of %q, normalized by %q", s.ID.Columns, s.ID.Normalize)
-}
-
 // leave finds out who goes along with those who leave, and writes all of them down, before any edition is made
 // without them. It returns all.
 func (h Home) leave(table string, s Source, frozen []newestEdition, names []string) (map[string]bool, error) {
@@ -169,7 +134,7 @@ type newestEdition struct {
 	rows   snapshots
 	labels []string // that are offered
 	about  []string // whom the sealed rows are about, in their order
-	people map[string]standing
+	people map[string]person
 	served []served // the rows that the dictionary takes in
 }
 
@@ -235,17 +200,7 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	return err
 }
 
-// people returns whom each row of a snapshot is about.
-func (s Source) people(table string, rows snapshot.Store) ([]string, error) {
-	from, err := snapshot.Read(rows)
-	if err != nil {
-		return nil, err
-	}
-	about, err := prepare.Table{Name: table, Mapping: s.mapping(), ID: s.ID.IDRule, Group: s.Group}.People(from)
-	return about, errors.Join(err, from.Close())
-}
-
-// standing is how people stand in the edition.
+// standing tells of all people whether the edition holds them out.
 func (f *newestEdition) standing() edition.Standing {
 	s := make(edition.Standing)
 	for _, p := range f.people {

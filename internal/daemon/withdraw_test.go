@@ -13,7 +13,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/edition"
-	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
 // second is another dictionary of the same table, of which other rows are held out.
@@ -209,20 +208,6 @@ func TestManyLeaveTogether(t *testing.T) {
 	}
 	if list, err := h.Editions().List(); err != nil || len(list) > 0 {
 		t.Errorf("editions of nobody: %v, %v", list, err)
-	}
-}
-
-// entered saves another entry of the catalogue.
-func entered(t *testing.T, h Home, c *Config, edit func(*Source)) {
-	t.Helper()
-	s := c.Data["patients"]
-	edit(&s)
-	c.Data["patients"] = s
-	if err := os.Remove(h.ConfigPath()); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.save(h.ConfigPath(), roster.Party); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -1,0 +1,175 @@
+package daemon
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
+	"github.com/mercer-fl/mercer/internal/node/edition"
+)
+
+// by says in words what the people of a table are known by.
+func (s Source) by() string {
+	if s.Group != "" {
+		return fmt.Sprintf("group %q", s.Group)
+	}
+	return fmt.Sprintf("ids of %q, normalized by %q", s.ID.Columns, s.ID.Normalize)
+}
+
+// names are people as the table's ids are made, or its groups.
+func (s Source) names(table string, people []string) ([]string, error) {
+	if s.ID.IsZero() && s.Group == "" {
+		return nil, fmt.Errorf("the catalogue's entry of %s names no id and no group, by which people are known; take the rows out of the table, and freeze it", table)
+	}
+	if s.Group != "" {
+		return slices.Compact(slices.Sorted(slices.Values(people))), nil
+	}
+	var names []string
+	for _, text := range people {
+		cells := strings.Split(text, ",")
+		if len(s.ID.Columns) == 1 {
+			cells = []string{text}
+		}
+		name, err := s.ID.Of(cells)
+		if err != nil {
+			return nil, fmt.Errorf("%s is no id of %s (%w); write the cells of %s, with commas between", dataset.Quote(text), table, err, strings.Join(s.ID.Columns, ", "))
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// people returns whom each row of a snapshot is about.
+func (s Source) people(table string, rows snapshot.Store) ([]string, error) {
+	from, err := snapshot.Read(rows)
+	if err != nil {
+		return nil, err
+	}
+	about, err := prepare.Table{Name: table, Mapping: s.mapping(), ID: s.ID.IDRule, Group: s.Group}.People(from)
+	return about, errors.Join(err, from.Close())
+}
+
+// known digests by what the people of a table are known.
+func (s Source) known(key dataset.SplitKey) string { return hexOf(digest(key, []byte(s.by()))) }
+
+// knownBy lists whom each row is about: a group, or else an id; nil where the table has neither.
+func knownBy(set *dataset.Set) []string {
+	if set.Groups != nil {
+		return set.Groups
+	}
+	return set.IDs
+}
+
+// cuts digests the people of an edition under a key of this home, and their cells. A person is a group, or
+// else an id. In a table with neither, each row is a person, known by its cells, and equal rows are numbered.
+func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (edition.Cut, edition.Cells) {
+	cut := make(edition.Cut)
+	if knownBy(set) != nil {
+		cells := make(edition.Cells)
+		for _, p := range peopleIn(key, set, labels, held) {
+			cut[p.id], cells[p.id] = edition.Part{Held: p.held}, p.cells
+		}
+		return cut, cells
+	}
+	out := marked(set.X.Rows(), held)
+	for i, e := range rowElements(key, set, labels) {
+		cut[e] = edition.Part{Held: out[i]}
+	}
+	return cut, nil
+}
+
+// person is somebody whom an edition has, by digests.
+type person struct {
+	id, cells edition.Element
+	rows      int
+	held      bool
+}
+
+// peopleIn returns the people of a table, each once, by group or id.
+func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) map[string]person {
+	out, rows := marked(set.X.Rows(), held), cellDigests(key, set, labels)
+	of := make(map[string][]int)
+	for i, name := range knownBy(set) {
+		of[name] = append(of[name], i)
+	}
+	people := make(map[string]person, len(of))
+	for name, places := range of {
+		own := make([]edition.Element, len(places))
+		for k, i := range places {
+			own[k] = rows[i]
+		}
+		slices.SortFunc(own, func(a, b edition.Element) int { return bytes.Compare(a[:], b[:]) })
+		p := person{id: digest(key, []byte(name)), rows: len(places), held: out[places[0]]}
+		b := slices.Clone(p.id[:])
+		for _, row := range own {
+			b = append(b, row[:]...)
+		}
+		p.cells = digest(key, b)
+		people[name] = p
+	}
+	return people
+}
+
+// rowElements returns whom each row is about: a person or, in a table without ids, the row by its cells.
+func rowElements(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
+	list := make([]edition.Element, set.X.Rows())
+	if known := knownBy(set); known != nil {
+		for i, name := range known {
+			list[i] = digest(key, []byte(name))
+		}
+		return list
+	}
+	seen := make(map[edition.Element]uint64)
+	for i, row := range cellDigests(key, set, labels) {
+		seen[row]++
+		list[i] = digest(key, binary.LittleEndian.AppendUint64(row[:], seen[row]))
+	}
+	return list
+}
+
+// cellDigests digests each row's cells and labels.
+func cellDigests(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
+	f := set.X.(*prepare.Frame)
+	rows := make([]edition.Element, f.Rows())
+	var b []byte
+	for i := range rows {
+		b = b[:0]
+		for j := range f.Cols() {
+			b = f.AppendCell(b, i, j)
+		}
+		for _, list := range labels {
+			b = append(binary.LittleEndian.AppendUint64(b, uint64(len(list[i]))), list[i]...)
+		}
+		rows[i] = digest(key, b)
+	}
+	return rows
+}
+
+// digest is a name under a key of this home.
+func digest(key dataset.SplitKey, b []byte) (e edition.Element) {
+	mac := hmac.New(sha256.New, key[:])
+	mac.Write([]byte("mercer/v1/edition/"))
+	mac.Write(b)
+	copy(e[:], mac.Sum(nil))
+	return e
+}
+
+func hexOf(e edition.Element) string { return hex.EncodeToString(e[:]) }
+
+func marked(n int, places []int) []bool {
+	out := make([]bool, n)
+	for _, i := range places {
+		out[i] = true
+	}
+	return out
+}
