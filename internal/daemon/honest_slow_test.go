@@ -226,19 +226,15 @@ var anyNumber = regexp.MustCompile("[0-9]+")
 // always are the reasons for which jobs wait by rule: rows beside sums, and rows of other columns.
 var always = regexp.MustCompile("both in sums and among encoded rows|in this job and not in the earlier one|in the earlier job and not in this one")
 
-// Three hospitals to which one to five people come each day freeze their tables each week, for half a
-// year, and 40 jobs a month run. Of those by okra over all columns, with grids or with a hospital held out,
-// no more than one in twenty waits for an operator for another reason than that sums, or other columns, of
-// these people are out.
-func TestHonestUse(t *testing.T) {
-	r := newRegistries(t, map[string]int{"north": 400, "south": 600, "east": 500})
-	r.fit()
-	type kind struct {
-		name   string
-		often  int // in 40
-		asks   bool
-		submit func(reasons map[string]int) bool
-	}
+// jobKind is a kind of job that researchers submit.
+type jobKind struct {
+	name   string
+	often  int  // in 40
+	asks   bool // by rule, an operator
+	submit func(reasons map[string]int) (waited bool)
+}
+
+func (r *registries) kinds() []jobKind {
 	okra := func(data, kernel, learner string) func(map[string]int) bool {
 		return func(reasons map[string]int) bool {
 			return r.submit(r.parse(data, "{name: okra}", kernel, learner), "protocol", reasons)
@@ -249,7 +245,7 @@ func TestHonestUse(t *testing.T) {
 			return r.submit(r.parse("", "{name: moments, directions: 16, classes: [ill, well]}", "{name: rbf, gamma: "+gamma+"}", "{name: ridge-classifier, alpha: 1}"), "sums", reasons)
 		}
 	}
-	kinds := []kind{
+	return []jobKind{
 		{"okra, a grid", 16, false, okra("    folds: 3\n    test: {fraction: 0.25}\n", "{name: rbf, gamma: [0.1, 1]}", "{name: svc, C: [1, 10]}")},
 		{"okra, north held out", 3, false, okra("    test: {party: north}\n", "{name: rbf, gamma: 0.5}", "{name: svc}")},
 		{"okra, south held out", 3, false, okra("    test: {party: south}\n", "{name: rbf, gamma: 0.5}", "{name: svc}")},
@@ -260,13 +256,45 @@ func TestHonestUse(t *testing.T) {
 		{"moments, gamma .5", 3, true, moments("0.5")},
 		{"moments, gamma 2", 3, true, moments("2")},
 	}
+}
+
+// tally counts the jobs of a kind, and why they waited.
+type tally struct {
+	ran, waited int
+	reasons     map[string]int
+}
+
+// run submits one more, and returns whether it waited for a reason that is none of those by rule, and whether
+// for any.
+func (y *tally) run(k jobKind) (other, any bool) {
+	why := make(map[string]int)
+	y.ran++
+	if k.submit(why) {
+		y.waited++
+	}
+	for said, n := range why {
+		y.reasons[said] += n
+		other = other || !always.MatchString(said)
+	}
+	return other, len(why) > 0
+}
+
+// Three hospitals to which one to five people come each day freeze their tables each week, for half a
+// year, and 40 jobs a month run. Of those by okra over all columns, with grids or with a hospital held out,
+// no more than one in twenty waits for an operator for another reason than that sums, or other columns, of
+// these people are out.
+func TestHonestUse(t *testing.T) {
+	r := newRegistries(t, map[string]int{"north": 400, "south": 600, "east": 500})
+	r.fit()
+	kinds := r.kinds()
 	var turns []int
+	tallies := make([]tally, len(kinds))
 	for i, k := range kinds {
+		tallies[i].reasons = make(map[string]int)
 		for range k.often {
 			turns = append(turns, i)
 		}
 	}
-	ran, waited, reasons := make(map[string]int), make(map[string]int), make(map[string]map[string]int)
 	plain, held, ruled, editions := 0, 0, 0, 0
 	for day := range 182 {
 		for _, name := range r.names {
@@ -276,35 +304,23 @@ func TestHonestUse(t *testing.T) {
 			editions += r.freeze()
 		}
 		for range (day+1)*4/3 - day*4/3 { // 40 in 30 days
-			k := kinds[turns[r.random.IntN(len(turns))]]
-			if reasons[k.name] == nil {
-				reasons[k.name] = make(map[string]int)
-			}
-			ran[k.name]++
-			why := make(map[string]int)
-			if k.submit(why) {
-				waited[k.name]++
-			}
-			other := false
-			for said, n := range why {
-				reasons[k.name][said] += n
-				other = other || !always.MatchString(said)
-			}
+			i := turns[r.random.IntN(len(turns))]
+			other, any := tallies[i].run(kinds[i])
 			switch {
-			case k.asks:
+			case kinds[i].asks:
 				continue
 			case other:
 				held++
-			case len(why) > 0:
+			case any:
 				ruled++
 			}
 			plain++
 		}
 	}
 	t.Logf("%d further editions of three homes in 26 weeks", editions)
-	for _, k := range kinds {
-		t.Logf("%s: %d jobs, %d waited", k.name, ran[k.name], waited[k.name])
-		for why, n := range reasons[k.name] {
+	for i, k := range kinds {
+		t.Logf("%s: %d jobs, %d waited", k.name, tallies[i].ran, tallies[i].waited)
+		for why, n := range tallies[i].reasons {
 			t.Logf("   %d times: %s", n, why)
 		}
 	}
