@@ -25,7 +25,7 @@ type editionResult struct {
 	Lack       int    `json:"lack,omitempty"` // people, until the next edition
 }
 
-// Print says what jobs see.
+// Print names the edition that jobs see now.
 func (r editionResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if r.Lack > 0 {
@@ -84,7 +84,7 @@ before. The first edition is made when a dictionary is approved.`,
 	return cmd
 }
 
-// withdrawal is what came of people who left a table.
+// withdrawal counts people who left a table.
 type withdrawal struct {
 	Table    string          `json:"table"`
 	People   int             `json:"people"`
@@ -93,7 +93,7 @@ type withdrawal struct {
 	Editions []editionResult `json:"editions"`
 }
 
-// Print says who is out.
+// Print counts who left and who went along, and names the editions without them.
 func (r withdrawal) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s out of table %s for good: no edition has them any more, and no later one will", areOf(r.People), r.Table)
@@ -214,7 +214,7 @@ type erasedEdition struct {
 	Number            int
 }
 
-// Print says what stays.
+// Print names the edition.
 func (r erasedEdition) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("edition %d of table %s for dictionary %s is erased; whom it told apart stays known, without rows", r.Number, r.Table, r.Dictionary)

@@ -20,8 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// keptFit is what a job of kind Fit leaves at each of its parties: how all columns of a dictionary are
-// prepared and scaled.
+// keptFit prepares and scales all columns of a dictionary. A job of kind Fit leaves it at each of its parties.
 type keptFit struct {
 	table      string // by its name in catalogues
 	dictionary string // its hash
@@ -78,12 +77,9 @@ func decodeKept(b []byte) (k keptFit, err error) {
 // maxHash bounds the hexadecimal digits of a hash.
 const maxHash = 64
 
-// HasFitted reports whether the party knows all that the job fits.
-func (p *Party) HasFitted() bool { return p.fitted() }
-
 // WriteFit writes what later jobs of the dictionary prepare their rows by.
 func (p *Party) WriteFit(to io.Writer) error {
-	if !p.fitted() {
+	if !p.HasFitted() {
 		return errors.New("rows: the job has not fitted all")
 	}
 	d := &p.Job.Data

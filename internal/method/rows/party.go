@@ -175,7 +175,7 @@ func (p *Party) Release(kind method.ReleaseKind) method.Release {
 		r.Fit = method.Fit{By: method.KeptFit, Values: p.Fitted(), Earlier: fit.Job}
 	default:
 		r.Fit = method.Fit{By: method.NewFit, Among: p.Split.Rows(p.Tested()), Train: p.fitters()}
-		if p.fitted() {
+		if p.HasFitted() {
 			r.Fit.Values = p.Fitted()
 		}
 	}
@@ -188,8 +188,8 @@ func (p *Party) fitters() []string {
 	return append([]string{p.Parties[0]}, slices.Sorted(slices.Values(p.Job.Data.Training(p.Parties)))...)
 }
 
-// fitted reports whether all that the job fits is known.
-func (p *Party) fitted() bool {
+// HasFitted reports whether the party knows all that the job fits.
+func (p *Party) HasFitted() bool {
 	return (p.Split.Prepared != nil || !p.Job.Data.FitsSchema()) && (len(p.Scaling.Offset) > 0 || !p.Job.Data.ScalesTogether())
 }
 

@@ -360,7 +360,7 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// basis is what all parties of the job must have alike.
+// basis digests the preparation and the scaling, which all parties of the job must have alike.
 func (p *Party) basis(made *prepare.Preparation) [sha256.Size]byte {
 	if p.kept != nil {
 		return sha256.Sum256(p.kept) // with its scaling, which no session of this job has agreed on

@@ -52,7 +52,7 @@ func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 	c.findModels()
 	if !c.repeats() {
 		c.said = now.chosen()
-		err = errors.Join(l.differences(c), l.schemas(c), l.kinds(c))
+		err = errors.Join(l.differences(c), l.schemas(c), l.ownFits(c), l.kinds(c))
 	}
 	if err == nil && (now.Fit.By == method.NewFit || now.Fit.By == method.ToldFit) && now.Fit.Values != "" {
 		err = l.fits(c)
@@ -189,9 +189,6 @@ func (l Ledger) kinds(c *comparison) error {
 		if in {
 			n++
 		}
-	}
-	if err := l.ownFits(c); err != nil {
-		return err
 	}
 	for _, h := range with {
 		c.note(h, []string{fmt.Sprintf("%s both in sums and among encoded rows: the sums tell by which rotation the rows are encoded, and so every cell",

@@ -33,7 +33,7 @@ type Listed struct {
 	Since    time.Time
 }
 
-// Learns says who can learn what of the rows, by the release alone.
+// Learns names in a sentence the roles that the release tells something, and what it tells them by itself.
 func (n Listed) Learns() string {
 	switch n.Kind {
 	case method.ReleaseRows:
