@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -67,10 +68,10 @@ func plain(least int, f func(*testscript.TestScript, []string)) func(*testscript
 }
 
 func freePort(ts *testscript.TestScript) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := endpoint.Unused()
 	ts.Check(err)
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	ts.Check(errors.Join(err, l.Close()))
+	_, port, err := net.SplitHostPort(address)
+	ts.Check(err)
 	return port
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 )
 
 var (
@@ -103,12 +104,11 @@ func tutorialOutputs(t *testing.T, blocks []block) []string {
 // loopback returns an address that nobody listens on.
 func loopback(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := endpoint.Unused()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return address
 }
 
 // The tutorial's commands, as they stand, end in a model and predictions, and print what it shows.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/netip"
@@ -39,6 +40,24 @@ func Listen(address string) (net.Listener, error) {
 		return nil, fault.BadInputf("this machine cannot listen on %s (%w); choose another address", address, err)
 	}
 	return l, nil
+}
+
+// Ports that Unused tries. Systems give outgoing connections ports above these.
+const firstPort, lastPort = 10000, 32767
+
+// Unused finds an address on loopback on which nobody listens now. It stays unused where all
+// others that look for an address for later do so here: no outgoing connection gets such a port.
+func Unused() (string, error) {
+	const tries = 100
+	var last error
+	for range tries {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(lastPort-firstPort+1)))
+		if err == nil {
+			return l.Addr().String(), l.Close()
+		}
+		last = err
+	}
+	return "", fmt.Errorf("endpoint: no port on loopback: %w", last)
 }
 
 // Secure has a port speak TLS with a certificate and its key, files in PEM.

@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/anonymous/fleet"
 	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/linalg"
@@ -96,7 +97,7 @@ func FoundCrowd(c CrowdConfig) (*Crowd, error) {
 	}
 	f := &Crowd{CrowdConfig: c, processes: newProcesses(c.Program, c.Dir), address: map[string]string{}, reached: map[string]string{}}
 	for _, name := range []string{Issuer, Relay, Gateway, metricsOf(Issuer), metricsOf(Relay), metricsOf(Gateway)} {
-		address, err := freeAddress()
+		address, err := endpoint.Unused()
 		if err != nil {
 			return nil, err
 		}
@@ -216,7 +217,7 @@ func (f *Crowd) hasEnded(name string) bool {
 
 // said reads the document that a process has printed.
 func (f *Crowd) said(name string, result any) error {
-	b, err := os.ReadFile(f.path(name + ".out"))
+	b, err := os.ReadFile(f.outPath(name))
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -197,4 +198,26 @@ func selfSigned(t *testing.T, dir string) (certificate, key string) {
 	check(t, os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}), 0o600))
 	check(t, os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}), 0o600))
 	return certificate, key
+}
+
+// A gateway whose address somebody took says so, although with --json it prints its errors.
+func TestGatewayWithoutItsAddressSaysSo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	c := crowdConfig(t, crowdJob, 24)
+	c.Window, c.Grace, c.Pause, c.Lead = time.Second, time.Second, time.Second, time.Second
+	f, err := demo.FoundCrowd(c)
+	check(t, err)
+	defer func() { check(t, f.Stop()) }()
+	l, err := net.Listen("tcp", f.Divert(demo.Gateway, ""))
+	check(t, err)
+	defer func() { check(t, l.Close()) }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	check(t, f.Prepare(ctx))
+	check(t, f.StartProcess(demo.Gateway))
+	if _, err := f.Wait(ctx, nil); err == nil || !strings.Contains(err.Error(), "cannot listen on") {
+		t.Errorf("%v, where the address is taken", err)
+	}
 }

@@ -8,12 +8,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -64,7 +64,7 @@ func Found(c Config) (*Federation, error) {
 	if err := tryProcesses(); err != nil {
 		return nil, err
 	}
-	address, err := freeAddress()
+	address, err := endpoint.Unused()
 	if err != nil {
 		return nil, err
 	}
@@ -154,15 +154,6 @@ func writeTable(path string, set *dataset.Set) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return dataset.WriteCSV(f, set)
-}
-
-// freeAddress finds a port on loopback that nobody uses now.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("demo: no port on loopback: %w", err)
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // Start starts every process and waits until the coordinator answers.

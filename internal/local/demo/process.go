@@ -3,6 +3,7 @@ package demo
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -43,11 +44,11 @@ func newProcesses(program []string, dir string) processes {
 
 // start starts a process.
 func (f *processes) start(name string, arguments ...string) error {
-	log, err := f.open(name + ".log")
+	log, err := f.open(f.logPath(name))
 	if err != nil {
 		return err
 	}
-	out, err := f.open(name + ".out")
+	out, err := f.open(f.outPath(name))
 	if err != nil {
 		return errors.Join(err, log.Close())
 	}
@@ -72,8 +73,8 @@ func (f *processes) start(name string, arguments ...string) error {
 }
 
 // open opens a file that a process adds to.
-func (f *processes) open(name string) (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(f.dir, name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+func (f *processes) open(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
@@ -172,27 +173,45 @@ func (f *processes) Stop() error {
 
 func (f *processes) logPath(name string) string { return filepath.Join(f.dir, name+".log") }
 
-// Logs returns the logs of all processes, for a failed test.
+func (f *processes) outPath(name string) string { return filepath.Join(f.dir, name+".out") }
+
+// Logs returns what all processes have logged and printed, for a failed test.
 func (f *processes) Logs() string {
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(f.running)) {
-		b, err := os.ReadFile(f.logPath(name))
-		fmt.Fprintf(&all, "== %s %v\n%s\n", name, err, b)
+		for _, path := range []string{f.logPath(name), f.outPath(name)} {
+			b, err := os.ReadFile(path)
+			fmt.Fprintf(&all, "== %s %v\n%s\n", filepath.Base(path), err, b)
+		}
 	}
 	return all.String()
 }
 
-// lastWords returns the end of a process's log, for an error message.
+// lastWords returns the end of what a process has logged, for an error message, and the error that
+// it has printed: with --json the error is not logged.
 func (f *processes) lastWords(name string) string {
-	file, err := os.Open(f.logPath(name))
+	log, err := readHead(f.logPath(name))
 	if err != nil {
 		return err.Error()
+	}
+	lines := strings.Split(string(bytes.TrimSpace(log)), "\n")
+	out, err := readHead(f.outPath(name))
+	if err != nil {
+		return err.Error()
+	}
+	var printed struct{ Error struct{ Message string } }
+	if json.Unmarshal(out, &printed) != nil { // it prints for people, or nothing
+		return lines[len(lines)-1]
+	}
+	return strings.TrimSpace(lines[len(lines)-1] + " " + printed.Error.Message)
+}
+
+// readHead reads the first MiB of a file.
+func readHead(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
 	defer file.Close() //nolint:errcheck // read only
-	b, err := io.ReadAll(io.LimitReader(file, 1<<20))
-	if err != nil {
-		return err.Error()
-	}
-	lines := strings.Split(string(bytes.TrimSpace(b)), "\n")
-	return lines[len(lines)-1]
+	return io.ReadAll(io.LimitReader(file, 1<<20))
 }

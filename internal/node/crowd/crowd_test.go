@@ -23,6 +23,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/generated"
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -106,12 +107,7 @@ func newWorld(t testing.TB, j *job.Job, people []method.Table) *world {
 	if w.enrolment, err = crowd.Open(w.signed, w.authority, all.Reader()); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.address = l.Addr().String()
-	if err := l.Close(); err != nil {
+	if w.address, err = endpoint.Unused(); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/cli"
 	"github.com/mercer-fl/mercer/internal/job"
 	locals "github.com/mercer-fl/mercer/internal/local/all"
@@ -116,12 +116,8 @@ func foundTown(t *testing.T, j *job.Job, r *dataset.Ratings, processes int, goin
 func newTown(t *testing.T, processes, people int) *town {
 	t.Helper()
 	w := &town{t: t, dir: t.TempDir(), processes: processes, people: people, households: make(map[int]*exec.Cmd)}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.address = l.Addr().String()
-	if err := l.Close(); err != nil {
+	var err error
+	if w.address, err = endpoint.Unused(); err != nil {
 		t.Fatal(err)
 	}
 	return w
