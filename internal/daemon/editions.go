@@ -74,6 +74,7 @@ func (h Home) freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	}}
 	draft.Known, draft.Labels = s.known(key), s.offers(d)
 	draft.Rows, draft.Cells = cuts(key, t, labels, held)
+	draft.Members = members(key, t, labels, held)
 	if draft.Cuts = s.CutDates; draft.Cuts != nil {
 		draft.CutColumn = s.Cut
 	}

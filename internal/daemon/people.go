@@ -120,6 +120,27 @@ func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []
 	return people
 }
 
+// members lists whom the training rows are about, with each label.
+func members(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (list []edition.Member) {
+	out := marked(set.X.Rows(), held)
+	values := make(map[string]uint64)
+	for i, e := range rowElements(key, set, labels) {
+		for l, texts := range labels {
+			if out[i] {
+				continue
+			}
+			value, known := values[texts[i]]
+			if !known {
+				d := digest(key, []byte("label/"+texts[i]))
+				value = binary.LittleEndian.Uint64(d[:])
+				values[texts[i]] = value
+			}
+			list = append(list, edition.Member{Person: e, Label: uint32(l), Value: value})
+		}
+	}
+	return list
+}
+
 // rowElements returns whom each row is about: a person or, in a table without ids, the row by its cells.
 func rowElements(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
 	list := make([]edition.Element, set.X.Rows())

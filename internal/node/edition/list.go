@@ -29,6 +29,20 @@ type Edition struct {
 	// Lack is how many people more it takes until the table can be frozen again, when that was tried last; 0
 	// where nothing waits.
 	Lack int `json:"lack"`
+	// Few says, by label, beside which earlier editions of the dictionary sums tell of few people.
+	Few map[string]Few `json:"few"`
+}
+
+// Beside returns beside which earlier editions sums by a label tell of few people: beside all of them where
+// nobody counted.
+func (e Edition) Beside(label string) Few {
+	few, counted := e.Few[label]
+	if !counted && label != "" {
+		for n := 1; n < e.Number; n++ {
+			few.Classes, few.Numbers = append(few.Classes, n), append(few.Numbers, n)
+		}
+	}
+	return few
 }
 
 // ErrNone is about a table that has not been frozen for a dictionary.
@@ -54,6 +68,8 @@ type dictionaryState struct {
 	Labels []string `json:"labels"` // that were offered
 	ID     string   `json:"id"`     // of the cells of people or, of a table without ids, of the groups of rows
 	Last   int      `json:"last"`   // the greatest number of an edition
+	// Members is the ID of who is in training, with labels; "" where an earlier program made the last edition.
+	Members string `json:"members,omitempty"`
 }
 
 // table returns the state of a table.
@@ -211,7 +227,7 @@ func (s Store) sweep(estate *vault.Estate) error {
 	for _, t := range b.Tables {
 		named[t.People] = true
 		for _, d := range t.Dictionaries {
-			named[d.ID] = true
+			named[d.ID], named[d.Members] = true, true
 		}
 	}
 	left, err := estate.Jobs()

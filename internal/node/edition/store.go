@@ -9,6 +9,8 @@
 //	ID/held    which of the rows are held out
 //	ID/people  groups of a table's people; of a table without ids, of a dictionary's rows
 //	ID/cells   the cells of people as a dictionary's editions had them last, as digests
+//	ID/members who is in training in a dictionary's newest edition, with digests of labels; and beside it
+//	ID/moves   how many people of each label came, went and changed from edition to edition
 //	list       the editions (number, day, table, dictionary, people), which groups and cells stand, and
 //	           who has left, as digests under a key that is here, too
 //	lock       held while the list changes
@@ -52,6 +54,8 @@ type Draft struct {
 	Later []Cut
 	// Cells are the cells of each person; nil of a table without ids.
 	Cells Cells
+	// Members are the people in training with their labels, in any order.
+	Members []Member
 	// Others are the cells as other dictionaries of the table read them now, by hash.
 	Others map[string]Cells
 	// Keep writes the rows under an id of the estate.
@@ -92,7 +96,11 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 			b.note(d.Edition, lack)
 			return errors.Join(&LackError{lack}, s.write(b))
 		}
-		made, err = d.put(estate, table, dictionary, next)
+		moves, err := d.moves(estate, dictionary)
+		if err != nil {
+			return err
+		}
+		made, err = d.put(estate, table, dictionary, next, moves)
 		if err != nil {
 			return err
 		}
@@ -101,6 +109,37 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 		return s.write(b)
 	})
 	return made, err
+}
+
+// moves says how the people in training have changed from edition to edition of the dictionary, and what the
+// draft adds.
+func (d *Draft) moves(estate *vault.Estate, dictionary *dictionaryState) ([]move, error) {
+	slices.SortFunc(d.Members, compareMembers)
+	d.Members = slices.Compact(d.Members)
+	if dictionary.Last == 0 {
+		return nil, nil
+	}
+	if dictionary.Members == "" {
+		return []move{{Number: dictionary.Last + 1, Unknown: true, Counts: newCounts(len(d.Labels))}}, nil
+	}
+	b, err := at(estate, dictionary.Members, movesItem)
+	if err != nil {
+		return nil, err
+	}
+	moves, err := decodeMoves(b)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = at(estate, dictionary.Members, membersItem); err != nil {
+		return nil, err
+	}
+	last, err := decodeMembers(b)
+	if err != nil {
+		return nil, err
+	}
+	m := moved(last, d.Members, len(d.Labels), func(e Element) bool { return d.Rows[e].Changed })
+	m.Number = dictionary.Last + 1
+	return append(moves, m), nil
 }
 
 // groupsOf names the groups that the draft refines.
@@ -161,8 +200,8 @@ func cellsAt(estate *vault.Estate, id string) (Cells, error) {
 }
 
 // put writes all of an edition but its place in the list.
-func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *dictionaryState, next Groups) (made Edition, err error) {
-	var ids [3]job.ID // of rows, groups and cells
+func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *dictionaryState, next Groups, moves []move) (made Edition, err error) {
+	var ids [4]job.ID // of rows, groups, cells and members
 	for i := range ids {
 		if ids[i], err = newID(); err != nil {
 			return made, err
@@ -181,8 +220,16 @@ func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *diction
 		}
 		table.People, dictionary.ID = ids[1].String(), ids[2].String()
 	}
+	if err := errors.Join(estate.Put(ids[3], membersItem, encodeMembers(d.Members)), estate.Put(ids[3], movesItem, encodeMoves(moves))); err != nil {
+		return made, err
+	}
+	dictionary.Members = ids[3].String()
 	dictionary.Last++
 	made = d.Edition
+	made.Few = make(map[string]Few)
+	for i, label := range d.Labels {
+		made.Few[label] = few(moves, i)
+	}
 	made.ID, made.Number = ids[0].String(), dictionary.Last
 	return made, nil
 }
