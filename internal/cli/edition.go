@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,12 @@ type editionResult struct {
 	Training   int    `json:"training,omitempty"`
 	HeldOut    int    `json:"held_out,omitempty"`
 	Lack       int    `json:"lack,omitempty"` // people, until the next edition
+	// Few says, by label, beside which earlier editions sums tell of few people.
+	Few map[string]edition.Few `json:"few,omitempty"`
+}
+
+func resultOf(e edition.Edition) editionResult {
+	return editionResult{Table: e.Table, Dictionary: e.Name, Edition: e.Number, Training: e.Training, HeldOut: e.HeldOut, Few: e.Few}
 }
 
 // Print names the edition that jobs see now.
@@ -38,7 +45,29 @@ func (r editionResult) Print(w io.Writer) error {
 		return p.err
 	}
 	p.linef("edition %d of table %s for dictionary %s: %d rows to train with, %d held out", r.Edition, r.Table, r.Dictionary, r.Training, r.HeldOut)
+	tellFew(p, r.Few)
 	return p.err
+}
+
+// tellFew says which jobs wait because few people of a class came or went.
+func tellFew(p *printer, few map[string]edition.Few) {
+	for _, label := range slices.Sorted(maps.Keys(few)) {
+		f := few[label]
+		if len(f.Classes) > 0 {
+			p.linef("a job that tells sums for each class of %s waits beside one over edition %s: fewer than %d of a class came, went or changed since", label, editionNumbers(f.Classes), edition.Least)
+		}
+		if len(f.Numbers) > 0 {
+			p.linef("a job that predicts %s as a number by sums waits beside one over edition %s: fewer than %d of those who came, went or changed since have another number than the rest", label, editionNumbers(f.Numbers), edition.Least)
+		}
+	}
+}
+
+func editionNumbers(list []int) string {
+	texts := make([]string, len(list))
+	for i, n := range list {
+		texts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(texts, ", ")
 }
 
 func areOf(n int) string {
@@ -76,7 +105,7 @@ before. The first edition is made when a dictionary is approved.`,
 				}
 				return editionResult{Table: args[0], Dictionary: d.Name, Edition: before.Number, Lack: few.Lack}, err
 			}
-			return editionResult{args[0], d.Name, made.Number, made.Training, made.HeldOut, 0}, err
+			return resultOf(made), err
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -140,7 +169,7 @@ of the table, too. What jobs have learnt before stays: mercer job forget erases 
 			}
 			r := withdrawal{Table: args[0], People: done.People, Company: done.Company, Unknown: append([]string{}, done.Unknown...), Editions: []editionResult{}}
 			for _, e := range done.Editions {
-				r.Editions = append(r.Editions, editionResult{e.Table, e.Name, e.Number, e.Training, e.HeldOut, 0})
+				r.Editions = append(r.Editions, resultOf(e))
 			}
 			return r, nil
 		}),
@@ -188,6 +217,7 @@ func (r editionList) Print(w io.Writer) error {
 			waits = "; the next one waits, " + areOf(e.Lack) + " lacking"
 		}
 		p.linef("%s  %s  edition %d for %s: %d rows to train with, %d held out%s", e.Day, e.Table, e.Number, e.Name, e.Training, e.HeldOut, waits)
+		tellFew(p, e.Few)
 	}
 	return p.err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/live"
 	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/edition"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -311,28 +312,47 @@ func (h Home) mayCut(data job.Data, id job.ID) error {
 }
 
 // loadEdition reads the edition that a job sees of a table, by its dictionary.
-func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (set *dataset.Set, held []int, err error) {
+func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t method.Table, err error) {
 	id, err := h.editionOf(data, k)
 	if errors.Is(err, edition.ErrNone) {
-		return nil, nil, fault.Openly(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator makes one with mercer data freeze", data.Dictionary.Name))
+		return t, fault.Openly(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator makes one with mercer data freeze", data.Dictionary.Name))
 	}
 	if err != nil {
-		return nil, nil, err
+		return t, err
 	}
 	if err := h.mayCut(data, id); err != nil {
-		return nil, nil, err
+		return t, err
 	}
 	seed, err := identity.Load(h.IdentityPath())
 	if err != nil {
-		return nil, nil, err
+		return t, err
 	}
 	estate := vault.ReadEstate(h.editions(), seed.KEMKey())
-	set, err = h.readFrom(c, s, data, snapshots{estate, id})
+	t.Set, err = h.readFrom(c, s, data, snapshots{estate, id})
 	if err == nil {
-		held, err = heldOut(estate, id, set.X.Rows())
+		t.Held, err = heldOut(estate, id, t.Set.X.Rows())
 	}
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return nil, nil, fmt.Errorf("the edition of %s that the job sees cannot be opened: its key is lost or erased; mercer edition erase takes it off the list", data.Source)
+		return t, fmt.Errorf("the edition of %s that the job sees cannot be opened: its key is lost or erased; mercer edition erase takes it off the list", data.Source)
 	}
-	return set, held, err
+	if err != nil {
+		return t, err
+	}
+	t.Edition, err = h.named(id, data.Label, t.Set.IDs)
+	return t, err
+}
+
+// named describes an edition to a ledger. One that was taken off the list while a job sees it is none.
+func (h Home) named(id job.ID, label string, ids []string) (method.Edition, error) {
+	list, err := h.Editions().List()
+	if err != nil {
+		return method.Edition{}, err
+	}
+	for _, e := range list {
+		if e.ID == id.String() {
+			few := e.Beside(label)
+			return method.Edition{ID: e.ID, Number: e.Number, IDs: ids, FewOfAClass: few.Classes, FewNumbers: few.Numbers}, nil
+		}
+	}
+	return method.Edition{}, nil
 }

@@ -183,7 +183,7 @@ func refusedTwin(err error) error {
 // load reads the table that a job names, as the catalogue offers it. Which of its
 // rows are held out is the party's own choice.
 func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshots) (method.Table, error) {
-	t, d := method.Table{Key: key}, all.Own(c.Name)
+	t, d := method.Table{}, all.Own(c.Name)
 	s, err := c.source(h, d.Source)
 	if err != nil {
 		return t, err
@@ -205,7 +205,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	}
 	switch {
 	case d.Dictionary != nil:
-		t.Set, t.Held, err = h.loadEdition(c, s, d, k)
+		t, err = h.loadEdition(c, s, d, k)
 	case s.Given():
 		t.Set, err = h.loadChanging(ctx, k, s, s.table(columns, d))
 	default:
@@ -214,6 +214,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err != nil {
 		return t, err
 	}
+	t.Key = key
 	if d.Dictionary == nil { // an edition has nobody who has left
 		if t.Set, err = h.staying(s, d.Source, t.Set); err != nil {
 			return t, err

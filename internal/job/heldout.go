@@ -50,6 +50,21 @@ func (t Test) Chosen() string {
 	return ""
 }
 
+// Words describes the rows that are held out, whoever says so.
+func (t Test) Words() string {
+	switch {
+	case t.Chosen() != "":
+		return t.Chosen()
+	case t.Source != "":
+		return "rows of a source of their own"
+	case t.Every > 0:
+		return fmt.Sprintf("every row of %d", t.Every)
+	case t.Fraction > 0:
+		return fmt.Sprintf("a fraction of %g", t.Fraction)
+	}
+	return "no row"
+}
+
 // Training lists the parties that have rows to train with.
 func (d *Data) Training(parties []string) []string {
 	return slices.DeleteFunc(slices.Clone(parties), func(name string) bool { return name == d.Test.Party })

@@ -74,6 +74,7 @@ type Release struct {
 	Scale    string       // how columns are scaled
 	Label    string       // the column that is let out as labels, or goes into sums; "" for none
 	Table    string       // the catalogue's name, by which rows without ids are known
+	Edition  Edition      // of which the rows are, or its training rows; zero where they are compared one by one
 	Schema   string       // the text of the job's schema, as far as it is about the table, and of its views; "" without one
 	Set      *dataset.Set // as it was read, before anything is fitted; with labels where these go into sums
 	Fit      Fit          // by which encoded rows are prepared

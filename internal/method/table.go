@@ -6,6 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Table holds the data that a party brings to a job.
@@ -16,11 +17,37 @@ type Table struct {
 	// Key decides which rows are held out where the job gives a fraction; all of a party's jobs share it.
 	Key dataset.SplitKey
 	// Held lists the rows of an edition that all jobs with a fraction hold out, ascending; nil: Key says.
-	Held   []int
-	Fit    []byte // what this party keeps of the fit that the job names; nil: nothing
-	IDRule string // by which ids were made, equal at all parties; "" for one column as it stands
+	Held []int
+	// Edition is what the table is frozen as; zero of a table that jobs see as it is.
+	Edition Edition
+	Fit     []byte // what this party keeps of the fit that the job names; nil: nothing
+	IDRule  string // by which ids were made, equal at all parties; "" for one column as it stands
 	// Label is the column of the labels where the job leaves that to the catalogue.
 	Label string
+}
+
+// Edition names a table as its home has frozen it for a dictionary. What a party has let out of one is compared
+// with what it has let out of another by their names.
+type Edition struct {
+	ID     string   // "" of none
+	Number int      // from 1, ascending for one table and dictionary
+	IDs    []string // of its rows; nil of a table without ids
+	// Out is what a job holds out of the edition, in words; of sums, whose rows depend on it.
+	Out string
+	// FewOfAClass and FewNumbers list the earlier editions beside which sums by the job's label tell of few
+	// people: of a class, or of those who have another number than the rest.
+	FewOfAClass, FewNumbers []int
+}
+
+// Without is the edition as a job sees it that holds some of its rows out. What is known of few people is known
+// of the dictionary's own fraction.
+func (e Edition) Without(t job.Test) Edition {
+	e.Out = t.Words()
+	if t.Fraction == 0 {
+		e.FewOfAClass = linalg.Range(1, e.Number)
+		e.FewNumbers = e.FewOfAClass
+	}
+	return e
 }
 
 // Rows is the number of rows, held-out ones included.

@@ -27,6 +27,7 @@ type Party struct {
 	Scaling scale.Scaling                    // empty before the step scale, or without one
 	Lets    func() ([]method.Release, error) // what the method lets out of these rows
 
+	edition method.Edition
 	label   string   // the column of the labels, where the catalogue says
 	key     [32]byte // of all parties and not of the coordinator; after the step heading
 	fit     fitter
@@ -81,7 +82,7 @@ func unprepared(c method.Case, self string, t method.Table) (*Party, error) {
 	if GroupsFolds(c.Job) && split.Set.Groups == nil {
 		return nil, dataset.NoColumn(c.Job.Data.Group, "%s has no column %s to keep the rows of groups together by", split.Set.Name, dataset.Quote(c.Job.Data.Group))
 	}
-	p := &Party{Case: c, Self: self, Split: split, Rows: dataset.RowsOf(split.Set.X), label: t.Label}
+	p := &Party{Case: c, Self: self, Split: split, Rows: dataset.RowsOf(split.Set.X), label: t.Label, edition: t.Edition}
 	if p.frame() == nil {
 		p.Grid = method.GridOf(split.Set.X)
 	}
@@ -164,6 +165,9 @@ func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 // the fit's own values alone, so that the ledger can be asked before.
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	r := p.Case.Release(kind, p.Self, p.label, p.read())
+	if r.Edition = p.edition; r.Edition.ID != "" && kind != method.ReleaseRows {
+		r.Edition = p.edition.Without(p.Job.Data.Test)
+	}
 	switch fit := p.Job.Data.Fit; {
 	case !p.Job.Data.Fits():
 	case fit.Tells(p.Self):

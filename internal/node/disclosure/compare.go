@@ -19,7 +19,7 @@ type comparison struct {
 	heads  []head // of the earlier ones of its kind
 	others []head // of the earlier ones of other kinds
 	models map[string]bool
-	known  []bool // rows of which the same has been let out before
+	known  []bool // rows of which the same has been let out before; nil before they are listed
 	said   []string
 	jobs   []string // of the earlier releases that it differs from
 	from   []string // the IDs of these
@@ -37,7 +37,7 @@ func (h head) released() bool { return strings.HasSuffix(h.file, string(Released
 // compare returns what a release would tell together with earlier ones, and the jobs of
 // these. A release that has been let out before tells nothing new.
 func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
-	c := &comparison{now: now, id: id, known: make([]bool, len(now.Rows))}
+	c := &comparison{now: now, id: id}
 	all, err := l.heads()
 	if err != nil {
 		return nil, err
@@ -94,13 +94,26 @@ func (c *comparison) repeats() bool {
 func (l Ledger) differences(c *comparison) error {
 	slices.SortStableFunc(c.heads, func(a, b head) int { return c.distance(a.Entry) - c.distance(b.Entry) })
 	for _, h := range c.heads {
-		if h.id == c.id { // an equal release, which tells nothing beside it
+		switch {
+		case h.id == c.id: // an equal release, which tells nothing beside it
+			continue
+		case c.now.named(h.Entry):
+			c.difference(h)
+			continue
+		case c.now.apart(h.Entry):
+			if err := l.elsewhere(c, h); err != nil {
+				return err
+			}
+			continue
+		case h.Edition != "":
+			c.note(h, []string{unlisted})
 			continue
 		}
 		earlier, err := l.read(h.file)
 		if err != nil {
 			return err
 		}
+		c.list()
 		d := c.distance(h.Entry)
 		switch {
 		case d == otherPart && c.meetsNew(earlier):
@@ -153,11 +166,11 @@ func (l Ledger) schemas(c *comparison) error {
 		}
 		same := h.Table != "" && h.Table == c.now.Table
 		if !same {
-			earlier, err := l.read(h.file)
+			n, err := l.common(c, h)
 			if err != nil {
 				return err
 			}
-			same = c.now.meet(earlier).common > 0
+			same = n != 0
 		}
 		if same {
 			c.note(h, []string{"the job's schema is another than the earlier one's, or its views are: which rows take part, how their cells are read, or of which columns products are told, can differ, and both releases together tell of whom"})
@@ -169,22 +182,36 @@ func (l Ledger) schemas(c *comparison) error {
 // kinds looks at releases of other kinds that tell single rows together with this one: rows up to a
 // rotation, and sums in the columns' own directions, which give the rotation.
 func (l Ledger) kinds(c *comparison) error {
+	n := 0 // people of releases whose rows are listed
+	var both []bool
 	var with []head
-	both := make([]bool, len(c.now.Rows))
 	for _, h := range c.others {
 		pair := []method.ReleaseKind{c.now.Kind, h.Kind}
 		if !slices.Contains(pair, method.ReleaseRows) || !slices.Contains(pair, method.ReleaseSums) {
+			continue
+		}
+		if !c.now.byRows(h.Entry) {
+			n, err := l.common(c, h)
+			if err != nil {
+				return err
+			}
+			if n != 0 {
+				c.note(h, []string{"the people of the edition would be both in sums and among encoded rows: the sums tell by which rotation the rows are encoded, and so every cell"})
+			}
 			continue
 		}
 		earlier, err := l.read(h.file)
 		if err != nil {
 			return err
 		}
+		c.list()
+		if both == nil {
+			both = make([]bool, len(c.now.Rows))
+		}
 		if meets(c.now.Rows, earlier.Rows, both) {
 			with = append(with, h)
 		}
 	}
-	n := 0
 	for _, in := range both {
 		if in {
 			n++
@@ -207,12 +234,12 @@ func (l Ledger) ownFits(c *comparison) error {
 		if h.Fit.By != method.NewFit || h.Schema != c.now.Schema || h.Fit.Among == c.now.Fit.Among {
 			continue
 		}
-		earlier, err := l.read(h.file)
+		n, err := l.common(c, h)
 		if err != nil {
 			return err
 		}
-		if m := c.now.meet(earlier); m.common > 0 {
-			c.note(h, []string{c.now.refits(m.common)})
+		if n != 0 {
+			c.note(h, []string{refits(n)})
 		}
 	}
 	return nil
@@ -234,12 +261,12 @@ func (l Ledger) fits(c *comparison) error {
 		if !c.now.like(h.Entry) || h.Question || h.Fit.Values == "" || h.Fit.Values == c.now.Fit.Values {
 			continue
 		}
-		earlier, err := l.read(h.file)
+		n, err := l.common(c, h)
 		if err != nil {
 			return err
 		}
-		if m := c.now.meet(earlier); m.common > 0 {
-			c.note(h, []string{c.now.refits(m.common)})
+		if n != 0 {
+			c.note(h, []string{refits(n)})
 		}
 	}
 	return nil
@@ -284,29 +311,49 @@ func (c *comparison) goesOn() bool {
 
 // countSums counts how often each person has been in sums.
 func (l Ledger) countSums(c *comparison) error {
-	counts := make([]int, len(c.now.Rows))
-	var jobs []string
 	if c.goesOn() {
 		return nil
 	}
+	var counts []int // of people whose rows are listed
+	all := 0         // of everybody
+	var jobs []string
 	for _, h := range c.heads {
 		uses := len(h.Uses)
 		if c.now.Uses != nil && h.used(c.now.Uses[0].Model) {
 			uses-- // it was admitted before
 		}
-		earlier, err := l.read(h.file)
+		if c.now.byRows(h.Entry) && counts == nil {
+			c.list()
+			counts = make([]int, len(c.now.Rows))
+		}
+		met, err := l.countUses(c, h, uses, counts, &all)
 		if err != nil {
 			return err
 		}
-		met := false
-		meet(c.now.Rows, earlier.Rows, func(i int, _ Row) { counts[i], met = counts[i]+uses, true })
 		if met && !slices.Contains(jobs, h.Job) {
 			jobs = append(jobs, h.Job)
 		}
 	}
-	if most := slices.Max(append(counts, 0)); most >= maxSums {
+	if most := all + slices.Max(append(counts, 0)); most >= maxSums {
 		c.said = append(c.said, fmt.Sprintf("some of the rows have been in %d sums, and each further one tells more of single rows", most))
 		c.jobs = append(c.jobs, without(jobs, slices.Sorted(slices.Values(c.jobs)))...)
 	}
 	return nil
+}
+
+// countUses adds an earlier release's uses to the counts of the people whom it shares, or to that of all.
+func (l Ledger) countUses(c *comparison, h head, uses int, counts []int, all *int) (met bool, err error) {
+	if !c.now.byRows(h.Entry) {
+		n, err := l.common(c, h)
+		if n != 0 {
+			*all += uses
+		}
+		return n != 0, err
+	}
+	earlier, err := l.read(h.file)
+	if err != nil {
+		return false, err
+	}
+	meet(c.now.Rows, earlier.Rows, func(i int, _ Row) { counts[i], met = counts[i]+uses, true })
+	return met, nil
 }

@@ -47,7 +47,18 @@ func newEntry(key []byte, r method.Release) *Entry {
 	}
 	n, place := rowsOf(r)
 	d := newDigest(key, r)
-	e.Rows, e.More = d.rows(n, place)
+	if r.Edition.ID == "" {
+		e.Rows, e.More = d.rows(n, place)
+	} else {
+		e.Edition, e.Number, e.Size, e.Out = r.Edition.ID, r.Edition.Number, n, r.Edition.Out
+		e.who = d.who
+		e.listed = func() ([]Row, []Member) { return d.rows(n, place) }
+	}
+	if r.Edition.ID != "" && labelled(r) {
+		if e.Few = r.Edition.FewNumbers; r.Classes {
+			e.Few = r.Edition.FewOfAClass
+		}
+	}
 	e.Table, e.numbers = r.Table, !r.Classes
 	if r.Schema != "" {
 		e.Schema = d.hex("schema", []byte(r.Schema))
@@ -65,10 +76,12 @@ func (d *digest) fit() Fit {
 	case method.KeptFit, method.ToldFit:
 		f.Told = d.hex("fit of job", d.Fit.Earlier[:])
 	case method.NewFit:
-		var all []byte
-		rows, _ := d.rows(len(d.Fit.Among), func(i int) int { return d.Fit.Among[i] })
-		for _, row := range rows {
-			all = append(append(all, row.Person[:]...), row.Content[:]...)
+		all := []byte(d.Edition.ID)
+		if d.Edition.ID == "" {
+			rows, _ := d.rows(len(d.Fit.Among), func(i int) int { return d.Fit.Among[i] })
+			for _, row := range rows {
+				all = append(append(all, row.Person[:]...), row.Content[:]...)
+			}
 		}
 		for _, name := range d.Fit.Train {
 			all = append(binary.LittleEndian.AppendUint32(all, uint32(len(name))), name...)

@@ -19,6 +19,11 @@
 //	          peer has brought, over all sessions
 //	all       another schema over the same table, or over some of its people
 //
+// Releases of editions (tables that the home has frozen for a data dictionary) are compared by words: of one
+// table and dictionary the people are the same, but for ten or more or none, which the home finds out when it
+// makes an edition, like the classes of which fewer came or went. No answer about them depends on rows, and
+// none is read. Of two tables it is looked at who is in both.
+//
 // More rows of a model that is asked about later are no difference. Only sums and fits look at
 // which rows a job holds out: in time all products become known.
 //
@@ -27,15 +32,17 @@
 // The ledger is a folder:
 //
 //	key                   of all digests
-//	KIND-ID.released      what a session has let out: 32 bytes a row, 34 of sums and 40 with labels, and columns' names
+//	KIND-ID.released      what a session has let out: an edition's name, or 32 bytes a row, 34 of sums and 40
+//	                      with labels; and columns' names
+//	EDITION.people        who is in an edition of which something is out: 16 bytes a person
 //	KIND-ID.admitted      what a session that has begun may let out; gone if it does not
 //	ID.held, ID.approved  what waits for the operator, or may pass next: words, no rows
 //	peers                 how many ids each peer has brought, in how many sessions
 //	lock                  held while the ledger is read and then changed
 //
-// where ID follows from what is let out (kind, peers, columns, scaling, rows and
-// values), not from the job. A crash leaves each file as it was before or after, and
-// no lock behind. Checking a release takes 64 bytes of memory a row and reads every
+// where ID follows from what is let out (kind, peers, columns, scaling, edition, or rows
+// and values), not from the job. A crash leaves each file as it was before or after, and
+// no lock behind. Checking a release takes 64 bytes of memory a row, if it has no edition, and reads every
 // release of its kind; there are 1,024 at most, and of okra and of questions about a
 // model, which only add rows, one grows in the place of many.
 package disclosure

@@ -24,16 +24,23 @@ type Entry struct {
 	Peers    []string // ascending
 	Scale    string
 	Label    string
-	Split    string   // the rows that the job itself held out, in words; "" for the party's own choice
-	Table    string   // the catalogue's name; "" in entries of earlier programs
-	Schema   string   // digest of the job's schema, in hexadecimal digits; "" without one
-	Fit      Fit      // by which encoded rows were prepared
-	Columns  []string // ascending; nil where the table has no names
-	Width    int      // columns
-	Uses     []Use    // in the order in which they were let out
-	Rows     []Row    // ascending by person, each person once
-	More     []Member // further classes of people with several rows, ascending
-	numbers  bool     // labels are numbers to be predicted; of a release that asks, and never kept
+	Split    string                   // the rows that the job itself held out, in words; "" for the party's own choice
+	Table    string                   // the catalogue's name; "" in entries of earlier programs
+	Schema   string                   // digest of the job's schema, in hexadecimal digits; "" without one
+	Fit      Fit                      // by which encoded rows were prepared
+	Columns  []string                 // ascending; nil where the table has no names
+	Width    int                      // columns
+	Uses     []Use                    // in the order in which they were let out
+	Edition  string                   // of which the rows are, all or those in training; "" of others, which are listed
+	Number   int                      // of the edition
+	Out      string                   // what the job holds out of the edition, in words; of sums
+	Few      []int                    // earlier editions beside which these sums tell of few people
+	Size     int                      // rows of an edition
+	Rows     []Row                    // ascending by person, each person once; not of an edition
+	More     []Member                 // further classes of people with several rows, ascending
+	numbers  bool                     // labels are numbers to be predicted; of a release that asks, and never kept
+	who      func() [][16]byte        // the people of an edition, ascending; as numbers
+	listed   func() ([]Row, []Member) // the rows of an edition, one by one; of a release that asks, and never kept
 }
 
 // Member is a person in a class.
@@ -62,6 +69,14 @@ func (f Fit) same(o Fit) bool {
 		return f.Values == o.Values
 	}
 	return f == o || f.Told != "" && f.Told == o.Told
+}
+
+// size is the number of people, or of an edition's rows.
+func (e *Entry) size() int {
+	if e.Edition != "" {
+		return e.Size
+	}
+	return len(e.Rows)
 }
 
 // pending reports whether rows that a fit of this job prepares are to follow it.
@@ -97,7 +112,11 @@ func (e *Entry) digest() string {
 		named.Fit.Values = "" // the ledger is asked before it is fitted, or told, too
 	}
 	h := sha256.New()
-	h.Write(named.named())
+	h.Write(named.text())
+	if e.Edition != "" {
+		h.Write([]byte("edition " + e.Edition + " without " + e.Out))
+		return hex.EncodeToString(h.Sum(nil)[:8])
+	}
 	for i := range e.Rows {
 		h.Write(e.Rows[i].Person[:])
 		h.Write(e.Rows[i].Content[:])
@@ -183,6 +202,7 @@ const (
 	maxPeers   = 1 << 13
 	maxColumns = 1 << 24
 	maxRows    = 1 << 28
+	maxNumbers = 1 << 20 // of editions
 )
 
 // Formats of earlier programs, which are read. Where nothing of a kind was told, the name of a release
@@ -192,17 +212,18 @@ const (
 	splitMagic = "mercer/v3/release" // of a job that chose the held-out rows itself
 	tableMagic = "mercer/v4/release" // names its table, its schema or its fit
 	alsoMagic  = "mercer/v5/release" // as v4, and names what is let out beside it
+	wholeMagic = "mercer/v7/release" // has all of these, and the day
 	moreMagic  = "mercer/v6/release" // as v5, if anything is let out beside it, and has people of several classes
 )
 
-// wholeMagic begins what this program writes.
-const wholeMagic = "mercer/v7/release"
+// editionMagic begins what this program writes.
+const editionMagic = "mercer/v8/release"
 
 // Encode returns the canonical encoding.
 func (e *Entry) Encode() []byte {
 	var w wire.Writer
 	w.Grow(256 + 40*len(e.Rows))
-	w.String(wholeMagic)
+	w.String(editionMagic)
 	w.String(e.Day)
 	w.Strings(texts(e.Also))
 	e.writeTable(&w)
@@ -211,6 +232,10 @@ func (e *Entry) Encode() []byte {
 	for _, u := range e.Uses {
 		w.String(u.Model)
 		w.Uint32(u.Directions)
+	}
+	e.writeEdition(&w)
+	if e.Edition != "" {
+		return w.Bytes()
 	}
 	labelled := slices.ContainsFunc(e.Rows, func(r Row) bool { return r.Class != 0 || r.Label != [8]byte{} })
 	w.Bool(labelled)
@@ -234,9 +259,29 @@ func (e *Entry) Encode() []byte {
 	return w.Bytes()
 }
 
-// named returns what the name of a release is made of beside its rows, as earlier programs wrote an entry
+func (e *Entry) writeEdition(w *wire.Writer) {
+	w.String(e.Edition)
+	w.Uint32(uint32(e.Number))
+	w.Uint32(uint32(e.Size))
+	w.String(e.Out)
+	w.Uint32(uint32(len(e.Few)))
+	for _, n := range e.Few {
+		w.Uint32(uint32(n))
+	}
+}
+
+// readEdition reads what writeEdition wrote.
+func (e *Entry) readEdition(r *wire.Reader) {
+	e.Edition, e.Number, e.Size = r.String(maxDigest), int(r.Uint32()), int(r.Uint32())
+	e.Out = r.String(maxText)
+	for range r.Count(maxNumbers, 4) {
+		e.Few = append(e.Few, int(r.Uint32()))
+	}
+}
+
+// text returns what the name of a release is made of beside its rows, as earlier programs wrote an entry
 // without any.
-func (e *Entry) named() []byte {
+func (e *Entry) text() []byte {
 	var w wire.Writer
 	switch {
 	case e.Schema != "" || e.Fit != Fit{}:
@@ -285,7 +330,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	r := wire.NewReader(b)
 	e := &Entry{}
 	magic := r.String(32)
-	whole := magic == wholeMagic
+	whole := magic == wholeMagic || magic == editionMagic
 	switch {
 	case r.Err() != nil || magic == entryMagic:
 	case magic == splitMagic:
@@ -318,6 +363,12 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	}
 	for range r.Count(maxUses, 6) {
 		e.Uses = append(e.Uses, Use{r.String(maxText), r.Uint32()})
+	}
+	if magic == editionMagic {
+		e.readEdition(r)
+	}
+	if e.Edition != "" {
+		return e, r.Close("release")
 	}
 	labelled := (magic == tableMagic || magic == alsoMagic || magic == moreMagic) && e.Kind == method.ReleaseSums
 	if whole {

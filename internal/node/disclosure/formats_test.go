@@ -29,7 +29,10 @@ func older(t *testing.T, l Ledger, r method.Release, magic string) {
 func former(e *Entry, magic string) []byte {
 	var w wire.Writer
 	w.String(magic)
-	if magic == alsoMagic || magic == moreMagic {
+	if magic == wholeMagic {
+		w.String(e.Day)
+	}
+	if magic == alsoMagic || magic == moreMagic || magic == wholeMagic {
 		w.Strings(texts(e.Also))
 	}
 	switch magic {
@@ -45,6 +48,9 @@ func former(e *Entry, magic string) []byte {
 		w.String(u.Model)
 		w.Uint32(u.Directions)
 	}
+	if magic == wholeMagic {
+		w.Bool(true)
+	}
 	w.Uint32(uint32(len(e.Rows)))
 	for _, row := range e.Rows {
 		w.Fixed(row.Person[:])
@@ -53,7 +59,7 @@ func former(e *Entry, magic string) []byte {
 			w.Uint16(row.Class)
 		}
 	}
-	if magic == moreMagic {
+	if magic == moreMagic || magic == wholeMagic {
 		w.Uint32(uint32(len(e.More)))
 		for _, m := range e.More {
 			w.Fixed(m.Person[:])
@@ -85,10 +91,12 @@ func TestFormerFormats(t *testing.T) {
 	also.Also = []method.ReleaseKind{method.ReleaseCounts, method.ReleaseErrors}
 	more := newEntry(testKey, sums)
 	more.Also = also.Also
+	dated := *more
+	dated.Day = "2026-11-27"
 	if len(more.More) != 3 {
 		t.Fatalf("%d further classes", len(more.More))
 	}
-	for magic, e := range map[string]*Entry{entryMagic: plain, splitMagic: &split, tableMagic: whole, alsoMagic: &also, moreMagic: more} {
+	for magic, e := range map[string]*Entry{entryMagic: plain, splitMagic: &split, tableMagic: whole, alsoMagic: &also, moreMagic: more, wholeMagic: &dated} {
 		b := former(e, magic)
 		back, err := DecodeEntry(b)
 		if err != nil || !bytes.Equal(back.Encode(), e.Encode()) || back.ID() != e.ID() {

@@ -114,12 +114,13 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return l.write(file, e.Encode())
+	return errors.Join(l.keepPeople(e), l.write(file, e.Encode()))
 }
 
 // directions returns the largest number of random directions in which one of the rows would
 // have been let out over all jobs, including this release.
 func (l Ledger) directions(c *comparison) (int, error) {
+	c.list()
 	totals := make([]int, len(c.now.Rows))
 	seen := make(map[string][]bool) // by model: rows that are counted
 	for _, h := range c.heads {
@@ -171,7 +172,7 @@ func (l Ledger) hold(c *comparison) error {
 	} else if len(held) >= maxNotes {
 		err = l.remove(l.note(held[0].ID, Held))
 	}
-	n := Listed{Kind: e.Kind, Also: e.Also, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: len(e.Rows), Reveals: shortened(c.said), From: c.from, Since: time.Now()}
+	n := Listed{Kind: e.Kind, Also: e.Also, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: e.size(), Reveals: shortened(c.said), From: c.from, Since: time.Now()}
 	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
 }
 
@@ -265,7 +266,7 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 
 // adds reports whether an entry and another one are kept as one. An entry has one table's name.
 func (e *Entry) adds(o *Entry) bool {
-	if !e.like(o) || e.Question != o.Question || e.Table != o.Table {
+	if !e.like(o) || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
 		return false
 	}
 	return e.Kind == method.ReleaseRows && e.Fit == Fit{} && o.Fit == Fit{} && e.Schema == o.Schema || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]
@@ -327,7 +328,7 @@ func (l Ledger) Restart(open func(session string) bool) error {
 		for _, f := range files {
 			err = errors.Join(err, l.remove(f))
 		}
-		return errors.Join(err, l.closeSessions(open))
+		return errors.Join(err, l.forgetPeople(), l.closeSessions(open))
 	})
 }
 

@@ -165,7 +165,7 @@ func (l Ledger) List() ([]Listed, error) {
 	err := l.each(func(s State, _ string, e *Entry) {
 		list = append(list, Listed{
 			ID: e.ID(), State: s, Kind: e.Kind, Also: e.Also, Job: e.Job, Day: e.Day, Question: e.Question, Peers: e.Peers,
-			Columns: e.Width, Rows: len(e.Rows), Uses: len(e.Uses),
+			Columns: e.Width, Rows: e.size(), Uses: len(e.Uses),
 		})
 	})
 	if err != nil {

@@ -45,7 +45,7 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 		return nil
 	}
 	if e.fitted() && e.anew(earlier, m) {
-		return []string{e.refits(m.common)}
+		return []string{refits(m.common)}
 	}
 	var said []string
 	if m.changed > 0 {
@@ -147,9 +147,12 @@ func (e *Entry) anew(earlier *Entry, m meeting) bool {
 }
 
 // refits tells in words what two fits of the same rows tell.
-func (e *Entry) refits(common int) string {
-	return fmt.Sprintf("%s prepared or scaled by another fit than in the earlier job, or may be: the products of rows under two fits tell their columns, and the two fits tell who came or went. A job with scale: range or none, or one that continues the earlier job, fits nothing",
-		count(common, "row is", "rows are"))
+func refits(common int) string {
+	rows := "the people of the edition are"
+	if common != everybody {
+		rows = count(common, "row is", "rows are")
+	}
+	return rows + " prepared or scaled by another fit than in the earlier job, or may be: the products of rows under two fits tell their columns, and the two fits tell who came or went. A job with scale: range or none, or one that continues the earlier job, fits nothing"
 }
 
 // chosen tells in words what it means that the job says which rows are held out: each such split

@@ -37,7 +37,7 @@ type Edition struct {
 // nobody counted.
 func (e Edition) Beside(label string) Few {
 	few, counted := e.Few[label]
-	if !counted && label != "" {
+	if !counted {
 		for n := 1; n < e.Number; n++ {
 			few.Classes, few.Numbers = append(few.Classes, n), append(few.Numbers, n)
 		}

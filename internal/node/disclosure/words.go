@@ -1,0 +1,275 @@
+package disclosure
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// Two releases of editions of one table are compared by words: kinds, editions, columns, labels, scales, peers.
+// Whom the editions tell apart, the home has looked at when it made them.
+
+// named reports whether two entries are of editions of one table.
+func (e *Entry) named(o *Entry) bool {
+	return e.Edition != "" && o.Edition != "" && e.Table == o.Table
+}
+
+// apart reports whether two entries are of two tables, of which an edition stands for one: of these only who is
+// in both is looked at.
+func (e *Entry) apart(o *Entry) bool {
+	return (e.Edition != "" || o.Edition != "") && o.Table != "" && e.Table != o.Table
+}
+
+// byRows reports whether two entries are compared row by row.
+func (e *Entry) byRows(o *Entry) bool {
+	return o.Edition == "" && !e.apart(o)
+}
+
+// everybody stands for the number of the people of two editions.
+const everybody = -1
+
+// common returns how many people of the release are in an earlier one; [everybody] for any number of them, or
+// where nobody knows.
+func (l Ledger) common(c *comparison, h head) (int, error) {
+	switch {
+	case c.now.apart(h.Entry):
+		shared, err := l.shared(c, h)
+		if shared {
+			return everybody, err
+		}
+		return 0, err
+	case h.Edition != "":
+		return everybody, nil
+	}
+	earlier, err := l.read(h.file)
+	if err != nil {
+		return 0, err
+	}
+	c.list()
+	return c.now.meet(earlier).common, nil
+}
+
+// list lists the rows of a release of an edition, since an earlier release has no edition.
+func (c *comparison) list() {
+	if c.now.listed != nil {
+		c.now.Rows, c.now.More = c.now.listed()
+		c.now.listed = nil
+	}
+	if c.known == nil {
+		c.known = make([]bool, len(c.now.Rows))
+	}
+}
+
+// newestKnown returns the newest edition of which an earlier release, that is nearer than a distance, has let out
+// what the release lets out of each row.
+func (c *comparison) newestKnown(distance int) (number int) {
+	for _, h := range c.heads {
+		if c.now.named(h.Entry) && c.now.Schema == h.Schema && c.distance(h.Entry) < distance && (c.now.Question || !h.Question) {
+			number = max(number, h.Number)
+		}
+	}
+	return number
+}
+
+// tellsNew reports whether the editions of two releases share people of whom not all is known.
+func (c *comparison) tellsNew(h head) bool {
+	return c.now.Schema != h.Schema || min(c.now.Number, h.Number) > c.newestKnown(c.distance(h.Entry))
+}
+
+// difference looks at an earlier release of an edition of the same table.
+func (c *comparison) difference(h head) {
+	d := c.distance(h.Entry)
+	switch {
+	case d == otherPart && c.tellsNew(h):
+		c.note(h, c.now.against(h.Entry))
+	case d == otherPart && c.now.Kind == method.ReleaseSums:
+		c.note(h, c.now.fewBeside(h.Entry))
+	case d == equalPart, d == otherFit && (c.now.Fit.By == method.NewFit || c.tellsNew(h)):
+		c.note(h, c.now.besideEdition(h.Entry))
+	}
+}
+
+// besideEdition is beside of two editions.
+func (e *Entry) besideEdition(o *Entry) []string {
+	switch {
+	case e.fitted() && e.anew(o, meeting{came: distanceOf(e.Number, o.Number)}):
+		return []string{refits(everybody)}
+	case e.Kind == method.ReleaseSums:
+		return e.fewBeside(o)
+	case e.Kind == method.ReleaseFit && e.Edition != o.Edition:
+		return []string{fmt.Sprintf("this fit is of edition %d, and the earlier one of edition %d: the difference of the two fits is over those who came or went alone. Jobs prepare their rows by the earlier one; a new fit is a new dictionary", e.Number, o.Number)}
+	}
+	return nil
+}
+
+func distanceOf(a, b int) int { return max(a-b, b-a) }
+
+// fewBeside tells in words that two sums over editions differ by few of a class, or may.
+func (e *Entry) fewBeside(o *Entry) []string {
+	switch {
+	case e.Out != o.Out:
+		return []string{fmt.Sprintf("this job holds out %s, and the earlier one %s: the difference of the two sums is over the rows that one of them alone holds out", e.Out, o.Out)}
+	case e.Label == "" || o.Label == "":
+		return nil
+	case e.Schema != o.Schema:
+		return []string{"the two sums are over editions for two dictionaries: of a class, few people may be in one of them alone"}
+	case !e.fewOf(o):
+		return nil
+	case e.numbers:
+		return []string{fmt.Sprintf("one to nine of the people who are in one of the editions %d and %d alone have another label than the rest of them: the sums and their products with the label together give the weighted sum over these few alone", e.Number, o.Number)}
+	}
+	return []string{fmt.Sprintf("one to nine people of a class are in one of the editions %d and %d alone: the difference of the two sums over that class is that over these few alone", e.Number, o.Number)}
+}
+
+// fewOf reports what the home found out when it made the later one of two editions.
+func (e *Entry) fewOf(o *Entry) bool {
+	if e.Number < o.Number {
+		return slices.Contains(o.Few, e.Number)
+	}
+	return slices.Contains(e.Few, o.Number)
+}
+
+// unlisted tells in words why an earlier release of an edition is not compared with one of listed rows.
+const unlisted = "the earlier release is of an edition of the table, and this one is not, so that their rows cannot be compared"
+
+// elsewhere looks at an earlier release by the same dictionary of another table, if an edition stands for one.
+func (l Ledger) elsewhere(c *comparison, h head) error {
+	if h.Schema != c.now.Schema {
+		return nil // see schemas
+	}
+	same, err := l.shared(c, h)
+	if same {
+		c.note(h, []string{anywhere})
+	}
+	return err
+}
+
+// anywhere tells in words that the same people are in two tables, of which an edition stands for one.
+const anywhere = "some of the people are in both tables: what the two releases tell of them together is not looked at row by row"
+
+// peopleOf returns who is in an earlier release, ascending; known is false where nobody knows.
+func (l Ledger) peopleOf(h head) (people [][16]byte, known bool, err error) {
+	if h.Edition == "" {
+		e, err := l.read(h.file)
+		if err != nil {
+			return nil, false, err
+		}
+		return e.persons(), true, nil
+	}
+	b, err := os.ReadFile(l.people(h.Edition))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("release: %w", err)
+	}
+	people, err = decodePeople(b)
+	return people, err == nil, err
+}
+
+// persons lists who is in a release whose rows are listed.
+func (e *Entry) persons() [][16]byte {
+	list := make([][16]byte, len(e.Rows))
+	for i := range e.Rows {
+		list[i] = e.Rows[i].Person
+	}
+	return list
+}
+
+// shared reports whether people of the release are in an earlier one of another table, or may be.
+func (l Ledger) shared(c *comparison, h head) (bool, error) {
+	then, known, err := l.peopleOf(h)
+	if err != nil || !known {
+		return true, err
+	}
+	now := c.now.persons()
+	if c.now.who != nil {
+		now = c.now.who()
+	}
+	for len(now) > 0 && len(then) > 0 {
+		switch d := bytes.Compare(now[0][:], then[0][:]); {
+		case d == 0:
+			return true, nil
+		case d < 0:
+			now = now[1:]
+		default:
+			then = then[1:]
+		}
+	}
+	return false, nil
+}
+
+// who digests the ids of an edition, ascending.
+func (d *digest) who() [][16]byte {
+	list := make([][16]byte, len(d.Edition.IDs))
+	for i, id := range d.Edition.IDs {
+		list[i] = d.sum("id", []byte(id))
+	}
+	slices.SortFunc(list, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
+	return slices.Compact(list)
+}
+
+// people returns the file that says who is in an edition, for releases of other tables.
+func (l Ledger) people(edition string) string { return filepath.Join(string(l), edition+peopleSuffix) }
+
+// keepPeople writes down who is in an edition, once.
+func (l Ledger) keepPeople(e *Entry) error {
+	if e.who == nil {
+		return nil
+	}
+	if _, err := os.Stat(l.people(e.Edition)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return l.write(l.people(e.Edition), encodePeople(e.who()))
+}
+
+// forgetPeople removes what says who is in editions of which nothing is out or admitted.
+func (l Ledger) forgetPeople() error {
+	heads, err := l.heads()
+	if err != nil {
+		return err
+	}
+	names, err := l.names()
+	for _, name := range names {
+		edition, is := strings.CutSuffix(name, peopleSuffix)
+		if is && !slices.ContainsFunc(heads, func(h head) bool { return h.Edition == edition }) {
+			err = errors.Join(err, l.remove(l.people(edition)))
+		}
+	}
+	return err
+}
+
+const peopleSuffix = ".people"
+
+const peopleMagic = "mercer/v1/people of an edition"
+
+func encodePeople(list [][16]byte) []byte {
+	var w wire.Writer
+	w.Grow(64 + 16*len(list))
+	w.String(peopleMagic)
+	w.Uint32(uint32(len(list)))
+	for i := range list {
+		w.Fixed(list[i][:])
+	}
+	return w.Bytes()
+}
+
+func decodePeople(b []byte) ([][16]byte, error) {
+	r := wire.NewReader(b)
+	r.Magic(len(peopleMagic), peopleMagic, "release: %q is another file")
+	list := make([][16]byte, r.Count(maxRows, 16))
+	for i := range list {
+		if r.Fixed(list[i][:]); i > 0 && bytes.Compare(list[i-1][:], list[i][:]) >= 0 && r.Err() == nil {
+			r.Fail(errors.New("people out of order"))
+		}
+	}
+	return list, r.Close(peopleMagic)
+}

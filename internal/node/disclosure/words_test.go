@@ -1,0 +1,232 @@
+package disclosure
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// unread is a table of which nobody reads a cell.
+type unread struct {
+	dataset.Table
+	rows, cols int
+}
+
+func (u unread) Rows() int                          { return u.rows }
+func (u unread) Cols() int                          { return u.cols }
+func (u unread) Each(int, func(int, float64))       { panic("a ledger reads a row of an edition") }
+func (u unread) AppendCell([]byte, int, int) []byte { panic("a ledger reads a cell of an edition") }
+
+// frozen are rows of an edition, number n of a table; few says beside which earlier ones sums tell of few.
+func frozen(kind method.ReleaseKind, number int, few ...int) method.Release {
+	set := &dataset.Set{Name: "people.csv", X: unread{rows: 100, cols: 2}, Columns: []string{"age", "income"}}
+	r := of(kind, set)
+	r.Table, r.Schema, r.Scale = "people", "dictionary d", "none"
+	r.Edition = method.Edition{ID: strings.Repeat("0", 30) + string(rune('a'+number)) + "0", Number: number, IDs: []string{"p1", "p2"}, FewOfAClass: few, FewNumbers: few}
+	if kind != method.ReleaseRows {
+		r.Among, r.Edition.Out = linalg.Range(0, 75), "a fraction of 0.25"
+	}
+	return r
+}
+
+func with(r method.Release, change func(*method.Release)) method.Release {
+	change(&r)
+	return r
+}
+
+func labelledBy(label string, classes bool) func(*method.Release) {
+	return func(r *method.Release) {
+		set := *r.Set
+		set.Labels = make([]string, 100)
+		r.Set, r.Label, r.Classes = &set, label, classes
+	}
+}
+
+const (
+	fewOfAClass  = "one to nine people of a class are in one of the editions 2 and 1 alone"
+	fewOfNumbers = "one to nine of the people who are in one of the editions 2 and 1 alone have another label"
+)
+
+// Releases of editions are compared by their names: of the second, no row is read.
+func TestEditionsAreComparedByWords(t *testing.T) {
+	columns := func(names ...string) func(*method.Release) {
+		return func(r *method.Release) {
+			set := *r.Set
+			set.Columns, set.X = names, unread{rows: 100, cols: len(names)}
+			r.Set = &set
+		}
+	}
+	peers := func(names ...string) func(*method.Release) {
+		return func(r *method.Release) { r.Peers = names }
+	}
+	scale := func(r *method.Release) { r.Scale = "range" }
+	out := func(words string) func(*method.Release) {
+		return func(r *method.Release) { r.Edition.Out = words }
+	}
+	fit := func(values string) func(*method.Release) {
+		return func(r *method.Release) {
+			r.Fit = method.Fit{By: method.KeptFit, Values: []byte(values), Earlier: [16]byte{values[0]}}
+		}
+	}
+	rows, sums, fits := method.ReleaseRows, method.ReleaseSums, method.ReleaseFit
+	for name, tt := range map[string]struct {
+		first, second method.Release
+		want          string // "" where it passes
+	}{
+		"rows again":                    {frozen(rows, 1), frozen(rows, 1), ""},
+		"rows of a further edition":     {frozen(rows, 1), frozen(rows, 2), ""},
+		"with other peers":              {frozen(rows, 1), with(frozen(rows, 1), peers("hub", "other")), ""},
+		"rows of other columns":         {frozen(rows, 1), with(frozen(rows, 1), columns("age")), `column "income", in the earlier job and not in this one`},
+		"and of a further edition":      {frozen(rows, 1), with(frozen(rows, 2), columns("age")), `column "income", in the earlier job and not in this one`},
+		"rows scaled otherwise":         {frozen(rows, 1), with(frozen(rows, 2), scale), "columns are scaled by range and were by none"},
+		"rows under another label":      {with(frozen(rows, 1), labelledBy("ill", true)), with(frozen(rows, 1), labelledBy("age", true)), "the labels are"},
+		"rows under one fit":            {with(frozen(rows, 1), fit("one")), with(frozen(rows, 2), fit("one")), ""},
+		"rows under two fits":           {with(frozen(rows, 1), fit("one")), with(frozen(rows, 2), fit("two")), "another fit than in the earlier job"},
+		"sums beside rows":              {frozen(rows, 1), frozen(sums, 2), "would be " + bothKinds},
+		"rows beside sums":              {frozen(sums, 2), frozen(rows, 1), "would be " + bothKinds},
+		"sums of a further edition":     {frozen(sums, 1), frozen(sums, 2, 1), ""}, // nobody has a label
+		"by a label, few of a class":    {with(frozen(sums, 1), labelledBy("ill", true)), with(frozen(sums, 2, 1), labelledBy("ill", true)), fewOfAClass},
+		"the other way round":           {with(frozen(sums, 2, 1), labelledBy("ill", true)), with(frozen(sums, 1), labelledBy("ill", true)), "one to nine people of a class are in one of the editions 1 and 2 alone"},
+		"by a label, ten of each class": {with(frozen(sums, 1), labelledBy("ill", true)), with(frozen(sums, 3, 2), labelledBy("ill", true)), ""},
+		"by a number":                   {with(frozen(sums, 1), labelledBy("cost", false)), with(frozen(sums, 2, 1), labelledBy("cost", false)), fewOfNumbers},
+		"sums with other peers":         {frozen(sums, 1), with(frozen(sums, 1), peers("hub", "other")), "peers that did not take part then: other"},
+		"sums over other columns":       {frozen(sums, 1), with(frozen(sums, 2), columns("age")), "sums over other columns"},
+		"sums over other rows":          {frozen(sums, 1), with(frozen(sums, 1), out("no row")), "this job holds out no row, and the earlier one a fraction of 0.25"},
+		"a fit again":                   {frozen(fits, 1), frozen(fits, 1), ""},
+		"a fit of a further edition":    {frozen(fits, 1), frozen(fits, 2), "this fit is of edition 2, and the earlier one of edition 1"},
+		"another dictionary": {frozen(rows, 1), with(frozen(rows, 1), func(r *method.Release) {
+			r.Schema, r.Edition.ID = "dictionary e", strings.Repeat("e", 32)
+		}), anotherSchema},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := Ledger(t.TempDir())
+			letOut(t, l, tt.first)
+			if tt.want == "" {
+				letOut(t, l, tt.second)
+				return
+			}
+			id := mustHold(t, l, tt.second, tt.want)
+			if err := l.Approve(id); err != nil {
+				t.Fatal(err)
+			}
+			letOut(t, l, tt.second)
+			letOut(t, l, tt.first) // both are out
+		})
+	}
+}
+
+// What an approved release told is known: a further edition is compared with it only as far as it has people who
+// came after that.
+func TestEditionsAfterAnApproval(t *testing.T) {
+	narrow := func(number int) method.Release {
+		return with(frozen(method.ReleaseRows, number), func(r *method.Release) {
+			set := *r.Set
+			set.Columns, set.X = []string{"age"}, unread{rows: 100, cols: 1}
+			r.Set = &set
+		})
+	}
+	l := Ledger(t.TempDir())
+	letOut(t, l, frozen(method.ReleaseRows, 1))
+	if err := l.Approve(mustHold(t, l, narrow(1), "in the earlier job and not in this one")); err != nil {
+		t.Fatal(err)
+	}
+	letOut(t, l, narrow(1))
+	letOut(t, l, frozen(method.ReleaseRows, 2)) // nobody who came is in the narrow release
+	mustHold(t, l, narrow(2), "in the earlier job and not in this one")
+}
+
+// Of two tables of one home it is looked at who is in both, once for each edition, whatever the releases are.
+func TestEditionsOfTwoTables(t *testing.T) {
+	in := func(table, edition string, ids ...string) func(*method.Release) {
+		return func(r *method.Release) { r.Table, r.Edition.ID, r.Edition.IDs = table, edition, ids }
+	}
+	other := strings.Repeat("f", 32)
+	l := Ledger(t.TempDir())
+	letOut(t, l, frozen(method.ReleaseRows, 1))
+	letOut(t, l, with(frozen(method.ReleaseRows, 1), in("others", other, "q1", "q2")))
+	letOut(t, l, with(frozen(method.ReleaseSums, 1), in("others of them", strings.Repeat("e", 32), "r1")))
+	mustHold(t, l, with(frozen(method.ReleaseRows, 1), in("again", strings.Repeat("d", 32), "q2", "q3")), anywhere)
+	mustHold(t, l, with(frozen(method.ReleaseSums, 1), in("again", strings.Repeat("d", 32), "p2")), bothKinds)
+
+	// A table without a dictionary, in either order.
+	plain := of(method.ReleaseSums, table(20, "age", "income"))
+	plain.Table = "plain"
+	mustHold(t, l, plain, "the job's schema is another")
+	mustHold(t, l, plain, bothKinds)
+	l = Ledger(t.TempDir())
+	letOut(t, l, plain)
+	mustHold(t, l, frozen(method.ReleaseRows, 1), bothKinds)
+	letOut(t, l, with(frozen(method.ReleaseRows, 1), in("others", other, "q1", "q2")))
+	// Who is in an edition is written down; if that is gone, everybody may be.
+	if err := os.Remove(l.people(other)); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, l, with(plain, func(r *method.Release) { r.Table, r.Set = "third", others(plain.Set) }), "the job's schema is another")
+}
+
+// An entry of a former program lists its rows, and a release of an edition beside it lists its own.
+func TestAnEditionAfterAnUpgrade(t *testing.T) {
+	l, set := Ledger(t.TempDir()), table(40, "age", "income")
+	then := described(method.ReleaseRows, set, "people", "dictionary d")
+	letOut(t, l, then)
+	now := then
+	now.Edition = method.Edition{ID: strings.Repeat("a", 32), Number: 1, IDs: set.IDs}
+	letOut(t, l, now)
+	now.Edition.ID, now.Set = strings.Repeat("b", 32), edited(set, 7, 0)
+	mustHold(t, l, now, "1 row has other values")
+	beside := with(now, func(r *method.Release) { r.Kind, r.Edition.ID = method.ReleaseSums, strings.Repeat("a", 32) })
+	mustHold(t, l, beside, "the people of the edition would be "+bothKinds)
+}
+
+// The 21st sum over an edition, or over a later one, waits.
+func TestManySumsOfEditions(t *testing.T) {
+	l := Ledger(t.TempDir())
+	for i := range maxSums {
+		letOut(t, l, with(frozen(method.ReleaseSums, 1+i/10), func(r *method.Release) { r.Model = string(rune('a' + i)) }))
+	}
+	mustHold(t, l, with(frozen(method.ReleaseSums, 3), func(r *method.Release) { r.Model = "z" }), "some of the rows have been in 20 sums")
+}
+
+func TestEntriesOfEditions(t *testing.T) {
+	e := newEntry(testKey, with(frozen(method.ReleaseSums, 3, 1, 2), labelledBy("ill", true)))
+	b := e.Encode()
+	if len(b) > 400 {
+		t.Errorf("an entry of an edition takes %d bytes", len(b))
+	}
+	got, err := DecodeEntry(b)
+	if d := cmp.Diff(e, got, cmpopts.IgnoreUnexported(Entry{}), cmpopts.EquateEmpty()); err != nil || d != "" {
+		t.Errorf("%v %s", err, d)
+	}
+}
+
+// What says who is in an edition goes with the last release of it.
+func TestPeopleOfAnEditionAreForgotten(t *testing.T) {
+	l := Ledger(t.TempDir())
+	kept, gone := frozen(method.ReleaseRows, 1), frozen(method.ReleaseRows, 2)
+	letOut(t, l, kept)
+	admit(t, l, gone)
+	if err := l.Restart(func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	for r, want := range map[*method.Release]bool{&kept: true, &gone: false} {
+		if _, err := os.Stat(l.people(r.Edition.ID)); (err == nil) != want {
+			t.Errorf("edition %d: %v", r.Edition.Number, err)
+		}
+	}
+}
+
+func FuzzDecodePeople(f *testing.F) {
+	f.Add(encodePeople([][16]byte{{1}, {2}}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if list, err := decodePeople(b); err == nil && string(encodePeople(list)) != string(b) {
+			t.Error("read back otherwise")
+		}
+	})
+}
