@@ -34,7 +34,8 @@ type releaseEntry struct {
 	Peers   []string             `json:"peers"`
 	Columns int                  `json:"columns"`
 	Rows    int                  `json:"rows"`
-	Uses    int                  `json:"uses"` // where they are counted
+	Uses    int                  `json:"uses"`           // where they are counted
+	Told    float64              `json:"told,omitempty"` // numbers in sums for each cell of the rows in them
 	Reveals []string             `json:"reveals"`
 }
 
@@ -61,7 +62,7 @@ func (r releaseList) Print(w io.Writer) error {
 		if e.Asked {
 			what = "a question about job"
 		}
-		p.linef("%10s  %s  %-8s  %s of %s %s to %s: %d columns, %d rows%s%s", e.Day, e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.uses(), e.also())
+		p.linef("%10s  %s  %-8s  %s of %s %s to %s: %d columns, %d rows%s%s", e.Day, e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.uses(), e.told()+e.also())
 		if e.State != disclosure.Held {
 			p.linef("    %s", e.Learns)
 		}
@@ -83,6 +84,14 @@ func (e releaseEntry) uses() string {
 	return fmt.Sprintf(", %d times", e.Uses)
 }
 
+// told says how many numbers sums have told, beside the cells of all parties' rows in them.
+func (e releaseEntry) told() string {
+	if e.Told == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; numbers told of cells: %.3g %%", 100*e.Told)
+}
+
 // also names what the job lets out beside the release.
 func (e releaseEntry) also() string {
 	if len(e.Also) == 0 {
@@ -96,7 +105,7 @@ func (e releaseEntry) also() string {
 }
 
 func listed(e disclosure.Listed) releaseEntry {
-	return releaseEntry{e.ID, e.State, e.Kind, e.Also, e.Job, e.Day, e.Learns(), e.Question, e.Peers, e.Columns, e.Rows, e.Uses, append([]string{}, e.Reveals...)}
+	return releaseEntry{e.ID, e.State, e.Kind, e.Also, e.Job, e.Day, e.Learns(), e.Question, e.Peers, e.Columns, e.Rows, e.Uses, e.Told, append([]string{}, e.Reveals...)}
 }
 
 func (a *app) releaseList() *cobra.Command {

@@ -86,6 +86,10 @@ type Release struct {
 	Model string
 	// Directions counts the random directions that are let out for each row.
 	Directions int
+	// Numbers counts the numbers in sums, and Cells the cells of all rows that enter them: at least as many
+	// numbers and at most as many cells as there are, before all parties have declared their rows. Zero where
+	// nobody counts.
+	Numbers, Cells int64
 }
 
 // Fit describes what parties have fitted on rows and prepare rows by. Two fits of the same rows tell

@@ -47,10 +47,10 @@ func TestAttackNumbersInPlaceOfClasses(t *testing.T) {
 		return nil
 	}
 	classes := func(number byte, n int) *methodtest.Federation {
-		return by(t, "moments", number, twoValued(n), "classes: [a, b]", `classes: ["0", "1"]`)
+		return by(t, "moments", number, twoValued(n), "classes: [a, b]", `classes: ["0", "1"]`, "directions: 1024", "directions: 4")
 	}
 	numbers := func(number byte, n int) *methodtest.Federation {
-		return by(t, "moments", number, twoValued(n), "classes: [a, b]", "targets: [0, 1]", "ridge-classifier", "ridge")
+		return by(t, "moments", number, twoValued(n), "classes: [a, b]", "targets: [0, 1]", "ridge-classifier", "ridge", "directions: 1024", "directions: 4")
 	}
 	for want, err := range map[string]error{
 		"1 person is of one class in":     play(classes(1, 300), numbers(3, 300), classes(2, 280)),

@@ -83,7 +83,7 @@ func TestOneApprovalOfSums(t *testing.T) {
 		t.Skip("long")
 	}
 	job := func(number byte, east ...string) *methodtest.Federation {
-		return by(t, "moments", number, methodtest.Three(240, east...), "scale: range", "scale: standard")
+		return by(t, "moments", number, methodtest.Three(240, east...), "scale: range", "scale: standard", "directions: 1024", "directions: 4")
 	}
 	const patient = "person-1,97.0,233.7,48149,31.25,yes,often,a"
 	for _, last := range []string{"preparation", "count"} {
@@ -96,4 +96,22 @@ func TestOneApprovalOfSums(t *testing.T) {
 		ledgers.Holds(t, "east", job(3, patient, "person-2,60.0,133.7,68149,21.25,no,often,a"), "1 person is in this job and not in the earlier one")
 		ledgers.MustPlay(t, job(4), "sums") // what was out before
 	}
+}
+
+// Each sum adds directions of its own: jobs of 15 % of the cells each pass while they do not come to all.
+// A job that says its directions counts by its own rows at first, and by all once these are declared.
+func TestAttackASumTooMany(t *testing.T) {
+	job := func(number byte, directions string) *methodtest.Federation {
+		return by(t, "moments", number, methodtest.Three(240), "directions: 1024, ", directions)
+	}
+	ledgers := disclosuretest.NewLedgers(t, "east")
+	for number := byte(1); number <= 6; number++ {
+		ledgers.MustPlay(t, job(number, ""), "sums")
+	}
+	list, err := ledgers["east"].List()
+	if err != nil || len(list) != 1 || list[0].Told < .8 || list[0].Told > 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	ledgers.Holds(t, "east", job(7, ""), "% as many numbers in sums over some of the rows as these have cells")
+	ledgers.MustPlay(t, job(8, "directions: 2, "), "sums") // 7 numbers
 }

@@ -93,8 +93,9 @@ func TestFloorsOfAWholeParty(t *testing.T) {
 func TestAttackHoldingOutOneRowEach(t *testing.T) {
 	set := &dataset.Set{X: dataset.NewDense(linalg.New[float64](200, 3))}
 	ledger := disclosure.Ledger(t.TempDir())
+	j := lessonJob(t, "none", ", directions: 4", "name: kpca, n_components: 3")
 	holdingOut := func(held ...int) method.Release {
-		c := method.Case{Job: &job.Job{Name: "digits"}, Coordinator: "hub", Parties: []string{"north", "south"}}
+		c := method.Case{Job: j, Coordinator: "hub", Parties: []string{"north", "south"}}
 		p := &party{Party: &rows.Party{Case: c, Self: "north", Split: method.Split{Set: set, Test: make([]bool, 200)}}}
 		for _, i := range held {
 			p.Split.Test[i] = true

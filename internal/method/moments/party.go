@@ -64,8 +64,29 @@ func (p *party) release() ([]method.Release, error) {
 	r := p.Release(method.ReleaseSums)
 	r.Split, r.Classes = p.Job.Data.Test.Chosen(), p.Job.Task().Classes
 	r.Among = p.Split.Rows(p.Tested()) // the figures are sums over a tested party's rows alone
+	if !p.Tested() {
+		r.Numbers, r.Cells = p.told(len(r.Among))
+	}
 	return []method.Release{r}, nil
 }
+
+// told counts the numbers in the job's sums, and the cells of the rows in them; of the party's own rows alone
+// before all are declared. By default there are at most as many numbers as one in mostTold of the cells.
+func (p *party) told(own int) (numbers, cells int64) {
+	rows := p.counted.total()
+	switch {
+	case rows > 0:
+	case job.As[*Keys](p.Job.Protocol).Directions == 0:
+		return 1, mostTold
+	default:
+		rows = int64(own)
+	}
+	k := p.counted.known()
+	return numbersIn(int64(k.features(p.Job)), objectiveOf(p.Job).width()), rows * int64(p.Width())
+}
+
+// numbersIn counts the numbers in sums of m features: of each pair's products, and of width sums of each.
+func numbersIn(m int64, width int) int64 { return m*(m+1)/2 + m*int64(width) }
 
 // trained returns the numbers of those parties that have rows to train with.
 func (p *party) trained(rows []int64) []int64 {
@@ -194,7 +215,7 @@ const mostTold = 4
 func DefaultFeatures(rows int64, columns, width int) int {
 	m := min(rows/rowsPerFeature/2*2, MaxDirections)
 	if rows < 1<<40 { // else products of counts would overflow, and are large enough
-		for cells := rows * int64(columns) / mostTold; m > 0 && m*(m+1)/2+m*int64(width) > cells; {
+		for cells := rows * int64(columns) / mostTold; m > 0 && numbersIn(m, width) > cells; {
 			m -= 2
 		}
 	}

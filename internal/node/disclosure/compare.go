@@ -309,24 +309,26 @@ func (c *comparison) goesOn() bool {
 	})
 }
 
-// countSums counts how often each person has been in sums.
+// summed counts the sums in which a person has been, and the numbers told in them for each cell.
+type summed struct {
+	sums int
+	told float64
+}
+
+// countSums counts in how many sums people have been, and how much these tell.
 func (l Ledger) countSums(c *comparison) error {
 	if c.goesOn() {
 		return nil
 	}
-	var counts []int // of people whose rows are listed
-	all := 0         // of everybody
+	var one []summed // people whose rows are listed
+	var all summed   // everybody
 	var jobs []string
 	for _, h := range c.heads {
-		uses := len(h.Uses)
-		if c.now.Uses != nil && h.used(c.now.Uses[0].Model) {
-			uses-- // it was admitted before
-		}
-		if c.now.byRows(h.Entry) && counts == nil {
+		if c.now.byRows(h.Entry) && one == nil {
 			c.list()
-			counts = make([]int, len(c.now.Rows))
+			one = make([]summed, len(c.now.Rows))
 		}
-		met, err := l.countUses(c, h, uses, counts, &all)
+		met, err := l.countUses(c, h, one, &all)
 		if err != nil {
 			return err
 		}
@@ -334,19 +336,35 @@ func (l Ledger) countSums(c *comparison) error {
 			jobs = append(jobs, h.Job)
 		}
 	}
-	if most := all + slices.Max(append(counts, 0)); most >= maxSums {
-		c.said = append(c.said, fmt.Sprintf("some of the rows have been in %d sums, and each further one tells more of single rows", most))
+	most := summed{}
+	for _, p := range append(one, summed{}) {
+		most = summed{max(most.sums, p.sums+all.sums), max(most.told, p.told+all.told)}
+	}
+	var said []string
+	if most.sums >= maxSums {
+		said = append(said, fmt.Sprintf("some of the rows have been in %d sums, and each further one tells more of single rows", most.sums))
+	}
+	if told := most.told + c.now.Told(); told > 1 && most.told > 0 {
+		said = append(said, fmt.Sprintf("with this job there are %.0f %% as many numbers in sums over some of the rows as these have cells, and %.0f %% without it: from so many numbers rows can be computed", 100*told, 100*most.told))
+	}
+	if len(said) > 0 {
+		c.said = append(c.said, said...)
 		c.jobs = append(c.jobs, without(jobs, slices.Sorted(slices.Values(c.jobs)))...)
 	}
 	return nil
 }
 
-// countUses adds an earlier release's uses to the counts of the people whom it shares, or to that of all.
-func (l Ledger) countUses(c *comparison, h head, uses int, counts []int, all *int) (met bool, err error) {
+// countUses adds an earlier release's uses to those of the people whom it shares, or to those of everybody.
+func (l Ledger) countUses(c *comparison, h head, one []summed, all *summed) (met bool, err error) {
+	uses := h.Uses
+	if c.now.Uses != nil { // it may have been admitted before
+		uses = slices.DeleteFunc(slices.Clone(uses), func(u Use) bool { return u.Model == c.now.Uses[0].Model })
+	}
+	told := (&Entry{Uses: uses}).Told()
 	if !c.now.byRows(h.Entry) {
 		n, err := l.common(c, h)
 		if n != 0 {
-			*all += uses
+			all.sums, all.told = all.sums+len(uses), all.told+told
 		}
 		return n != 0, err
 	}
@@ -354,6 +372,8 @@ func (l Ledger) countUses(c *comparison, h head, uses int, counts []int, all *in
 	if err != nil {
 		return false, err
 	}
-	meet(c.now.Rows, earlier.Rows, func(i int, _ Row) { counts[i], met = counts[i]+uses, true })
+	meet(c.now.Rows, earlier.Rows, func(i int, _ Row) {
+		one[i].sums, one[i].told, met = one[i].sums+len(uses), one[i].told+told, true
+	})
 	return met, nil
 }

@@ -43,7 +43,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 		e.Columns, e.Width = columnsOf(r)
 	}
 	if r.Model != "" {
-		e.Uses = []Use{{r.Model, uint32(r.Directions)}}
+		e.Uses = []Use{{r.Model, uint32(r.Directions), uint64(r.Numbers), uint64(r.Cells)}}
 	}
 	n, place := rowsOf(r)
 	d := newDigest(key, r)

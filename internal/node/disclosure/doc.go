@@ -11,7 +11,8 @@
 //	          same rows; people whose sums are out
 //	sums      of features (moments): fewer than 10 people more or less, or of a class; other
 //	          peers, columns or values of the same rows; people whose rows are out; the same
-//	          rows more than 20 times; a split that the job chooses, each by itself
+//	          rows more than 20 times, or in more numbers than they have cells; a split that the
+//	          job chooses, each by itself
 //	products  of rows (gram): peers, columns, scaling, fit, values, rows
 //	phases    of rows (fdskl): as for products, and a bound on directions over all jobs
 //	fit       of a dictionary (jobs of kind Fit): other rows or peers

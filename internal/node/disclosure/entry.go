@@ -53,6 +53,24 @@ type Member struct {
 type Use struct {
 	Model      string
 	Directions uint32
+	Numbers    uint64 // in sums
+	Cells      uint64 // of the rows in them; 0 where nobody knows
+}
+
+// share is how many numbers are told for each cell.
+func (u Use) share() float64 {
+	if u.Cells == 0 {
+		return 0
+	}
+	return float64(u.Numbers) / float64(u.Cells)
+}
+
+// Told is how many numbers sums have told for each cell of the rows in them.
+func (e *Entry) Told() (told float64) {
+	for _, u := range e.Uses {
+		told += u.share()
+	}
+	return told
 }
 
 // Fit describes a fit on rows, as the ledger keeps it.
@@ -232,6 +250,8 @@ func (e *Entry) Encode() []byte {
 	for _, u := range e.Uses {
 		w.String(u.Model)
 		w.Uint32(u.Directions)
+		w.Uint64(u.Numbers)
+		w.Uint64(u.Cells)
 	}
 	e.writeEdition(&w)
 	if e.Edition != "" {
@@ -362,7 +382,11 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.Columns = append(e.Columns, string(r.Bytes32(maxName)))
 	}
 	for range r.Count(maxUses, 6) {
-		e.Uses = append(e.Uses, Use{r.String(maxText), r.Uint32()})
+		u := Use{Model: r.String(maxText), Directions: r.Uint32()}
+		if magic == editionMagic {
+			u.Numbers, u.Cells = r.Uint64(), r.Uint64()
+		}
+		e.Uses = append(e.Uses, u)
 	}
 	if magic == editionMagic {
 		e.readEdition(r)

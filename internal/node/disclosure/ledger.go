@@ -183,7 +183,7 @@ func (l Ledger) out(e *Entry, id string) bool {
 		return false
 	}
 	for _, u := range e.Uses {
-		if !before.used(u.Model) {
+		if !slices.Contains(before.Uses, u) {
 			return false
 		}
 	}
@@ -296,10 +296,12 @@ func (e *Entry) union(earlier *Entry) {
 	e.More = slices.Compact(e.More)
 }
 
-// addUses notes uses that are not there yet.
+// addUses notes uses that are not there yet, and what is known of them now.
 func (e *Entry) addUses(uses []Use) {
 	for _, u := range uses {
-		if !e.used(u.Model) {
+		if i := slices.IndexFunc(e.Uses, func(o Use) bool { return o.Model == u.Model }); i >= 0 {
+			e.Uses[i] = u
+		} else {
 			e.Uses = append(e.Uses, u)
 		}
 	}

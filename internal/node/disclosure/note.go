@@ -28,6 +28,7 @@ type Listed struct {
 	Columns  int
 	Rows     int
 	Uses     int
+	Told     float64  // numbers in sums for each cell of the rows in them; 0 where nobody counts
 	Reveals  []string // of one that is held or approved: what it would tell with earlier ones
 	From     []string // the IDs of these
 	Since    time.Time
@@ -165,7 +166,7 @@ func (l Ledger) List() ([]Listed, error) {
 	err := l.each(func(s State, _ string, e *Entry) {
 		list = append(list, Listed{
 			ID: e.ID(), State: s, Kind: e.Kind, Also: e.Also, Job: e.Job, Day: e.Day, Question: e.Question, Peers: e.Peers,
-			Columns: e.Width, Rows: e.size(), Uses: len(e.Uses),
+			Columns: e.Width, Rows: e.size(), Uses: len(e.Uses), Told: e.Told(),
 		})
 	})
 	if err != nil {

@@ -230,3 +230,48 @@ func FuzzDecodePeople(f *testing.F) {
 		}
 	})
 }
+
+// With as many numbers in sums as the rows in them have cells, rows can be computed: the sums that come to more wait,
+// whatever the jobs are called, over listed rows, editions, and some of the same people.
+func TestAttackAsManyNumbersAsCells(t *testing.T) {
+	telling := func(r method.Release, model string, numbers int64) method.Release {
+		r.Model, r.Numbers, r.Cells = model, numbers, 1000
+		return r
+	}
+	rows := of(method.ReleaseSums, table(40, "age", "income"))
+	more := rows
+	more.Among = linalg.Range(0, 20)
+	for name, tt := range map[string][2]method.Release{
+		"listed rows":       {rows, rows},
+		"half of them":      {rows, more},
+		"one edition":       {frozen(method.ReleaseSums, 1), frozen(method.ReleaseSums, 1)},
+		"a further edition": {frozen(method.ReleaseSums, 1), frozen(method.ReleaseSums, 2)},
+	} {
+		l := Ledger(t.TempDir())
+		letOut(t, l, telling(tt[0], "a", 400))
+		letOut(t, l, telling(tt[0], "b", 350))
+		letOut(t, l, telling(tt[1], "c", 250))
+		mustHold(t, l, telling(tt[1], "d", 1), "with this job there are 100 % as many numbers in sums over some of the rows as these have cells, and 100 % without it")
+		letOut(t, l, telling(tt[1], "c", 250)) // once more, as after a crash
+		list, err := l.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := 0.0
+		for _, e := range list {
+			told += e.Told
+		}
+		if told != 1 {
+			t.Errorf("%s: the list tells of %g", name, told)
+		}
+	}
+	// Before its parties have declared their rows, a job counts with the most that it may come to.
+	l := Ledger(t.TempDir())
+	letOut(t, l, telling(rows, "a", 400))
+	admit(t, l, telling(rows, "b", 500))
+	mustHold(t, l, telling(rows, "c", 300), "120 % as many numbers")
+	letOut(t, l, telling(rows, "b", 200))
+	letOut(t, l, telling(rows, "c", 300))
+	// One job alone says itself how much it tells.
+	letOut(t, Ledger(t.TempDir()), telling(rows, "a", 5000))
+}
