@@ -107,7 +107,7 @@ func (h partyHome) live(ctx context.Context, o Options) (err error) {
 		Approved: h.Dictionaries().Approved,
 		Policy:   func(table string) (party.Policy, error) { return c.policy(h.Home, table) },
 		Releases: h.Releases(), Seed: o.Seed, Usage: Usage, Logger: o.Logger,
-		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Remarked: keepRemarks(estate), Judged: keepJudged(estate),
+		Aligned: keepAlignment(estate), Alignments: estate.Of(vault.Aligned), Recommended: keepRecommendations(estate), Remarked: keepRemarks(estate), Judged: keepJudged(estate),
 		Version: o.Version, Limits: c.limits(),
 		Load: func(id job.ID, d job.Data) (method.Table, error) {
 			return h.load(ctx, c, d, h.key, snapshots{sealed, id})

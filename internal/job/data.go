@@ -82,6 +82,11 @@ type Partition struct {
 	// order: nobody looks for common ids to train. Predictions are about other rows, whose
 	// ids are looked for.
 	Aligned bool
+	// Alignment names which rows of the parties belong together. The first job with the name finds it out,
+	// and later ones of the same parties go by it; "" for an alignment of the job's own.
+	Alignment string
+	// AlignedBy is the earlier job that found it out; zero where this one does.
+	AlignedBy ID
 	// Columns names the columns that parties of a partition by columns use, in this order; a
 	// party that is not listed uses all of its own columns.
 	Columns []OwnColumns
@@ -283,6 +288,9 @@ func (d *Data) finishColumns(in *section.Place) error {
 	return nil
 }
 
+// maxAlignment bounds the name of an alignment.
+const maxAlignment = 128
+
 // Section declares the partition.
 func (p *Partition) Section() *section.Section {
 	return &section.Section{Name: "partition", Fields: []section.Field{
@@ -297,6 +305,10 @@ func (p *Partition) Section() *section.Section {
 			Doc: "In a simulation by columns, the share of the rows that each party has, above 0 and up to 1."},
 		{Key: "aligned", Value: section.Yes{Dst: &p.Aligned}, Default: "false",
 			Doc: "Says that the tables of a partition by columns already have equal ids in equal order."},
+		{Key: "alignment", Value: section.Text{Dst: &p.Alignment}, Else: "an alignment of the job's own",
+			Doc: "A name for the alignment of rows by columns. The first job with it compares ids and keeps the result; later ones of the same parties use that."},
+		{Key: "aligned_by", Value: OneID{&p.AlignedBy}, Else: "the coordinator writes it",
+			Doc: "The earlier job whose alignment is used."},
 		{Key: "labels", Value: PartyShares{&p.Labels, "{guest: 0.6, host: 0.4}"}, Else: "equal shares where labels are spread",
 			Doc: "In a simulation with labels: spread, the share of the labels that each active party has. Shares add up to 1."},
 		{Key: "dropout", Value: section.Number{Dst: &p.Dropout}, Default: "0",
@@ -326,6 +338,14 @@ func (p *Partition) finish(in *section.Place) error {
 		return in.Refuse("aligned", "aligned goes with a partition by columns only; remove it")
 	case p.Aligned && in.Given("coverage"):
 		return in.Refuse("coverage", "coverage gives parties different rows, and aligned says that they have the same; remove one")
+	case p.By != Columns && in.Given("alignment"):
+		return in.Refuse("alignment", "alignment names which rows of a partition by columns belong together; remove it")
+	case p.Aligned && in.Given("alignment"):
+		return in.Refuse("alignment", "alignment keeps what comparing ids has found, and with aligned: true nobody looks for any; remove one")
+	case in.Given("alignment") && (p.Alignment == "" || len(p.Alignment) > maxAlignment):
+		return in.Refuse("alignment", "alignment has %d bytes; write a name of up to %d", len(p.Alignment), maxAlignment)
+	case in.Given("aligned_by") && !in.Given("alignment"):
+		return in.Refuse("aligned_by", "aligned_by is the job that made a named alignment; add alignment: and its name, or remove aligned_by")
 	case p.By == Columns && in.Given("skew"):
 		return in.Refuse("skew", "skew goes with a partition by rows only; remove it")
 	}

@@ -204,6 +204,7 @@ type (
 	// HandsOf is what a party's operator alone is given.
 	HandsOf[P any] struct {
 		Order       func(*P) []string
+		Alignment   func(*P) []byte // for later jobs that name it; nil for nothing
 		Judged      func(*P) (*Judged, error)
 		Recommended func(*P) []Recommendation
 	}
@@ -353,7 +354,7 @@ func (b Binding[P, S, K]) holder(p *P, c Case, steps []StepOf[P, S, K]) *Holder 
 		h.Preparation, h.Remarks = with(p, r.Made), with(p, r.Remarks)
 	}
 	if o := b.Hands; o != nil {
-		h.Order, h.Recommended, h.Judged = with(p, o.Order), with(p, o.Recommended), with2(p, o.Judged)
+		h.Order, h.Alignment, h.Recommended, h.Judged = with(p, o.Order), with(p, o.Alignment), with(p, o.Recommended), with2(p, o.Judged)
 	}
 	if d := b.Devices; d != nil {
 		h.Draw, h.Model = with1(p, d.Draw), with1(p, d.Model)

@@ -116,6 +116,7 @@ type Holder struct {
 	Preparation func() *prepare.Preparation
 	Remarks     func() []string
 	Order       func() []string
+	Alignment   func() []byte // for later jobs that name it
 	Judged      func() (*Judged, error)
 	Recommended func() []Recommendation
 	Answer      func() (*Prediction, error) // once all sessions of a question have ended well

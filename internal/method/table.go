@@ -21,7 +21,9 @@ type Table struct {
 	// Edition is what the table is frozen as; zero of a table that jobs see as it is.
 	Edition Edition
 	Fit     []byte // what this party keeps of the fit that the job names; nil: nothing
-	IDRule  string // by which ids were made, equal at all parties; "" for one column as it stands
+	// Alignment is what this party keeps of the alignment that the job names; nil: nothing.
+	Alignment []byte
+	IDRule    string // by which ids were made, equal at all parties; "" for one column as it stands
 	// Label is the column of the labels where the job leaves that to the catalogue.
 	Label string
 }

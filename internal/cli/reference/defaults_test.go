@@ -35,6 +35,8 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"gram", "", "", "data.partition.columns", ""},
 	{"gram", "", "", "data.partition.coverage", ""},
 	{"gram", "", "", "data.partition.labels", ""},
+	{"gram", "", "", "data.partition.alignment", ""},
+	{"gram", "data", "{source: a.csv, id: id, label: y, partition: {by: columns, alignment: people, parties: [a, b]}}", "data.partition.aligned_by", ""},
 	{"fdskl", "", "", "protocol.labels", ""},
 	{"okra", "", "", "data.test.by", ""},
 	{"okra", "", "", "data.test.fraction", ""},

@@ -200,7 +200,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Name: share.Party, Reader: c.Reader, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Keepsake: keepsake, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
-			Aligned: f.aligned.put, Remarked: c.remarked(share.Party), Judged: f.judged.put(share.Party),
+			Aligned: f.aligned.put, Alignments: vault.NewMemoryKeepsake(), Remarked: c.remarked(share.Party), Judged: f.judged.put(share.Party),
 			Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
 			Load:     func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryKeepsake(),
 		}))

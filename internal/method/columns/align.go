@@ -25,7 +25,8 @@ type alignment struct {
 	// guess at all of them. With a plain comparison of digests it could try guesses at
 	// leisure.
 	compared bool
-	maxIDs   int // that each party may look for
+	kept     bool // an earlier job has found out which rows belong together: nobody looks for ids
+	maxIDs   int  // that each party may look for
 	// rule describes how this party makes its ids, "" for the cells of one column as they stand.
 	rule string
 }
@@ -41,7 +42,9 @@ func trained(j *job.Job) alignment {
 	if j.Data.Partition.Aligned {
 		return alignment{compared: true, maxIDs: 1}
 	}
-	return byIDs(j)
+	a := byIDs(j)
+	a.kept = j.Data.Partition.AlignedBy != job.ID{}
+	return a
 }
 
 // byIDs returns the alignment for rows whose ids are looked for.

@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
@@ -25,12 +26,15 @@ type Party struct {
 	Prepared *prepare.Preparation // of a table with a schema
 	Declared Declared
 
-	read  *dataset.Set // the common rows as they were read
-	train int          // of the common rows
-	key   [32]byte     // of all parties and not of the coordinator
-	label string       // the column of the labels, where the catalogue says
-	rule  string       // by which the ids are made; "" for a plain one
-	own   Declaration
+	kept    bool         // the alignment is an earlier job's
+	read    *dataset.Set // the common rows as they were read
+	order   []string     // the ids of the common rows in the common order
+	train   int          // of the common rows
+	key     [32]byte     // of all parties and not of the coordinator
+	edition string       // of the table; "" of one that is not frozen
+	label   string       // the column of the labels, where the catalogue says
+	rule    string       // by which the ids are made; "" for a plain one
+	own     Declaration
 }
 
 // Of prepares a party's table for a job. Errors are faults of the data and tell the party
@@ -40,13 +44,20 @@ func Of(c method.Case, self string, t method.Table) (*Party, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Party{Case: c, Self: self, Table: set, label: t.Label, rule: t.IDRule}, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), set.X.Rows())
+	p := &Party{Case: c, Self: self, Table: set, edition: t.Edition.ID, label: t.Label, rule: t.IDRule}
+	if err := c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), set.X.Rows()); err != nil {
+		return nil, err
+	}
+	if c.Job.Data.Partition.AlignedBy != (job.ID{}) {
+		return p, p.takeKept(t.Alignment)
+	}
+	return p, nil
 }
 
 // align takes the rows that all parties have, in the common order, and commits to
 // them under the parties' key. It holds rows out and scales: every column belongs to
 // one party, so nobody else is asked.
-func (p *Party) align(order []int, key [32]byte, declare func(*Declaration) error) error {
+func (p *Party) align(order []int, key [32]byte) error {
 	if err := p.Limits.Floors.CheckRows(p.Job.Protocol.Name(), len(order)); err != nil {
 		return err
 	}
@@ -58,13 +69,14 @@ func (p *Party) align(order []int, key [32]byte, declare func(*Declaration) erro
 	for _, i := range slices.Concat(train, test) {
 		rows = append(rows, order[i])
 	}
+	p.order = linalg.At(p.Table.IDs, order)
 	p.train, p.key, p.Set = len(train), key, p.Table.Subset(rows)
 	p.read = p.Set
 	if err := p.prepare(); err != nil {
 		return fault.Columns.Of(err)
 	}
 	p.own = commit(p.Set, key)
-	return declare(&p.own)
+	return nil
 }
 
 // commit begins the declaration of rows in the common order.

@@ -39,11 +39,21 @@ func Steps[P, S any](c method.Case, as As[P, S]) ([]method.StepOf[P, S, Declared
 		align: func(of *P, in method.Setup) (*method.Run, error) {
 			p := as.Party(of)
 			return a.by(p.rule).party(in, p.Table.IDs, func(order []int, key [32]byte) error {
-				return p.align(order, key, func(d *Declaration) error { return as.Declare(of, d) })
+				if err := p.align(order, key); err != nil {
+					return err
+				}
+				return as.Declare(of, &p.own)
 			})
 		},
 		declare: func(of *P, in method.Setup) (*method.Run, error) {
 			p := as.Party(of)
+			if p.kept {
+				own := commit(p.Set, p.key)
+				if err := as.Declare(of, &own); err != nil {
+					return nil, err
+				}
+				p.own = own
+			}
 			return sums.Declarer(in, p.own.encode(), func(all [][]byte) error { return p.Declared.take(p.Parties, all, as.Usable) })
 		},
 		ids: func(of *P) ([]method.Release, error) {
@@ -94,17 +104,21 @@ func begin[P, S any](c method.Case, purpose string, a alignment, server func(*S)
 	if err != nil {
 		return nil, err
 	}
-	align := method.StepOf[P, S, Declared]{Name: plan[0].Name, Session: plan[0].Session, Party: p.align, Releases: p.ids}
-	if align.Session.Has(c.Coordinator) {
-		align.Server = func(_ *S, in method.Setup) (*method.Run, error) { return a.server(in) }
-	}
-	return []method.StepOf[P, S, Declared]{align, {
+	declare := method.StepOf[P, S, Declared]{
 		Name: plan[1].Name, Session: plan[1].Session, Party: p.declare, Releases: p.declared,
 		Server: func(of *S, in method.Setup) (*method.Run, error) {
 			s := server(of)
 			return sums.Listener(in, func(all [][]byte) error { return s.Declared.take(s.Parties, all, usable) })
 		},
-	}}, nil
+	}
+	if a.kept {
+		return []method.StepOf[P, S, Declared]{declare}, nil
+	}
+	align := method.StepOf[P, S, Declared]{Name: plan[0].Name, Session: plan[0].Session, Party: p.align, Releases: p.ids}
+	if align.Session.Has(c.Coordinator) {
+		align.Server = func(_ *S, in method.Setup) (*method.Run, error) { return a.server(in) }
+	}
+	return []method.StepOf[P, S, Declared]{align, declare}, nil
 }
 
 // LabelStep sends the labels from the first party to the coordinator, and to nobody

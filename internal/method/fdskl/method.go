@@ -31,7 +31,7 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Facts:        method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
 	Outcome: func(*server) *method.Outcome { return &method.Outcome{} }, // decisions stay with the label holder
-	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Judged: (*party).decided},
+	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }, Judged: (*party).decided},
 	Prepares: &method.PreparesOf[party, server]{
 		Heard: func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
 	},

@@ -27,7 +27,7 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Facts:        method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
 	Outcome: func(s *server) *method.Outcome { return s.Told.Outcome() },
-	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Judged: (*party).judged},
+	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }, Judged: (*party).judged},
 	Prepares: &method.PreparesOf[party, server]{
 		Heard: func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
 	},

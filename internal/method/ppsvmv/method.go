@@ -32,7 +32,7 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Facts:        method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
 	Outcome: func(s *server) *method.Outcome { return s.Learner.Outcome() },
-	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }},
+	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }},
 	Prepares: &method.PreparesOf[party, server]{
 		Heard: func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
 	},

@@ -50,12 +50,17 @@ func (c *Coordinator) takeFit(j *Job) error {
 			spec.Data.Fit.Told = append(spec.Data.Fit.Told, name)
 		}
 	}
+	return c.rewrite(j, &spec)
+}
+
+// rewrite puts a job's file in the place of the one that was submitted.
+func (c *Coordinator) rewrite(j *Job, spec *job.Job) error {
 	if err := disk.Replace(c.path(j.ID, specFile), spec.Encode()); err != nil {
 		return fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	j.Spec = &spec
+	j.Spec = spec
 	return nil
 }
 

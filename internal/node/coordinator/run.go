@@ -85,6 +85,9 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 	if err := c.takeFit(j); err != nil {
 		return nil, err
 	}
+	if err := c.takeAlignment(j); err != nil {
+		return nil, err
+	}
 	cast := c.cast(j.ID, j.Spec)
 	m, err := method.Of(j.Spec)
 	if err != nil {

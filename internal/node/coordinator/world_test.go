@@ -302,7 +302,7 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 	}
 	m.party = party.New(party.Config{
 		Reader: w.reader(), Approved: w.dictionaries.Approved, Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policyOf(name), nil }, Limits: w.limits,
-		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryKeepsake(),
+		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryKeepsake(), Alignments: estate.Of(vault.Aligned),
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
 		Aligned: func(id job.ID, ids []string) error {
 			w.align(name, ids)

@@ -128,6 +128,13 @@ func (p *Party) hand(w *work) {
 			p.Logger.Error("could not keep the order of a job's rows", "job", w.id.String(), "error", err)
 		}
 	}
+	if h.Alignment != nil {
+		if kept := h.Alignment(); kept != nil {
+			if err := p.Alignments.Put(w.id, kept); err != nil {
+				p.Logger.Error("could not keep the alignment of a job's rows for later jobs", "job", w.id.String(), "error", err)
+			}
+		}
+	}
 	if h.Judged != nil {
 		if err := p.handJudged(w, h.Judged); err != nil {
 			p.Logger.Error("could not keep a job's predictions of held-out rows", "job", w.id.String(), "error", err)

@@ -46,7 +46,7 @@ var judged = map[string][]string{
 		"protocol fdskl.directions", "protocol fdskl.labels", "protocol fdskl.active", "protocol gram.max_ids", "protocol fdskl.max_ids", "protocol pp-svmv.max_ids", "protocol fd-svrg.max_ids",
 		"protocol secureboost.max_ids", "learner cca.view",
 	},
-	byLedger: {"spec.data.columns", "spec.data.partition.columns", "spec.data.scale", "spec.data.folds", "spec.data.fit.", "kind Fit: spec.parties", "kind Fit: spec.scale"},
+	byLedger: {"spec.data.columns", "spec.data.partition.columns", "spec.data.scale", "spec.data.folds", "spec.data.fit.", "spec.data.partition.alignment", "spec.data.partition.aligned_by", "kind Fit: spec.parties", "kind Fit: spec.scale"},
 	ofProtocol: {
 		"protocol okra.encoder", "protocol okra.wire", "protocol okra.rounds", "protocol flake.wire", "protocol moments.deviations", "protocol fdskl.training", "protocol fdskl.bits",
 		"protocol fdskl.tree",

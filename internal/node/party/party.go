@@ -44,6 +44,8 @@ type Config struct {
 	// Aligned takes the ids of a finished job between holders of columns, in the
 	// order of the job.
 	Aligned func(id job.ID, ids []string) error
+	// Alignments keeps how rows of a finished job belong together, for later jobs that name it.
+	Alignments Items
 	// Recommended takes a finished recommender's list for this party's
 	// person, best first.
 	Recommended func(id job.ID, list []method.Recommendation) error

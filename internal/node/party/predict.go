@@ -18,6 +18,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
+// Items keeps one thing of each job, sealed.
+type Items interface {
+	Put(id job.ID, secret []byte) error
+	Get(id job.ID) ([]byte, error)
+}
+
 // Keepsake holds what survives a job that keeps predictions open: the encoder's
 // secret or a model, sealed.
 type Keepsake interface {

@@ -204,6 +204,9 @@ func (p *Party) prepare(w *work) error {
 		table.Fit, err = p.keptFit(data.Fit)
 	}
 	if err == nil {
+		table.Alignment, err = p.keptAlignment(data.Partition.AlignedBy)
+	}
+	if err == nil {
 		err = fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut))
 	}
 	if err != nil {
@@ -235,6 +238,18 @@ func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 		return nil, fault.Openly(fault.BadInputf("party: the job has %s told the fit of job %v, of which it keeps its own; take it out of told", p.Name, of.Job))
 	}
 	return kept, nil
+}
+
+// keptAlignment returns what this party keeps of the alignment of an earlier job; nil for nothing.
+func (p *Party) keptAlignment(by job.ID) ([]byte, error) {
+	if by == (job.ID{}) {
+		return nil, nil
+	}
+	kept, err := p.Alignments.Get(by)
+	if errors.Is(err, vault.ErrNoKeepsake) {
+		return nil, nil
+	}
+	return kept, fault.Kept.Of(err)
 }
 
 // resumeFrom gives the party its rest of the job that this one continues, if it does.

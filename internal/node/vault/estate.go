@@ -28,6 +28,7 @@ const (
 	Rows            Item = "rows"      // encoded, with their products, for a job that continues
 	Predictor       Item = "predictor" // an encoder, a model, or a part of a model
 	Alignment       Item = "alignment" // the ids of the job's rows, in their order
+	Aligned         Item = "aligned"   // an alignment under its name, for later jobs
 	Recommendations Item = "recommendations"
 	Remarks         Item = "remarks"  // about the party's own table
 	Figures         Item = "figures"  // of held-out rows whose labels the party has, with its predictions
@@ -275,6 +276,21 @@ type Left struct {
 	Job   job.ID
 	Since time.Time
 }
+
+// Of is one item of all jobs.
+func (e *Estate) Of(item Item) Items { return Items{e, item} }
+
+// Items are one item of all jobs.
+type Items struct {
+	estate *Estate
+	item   Item
+}
+
+// Put seals a job's item and makes it durable.
+func (i Items) Put(id job.ID, secret []byte) error { return i.estate.Put(id, i.item, secret) }
+
+// Get opens a job's item. Without one it gives [ErrNoKeepsake].
+func (i Items) Get(id job.ID) ([]byte, error) { return i.estate.Get(id, i.item) }
 
 // Keepsake is the part of the estate that a party's predictions need.
 func (e *Estate) Keepsake() *DiskKeepsake { return &DiskKeepsake{e} }

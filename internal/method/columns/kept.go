@@ -1,0 +1,143 @@
+package columns
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// keptAlignment is which rows of a table belong to the other parties' rows, as a job has found out and later
+// ones go by.
+type keptAlignment struct {
+	name    string
+	table   string   // by its name in the catalogue
+	edition string   // of the table; "" of one that was not frozen
+	rule    string   // by which the ids were made
+	parties []string // ascending
+	ids     []string // of the common rows, in their order before some are held out
+	key     [32]byte // of all parties and not of the coordinator
+}
+
+const alignmentMagic = "mercer/v1/kept alignment"
+
+func (k keptAlignment) encode() []byte {
+	var w wire.Writer
+	w.String(alignmentMagic)
+	w.Bytes32([]byte(k.name))
+	w.Bytes32([]byte(k.table))
+	w.String(k.edition)
+	w.Bytes32([]byte(k.rule))
+	w.Strings(k.parties)
+	w.Fixed(k.key[:])
+	w.Uint32(uint32(len(k.ids)))
+	for _, id := range k.ids {
+		w.Bytes32([]byte(id))
+	}
+	return w.Bytes()
+}
+
+// Bounds on what is read back.
+const (
+	maxEdition = 64
+	maxPeers   = 1 << 13
+	maxPeer    = 1 << 8
+)
+
+func decodeAlignment(b []byte) (k keptAlignment, err error) {
+	r := wire.NewReader(b)
+	r.Magic(len(alignmentMagic), alignmentMagic, "columns: %q is no alignment")
+	k.name, k.table = string(r.Bytes32(method.MaxLabelBytes)), string(r.Bytes32(method.MaxLabelBytes))
+	k.edition, k.rule = r.String(maxEdition), string(r.Bytes32(method.MaxLabelBytes))
+	k.parties = r.Strings(maxPeers, maxPeer)
+	r.Fixed(k.key[:])
+	for range r.Count(mostIDs, 4) {
+		k.ids = append(k.ids, string(r.Bytes32(len(b))))
+	}
+	return k, r.Close("columns: alignment")
+}
+
+// ToKeep returns the alignment for later jobs; nil where the job gives it no name, or has it from an earlier one.
+func (p *Party) ToKeep() []byte {
+	name := p.Job.Data.Partition.Alignment
+	if name == "" || p.kept || p.Set == nil {
+		return nil
+	}
+	return keptAlignment{name, p.Job.Data.Source, p.edition, p.rule, slices.Sorted(slices.Values(p.Parties)), p.order, p.key}.encode()
+}
+
+// takeKept takes the rows of an earlier job's alignment. Whoever came since takes no part, until an alignment of
+// another name is made.
+func (p *Party) takeKept(kept []byte) error {
+	of := p.Job.Data.Partition
+	if kept == nil {
+		return fault.Openly(fault.BadInputf("%s has nothing of alignment %s of job %v any more; give the alignment another name", p.Self, of.Alignment, of.AlignedBy))
+	}
+	k, err := decodeAlignment(kept)
+	if err != nil {
+		return fault.Kept.Of(err)
+	}
+	if what := k.differs(p); what != "" {
+		return fault.Openly(fault.BadInputf("alignment %s of job %v is %s; give the alignment another name, and ids are compared anew", of.Alignment, of.AlignedBy, what))
+	}
+	order, err := k.places(p.Table.IDs)
+	if err != nil {
+		return fault.BadInput(fmt.Errorf("alignment %s of job %v: %w; give the alignment another name, and ids are compared anew", of.Alignment, of.AlignedBy, err))
+	}
+	p.kept = true
+	err = p.align(order, k.key) // the same rows are held out as in all jobs of the alignment
+	p.key = k.keyOf(p.ID)
+	return err
+}
+
+// keyOf derives the key of one job.
+func (k keptAlignment) keyOf(id job.ID) [32]byte {
+	var w wire.Writer
+	w.String("mercer/v1/job of an alignment")
+	w.Fixed(k.key[:])
+	w.Fixed(id[:])
+	return sha256.Sum256(w.Bytes())
+}
+
+// differs says in words why an alignment is none of the job's; "" if it is. It is made of the job file and of
+// editions' names.
+func (k keptAlignment) differs(p *Party) string {
+	switch {
+	case k.name != p.Job.Data.Partition.Alignment:
+		return "another one"
+	case k.table != p.Job.Data.Source:
+		return "of another table"
+	case !slices.Equal(k.parties, slices.Sorted(slices.Values(p.Parties))):
+		return "one among other parties"
+	case k.edition != p.edition:
+		return cmp.Or(map[bool]string{true: "of a table that was not frozen yet"}[k.edition == ""], "of another edition of the table of "+p.Self)
+	case k.rule != p.rule:
+		return "by ids of another rule"
+	}
+	return ""
+}
+
+var errGone = errors.New("people of it are not in the table any more")
+
+// places finds the rows of ids in a table.
+func (k keptAlignment) places(ids []string) ([]int, error) {
+	at := make(map[string]int, len(ids))
+	for i, id := range ids {
+		at[id] = i
+	}
+	order := make([]int, len(k.ids))
+	for i, id := range k.ids {
+		place, in := at[id]
+		if !in {
+			return nil, errGone
+		}
+		order[i] = place
+	}
+	return order, nil
+}
