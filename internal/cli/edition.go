@@ -24,12 +24,12 @@ type editionResult struct {
 	Training   int    `json:"training,omitempty"`
 	HeldOut    int    `json:"held_out,omitempty"`
 	Lack       int    `json:"lack,omitempty"` // people, until the next edition
-	// Few says, by label, beside which earlier editions sums tell of few people.
-	Few map[string]edition.Few `json:"few,omitempty"`
+	// Beside says what the edition would tell of few people together with earlier ones.
+	Beside []edition.Beside `json:"beside,omitempty"`
 }
 
 func resultOf(e edition.Edition) editionResult {
-	return editionResult{Table: e.Table, Dictionary: e.Name, Edition: e.Number, Training: e.Training, HeldOut: e.HeldOut, Few: e.Few}
+	return editionResult{Table: e.Table, Dictionary: e.Name, Edition: e.Number, Training: e.Training, HeldOut: e.HeldOut, Beside: e.Beside}
 }
 
 // Print names the edition that jobs see now.
@@ -45,29 +45,50 @@ func (r editionResult) Print(w io.Writer) error {
 		return p.err
 	}
 	p.linef("edition %d of table %s for dictionary %s: %d rows to train with, %d held out", r.Edition, r.Table, r.Dictionary, r.Training, r.HeldOut)
-	tellFew(p, r.Few)
+	tellFew(p, r.Beside)
 	return p.err
 }
 
-// tellFew says which jobs wait because few people of a class came or went.
-func tellFew(p *printer, few map[string]edition.Few) {
-	for _, label := range slices.Sorted(maps.Keys(few)) {
-		f := few[label]
-		if len(f.Classes) > 0 {
-			p.linef("a job that tells sums for each class of %s waits beside one over edition %s: fewer than %d of a class came, went or changed since", label, editionNumbers(f.Classes), edition.Least)
+// tellFew says which jobs wait because something has changed for few people. Of rows nothing is to be said where
+// only sums tell of few.
+func tellFew(p *printer, list []edition.Beside) {
+	for _, b := range list {
+		var of []string
+		of = append(of, few(b.Rows, "all jobs")...)
+		if len(of) == 0 {
+			of = few(b.Sums, "sums")
 		}
-		if len(f.Numbers) > 0 {
-			p.linef("a job that predicts %s as a number by sums waits beside one over edition %s: fewer than %d of those who came, went or changed since have another number than the rest", label, editionNumbers(f.Numbers), edition.Least)
+		for _, label := range slices.Sorted(maps.Keys(b.Classes)) {
+			of = append(of, "sums for each class of "+label+inColumns(b.Classes[label]))
+		}
+		for _, label := range slices.Sorted(maps.Keys(b.Numbers)) {
+			of = append(of, "sums that predict the number "+label+inColumns(b.Numbers[label]))
+		}
+		if len(of) > 0 {
+			p.linef("    fewer than %d people came, went or changed since edition %d, beside whose jobs these wait: %s", edition.Least, b.Number, strings.Join(of, "; "))
 		}
 	}
 }
 
-func editionNumbers(list []int) string {
-	texts := make([]string, len(list))
-	for i, n := range list {
-		texts[i] = strconv.Itoa(n)
+func few(f edition.Few, jobs string) (of []string) {
+	if f.Any {
+		of = append(of, jobs)
 	}
-	return strings.Join(texts, ", ")
+	if len(f.Columns) > 0 {
+		of = append(of, jobs+" over "+strings.Join(f.Columns, ", "))
+	}
+	if len(f.Labels) > 0 {
+		of = append(of, jobs+" with label "+strings.Join(f.Labels, ", "))
+	}
+	return of
+}
+
+// inColumns names columns; none where it is about people, whatever the columns are.
+func inColumns(columns []string) string {
+	if slices.Contains(columns, "") {
+		return ""
+	}
+	return " over " + strings.Join(columns, ", ")
 }
 
 func areOf(n int) string {
@@ -120,6 +141,7 @@ type withdrawal struct {
 	Company  int             `json:"company"` // who went along
 	Unknown  []string        `json:"unknown"` // whom no edition has
 	Editions []editionResult `json:"editions"`
+	Erased   []editionResult `json:"erased,omitempty"` // which could not be made anew
 }
 
 // Print counts who left and who went along, and names the editions without them.
@@ -136,6 +158,9 @@ func (r withdrawal) Print(w io.Writer) error {
 		if err := e.Print(w); err != nil {
 			return err
 		}
+	}
+	for _, e := range r.Erased {
+		p.linef("edition %d for dictionary %s is erased: this home has revoked the dictionary, and the catalogue's entry cannot read the edition as it is now", e.Edition, e.Dictionary)
 	}
 	p.linef("older editions are erased; a job that was under way with one of them ends when its daemon begins again")
 	return p.err
@@ -170,6 +195,9 @@ of the table, too. What jobs have learnt before stays: mercer job forget erases 
 			r := withdrawal{Table: args[0], People: done.People, Company: done.Company, Unknown: append([]string{}, done.Unknown...), Editions: []editionResult{}}
 			for _, e := range done.Editions {
 				r.Editions = append(r.Editions, resultOf(e))
+			}
+			for _, e := range done.Erased {
+				r.Erased = append(r.Erased, resultOf(e))
 			}
 			return r, nil
 		}),
@@ -217,7 +245,7 @@ func (r editionList) Print(w io.Writer) error {
 			waits = "; the next one waits, " + areOf(e.Lack) + " lacking"
 		}
 		p.linef("%s  %s  edition %d for %s: %d rows to train with, %d held out%s", e.Day, e.Table, e.Number, e.Name, e.Training, e.HeldOut, waits)
-		tellFew(p, e.Few)
+		tellFew(p, e.Beside)
 	}
 	return p.err
 }

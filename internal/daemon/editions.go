@@ -62,7 +62,7 @@ func (h Home) freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	if rows, err = h.stayingRows(s, table, rows); err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
-	t, labels, err := h.readAll(c, s, d, table, rows)
+	t, labels, merged, err := h.readAll(c, s, d, table, rows)
 	if err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
@@ -73,9 +73,12 @@ func (h Home) freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	draft := edition.Draft{Edition: edition.Edition{
 		Day: time.Now().UTC().Format(time.DateOnly), Table: table, Name: d.Name, Dictionary: d.Hash(), HeldOut: len(held), Training: t.X.Rows() - len(held),
 	}}
+	if draft.Reading, err = s.reading(); err != nil {
+		return edition.Edition{}, err
+	}
 	draft.Known, draft.Labels = s.known(key), s.offers(d)
 	draft.Rows, draft.Cells = cuts(key, t, labels, held)
-	draft.Members = members(key, t, labels, held)
+	draft.Columns, draft.People = t.Columns, everybody(key, t, merged, held)
 	if draft.Cuts = s.CutDates; draft.Cuts != nil {
 		draft.CutColumn = s.Cut
 	}
@@ -137,7 +140,7 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 		}
 		as := s
 		as.Label = labels // as it was frozen
-		if set, labels, err := h.readAll(c, as, d, table, rows); err == nil {
+		if set, labels, _, err := h.readAll(c, as, d, table, rows); err == nil {
 			_, others[hash] = cuts(key, set, labels, nil)
 		}
 	}
@@ -185,15 +188,16 @@ func split(key dataset.SplitKey, set *dataset.Set, d *job.Dictionary) (training,
 }
 
 // readAll reads frozen rows by a dictionary without a label, and the labels by each of its columns that the
-// catalogue offers: a label that cannot be read is the operator's matter now, and no answer to a job.
-func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels [][]string, err error) {
+// catalogue offers, as they stand and as the dictionary merges them: a label that cannot be read is the operator's
+// matter now, and no answer to a job.
+func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels, merged [][]string, err error) {
 	data := d.Of(c.Name)
 	data.Source = table
 	if len(s.CutDates) > 0 {
 		data.Test = job.Test{Column: s.Cut, From: s.CutDates[0]}
 	}
 	if set, err = h.readFrom(c, s, data, rows); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for _, l := range d.Labels {
 		if !slices.Contains(s.Label, l.Name) {
@@ -201,15 +205,17 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 		}
 		data.Label, data.Order, data.Classes = l.Name, l.Classes, l.Merged
 		labelled, err := h.readFrom(c, s, data, rows)
-		if err == nil {
-			_, err = data.Take(labelled)
-		}
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		labels = append(labels, labelled.Labels)
+		raw := slices.Clone(labelled.Labels)
+		taken, err := data.Take(labelled)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		labels, merged = append(labels, raw), append(merged, taken.Labels)
 	}
-	return set, labels, nil
+	return set, labels, merged, nil
 }
 
 // offers lists which labels of a dictionary the catalogue offers.
@@ -338,21 +344,46 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 	if err != nil {
 		return t, err
 	}
-	t.Edition, err = h.named(id, data.Label, t.Set.IDs)
+	t.Edition, err = h.named(s, id, data, t.Set.IDs)
 	return t, err
 }
 
-// named describes an edition to a ledger. One that was taken off the list while a job sees it is none.
-func (h Home) named(id job.ID, label string, ids []string) (method.Edition, error) {
+// errOtherReading is about an edition whose cells the catalogue's entry would have read otherwise than when the table
+// was frozen: two jobs would tell the difference.
+var errOtherReading = errors.New("the catalogue's entry has the table read otherwise than when it was frozen; put the entry back as it was, or freeze the table")
+
+// named describes an edition to a ledger: what the columns and the label that a job picks may tell beside earlier
+// ones. An edition that was taken off the list while a job sees it is none.
+func (h Home) named(s Source, id job.ID, data job.Data, ids []string) (method.Edition, error) {
 	list, err := h.Editions().List()
 	if err != nil {
 		return method.Edition{}, err
 	}
-	for _, e := range list {
-		if e.ID == id.String() {
-			few := e.Beside(label)
-			return method.Edition{ID: e.ID, Number: e.Number, IDs: ids, FewOfAClass: few.Classes, FewNumbers: few.Numbers}, nil
+	at := slices.IndexFunc(list, func(e edition.Edition) bool { return e.ID == id.String() })
+	if at < 0 {
+		return method.Edition{}, nil
+	}
+	if reading, err := s.reading(); err != nil || list[at].Reading != "" && reading != list[at].Reading {
+		return method.Edition{}, errors.Join(err, errOtherReading)
+	}
+	of := method.Edition{ID: list[at].ID, Number: list[at].Number, IDs: ids}
+	label := data.Label
+	if label == job.NoLabel {
+		label = ""
+	}
+	columns := data.Schema.Names()
+	for _, b := range list[at].Beside {
+		for _, c := range []struct {
+			clear bool
+			list  *[]string
+		}{
+			{b.ClearRows(columns, label), &of.Clear.Rows}, {b.ClearSums(columns), &of.Clear.Sums},
+			{b.ClearClasses(columns, label), &of.Clear.Classes}, {b.ClearNumbers(columns, label), &of.Clear.Numbers},
+		} {
+			if c.clear {
+				*c.list = append(*c.list, b.ID)
+			}
 		}
 	}
-	return method.Edition{}, nil
+	return of, nil
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,6 +62,16 @@ func (s Source) people(table string, rows snapshot.Store) ([]string, error) {
 
 // known digests by what the people of a table are known.
 func (s Source) known(key dataset.SplitKey) string { return hexOf(digest(key, []byte(s.by()))) }
+
+// reading digests how the entry has rows read.
+func (s Source) reading() (string, error) {
+	b, err := json.Marshal(s.mapping())
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16]), nil
+}
 
 // knownBy lists whom each row is about: a group, or else an id; nil where the table has neither.
 func knownBy(set *dataset.Set) []string {
@@ -120,23 +131,79 @@ func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []
 	return people
 }
 
-// members lists whom the training rows are about, with each label.
-func members(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (list []edition.Member) {
+// everybody lists whom the rows are about, with digests of each column's cells and of each label. Labels are
+// merged as sums have them. Whoever has several rows has all of them in each digest.
+func everybody(key dataset.SplitKey, set *dataset.Set, merged [][]string, held []int) []edition.Person {
 	out := marked(set.X.Rows(), held)
-	values := make(map[string]uint64)
-	for i, e := range rowElements(key, set, labels) {
-		for l, texts := range labels {
-			if out[i] {
-				continue
+	rows := make(map[edition.Element][]int)
+	for i, e := range rowElements(key, set, merged) {
+		rows[e] = append(rows[e], i)
+	}
+	values := valueDigests{key: key, known: make(map[string]uint64)}
+	list := make([]edition.Person, 0, len(rows))
+	for e, places := range rows {
+		list = append(list, edition.Person{ID: e, Held: out[places[0]], Columns: values.columns(set.X.(*prepare.Frame), places), Labels: values.labels(merged, places)})
+	}
+	return list
+}
+
+// valueDigests digests cells and labels, each value once.
+type valueDigests struct {
+	key   dataset.SplitKey
+	known map[string]uint64
+	buf   []byte
+}
+
+// mostValues bounds the values whose digests are kept.
+const mostValues = 1 << 16
+
+func (d *valueDigests) of(b []byte) uint64 {
+	if v, known := d.known[string(b)]; known {
+		return v
+	}
+	e := digest(d.key, append([]byte("value/"), b...))
+	v := binary.LittleEndian.Uint64(e[:])
+	if len(d.known) < mostValues {
+		d.known[string(b)] = v
+	}
+	return v
+}
+
+// columns digests the cells of a person's rows: of several rows all cells, sorted by row, in each column.
+func (d *valueDigests) columns(f *prepare.Frame, places []int) []uint64 {
+	list := make([]uint64, f.Cols())
+	if len(places) > 1 {
+		whole := make([]string, len(places))
+		for k, i := range places {
+			d.buf = d.buf[:0]
+			for c := range list {
+				d.buf = f.AppendCell(d.buf, i, c)
 			}
-			value, known := values[texts[i]]
-			if !known {
-				d := digest(key, []byte("label/"+texts[i]))
-				value = binary.LittleEndian.Uint64(d[:])
-				values[texts[i]] = value
-			}
-			list = append(list, edition.Member{Person: e, Label: uint32(l), Value: value})
+			whole[k] = string(binary.LittleEndian.AppendUint64(nil, uint64(len(d.buf)))) + string(d.buf)
 		}
+		slices.Sort(whole)
+		all := d.of([]byte(strings.Join(whole, "")))
+		for c := range list {
+			list[c] = all
+		}
+		return list
+	}
+	for c := range list {
+		d.buf = f.AppendCell(d.buf[:0], places[0], c)
+		list[c] = d.of(d.buf)
+	}
+	return list
+}
+
+func (d *valueDigests) labels(merged [][]string, places []int) [][]uint64 {
+	list := make([][]uint64, len(merged))
+	for l, texts := range merged {
+		for _, i := range places {
+			d.buf = append(append(d.buf[:0], "label/"...), texts[i]...)
+			list[l] = append(list[l], d.of(d.buf))
+		}
+		slices.Sort(list[l])
+		list[l] = slices.Compact(list[l])
 	}
 	return list
 }

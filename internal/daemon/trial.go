@@ -106,7 +106,7 @@ func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table st
 	if err := h.copyRows(ctx, s, rows); err != nil {
 		return nil, err
 	}
-	set, _, err := h.readAll(c, s, d, table, rows)
+	set, _, _, err := h.readAll(c, s, d, table, rows)
 	return set, err
 }
 

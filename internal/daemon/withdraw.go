@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -20,6 +21,7 @@ type Withdrawal struct {
 	People, Company int      // who left, and who went along
 	Unknown         []string // of those who left, whom no edition has
 	Editions        []edition.Edition
+	Erased          []edition.Edition // that could not be made anew
 }
 
 // alone has a command or the daemon freeze tables, or take people out of them, beside nobody else who does.
@@ -63,17 +65,18 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string) (done Wi
 	if err != nil {
 		return done, err
 	}
-	frozen, err := h.newest(c, s, key, table)
+	frozen, lost, err := h.newest(c, s, key, table)
 	if err != nil {
 		return done, fault.BadInput(err)
 	}
+	done.Erased = lost
 	gone, err := h.leave(table, s, frozen, names)
 	if err != nil {
 		return done, fault.BadInput(err)
 	}
 	done.People, done.Company = len(names), len(gone)-len(names)
 	for _, name := range names {
-		if !slices.ContainsFunc(frozen, func(f newestEdition) bool { return f.people[name].rows > 0 }) {
+		if len(lost) == 0 && !slices.ContainsFunc(frozen, func(f newestEdition) bool { return f.people[name].rows > 0 }) {
 			done.Unknown = append(done.Unknown, name)
 		}
 	}
@@ -129,13 +132,15 @@ func (h Home) leave(table string, s Source, frozen []newestEdition, names []stri
 // newestEdition is the newest edition of a table for a dictionary, with the people in it.
 type newestEdition struct {
 	edition.Edition
-	source Source
-	key    dataset.SplitKey
-	rows   snapshots
-	labels []string // that are offered
-	about  []string // whom the sealed rows are about, in their order
-	people map[string]person
-	served []served // the rows that the dictionary takes in
+	source  Source
+	key     dataset.SplitKey
+	rows    snapshots
+	labels  []string // that are offered
+	about   []string // whom the sealed rows are about, in their order
+	people  map[string]person
+	served  []served // the rows that the dictionary takes in
+	columns []string
+	all     []edition.Person
 }
 
 // served is a row that a dictionary takes in.
@@ -144,15 +149,16 @@ type served struct {
 	held bool
 }
 
-// newest reads the newest editions of a table.
-func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (all []newestEdition, err error) {
+// newest reads the newest editions of a table. It also returns those for revoked dictionaries that the catalogue's
+// entry as it is now cannot read: nobody can be taken out of them, and no job needs them.
+func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (all []newestEdition, lost []edition.Edition, err error) {
 	list, err := h.Editions().List()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	estate, err := h.Editions().Sealed()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	seen := make(map[string]bool)
 	for _, e := range slices.Backward(list) {
@@ -162,15 +168,20 @@ func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (a
 		seen[e.Dictionary] = true
 		id, err := job.ParseID(e.ID)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		f := newestEdition{Edition: e, source: s, key: key, rows: snapshots{estate, id}}
-		if err := f.read(h, c); err != nil {
-			return nil, err
+		err = f.read(h, c)
+		if err == nil {
+			all = append(all, f)
+			continue
 		}
-		all = append(all, f)
+		if yes, unknown := h.Dictionaries().Approved(e.Dictionary, table); yes || unknown != nil {
+			return nil, nil, errors.Join(fmt.Errorf("%w; or erase edition %d for %s (mercer edition erase), which nobody can be taken out of", err, e.Number, e.Name), unknown)
+		}
+		lost = append(lost, e)
 	}
-	return all, nil
+	return all, lost, nil
 }
 
 // read finds out whom the edition has.
@@ -179,11 +190,14 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	if err != nil {
 		return err
 	}
+	if reading, err := f.source.reading(); err != nil || f.Reading != "" && reading != f.Reading {
+		return errors.Join(err, errOtherReading)
+	}
 	f.labels = f.source.offers(d)
 	if err := h.Editions().Fits(f.Table, f.Dictionary, f.source.known(f.key), f.labels); err != nil {
 		return err
 	}
-	set, labels, err := h.readAll(c, f.source, d, f.Table, f.rows)
+	set, labels, merged, err := h.readAll(c, f.source, d, f.Table, f.rows)
 	if err != nil {
 		return err
 	}
@@ -196,6 +210,7 @@ func (f *newestEdition) read(h Home, c *Config) error {
 		f.served = append(f.served, served{name, out[i]})
 	}
 	f.people = peopleIn(f.key, set, labels, held)
+	f.columns, f.all = set.Columns, everybody(f.key, set, merged, held)
 	f.about, err = f.source.people(f.Table, f.rows)
 	return err
 }
@@ -225,6 +240,10 @@ func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Editi
 		}
 		next.Rows[one.id], next.Cells[one.id] = edition.Part{Held: one.held}, one.cells
 	}
+	next.Columns, next.People = f.columns, slices.DeleteFunc(slices.Clone(f.all), func(p edition.Person) bool {
+		_, stays := next.Rows[p.ID]
+		return !stays
+	})
 	keep := make([]bool, len(f.about))
 	for i, name := range f.about {
 		keep[i] = !gone[name]

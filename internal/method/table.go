@@ -6,7 +6,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Table holds the data that a party brings to a job.
@@ -36,18 +35,21 @@ type Edition struct {
 	IDs    []string // of its rows; nil of a table without ids
 	// Out is what a job holds out of the edition, in words; of sums, whose rows depend on it.
 	Out string
-	// FewOfAClass and FewNumbers list the earlier editions beside which sums by the job's label tell of few
-	// people: of a class, or of those who have another number than the rest.
-	FewOfAClass, FewNumbers []int
+	// Clear lists earlier editions beside which this one tells, of the job's columns and label, of nobody or of ten
+	// people. Beside one that is not listed it may tell of fewer.
+	Clear Clear
 }
 
-// Without is the edition as a job sees it that holds some of its rows out. What is known of few people is known
-// of the dictionary's own fraction.
+// Clear lists editions by their IDs: those beside which rows may be told, sums without a label, sums for each class
+// of the label, and sums with the label as a number.
+type Clear struct{ Rows, Sums, Classes, Numbers []string }
+
+// Without is the edition as a job sees it that holds some of its rows out. Sums are clear for the rows in training
+// by the dictionary's own fraction.
 func (e Edition) Without(t job.Test) Edition {
 	e.Out = t.Words()
 	if t.Fraction == 0 {
-		e.FewOfAClass = linalg.Range(1, e.Number)
-		e.FewNumbers = e.FewOfAClass
+		e.Clear = Clear{}
 	}
 	return e
 }

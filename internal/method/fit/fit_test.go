@@ -364,3 +364,37 @@ func TestAttackALeaderTellsAnotherFit(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A second fit over a further edition is held by the edition's name, whether its rows differ or not.
+func TestAttackAFitOfAFurtherEdition(t *testing.T) {
+	j := parse(t, file("{name: okra, wire: float64}", "    scale: standard\n"))
+	frozen := func(number byte, edition int, texts map[string]string) *methodtest.Federation {
+		f := reader(t).FitOf(j)
+		m, err := method.Of(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := methodtest.Case(f)
+		c.ID = job.ID{0xf, number}
+		c.Limits.Floors = method.DefaultFloors()
+		tables := make(map[string]method.Table)
+		for _, name := range f.Parties() {
+			tab := methodtest.Hospital(t, f, name, texts[name], "patient")
+			tab.Edition = method.Edition{ID: strings.Repeat(string(rune('a'+edition)), 32), Number: edition, IDs: tab.Set.IDs}
+			tables[name] = tab
+		}
+		return methodtest.New(t, m, c, tables)
+	}
+	try := func(second map[string]string) error {
+		l := disclosuretest.NewLedgers(t, "east")
+		if err := l.Play(t, frozen(1, 1, methodtest.Three(150)), "prepared"); err != nil {
+			t.Fatal(err)
+		}
+		return l.Begin(frozen(2, 2, second))
+	}
+	for rows, err := range map[string]error{"the same rows": try(methodtest.Three(150)), "others": try(methodtest.Three(165))} {
+		if err == nil || !strings.Contains(err.Error(), "this fit is of edition 2, and the earlier one of edition 1") {
+			t.Errorf("edition 2 with %s: %v", rows, err)
+		}
+	}
+}

@@ -98,7 +98,7 @@ func (p *Party) WriteFit(to io.Writer) error {
 // dictionary, to the other parties.
 func (p *Party) FitRelease() method.Release {
 	r := p.Case.Release(method.ReleaseFit, p.Self, p.label, p.read())
-	r.Among = p.Split.Rows(false)
+	r.Among, r.Edition = p.Split.Rows(false), p.edition.Without(p.Job.Data.Test)
 	r.Fit = method.Fit{By: method.NewFit, Among: r.Among, Train: p.fitters()} // which an earlier job may have made by itself
 	return r
 }

@@ -342,7 +342,11 @@ func (l Ledger) countSums(c *comparison) error {
 	}
 	var said []string
 	if most.sums >= maxSums {
-		said = append(said, fmt.Sprintf("some of the rows have been in %d sums, and each further one tells more of single rows", most.sums))
+		which := "some of the rows have"
+		if all.sums > 0 {
+			which = "some people of this table may have"
+		}
+		said = append(said, fmt.Sprintf("%s been in %d sums, and each further one tells more of single rows", which, most.sums))
 	}
 	if told := most.told + c.now.Told(); told > 1 && most.told > 0 {
 		said = append(said, fmt.Sprintf("with this job there are %.0f %% as many numbers in sums over some of the rows as these have cells, and %.0f %% without it: from so many numbers rows can be computed", 100*told, 100*most.told))

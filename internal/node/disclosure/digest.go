@@ -54,12 +54,18 @@ func newEntry(key []byte, r method.Release) *Entry {
 		e.who = d.who
 		e.listed = func() ([]Row, []Member) { return d.rows(n, place) }
 	}
-	if r.Edition.ID != "" && labelled(r) {
-		if e.Few = r.Edition.FewNumbers; r.Classes {
-			e.Few = r.Edition.FewOfAClass
-		}
+	e.Numbers = labelled(r) && !r.Classes
+	switch {
+	case e.Kind == method.ReleaseRows:
+		e.Clear = r.Edition.Clear.Rows
+	case !labelled(r):
+		e.Clear = r.Edition.Clear.Sums
+	case r.Classes:
+		e.Clear = r.Edition.Clear.Classes
+	default:
+		e.Clear = r.Edition.Clear.Numbers
 	}
-	e.Table, e.numbers = r.Table, !r.Classes
+	e.Table = r.Table
 	if r.Schema != "" {
 		e.Schema = d.hex("schema", []byte(r.Schema))
 	}

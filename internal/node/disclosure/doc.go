@@ -21,9 +21,8 @@
 //	all       another schema over the same table, or over some of its people
 //
 // Releases of editions (tables that the home has frozen for a data dictionary) are compared by words: of one
-// table and dictionary the people are the same, but for ten or more or none, which the home finds out when it
-// makes an edition, like the classes of which fewer came or went. No answer about them depends on rows, and
-// none is read. Of two tables it is looked at who is in both.
+// table and dictionary the home finds out, when it makes an edition, what it would tell of one to nine people beside
+// each earlier one. No row of them is read. Of two tables it is looked at who is in both.
 //
 // More rows of a model that is asked about later are no difference. Only sums and fits look at
 // which rows a job holds out: in time all products become known.

@@ -31,14 +31,14 @@ type Entry struct {
 	Columns  []string                 // ascending; nil where the table has no names
 	Width    int                      // columns
 	Uses     []Use                    // in the order in which they were let out
+	Numbers  bool                     // labels are numbers to be predicted, and no classes; of sums
 	Edition  string                   // of which the rows are, all or those in training; "" of others, which are listed
 	Number   int                      // of the edition
 	Out      string                   // what the job holds out of the edition, in words; of sums
-	Few      []int                    // earlier editions beside which these sums tell of few people
+	Clear    []string                 // editions beside which this tells of nobody, or of ten people
 	Size     int                      // rows of an edition
 	Rows     []Row                    // ascending by person, each person once; not of an edition
 	More     []Member                 // further classes of people with several rows, ascending
-	numbers  bool                     // labels are numbers to be predicted; of a release that asks, and never kept
 	who      func() [][16]byte        // the people of an edition, ascending; as numbers
 	listed   func() ([]Row, []Member) // the rows of an edition, one by one; of a release that asks, and never kept
 }
@@ -131,6 +131,9 @@ func (e *Entry) digest() string {
 	}
 	h := sha256.New()
 	h.Write(named.text())
+	if e.Numbers {
+		h.Write([]byte("numbers"))
+	}
 	if e.Edition != "" {
 		h.Write([]byte("edition " + e.Edition + " without " + e.Out))
 		return hex.EncodeToString(h.Sum(nil)[:8])
@@ -284,19 +287,15 @@ func (e *Entry) writeEdition(w *wire.Writer) {
 	w.Uint32(uint32(e.Number))
 	w.Uint32(uint32(e.Size))
 	w.String(e.Out)
-	w.Uint32(uint32(len(e.Few)))
-	for _, n := range e.Few {
-		w.Uint32(uint32(n))
-	}
+	w.Strings(e.Clear)
+	w.Bool(e.Numbers)
 }
 
 // readEdition reads what writeEdition wrote.
 func (e *Entry) readEdition(r *wire.Reader) {
 	e.Edition, e.Number, e.Size = r.String(maxDigest), int(r.Uint32()), int(r.Uint32())
 	e.Out = r.String(maxText)
-	for range r.Count(maxNumbers, 4) {
-		e.Few = append(e.Few, int(r.Uint32()))
-	}
+	e.Clear, e.Numbers = r.Strings(maxNumbers, maxDigest), r.Bool()
 }
 
 // text returns what the name of a release is made of beside its rows, as earlier programs wrote an entry

@@ -204,10 +204,17 @@ func FuzzDecodeEntry(f *testing.F) {
 	} {
 		f.Add(newEntry(testKey, r).Encode())
 	}
+	f.Add(newEntry(testKey, frozen(method.ReleaseRows, 2, 1)).Encode())
+	f.Add(newEntry(testKey, with(frozen(method.ReleaseSums, 2, 1), labelledBy("ill", false))).Encode())
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if e, err := DecodeEntry(b); err == nil && !slices.Equal(e.Encode(), b) {
-			t.Errorf("%x is read as what is written %x", b, e.Encode())
+		e, err := DecodeEntry(b)
+		if err != nil {
+			return
+		}
+		again, err := DecodeEntry(e.Encode())
+		if err != nil || !slices.Equal(again.Encode(), e.Encode()) || again.ID() != e.ID() {
+			t.Errorf("%x is read as what is written %x, and then %v", b, e.Encode(), err)
 		}
 	})
 }

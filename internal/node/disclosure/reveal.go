@@ -86,7 +86,7 @@ func (e *Entry) few(earlier *Entry, m meeting) []string {
 	switch {
 	case n == 0 || n >= leastPeople:
 		return nil
-	case e.numbers:
+	case e.Numbers:
 		return []string{fmt.Sprintf("%s another label than the rest of those in one of the two jobs alone: the sums and their products with the label together give the weighted sum over these %d alone",
 			count(n, "person has", "people have"), n)}
 	}
@@ -108,7 +108,7 @@ func (e *Entry) fewestOfAClass(earlier *Entry) int {
 			fewest = n
 		}
 	}
-	if e.numbers {
+	if e.Numbers {
 		return total - most
 	}
 	return fewest

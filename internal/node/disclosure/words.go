@@ -68,20 +68,14 @@ func (c *comparison) list() {
 	}
 }
 
-// newestKnown returns the newest edition of which an earlier release, that is nearer than a distance, has let out
-// what the release lets out of each row.
-func (c *comparison) newestKnown(distance int) (number int) {
-	for _, h := range c.heads {
-		if c.now.named(h.Entry) && c.now.Schema == h.Schema && c.distance(h.Entry) < distance && (c.now.Question || !h.Question) {
-			number = max(number, h.Number)
-		}
-	}
-	return number
-}
-
-// tellsNew reports whether the editions of two releases share people of whom not all is known.
+// tellsNew reports whether the release tells something of people of whom an earlier one told something else. All
+// is known where a release that is nearer than a distance has let out the same of either edition.
 func (c *comparison) tellsNew(h head) bool {
-	return c.now.Schema != h.Schema || min(c.now.Number, h.Number) > c.newestKnown(c.distance(h.Entry))
+	d := c.distance(h.Entry)
+	known := func(k head) bool {
+		return (k.Edition == c.now.Edition || k.Edition == h.Edition) && k.Schema == c.now.Schema && c.distance(k.Entry) < d && (c.now.Question || !k.Question)
+	}
+	return c.now.Schema != h.Schema || !slices.ContainsFunc(c.heads, known)
 }
 
 // difference looks at an earlier release of an edition of the same table.
@@ -99,42 +93,43 @@ func (c *comparison) difference(h head) {
 
 // besideEdition is beside of two editions.
 func (e *Entry) besideEdition(o *Entry) []string {
+	var m meeting
+	if e.Edition != o.Edition {
+		m.came = 1 // or more
+	}
 	switch {
-	case e.fitted() && e.anew(o, meeting{came: distanceOf(e.Number, o.Number)}):
+	case e.fitted() && e.anew(o, m):
 		return []string{refits(everybody)}
 	case e.Kind == method.ReleaseSums:
 		return e.fewBeside(o)
+	case e.Kind == method.ReleaseRows && !e.clears(o):
+		return []string{fmt.Sprintf("one to nine people of edition %d may have other values or labels than in edition %d: both jobs together tell what has changed", e.Number, o.Number)}
 	case e.Kind == method.ReleaseFit && e.Edition != o.Edition:
-		return []string{fmt.Sprintf("this fit is of edition %d, and the earlier one of edition %d: the difference of the two fits is over those who came or went alone. Jobs prepare their rows by the earlier one; a new fit is a new dictionary", e.Number, o.Number)}
+		return []string{fmt.Sprintf("this fit is of edition %d, and the earlier one of edition %d: the difference of the two fits is over those who came, went or changed in between alone. Jobs prepare their rows by the earlier one; a new fit is a new dictionary", e.Number, o.Number)}
 	}
 	return nil
 }
 
-func distanceOf(a, b int) int { return max(a-b, b-a) }
-
-// fewBeside tells in words that two sums over editions differ by few of a class, or may.
+// fewBeside tells in words that two sums over editions may differ by few people.
 func (e *Entry) fewBeside(o *Entry) []string {
 	switch {
 	case e.Out != o.Out:
 		return []string{fmt.Sprintf("this job holds out %s, and the earlier one %s: the difference of the two sums is over the rows that one of them alone holds out", e.Out, o.Out)}
-	case e.Label == "" || o.Label == "":
+	case e.clears(o):
 		return nil
-	case e.Schema != o.Schema:
-		return []string{"the two sums are over editions for two dictionaries: of a class, few people may be in one of them alone"}
-	case !e.fewOf(o):
-		return nil
-	case e.numbers:
-		return []string{fmt.Sprintf("one to nine of the people who are in one of the editions %d and %d alone have another label than the rest of them: the sums and their products with the label together give the weighted sum over these few alone", e.Number, o.Number)}
+	case e.Numbers:
+		return []string{fmt.Sprintf("of the people who came, went or changed between editions %d and %d, one to nine may have another label than the rest of them: the sums and their products with the label together give the weighted sum over these few alone", o.Number, e.Number)}
+	case e.Label != "":
+		return []string{fmt.Sprintf("one to nine people of a class may have come, gone or changed between editions %d and %d: the difference of the two sums over that class is that over these few alone", o.Number, e.Number)}
 	}
-	return []string{fmt.Sprintf("one to nine people of a class are in one of the editions %d and %d alone: the difference of the two sums over that class is that over these few alone", e.Number, o.Number)}
+	return []string{fmt.Sprintf("one to nine people may have changed between editions %d and %d in a column that the job picks: the difference of the two sums tells how", o.Number, e.Number)}
 }
 
-// fewOf reports what the home found out when it made the later one of two editions.
-func (e *Entry) fewOf(o *Entry) bool {
-	if e.Number < o.Number {
-		return slices.Contains(o.Few, e.Number)
-	}
-	return slices.Contains(e.Few, o.Number)
+// clears reports whether the home has found out, when it made the later one of two editions, that what is let out of
+// both tells of nobody or of ten people.
+func (e *Entry) clears(o *Entry) bool {
+	alike := e.sameColumns(o) && e.Label == o.Label && e.Numbers == o.Numbers && e.Schema == o.Schema
+	return e.Edition == o.Edition || slices.Contains(e.Clear, o.Edition) || alike && slices.Contains(o.Clear, e.Edition)
 }
 
 // unlisted tells in words why an earlier release of an edition is not compared with one of listed rows.

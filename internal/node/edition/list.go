@@ -29,20 +29,11 @@ type Edition struct {
 	// Lack is how many people more it takes until the table can be frozen again, when that was tried last; 0
 	// where nothing waits.
 	Lack int `json:"lack"`
-	// Few says, by label, beside which earlier editions of the dictionary sums tell of few people.
-	Few map[string]Few `json:"few"`
-}
-
-// Beside returns beside which earlier editions sums by a label tell of few people: beside all of them where
-// nobody counted.
-func (e Edition) Beside(label string) Few {
-	few, counted := e.Few[label]
-	if !counted {
-		for n := 1; n < e.Number; n++ {
-			few.Classes, few.Numbers = append(few.Classes, n), append(few.Numbers, n)
-		}
-	}
-	return few
+	// Reading is how the catalogue's entry had the rows read, as a digest; "" in lists of earlier programs.
+	Reading string `json:"reading,omitempty"`
+	// Beside says what it would tell together with earlier editions of the dictionary, the newest first. What
+	// it is to tell together with one that is not listed, nobody knows.
+	Beside []Beside `json:"beside"`
 }
 
 // ErrNone is about a table that has not been frozen for a dictionary.
@@ -68,8 +59,8 @@ type dictionaryState struct {
 	Labels []string `json:"labels"` // that were offered
 	ID     string   `json:"id"`     // of the cells of people or, of a table without ids, of the groups of rows
 	Last   int      `json:"last"`   // the greatest number of an edition
-	// Members is the ID of who is in training, with labels; "" where an earlier program made the last edition.
-	Members string `json:"members,omitempty"`
+	// Past is the ID of who is in the editions; "" where an earlier program made the last edition.
+	Past string `json:"past,omitempty"`
 }
 
 // table returns the state of a table.
@@ -103,13 +94,36 @@ func (s Store) book() (*book, error) {
 		return nil, fmt.Errorf("edition: %w", err)
 	}
 	err = json.Unmarshal(text, b)
-	if err == nil && b.Tables == nil {
-		err = errors.New("it has no tables")
+	if err == nil {
+		err = b.check()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("edition: %s cannot be read (%w); restore it from a backup, or move the folder away and approve the dictionaries again, knowing that whom the old editions told apart, and who has left, is forgotten then", filepath.Join(s.Folder, "list"), err)
 	}
 	return b, nil
+}
+
+// check refuses a list that this program did not write.
+func (b *book) check() error {
+	if b.Tables == nil {
+		return errors.New("it has no tables")
+	}
+	for name, t := range b.Tables {
+		if t == nil || t.Dictionaries == nil {
+			return fmt.Errorf("table %q has no dictionaries", name)
+		}
+		for hash, d := range t.Dictionaries {
+			if d == nil || d.Last < 0 || d.Last > maxPast {
+				return fmt.Errorf("table %q has nothing of dictionary %s", name, hash)
+			}
+		}
+	}
+	for _, e := range b.Editions {
+		if e.Number < 1 || e.Number > maxPast {
+			return fmt.Errorf("edition %d", e.Number)
+		}
+	}
+	return nil
 }
 
 // List returns the editions, the oldest first.
@@ -227,7 +241,7 @@ func (s Store) sweep(estate *vault.Estate) error {
 	for _, t := range b.Tables {
 		named[t.People] = true
 		for _, d := range t.Dictionaries {
-			named[d.ID], named[d.Members] = true, true
+			named[d.ID], named[d.Past] = true, true
 		}
 	}
 	left, err := estate.Jobs()

@@ -9,8 +9,8 @@
 //	ID/held    which of the rows are held out
 //	ID/people  groups of a table's people; of a table without ids, of a dictionary's rows
 //	ID/cells   the cells of people as a dictionary's editions had them last, as digests
-//	ID/members who is in training in a dictionary's newest edition, with digests of labels; and beside it
-//	ID/moves   how many people of each label came, went and changed from edition to edition
+//	ID/past    who is in a dictionary's newest edition, with digests of cells and labels, and
+//	           what was otherwise in the editions before
 //	list       the editions (number, day, table, dictionary, people), which groups and cells stand, and
 //	           who has left, as digests under a key that is here, too
 //	lock       held while the list changes
@@ -54,8 +54,9 @@ type Draft struct {
 	Later []Cut
 	// Cells are the cells of each person; nil of a table without ids.
 	Cells Cells
-	// Members are the people in training with their labels, in any order.
-	Members []Member
+	// Columns are the dictionary's, and People all in the edition, in any order.
+	Columns []string
+	People  []Person
 	// Others are the cells as other dictionaries of the table read them now, by hash.
 	Others map[string]Cells
 	// Keep writes the rows under an id of the estate.
@@ -71,6 +72,9 @@ const (
 // Make makes an edition, or returns a [LackError] and notes how many lack. A crash leaves the editions as
 // they were, or with the new one.
 func (s Store) Make(d Draft) (made Edition, err error) {
+	if d.Training+d.HeldOut > 0 && len(d.People) == 0 {
+		return made, errors.New("edition: a draft that does not say who is in it")
+	}
 	err = s.change(func(b *book, estate *vault.Estate) error {
 		if err := b.fits(d.Table, d.Dictionary, d.Known, d.Labels); err != nil {
 			return err
@@ -96,11 +100,11 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 			b.note(d.Edition, lack)
 			return errors.Join(&LackError{lack}, s.write(b))
 		}
-		moves, err := d.moves(estate, dictionary)
+		past, err := d.past(estate, dictionary)
 		if err != nil {
 			return err
 		}
-		made, err = d.put(estate, table, dictionary, next, moves)
+		made, err = d.put(estate, table, dictionary, next, past)
 		if err != nil {
 			return err
 		}
@@ -111,35 +115,23 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 	return made, err
 }
 
-// moves says how the people in training have changed from edition to edition of the dictionary, and what the
-// draft adds.
-func (d *Draft) moves(estate *vault.Estate, dictionary *dictionaryState) ([]move, error) {
-	slices.SortFunc(d.Members, compareMembers)
-	d.Members = slices.Compact(d.Members)
-	if dictionary.Last == 0 {
-		return nil, nil
+// past returns who is in the editions so far; nobody where an earlier program made them, since their
+// people are known to no one.
+func (d *Draft) past(estate *vault.Estate, dictionary *dictionaryState) (*past, error) {
+	slices.SortFunc(d.People, func(a, b Person) int { return compareElements(a.ID, b.ID) })
+	fresh := &past{columns: d.Columns, labels: d.Labels, byRows: d.Cells == nil}
+	if dictionary.Past == "" {
+		return fresh, nil
 	}
-	if dictionary.Members == "" {
-		return []move{{Number: dictionary.Last + 1, Unknown: true, Counts: newCounts(len(d.Labels))}}, nil
-	}
-	b, err := at(estate, dictionary.Members, movesItem)
+	b, err := at(estate, dictionary.Past, pastItem)
 	if err != nil {
 		return nil, err
 	}
-	moves, err := decodeMoves(b)
-	if err != nil {
-		return nil, err
+	p, err := decodePast(b)
+	if err == nil && (!slices.Equal(p.columns, d.Columns) || !slices.Equal(p.labels, d.Labels)) {
+		err = ErrOtherEntry
 	}
-	if b, err = at(estate, dictionary.Members, membersItem); err != nil {
-		return nil, err
-	}
-	last, err := decodeMembers(b)
-	if err != nil {
-		return nil, err
-	}
-	m := moved(last, d.Members, len(d.Labels), func(e Element) bool { return d.Rows[e].Changed })
-	m.Number = dictionary.Last + 1
-	return append(moves, m), nil
+	return p, err
 }
 
 // groupsOf names the groups that the draft refines.
@@ -200,8 +192,8 @@ func cellsAt(estate *vault.Estate, id string) (Cells, error) {
 }
 
 // put writes all of an edition but its place in the list.
-func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *dictionaryState, next Groups, moves []move) (made Edition, err error) {
-	var ids [4]job.ID // of rows, groups, cells and members
+func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *dictionaryState, next Groups, so *past) (made Edition, err error) {
+	var ids [4]job.ID // of rows, groups, cells and the past
 	for i := range ids {
 		if ids[i], err = newID(); err != nil {
 			return made, err
@@ -220,18 +212,13 @@ func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *diction
 		}
 		table.People, dictionary.ID = ids[1].String(), ids[2].String()
 	}
-	if err := errors.Join(estate.Put(ids[3], membersItem, encodeMembers(d.Members)), estate.Put(ids[3], movesItem, encodeMoves(moves))); err != nil {
-		return made, err
-	}
-	dictionary.Members = ids[3].String()
+	dictionary.Past = ids[3].String()
 	dictionary.Last++
 	made = d.Edition
-	made.Few = make(map[string]Few)
-	for i, label := range d.Labels {
-		made.Few[label] = few(moves, i)
-	}
 	made.ID, made.Number = ids[0].String(), dictionary.Last
-	return made, nil
+	so.add(made.ID, made.Number, d.People)
+	made.Beside = so.beside()
+	return made, estate.Put(ids[3], pastItem, so.encode())
 }
 
 func groupsAt(estate *vault.Estate, id string) (Groups, error) {
