@@ -69,6 +69,8 @@ func (b Beside) ClearNumbers(columns []string, label string) bool {
 
 // past is who is in the editions of a dictionary and a table: the last, and what was otherwise in the
 // ones before, each beside the next.
+// Memory and file take 24 bytes and 8 a column and label for a person, once for the last edition and again for each
+// in which the person was otherwise, but not more than nine times in all.
 type past struct {
 	columns, labels []string
 	byRows          bool // people have no ids: who has other cells is another person
@@ -95,6 +97,24 @@ func (p *past) add(id string, number int, now []Person) {
 	}
 	p.editions = append(p.editions, pastEdition{id: id, number: number})
 	p.last = now
+	p.forget()
+}
+
+// Bounds on what is kept of those who were otherwise: as many people as mostOtherwise editions have, or fewOtherwise.
+const (
+	mostOtherwise = 8
+	fewOtherwise  = 1 << 16
+)
+
+// forget forgets the oldest editions where too much has changed since: jobs wait beside them.
+func (p *past) forget() {
+	kept, most := 0, max(mostOtherwise*len(p.last), fewOtherwise)
+	for i := len(p.editions) - 1; i >= 0; i-- {
+		if kept += len(p.editions[i].was); kept > most {
+			p.editions = slices.Delete(p.editions, 0, i+1)
+			return
+		}
+	}
 }
 
 // otherwise returns how those who are in it now, or were, were then. Both are ascending.
@@ -378,6 +398,9 @@ type slab[T any] struct{ rest []T }
 
 func (s *slab[T]) take(n int) []T {
 	const size = 1 << 12
+	if n == 0 {
+		return []T{} // which is not nil: somebody without columns is there
+	}
 	if n > len(s.rest) {
 		s.rest = make([]T, max(n, size))
 	}
