@@ -493,3 +493,88 @@ func TestAttackAnEntryTranslatesOneCell(t *testing.T) {
 		t.Errorf("%v, want the entry refused", err)
 	}
 }
+
+// visits are patients, each with a row or two: age, visit and diagnosis.
+type visits map[string][][3]string
+
+func newVisits() visits {
+	v := make(visits)
+	for i := range 200 {
+		name := fmt.Sprint("g", i)
+		v[name] = [][3]string{{fmt.Sprint(20 + i*7%60), fmt.Sprint(i % 12), []string{"a", "b"}[i%2]}}
+		if i < 100 {
+			v[name] = append(v[name], [3]string{fmt.Sprint(81 + i%9), fmt.Sprint((i + 5) % 12), []string{"b", "a"}[i%2]})
+		}
+	}
+	return v
+}
+
+func (v visits) text() string {
+	lines := []string{"patient,age,krea,visit,diagnosis,outcome"}
+	for i := range 200 {
+		name := fmt.Sprint("g", i)
+		for _, r := range v[name] {
+			lines = append(lines, fmt.Sprintf("%s,%s,1,%s,%s,x", name, r[0], r[1], r[2]))
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// Nine patients' visits change, and one thing of another one, which is hidden among several rows or hides behind them: a
+// job over age, by diagnosis, waits beside the one before.
+func TestAttackSeveralRowsHideOneChange(t *testing.T) {
+	for what, change := range map[string]func(v visits, training []string){
+		"an age behind visits of several rows": func(v visits, training []string) {
+			nine, one := 0, false
+			for _, name := range training {
+				switch {
+				case len(v[name]) == 2 && nine < 9:
+					v[name][0][1], nine = "99", nine+1
+				case len(v[name]) == 1 && !one:
+					v[name][0][0], one = "99", true
+				}
+			}
+		},
+		"labels swapped between two rows": func(v visits, training []string) {
+			nine, one := 0, false
+			for _, name := range training {
+				switch rows := v[name]; {
+				case len(rows) == 1 && nine < 9:
+					rows[0][1], nine = "99", nine+1
+				case len(rows) == 2 && !one:
+					rows[0][2], rows[1][2], one = rows[1][2], rows[0][2], true
+				}
+			}
+		},
+	} {
+		h := newHome(t, roster.Party)
+		c := &Config{Name: "north", Coordinator: "nats://127.0.0.1:4222", Data: map[string]Source{"patients": {Path: "patients.csv", Group: "patient", Label: Labels{"diagnosis", "outcome"}}}}
+		if err := c.save(h.ConfigPath(), roster.Party); err != nil {
+			t.Fatal(err)
+		}
+		d, err := job.ParseDictionary("cohort.yaml", []byte(cohort))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := newVisits()
+		refreeze(t, h, d, v.text())
+		before := takenBy(t, h, c, d, 1, "diagnosis", "age")
+		out := marked(before.Set.X.Rows(), before.Held)
+		var training []string
+		for i, name := range before.Set.Groups {
+			if !out[i] && !slices.Contains(training, name) {
+				training = append(training, name)
+			}
+		}
+		change(v, training)
+		refreeze(t, h, d, v.text())
+		after := takenBy(t, h, c, d, 2, "diagnosis", "age")
+		for _, kind := range []method.ReleaseKind{method.ReleaseSums, method.ReleaseRows} {
+			one, two := sumsOf(t, before, d, "diagnosis", true, "a"), sumsOf(t, after, d, "diagnosis", true, "b")
+			one.Kind, two.Kind = kind, kind
+			if err := bothPass(t, one, two); err == nil {
+				t.Errorf("%s: %s of both editions pass", what, kind)
+			}
+		}
+	}
+}

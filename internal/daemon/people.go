@@ -131,8 +131,8 @@ func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []
 	return people
 }
 
-// everybody lists whom the rows are about, with digests of each column's cells and of each label. Labels are
-// merged as sums have them. Whoever has several rows has all of them in each digest.
+// everybody lists whom the rows are about, with digests of each column's cells, of each label, and of all. Labels are
+// merged as sums have them.
 func everybody(key dataset.SplitKey, set *dataset.Set, merged [][]string, held []int) []edition.Person {
 	out := marked(set.X.Rows(), held)
 	rows := make(map[edition.Element][]int)
@@ -142,7 +142,7 @@ func everybody(key dataset.SplitKey, set *dataset.Set, merged [][]string, held [
 	values := valueDigests{key: key, known: make(map[string]uint64)}
 	list := make([]edition.Person, 0, len(rows))
 	for e, places := range rows {
-		list = append(list, edition.Person{ID: e, Held: out[places[0]], Columns: values.columns(set.X.(*prepare.Frame), places), Labels: values.labels(merged, places)})
+		list = append(list, edition.Person{ID: e, Held: out[places[0]], Several: len(places) > 1, Whole: values.whole(set.X.(*prepare.Frame), merged, places), Columns: values.columns(set.X.(*prepare.Frame), places), Labels: values.labels(merged, places)})
 	}
 	return list
 }
@@ -169,30 +169,48 @@ func (d *valueDigests) of(b []byte) uint64 {
 	return v
 }
 
-// columns digests the cells of a person's rows: of several rows all cells, sorted by row, in each column.
+// columns digests the cells of a person's rows in each column, in any order.
 func (d *valueDigests) columns(f *prepare.Frame, places []int) []uint64 {
 	list := make([]uint64, f.Cols())
-	if len(places) > 1 {
-		whole := make([]string, len(places))
-		for k, i := range places {
-			d.buf = d.buf[:0]
-			for c := range list {
-				d.buf = f.AppendCell(d.buf, i, c)
-			}
-			whole[k] = string(binary.LittleEndian.AppendUint64(nil, uint64(len(d.buf)))) + string(d.buf)
-		}
-		slices.Sort(whole)
-		all := d.of([]byte(strings.Join(whole, "")))
-		for c := range list {
-			list[c] = all
-		}
-		return list
-	}
+	cells := make([]uint64, len(places))
 	for c := range list {
-		d.buf = f.AppendCell(d.buf[:0], places[0], c)
-		list[c] = d.of(d.buf)
+		for k, i := range places {
+			d.buf = f.AppendCell(d.buf[:0], i, c)
+			cells[k] = d.of(d.buf)
+		}
+		list[c] = d.together(cells)
 	}
 	return list
+}
+
+// whole digests all rows of a person with their labels, in any order.
+func (d *valueDigests) whole(f *prepare.Frame, merged [][]string, places []int) uint64 {
+	rows := make([]uint64, len(places))
+	for k, i := range places {
+		d.buf = append(d.buf[:0], "row/"...)
+		for c := range f.Cols() {
+			d.buf = f.AppendCell(d.buf, i, c)
+		}
+		for _, texts := range merged {
+			d.buf = append(binary.LittleEndian.AppendUint64(d.buf, uint64(len(texts[i]))), texts[i]...)
+		}
+		e := digest(d.key, d.buf)
+		rows[k] = binary.LittleEndian.Uint64(e[:])
+	}
+	return d.together(rows)
+}
+
+// together digests digests in any order; one stands for itself.
+func (d *valueDigests) together(list []uint64) uint64 {
+	if len(list) == 1 {
+		return list[0]
+	}
+	slices.Sort(list)
+	d.buf = append(d.buf[:0], "several/"...)
+	for _, v := range list {
+		d.buf = binary.LittleEndian.AppendUint64(d.buf, v)
+	}
+	return d.of(d.buf)
 }
 
 func (d *valueDigests) labels(merged [][]string, places []int) [][]uint64 {

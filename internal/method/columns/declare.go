@@ -151,7 +151,7 @@ func Leakage(lines map[string][]string, j *job.Job, rows int) {
 func alignmentLeakage(j *job.Job, parties, rows int) map[string][]string {
 	if of := j.Data.Partition; of.AlignedBy != (job.ID{}) {
 		return map[string][]string{
-			"server": {fmt.Sprintf("Nobody compares ids: the parties go by alignment %s of an earlier job. The server knows that its %d rows are that job's, and that the same ones are held out in jobs with an equal fraction.", of.Alignment, rows)},
+			"server": {fmt.Sprintf("Nobody compares ids: the parties go by alignment %s of an earlier job. The server knows that its %d rows are that job's, in that order, and that the same ones are held out.", of.Alignment, rows)},
 			"party":  {fmt.Sprintf("Every party goes by alignment %s of an earlier job, and learns of no further id.", of.Alignment)},
 		}
 	}

@@ -20,6 +20,7 @@ type keptAlignment struct {
 	table   string   // by its name in the catalogue
 	edition string   // of the table; "" of one that was not frozen
 	rule    string   // by which the ids were made
+	out     string   // the rows that jobs hold out, in words: of another fraction others would be
 	parties []string // ascending
 	ids     []string // of the common rows, in their order before some are held out
 	key     [32]byte // of all parties and not of the coordinator
@@ -34,6 +35,7 @@ func (k keptAlignment) encode() []byte {
 	w.Bytes32([]byte(k.table))
 	w.String(k.edition)
 	w.Bytes32([]byte(k.rule))
+	w.String(k.out)
 	w.Strings(k.parties)
 	w.Fixed(k.key[:])
 	w.Uint32(uint32(len(k.ids)))
@@ -55,6 +57,7 @@ func decodeAlignment(b []byte) (k keptAlignment, err error) {
 	r.Magic(len(alignmentMagic), alignmentMagic, "columns: %q is no alignment")
 	k.name, k.table = string(r.Bytes32(method.MaxLabelBytes)), string(r.Bytes32(method.MaxLabelBytes))
 	k.edition, k.rule = r.String(maxEdition), string(r.Bytes32(method.MaxLabelBytes))
+	k.out = r.String(maxPeer)
 	k.parties = r.Strings(maxPeers, maxPeer)
 	r.Fixed(k.key[:])
 	for range r.Count(mostIDs, 4) {
@@ -69,7 +72,7 @@ func (p *Party) ToKeep() []byte {
 	if name == "" || p.kept || p.Set == nil {
 		return nil
 	}
-	return keptAlignment{name, p.Job.Data.Source, p.edition, p.rule, slices.Sorted(slices.Values(p.Parties)), p.order, p.key}.encode()
+	return keptAlignment{name, p.Job.Data.Source, p.edition, p.rule, p.Job.Data.Test.Words(), slices.Sorted(slices.Values(p.Parties)), p.order, p.key}.encode()
 }
 
 // takeKept takes the rows of an earlier job's alignment. Whoever came since takes no part, until an alignment of
@@ -117,6 +120,8 @@ func (k keptAlignment) differs(p *Party) string {
 		return "one among other parties"
 	case k.edition != p.edition:
 		return cmp.Or(map[bool]string{true: "of a table that was not frozen yet"}[k.edition == ""], "of another edition of the table of "+p.Self)
+	case k.out != p.Job.Data.Test.Words():
+		return "one with " + k.out + " held out"
 	case k.rule != p.rule:
 		return "by ids of another rule"
 	}
@@ -138,6 +143,7 @@ func (k keptAlignment) places(ids []string) ([]int, error) {
 			return nil, errGone
 		}
 		order[i] = place
+		delete(at, id) // each stands there once
 	}
 	return order, nil
 }

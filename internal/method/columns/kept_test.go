@@ -10,7 +10,7 @@ import (
 )
 
 func anAlignment() keptAlignment {
-	return keptAlignment{"people", "patients", "0a", "first+born", []string{"bank", "shop"}, []string{"p3", "p1"}, [32]byte{7}}
+	return keptAlignment{"people", "patients", "0a", "first+born", "a fraction of 0.25", []string{"bank", "shop"}, []string{"p3", "p1"}, [32]byte{7}}
 }
 
 func TestKeptAlignment(t *testing.T) {
@@ -30,6 +30,11 @@ func TestKeptAlignment(t *testing.T) {
 	}
 	if _, err := k.places([]string{"p1", "p2"}); !errors.Is(err, errGone) {
 		t.Error(err)
+	}
+	twice := k
+	twice.ids = []string{"p1", "p1"}
+	if _, err := twice.places([]string{"p1", "p2", "p3"}); err == nil {
+		t.Error("one person twice is an alignment")
 	}
 	// Each job has a key of its own, under which numbers are drawn.
 	if k.keyOf([16]byte{1}) == k.keyOf([16]byte{2}) || k.keyOf([16]byte{1}) == k.key {

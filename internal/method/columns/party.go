@@ -108,7 +108,7 @@ func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 }
 
 // fit encodes what the party has fitted on its own columns, by which the common rows are prepared:
-// which of them train is drawn anew in every session.
+// which of them train is drawn anew with every alignment.
 func (p *Party) fit() []byte {
 	var w wire.Writer
 	if p.Prepared != nil {

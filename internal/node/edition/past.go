@@ -7,17 +7,19 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Person is somebody in an edition, as digests: all cells in each column of the dictionary, and the classes or
-// numbers in each of its labels. A person of several rows has one digest of all of them in each column.
+// Person is somebody in an edition, as digests: the cells in each column of the dictionary, the classes or numbers in
+// each of its labels, and all of them together.
 type Person struct {
 	ID      Element
 	Held    bool // out, in all jobs of the dictionary's fraction
+	Several bool // rows: what belongs to which of them is in Whole alone
+	Whole   uint64
 	Columns []uint64
 	Labels  [][]uint64 // ascending, each once
 }
 
 func (t *Person) equal(o *Person) bool {
-	return t.Held == o.Held && slices.Equal(t.Columns, o.Columns) && slices.EqualFunc(t.Labels, o.Labels, slices.Equal)
+	return t.Held == o.Held && t.Several == o.Several && t.Whole == o.Whole && slices.Equal(t.Columns, o.Columns) && slices.EqualFunc(t.Labels, o.Labels, slices.Equal)
 }
 
 // Beside says what an edition, together with an earlier one of its dictionary and table, would tell of one to
@@ -26,7 +28,7 @@ type Beside struct {
 	ID     string `json:"id"` // of the earlier edition
 	Number int    `json:"number"`
 	Rows   Few    `json:"rows,omitzero"` // of all people, told row by row
-	Sums   Few    `json:"sums,omitzero"` // of those in training, in sums
+	Sums   Few    `json:"sums,omitzero"` // of those in training, and of those held out, in sums
 	// Classes are, by label, the columns that have changed for few of a class; "" where few of a class came, went
 	// or have another label. Numbers are the same of those whose number is not the commonest among them.
 	Classes map[string][]string `json:"classes,omitempty"`
@@ -69,7 +71,7 @@ func (b Beside) ClearNumbers(columns []string, label string) bool {
 
 // past is who is in the editions of a dictionary and a table: the last, and what was otherwise in the
 // ones before, each beside the next.
-// Memory and file take 24 bytes and 8 a column and label for a person, once for the last edition and again for each
+// Memory and file take 32 bytes and 8 a column and label for a person, once for the last edition and again for each
 // in which the person was otherwise, but not more than nine times in all.
 type past struct {
 	columns, labels []string
@@ -138,7 +140,7 @@ func otherwise(then, now []Person) (was []Person) {
 // beside compares the last edition with each earlier one, the newest first. It takes time for whoever was
 // otherwise in one of them, and none for all others.
 func (p *past) beside() (list []Beside) {
-	rows, sums := newDifference(p), newDifference(p)
+	rows, sums, errors := newDifference(p), newDifference(p), newDifference(p)
 	was := make(map[Element]*Person) // whoever was otherwise than in the edition after
 	for i := len(p.editions) - 2; i >= 0; i-- {
 		for k := range p.editions[i].was {
@@ -150,18 +152,27 @@ func (p *past) beside() (list []Beside) {
 			}
 			rows.count(now, before, -1)
 			rows.count(now, then, 1)
-			sums.count(inSums(now), inSums(before), -1)
-			sums.count(inSums(now), inSums(then), 1)
+			sums.count(where(now, false), where(before, false), -1)
+			sums.count(where(now, false), where(then, false), 1)
+			errors.count(where(now, true), where(before, true), -1)
+			errors.count(where(now, true), where(then, true), 1)
 			was[then.ID] = then
 		}
-		list = append(list, rows.beside(sums, p.editions[i]))
+		list = append(list, rows.beside(sums, errors, p.editions[i]))
+		if len(list) == mostBeside {
+			break
+		}
 	}
 	return list
 }
 
-// inSums is the person in sums: nobody who is held out.
-func inSums(t *Person) *Person {
-	if !t.Held {
+// mostBeside bounds the earlier editions with which one is compared: jobs wait beside older ones.
+const mostBeside = 64
+
+// where is the person who is held out, or who is not; else nobody: sums are over those in training, and their errors
+// over those held out.
+func where(t *Person, held bool) *Person {
+	if t.Held == held {
 		return t
 	}
 	gone := outsider(t.ID)
@@ -178,25 +189,81 @@ func (p *past) find(e Element) *Person {
 	return &p.last[i]
 }
 
+// tally counts people of whom something has surely changed, and those of whom it may have: of somebody with several
+// rows it is not known which of them a cell or a label belongs to.
+type tally struct{ sure, possible int }
+
+func (t *tally) add(sure bool, n int) {
+	t.possible += n
+	if sure {
+		t.sure += n
+	}
+}
+
+// few reports whether some people are too few.
+func (t tally) few() bool { return t.possible > 0 && t.sure < Least }
+
+// byClass is a tally for each class, or number.
+type byClass struct {
+	of   map[uint64]tally
+	many bool // there are too many to count
+}
+
+// mostClasses bounds the classes, or numbers, that are counted.
+const mostClasses = 1 << 14
+
+// add keeps no zeros.
+func (c *byClass) add(v uint64, sure bool, n int) {
+	if c.of == nil {
+		c.of = make(map[uint64]tally)
+	}
+	t := c.of[v]
+	t.add(sure, n)
+	switch {
+	case t == tally{}:
+		delete(c.of, v)
+	case len(c.of) >= mostClasses:
+		c.of, c.many = nil, true
+	default:
+		c.of[v] = t
+	}
+}
+
+// few reports whether there are few of a class.
+func (c *byClass) few() bool {
+	for _, t := range c.of {
+		if t.few() {
+			return true
+		}
+	}
+	return c.many
+}
+
+// fewOthers reports whether few have another number than the one that most have.
+func (c *byClass) fewOthers() bool {
+	var total, most tally
+	for _, t := range c.of {
+		total.sure, total.possible = total.sure+t.sure, total.possible+t.possible
+		most.sure, most.possible = max(most.sure, t.sure), max(most.possible, t.possible)
+	}
+	return c.many || tally{total.sure - most.sure, total.possible - most.possible}.few()
+}
+
 // difference counts how the people of two editions differ.
 type difference struct {
 	*past
-	came, went int
-	changed    []int // by column
-	labelled   []int // by label: whose label has changed
-	moved      []map[uint64]int
-	within     [][]map[uint64]int // by label and column: whose cells have changed, by class
+	came, went   tally
+	changed      []tally     // by column
+	labelled     []tally     // by label: whose label has changed
+	gained, lost []byClass   // by label: who came to a class, and went from it
+	within       [][]byClass // by label and column: whose cells have changed
 }
 
 func newDifference(p *past) *difference {
-	d := &difference{past: p, changed: make([]int, len(p.columns)), labelled: make([]int, len(p.labels))}
+	d := &difference{past: p, changed: make([]tally, len(p.columns)), labelled: make([]tally, len(p.labels)),
+		gained: make([]byClass, len(p.labels)), lost: make([]byClass, len(p.labels))}
 	for range p.labels {
-		d.moved = append(d.moved, make(map[uint64]int))
-		within := make([]map[uint64]int, len(p.columns))
-		for c := range within {
-			within[c] = make(map[uint64]int)
-		}
-		d.within = append(d.within, within)
+		d.within = append(d.within, make([]byClass, len(p.columns)))
 	}
 	return d
 }
@@ -205,105 +272,100 @@ func newDifference(p *past) *difference {
 func (d *difference) count(now, then *Person, n int) {
 	switch {
 	case now.in() && !then.in():
-		d.came += n
-		d.move(now.Labels, nil, n)
+		d.came.add(true, n)
+		d.classes(d.gained, now, n)
 	case !now.in() && then.in():
-		d.went += n
-		d.move(then.Labels, nil, n)
-	case now.in():
-		d.move(now.Labels, then.Labels, n)
-		for l := range d.labels {
-			if !slices.Equal(now.Labels[l], then.Labels[l]) {
-				d.labelled[l] += n
-			}
-		}
-		for c := range d.columns {
-			if now.Columns[c] != then.Columns[c] {
-				d.change(c, now, n)
-			}
-		}
+		d.went.add(true, n)
+		d.classes(d.lost, then, n)
+	case now.in() && !now.equal(then):
+		d.change(now, then, n)
 	}
 }
 
-// move counts the classes that only one of two has.
-func (d *difference) move(one, other [][]uint64, n int) {
+func (d *difference) classes(of []byClass, one *Person, n int) {
 	for l := range d.labels {
-		for _, v := range one[l] {
-			if other == nil || !slices.Contains(other[l], v) {
-				add(d.moved[l], v, n)
-			}
-		}
-		if other == nil {
-			continue
-		}
-		for _, v := range other[l] {
-			if !slices.Contains(one[l], v) {
-				add(d.moved[l], v, n)
-			}
+		for _, v := range one.Labels[l] {
+			of[l].add(v, true, n)
 		}
 	}
 }
 
-func (d *difference) change(c int, now *Person, n int) {
-	d.changed[c] += n
+// change adds what has changed of somebody who is in both. Of several rows any may have changed in any way.
+func (d *difference) change(now, then *Person, n int) {
+	several := (now.Several || then.Several) && now.Whole != then.Whole
+	for c := range d.columns {
+		if own := now.Columns[c] != then.Columns[c]; own || several {
+			d.changed[c].add(own, n)
+			d.inClasses(c, now, own && !several, n)
+		}
+	}
+	for l := range d.labels {
+		if own := !slices.Equal(now.Labels[l], then.Labels[l]); own || several {
+			d.labelled[l].add(own, n)
+			d.move(d.gained, l, now.Labels[l], then.Labels[l], several, n)
+			d.move(d.lost, l, then.Labels[l], now.Labels[l], several, n)
+		}
+	}
+}
+
+func (d *difference) inClasses(c int, now *Person, sure bool, n int) {
 	for l := range d.labels {
 		for _, v := range now.Labels[l] {
-			add(d.within[l][c], v, n)
+			d.within[l][c].add(v, sure, n)
 		}
 	}
 }
 
-// add keeps no zeros.
-func add(to map[uint64]int, v uint64, n int) {
-	if to[v] += n; to[v] == 0 {
-		delete(to, v)
+// move counts the classes that only the first has; where they may have changed among several rows, all.
+func (d *difference) move(of []byClass, l int, first, second []uint64, several bool, n int) {
+	for _, v := range first {
+		if own := !slices.Contains(second, v); own || several {
+			of[l].add(v, own, n)
+		}
 	}
 }
 
 // beside names what few people tell in rows, and in sums.
-func (d *difference) beside(sums *difference, e pastEdition) Beside {
+func (d *difference) beside(sums, errors *difference, e pastEdition) Beside {
 	b := Beside{ID: e.id, Number: e.number, Rows: d.few(), Sums: sums.few(), Classes: make(map[string][]string), Numbers: make(map[string][]string)}
-	b.Sums.Any = b.Sums.Any || few(sums.came) || few(sums.went)
+	out := errors.few()
+	b.Sums.Any = b.Sums.Any || sums.came.few() || sums.went.few() || errors.came.few() || errors.went.few()
+	b.Sums.Columns = slices.Compact(slices.Sorted(slices.Values(slices.Concat(b.Sums.Columns, out.Columns))))
+	b.Sums.Labels = slices.Compact(slices.Sorted(slices.Values(slices.Concat(b.Sums.Labels, out.Labels))))
 	for l, label := range d.labels {
-		sums.besideOf(&b, label, "", sums.moved[l])
+		b.tell(label, "", sums.gained[l], sums.lost[l])
 		for c, name := range d.columns {
-			sums.besideOf(&b, label, name, sums.within[l][c])
+			b.tell(label, name, sums.within[l][c])
 		}
 	}
 	return b
 }
 
+// tell notes a column, or "", of which some counts tell of few.
+func (b *Beside) tell(label, column string, counts ...byClass) {
+	if slices.ContainsFunc(counts, func(c byClass) bool { return c.few() }) {
+		b.Classes[label] = append(b.Classes[label], column)
+	}
+	if slices.ContainsFunc(counts, func(c byClass) bool { return c.fewOthers() }) {
+		b.Numbers[label] = append(b.Numbers[label], column)
+	}
+}
+
 // few names the columns and labels that have changed for few.
 func (d *difference) few() Few {
-	f := Few{Any: d.byRows && d.came > 0 && d.went > 0}
+	f := Few{Any: d.byRows && d.came.possible > 0 && d.went.possible > 0}
 	for c, name := range d.columns {
-		if few(d.changed[c]) {
+		if d.changed[c].few() {
 			f.Columns = append(f.Columns, name)
 		}
 	}
 	for l, label := range d.labels {
-		if few(d.labelled[l]) {
+		if d.labelled[l].few() {
 			f.Labels = append(f.Labels, label)
 		}
 	}
 	return f
 }
-
-func (d *difference) besideOf(b *Beside, label, column string, counts map[uint64]int) {
-	total, most, class := 0, 0, false
-	for _, n := range counts {
-		total, most, class = total+n, max(most, n), class || few(n)
-	}
-	if class {
-		b.Classes[label] = append(b.Classes[label], column)
-	}
-	if few(total - most) {
-		b.Numbers[label] = append(b.Numbers[label], column)
-	}
-}
-
-// few reports whether some people are too few.
-func few(n int) bool { return n > 0 && n < Least }
 
 const pastItem vault.Item = "past"
 
@@ -351,6 +413,8 @@ func writePeople(w *wire.Writer, list []Person) {
 		t := &list[i]
 		w.Fixed(t.ID[:])
 		w.Bool(t.Held)
+		w.Bool(t.Several)
+		w.Uint64(t.Whole)
 		w.Bool(t.in())
 		for _, v := range t.Columns {
 			w.Uint64(v)
@@ -365,14 +429,14 @@ func writePeople(w *wire.Writer, list []Person) {
 }
 
 func (p *past) readPeople(r *wire.Reader) []Person {
-	n := r.Count(maxPeople, 18)
+	n := r.Count(maxPeople, 27)
 	list := make([]Person, 0, n)
 	var cells slab[uint64]
 	var labels slab[[]uint64]
 	for range n {
 		var t Person
 		r.Fixed(t.ID[:])
-		t.Held = r.Bool()
+		t.Held, t.Several, t.Whole = r.Bool(), r.Bool(), r.Uint64()
 		if r.Bool() {
 			t.Columns, t.Labels = cells.take(len(p.columns)), labels.take(len(p.labels))
 			for c := range t.Columns {
