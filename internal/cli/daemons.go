@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -62,6 +63,9 @@ started again at any time.`,
 		Example: "  mercer party --home /var/lib/mercer",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			if a.env("GOGC") == "" { // it shares a machine with the party's database: garbage goes sooner
+				defer debug.SetGCPercent(debug.SetGCPercent(70))
+			}
 			return a.serve(ctx, home, daemon.RunParty, daemon.Options{AbandonOpenSessions: abandon, Seed: seed.orNil()})
 		}),
 	}
