@@ -84,7 +84,7 @@ func (e releaseEntry) uses() string {
 	return fmt.Sprintf(", %d times", e.Uses)
 }
 
-// told says how many numbers sums have told, beside the cells of all parties' rows in them.
+// told writes the numbers that sums have told as a share of the cells of all parties' rows in them.
 func (e releaseEntry) told() string {
 	if e.Told == 0 {
 		return ""

@@ -161,6 +161,22 @@ func rewritten(n int, edit func(i int, cells []string) []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
+// oneAge is the table in which the age of one in training has changed, and the visits of many others.
+func oneAge(training map[string]string) string {
+	changed := false
+	return rewritten(200, func(i int, cells []string) []string {
+		_, trains := training[cells[0]]
+		switch {
+		case i >= 120 || cells[2] == "":
+		case trains && !changed:
+			cells[1], changed = "99", true
+		default:
+			cells[3] = "12" // visit
+		}
+		return cells
+	})
+}
+
 func refreeze(t *testing.T, h Home, d *job.Dictionary, text string) {
 	t.Helper()
 	if err := freezes(t, h, d, text); err != nil {
@@ -179,18 +195,7 @@ func freezes(t *testing.T, h Home, d *job.Dictionary, text string) error {
 func TestAttackOneChangesInAPickedColumn(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	in := training(takenBy(t, h, c, d, 1, "diagnosis", "age"))
-	target := ""
-	text := rewritten(200, func(i int, cells []string) []string {
-		_, trains := in[cells[0]]
-		switch {
-		case i >= 120 || cells[2] == "":
-		case trains && target == "":
-			target, cells[1] = cells[0], "99"
-		default:
-			cells[3] = "12" // visit
-		}
-		return cells
-	})
+	text := oneAge(in)
 	first := map[string]method.Table{}
 	for k, label := range []string{"diagnosis", job.NoLabel} {
 		first[label] = takenBy(t, h, c, d, byte(1+k), label, "age")
@@ -235,18 +240,8 @@ func TestAttackOneChangesBesideAnotherDictionary(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := takenBy(t, h, c, narrow, 1, "diagnosis")
-	was, target := training(before), ""
-	refreeze(t, h, narrow, rewritten(200, func(i int, cells []string) []string {
-		_, trains := was[cells[0]]
-		switch {
-		case i >= 120 || cells[2] == "":
-		case trains && target == "":
-			target, cells[1] = cells[0], "99"
-		default:
-			cells[3] = "12" // visit
-		}
-		return cells
-	}))
+	was := training(before)
+	refreeze(t, h, narrow, oneAge(was))
 	after := takenBy(t, h, c, narrow, 2, "diagnosis")
 	is := training(after)
 	var apart []string

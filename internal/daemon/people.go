@@ -139,10 +139,17 @@ func everybody(key dataset.SplitKey, set *dataset.Set, merged [][]string, held [
 	for i, e := range rowElements(key, set, merged) {
 		rows[e] = append(rows[e], i)
 	}
-	values := valueDigests{key: key, known: make(map[string]uint64)}
+	values, frame, whole := valueDigests{key: key, known: make(map[string]uint64)}, set.X.(*prepare.Frame), cellDigests(key, set, merged)
 	list := make([]edition.Person, 0, len(rows))
 	for e, places := range rows {
-		list = append(list, edition.Person{ID: e, Held: out[places[0]], Several: len(places) > 1, Whole: values.whole(set.X.(*prepare.Frame), merged, places), Columns: values.columns(set.X.(*prepare.Frame), places), Labels: values.labels(merged, places)})
+		own := make([]uint64, len(places))
+		for k, i := range places {
+			own[k] = short(whole[i])
+		}
+		list = append(list, edition.Person{
+			ID: e, Held: out[places[0]], Several: len(places) > 1, Whole: values.together(own),
+			Columns: values.columns(frame, places), Labels: values.labels(merged, places),
+		})
 	}
 	return list
 }
@@ -161,13 +168,15 @@ func (d *valueDigests) of(b []byte) uint64 {
 	if v, known := d.known[string(b)]; known {
 		return v
 	}
-	e := digest(d.key, append([]byte("value/"), b...))
-	v := binary.LittleEndian.Uint64(e[:])
+	v := short(digest(d.key, append([]byte("value/"), b...)))
 	if len(d.known) < mostValues {
 		d.known[string(b)] = v
 	}
 	return v
 }
+
+// short is the part of a digest by which values are compared.
+func short(e edition.Element) uint64 { return binary.LittleEndian.Uint64(e[:]) }
 
 // columns digests the cells of a person's rows in each column, in any order.
 func (d *valueDigests) columns(f *prepare.Frame, places []int) []uint64 {
@@ -181,23 +190,6 @@ func (d *valueDigests) columns(f *prepare.Frame, places []int) []uint64 {
 		list[c] = d.together(cells)
 	}
 	return list
-}
-
-// whole digests all rows of a person with their labels, in any order.
-func (d *valueDigests) whole(f *prepare.Frame, merged [][]string, places []int) uint64 {
-	rows := make([]uint64, len(places))
-	for k, i := range places {
-		d.buf = append(d.buf[:0], "row/"...)
-		for c := range f.Cols() {
-			d.buf = f.AppendCell(d.buf, i, c)
-		}
-		for _, texts := range merged {
-			d.buf = append(binary.LittleEndian.AppendUint64(d.buf, uint64(len(texts[i]))), texts[i]...)
-		}
-		e := digest(d.key, d.buf)
-		rows[k] = binary.LittleEndian.Uint64(e[:])
-	}
-	return d.together(rows)
 }
 
 // together digests digests in any order; one stands for itself.

@@ -54,8 +54,7 @@ func Of(c method.Case, self string, t method.Table) (*Party, error) {
 	return p, nil
 }
 
-// align takes the rows that all parties have, in the common order, and commits to
-// them under the parties' key. It holds rows out and scales: every column belongs to
+// align takes the rows that all parties have, in the common order. It holds rows out and scales: every column belongs to
 // one party, so nobody else is asked.
 func (p *Party) align(order []int, key [32]byte) error {
 	if err := p.Limits.Floors.CheckRows(p.Job.Protocol.Name(), len(order)); err != nil {
@@ -75,8 +74,15 @@ func (p *Party) align(order []int, key [32]byte) error {
 	if err := p.prepare(); err != nil {
 		return fault.Columns.Of(err)
 	}
-	p.own = commit(p.Set, key)
 	return nil
+}
+
+// state commits to the common rows under the party's key, and has the binding declare its data beside.
+func (p *Party) state(declare func(*Declaration) error) error {
+	own := commit(p.Set, p.key)
+	err := declare(&own)
+	p.own = own
+	return err
 }
 
 // commit begins the declaration of rows in the common order.

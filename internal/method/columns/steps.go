@@ -42,17 +42,15 @@ func Steps[P, S any](c method.Case, as As[P, S]) ([]method.StepOf[P, S, Declared
 				if err := p.align(order, key); err != nil {
 					return err
 				}
-				return as.Declare(of, &p.own)
+				return p.state(func(d *Declaration) error { return as.Declare(of, d) })
 			})
 		},
 		declare: func(of *P, in method.Setup) (*method.Run, error) {
 			p := as.Party(of)
-			if p.kept {
-				own := commit(p.Set, p.key)
-				if err := as.Declare(of, &own); err != nil {
+			if p.kept { // there was no session to align
+				if err := p.state(func(d *Declaration) error { return as.Declare(of, d) }); err != nil {
 					return nil, err
 				}
-				p.own = own
 			}
 			return sums.Declarer(in, p.own.encode(), func(all [][]byte) error { return p.Declared.take(p.Parties, all, as.Usable) })
 		},

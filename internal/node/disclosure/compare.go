@@ -182,8 +182,7 @@ func (l Ledger) schemas(c *comparison) error {
 // kinds looks at releases of other kinds that tell single rows together with this one: rows up to a
 // rotation, and sums in the columns' own directions, which give the rotation.
 func (l Ledger) kinds(c *comparison) error {
-	n := 0 // people of releases whose rows are listed
-	var both []bool
+	var both []bool // people of the release, if its rows are listed
 	var with []head
 	for _, h := range c.others {
 		pair := []method.ReleaseKind{c.now.Kind, h.Kind}
@@ -191,12 +190,8 @@ func (l Ledger) kinds(c *comparison) error {
 			continue
 		}
 		if !c.now.byRows(h.Entry) {
-			n, err := l.common(c, h)
-			if err != nil {
+			if err := l.kindsOfEditions(c, h); err != nil {
 				return err
-			}
-			if n != 0 {
-				c.note(h, []string{"the people of the edition would be both in sums and among encoded rows: the sums tell by which rotation the rows are encoded, and so every cell"})
 			}
 			continue
 		}
@@ -212,16 +207,28 @@ func (l Ledger) kinds(c *comparison) error {
 			with = append(with, h)
 		}
 	}
+	n := 0
 	for _, in := range both {
 		if in {
 			n++
 		}
 	}
 	for _, h := range with {
-		c.note(h, []string{fmt.Sprintf("%s both in sums and among encoded rows: the sums tell by which rotation the rows are encoded, and so every cell",
-			count(n, "person would be", "people would be"))})
+		c.note(h, []string{count(n, "person would be", "people would be") + bothTell})
 	}
 	return nil
+}
+
+// bothTell ends a sentence about people in sums and among encoded rows.
+const bothTell = " both in sums and among encoded rows: the sums tell by which rotation the rows are encoded, and so every cell"
+
+// kindsOfEditions is kinds of two releases that are not compared row by row.
+func (l Ledger) kindsOfEditions(c *comparison, h head) error {
+	n, err := l.common(c, h)
+	if n != 0 {
+		c.note(h, []string{"the people of the edition would be" + bothTell})
+	}
+	return err
 }
 
 // ownFits looks at rows that jobs of earlier programs have prepared by a fit of their own, beside the one fit

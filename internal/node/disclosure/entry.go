@@ -39,7 +39,7 @@ type Entry struct {
 	Size     int                      // rows of an edition
 	Rows     []Row                    // ascending by person, each person once; not of an edition
 	More     []Member                 // further classes of people with several rows, ascending
-	who      func() [][16]byte        // the people of an edition, ascending; as numbers
+	who      func() [][16]byte        // the people of an edition, ascending; as listed
 	listed   func() ([]Row, []Member) // the rows of an edition, one by one; of a release that asks, and never kept
 }
 
@@ -57,7 +57,7 @@ type Use struct {
 	Cells      uint64 // of the rows in them; 0 where nobody knows
 }
 
-// share is how many numbers are told for each cell.
+// share divides the numbers in sums by the cells of the rows in them.
 func (u Use) share() float64 {
 	if u.Cells == 0 {
 		return 0
@@ -65,7 +65,7 @@ func (u Use) share() float64 {
 	return float64(u.Numbers) / float64(u.Cells)
 }
 
-// Told is how many numbers sums have told for each cell of the rows in them.
+// Told adds up the shares of all uses: the numbers in sums for each cell of the rows in them.
 func (e *Entry) Told() (told float64) {
 	for _, u := range e.Uses {
 		told += u.share()
@@ -233,8 +233,8 @@ const (
 	splitMagic = "mercer/v3/release" // of a job that chose the held-out rows itself
 	tableMagic = "mercer/v4/release" // names its table, its schema or its fit
 	alsoMagic  = "mercer/v5/release" // as v4, and names what is let out beside it
-	wholeMagic = "mercer/v7/release" // has all of these, and the day
 	moreMagic  = "mercer/v6/release" // as v5, if anything is let out beside it, and has people of several classes
+	wholeMagic = "mercer/v7/release" // has all of these, and the day
 )
 
 // editionMagic begins what this program writes.
@@ -282,6 +282,7 @@ func (e *Entry) Encode() []byte {
 	return w.Bytes()
 }
 
+// writeEdition writes what formats since v8 have.
 func (e *Entry) writeEdition(w *wire.Writer) {
 	w.String(e.Edition)
 	w.Uint32(uint32(e.Number))

@@ -21,7 +21,7 @@ type Element [16]byte
 // bytes an element.
 type Groups map[Element]uint32
 
-// Part is how an element stands in an edition.
+// Part places an element in an edition.
 type Part struct {
 	Held    bool // it is held out, and else in training
 	Changed bool // its cells are others than in the dictionary's edition before

@@ -46,7 +46,7 @@ type book struct {
 	Key      []byte                 `json:"key,omitempty"` // of the digests of those who have left
 }
 
-// tableState is what the editions of a table have told apart.
+// tableState remembers whom the editions of a table have told apart.
 type tableState struct {
 	Known        string                      `json:"known"`            // by what people are known, as a digest
 	People       string                      `json:"people,omitempty"` // the ID of the groups; "" of a table without ids
@@ -54,7 +54,7 @@ type tableState struct {
 	Left         leavers                     `json:"left,omitzero"`
 }
 
-// dictionaryState is what a dictionary's editions of a table have had.
+// dictionaryState remembers a dictionary's editions of a table.
 type dictionaryState struct {
 	Labels []string `json:"labels"` // that were offered
 	ID     string   `json:"id"`     // of the cells of people or, of a table without ids, of the groups of rows
@@ -120,7 +120,7 @@ func (b *book) check() error {
 	}
 	for _, e := range b.Editions {
 		if e.Number < 1 || e.Number > maxPast {
-			return fmt.Errorf("edition %d", e.Number)
+			return fmt.Errorf("it has an edition with number %d", e.Number)
 		}
 	}
 	return nil

@@ -22,8 +22,8 @@ func (t *Person) equal(o *Person) bool {
 	return t.Held == o.Held && t.Several == o.Several && t.Whole == o.Whole && slices.Equal(t.Columns, o.Columns) && slices.EqualFunc(t.Labels, o.Labels, slices.Equal)
 }
 
-// Beside says what an edition, together with an earlier one of its dictionary and table, would tell of one to
-// nine people.
+// Beside names what has changed for one to nine people since an earlier edition of the same dictionary and table: both
+// editions together tell of them.
 type Beside struct {
 	ID     string `json:"id"` // of the earlier edition
 	Number int    `json:"number"`
@@ -35,7 +35,7 @@ type Beside struct {
 	Numbers map[string][]string `json:"numbers,omitempty"`
 }
 
-// Few says what has changed for one to nine people.
+// Few names the columns and labels that have changed for one to nine people.
 type Few struct {
 	// Any is set where few came or went into sums; or, in a table without ids, where rows came and rows went, of which
 	// some may differ in one column.
@@ -69,8 +69,9 @@ func (b Beside) ClearNumbers(columns []string, label string) bool {
 	return b.ClearSums(columns) && !touch(b.Numbers[label], columns)
 }
 
-// past is who is in the editions of a dictionary and a table: the last, and what was otherwise in the
-// ones before, each beside the next.
+// past remembers the people of a dictionary's editions of a table: all of the last edition and, of each one before,
+// those who were otherwise than in the next.
+//
 // Memory and file take 32 bytes and 8 a column and label for a person, once for the last edition and again for each
 // in which the person was otherwise, but not more than nine times in all.
 type past struct {
@@ -214,18 +215,19 @@ const mostClasses = 1 << 14
 
 // add keeps no zeros.
 func (c *byClass) add(v uint64, sure bool, n int) {
+	if c.many {
+		return
+	}
 	if c.of == nil {
 		c.of = make(map[uint64]tally)
 	}
 	t := c.of[v]
-	t.add(sure, n)
-	switch {
-	case t == tally{}:
+	if t.add(sure, n); t == (tally{}) {
 		delete(c.of, v)
-	case len(c.of) >= mostClasses:
+		return
+	}
+	if c.of[v] = t; len(c.of) > mostClasses {
 		c.of, c.many = nil, true
-	default:
-		c.of[v] = t
 	}
 }
 
@@ -381,7 +383,7 @@ const (
 
 func (p *past) encode() []byte {
 	var w wire.Writer
-	w.Grow(1024 + (24+8*len(p.columns)+12*len(p.labels))*len(p.last))
+	w.Grow(1024 + (32+8*len(p.columns)+12*len(p.labels))*len(p.last))
 	w.String(pastMagic)
 	w.Strings(p.columns)
 	w.Strings(p.labels)
