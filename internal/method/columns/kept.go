@@ -1,7 +1,6 @@
 package columns
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -118,8 +117,10 @@ func (k keptAlignment) differs(p *Party) string {
 		return "of another table"
 	case !slices.Equal(k.parties, slices.Sorted(slices.Values(p.Parties))):
 		return "one among other parties"
+	case k.edition == "" && p.edition != "":
+		return "of a table that was not frozen yet"
 	case k.edition != p.edition:
-		return cmp.Or(map[bool]string{true: "of a table that was not frozen yet"}[k.edition == ""], "of another edition of the table of "+p.Self)
+		return "of another edition of the table of " + p.Self
 	case k.out != p.Job.Data.Test.Words():
 		return "one with " + k.out + " held out"
 	case k.rule != p.rule:

@@ -4,9 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 func anAlignment() keptAlignment {
@@ -39,6 +45,46 @@ func TestKeptAlignment(t *testing.T) {
 	// Each job has a key of its own, under which numbers are drawn.
 	if k.keyOf([16]byte{1}) == k.keyOf([16]byte{2}) || k.keyOf([16]byte{1}) == k.key {
 		t.Error("two jobs have one key")
+	}
+}
+
+// aligned is a party of a job that goes by anAlignment.
+func aligned(change func(*Party)) *Party {
+	j := &job.Job{Name: "people"}
+	j.Data.Scale = job.None
+	j.Data.Source, j.Data.Test.Fraction, j.Data.Partition.Alignment = "patients", 0.25, "people"
+	p := &Party{Case: method.Case{Job: j, ID: job.ID{5}, Parties: []string{"shop", "bank"}}, Self: "bank", edition: "0a", rule: "first+born",
+		Table: &dataset.Set{X: dataset.NewDense(linalg.New[float64](3, 1)), IDs: []string{"p1", "p2", "p3"}}}
+	change(p)
+	return p
+}
+
+// An alignment that differs from the job's in anything but a newcomer is refused.
+func TestAlignmentsThatDiffer(t *testing.T) {
+	for want, change := range map[string]func(*Party){
+		"":                                    func(*Party) {},
+		"another one":                         func(p *Party) { p.Job.Data.Partition.Alignment = "others" },
+		"of another table":                    func(p *Party) { p.Job.Data.Source = "others" },
+		"one among other parties":             func(p *Party) { p.Parties = []string{"shop", "bank", "school"} },
+		"of another edition of the table of ": func(p *Party) { p.edition = "0b" },
+		"of another edition of the table of bank": func(p *Party) { p.edition = "" },
+		"by ids of another rule":                  func(p *Party) { p.rule = "" },
+		"one with a fraction of 0.25 held out":    func(p *Party) { p.Job.Data.Test.Fraction = 0.3 },
+	} {
+		p := aligned(change)
+		if got := anAlignment().differs(p); !strings.HasPrefix(got, want) || got != "" && want == "" {
+			t.Errorf("%q, want %q", got, want)
+		}
+		err := p.takeKept(anAlignment().encode())
+		switch {
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%v, want %q", err, want)
+		case want == "" && (err != nil || p.key != anAlignment().keyOf(p.ID) || !slices.Equal(p.order, []string{"p3", "p1"})):
+			t.Errorf("%v; rows %v; its own key: %t", err, p.order, p.key == anAlignment().keyOf(p.ID))
+		}
+	}
+	if err := aligned(func(*Party) {}).takeKept(nil); err == nil || !strings.Contains(err.Error(), "bank has nothing of alignment people") {
+		t.Error(err)
 	}
 }
 

@@ -133,6 +133,21 @@ func TestEditionsAreComparedByWords(t *testing.T) {
 	}
 }
 
+// Classes and numbers of one edition are two releases: what was let out as numbers admits none as classes.
+func TestAttackClassesAfterNumbers(t *testing.T) {
+	as := func(number int, classes bool, clear ...int) method.Release {
+		r := with(frozen(method.ReleaseSums, number), labelledBy("grade", classes))
+		for _, n := range clear {
+			r.Edition.Clear.Numbers = append(r.Edition.Clear.Numbers, editionID(n))
+		}
+		return r
+	}
+	l := Ledger(t.TempDir())
+	letOut(t, l, as(1, true))
+	letOut(t, l, as(2, false, 1))
+	mustHold(t, l, as(2, true, 1), fewOfAClass)
+}
+
 // What an approved release told is known: a further edition is compared with it only as far as it has people who
 // came after that.
 func TestEditionsAfterAnApproval(t *testing.T) {

@@ -146,6 +146,16 @@ func TestBeside(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
+	// Errors are sums over those held out: one more of them, among many who train, tells.
+	more := maps.Clone(first)
+	for i := 201; i < 260; i++ {
+		if i%4 != 0 || i == 204 {
+			more[i] = patient{label: 1}
+		}
+	}
+	if b := pastOf(t, false, first, more).beside(); !b[0].Sums.Any || b[0].Rows.Any {
+		t.Errorf("one of those held out came: %+v", b)
+	}
 	// In a table without ids a row that changes is one that goes and one that comes.
 	if b := pastOf(t, true, first, first.with(200, 240, 1)).beside(); b[0].Rows.Any || b[0].Sums.Any {
 		t.Errorf("rows come: %+v", b)
@@ -315,4 +325,22 @@ func FuzzDecodePast(f *testing.F) {
 			p.beside()
 		}
 	})
+}
+
+// Of too many classes or numbers none is counted, and jobs wait.
+func TestTooManyClasses(t *testing.T) {
+	var c byClass
+	for v := range uint64(mostClasses) {
+		for range Least {
+			c.add(v, true, 1)
+		}
+	}
+	if c.few() || c.fewOthers() {
+		t.Error("as many as are counted are few")
+	}
+	c.add(mostClasses, true, 1)
+	c.add(mostClasses, true, -1)
+	if !c.few() || !c.fewOthers() || c.of != nil {
+		t.Errorf("%d classes are kept, few %t, %t", len(c.of), c.few(), c.fewOthers())
+	}
 }
