@@ -106,6 +106,7 @@ func TestEditionsAreComparedByWords(t *testing.T) {
 		"by a label, ten of each class":   {with(frozen(sums, 1), labelledBy("ill", true)), with(frozen(sums, 3, 2, 1), labelledBy("ill", true)), ""},
 		"by a number":                     {with(frozen(sums, 1), labelledBy("cost", false)), with(frozen(sums, 2), labelledBy("cost", false)), fewOfNumbers},
 		"one number taken up again":       {with(frozen(sums, 2), func(r *method.Release) { r.Edition.ID = strings.Repeat("9", 32) }), frozen(sums, 2), "may have changed between editions 2 and 2"},
+		"an earlier one as numbers":       {with(frozen(sums, 2, 1), labelledBy("cost", true)), with(frozen(sums, 1), labelledBy("cost", false)), "one to nine may have another label"},
 		"classes after numbers":           {with(frozen(sums, 1), labelledBy("cost", false)), with(frozen(sums, 2), labelledBy("cost", true)), "one to nine people of a class may have come"},
 		"sums with other peers":           {frozen(sums, 1), with(frozen(sums, 1), peers("hub", "other")), "peers that did not take part then: other"},
 		"sums over other columns":         {frozen(sums, 1), with(frozen(sums, 2), columns("age")), "sums over other columns"},
