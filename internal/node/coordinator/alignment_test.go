@@ -18,16 +18,14 @@ func under(t *testing.T, j *job.Job, name string) *job.Job {
 	return jobtest.With(t, j, map[string]string{"data.partition.alignment": name})
 }
 
-// idsOut counts the releases of ids of a party.
-func (w *world) idsOut(name string) (n int) {
-	list, err := w.releases(name).List()
+// searches counts the sessions in which a party's peers have looked for ids.
+func (w *world) searches(name string) (n int) {
+	peers, err := w.releases(name).Peers()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for _, e := range list {
-		if e.Kind == method.ReleaseIDs {
-			n += max(e.Uses, 1)
-		}
+	for _, p := range peers {
+		n = max(n, p.Sessions)
 	}
 	return n
 }
@@ -49,17 +47,18 @@ func TestNamedAlignment(t *testing.T) {
 	if d := cmp.Diff(one.Result.Metrics, two.Result.Metrics); d != "" || len(order) < 20 || !slices.Equal(order, w.aligned("south")) {
 		t.Errorf("%d rows, and then %d; metrics %s", len(order), len(w.aligned("south")), d)
 	}
-	for _, lines := range two.Result.Leakage {
-		if text := strings.Join(lines, "\n"); strings.Contains(text, "looked for") {
-			t.Errorf("nobody looked for ids: %s", text)
+	for job, result := range map[string]*method.Result{"first": one.Result, "second": two.Result} {
+		compares := strings.Contains(strings.Join(result.Leakage["server"], "\n"), "compares the blinded sets")
+		if compares != (job == "first") {
+			t.Errorf("the %s job's leakage: the server compares ids: %t", job, compares)
 		}
 	}
 	if said := strings.Join(two.Result.Leakage["party"], "\n"); !strings.Contains(said, "alignment people of an earlier job") {
 		t.Errorf("the second job's leakage: %s", said)
 	}
 	for _, name := range first.Parties() {
-		if n := w.idsOut(name); n != 1 {
-			t.Errorf("%s has let ids out %d times", name, n)
+		if n := w.searches(name); n != 1 {
+			t.Errorf("%s was searched %d times", name, n)
 		}
 	}
 	if third := w.mustRun(under(t, phases(t, "{join: 20s, round: 20s}"), "people")); third.Spec.Data.Partition.AlignedBy != one.ID || !slices.Equal(order, w.aligned("south")) {
