@@ -11,10 +11,14 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
+// pick returns the operations of a member before which it dies. It has seen the kinds of
+// operations that members before it die of.
+type pick func(name string, ops []string, seen map[string]bool) []int
+
 // crashing is a job whose processes die.
 type crashing struct {
 	world    func(t *testing.T) (*world, *job.Job)
-	points   func(name string, ops []string, seen map[string]bool) []int
+	points   pick
 	fewest   int // operations that each member does
 	patience time.Duration
 }
@@ -72,12 +76,13 @@ func TestCrashAnywhereOverABroker(t *testing.T) {
 
 func (c crashing) everywhere(t *testing.T) {
 	ops, model := c.operations(t)
-	seen := make(map[string]bool)
+	seen, deaths := make(map[string]bool), 0
 	for _, name := range []string{hub, "north", "south"} { // east is another south
 		if len(ops[name]) < c.fewest {
 			t.Fatalf("%s does %d things only: %q", name, len(ops[name]), ops[name])
 		}
 		points := c.points(name, ops[name], seen)
+		deaths += len(points)
 		t.Logf("%s dies at %d of %d operations", name, len(points), len(ops[name]))
 		for _, n := range points {
 			t.Run(fmt.Sprintf("%s/%d", name, n), func(t *testing.T) {
@@ -95,6 +100,9 @@ func (c crashing) everywhere(t *testing.T) {
 				}
 			})
 		}
+	}
+	if deaths < 10 {
+		t.Errorf("they die at %d operations only", deaths)
 	}
 }
 

@@ -5,3 +5,5 @@ package coordinator_test
 func brokerPoints(_ string, ops []string, _ map[string]bool) []int { return span(0, len(ops)) }
 
 func crashPoints(_ string, ops []string, _ map[string]bool) []int { return span(0, len(ops)) }
+
+func sendsOf(...string) pick { return crashPoints }

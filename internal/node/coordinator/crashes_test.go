@@ -2,6 +2,11 @@
 
 package coordinator_test
 
+import (
+	"slices"
+	"strings"
+)
+
 // brokerPoints is every third of crashPoints: a life over a broker takes longer.
 func brokerPoints(name string, ops []string, seen map[string]bool) (points []int) {
 	for i, n := range crashPoints(name, ops, seen) {
@@ -10,6 +15,17 @@ func brokerPoints(name string, ops []string, seen map[string]bool) (points []int
 		}
 	}
 	return points
+}
+
+// sendsOf takes of crashPoints those before messages of the protocols that it names. What every
+// job does beside them is killed by TestCrashAnywhereEndsInTheSameModel.
+func sendsOf(protocols ...string) pick {
+	return func(name string, ops []string, seen map[string]bool) []int {
+		return slices.DeleteFunc(crashPoints(name, ops, seen), func(n int) bool {
+			protocol, _, _ := strings.Cut(strings.TrimPrefix(ops[n], "send "), "/")
+			return !slices.Contains(protocols, protocol)
+		})
+	}
 }
 
 // crashPoints returns the first operation of each kind that is not seen yet; the

@@ -287,10 +287,10 @@ func TestRecommenderSurvivesTheCoordinator(t *testing.T) {
 	})
 	w.mustRun(j)
 	w.halt(hub)
-	if len(ops) < 50 {
-		t.Fatalf("the coordinator does %d things only: %q", len(ops), ops)
+	points := sendsOf("secagg", "broadcast")(hub, ops, make(map[string]bool))
+	if len(ops) < 50 || len(points) < 6 {
+		t.Fatalf("the coordinator does %d things only, and dies at %d: %q", len(ops), len(points), ops)
 	}
-	points := crashPoints(hub, ops, make(map[string]bool))
 	t.Logf("dies at %d of %d operations", len(points), len(ops))
 	for _, n := range points {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {

@@ -161,7 +161,7 @@ func TestCrashOfAPreparation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills processes at every kind of operation")
 	}
-	crashing{points: crashPoints, fewest: 20, patience: time.Minute, world: func(t *testing.T) (*world, *job.Job) {
+	crashing{points: sendsOf("gather", "broadcast", "secagg", "declare"), fewest: 20, patience: time.Minute, world: func(t *testing.T) (*world, *job.Job) {
 		j := jobtest.Parse(t, schemaJob)
 		return newWorld(t, hospitals(t, j)), j
 	}}.everywhere(t)
