@@ -45,9 +45,12 @@ func whiten(y linalg.Matrix[float64]) *mat.Dense {
 			centred.Row(i)[j] = y.Row(i)[j] - mean
 		}
 	}
-	_, vectors := eigen(centred)
+	// There are fewer coordinates than rows: their products have the same eigenvalues as the rows'.
+	values, vectors := eigen(transpose(make([]float64, len(centred.Data)), centred))
 	z := mat.NewDense(y.Rows, vectors.Rows, nil)
-	z.Apply(func(i, k int, _ float64) float64 { return vectors.Row(k)[i] * math.Sqrt(float64(y.Rows)) }, z)
+	z.Apply(func(i, k int, _ float64) float64 {
+		return dot(centred.Row(i), vectors.Row(k)) * math.Sqrt(float64(y.Rows)/values[k])
+	}, z)
 	return z
 }
 
@@ -93,31 +96,35 @@ func polar(w *mat.Dense) *mat.Dense {
 func likeness(components *mat.Dense, x linalg.Matrix[float64]) float64 {
 	_, r := components.Dims()
 	total := 0.0
-	truth := mat.NewDense(x.Rows, x.Cols, x.Data)
+	truth := transpose(make([]float64, len(x.Data)), x)
+	for j := range truth.Rows {
+		standardize(truth.Row(j))
+	}
 	for k := range r {
 		best := 0.0
 		a := mat.Col(nil, k, components)
-		for j := range x.Cols {
-			best = math.Max(best, math.Abs(correlation(a, mat.Col(nil, j, truth))))
+		standardize(a)
+		for j := range truth.Rows {
+			best = math.Max(best, math.Abs(dot(a, truth.Row(j))))
 		}
 		total += best / float64(r)
 	}
 	return total
 }
 
-func correlation(a, b []float64) float64 {
-	var ma, mb float64
-	for i := range a {
-		ma += a[i] / float64(len(a))
-		mb += b[i] / float64(len(b))
+// standardize centres a, and gives it length 1: correlations are then inner products.
+func standardize(a []float64) {
+	mean := 0.0
+	for _, v := range a {
+		mean += v / float64(len(a))
 	}
-	var ab, aa, bb float64
 	for i := range a {
-		ab += (a[i] - ma) * (b[i] - mb)
-		aa += (a[i] - ma) * (a[i] - ma)
-		bb += (b[i] - mb) * (b[i] - mb)
+		a[i] -= mean
 	}
-	return ab / math.Sqrt(aa*bb)
+	length := math.Sqrt(dot(a, a))
+	for i := range a {
+		a[i] /= length
+	}
 }
 
 // blockCoordinates are the coordinates of the first block. That they can be

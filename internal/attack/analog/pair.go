@@ -96,16 +96,19 @@ func pairs(a *mat.Dense, la []int, b *mat.Dense, lb []int) (from, to []int) {
 }
 
 func distances(a, b *mat.Dense) [][]float64 {
-	n, axes := a.Dims()
+	n, _ := a.Dims()
 	m, _ := b.Dims()
 	list := make([][]float64, n)
 	for i := range list {
 		list[i] = make([]float64, m)
+		left := a.RawRowView(i)
 		for j := range list[i] {
-			for k := range axes {
-				d := a.At(i, k) - b.At(j, k)
-				list[i][j] += d * d
+			sum := 0.
+			for k, r := range b.RawRowView(j) {
+				d := left[k] - r
+				sum += d * d
 			}
+			list[i][j] = sum
 		}
 	}
 	return list
@@ -124,21 +127,20 @@ func assign(cost [][]float64) []int {
 	for j := range owner {
 		owner[j] = -1
 	}
+	s := newSearch(m)
 	for start := range n {
-		s := newSearch(m)
-		row, last := start, -1
+		s.reset()
+		row, last, far := start, -1, 0.
 		for row >= 0 {
-			next := s.nearest(cost[row], rowPrice[row], columnPrice, last)
-			for j := range m { // prices move, so that the way to next costs nothing
-				if s.done[j] {
-					columnPrice[j] -= s.step
-					rowPrice[owner[j]] += s.step
-				} else {
-					s.least[j] -= s.step
-				}
+			last = s.nearest(cost[row], rowPrice[row]-far, columnPrice, last)
+			row, far = owner[last], s.least[last]
+		}
+		rowPrice[start] += far
+		for _, j := range s.done() { // prices move, so that the way to the last column costs nothing
+			columnPrice[j] -= far - s.least[j]
+			if owner[j] >= 0 {
+				rowPrice[owner[j]] += far - s.least[j]
 			}
-			rowPrice[start] += s.step
-			s.done[next], last, row = true, next, owner[next]
 		}
 		for last >= 0 {
 			before := s.before[last]
@@ -161,33 +163,45 @@ func assign(cost [][]float64) []int {
 
 // search is a search for the cheapest way from a row to a free column.
 type search struct {
-	least  []float64 // cost of the way to each column
-	before []int     // the column before on that way, -1 at its beginning
-	done   []bool
-	step   float64
+	least   []float64 // cost of the way to each column
+	before  []int     // the column before on that way, -1 at its beginning
+	columns []int     // the first ones have not been reached
+	open    int       // how many
 }
 
 func newSearch(columns int) *search {
-	s := &search{make([]float64, columns), make([]int, columns), make([]bool, columns), 0}
+	s := &search{least: make([]float64, columns), before: make([]int, columns), columns: make([]int, columns)}
 	for j := range columns {
-		s.least[j] = math.Inf(1)
+		s.columns[j] = j
 	}
 	return s
 }
 
-// nearest takes the costs of a row, reached by a column, and returns the nearest column that is not done.
-func (s *search) nearest(cost []float64, rowPrice float64, columnPrice []float64, by int) (next int) {
-	s.step = math.Inf(1)
-	for j := range cost {
-		if s.done[j] {
-			continue
-		}
-		if c := cost[j] - rowPrice - columnPrice[j]; c < s.least[j] {
+func (s *search) reset() {
+	s.open = len(s.columns)
+	for j := range s.least {
+		s.least[j] = math.Inf(1)
+	}
+}
+
+// done returns the columns that have been reached.
+func (s *search) done() []int { return s.columns[s.open:] }
+
+// nearest takes the costs of a row, reached by a column, and returns the nearest column that has not
+// been reached, which now is.
+func (s *search) nearest(cost []float64, rowPrice float64, columnPrice []float64, by int) int {
+	step, at := math.Inf(1), 0
+	for i, j := range s.columns[:s.open] {
+		least := s.least[j]
+		if c := cost[j] - rowPrice - columnPrice[j]; c < least {
+			least = c
 			s.least[j], s.before[j] = c, by
 		}
-		if s.least[j] < s.step {
-			s.step, next = s.least[j], j
+		if least < step {
+			step, at = least, i
 		}
 	}
-	return next
+	s.open--
+	s.columns[at], s.columns[s.open] = s.columns[s.open], s.columns[at]
+	return s.columns[s.open]
 }
