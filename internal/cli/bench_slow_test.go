@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/bench"
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
@@ -35,5 +37,16 @@ func TestBenchCommands(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBenchPaperRows runs the jobs of a figure with up to 8,000 rows, by every protocol of its paper.
+func TestBenchPaperRows(t *testing.T) {
+	var out, errs bytes.Buffer
+	if code := Main(all.Reader(), own.Local(), []string{"bench", "paper", "gu", "--only", "figure5", "--quick"}, strings.NewReader(""), &out, &errs, os.Getenv); code != Done {
+		t.Fatalf("exit code %d\n%s%s", code, errs.String(), out.String())
+	}
+	if row := regexp.MustCompile(`(?m)^ *1000 rows, FDSKL +s `); !row.MatchString(out.String()) {
+		t.Errorf("no time of 1,000 rows:\n%s", out.String())
 	}
 }
