@@ -94,11 +94,11 @@ func (b base) read(t *testing.T, more string) string {
 	return read(t, text("small", b.data, b.protocol, b.kernel, b.learner, more))
 }
 
-// changed describes the treatment of a changed base: accepted with these canonical lines, or
-// refused.
-func (b base) changed(t *testing.T, c base, more string) string {
+// changed describes the treatment of a base that was changed from one with the given lines:
+// accepted with these canonical lines, or refused.
+func (b base) changed(t *testing.T, before, more string) string {
 	t.Helper()
-	before, after := b.read(t, ""), c.read(t, more)
+	after := b.read(t, more)
 	if !strings.HasPrefix(after, "apiVersion:") {
 		return strings.TrimSuffix(after, "\n")
 	}
@@ -172,8 +172,11 @@ func TestWhatGoesTogether(t *testing.T) {
 	for _, b := range bases() {
 		t.Run(b.name, func(t *testing.T) {
 			var out strings.Builder
-			say := func(what string, c base, more string) { fmt.Fprintf(&out, "%s => %s\n", what, b.changed(t, c, more)) }
-			out.WriteString(b.read(t, ""))
+			before := b.read(t, "")
+			say := func(what string, c base, more string) {
+				fmt.Fprintf(&out, "%s => %s\n", what, c.changed(t, before, more))
+			}
+			out.WriteString(before)
 			for _, s := range settings("protocol") {
 				c := b
 				c.protocol += ", " + s
@@ -240,19 +243,21 @@ func TestSettings(t *testing.T) {
 		if name == "cca" {
 			c.kernel, c.data, c.learner = "name: linear", "source: bundled:wdbc, partition: {parties: [north, south]}", c.learner+", view: [a]"
 		}
+		before := c.read(t, "")
 		for _, s := range settings("learner") {
 			with := c
 			with.learner += ", " + s
-			fmt.Fprintf(&out, "learner %s, %s => %s\n", name, s, c.changed(t, with, ""))
+			fmt.Fprintf(&out, "learner %s, %s => %s\n", name, s, with.changed(t, before, ""))
 		}
 	}
 	for _, name := range known(kernels, "sigmoid", "rbf") {
 		c := by["okra"]
 		c.kernel = "name: " + name
+		before := c.read(t, "")
 		for _, s := range settings("kernel") {
 			with := c
 			with.kernel += ", " + s
-			fmt.Fprintf(&out, "kernel %s, %s => %s\n", name, s, c.changed(t, with, ""))
+			fmt.Fprintf(&out, "kernel %s, %s => %s\n", name, s, with.changed(t, before, ""))
 		}
 	}
 	sameText(t, "settings.txt", out.String())
