@@ -67,6 +67,9 @@ func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows,
 	return r, true, nil
 }
 
+// Heads reports whether a source is a CSV text or a parquet file, which name their columns.
+func (l Library) Heads(ref string) bool { return l.textual(ref) != "" }
+
 // textual returns the path of a CSV text or a parquet file, and "" for another source or none: its
 // reader tells the reason.
 func (l Library) textual(ref string) string {

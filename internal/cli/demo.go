@@ -133,7 +133,16 @@ func (a *app) exampleJob(name string) (*job.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.reader.Parse(name+".yaml", file)
+	return a.reader.Knowing(exampleDictionary).Parse(name+".yaml", file)
+}
+
+// exampleDictionary reads one of the dictionaries in the program.
+func exampleDictionary(name, _ string) (*job.Dictionary, error) {
+	file, err := examples.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	return job.ParseDictionary(name+".yaml", file)
 }
 
 // inProcesses runs a job as processes on this machine, beside it one by sums on
@@ -193,6 +202,9 @@ func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []partition.
 		return r, nil, err
 	}
 	c := demo.Config{Program: []string{program}, Reader: a.reader, Job: j, Shares: shares, Dir: dir}
+	if sums != nil {
+		c.Dictionary = sums.Data.Dictionary
+	}
 	if seed.given() {
 		c.InsecureSeed = &seed.seed
 	}
@@ -232,7 +244,7 @@ func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.J
 // approved runs a job which each hospital's ledger holds, since it is about rows that are out. The
 // demonstration owns all rows, and says yes for their operators. held is what the ledgers said.
 func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r *method.Result, held []string, err error) {
-	for range len(fed.Shares) + 1 {
+	for range 2*len(fed.Shares) + 1 { // the job's fit is one of the held, too
 		if r, _, err = a.watched(ctx, fed, j); fault.CodeOf(err) != fault.CodePolicy {
 			return r, held, err
 		}

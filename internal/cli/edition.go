@@ -108,7 +108,9 @@ Jobs that name the dictionary see the newest edition, never the table. An editio
 made only if it tells no small group of people apart: those who came, went or changed
 since any earlier edition, in training and held out each, are none or at least ten.
 Otherwise the command says how many are lacking, and jobs go on with the edition
-before. The first edition is made when a dictionary is approved.`,
+before. The first edition is made when a dictionary is approved. Where none is, jobs by
+rows see editions of a CSV or parquet file of numbers: the first job makes the first
+one, by the dictionary "numbers", and this command the next.`,
 		Example: "  mercer data freeze admissions --home ./north\n  mercer data freeze admissions --dictionary cohort --home ./north",
 		Args:    args("TABLE"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
@@ -207,7 +209,8 @@ of the table, too. What jobs have learnt before stays: mercer job forget erases 
 	return cmd
 }
 
-// approvedFor returns the dictionary that was approved last for a table, or the one that is named.
+// approvedFor returns the dictionary that was approved last for a table, or the one that is named. A table for which
+// none is has the one of numbers.
 func approvedFor(h daemon.Home, table, name string) (*job.Dictionary, error) {
 	list, err := h.Dictionaries().List()
 	if err != nil {
@@ -217,6 +220,9 @@ func approvedFor(h daemon.Home, table, name string) (*job.Dictionary, error) {
 		if o.Table == table && (name == "" || o.Name == name || o.Hash == name || o.Short() == name) {
 			return h.Dictionaries().Find(o.Name, o.Hash)
 		}
+	}
+	if numbers := job.OfNumbers(); name == numbers.Name || name == "" {
+		return numbers, nil
 	}
 	return nil, usage("this home has approved no such dictionary for a table %q; mercer federation dictionary list shows them", table)
 }

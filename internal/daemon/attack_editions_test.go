@@ -294,7 +294,8 @@ func TestAttackMergedClasses(t *testing.T) {
 	job1 := func(n byte) method.Table {
 		data := d.Of("north")
 		l := d.Labels[0]
-		data.Source, data.Label, data.Order, data.Classes = "patients", "diagnosis", l.Classes, l.Merged
+		data.Source = "patients"
+		data.DescribeLabel(l)
 		key, err := h.splitKey()
 		if err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ p3,Cem,60,1,123003,ill,yes,19
 // home is a party's home with a table of patients and this configuration.
 func home(t *testing.T, config string) (Home, *Config) {
 	t.Helper()
-	h := Home(t.TempDir())
+	h := newHome(t, roster.Party)
 	for name, text := range map[string]string{"patients.csv": patients, "config.yaml": "name: north\n" + config} {
 		if err := os.WriteFile(filepath.Join(string(h), name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -167,14 +167,14 @@ func TestLabelsAreNoFeatures(t *testing.T) {
 // A job holds later rows out by the one column that the entry offers for it, with or without a
 // list of features.
 func TestLaterRowsOfATable(t *testing.T) {
-	h, c := home(t, "data:\n  dated: {path: dated.csv, label: ill, cut: day}\n  listed: {path: dated.csv, label: ill, cut: day, columns: [visit]}\n  bare: {path: dated.csv, label: ill, columns: [age, visit]}\n")
+	h, c := home(t, "data:\n  dated: {path: dated.csv, label: ill, cut: day, cut_dates: [2024-01-01]}\n  listed: {path: dated.csv, label: ill, cut: day, cut_dates: [2024-01-01], columns: [visit]}\n  bare: {path: dated.csv, label: ill, columns: [age, visit]}\n")
 	if err := os.WriteFile(filepath.Join(string(h), "dated.csv"), []byte("day,age,visit,ill\n2023-05-01,40,1,no\n2024-05-01,50,2,yes\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	later := func(column string) job.Test { return job.Test{Column: column, From: "2024-01-01"} }
 	for source, columns := range map[string][]string{"dated": {"age", "visit"}, "listed": {"visit"}} {
 		for _, test := range []job.Test{later("day"), {Fraction: 0.25}} {
-			table, err := h.load(context.Background(), c, job.Data{Source: source, Label: "ill", Test: test}, dataset.SplitKey{1}, snapshots{})
+			table, err := h.load(context.Background(), c, job.Data{Source: source, Label: "ill", Test: test}, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{byte(len(source))}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +202,7 @@ func TestGroupsOfATable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, group := range []string{"", "patient"} {
-		table, err := h.load(context.Background(), c, job.Data{Source: "grouped", Label: "ill", Group: group, Test: job.Test{Fraction: 0.25}}, dataset.SplitKey{1}, snapshots{})
+		table, err := h.load(context.Background(), c, job.Data{Source: "grouped", Label: "ill", Group: group, Test: job.Test{Fraction: 0.25}}, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{1}})
 		if err != nil {
 			t.Fatal(err)
 		}

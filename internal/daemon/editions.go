@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/catalogue"
@@ -47,16 +48,24 @@ func (h Home) freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	if err != nil {
 		return edition.Edition{}, err
 	}
+	return h.freezeAs(ctx, c, d, table)
+}
+
+// freezeAs is freeze by a configuration that is read.
+func (h Home) freezeAs(ctx context.Context, c *Config, d *job.Dictionary, table string) (edition.Edition, error) {
 	s, err := c.source(h, table)
 	if err != nil {
 		return edition.Edition{}, fault.BadInput(err)
+	}
+	if d.IsNumbers() && !s.heads() {
+		return edition.Edition{}, fault.BadInputf("jobs without a dictionary see %s as it is, and no edition: it is no CSV or parquet file; approve a dictionary, for which it is frozen", table)
 	}
 	key, err := h.splitKey()
 	if err != nil {
 		return edition.Edition{}, err
 	}
 	rows := &once{}
-	if err := h.copyRows(ctx, s, rows); err != nil {
+	if err := h.copyRows(ctx, s, d, rows); err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
 	if rows, err = h.stayingRows(s, table, rows); err != nil {
@@ -66,7 +75,7 @@ func (h Home) freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 	if err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
-	_, held, err := split(key, t, d)
+	held, err := h.holdsOut(c, s, d, table, rows, t, key)
 	if err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
@@ -95,7 +104,7 @@ func (h Home) freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, t
 		if err != nil {
 			return err
 		}
-		return errors.Join(snapshot.Write(snapshots{e, id}, from, s.ID.Columns), from.Close(), keepHeld(e, id, marked(t.X.Rows(), held)))
+		return errors.Join(snapshot.Keep(snapshots{e, id}, from), from.Close(), keepHeld(e, id, marked(t.X.Rows(), held)))
 	}
 	return h.Editions().Make(draft)
 }
@@ -134,7 +143,7 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 	}
 	others := make(map[string]edition.Cells)
 	for hash, labels := range frozen {
-		d, err := h.Dictionaries().Find("", hash)
+		d, err := h.dictionary("", hash)
 		if err != nil || hash == but.Hash() {
 			continue
 		}
@@ -178,13 +187,24 @@ func heldOut(e *vault.Estate, id job.ID, rows int) ([]int, error) {
 	return held, nil
 }
 
-// split divides the rows as all jobs of a dictionary do: by their groups, their ids, or all cells that the
-// dictionary reads, whatever columns and label a job picks.
-func split(key dataset.SplitKey, set *dataset.Set, d *job.Dictionary) (training, held []int, err error) {
-	bare := *set
-	bare.Labels = nil
-	training, held, err = key.Split(&bare, d.Fraction)
-	return training, append([]int{}, held...), err
+// holdsOut lists the rows that all jobs of a dictionary hold out: by their groups, their ids, or all cells that it
+// reads, whatever columns and label a job picks. Without columns of its own these are the cells that a simulated job
+// reads, with the label if there is one.
+func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store, set *dataset.Set, key dataset.SplitKey) ([]int, error) {
+	if d.Columns == nil {
+		data := d.Of(c.Name)
+		data.Source, data.Spread = table, true
+		if list := s.described(d); len(list) == 1 {
+			data.Label = list[0].Name
+		}
+		plain, err := h.readFrom(c, s, data, rows)
+		if err != nil {
+			return nil, err
+		}
+		set = plain
+	}
+	_, held, err := key.Split(set, d.Fraction)
+	return append([]int{}, held...), err
 }
 
 // readAll reads frozen rows by a dictionary without a label, and the labels by each of its columns that the
@@ -193,17 +213,21 @@ func split(key dataset.SplitKey, set *dataset.Set, d *job.Dictionary) (training,
 func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels, merged [][]string, err error) {
 	data := d.Of(c.Name)
 	data.Source = table
+	if d.Columns == nil {
+		if data.Schema, err = h.heading(c, s, data, rows); err != nil {
+			return nil, nil, nil, err
+		}
+		data.Read = data.Schema
+	}
 	if len(s.CutDates) > 0 {
 		data.Test = job.Test{Column: s.Cut, From: s.CutDates[0]}
 	}
 	if set, err = h.readFrom(c, s, data, rows); err != nil {
 		return nil, nil, nil, err
 	}
-	for _, l := range d.Labels {
-		if !slices.Contains(s.Label, l.Name) {
-			continue
-		}
-		data.Label, data.Order, data.Classes = l.Name, l.Classes, l.Merged
+	for _, l := range s.described(d) {
+		data.DescribeLabel(l)
+		data.Spread = d.IsNumbers() // rows without a label are a job's matter
 		labelled, err := h.readFrom(c, s, data, rows)
 		if err != nil {
 			return nil, nil, nil, err
@@ -218,18 +242,54 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 	return set, labels, merged, nil
 }
 
-// offers lists which labels of a dictionary the catalogue offers.
-func (s Source) offers(d *job.Dictionary) (names []string) {
+// heading describes the columns of frozen rows that a dictionary does not describe: numbers without gaps.
+func (h Home) heading(c *Config, s Source, data job.Data, rows snapshot.Store) (prepare.Schema, error) {
+	set, err := h.readFrom(c, s, data, rows)
+	if err != nil {
+		return nil, err
+	}
+	schema := make(prepare.Schema, len(set.Columns))
+	for i, name := range set.Columns {
+		schema[i] = job.Undescribed(name)
+	}
+	return schema, schema.Check()
+}
+
+// described are the labels of a dictionary that the catalogue offers; all of these where no dictionary is written.
+func (s Source) described(d *job.Dictionary) (list []job.LabelColumn) {
+	if d.IsNumbers() {
+		for _, name := range s.Label.columns() {
+			list = append(list, job.LabelColumn{Name: name})
+		}
+		return list
+	}
 	for _, l := range d.Labels {
 		if slices.Contains(s.Label, l.Name) {
-			names = append(names, l.Name)
+			list = append(list, l)
 		}
+	}
+	return list
+}
+
+// offers lists which labels of a dictionary the catalogue offers.
+func (s Source) offers(d *job.Dictionary) (names []string) {
+	for _, l := range s.described(d) {
+		names = append(names, l.Name)
 	}
 	return names
 }
 
-// copyRows reads a table to its end, as it is written, sorted by its ids.
-func (h Home) copyRows(ctx context.Context, s Source, to snapshot.Store) (err error) {
+// dictionary finds an approved dictionary, or the one of tables for which none is written.
+func (h Home) dictionary(name, hash string) (*job.Dictionary, error) {
+	if numbers := job.OfNumbers(); hash == numbers.Hash() {
+		return numbers, nil
+	}
+	return h.Dictionaries().Find(name, hash)
+}
+
+// copyRows reads a table to its end, as it is written, sorted by its ids. A file that no dictionary describes keeps
+// its order: so do the tables of a simulated job, with whose rows a result is compared.
+func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snapshot.Store) (err error) {
 	if s.Given() {
 		return live.Copy(ctx, to, live.Source{Origin: s.Origin, Folder: string(h), Mapping: s.mapping(), IDs: s.ID.Columns})
 	}
@@ -242,6 +302,9 @@ func (h Home) copyRows(ctx context.Context, s Source, to snapshot.Store) (err er
 		return h.copyNumbers(library, s, to)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
+	if d.Columns == nil {
+		return snapshot.Keep(to, rows)
+	}
 	return snapshot.Write(to, rows, s.ID.Columns)
 }
 
@@ -288,7 +351,7 @@ func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	if !errors.Is(err, vault.ErrNoKeepsake) {
 		return job.ID{}, err
 	}
-	newest, err := h.Editions().Newest(data.Source, data.Dictionary.Hash())
+	newest, err := h.Editions().Newest(data.Source, dictionaryOf(data).Hash())
 	if err != nil {
 		return job.ID{}, err
 	}
@@ -317,11 +380,49 @@ func (h Home) mayCut(data job.Data, id job.ID) error {
 	return fault.Openly(fault.Forbiddenf("this home's edition of the table allows no job to hold out rows from %s on; its operator lists such bounds in the catalogue (cut_dates), and freezes the table", data.Test.From))
 }
 
+// dictionaryOf is the dictionary by which a job sees a table.
+func dictionaryOf(data job.Data) *job.Dictionary {
+	if data.Dictionary == nil {
+		return job.OfNumbers()
+	}
+	return data.Dictionary
+}
+
+// heads reports whether the table is a file that names its columns.
+func (s Source) heads() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
+
+// seesEdition reports whether a job sees an edition of a table. One by rows without a dictionary does where a file
+// names its columns, and the first such job has the first edition made. It sees the table itself if that is too small
+// to be frozen and never was: the floors of the policy hold then, and the ledger compares rows one by one.
+func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
+	if data.Dictionary != nil {
+		return true, nil
+	}
+	if byRows := data.Partition.By != job.Columns; !byRows || data.Schema != nil || data.Asks() || !s.heads() {
+		return false, nil
+	}
+	err = h.alone(func() error {
+		frozen, err := h.Editions().Dictionaries(data.Source)
+		if _, sees = frozen[job.OfNumbers().Hash()]; sees || err != nil {
+			return err
+		}
+		sees = len(frozen) > 0
+		_, err = h.freezeAs(ctx, c, job.OfNumbers(), data.Source)
+		var few *edition.LackError
+		if errors.As(err, &few) {
+			return nil // which the list of editions says
+		}
+		sees = true
+		return err
+	})
+	return sees, err
+}
+
 // loadEdition reads the edition that a job sees of a table, by its dictionary.
 func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t method.Table, err error) {
 	id, err := h.editionOf(data, k)
 	if errors.Is(err, edition.ErrNone) {
-		return t, fault.Openly(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator makes one with mercer data freeze", data.Dictionary.Name))
+		return t, fault.Openly(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator makes one with mercer data freeze", dictionaryOf(data).Name))
 	}
 	if err != nil {
 		return t, err
@@ -344,7 +445,7 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 	if err != nil {
 		return t, err
 	}
-	t.Edition, err = h.named(s, id, data, t.Set.IDs)
+	t.Edition, err = h.named(s, id, data, t.Set)
 	return t, err
 }
 
@@ -354,7 +455,7 @@ var errOtherReading = errors.New("the catalogue's entry has the table read other
 
 // named describes an edition to a ledger: what the columns and the label that a job picks may tell beside earlier
 // ones. An edition that was taken off the list while a job sees it is none.
-func (h Home) named(s Source, id job.ID, data job.Data, ids []string) (method.Edition, error) {
+func (h Home) named(s Source, id job.ID, data job.Data, set *dataset.Set) (method.Edition, error) {
 	list, err := h.Editions().List()
 	if err != nil {
 		return method.Edition{}, err
@@ -366,12 +467,15 @@ func (h Home) named(s Source, id job.ID, data job.Data, ids []string) (method.Ed
 	if reading, err := s.reading(); err != nil || list[at].Reading != "" && reading != list[at].Reading {
 		return method.Edition{}, errors.Join(err, errOtherReading)
 	}
-	of := method.Edition{ID: list[at].ID, Number: list[at].Number, IDs: ids}
-	label := data.Label
-	if label == job.NoLabel {
-		label = ""
+	of := method.Edition{ID: list[at].ID, Number: list[at].Number, IDs: set.IDs}
+	label, err := s.label(data.Source, data.Label)
+	if err != nil {
+		return method.Edition{}, err
 	}
-	columns := data.Schema.Names()
+	columns := set.Columns
+	if data.Schema != nil {
+		columns = data.Schema.Names()
+	}
 	for _, b := range list[at].Beside {
 		for _, c := range []struct {
 			clear bool

@@ -203,8 +203,12 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err != nil {
 		return t, err
 	}
+	frozen, err := h.seesEdition(ctx, c, s, d)
+	if err != nil {
+		return t, err
+	}
 	switch {
-	case d.Dictionary != nil:
+	case frozen:
 		t, err = h.loadEdition(c, s, d, k)
 	case s.Given():
 		t.Set, err = h.loadChanging(ctx, k, s, s.table(columns, d))
@@ -215,7 +219,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 		return t, err
 	}
 	t.Key = key
-	if d.Dictionary == nil { // an edition has nobody who has left
+	if !frozen { // an edition has nobody who has left
 		if t.Set, err = h.staying(s, d.Source, t.Set); err != nil {
 			return t, err
 		}

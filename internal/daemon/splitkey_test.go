@@ -112,7 +112,7 @@ func TestLoadRefusesChosenRows(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	table, err := h.load(context.Background(), c, job.Data{Source: "patients", Label: "ill", Test: job.Test{Fraction: 0.25}}, dataset.SplitKey{1}, snapshots{})
+	table, err := h.load(context.Background(), c, job.Data{Source: "patients", Label: "ill", Test: job.Test{Fraction: 0.25}}, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{1}})
 	if err != nil || table.Key != (dataset.SplitKey{1}) || table.Set.X.Rows() != 3 {
 		t.Errorf("%+v, %v", table, err)
 	}

@@ -44,11 +44,11 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 		return nil, fault.BadInput(err)
 	}
 	t := &Trial{Table: table}
-	now, err := h.readBy(ctx, c, d, table)
+	now, held, err := h.readBy(ctx, c, d, table)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if err := h.count(t, now, d); err != nil {
+	if err := t.count(now, held); err != nil {
 		return nil, err
 	}
 	former, err := h.former(d, table)
@@ -56,7 +56,7 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 		return t, err
 	}
 	t.Former, t.Changes = former.Hash(), former.Changes(d)
-	then, err := h.readBy(ctx, c, former, table)
+	then, _, err := h.readBy(ctx, c, former, table)
 	if err != nil { // the table has changed since, and nobody can say
 		t.People = max(now.X.Rows(), 1)
 		return t, nil //nolint:nilerr // the new dictionary reads it
@@ -96,18 +96,25 @@ func (h Home) former(d *job.Dictionary, table string) (former *job.Dictionary, e
 	return former, nil
 }
 
-// readBy reads a table by a dictionary, and checks its labels.
-func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table string) (*dataset.Set, error) {
+// readBy reads a table by a dictionary, checks its labels, and lists the rows that are held out.
+func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table string) (set *dataset.Set, held []int, err error) {
 	s, err := c.source(h, table)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	key, err := h.splitKey()
+	if err != nil {
+		return nil, nil, err
 	}
 	rows := &once{}
-	if err := h.copyRows(ctx, s, rows); err != nil {
-		return nil, err
+	if err := h.copyRows(ctx, s, d, rows); err != nil {
+		return nil, nil, err
 	}
-	set, _, _, err := h.readAll(c, s, d, table, rows)
-	return set, err
+	if set, _, _, err = h.readAll(c, s, d, table, rows); err != nil {
+		return nil, nil, err
+	}
+	held, err = h.holdsOut(c, s, d, table, rows, set, key)
+	return set, held, err
 }
 
 // once is a store of rows that are read once.
@@ -123,7 +130,7 @@ func (o *once) Open(name string) (io.ReadCloser, error) {
 }
 
 // count counts what the operator should know of the table.
-func (h Home) count(t *Trial, set *dataset.Set, d *job.Dictionary) error {
+func (t *Trial) count(set *dataset.Set, held []int) error {
 	f, is := set.X.(*prepare.Frame)
 	if !is {
 		return fmt.Errorf("daemon: the table %s was not read by its dictionary", t.Table)
@@ -134,14 +141,7 @@ func (h Home) count(t *Trial, set *dataset.Set, d *job.Dictionary) error {
 			t.Outside = append(t.Outside, prepare.Rare{Column: c.Name, Rows: n})
 		}
 	}
-	key, err := h.splitKey()
-	if err != nil {
-		return err
-	}
-	training, _, err := split(key, set, d)
-	if err != nil {
-		return fault.BadInput(err)
-	}
+	training := dataset.Complement(f.Rows(), held)
 	made, err := prepare.FitAlone(f, training, prepare.Unscaled)
 	if err != nil {
 		return fault.BadInput(err)

@@ -45,6 +45,10 @@ func (f freezer) freeze(ctx context.Context, now time.Time) {
 		f.log.Error("tables could not be frozen", "error", err)
 		return
 	}
+	for table := range f.config.Data { // which need no approval
+		numbers := job.OfNumbers()
+		approvals = append(approvals, dictionary.Approval{Name: numbers.Name, Hash: numbers.Hash(), Table: table})
+	}
 	today := now.Format(time.DateOnly)
 	for _, o := range approvals {
 		if f.config.Data[o.Table].Editions != weekly || f.tried[o] == today || ctx.Err() != nil {
@@ -76,7 +80,7 @@ func (f freezer) due(o dictionary.Approval, now time.Time) (bool, error) {
 }
 
 func (f freezer) next(ctx context.Context, o dictionary.Approval) error {
-	d, err := f.Dictionaries().Find(o.Name, o.Hash)
+	d, err := f.dictionary(o.Name, o.Hash)
 	if err != nil {
 		return err
 	}

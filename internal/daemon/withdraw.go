@@ -186,7 +186,7 @@ func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (a
 
 // read finds out whom the edition has.
 func (f *newestEdition) read(h Home, c *Config) error {
-	d, err := h.Dictionaries().Find(f.Name, f.Dictionary)
+	d, err := h.dictionary(f.Name, f.Dictionary)
 	if err != nil {
 		return err
 	}
@@ -261,18 +261,18 @@ func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Editi
 		}
 	}
 	next.Keep = func(e *vault.Estate, id job.ID) error {
-		return errors.Join(copySome(snapshots{e, id}, f.rows, keep, f.source.ID.Columns), keepHeld(e, id, held))
+		return errors.Join(copySome(snapshots{e, id}, f.rows, keep), keepHeld(e, id, held))
 	}
 	return h.Editions().Make(next)
 }
 
-// copySome copies the rows of a snapshot that stay.
-func copySome(to, from snapshot.Store, keep []bool, ids []string) error {
+// copySome copies the rows of a snapshot that stay, in their order.
+func copySome(to, from snapshot.Store, keep []bool) error {
 	rows, err := snapshot.Read(from)
 	if err != nil {
 		return err
 	}
-	return errors.Join(snapshot.Write(to, &some{rows, keep, 0}, ids), rows.Close())
+	return errors.Join(snapshot.Keep(to, &some{rows, keep, 0}), rows.Close())
 }
 
 // some are the records of a snapshot that stay.
@@ -308,7 +308,7 @@ func (h Home) stayingRows(s Source, table string, rows *once) (*once, error) {
 		keep[i] = !left(name)
 	}
 	staying := &once{}
-	return staying, copySome(staying, rows, keep, s.ID.Columns)
+	return staying, copySome(staying, rows, keep)
 }
 
 // staying is a table without the rows of people who have left it.

@@ -114,8 +114,8 @@ func TestWhoLeavesIsOutForGood(t *testing.T) {
 	if err != nil || stranger.Company != 0 || len(stranger.Editions) != 0 {
 		t.Errorf("somebody who is not there: %+v, %v", stranger, err)
 	}
-	data := dicts[0].Of("north") // a job without a dictionary sees the table, and nobody who has left
-	data.Source, data.Dictionary, data.Schema, data.Read, data.Label = "patients", nil, nil, nil, job.NoLabel
+	data := dicts[0].Of("north") // a question without a dictionary sees the table, and nobody who has left
+	data.Source, data.Dictionary, data.Schema, data.Read, data.Label, data.Test = "patients", nil, nil, nil, job.NoLabel, job.Test{}
 	s := c.Data["patients"]
 	s.Columns.Offered = []string{"age", "visit"}
 	c.Data["patients"] = s
@@ -124,8 +124,11 @@ func TestWhoLeavesIsOutForGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	table, err := h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{77}})
-	if err != nil || slices.Contains(table.Set.IDs, leaver) || table.Set.X.Rows() < 200 {
-		t.Errorf("%v: a job without a dictionary sees %d rows", err, table.Set.X.Rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(table.Set.IDs, leaver) || table.Set.X.Rows() < 200 {
+		t.Errorf("%v: a question without a dictionary sees %d rows", err, table.Set.X.Rows())
 	}
 }
 
@@ -211,11 +214,11 @@ func TestManyLeaveTogether(t *testing.T) {
 	}
 }
 
-// plainJob loads the table as a job without a dictionary does.
+// plainJob loads the table itself, as a question without a dictionary does.
 func plainJob(t *testing.T, h Home, c *Config, d *job.Dictionary) ([]string, error) {
 	t.Helper()
 	data := d.Of("north")
-	data.Source, data.Dictionary, data.Schema, data.Read, data.Label = "patients", nil, nil, nil, job.NoLabel
+	data.Source, data.Dictionary, data.Schema, data.Read, data.Label, data.Test = "patients", nil, nil, nil, job.NoLabel, job.Test{}
 	key, err := h.splitKey()
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +249,7 @@ func TestWithdrawalsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ids, err := plainJob(t, h, c, d); err != nil || slices.Contains(ids, "p1") || len(ids) < 150 {
-		t.Errorf("under another split key a job sees %d people, p1 among them: %t; %v", len(ids), slices.Contains(ids, "p1"), err)
+		t.Errorf("under another split key a question sees %d people, p1 among them: %t; %v", len(ids), slices.Contains(ids, "p1"), err)
 	}
 	if _, err := h.Withdraw(all.Reader(), "patients", []string{"p2"}); !errors.Is(err, edition.ErrOtherEntry) {
 		t.Errorf("from editions under another split key: %v", err)

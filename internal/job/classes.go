@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -197,11 +198,39 @@ func (d *Data) Accepted() []string {
 	return accepted
 }
 
-// Take returns a table with the classes that the job merges, and refuses one with a class that the
-// job does not list.
+// Take returns a table with the classes that the job merges, and refuses one with a label that the
+// job does not list, or a number outside the label's range.
 func (d *Data) Take(set *dataset.Set) (*dataset.Set, error) {
 	set = d.Merge(set)
-	return set, d.CheckClasses(set)
+	if err := d.CheckClasses(set); err != nil || d.Range == [2]float64{} {
+		return set, err
+	}
+	return set, d.checkNumbers(set)
+}
+
+// checkNumbers refuses a table with a label outside the range.
+func (d *Data) checkNumbers(set *dataset.Set) error {
+	values, err := dataset.Targets(set.Labels)
+	if err != nil {
+		return fmt.Errorf("%s: %w", set.Name, err)
+	}
+	for i, v := range values {
+		if v < d.Range[0] || v > d.Range[1] {
+			return fmt.Errorf("%s: label %s of row %d is %g, outside the dictionary's range of %g to %g", set.Name, section.Quote(d.Label), i+1, v, d.Range[0], d.Range[1])
+		}
+	}
+	return nil
+}
+
+// checkRange refuses what is no range of numbers.
+func checkRange(in *section.Place, key string, r [2]float64) error {
+	switch {
+	case !(r[0] < r[1]):
+		return in.Refuse(key, "%s is [%g, %g]; write the smaller number first", key, r[0], r[1])
+	case math.IsInf(r[1]-r[0], 0):
+		return in.Refuse(key, "%s is [%g, %g], which is too wide; change the unit", key, r[0], r[1])
+	}
+	return nil
 }
 
 // CheckClasses refuses a table with a class that the job does not list. Classes are merged already.

@@ -27,6 +27,7 @@ type Data struct {
 	// where package dataset orders the classes that there are.
 	Order    []string
 	Classes  []MergedClass // classes that stand for several classes of the tables; others stay
+	Range    [2]float64    // of labels that are numbers, as the dictionary says; zero for any
 	ID       string        // column of the row ids; "" for none
 	Group    string        // column of groups, whose rows are held out together; "" for none
 	Features int           // columns beside these; 0 for all that the source has
@@ -177,6 +178,9 @@ func (j *Job) Labels(party string) bool {
 func (j *Job) Active() []string {
 	return j.Parties()[:max(1, j.Protocol.Demands().Labelled)]
 }
+
+// Asks reports whether rows are asked about, and none is held out: no job leaves that unsaid.
+func (d *Data) Asks() bool { return d.Test == Test{} && d.Folds == 0 }
 
 // Section declares the data.
 func (d *Data) Section() *section.Section { return d.section(nil) }

@@ -21,7 +21,7 @@ import (
 // part. Every operator approves it by its hash. Jobs name it, and pick columns and one label.
 type Dictionary struct {
 	Name     string            // "" of one that stands in a job for simulate
-	Columns  prepare.Schema    // all columns, in the order of the file
+	Columns  prepare.Schema    // all columns, in the order of the file; nil: all of the table, numbers without gaps
 	Texts    map[string]string // of columns and labels, for people
 	Complete []string          // columns without which a row takes part in no job
 	Labels   []LabelColumn     // columns of which a job takes one as its label
@@ -34,6 +34,7 @@ type LabelColumn struct {
 	Name    string
 	Classes []string      // all, in order; nil for the classes that there are
 	Merged  []MergedClass // classes that stand for several classes of the tables
+	Range   [2]float64    // of a number to be predicted: the least and the greatest; zero for any
 }
 
 // DictionaryKind is the word that begins the file of a dictionary.
@@ -91,7 +92,7 @@ func (d *Dictionary) file() *section.Section {
 // Section declares the keys of a dictionary.
 func (d *Dictionary) Section() *section.Section {
 	return &section.Section{Name: "dictionary", Fields: []section.Field{
-		{Key: "columns", Value: dictionaryColumns{d}, Need: "add columns: {age: {range: [0, 120]}}",
+		{Key: "columns", Value: dictionaryColumns{d}, Else: "every column of a table is a number without gaps, and jobs use all",
 			Doc: "All columns that jobs may use, by the federation's names, and how their cells become numbers."},
 		{Key: "complete", Value: section.Words{Dst: &d.Complete, Most: prepare.MaxColumns, Example: "[age]"}, Else: "none",
 			Doc: "Columns without which a row takes part in no job, whatever columns the job picks."},
@@ -131,10 +132,29 @@ func (d *Dictionary) finish(in *section.Place) error {
 			return in.Refuse("labels", "labels names %s, which is one of the columns; keep one", section.Quote(l.Name))
 		}
 	}
+	if d.Columns == nil {
+		return nil
+	}
 	if err := d.Columns.Check(); err != nil {
 		return in.Refuse("columns", "%v", err)
 	}
 	return nil
+}
+
+// OfNumbers returns the dictionary of a table for which none is written: every column is a number without gaps. Who
+// allows jobs on the table has approved it.
+func OfNumbers() *Dictionary { return &Dictionary{Name: "numbers", Fraction: defaultFraction} }
+
+// IsNumbers reports whether the dictionary says no more than [OfNumbers].
+func (d *Dictionary) IsNumbers() bool { return d.Hash() == OfNumbers().Hash() }
+
+// Undescribed returns a column of which nothing is said: a number without gaps.
+func Undescribed(name string) prepare.Column {
+	c := prepare.Column{Name: name}
+	if err := (columnOf{&c}).Section().Decode("columns", section.Map()); err != nil {
+		panic(fmt.Sprintf("job: %v", err)) // every key has a default
+	}
+	return c
 }
 
 // Of returns the data of a job that uses all columns of the dictionary which a party holds, and no label:
@@ -244,6 +264,9 @@ func (v dictionaryColumns) Decode(key string, n *yaml.Node) error {
 }
 
 func (v dictionaryColumns) Encode() *yaml.Node {
+	if v.Columns == nil {
+		return nil
+	}
 	m := section.Map()
 	for _, c := range v.Columns {
 		if slices.Contains(v.Complete, c.Name) {
@@ -357,12 +380,20 @@ func (l labelColumn) Section() *section.Section {
 			Doc: "All classes, in order. Of two, the second is the positive one. A table with another class is refused."},
 		{Key: "merged", Value: mergedClasses{&l.Merged}, Else: "every class stays",
 			Doc: "Classes that stand for several classes of the tables."},
+		{Key: "range", Value: section.Interval{Dst: &l.Range}, Else: "none; no job by sums predicts the label as a number",
+			Doc: "The smallest and the largest value of a label that is a number. A table with another value is refused."},
 		textFor{l.Name, l.of}.field(),
 	}, Finish: l.finish}
 }
 
 // finish checks the classes as a job's are checked.
 func (l labelColumn) finish(in *section.Place) error {
+	switch {
+	case in.Given("range") && (in.Given("classes") || in.Given("merged")):
+		return in.Refuse("range", "label %s has classes and a range; keep the classes, or the range of a number", section.Quote(l.Name))
+	case in.Given("range"):
+		return checkRange(in, "range", l.Range)
+	}
 	as := Data{Label: l.Name, Order: l.Classes, Classes: l.Merged}
 	if in.Given("classes") {
 		if err := (labelOf{&as}).finish(in); err != nil {

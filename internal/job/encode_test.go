@@ -25,7 +25,8 @@ func TestEncodeRoundTrip(t *testing.T) {
 func checkRoundTrip(t *testing.T, j *Job) {
 	t.Helper()
 	enc := j.Encode()
-	again, err := reader().Parse("encoded", enc)
+	r := reader().Knowing(func(string, string) (*Dictionary, error) { return j.Data.Dictionary, nil })
+	again, err := r.Parse("encoded", enc)
 	if err != nil {
 		t.Fatalf("the canonical form is refused: %v\n%s", err, enc)
 	}

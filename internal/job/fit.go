@@ -40,7 +40,7 @@ func (d *Data) finishFit(in *section.Place) error {
 	switch {
 	case !d.Fit.Named():
 		return nil
-	case d.Dictionary == nil || d.Dictionary.Name == "" || d.Partition.By != Rows || !d.Fits():
+	case d.Schema == nil || d.Dictionary == nil || d.Dictionary.Name == "" || d.Partition.By != Rows || !d.Fits():
 		return in.Refuse("fit", "fit prepares rows by what a dictionary has fitted, and nothing of this job is; remove fit")
 	case len(parties) > 0 && d.Fit.Tells(parties[0]):
 		return in.Refuse("fit", "fit says that %s is told, and the first party tells; list a party first that has the fit", section.Quote(parties[0]))
@@ -57,10 +57,10 @@ func (d *Data) finishFit(in *section.Place) error {
 func (j *Job) IsFit() bool { return j.Traits().Fits }
 
 // NeedsFit reports whether the job prepares its rows by a fit and does not say by which: one of a data
-// dictionary is made once, by a job of its own.
+// dictionary is made once, by a job of its own. Where it describes no columns a job scales them itself.
 func (j *Job) NeedsFit() bool {
 	d := &j.Data
-	return d.Dictionary != nil && d.Dictionary.Name != "" && d.Partition.By == Rows && d.Fits() &&
+	return d.Schema != nil && d.Dictionary != nil && d.Dictionary.Name != "" && d.Partition.By == Rows && d.Fits() &&
 		!d.Fit.Named() && !j.IsFit() && !j.Protocol.Demands().Continues
 }
 
@@ -121,6 +121,9 @@ func (j *Job) finishFit(in *section.Place) error {
 	j.fill()
 	if err := d.finishSchema(in); err != nil {
 		return err
+	}
+	if d.Schema == nil {
+		return in.Refuse("dictionary", "the dictionary describes no columns, which each job by it scales itself; nothing is to be fitted")
 	}
 	if !d.Fits() {
 		return in.Refuse("dictionary", "the dictionary lists all that its columns need, and scale %s is fitted to no rows; nothing is to be fitted", d.Scale)

@@ -129,8 +129,23 @@ func (j *Job) Deployable() error {
 	if err := j.Played(); err != nil {
 		return err
 	}
-	if j.Data.Schema != nil && (j.Data.Dictionary == nil || j.Data.Dictionary.Name == "") {
+	return j.OwnWord()
+}
+
+// OwnWord reports what the job says of a table in place of the party's operator, or nil: rows that are left out for
+// it, a refusal, or another sum would tell of single rows.
+func (j *Job) OwnWord() error {
+	const byDictionary = "write a dictionary that says it (mercer data info --schema begins one), have every operator approve it (mercer federation dictionary approve FILE), and name it: dictionary: NAME"
+	d := j.Data
+	switch {
+	case d.Schema != nil && d.Dictionary == nil, d.Dictionary != nil && d.Dictionary.Name == "":
 		return errors.New("job: which rows take part, and how cells are read, is the word of each party's operator, and this job says it itself; write the columns to a file with kind: Dictionary, have every operator approve it (mercer federation dictionary approve FILE), and name it here: dictionary: NAME")
+	case d.Dictionary != nil || d.Partition.By == Devices:
+		return nil
+	case d.Order != nil || d.Classes != nil || j.Protocol.Demands().Describes:
+		return errors.New("job: which classes a label has, how they are merged, and the range of its numbers is the word of each party's operator, and this job says it itself; " + byDictionary)
+	case d.Test.Fraction != 0 && d.Test.Fraction != defaultFraction:
+		return fmt.Errorf("job: all jobs over a table without a dictionary hold out %g of its rows, and this one says %g; remove test, or %s", defaultFraction, d.Test.Fraction, byDictionary)
 	}
 	return nil
 }
@@ -210,7 +225,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
-		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.check, j.finishSpread, j.finishPickedLabel, j.finishLabels, j.finishScoring} {
+		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.finishPickedLabel, j.check, j.finishSpread, j.finishLabels, j.finishScoring} {
 			if err := finish(in); err != nil {
 				return err
 			}

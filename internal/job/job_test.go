@@ -8,6 +8,8 @@ import (
 
 	. "github.com/mercer-fl/mercer/internal/job"
 
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -347,12 +349,29 @@ func TestExamples(t *testing.T) {
 	if err != nil || len(files) < 2 {
 		t.Fatalf("examples: %v, %v", files, err)
 	}
+	beside := func(name, _ string) (*Dictionary, error) {
+		data, err := os.ReadFile(filepath.Join("../../examples", name+".yaml"))
+		if err != nil {
+			return nil, err
+		}
+		d, err := ParseDictionary(name+".yaml", data)
+		if err == nil && d.Name != name {
+			err = fmt.Errorf("%s.yaml holds the dictionary %s", name, d.Name)
+		}
+		return d, err
+	}
 	for _, f := range files {
 		data, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		j, err := reader().Parse(filepath.Base(f), data)
+		if bytes.Contains(data, []byte("\nkind: "+DictionaryKind+"\n")) {
+			if _, err := beside(strings.TrimSuffix(filepath.Base(f), ".yaml"), ""); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		j, err := reader().Knowing(beside).Parse(filepath.Base(f), data)
 		if err != nil {
 			t.Error(err)
 			continue

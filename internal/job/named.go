@@ -232,6 +232,7 @@ type Demands struct {
 	Continues bool
 	Counts    bool // the coordinator learns how many held-out rows have which decision
 	Rates     bool // the coordinator learns sums of squared ratings
+	Describes bool // the settings list the classes of the labels, or give their range
 }
 
 // Demands returns what the settings of the job's protocol demand.

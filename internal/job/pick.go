@@ -129,6 +129,8 @@ func (d *Data) pickColumns(in *section.Place) error {
 	switch {
 	case !in.Given("columns"):
 		return nil
+	case d.Read == nil:
+		return in.Refuse("columns", "columns picks among those of the dictionary, and it describes none; remove columns")
 	case len(d.Picked) == 0:
 		return in.Refuse("columns", "columns picks none; name at least one, or remove it to use all")
 	}
@@ -151,12 +153,17 @@ func (d *Data) pickLabel(in *section.Place) error {
 	if !described {
 		return in.Refuse("label", "label is %s, which is none of the dictionary's labels; it has %s", section.Quote(d.Label), listedOr(d.Dictionary.labelNames(), "none"))
 	}
-	d.Order, d.Classes = slices.Clone(l.Classes), l.Merged
+	d.DescribeLabel(l)
 	return nil
 }
 
-// finishPickedLabel takes the dictionary's only label where the learner needs one and the job names none,
-// and no classes where the learner has none.
+// DescribeLabel has the data take a label as a dictionary describes it.
+func (d *Data) DescribeLabel(l LabelColumn) {
+	d.Label, d.Order, d.Classes, d.Range = l.Name, slices.Clone(l.Classes), l.Merged, l.Range
+}
+
+// finishPickedLabel takes the dictionary's only label where the learner needs one and the job names none. Whatever
+// the learner, classes are as the dictionary has them: what one job merges no other tells apart.
 func (j *Job) finishPickedLabel(in *section.Place) error {
 	d, task := &j.Data, j.Task()
 	if d.Dictionary == nil {
@@ -166,11 +173,13 @@ func (j *Job) finishPickedLabel(in *section.Place) error {
 		if len(d.Dictionary.Labels) != 1 {
 			return in.Refuse("data", "data names no label, and the dictionary has %s; write label: and the name of one", listedOr(d.Dictionary.labelNames(), "none"))
 		}
-		l := d.Dictionary.Labels[0]
-		d.Label, d.Order, d.Classes = l.Name, slices.Clone(l.Classes), l.Merged
+		d.DescribeLabel(d.Dictionary.Labels[0])
 	}
-	if !task.Classes {
-		d.Order, d.Classes = nil, nil
+	if task.Numbers && (d.Order != nil || d.Classes != nil) {
+		return in.Refuse("data", "learner %s predicts a number, and the dictionary's label %s has classes; name a label that is a number", j.Learner.Name(), section.Quote(d.Label))
+	}
+	if !task.Numbers {
+		d.Range = [2]float64{}
 	}
 	return nil
 }

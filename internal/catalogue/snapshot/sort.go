@@ -48,6 +48,32 @@ func write(to Store, from dataset.Records, key []string, runBytes int) error {
 	return s.finish()
 }
 
+// Keep is Write for a source whose rows have an order, such as a file: they keep it.
+func Keep(to Store, from dataset.Records) error {
+	s := &sorter{columns: from.Columns(), order: orderOf(from.Columns(), nil)}
+	return to.Write(Name, buffered(func(w *bufio.Writer) error {
+		if err := writeRow(w, 0, s.head()); err != nil {
+			return err
+		}
+		for {
+			row, err := from.Next()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			s.arena, s.rows = s.arena[:0], s.rows[:0]
+			if err := s.add(row); err != nil {
+				return err
+			}
+			if err := writeRow(w, row.Line, s.arena); err != nil {
+				return err
+			}
+		}
+	}))
+}
+
 // orderOf returns the places of the columns, the key first.
 func orderOf(columns, key []string) (order []int) {
 	for _, name := range key {

@@ -39,6 +39,8 @@ type Config struct {
 	Job     *job.Job
 	Shares  []partition.Share
 	Dir     string // for the homes; must exist
+	// Dictionary is one that all operators approve; nil: none.
+	Dictionary *job.Dictionary
 	// InsecureSeed fixes every secret of every process, so that two runs can be
 	// compared; nil for true randomness.
 	InsecureSeed *uint64
@@ -84,6 +86,9 @@ func Found(c Config) (*Federation, error) {
 	}
 	for _, m := range members.Members {
 		if err := f.Home(m.Name).Join(f.Reader, members); err != nil {
+			return nil, err
+		}
+		if err := f.approve(m); err != nil {
 			return nil, err
 		}
 	}
@@ -154,6 +159,22 @@ func writeTable(path string, set *dataset.Set) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return dataset.WriteCSV(f, set)
+}
+
+// approve approves the demonstration's dictionary at a home, as its operator would.
+func (f *Federation) approve(m roster.Member) error {
+	if f.Dictionary == nil {
+		return nil
+	}
+	h, table := f.Home(m.Name), ""
+	if m.Role == roster.Party {
+		table = catalogueName
+	}
+	if err := h.Dictionaries().Approve(f.Dictionary, table, time.Now()); err != nil || table == "" {
+		return err
+	}
+	_, err := h.Freeze(context.Background(), f.Reader, f.Dictionary, table)
+	return err
 }
 
 // Start starts every process and waits until the coordinator answers.

@@ -33,7 +33,11 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if shares == nil {
 		parties = job.MaxParties // of people, whom nobody counts here
 	}
-	list := append(usual.Refusals(asked, parties), belowFloors(j, shares, usual.Floors.Values())...)
+	list := usual.Refusals(asked, parties)
+	if why := asked.OwnWord(); why != nil {
+		list = append(list, why.Error())
+	}
+	list = append(list, belowFloors(j, shares, usual.Floors.Values())...)
 	if j.Data.Partition.By == job.Columns {
 		if err := usual.Floors.Values().CheckRows(j.Protocol.Name(), aligned); err != nil {
 			list = append(list, "after aligning: "+err.Error())

@@ -38,8 +38,9 @@ spec:
 		"paper":             {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: okra, mode: paper}"}, 569, `mode "paper" is not among those this party allows`},
 		"pooled":            {[]string{"{name: okra}", "{name: pooled}", "  prediction: open\n", ""}, 569, "job: protocol pooled has no privacy and runs in simulate only; use okra"},
 		"rows by number":    {[]string{", partition", ", test: {every: 10}, partition"}, 569, "which rows are held out is each party's own choice"},
-		"sums":              {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: moments, directions: 8, classes: ['0', '1']}", "name: svc", "name: ridge-classifier"}, 569, ""},
-		"sums of few":       {[]string{"{name: okra}", "{name: moments, directions: 8, classes: ['0', '1']}", "name: svc", "name: ridge-classifier"}, 569, "north: protocol moments asks for 100 training rows of each party"},
+		"sums":              {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: moments, directions: 8}", "name: svc", "name: kpca, n_components: 2"}, 569, ""},
+		"classes of sums":   {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: moments, directions: 8, classes: ['0', '1']}", "name: svc", "name: ridge-classifier"}, 569, "which classes a label has"},
+		"sums of few":       {[]string{"{name: okra}", "{name: moments, directions: 8}", "name: svc", "name: kpca, n_components: 2"}, 569, "north: protocol moments asks for 100 training rows of each party"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := jobtest.Parse(t, strings.NewReplacer(tt.change...).Replace(file))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/spell"
@@ -74,7 +75,7 @@ func (k *Keys) finish(in *section.Place) error {
 
 // Demands implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
-	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Directions}, Counts: k.Histogram}
+	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Directions}, Counts: k.Histogram, Describes: k.Classes != nil || k.Targets != [2]float64{}}
 }
 
 // check checks the settings that go with sums of products in this version.
@@ -137,17 +138,22 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	if classifies && k.Classes == nil {
 		k.Classes = j.Data.Order
 	}
+	if regresses && k.Targets == [2]float64{} {
+		k.Targets = j.Data.Range
+	}
 	switch {
+	case j.Data.Dictionary != nil && (k.Targets != j.Data.Range || !slices.Equal(k.Classes, j.Data.Order)):
+		return in.Refuse("protocol", "the dictionary says which classes a label has, or the range of its numbers, and protocol says something else; write it there, and remove classes and targets from protocol")
 	case classifies && j.Data.Order != nil && !slices.Equal(k.Classes, j.Data.Order):
 		return in.Refuse("protocol", "protocol and label list classes unlike each other; list them once, or in one order")
 	case !able:
 		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able(" or ", learner.On[learner.OnSums]), l)
 	case classifies && k.Classes == nil:
-		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; add classes: [ill, well] to protocol", l)
+		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; %s", l, addFact(j, "classes: [ill, well]"))
 	case !classifies && k.Classes != nil:
 		return in.Refuse("protocol", "learner %s has no classes; remove them from protocol", l)
 	case regresses && k.Targets == [2]float64{}:
-		return in.Refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; add targets: [0, 100] to protocol", l)
+		return in.Refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; %s", l, addFact(j, "range: [0, 100]"))
 	case !regresses && k.Targets != [2]float64{}:
 		return in.Refuse("protocol", "learner %s has no targets; remove them from protocol", l)
 	case k.Deviations && !objective.Process:
@@ -158,6 +164,14 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 		return in.Refuse("protocol", "targets is [%g, %g], which is too wide; change the unit", k.Targets[0], k.Targets[1])
 	}
 	return k.checkHistogram(j, in)
+}
+
+// addFact says where a job's labels are described.
+func addFact(j *job.Job, what string) string {
+	if j.Data.Dictionary != nil {
+		return "the dictionary's label has none; a dictionary with " + what + " says it"
+	}
+	return "add " + strings.Replace(what, "range", "targets", 1) + " to protocol"
 }
 
 // checkLabels refuses labels that a job does not foresee.

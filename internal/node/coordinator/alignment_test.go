@@ -86,8 +86,6 @@ func TestAlignmentsThatAreRefused(t *testing.T) {
 	wrong := jobtest.With(t, under(t, columns(t), "others"), map[string]string{"data.partition.aligned_by": one.ID.String()})
 	fails("another name", wrong, "alignment others of job "+one.ID.String()+" is another one")
 
-	fails("another fraction", jobtest.With(t, first, map[string]string{"data.test": "{fraction: 0.3}"}), "alignment people of job "+one.ID.String()+" is one with a fraction of 0.25 held out")
-
 	whole := w.table("south")
 	w.brings("south", rowsOf(whole, slices.Concat(span(0, 3), span(4, whole.Set.X.Rows()))))
 	gone := slices.Contains(w.aligned("south"), whole.Set.IDs[3])

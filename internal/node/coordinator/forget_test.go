@@ -92,7 +92,7 @@ func TestForgottenJobsLeaveNothing(t *testing.T) {
 		at   map[vault.Item]int // members that hold each item before
 	}{
 		{"okra", okra, newWorld(t, tumours(t, okra)), map[vault.Item]int{vault.Model: 1, vault.Answers: 1, vault.Decisions: 1, vault.Predictor: 3}},
-		{"moments", sums, newWorld(t, firstTumours(t, sums, 80)), map[vault.Item]int{vault.Model: 1, vault.Decisions: 1, vault.Predictor: 3}},
+		{"moments", sums, newWorld(t, firstTumours(t, sums, 80)).lets(sums), map[vault.Item]int{vault.Model: 1, vault.Decisions: 1, vault.Predictor: 3}},
 		{"gram", products, newWorld(t, tumours(t, products)), map[vault.Item]int{vault.Answers: 1, vault.Decisions: 1, vault.Predictor: 3, vault.Alignment: 3}},
 		{"fdskl", phased, newWorld(t, tumours(t, phased)), map[vault.Item]int{vault.Answers: 1, vault.Decisions: 1, vault.Predictor: 3, vault.Alignment: 3, vault.Figures: 1}},
 		{"fedcfk", films, cinema, map[vault.Item]int{vault.Model: 1, vault.Decisions: 1, vault.Recommendations: people}},

@@ -85,7 +85,7 @@ func (w *world) give(shares []partition.Share) {
 
 // writeGolden makes the homes.
 func writeGolden(t *testing.T) {
-	w := goldenWorld(t)
+	w := goldenWorld(t).lets(goldenJobs(t)["moments"])
 	w.random = true
 	g := golden{Jobs: map[string]string{}, Says: map[string][]string{}}
 	for protocol, j := range goldenJobs(t) {

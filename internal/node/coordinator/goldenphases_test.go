@@ -19,7 +19,7 @@ const goldenPhases = "testdata/homes-2.tar.gz"
 // phasesWorld has the members of these homes after the job by fdskl.
 func phasesWorld(t *testing.T) (*world, golden) {
 	t.Helper()
-	w := goldenWorld(t)
+	w := goldenWorld(t).lets(pausedJob(t))
 	j := opened(t, phases(t, "{join: 20s, round: 20s}"))
 	w.give(firstTumours(t, j, 80))
 	id := w.mustRun(j).ID

@@ -52,7 +52,7 @@ func TestWholePartyHeldOut(t *testing.T) {
 // Sums wait for each ledger's approval of each split, and say whose figures they are.
 func TestWholePartyHeldOutOfSums(t *testing.T) {
 	t.Parallel()
-	j := tested(t, moments(t, ", directions: 4", ""), "{party: east}")
+	j := tested(t, components(t), "{party: east}")
 	w := newWorld(t, tumours(t, j))
 	w.policy.Splits = []string{"party"}
 	w.random = true
@@ -79,7 +79,7 @@ func TestWholePartyHeldOutOfSums(t *testing.T) {
 		}
 	}
 	w.mustRun(j) // the same split again
-	if f := w.run(tested(t, moments(t, ", directions: 4", ""), "{party: south}")).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
+	if f := w.run(tested(t, components(t), "{party: south}")).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
 		t.Errorf("another split: %+v", f)
 	}
 }

@@ -29,6 +29,13 @@ func moments(t testing.TB, protocol, more string) *job.Job {
 	return jobtest.Parse(t, text)
 }
 
+// components is the small job by protocol moments with a learner that needs no labels.
+func components(t testing.TB) *job.Job {
+	t.Helper()
+	return jobtest.Parse(t, strings.NewReplacer("label: label", "label: none", "{name: okra}", "{name: moments, directions: 4}",
+		"{name: svc, C: 10, tol: 1.0e-8}", "{name: kpca, n_components: 2}").Replace(fmt.Sprintf(jobFile, "")))
+}
+
 // A job of several sessions, whose later ones depend on what earlier ones made
 // public, dies in the middle of each and ends in the same model.
 func TestCrashOfMoments(t *testing.T) {
@@ -54,11 +61,11 @@ func TestHistogramOfDeployedParties(t *testing.T) {
 	t.Parallel()
 	j := moments(t, ", directions: 4, histogram: true", "  prediction: open\n")
 	shares := firstTumours(t, j, 200)
-	w := newWorld(t, shares)
+	w := newWorld(t, shares).lets(j)
 	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "histograms in its policy") {
 		t.Fatalf("failure %+v, want a policy that does not allow it", f)
 	}
-	w = newWorld(t, shares)
+	w = newWorld(t, shares).lets(j)
 	w.policy.Histograms = true
 	done := w.mustRun(j)
 	var truth []bool
@@ -96,7 +103,7 @@ func TestHistogramOfDeployedParties(t *testing.T) {
 func endsTheSame(t *testing.T, j *job.Job, deaths []death) {
 	t.Helper()
 	shares := firstTumours(t, j, 80)
-	w := newWorld(t, shares)
+	w := newWorld(t, shares).lets(j)
 	done := w.mustRun(j)
 	b, err := w.members[hub].boss.Download(done.ID)
 	if err != nil {
@@ -147,7 +154,7 @@ func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done co
 // with nobody there.
 func TestPredictionsOfMoments(t *testing.T) {
 	j := moments(t, ", directions: 4", "  prediction: open\n")
-	w := newWorld(t, tumours(t, j))
+	w := newWorld(t, tumours(t, j)).lets(j)
 	done := w.mustRun(j)
 	w.halt(hub)
 	var answers []*method.Prediction
@@ -180,7 +187,7 @@ func TestPredictionsOfMoments(t *testing.T) {
 // An operator's bound holds where the rows are counted, too.
 func TestCountedRowsBeyondThePolicy(t *testing.T) {
 	j := moments(t, "", "")
-	w := newWorld(t, firstTumours(t, j, 80))
+	w := newWorld(t, firstTumours(t, j, 80)).lets(j)
 	w.policy.MaxDirections = 1
 	done := w.run(j)
 	if done.Failure == nil || done.Failure.Code != fault.CodePolicy || !strings.Contains(done.Failure.Message, "max_directions") {

@@ -114,7 +114,7 @@ func TestNoCellLeavesItsHouseInAnError(t *testing.T) {
 // whether it failed.
 func poison(t *testing.T, j *job.Job, how string, told map[fault.Trouble]bool) bool {
 	t.Helper()
-	w := newWorld(t, tumours(t, j))
+	w := newWorld(t, tumours(t, j)).lets(j)
 	w.policy.Modes = []string{string(job.Paper), string(job.Hardened)}
 	w.reads = func(name string, _ job.Data) (method.Table, error) {
 		switch own := w.table(name); {

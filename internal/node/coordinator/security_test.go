@@ -82,7 +82,7 @@ func TestRule1AnInputChangedBetweenCrashAndReplayAbortsAndSendsNothing(t *testin
 					s.Table.Set.IDs = append(s.Table.Set.IDs, fmt.Sprint(s.Party, i))
 				}
 			}
-			w := newWorld(t, shares)
+			w := newWorld(t, shares).lets(j)
 			w.start("south", onThe(1, op))
 			w.startAll()
 			id := w.submit(j)

@@ -214,7 +214,7 @@ func TestGoldenSessions(t *testing.T) {
 		{"fdskl-paper", phasesBy(t, "{join: 20s, round: 20s}", "mode: paper, directions: 32"), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t, firstTumours(t, tt.job, 80))
+			w := newWorld(t, firstTumours(t, tt.job, 80)).lets(tt.job)
 			w.policy.Modes = []string{string(job.Hardened), string(job.Paper)}
 			_, w.fresh = newcomers(t, columns(t))
 			c := newChronicle(t, w)

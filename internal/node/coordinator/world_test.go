@@ -192,6 +192,12 @@ func newWorld(t *testing.T, shares []partition.Share) *world {
 	return w
 }
 
+// lets has members run a job that says itself which classes its labels have, as the parties of simulate do.
+func (w *world) lets(j *job.Job) *world {
+	w.policy.Own = j.OwnWord() != nil
+	return w
+}
+
 func (w *world) enrol(name string, role roster.Role) {
 	id, err := identity.FromSeed(sha256.Sum256([]byte(name)))
 	if err != nil {

@@ -144,7 +144,9 @@ func (s Store) Dictionaries(table string) (map[string][]string, error) {
 	}
 	all := make(map[string][]string)
 	for hash, d := range b.Tables[table].Dictionaries {
-		all[hash] = d.Labels
+		if d.ID != "" { // or it waits for company since the first
+			all[hash] = d.Labels
+		}
 	}
 	return all, nil
 }

@@ -77,7 +77,7 @@ func TestHomesWithOtherRowsAnswerAlike(t *testing.T) {
 		"okra":        {byRows, "{name: okra}", "{name: svc}", "standard", three},
 		"flake":       {byRows, "{name: flake}", "{name: svc}", "standard", three},
 		"escaped":     {byRows, "{name: escaped, mode: paper}", "{name: svc}", "standard", three},
-		"moments":     {byRows, `{name: moments, directions: 8, classes: ["0", "1"]}`, "{name: ridge-classifier, alpha: 1}", "minmax", two},
+		"moments":     {byRows, "{name: moments, directions: 8}", "{name: kpca, n_components: 2}", "minmax", two},
 		"gram":        {byColumns, "{name: gram}", "{name: svc}", "", two},
 		"pp-svmv":     {byColumns, "{name: pp-svmv, mode: paper}", "{name: svc}", "", two},
 		"fd-svrg":     {byColumns, "{name: fd-svrg, mode: paper}", "{name: logistic}", "", two},

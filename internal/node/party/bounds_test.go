@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/gram"
@@ -46,23 +47,49 @@ func TestPolicyWithoutABoundOfIDs(t *testing.T) {
 	}
 }
 
-// The adversary is a coordinator that writes columns: two jobs that leave rows out by a bound tell who lies
-// between. A job that brings columns of its own is refused, whatever they say.
-func TestAttackColumnsOfAJobAreRefused(t *testing.T) {
-	for _, filter := range []string{"", ", missing: mean", ", missing: drop-row", ", outside: missing, missing: drop-row", ", outside: clip"} {
-		for _, key := range []string{"schema: {krea: {range: [1, 400]}, age: {range: [0, 120]%s}}", "dictionary: {columns: {krea: {range: [1, 400]}, age: {range: [0, 120]%s}}, labels: {label: {}}}"} {
-			if strings.Contains(filter, "drop-row") && strings.HasPrefix(key, "dictionary") {
-				continue // which the list complete says there
+// The adversary is a coordinator that writes what a home decides: columns with bounds, of which two jobs tell who
+// lies between; classes, whose refusals and sums tell of a rare one; the range of a number, whose refusals tell the
+// largest; a fraction, whose difference tells of few. Each is refused before the table is read, whatever it says, and
+// leaves nothing in the ledger.
+func TestAttackAJobSpeaksForTheHome(t *testing.T) {
+	const rowsAndCells, ofLabels, ofFraction = "which rows take part, and how cells are read, is the word of each party's operator",
+		"which classes a label has, how they are merged, and the range of its numbers is the word of each party's operator",
+		"all jobs over a table without a dictionary hold out 0.25 of its rows"
+	sums := func(keys, learner string) *strings.Replacer {
+		return strings.NewReplacer("{name: okra}", "{name: moments, directions: 8"+keys+"}", "{name: svc, C: 10}", learner)
+	}
+	data := func(keys string) *strings.Replacer { return strings.NewReplacer("scale:", keys+"\n    scale:") }
+	label := func(keys string) *strings.Replacer {
+		return strings.NewReplacer("label: label", "label: {column: label, "+keys+"}")
+	}
+	for name, tt := range map[string]struct {
+		says *strings.Replacer
+		want string
+	}{
+		"columns":              {data("schema: {krea: {range: [1, 400]}, age: {range: [0, 120]}}"), rowsAndCells},
+		"gaps filled":          {data("schema: {krea: {range: [1, 400]}, age: {range: [0, 120], missing: mean}}"), rowsAndCells},
+		"rows with gaps":       {data("schema: {krea: {range: [1, 400]}, age: {range: [0, 120], missing: drop-row}}"), rowsAndCells},
+		"rows outside":         {data("schema: {krea: {range: [1, 400]}, age: {range: [0, 120], outside: missing, missing: drop-row}}"), rowsAndCells},
+		"cells outside":        {data("schema: {krea: {range: [1, 400]}, age: {range: [0, 120], outside: clip}}"), rowsAndCells},
+		"a dictionary":         {data("dictionary: {columns: {krea: {range: [1, 400]}, age: {range: [0, 120]}}, labels: {label: {}}}"), rowsAndCells},
+		"a dictionary, filled": {data("dictionary: {columns: {krea: {range: [1, 400]}, age: {range: [0, 120], missing: mean}}, labels: {label: {}}}"), rowsAndCells},
+		"merged classes":       {data("classes: {ill: [mild, severe]}"), ofLabels},
+		"listed classes":       {label(`classes: ["0", "1"]`), ofLabels},
+		"classes of sums":      {sums(`, classes: ["0", "1"]`, "{name: ridge-classifier, alpha: 1}"), ofLabels},
+		"range of sums":        {sums(", targets: [0, 96]", "{name: ridge, alpha: 1}"), ofLabels},
+		"a fraction":           {data("test: {fraction: 0.3}"), ofFraction},
+		"half of the rows":     {data("test: {fraction: 0.5}"), ofFraction},
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy := usual()
+			policy.Filters = true // of an earlier version
+			s := newStand(t, policy)
+			s.propose(s.proposal(jobtest.Parse(t, tt.says.Replace(fmt.Sprintf(jobFile, "none", "{name: okra}", "closed"))), job.ID{1}, 0))
+			s.refuses(fault.CodePolicy, tt.want)
+			if s.loads.Load() != 0 || len(s.ledger()) != 0 {
+				t.Errorf("the table was read %d times, ledger %v", s.loads.Load(), s.ledger())
 			}
-			j := jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, "minmax", "{name: okra}", "closed"), "scale:", fmt.Sprintf(key, filter)+"\n    scale:", 1))
-			allowing := usual()
-			allowing.Filters = true // of an earlier version
-			for _, p := range []Policy{usual(), allowing} {
-				if got := refusal(p, j); !strings.Contains(got, "which rows take part, and how cells are read, is the word of each party's operator") {
-					t.Errorf("%s%s: %q", key, filter, got)
-				}
-			}
-		}
+		})
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // fitting are jobs that tell a fit, or a number of people, before they let rows or sums out.
 func fitting(t *testing.T) map[string]*job.Job {
 	t.Helper()
-	sums := strings.Replace(fmt.Sprintf(jobFile, "standard", `{name: moments, directions: 8, classes: ["0", "1"]}`, "closed"), "{name: svc, C: 10}", "{name: ridge-classifier, alpha: [0.1]}", 1)
+	sums := strings.NewReplacer("{name: svc, C: 10}", "{name: kpca, n_components: 2}", "label: label", "label: none").Replace(fmt.Sprintf(jobFile, "standard", "{name: moments, directions: 8}", "closed"))
 	return map[string]*job.Job{
 		"okra, standard": parse(t, "standard", "{name: okra}", "closed"),
 		"okra, minmax":   parse(t, "minmax", "{name: okra}", "closed"),

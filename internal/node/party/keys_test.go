@@ -22,7 +22,6 @@ const (
 	ofProtocol = "it shapes what the protocol lets out of the rows that are admitted, which the protocol's page says"
 	afterwards = "it decides what is computed from what has been let out"
 	ofCrowds   = "it is about people of a crowd, for whom claims and floors stand"
-	open       = "it chooses rows, or sums, of a table without a dictionary; rule 38 has yet to take it away"
 )
 
 // judged lists keys, each by its path; a path that ends in a dot stands for all below it.
@@ -37,7 +36,11 @@ var judged = map[string][]string{
 		"spec.data.partition.dropout", "spec.data.test.by", "spec.data.test.every", "spec.data.test.source", "spec.data.test.parties", "spec.compare", "spec.repeats", "spec.link.",
 		"protocol okra.late", "protocol okra.withdrawn", "protocol okra.added", "protocol secureboost.he",
 	},
-	approved: {"spec.data.dictionary.", "kind Fit: spec.dictionary."},
+	approved: {
+		"spec.data.dictionary.", "kind Fit: spec.dictionary.",
+		// Jobs without a dictionary say none of these, and are refused if they do; the fraction is one for all.
+		"spec.data.classes", "spec.data.label.classes", "spec.data.test.fraction", "protocol moments.classes", "protocol moments.targets",
+	},
 	byPolicy: {
 		"spec.protocol", "spec.kernel", "spec.learner", "spec.prediction", "spec.data.partition.parties", "spec.data.label", "spec.data.label.column", "spec.data.id", "spec.data.group",
 		"spec.data.features", "spec.data.test.party", "spec.data.test.column", "spec.data.test.from",
@@ -56,7 +59,6 @@ var judged = map[string][]string{
 		"learner ridge-classifier.", "learner logistic.", "learner smooth-hinge.", "learner squared.", "learner huber.", "learner boosted-trees.",
 	},
 	ofCrowds: {"spec.data.like", "protocol fedcfk.", "protocol secvm.", "learner cf-komd.", "learner linear-svm."},
-	open:     {"spec.data.classes", "spec.data.label.classes", "spec.data.test.fraction", "protocol moments.classes", "protocol moments.targets"},
 }
 
 // Nobody adds a key to the job file without a word on what it lets a coordinator choose.

@@ -124,7 +124,7 @@ func (p Policy) Refusals(j *job.Job, parties int) []string {
 	if err := p.Floors.Values().CheckJob(j); err != nil {
 		reasons = append(reasons, err.Error())
 	}
-	if err := j.Deployable(); err != nil && !p.Own {
+	if err := j.Played(); err != nil && !p.Own {
 		reasons = append(reasons, err.Error())
 	}
 	return reasons

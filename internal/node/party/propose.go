@@ -275,15 +275,23 @@ func (p *Party) allowed(w *work) error {
 	return policy.Check(w.job, len(w.job.Parties()))
 }
 
-// approved asks whether the operator has approved the job's dictionary. Questions about the model of an
-// ended job go on after a revocation: their rows are read as the model's were.
+// approved asks whether the operator has approved the job's dictionary; a job without one says nothing of the
+// table itself. Questions about the model of an ended job go on after a revocation: their rows are read as the
+// model's were. So does a job without a dictionary that began with an earlier program.
 func (p *Party) approved(w *work) error {
 	d := w.job.Data.Dictionary
-	if d == nil || w.inquiry != nil {
+	begun := d == nil && w.job.Data.Schema == nil && p.jobs[w.id] != nil
+	if w.inquiry != nil || begun {
 		return nil
 	}
 	if policy, err := p.Policy(w.table()); err != nil || policy.Own {
 		return errUnusable(err)
+	}
+	if why := w.job.OwnWord(); why != nil {
+		return fault.Openly(fault.Forbidden(why))
+	}
+	if d == nil {
+		return nil
 	}
 	yes, err := p.Approved(d.Hash(), w.table())
 	switch {
