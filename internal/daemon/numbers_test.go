@@ -3,15 +3,18 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/node/dictionary"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
@@ -28,7 +31,7 @@ func numbersTable(n int) string {
 func undescribed(t *testing.T, table string) (Home, *Config, dataset.SplitKey) {
 	t.Helper()
 	h := newHome(t, roster.Party)
-	c := &Config{Name: "north", Coordinator: "nats://127.0.0.1:4222", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{"ill"}, ID: OwnID{}}}}
+	c := &Config{Name: "north", Coordinator: "nats://127.0.0.1:4222", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{"ill"}}}}
 	s := c.Data["patients"]
 	s.ID.Columns = []string{"id"}
 	c.Data["patients"] = s
@@ -107,5 +110,79 @@ func TestAttackADictionaryLeavesOneOut(t *testing.T) {
 	h.put(t, "patients.csv", numbersTable(200))
 	if _, err := sees(t, h, c, key, 1); fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), "has no edition of the table for dictionary numbers yet") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A table of numbers whose entry says weekly is frozen each week, too; whoever leaves it is out of its editions.
+func TestATableOfNumbersIsKeptUp(t *testing.T) {
+	h, c, key := undescribed(t, numbersTable(200))
+	if _, err := sees(t, h, c, key, 1); err != nil {
+		t.Fatal(err)
+	}
+	s := c.Data["patients"]
+	s.Editions = weekly
+	c.Data["patients"] = s
+	h.put(t, "patients.csv", numbersTable(400))
+	f := freezer{h, c, all.Reader(), slog.New(slog.DiscardHandler), make(map[dictionary.Approval]string)}
+	f.freeze(context.Background(), time.Now().UTC().AddDate(0, 0, 8))
+	if now, err := sees(t, h, c, key, 2); err != nil || now.Edition.Number != 2 || now.Set.X.Rows() != 400 {
+		t.Fatalf("edition %d, %v", now.Edition.Number, err)
+	}
+	if done, err := h.Withdraw(all.Reader(), "patients", []string{"p7"}); err != nil || len(done.Editions) != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	left, err := sees(t, h, c, key, 3)
+	if err != nil || slices.Contains(left.Set.IDs, "p7") || left.Set.X.Rows() > 390 || left.Edition.Number != 3 {
+		t.Errorf("edition %d, %d rows, %v", left.Edition.Number, left.Set.X.Rows(), err)
+	}
+}
+
+// A dictionary that describes a label alone has its table frozen as it stands: columns are numbers, and a class or a
+// number that it does not know is the operator's matter.
+func TestADictionaryOfLabelsAlone(t *testing.T) {
+	for labels, want := range map[string]string{
+		`{ill: {classes: ["0", "1"]}}`: "", `{ill: {range: [0, 1]}}`: "",
+		`{ill: {classes: ["0", "2"]}}`: `column "ill" holds "1", which is none of the classes that the job lists ("0", "2")`,
+		`{ill: {range: [0, 0.5]}}`:     `label "ill" of row 2 is 1, outside the dictionary's range of 0 to 0.5`,
+	} {
+		h, c, key := undescribed(t, numbersTable(200))
+		d, err := job.ParseDictionary("labels.yaml", []byte("apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: labels}\nspec: {fraction: 0.4, labels: "+labels+"}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.Freeze(context.Background(), all.Reader(), d, "patients")
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", labels, err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := job.Data{Source: "patients", Dictionary: d, Test: job.Test{Fraction: 0.4}}
+		data.DescribeLabel(d.Labels[0])
+		seen, err := h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{1}})
+		if err != nil || seen.Edition.Number != 1 || !slices.Equal(seen.Set.Columns, []string{"age", "krea"}) || len(seen.Held) < 50 {
+			t.Errorf("edition %d of %v, %d held out, %v", seen.Edition.Number, seen.Set.Columns, len(seen.Held), err)
+		}
+	}
+}
+
+// A deployed job holds out the rows that a simulated one does, where the table has no ids: by their cells, with the
+// only label.
+func TestNumbersAreHeldOutAsInSimulate(t *testing.T) {
+	h, c, key := undescribed(t, numbersTable(200))
+	s := c.Data["patients"]
+	s.ID = OwnID{}
+	s.Drop = []string{"id"}
+	entered(t, h, c, func(e *Source) { *e = s })
+	seen, err := sees(t, h, c, key, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, held, err := key.Split(seen.Set, 0.25)
+	if err != nil || !slices.Equal(held, seen.Held) || len(held) < 30 {
+		t.Errorf("the edition holds %v out, and the same rows by themselves %v, %v", seen.Held, held, err)
 	}
 }
