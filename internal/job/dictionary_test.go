@@ -2,6 +2,7 @@ package job
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,9 +76,11 @@ type classing struct{ keyless }
 
 func (classing) Task() Task { return Task{Labels: "the classes", Classes: true} }
 
-func picking(t testing.TB, more string) *Job {
+func picking(t testing.TB, more string) *Job { return pickingFor(t, classing{}, more) }
+
+func pickingFor(t testing.TB, learner Learner, more string) *Job {
 	t.Helper()
-	r := (&Reader{Protocols: []Protocol{keyless{}}, Learners: []Learner{classing{}}}).Knowing(func(name, hash string) (*Dictionary, error) { return cohort(t), nil })
+	r := (&Reader{Protocols: []Protocol{keyless{}}, Learners: []Learner{learner}}).Knowing(func(name, hash string) (*Dictionary, error) { return cohort(t), nil })
 	j, err := r.Parse("job.yaml", []byte("apiVersion: mercer/v1\nkind: Job\nmetadata: {name: named}\nspec:\n  data:\n    source: people\n    dictionary: cohort\n    partition: {parties: [south, north]}\n"+more+"  protocol: {name: okra}\n  kernel: {name: linear}\n  learner: {name: okra}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +123,18 @@ func TestPicksLeaveOutTheSameRows(t *testing.T) {
 		}
 		if set = d.Pick(set); set.X.Rows() != 2 || set.X.Cols() != columns || set.X.(*prepare.Frame).Dropped != 1 {
 			t.Errorf("%q: %d rows, %d columns", more, set.X.Rows(), set.X.Cols())
+		}
+	}
+}
+
+// Classes that the dictionary merges are merged for each learner that has the label, needed or not: rows whose labels
+// one job tells merged and another as they stand would be told apart.
+func TestAttackALearnerSeesUnmergedClasses(t *testing.T) {
+	for _, learner := range []Learner{classing{}, keyless{}} {
+		j := pickingFor(t, learner, "    label: diagnosis\n")
+		set, err := j.Data.Take(&dataset.Set{Labels: []string{"well", "mild", "severe"}})
+		if err != nil || !slices.Equal(set.Labels, []string{"well", "ill", "ill"}) {
+			t.Errorf("%T: labels %v, %v", learner, set.Labels, err)
 		}
 	}
 }

@@ -386,7 +386,7 @@ func (j *Job) finishLabels(in *section.Place) error {
 	case j.Data.Label == "":
 		j.Data.Label = NoLabel
 	}
-	if j.Data.Order != nil && !task.Classes {
+	if j.Data.Order != nil && !task.Classes && j.Data.Dictionary == nil {
 		return in.Refuse("data", "learner %s gets no classes here; write label: and the name of the column alone", j.Learner.Name())
 	}
 	if j.Data.Folds > 0 && j.Data.Group != "" && !j.Traits().Grouped {

@@ -142,7 +142,7 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 		k.Targets = j.Data.Range
 	}
 	switch {
-	case j.Data.Dictionary != nil && (k.Targets != j.Data.Range || !slices.Equal(k.Classes, j.Data.Order)):
+	case j.Data.Dictionary != nil && (regresses && k.Targets != j.Data.Range || classifies && !slices.Equal(k.Classes, j.Data.Order)):
 		return in.Refuse("protocol", "the dictionary says which classes a label has, or the range of its numbers, and protocol says something else; write it there, and remove classes and targets from protocol")
 	case classifies && j.Data.Order != nil && !slices.Equal(k.Classes, j.Data.Order):
 		return in.Refuse("protocol", "protocol and label list classes unlike each other; list them once, or in one order")
