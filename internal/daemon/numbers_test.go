@@ -169,6 +169,19 @@ func TestADictionaryOfLabelsAlone(t *testing.T) {
 	}
 }
 
+// A label that some rows lack is a matter of the jobs that take it. What no file names is frozen by no command.
+func TestWhatIsNotFrozenAsNumbers(t *testing.T) {
+	h, c, key := undescribed(t, strings.NewReplacer("ill\n", "ill,later\n", ",0\n", ",0,\n", ",1\n", ",1,2\n").Replace(numbersTable(200)))
+	entered(t, h, c, func(e *Source) { e.Label = Labels{"ill", "later"} })
+	if seen, err := sees(t, h, c, key, 1); err != nil || seen.Edition.Number != 1 {
+		t.Errorf("a table of which another label has gaps: edition %d, %v", seen.Edition.Number, err)
+	}
+	entered(t, h, c, func(e *Source) { e.Path, e.Command = "", []string{"./extract.sh"} })
+	if _, err := h.Freeze(context.Background(), all.Reader(), job.OfNumbers(), "patients"); err == nil || !strings.Contains(err.Error(), "jobs without a dictionary see patients as it is") {
+		t.Errorf("a table that a program gives: %v", err)
+	}
+}
+
 // A deployed job holds out the rows that a simulated one does, where the table has no ids: by their cells, with the
 // only label.
 func TestNumbersAreHeldOutAsInSimulate(t *testing.T) {
@@ -180,6 +193,10 @@ func TestNumbersAreHeldOutAsInSimulate(t *testing.T) {
 	seen, err := sees(t, h, c, key, 1)
 	if err != nil {
 		t.Fatal(err)
+	}
+	row := make([]float64, 2)
+	if seen.Set.X.Row(1, row); row[0] != 27 || row[1] != 0.125 {
+		t.Errorf("the second row is %v, and of the file 27, 0.125", row)
 	}
 	_, held, err := key.Split(seen.Set, 0.25)
 	if err != nil || !slices.Equal(held, seen.Held) || len(held) < 30 {
