@@ -49,33 +49,62 @@ func (r editionResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// tellFew says which jobs wait because something has changed for few people. Of rows nothing is to be said where
-// only sums tell of few.
+// tellFew says which jobs wait because something has changed for few people.
 func tellFew(p *printer, list []edition.Beside) {
+	if len(list) > 0 && list[0].Outdated() {
+		p.linef("    an earlier program compared it with those before, beside whose jobs all wait; freeze the table again")
+		return
+	}
 	for _, b := range list {
-		var of []string
-		of = append(of, few(b.Rows, "all jobs")...)
-		if len(of) == 0 {
-			of = few(b.Sums, "sums")
-		}
-		for _, label := range slices.Sorted(maps.Keys(b.Classes)) {
-			of = append(of, "sums for each class of "+label+inColumns(b.Classes[label]))
-		}
-		for _, label := range slices.Sorted(maps.Keys(b.Numbers)) {
-			of = append(of, "sums that predict the number "+label+inColumns(b.Numbers[label]))
-		}
-		if len(of) > 0 {
+		if of := jobsBeside(b); len(of) > 0 {
 			p.linef("    fewer than %d people came, went or changed since edition %d, beside whose jobs these wait: %s", edition.Least, b.Number, strings.Join(of, "; "))
 		}
 	}
 }
 
+// jobsBeside names the jobs that wait, those that tell rows and those that tell sums together where both do.
+func jobsBeside(b edition.Beside) (of []string) {
+	all := edition.Few{Any: b.Rows.Any && b.Sums.Any, Columns: shared(b.Rows.Columns, b.Sums.Columns), Labels: shared(b.Rows.Labels, b.Sums.Labels)}
+	of = append(of, few(all, "all jobs")...)
+	of = append(of, few(unsaid(b.Rows, all), "rows")...)
+	of = append(of, few(unsaid(b.Sums, all), "sums")...)
+	if b.Sums.Any {
+		return of // and so do sums of any kind
+	}
+	for _, one := range []struct {
+		sums   string
+		labels map[string][]string
+	}{{"sums for each class of ", b.Classes}, {"sums that predict the number ", b.Numbers}, {"counts of those held out for each class of ", b.HeldOut}} {
+		for _, label := range slices.Sorted(maps.Keys(one.labels)) {
+			of = append(of, one.sums+label+inColumns(one.labels[label]))
+		}
+	}
+	return of
+}
+
+// shared are the names that are in both lists.
+func shared(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
+}
+
+// unsaid leaves out what is said of all jobs.
+func unsaid(f, all edition.Few) edition.Few {
+	if all.Any {
+		return edition.Few{}
+	}
+	said := func(of []string) func(string) bool {
+		return func(name string) bool { return slices.Contains(of, name) }
+	}
+	return edition.Few{Any: f.Any, Columns: slices.DeleteFunc(slices.Clone(f.Columns), said(all.Columns)), Labels: slices.DeleteFunc(slices.Clone(f.Labels), said(all.Labels))}
+}
+
+// few names jobs of a kind. Where all of them wait, no column or label is named.
 func few(f edition.Few, jobs string) (of []string) {
-	if f.Any {
-		of = append(of, jobs)
+	if f.Any || slices.Contains(f.Columns, "") {
+		return []string{jobs}
 	}
 	if len(f.Columns) > 0 {
-		of = append(of, jobs+" over "+strings.Join(f.Columns, ", "))
+		of = append(of, jobs+inColumns(f.Columns))
 	}
 	if len(f.Labels) > 0 {
 		of = append(of, jobs+" with label "+strings.Join(f.Labels, ", "))
@@ -83,7 +112,7 @@ func few(f edition.Few, jobs string) (of []string) {
 	return of
 }
 
-// inColumns names columns; none where it is about people, whatever the columns are.
+// inColumns names columns; none where it is about all.
 func inColumns(columns []string) string {
 	if slices.Contains(columns, "") {
 		return ""

@@ -34,6 +34,8 @@ type Edition struct {
 	// Beside says what it would tell together with earlier editions of the dictionary, the newest first. What
 	// it is to tell together with one that is not listed, nobody knows.
 	Beside []Beside `json:"beside"`
+	// Compared says what that rests on; nothing where an earlier program made the list.
+	Compared *Compared `json:"compared,omitempty"`
 }
 
 // ErrNone is about a table that has not been frozen for a dictionary.
@@ -99,6 +101,11 @@ func (s Store) book() (*book, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("edition: %s cannot be read (%w); restore it from a backup, or move the folder away and approve the dictionaries again, knowing that whom the old editions told apart, and who has left, is forgotten then", filepath.Join(s.Folder, "list"), err)
+	}
+	for _, e := range b.Editions {
+		for i := range e.Beside {
+			e.Beside[i].Compared = e.Compared
+		}
 	}
 	return b, nil
 }

@@ -1,6 +1,7 @@
 package edition
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -29,10 +30,40 @@ type Beside struct {
 	Number int    `json:"number"`
 	Rows   Few    `json:"rows,omitzero"` // of all people, told row by row
 	Sums   Few    `json:"sums,omitzero"` // of those in training, and of those held out, in sums
-	// Classes are, by label, the columns that have changed for few of a class; "" where few of a class came, went
-	// or have another label. Numbers are the same of those whose number is not the commonest among them.
+	// Classes are, by label, the columns that have changed for few of a class; "", for all, where few came to a class,
+	// left the table from it or went from it to one other. Numbers are the same of those whose number is not the commonest
+	// among them.
 	Classes map[string][]string `json:"classes,omitempty"`
 	Numbers map[string][]string `json:"numbers,omitempty"`
+	// HeldOut are as Classes, of those held out.
+	HeldOut map[string][]string `json:"held_out,omitempty"`
+	// Compared is the edition's. Where there is none, nothing is clear.
+	Compared *Compared `json:"-"`
+}
+
+// Compared says by which rule an edition was compared with those before, and in which columns and labels. Of others
+// nobody knows whether they have changed.
+type Compared struct {
+	Rule    int      `json:"rule"`
+	Columns []string `json:"columns"` // ascending
+	Labels  []string `json:"labels"`
+}
+
+// Rule is the number of the rule by which editions are compared. What an earlier one found clear may tell of few.
+const Rule = 2
+
+// Outdated reports whether another program compared them: nothing is clear.
+func (b Beside) Outdated() bool { return b.Compared == nil || b.Compared.Rule != Rule }
+
+// knows reports whether it is about some columns, and a label; "" for none.
+func (c *Compared) knows(columns []string, label string) bool {
+	if label != "" && !slices.Contains(c.Labels, label) {
+		return false
+	}
+	return !slices.ContainsFunc(columns, func(name string) bool {
+		_, known := slices.BinarySearch(c.Columns, name)
+		return !known
+	})
 }
 
 // Few names the columns and labels that have changed for one to nine people.
@@ -40,7 +71,7 @@ type Few struct {
 	// Any is set where few came or went into sums; or, in a table without ids, where rows came and rows went, of which
 	// some may differ in one column.
 	Any     bool     `json:"any,omitempty"`
-	Columns []string `json:"columns,omitempty"`
+	Columns []string `json:"columns,omitempty"` // "" for all
 	Labels  []string `json:"labels,omitempty"`
 }
 
@@ -49,24 +80,45 @@ func (f Few) Touch(columns []string, label string) bool {
 	return f.Any || slices.Contains(f.Labels, label) || touch(f.Columns, columns)
 }
 
+// and is about what one of two is about.
+func (f Few) and(o Few) Few {
+	return Few{f.Any || o.Any, union(f.Columns, o.Columns), union(f.Labels, o.Labels)}
+}
+
+func union(a, b []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+}
+
 func touch(few, columns []string) bool {
 	return slices.ContainsFunc(few, func(c string) bool { return c == "" || slices.Contains(columns, c) })
 }
 
 // ClearRows reports whether rows of some columns may be told of both editions, with the label or without: "".
-func (b Beside) ClearRows(columns []string, label string) bool { return !b.Rows.Touch(columns, label) }
+func (b Beside) ClearRows(columns []string, label string) bool {
+	return !b.Outdated() && b.Compared.knows(columns, label) && !b.Rows.Touch(columns, label)
+}
 
 // ClearSums reports whether sums over some columns may be told of both editions.
-func (b Beside) ClearSums(columns []string) bool { return !b.Sums.Touch(columns, "") }
+func (b Beside) ClearSums(columns []string) bool { return b.clearSums(columns, "") }
 
 // ClearClasses reports whether sums for each class of a label may.
 func (b Beside) ClearClasses(columns []string, label string) bool {
-	return b.ClearSums(columns) && !touch(b.Classes[label], columns)
+	return b.clearSums(columns, label) && !touch(b.Classes[label], columns)
 }
 
 // ClearNumbers reports whether sums with a label that is a number may.
 func (b Beside) ClearNumbers(columns []string, label string) bool {
-	return b.ClearSums(columns) && !touch(b.Numbers[label], columns)
+	return b.clearSums(columns, label) && !touch(b.Numbers[label], columns)
+}
+
+// ClearHeldOutClasses reports whether counts or errors for each class of those held out may.
+func (b Beside) ClearHeldOutClasses(columns []string, label string) bool {
+	return b.clearSums(columns, label) && !touch(b.HeldOut[label], columns)
+}
+
+// clearSums is about sums with a label, too: these differ by whoever has another one now.
+func (b Beside) clearSums(columns []string, label string) bool {
+	return !b.Outdated() && b.Compared.knows(columns, label) && !b.Sums.Touch(columns, label)
 }
 
 // past remembers the people of a dictionary's editions of a table: all of the last edition and, of each one before,
@@ -138,10 +190,16 @@ func otherwise(then, now []Person) (was []Person) {
 	return was
 }
 
+// compared says what the last edition is compared in.
+func (p *past) compared() *Compared {
+	return &Compared{Rule: Rule, Columns: slices.Sorted(slices.Values(p.columns)), Labels: p.labels}
+}
+
 // beside compares the last edition with each earlier one, the newest first. It takes time for whoever was
 // otherwise in one of them, and none for all others.
 func (p *past) beside() (list []Beside) {
-	rows, sums, errors := newDifference(p), newDifference(p), newDifference(p)
+	compared := p.compared()
+	rows, sums, out := newDifference(p), newDifference(p), newDifference(p)
 	was := make(map[Element]*Person) // whoever was otherwise than in the edition after
 	for i := len(p.editions) - 2; i >= 0; i-- {
 		for k := range p.editions[i].was {
@@ -155,11 +213,12 @@ func (p *past) beside() (list []Beside) {
 			rows.count(now, then, 1)
 			sums.count(where(now, false), where(before, false), -1)
 			sums.count(where(now, false), where(then, false), 1)
-			errors.count(where(now, true), where(before, true), -1)
-			errors.count(where(now, true), where(then, true), 1)
+			out.count(where(now, true), where(before, true), -1)
+			out.count(where(now, true), where(then, true), 1)
 			was[then.ID] = then
 		}
-		list = append(list, rows.beside(sums, errors, p.editions[i]))
+		list = append(list, rows.beside(sums, out, p.editions[i]))
+		list[len(list)-1].Compared = compared
 		if len(list) == mostBeside {
 			break
 		}
@@ -204,22 +263,22 @@ func (t *tally) add(sure bool, n int) {
 // few reports whether some people are too few.
 func (t tally) few() bool { return t.possible > 0 && t.sure < Least }
 
-// byClass is a tally for each class, or number.
-type byClass struct {
-	of   map[uint64]tally
+// tallies are a tally for each class, number or pair of classes.
+type tallies[K comparable] struct {
+	of   map[K]tally
 	many bool // there are too many to count
 }
 
-// mostClasses bounds the classes, or numbers, that are counted.
+// mostClasses bounds the classes, numbers or pairs that are counted.
 const mostClasses = 1 << 14
 
 // add keeps no zeros.
-func (c *byClass) add(v uint64, sure bool, n int) {
+func (c *tallies[K]) add(v K, sure bool, n int) {
 	if c.many {
 		return
 	}
 	if c.of == nil {
-		c.of = make(map[uint64]tally)
+		c.of = make(map[K]tally)
 	}
 	t := c.of[v]
 	if t.add(sure, n); t == (tally{}) {
@@ -232,7 +291,7 @@ func (c *byClass) add(v uint64, sure bool, n int) {
 }
 
 // few reports whether there are few of a class.
-func (c *byClass) few() bool {
+func (c *tallies[K]) few() bool {
 	for _, t := range c.of {
 		if t.few() {
 			return true
@@ -241,8 +300,9 @@ func (c *byClass) few() bool {
 	return c.many
 }
 
-// fewOthers reports whether few have another number than the one that most have.
-func (c *byClass) fewOthers() bool {
+// fewOthers reports whether few have another number than the one that most have. Whoever has several numbers is
+// possible in each, and so among the others.
+func (c *tallies[K]) fewOthers() bool {
 	var total, most tally
 	for _, t := range c.of {
 		total.sure, total.possible = total.sure+t.sure, total.possible+t.possible
@@ -254,18 +314,25 @@ func (c *byClass) fewOthers() bool {
 // difference counts how the people of two editions differ.
 type difference struct {
 	*past
-	came, went   tally
-	changed      []tally     // by column
-	labelled     []tally     // by label: whose label has changed
-	gained, lost []byClass   // by label: who came to a class, and went from it
-	within       [][]byClass // by label and column: whose cells have changed
+	came, went tally
+	changed    []tally // by column
+	of         []ofLabel
+}
+
+// ofLabel counts how they differ in a label. Sums of some classes together, each with any weight, differ by whole
+// counts of these: by all who came to a class of them, or left one, or went between two of other weights.
+type ofLabel struct {
+	changed    tally              // who has another label
+	single     tally              // and surely another sum: of one row
+	came, went tallies[uint64]    // by class
+	moved      tallies[[2]uint64] // by the class before and the one now
+	within     []tallies[uint64]  // by column: whose cells have changed, by the class now
 }
 
 func newDifference(p *past) *difference {
-	d := &difference{past: p, changed: make([]tally, len(p.columns)), labelled: make([]tally, len(p.labels)),
-		gained: make([]byClass, len(p.labels)), lost: make([]byClass, len(p.labels))}
-	for range p.labels {
-		d.within = append(d.within, make([]byClass, len(p.columns)))
+	d := &difference{past: p, changed: make([]tally, len(p.columns)), of: make([]ofLabel, len(p.labels))}
+	for l := range d.of {
+		d.of[l].within = make([]tallies[uint64], len(p.columns))
 	}
 	return d
 }
@@ -275,20 +342,23 @@ func (d *difference) count(now, then *Person, n int) {
 	switch {
 	case now.in() && !then.in():
 		d.came.add(true, n)
-		d.classes(d.gained, now, n)
+		for l := range d.of {
+			addClasses(&d.of[l].came, now.Labels[l], n)
+		}
 	case !now.in() && then.in():
 		d.went.add(true, n)
-		d.classes(d.lost, then, n)
+		for l := range d.of {
+			addClasses(&d.of[l].went, then.Labels[l], n)
+		}
 	case now.in() && !now.equal(then):
 		d.change(now, then, n)
 	}
 }
 
-func (d *difference) classes(of []byClass, one *Person, n int) {
-	for l := range d.labels {
-		for _, v := range one.Labels[l] {
-			of[l].add(v, true, n)
-		}
+// addClasses counts somebody in a class. Rows of several classes may cancel each other out of a difference of sums.
+func addClasses(to *tallies[uint64], classes []uint64, n int) {
+	for _, v := range classes {
+		to.add(v, len(classes) == 1, n)
 	}
 }
 
@@ -298,75 +368,108 @@ func (d *difference) change(now, then *Person, n int) {
 	for c := range d.columns {
 		if own := now.Columns[c] != then.Columns[c]; own || several {
 			d.changed[c].add(own, n)
-			d.inClasses(c, now, own && !several, n)
+			for l := range d.of {
+				d.of[l].changeWithin(c, now.Labels[l], own && len(now.Labels[l]) == 1 && len(then.Labels[l]) == 1, n)
+			}
 		}
 	}
-	for l := range d.labels {
-		if own := !slices.Equal(now.Labels[l], then.Labels[l]); own || several {
-			d.labelled[l].add(own, n)
-			d.move(d.gained, l, now.Labels[l], then.Labels[l], several, n)
-			d.move(d.lost, l, then.Labels[l], now.Labels[l], several, n)
+	for l := range d.of {
+		d.of[l].change(now.Labels[l], then.Labels[l], several, n)
+	}
+}
+
+// change adds what has changed of a label. Rows that all have one class, then and now, keep it.
+func (d *ofLabel) change(now, then []uint64, several bool, n int) {
+	own := !slices.Equal(now, then)
+	if !own && (!several || len(now) == 1) {
+		return
+	}
+	d.changed.add(own, n)
+	d.single.add(!several, n)
+	for _, from := range then {
+		for _, to := range now {
+			if from != to {
+				d.moved.add([2]uint64{from, to}, !several, n)
+			}
 		}
 	}
 }
 
-func (d *difference) inClasses(c int, now *Person, sure bool, n int) {
-	for l := range d.labels {
-		for _, v := range now.Labels[l] {
-			d.within[l][c].add(v, sure, n)
-		}
-	}
-}
-
-// move counts the classes that only the first has; where they may have changed among several rows, all.
-func (d *difference) move(of []byClass, l int, first, second []uint64, several bool, n int) {
-	for _, v := range first {
-		if own := !slices.Contains(second, v); own || several {
-			of[l].add(v, own, n)
-		}
+func (d *ofLabel) changeWithin(column int, classes []uint64, sure bool, n int) {
+	for _, v := range classes {
+		d.within[column].add(v, sure, n)
 	}
 }
 
 // beside names what few people tell in rows, and in sums.
-func (d *difference) beside(sums, errors *difference, e pastEdition) Beside {
-	b := Beside{ID: e.id, Number: e.number, Rows: d.few(), Sums: sums.few(), Classes: make(map[string][]string), Numbers: make(map[string][]string)}
-	out := errors.few()
-	b.Sums.Any = b.Sums.Any || sums.came.few() || sums.went.few() || errors.came.few() || errors.went.few()
-	b.Sums.Columns = slices.Compact(slices.Sorted(slices.Values(slices.Concat(b.Sums.Columns, out.Columns))))
-	b.Sums.Labels = slices.Compact(slices.Sorted(slices.Values(slices.Concat(b.Sums.Labels, out.Labels))))
-	for l, label := range d.labels {
-		b.tell(label, "", sums.gained[l], sums.lost[l])
-		for c, name := range d.columns {
-			b.tell(label, name, sums.within[l][c])
-		}
-	}
-	return b
-}
-
-// tell notes a column, or "", of which some counts tell of few.
-func (b *Beside) tell(label, column string, counts ...byClass) {
-	if slices.ContainsFunc(counts, func(c byClass) bool { return c.few() }) {
-		b.Classes[label] = append(b.Classes[label], column)
-	}
-	if slices.ContainsFunc(counts, func(c byClass) bool { return c.fewOthers() }) {
-		b.Numbers[label] = append(b.Numbers[label], column)
+func (d *difference) beside(sums, out *difference, e pastEdition) Beside {
+	return Beside{
+		ID: e.id, Number: e.number, Rows: d.inRows(), Sums: sums.inSums().and(out.inSums()),
+		Classes: sums.inClasses(), Numbers: sums.inNumbers(), HeldOut: out.inClasses(),
 	}
 }
 
-// few names the columns and labels that have changed for few.
-func (d *difference) few() Few {
+// inRows names what has changed for few.
+func (d *difference) inRows() Few {
 	f := Few{Any: d.byRows && d.came.possible > 0 && d.went.possible > 0}
-	for c, name := range d.columns {
-		if d.changed[c].few() {
-			f.Columns = append(f.Columns, name)
-		}
-	}
+	f.Columns = d.columnsOf(func(c int) bool { return d.changed[c].few() })
 	for l, label := range d.labels {
-		if d.labelled[l].few() {
+		if d.of[l].changed.few() {
 			f.Labels = append(f.Labels, label)
 		}
 	}
 	return f
+}
+
+// inSums names what few tell in sums, which those who came or went change, too.
+func (d *difference) inSums() Few {
+	f := d.inRows()
+	f.Any = f.Any || d.came.few() || d.went.few()
+	f.Labels = nil
+	for l, label := range d.labels {
+		if d.of[l].single.few() {
+			f.Labels = append(f.Labels, label)
+		}
+	}
+	return f
+}
+
+func (d *difference) inClasses() map[string][]string {
+	return d.byLabel((*tallies[uint64]).few, func(of *ofLabel) bool { return of.came.few() || of.went.few() || of.moved.few() })
+}
+
+// inNumbers leaves out who has another number, since sums with the label wait then.
+func (d *difference) inNumbers() map[string][]string {
+	return d.byLabel((*tallies[uint64]).fewOthers, func(of *ofLabel) bool { return of.came.fewOthers() || of.went.fewOthers() })
+}
+
+// byLabel lists the columns in which few have changed; or "" where people are few, whatever the columns are.
+func (d *difference) byLabel(few func(*tallies[uint64]) bool, people func(*ofLabel) bool) map[string][]string {
+	list := make(map[string][]string)
+	for l, label := range d.labels {
+		of := &d.of[l]
+		if people(of) {
+			list[label] = everyColumn
+		} else if columns := d.columnsOf(func(c int) bool { return few(&of.within[c]) }); columns != nil {
+			list[label] = columns
+		}
+	}
+	return list
+}
+
+// everyColumn stands for all columns: of tables with thousands the list would be long.
+var everyColumn = []string{""}
+
+func (d *difference) columnsOf(few func(c int) bool) (list []string) {
+	for c, name := range d.columns {
+		if few(c) {
+			list = append(list, name)
+		}
+	}
+	if len(list) > 1 && len(list) == len(d.columns) {
+		return everyColumn
+	}
+	return list
 }
 
 const pastItem vault.Item = "past"
@@ -402,9 +505,10 @@ func decodePast(b []byte) (*past, error) {
 	r := wire.NewReader(b)
 	r.Magic(len(pastMagic), pastMagic, "edition: %q is another file")
 	p := &past{columns: r.Strings(maxNames, maxName), labels: r.Strings(maxNames, maxName), byRows: r.Bool()}
-	p.last = p.readPeople(r)
+	var s slabs
+	p.last = p.readPeople(r, &s)
 	for range r.Count(maxPast, 12) {
-		p.editions = append(p.editions, pastEdition{r.String(64), int(r.Uint32()), p.readPeople(r)})
+		p.editions = append(p.editions, pastEdition{r.String(64), int(r.Uint32()), p.readPeople(r, &s)})
 	}
 	return p, r.Close(pastMagic)
 }
@@ -430,26 +534,14 @@ func writePeople(w *wire.Writer, list []Person) {
 	}
 }
 
-func (p *past) readPeople(r *wire.Reader) []Person {
+// readPeople refuses people who are not ascending, since nobody would be found among them.
+func (p *past) readPeople(r *wire.Reader, s *slabs) []Person {
 	n := r.Count(maxPeople, 27)
 	list := make([]Person, 0, n)
-	var cells slab[uint64]
-	var labels slab[[]uint64]
-	for range n {
-		var t Person
-		r.Fixed(t.ID[:])
-		t.Held, t.Several, t.Whole = r.Bool(), r.Bool(), r.Uint64()
-		if r.Bool() {
-			t.Columns, t.Labels = cells.take(len(p.columns)), labels.take(len(p.labels))
-			for c := range t.Columns {
-				t.Columns[c] = r.Uint64()
-			}
-			for l := range t.Labels {
-				t.Labels[l] = cells.take(r.Count(maxPeople, 8))
-				for i := range t.Labels[l] {
-					t.Labels[l][i] = r.Uint64()
-				}
-			}
+	for i := range n {
+		t := p.readPerson(r, s)
+		if i > 0 && compareElements(list[i-1].ID, t.ID) >= 0 {
+			r.Fail(errors.New("edition: people out of order"))
 		}
 		if r.Err() != nil {
 			return nil
@@ -457,6 +549,31 @@ func (p *past) readPeople(r *wire.Reader) []Person {
 		list = append(list, t)
 	}
 	return list
+}
+
+func (p *past) readPerson(r *wire.Reader, s *slabs) (t Person) {
+	r.Fixed(t.ID[:])
+	t.Held, t.Several, t.Whole = r.Bool(), r.Bool(), r.Uint64()
+	if !r.Bool() {
+		return t
+	}
+	t.Columns, t.Labels = s.cells.take(len(p.columns)), s.labels.take(len(p.labels))
+	for c := range t.Columns {
+		t.Columns[c] = r.Uint64()
+	}
+	for l := range t.Labels {
+		t.Labels[l] = s.cells.take(r.Count(maxPeople, 8))
+		for i := range t.Labels[l] {
+			t.Labels[l][i] = r.Uint64()
+		}
+	}
+	return t
+}
+
+// slabs are shared by all that is read: an edition before may have one person.
+type slabs struct {
+	cells  slab[uint64]
+	labels slab[[]uint64]
 }
 
 // slab hands out parts of large slices, since people are many.

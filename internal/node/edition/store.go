@@ -217,7 +217,7 @@ func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *diction
 	made = d.Edition
 	made.ID, made.Number = ids[0].String(), dictionary.Last
 	so.add(made.ID, made.Number, d.People)
-	made.Beside = so.beside()
+	made.Beside, made.Compared = so.beside(), so.compared()
 	return made, estate.Put(ids[3], pastItem, so.encode())
 }
 
