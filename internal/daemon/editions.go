@@ -483,6 +483,7 @@ func (h Home) named(s Source, id job.ID, data job.Data, set *dataset.Set) (metho
 		}{
 			{b.ClearRows(columns, label), &of.Clear.Rows}, {b.ClearSums(columns), &of.Clear.Sums},
 			{b.ClearClasses(columns, label), &of.Clear.Classes}, {b.ClearNumbers(columns, label), &of.Clear.Numbers},
+			{b.ClearHeldOutClasses(columns, label), &of.Clear.HeldOut},
 		} {
 			if c.clear {
 				*c.list = append(*c.list, b.ID)

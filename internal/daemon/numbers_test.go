@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/dictionary"
 	"github.com/mercer-fl/mercer/internal/node/roster"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // numbersTable writes n patients, of whom nothing is described anywhere.
@@ -125,7 +126,8 @@ func TestATableOfNumbersIsKeptUp(t *testing.T) {
 	h.put(t, "patients.csv", numbersTable(400))
 	f := freezer{h, c, all.Reader(), slog.New(slog.DiscardHandler), make(map[dictionary.Approval]string)}
 	f.freeze(context.Background(), time.Now().UTC().AddDate(0, 0, 8))
-	if now, err := sees(t, h, c, key, 2); err != nil || now.Edition.Number != 2 || now.Set.X.Rows() != 400 {
+	now, err := sees(t, h, c, key, 2)
+	if err != nil || now.Edition.Number != 2 || now.Set.X.Rows() != 400 {
 		t.Fatalf("edition %d, %v", now.Edition.Number, err)
 	}
 	if done, err := h.Withdraw(all.Reader(), "patients", []string{"p7"}); err != nil || len(done.Editions) != 1 {
@@ -134,6 +136,11 @@ func TestATableOfNumbersIsKeptUp(t *testing.T) {
 	left, err := sees(t, h, c, key, 3)
 	if err != nil || slices.Contains(left.Set.IDs, "p7") || left.Set.X.Rows() > 390 || left.Edition.Number != 3 {
 		t.Errorf("edition %d, %d rows, %v", left.Edition.Number, left.Set.X.Rows(), err)
+	}
+	for _, id := range linalg.At(left.Set.IDs, left.Held) {
+		if !slices.Contains(linalg.At(now.Set.IDs, now.Held), id) {
+			t.Errorf("%s is held out since somebody has left", id)
+		}
 	}
 }
 

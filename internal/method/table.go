@@ -2,6 +2,7 @@ package method
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -41,8 +42,14 @@ type Edition struct {
 }
 
 // Clear lists editions by their IDs: those beside which rows may be told, sums without a label, sums for each class
-// of the label, and sums with the label as a number.
-type Clear struct{ Rows, Sums, Classes, Numbers []string }
+// of the label, sums with the label as a number, and counts of held-out rows of each class.
+type Clear struct{ Rows, Sums, Classes, Numbers, HeldOut []string }
+
+// Counting is the edition as a job sees it that counts held-out rows of each class, beside sums for each class.
+func (e Edition) Counting() Edition {
+	e.Clear.Classes = slices.DeleteFunc(slices.Clone(e.Clear.Classes), func(id string) bool { return !slices.Contains(e.Clear.HeldOut, id) })
+	return e
+}
 
 // Without is the edition as a job sees it that holds some of its rows out. Sums are clear for the rows in training
 // by the dictionary's own fraction.

@@ -29,3 +29,13 @@ func TestSumsOverOtherRowsAreNotClear(t *testing.T) {
 		}
 	}
 }
+
+// Counts of held-out rows of each class are clear where sums for each class are, and these counts, too.
+func TestCountingHeldOutRows(t *testing.T) {
+	e := Edition{ID: "c", Clear: Clear{Sums: []string{"b", "a"}, Classes: []string{"b", "a"}, HeldOut: []string{"a"}}}
+	got, want := e.Counting(), e
+	want.Clear.Classes = []string{"a"}
+	if d := cmp.Diff(want, got); d != "" || len(e.Clear.Classes) != 2 {
+		t.Error(d, e.Clear.Classes)
+	}
+}

@@ -297,3 +297,20 @@ func TestRefusedHistogramsOfMoments(t *testing.T) {
 		}
 	}
 }
+
+// Bins count held-out rows of each class: an edition is clear for them only beside one from which ten or none of a class
+// that is held out have come, gone or changed.
+func TestBinsWaitBesideFewHeldOut(t *testing.T) {
+	for histogram, want := range map[string]string{"": "[first second]", ", histogram: true": "[first]"} {
+		j := jobtest.Parse(t, strings.Replace(fmt.Sprintf(histogramFile, `"0", "1"`), ", histogram: true", histogram, 1))
+		table := dealAll(t, j, "wdbc")["north"]
+		table.Edition = method.Edition{ID: "third", Clear: method.Clear{Classes: []string{"first", "second"}, HeldOut: []string{"first"}}}
+		list, err := partyOf(t, j, "north", table).release()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(list[0].Edition.Clear.Classes); got != want {
+			t.Errorf("protocol with %q is clear beside %s, want %s", histogram, got, want)
+		}
+	}
+}

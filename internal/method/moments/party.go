@@ -63,6 +63,9 @@ func (p *party) hear(setup method.Setup) (*method.Run, error) {
 func (p *party) release() ([]method.Release, error) {
 	r := p.Release(method.ReleaseSums)
 	r.Split, r.Classes = p.Job.Data.Test.Chosen(), p.Job.Task().Classes
+	if p.Job.Protocol.Demands().Counts {
+		r.Edition = r.Edition.Counting()
+	}
 	r.Among = p.Split.Rows(p.Tested()) // the figures are sums over a tested party's rows alone
 	if !p.Tested() {
 		r.Numbers, r.Cells = p.told(len(r.Among))
