@@ -302,7 +302,7 @@ func TestRefusedHistogramsOfMoments(t *testing.T) {
 // that is held out have come, gone or changed.
 func TestBinsWaitBesideFewHeldOut(t *testing.T) {
 	for histogram, want := range map[string]string{"": "[first second]", ", histogram: true": "[first]"} {
-		j := jobtest.Parse(t, strings.Replace(fmt.Sprintf(histogramFile, `"0", "1"`), ", histogram: true", histogram, 1))
+		j := read(t, strings.Replace(fmt.Sprintf(histogramFile, `"0", "1"`), ", histogram: true", histogram, 1))
 		table := dealAll(t, j, "wdbc")["north"]
 		table.Edition = method.Edition{ID: "third", Clear: method.Clear{Classes: []string{"first", "second"}, HeldOut: []string{"first"}}}
 		list, err := partyOf(t, j, "north", table).release()
