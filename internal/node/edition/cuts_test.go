@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
 // one is somebody in training, with a row for each label.
@@ -96,6 +98,62 @@ func TestUnknownIsNotClear(t *testing.T) {
 	}
 }
 
+// Ten have other labels than before, of several rows each: of which numbers the sums changed nobody knows. Ten who surely
+// go from class 1 to 2 hide those of these numbers, but not who goes between other classes.
+func TestLabelsOfSeveralRows(t *testing.T) {
+	then, age := many(0, 80, 1), []string{"age"}
+	before, after := many(100, 110, 1, 3), many(100, 110, 2, 4)
+	for i := range after { // surely
+		after[i].Columns[0]++
+	}
+	b := besideOf(slices.Concat(then, before), slices.Concat(then, after))
+	if !b.ClearRows(age, "ill") || b.ClearNumbers(age, "ill") || b.ClearClasses(age, "ill") {
+		t.Errorf("%+v", b)
+	}
+	b = besideOf(slices.Concat(then, before), slices.Concat(many(0, 10, 2), then[10:], after))
+	if !b.ClearNumbers(age, "ill") || b.ClearClasses(age, "ill") {
+		t.Errorf("beside ten who surely move: %+v", b)
+	}
+}
+
+// A list that an earlier program wrote has jobs wait, until the table is frozen again.
+func TestAnEarlierProgramsListWaits(t *testing.T) {
+	s := store(t)
+	freeze := func(number int) {
+		d := draft(people(0, 100), nil)
+		d.Columns, d.Labels, d.People = []string{"visit", "age"}, []string{"ill"}, many(0, 100, 1)
+		mustMake(t, s, d, number)
+	}
+	clear := func() (of []bool) {
+		e, err := s.Newest("patients", "abc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range e.Beside {
+			of = append(of, b.ClearClasses([]string{"age", "visit"}, "ill"))
+		}
+		return of
+	}
+	freeze(1)
+	freeze(2)
+	if got := clear(); !slices.Equal(got, []bool{true}) {
+		t.Errorf("clear beside edition 1: %v", got)
+	}
+	err := s.change(func(b *book, _ *vault.Estate) error {
+		for i := range b.Editions {
+			b.Editions[i].Compared = nil // as it was
+		}
+		return s.write(b)
+	})
+	if got := clear(); err != nil || !slices.Equal(got, []bool{false}) {
+		t.Errorf("clear in a list of an earlier program: %v, %v", got, err)
+	}
+	freeze(3)
+	if got := clear(); !slices.Equal(got, []bool{true, true}) {
+		t.Errorf("clear once the table is frozen again: %v", got)
+	}
+}
+
 // Sixty people, thirty of each class, have a second row of the same class: each class's sum changes by thirty.
 func TestFurtherRowsOfTheSameClass(t *testing.T) {
 	further := func(n int) (list []Person) {
@@ -144,7 +202,7 @@ func TestPeopleOutOfOrderAreRefused(t *testing.T) {
 	if _, err := decodePast(p.encode()); err == nil {
 		t.Error("people out of order are read")
 	}
-	p.last[1] = p.last[0]
+	p.last = slices.Repeat(p.last[:1], 2)
 	if _, err := decodePast(p.encode()); err == nil {
 		t.Error("one person twice is read")
 	}

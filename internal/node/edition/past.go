@@ -369,7 +369,7 @@ func (d *difference) change(now, then *Person, n int) {
 		if own := now.Columns[c] != then.Columns[c]; own || several {
 			d.changed[c].add(own, n)
 			for l := range d.of {
-				d.of[l].changeWithin(c, now.Labels[l], own && len(now.Labels[l]) == 1 && len(then.Labels[l]) == 1, n)
+				d.of[l].changeWithin(c, now.Labels[l], own, n)
 			}
 		}
 	}
@@ -395,6 +395,8 @@ func (d *ofLabel) change(now, then []uint64, several bool, n int) {
 	}
 }
 
+// changeWithin adds a column's change. Whoever has rows of several classes counts in [ofLabel.moved], too: sums in which
+// these weigh otherwise wait unless ten have surely moved, and in all others it matters what has changed of all rows.
 func (d *ofLabel) changeWithin(column int, classes []uint64, sure bool, n int) {
 	for _, v := range classes {
 		d.within[column].add(v, sure, n)

@@ -25,7 +25,7 @@ type visitors map[int]visitor
 
 func hashOf(parts ...any) uint64 {
 	h := fnv.New64a()
-	fmt.Fprint(h, parts...)
+	_, _ = fmt.Fprint(h, parts...)
 	return h.Sum64()
 }
 
