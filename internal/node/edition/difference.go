@@ -1,0 +1,228 @@
+package edition
+
+import "slices"
+
+// tally counts people of whom something has surely changed, and those of whom it may have: of somebody with several
+// rows it is not known which of them a cell or a label belongs to.
+type tally struct{ sure, possible int }
+
+func (t *tally) add(sure bool, n int) {
+	t.possible += n
+	if sure {
+		t.sure += n
+	}
+}
+
+// few reports whether some people are too few.
+func (t tally) few() bool { return t.possible > 0 && t.sure < Least }
+
+// tallies are a tally for each class, number or pair of classes.
+type tallies[K comparable] struct {
+	of   map[K]tally
+	many bool // there are too many to count
+}
+
+// mostClasses bounds the classes, numbers or pairs that are counted.
+const mostClasses = 1 << 14
+
+// add keeps no zeros.
+func (c *tallies[K]) add(v K, sure bool, n int) {
+	if c.many {
+		return
+	}
+	if c.of == nil {
+		c.of = make(map[K]tally)
+	}
+	t := c.of[v]
+	if t.add(sure, n); t == (tally{}) {
+		delete(c.of, v)
+		return
+	}
+	if c.of[v] = t; len(c.of) > mostClasses {
+		c.of, c.many = nil, true
+	}
+}
+
+// few reports whether there are few of a class.
+func (c *tallies[K]) few() bool {
+	for _, t := range c.of {
+		if t.few() {
+			return true
+		}
+	}
+	return c.many
+}
+
+// fewOthers reports whether few have another number than the one that most have. Whoever has several numbers is
+// possible in each, and so among the others.
+func (c *tallies[K]) fewOthers() bool {
+	var total, most tally
+	for _, t := range c.of {
+		total.sure, total.possible = total.sure+t.sure, total.possible+t.possible
+		most.sure, most.possible = max(most.sure, t.sure), max(most.possible, t.possible)
+	}
+	return c.many || tally{total.sure - most.sure, total.possible - most.possible}.few()
+}
+
+// difference counts how the people of two editions differ.
+type difference struct {
+	*past
+	came, went tally
+	changed    []tally // by column
+	of         []ofLabel
+}
+
+// ofLabel counts how they differ in a label. Sums of some classes together, each with any weight, differ by whole
+// counts of these: by all who came to a class of them, or left one, or went between two of other weights.
+type ofLabel struct {
+	changed    tally              // who has another label
+	single     tally              // and surely another sum: of one row
+	came, went tallies[uint64]    // by class
+	moved      tallies[[2]uint64] // by the class before and the one now
+	within     []tallies[uint64]  // by column: whose cells have changed, by the class now
+}
+
+func newDifference(p *past) *difference {
+	d := &difference{past: p, changed: make([]tally, len(p.columns)), of: make([]ofLabel, len(p.labels))}
+	for l := range d.of {
+		d.of[l].within = make([]tallies[uint64], len(p.columns))
+	}
+	return d
+}
+
+// count adds n times what one person tells who is so now and was so then.
+func (d *difference) count(now, then *Person, n int) {
+	switch {
+	case now.in() && !then.in():
+		d.came.add(true, n)
+		for l := range d.of {
+			addClasses(&d.of[l].came, now.Labels[l], n)
+		}
+	case !now.in() && then.in():
+		d.went.add(true, n)
+		for l := range d.of {
+			addClasses(&d.of[l].went, then.Labels[l], n)
+		}
+	case now.in() && !now.equal(then):
+		d.change(now, then, n)
+	}
+}
+
+// addClasses counts somebody in a class. Rows of several classes may cancel each other out of a difference of sums.
+func addClasses(to *tallies[uint64], classes []uint64, n int) {
+	for _, v := range classes {
+		to.add(v, len(classes) == 1, n)
+	}
+}
+
+// change adds what has changed of somebody who is in both. Of several rows any may have changed in any way.
+func (d *difference) change(now, then *Person, n int) {
+	several := (now.Several || then.Several) && now.Whole != then.Whole
+	for c := range d.columns {
+		if own := now.Columns[c] != then.Columns[c]; own || several {
+			d.changed[c].add(own, n)
+			for l := range d.of {
+				d.of[l].changeWithin(c, now.Labels[l], own, n)
+			}
+		}
+	}
+	for l := range d.of {
+		d.of[l].change(now.Labels[l], then.Labels[l], several, n)
+	}
+}
+
+// change adds what has changed of a label. Rows that all have one class, then and now, keep it.
+func (d *ofLabel) change(now, then []uint64, several bool, n int) {
+	own := !slices.Equal(now, then)
+	if !own && (!several || len(now) == 1) {
+		return
+	}
+	d.changed.add(own, n)
+	d.single.add(!several, n)
+	for _, from := range then {
+		for _, to := range now {
+			if from != to {
+				d.moved.add([2]uint64{from, to}, !several, n)
+			}
+		}
+	}
+}
+
+// changeWithin adds a column's change. Whoever has rows of several classes counts in [ofLabel.moved], too: sums in which
+// these weigh otherwise wait unless ten have surely moved, and in all others it matters what has changed of all rows.
+func (d *ofLabel) changeWithin(column int, classes []uint64, sure bool, n int) {
+	for _, v := range classes {
+		d.within[column].add(v, sure, n)
+	}
+}
+
+// beside names what few people tell in rows, and in sums.
+func (d *difference) beside(sums, out *difference, e pastEdition) Beside {
+	return Beside{
+		ID: e.id, Number: e.number, Rows: d.inRows(), Sums: sums.inSums().or(out.inSums()),
+		Classes: sums.inClasses(), Numbers: sums.inNumbers(), HeldOut: out.inClasses(),
+	}
+}
+
+// inRows names what has changed for few.
+func (d *difference) inRows() Few {
+	f := Few{Any: d.byRows && d.came.possible > 0 && d.went.possible > 0}
+	f.Columns = d.columnsOf(func(c int) bool { return d.changed[c].few() })
+	for l, label := range d.labels {
+		if d.of[l].changed.few() {
+			f.Labels = append(f.Labels, label)
+		}
+	}
+	return f
+}
+
+// inSums names what few tell in sums, which those who came or went change, too.
+func (d *difference) inSums() Few {
+	f := d.inRows()
+	f.Any = f.Any || d.came.few() || d.went.few()
+	f.Labels = nil
+	for l, label := range d.labels {
+		if d.of[l].single.few() {
+			f.Labels = append(f.Labels, label)
+		}
+	}
+	return f
+}
+
+func (d *difference) inClasses() map[string][]string {
+	return d.byLabel((*tallies[uint64]).few, func(of *ofLabel) bool { return of.came.few() || of.went.few() || of.moved.few() })
+}
+
+// inNumbers leaves out who has another number, since sums with the label wait then.
+func (d *difference) inNumbers() map[string][]string {
+	return d.byLabel((*tallies[uint64]).fewOthers, func(of *ofLabel) bool { return of.came.fewOthers() || of.went.fewOthers() })
+}
+
+// byLabel lists the columns in which few have changed; or "" where people are few, whatever the columns are.
+func (d *difference) byLabel(few func(*tallies[uint64]) bool, people func(*ofLabel) bool) map[string][]string {
+	list := make(map[string][]string)
+	for l, label := range d.labels {
+		of := &d.of[l]
+		if people(of) {
+			list[label] = everyColumn
+		} else if columns := d.columnsOf(func(c int) bool { return few(&of.within[c]) }); columns != nil {
+			list[label] = columns
+		}
+	}
+	return list
+}
+
+// everyColumn stands for all columns: of tables with thousands the list would be long.
+var everyColumn = []string{""}
+
+func (d *difference) columnsOf(few func(c int) bool) (list []string) {
+	for c, name := range d.columns {
+		if few(c) {
+			list = append(list, name)
+		}
+	}
+	if len(list) > 1 && len(list) == len(d.columns) {
+		return everyColumn
+	}
+	return list
+}
