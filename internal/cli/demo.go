@@ -244,7 +244,7 @@ func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.J
 // approved runs a job which each hospital's ledger holds, since it is about rows that are out. The
 // demonstration owns all rows, and says yes for their operators. held is what the ledgers said.
 func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r *method.Result, held []string, err error) {
-	for range 2*len(fed.Shares) + 1 { // the job's fit is one of the held, too
+	for range len(fed.Shares) + 1 {
 		if r, _, err = a.watched(ctx, fed, j); fault.CodeOf(err) != fault.CodePolicy {
 			return r, held, err
 		}

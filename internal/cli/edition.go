@@ -82,20 +82,20 @@ func jobsBeside(b edition.Beside) (of []string) {
 	return of
 }
 
-// shared are the names that are in both lists.
-func shared(a, b []string) []string {
-	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
+// except leaves names out of a list.
+func except(list, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(names, name) })
 }
+
+// shared are the names that are in both lists.
+func shared(a, b []string) []string { return except(a, except(a, b)) }
 
 // unsaid leaves out what is said of all jobs.
 func unsaid(f, all edition.Few) edition.Few {
 	if all.Any {
 		return edition.Few{}
 	}
-	said := func(of []string) func(string) bool {
-		return func(name string) bool { return slices.Contains(of, name) }
-	}
-	return edition.Few{Any: f.Any, Columns: slices.DeleteFunc(slices.Clone(f.Columns), said(all.Columns)), Labels: slices.DeleteFunc(slices.Clone(f.Labels), said(all.Labels))}
+	return edition.Few{Any: f.Any, Columns: except(f.Columns, all.Columns), Labels: except(f.Labels, all.Labels)}
 }
 
 // few names jobs of a kind. Where all of them wait, no column or label is named.

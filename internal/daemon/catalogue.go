@@ -33,7 +33,7 @@ type Source struct {
 	// Cut is the column by which jobs may hold later rows out, such as the day of admission. It
 	// is no feature unless Columns lists it too.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates are the days, or numbers, from which on jobs of a dictionary may hold rows out by Cut.
+	// CutDates are the days, or numbers, from which on jobs may hold rows of an edition out by Cut.
 	CutDates []string `yaml:"cut_dates,omitempty"`
 	// Columns lists the columns that jobs may use as features, or describes the file's own
 	// columns. Without a list a job uses all columns that are left.
@@ -52,7 +52,7 @@ type Source struct {
 	Group string `yaml:"group,omitempty"`
 	// Weight names a column that this version does not read.
 	Weight string `yaml:"weight,omitempty"`
-	// Editions is weekly where the daemon freezes the table each week for each approved dictionary.
+	// Editions is weekly where the daemon freezes the table each week for each dictionary of which it has an edition.
 	Editions string `yaml:"editions,omitempty"`
 	// Policy limits the jobs on the table; nil: the policy of the home.
 	Policy *party.Policy `yaml:"policy,omitempty"`

@@ -36,23 +36,17 @@ func (h Home) editions() string { return h.path("editions") }
 // Freeze makes the next edition of a table for an approved dictionary, or returns an
 // [edition.LackError].
 func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (made edition.Edition, err error) {
-	err = h.alone(func() (err error) {
-		made, err = h.freeze(ctx, jobs, d, table)
+	err = h.alone(func() error {
+		c, err := h.Config(jobs)
+		if err == nil {
+			made, err = h.freeze(ctx, c, d, table)
+		}
 		return err
 	})
 	return made, err
 }
 
-func (h Home) freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (edition.Edition, error) {
-	c, err := h.Config(jobs)
-	if err != nil {
-		return edition.Edition{}, err
-	}
-	return h.freezeAs(ctx, c, d, table)
-}
-
-// freezeAs is freeze by a configuration that is read.
-func (h Home) freezeAs(ctx context.Context, c *Config, d *job.Dictionary, table string) (edition.Edition, error) {
+func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table string) (edition.Edition, error) {
 	s, err := c.source(h, table)
 	if err != nil {
 		return edition.Edition{}, fault.BadInput(err)
@@ -391,7 +385,7 @@ func dictionaryOf(data job.Data) *job.Dictionary {
 // heads reports whether the table is a file that names its columns.
 func (s Source) heads() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
 
-// seesEdition reports whether a job sees an edition of a table. One by rows without a dictionary does where a file
+// seesEdition reports whether a job sees an edition of a table. A job by rows without a dictionary does where a file
 // names its columns, and the first such job has the first edition made. It sees the table itself if that is too small
 // to be frozen and never was: the floors of the policy hold then, and the ledger compares rows one by one.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
@@ -407,7 +401,7 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 			return err
 		}
 		sees = len(frozen) > 0
-		_, err = h.freezeAs(ctx, c, job.OfNumbers(), data.Source)
+		_, err = h.freeze(ctx, c, job.OfNumbers(), data.Source)
 		var few *edition.LackError
 		if errors.As(err, &few) {
 			return nil // which the list of editions says

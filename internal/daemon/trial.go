@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Trial says what a home's table becomes when a dictionary reads it. It is for the operator alone.
+// Trial counts rows, cells and people of a home's table as a dictionary reads it. It is for the operator alone.
 type Trial struct {
 	Table   string         // "" at a coordinator, which has none
 	Rows    int            // that take part in jobs

@@ -154,7 +154,7 @@ func (v labelOf) Map() *section.Section {
 	return &section.Section{Name: "label", Fields: []section.Field{
 		{Key: "column", Value: section.Text{Dst: &v.Label}, Else: "the column that each party's catalogue names", Doc: "The column of the labels."},
 		{Key: "classes", Value: section.Words{Dst: &v.Order, Most: maxMerged, Example: "[well, ill]"}, Else: "the classes of the tables, sorted",
-			Doc: "All classes, in order. Of two, the second is the positive one. A table with another class is refused."},
+			Doc: "All classes, in order. Of two, the second is the positive one. A table with another class is refused. Between parties the dictionary lists them."},
 	}, Finish: v.finish}
 }
 
@@ -222,13 +222,13 @@ func (d *Data) checkNumbers(set *dataset.Set) error {
 	return nil
 }
 
-// checkRange refuses what is no range of numbers.
-func checkRange(in *section.Place, key string, r [2]float64) error {
+// CheckRange refuses what is no range of numbers, at a key of a file; name is what the file calls the range.
+func CheckRange(in *section.Place, at, name string, r [2]float64) error {
 	switch {
 	case !(r[0] < r[1]):
-		return in.Refuse(key, "%s is [%g, %g]; write the smaller number first", key, r[0], r[1])
+		return in.Refuse(at, "%s is [%g, %g]; write the smaller number first", name, r[0], r[1])
 	case math.IsInf(r[1]-r[0], 0):
-		return in.Refuse(key, "%s is [%g, %g], which is too wide; change the unit", key, r[0], r[1])
+		return in.Refuse(at, "%s is [%g, %g], which is too wide; change the unit", name, r[0], r[1])
 	}
 	return nil
 }

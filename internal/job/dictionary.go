@@ -392,7 +392,7 @@ func (l labelColumn) finish(in *section.Place) error {
 	case in.Given("range") && (in.Given("classes") || in.Given("merged")):
 		return in.Refuse("range", "label %s has classes and a range; keep the classes, or the range of a number", section.Quote(l.Name))
 	case in.Given("range"):
-		return checkRange(in, "range", l.Range)
+		return CheckRange(in, "range", "range", l.Range)
 	}
 	as := Data{Label: l.Name, Order: l.Classes, Classes: l.Merged}
 	if in.Given("classes") {

@@ -1,6 +1,6 @@
 // Package snapshot keeps the rows of a source that can change, so that a job that is
-// replayed reads the same rows again. The rows are sorted, since a database gives them in any
-// order.
+// replayed reads the same rows again. Write sorts the rows, since a database gives them in any
+// order; Keep leaves those of a file in theirs.
 //
 //	if err := snapshot.Write(store, rows, []string{"patient"}); err != nil {
 //	rows, err := snapshot.Read(store)

@@ -185,3 +185,22 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Rows whose source has an order keep it, with their lines; a source that fails, or a row that is too long, leaves none.
+func TestKeptRowsStayInOrder(t *testing.T) {
+	m, list := newMemory(), [][]string{{"b", "2"}, {"a", ""}, {"b", "1"}, {"a", ""}}
+	if err := Keep(m, &rows{columns: []string{"id", "x"}, list: list}); err != nil {
+		t.Fatal(err)
+	}
+	columns, got, lines := readAll(t, m)
+	if diff := cmp.Diff(list, got); diff != "" || !slices.Equal(columns, []string{"id", "x"}) || !slices.Equal(lines, []int{1, 2, 3, 4}) {
+		t.Errorf("columns %v, lines %v: %s", columns, lines, diff)
+	}
+	failing := errors.New("no such ward")
+	for want, source := range map[error]*rows{failing: {columns: []string{"id"}, list: [][]string{{"a"}}, fails: failing}, nil: {columns: []string{"id"}, list: [][]string{{string(make([]byte, maxRow+1))}}}} {
+		m := newMemory()
+		if err := Keep(m, source); err == nil || want != nil && !errors.Is(err, want) || len(m.streams) > 0 {
+			t.Errorf("%v, and %d streams; want %v", err, len(m.streams), want)
+		}
+	}
+}

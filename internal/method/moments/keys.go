@@ -2,9 +2,7 @@ package moments
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/spell"
@@ -48,8 +46,8 @@ func (k *Keys) Section() *section.Section {
 			{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Else: "a twentieth of all training rows; fewer where sums would tell more than a quarter as many numbers as there are cells",
 				Doc: "The number of random features, even and from 2 to 4096."},
 			{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "none; ridge-classifier needs it",
-				Doc: "All classes, 2 to 256, in the order of the decisions."},
-			{Key: "targets", Value: section.Interval{Dst: &k.Targets}, Else: "none; ridge and gp need it", Doc: "The smallest and the largest value that a label may have."},
+				Doc: "All classes, 2 to 256, in the order of the decisions. Between parties the dictionary lists them."},
+			{Key: "targets", Value: section.Interval{Dst: &k.Targets}, Else: "none; ridge and gp need it", Doc: "The smallest and the largest value that a label may have. Between parties it is the range in the dictionary."},
 			{Key: "deviations", Value: section.Yes{Dst: &k.Deviations}, Default: "false",
 				Doc: "Measures the deviations of a Gaussian process and keeps them with the model."},
 			{Key: "histogram", Value: section.Yes{Dst: &k.Histogram}, Default: "false",
@@ -149,29 +147,29 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	case !able:
 		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able(" or ", learner.On[learner.OnSums]), l)
 	case classifies && k.Classes == nil:
-		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; %s", l, addFact(j, "classes: [ill, well]"))
+		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; %s", l, described(j, "classes: [ill, well]", "classes: [ill, well]"))
 	case !classifies && k.Classes != nil:
 		return in.Refuse("protocol", "learner %s has no classes; remove them from protocol", l)
 	case regresses && k.Targets == [2]float64{}:
-		return in.Refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; %s", l, addFact(j, "range: [0, 100]"))
+		return in.Refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; %s", l, described(j, "targets: [0, 100]", "range: [0, 100]"))
 	case !regresses && k.Targets != [2]float64{}:
 		return in.Refuse("protocol", "learner %s has no targets; remove them from protocol", l)
 	case k.Deviations && !objective.Process:
 		return in.Refuse("protocol", "learner %s has no deviations; remove them from protocol", l)
-	case regresses && !(k.Targets[0] < k.Targets[1]):
-		return in.Refuse("protocol", "targets is [%g, %g]; write the smaller number first", k.Targets[0], k.Targets[1])
-	case regresses && math.IsInf(k.Targets[1]-k.Targets[0], 0):
-		return in.Refuse("protocol", "targets is [%g, %g], which is too wide; change the unit", k.Targets[0], k.Targets[1])
+	case regresses:
+		if err := job.CheckRange(in, "protocol", "targets", k.Targets); err != nil {
+			return err
+		}
 	}
 	return k.checkHistogram(j, in)
 }
 
-// addFact says where a job's labels are described.
-func addFact(j *job.Job, what string) string {
+// described asks for a description of the labels: for a key of the protocol or, in its place, of the dictionary.
+func described(j *job.Job, key, inDictionary string) string {
 	if j.Data.Dictionary != nil {
-		return "the dictionary's label has none; a dictionary with " + what + " says it"
+		return "the dictionary's label has none; a dictionary with " + inDictionary + " says it"
 	}
-	return "add " + strings.Replace(what, "range", "targets", 1) + " to protocol"
+	return "add " + key + " to protocol"
 }
 
 // checkLabels refuses labels that a job does not foresee.
