@@ -241,7 +241,7 @@ func TestEntriesOfEditions(t *testing.T) {
 	}
 }
 
-// What says who is in an edition goes with the last release of it.
+// The list of an edition's people goes with the last release of it.
 func TestPeopleOfAnEditionAreForgotten(t *testing.T) {
 	l := Ledger(t.TempDir())
 	kept, gone := frozen(method.ReleaseRows, 1), frozen(method.ReleaseRows, 2, 1)

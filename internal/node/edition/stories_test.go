@@ -53,7 +53,7 @@ func (t visitors) people() (list []Person) {
 	return list
 }
 
-// adds is what somebody adds to a sum of the picked columns: each row's cells, times the weight of its label.
+// adds sums up the picked columns of somebody's rows: each row's cells, times the weight of its label.
 func (one visitor) adds(columns []int, weight func(label int) int) map[[2]int]int {
 	sum := make(map[[2]int]int)
 	for _, r := range one.rows {
