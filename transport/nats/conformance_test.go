@@ -11,6 +11,7 @@ func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
+	t.Parallel()
 	transporttest.Run(t, func(t *testing.T, n transporttest.Network) transporttest.Join {
 		return newFederation(t, func(c *Config) { c.AckWait, c.Share = n.AckWait, n.Share }).dial
 	})
@@ -20,6 +21,7 @@ func TestConformanceByTLS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
+	t.Parallel()
 	key, _ := tlsKey(1)
 	transporttest.Run(t, func(t *testing.T, n transporttest.Network) transporttest.Join {
 		return newFederation(t, func(c *Config) { c.AckWait, c.Share, c.TLS = n.AckWait, n.Share, key }).dial

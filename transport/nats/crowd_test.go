@@ -67,14 +67,15 @@ func TestNoDescriptorIsNoBrokenDisk(t *testing.T) {
 	var log told
 	f := newFederation(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	restore := lowerLimit(t, 3) // all of which are open
+	const every = watchEvery / 4
 	watched := make(chan error, 1)
-	go func() { watched <- f.server.Watch(t.Context()) }()
+	go func() { watched <- f.server.watch(t.Context(), every) }()
 	f.eventually("it is seen that nothing can be seen", func() bool { return log.count("cannot look after the queues") > watchFailures })
 	restore()
 	select {
 	case err := <-watched:
 		t.Fatalf("the server is given up: %v", err)
-	case <-time.After(2 * watchEvery):
+	case <-time.After(2 * every):
 	}
 	f.send(f.join("north"), "south", "rows")
 	f.receive(f.join("south"))

@@ -53,6 +53,7 @@ func TestAFullDiskUnderTheQueues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
+	t.Parallel()
 	dir := smallDisk(t)
 	log := &lines{}
 	f := newFederation(t, func(c *Config) {

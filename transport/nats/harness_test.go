@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) {
 	disktest.InMemory()
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil { // most of their time they wait
+	if err := flag.Set("test.parallel", "16"); err != nil { // most of their time they wait
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

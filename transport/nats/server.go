@@ -273,8 +273,10 @@ const (
 
 // Watch returns a [*StoreError] once the queues cannot be written, or nil when ctx
 // ends.
-func (s *Server) Watch(ctx context.Context) error {
-	often := time.NewTicker(watchEvery)
+func (s *Server) Watch(ctx context.Context) error { return s.watch(ctx, watchEvery) }
+
+func (s *Server) watch(ctx context.Context, every time.Duration) error {
+	often := time.NewTicker(every)
 	defer often.Stop()
 	for failures := 0; ; {
 		select {

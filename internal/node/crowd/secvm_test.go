@@ -131,6 +131,7 @@ func TestSumsOfACrowdEqualSimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		dropout, round string
 		deaths         []int
