@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -84,19 +86,23 @@ func knownBy(set *dataset.Set) []string {
 // cuts digests the people of an edition under a key of this home, and their cells. A person is a group, or
 // else an id. In a table with neither, each row is a person, known by its cells, and equal rows are numbered.
 func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (edition.Cut, edition.Cells) {
-	cut := make(edition.Cut)
 	if knownBy(set) != nil {
-		cells := make(edition.Cells)
-		for _, p := range peopleIn(key, set, labels, held) {
-			cut[p.id], cells[p.id] = edition.Part{Held: p.held}, p.cells
-		}
-		return cut, cells
+		return placed(maps.Values(peopleIn(key, set, labels, held)))
 	}
-	out := marked(set.X.Rows(), held)
+	cut, out := make(map[edition.Element]edition.Part), marked(set.X.Rows(), held)
 	for i, e := range rowElements(key, set, labels) {
 		cut[e] = edition.Part{Held: out[i]}
 	}
-	return cut, nil
+	return edition.Ascending(cut), nil
+}
+
+// placed are the parts and the cells of people.
+func placed(people iter.Seq[person]) (edition.Cut, edition.Cells) {
+	cut, cells := make(map[edition.Element]edition.Part), make(map[edition.Element]edition.Element)
+	for p := range people {
+		cut[p.id], cells[p.id] = edition.Part{Held: p.held}, p.cells
+	}
+	return edition.Ascending(cut), edition.Ascending(cells)
 }
 
 // person is somebody whom an edition has, by digests.

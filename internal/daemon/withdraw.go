@@ -227,8 +227,9 @@ func (f *newestEdition) standing() edition.Standing {
 // without makes the next edition, of the rows of those who stay: the zero edition if nobody does, and the
 // same if nobody leaves.
 func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Edition, err error) {
-	next := edition.Draft{Edition: f.Edition, Known: f.source.known(f.key), Labels: f.labels, Rows: make(edition.Cut), Cells: make(edition.Cells)}
+	next := edition.Draft{Edition: f.Edition, Known: f.source.known(f.key), Labels: f.labels}
 	next.Day, next.Lack, next.Training, next.HeldOut = time.Now().UTC().Format(time.DateOnly), 0, 0, 0
+	stays := make(map[edition.Element]person)
 	for name, one := range f.people {
 		switch {
 		case gone[name]:
@@ -238,11 +239,12 @@ func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Editi
 		default:
 			next.Training += one.rows
 		}
-		next.Rows[one.id], next.Cells[one.id] = edition.Part{Held: one.held}, one.cells
+		stays[one.id] = one
 	}
+	next.Rows, next.Cells = placed(maps.Values(stays))
 	next.Columns, next.People = f.columns, slices.DeleteFunc(slices.Clone(f.all), func(p edition.Person) bool {
-		_, stays := next.Rows[p.ID]
-		return !stays
+		_, in := stays[p.ID]
+		return !in
 	})
 	keep := make([]bool, len(f.about))
 	for i, name := range f.about {

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -88,11 +87,10 @@ func (s Store) Company(table string, now []Standing, out map[Element]bool) error
 	if err != nil {
 		return err
 	}
-	drawn := slices.SortedFunc(maps.Keys(groups), compareElements)
 	for {
 		next, added := groups, false
 		for _, standing := range now {
-			added = next.complete(standing, out, drawn) || added
+			added = next.complete(standing, out) || added
 			next, _ = next.Refine(standing.without(out))
 		}
 		if !added {
@@ -103,27 +101,26 @@ func (s Store) Company(table string, now []Standing, out map[Element]bool) error
 
 // without is the cut of an edition without those who are out.
 func (s Standing) without(out map[Element]bool) Cut {
-	cut := make(Cut)
+	cut := make(map[Element]Part)
 	for e, held := range s {
 		if !out[e] {
 			cut[e] = Part{Held: held}
 		}
 	}
-	return cut
+	return Ascending(cut)
 }
 
 // complete adds to those who are out the people whom the groups need, and reports whether there were any.
-func (g Groups) complete(standing Standing, out map[Element]bool, drawn []Element) (added bool) {
-	cut := standing.without(out)
+func (g Groups) complete(standing Standing, out map[Element]bool) (added bool) {
 	size := make(map[refined]int)
-	for e, group := range g {
-		size[refined{group, cut.part(e)}]++
-	}
-	for _, e := range drawn {
-		if _, in := standing[e]; !in || out[e] {
+	g.each(standing.without(out), func(_ Element, r refined) { size[r]++ })
+	for i := range g {
+		e := g[i].Element
+		held, in := standing[e]
+		if !in || out[e] {
 			continue
 		}
-		stays, goes := refined{g[e], cut.part(e)}, refined{g[e], absent}
+		stays, goes := refined{g[i].Of, (&Part{Held: held}).code()}, refined{g[i].Of, absent}
 		if few := size[goes] > 0 && size[goes] < Least; few || size[stays] < Least {
 			out[e], added = true, true
 			size[goes]++

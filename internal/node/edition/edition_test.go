@@ -8,6 +8,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
@@ -23,11 +26,11 @@ func element(i int) (e Element) {
 
 // people are in a cut; every fourth is held out.
 func people(from, to int) Cut {
-	c := make(Cut)
+	c := make(map[Element]Part)
 	for i := from; i < to; i++ {
 		c[element(i)] = Part{Held: i%4 == 0}
 	}
-	return c
+	return Ascending(c)
 }
 
 // A further cut may come when those who came, and those who went, are none or ten in training and held out.
@@ -55,7 +58,11 @@ func TestRefine(t *testing.T) {
 		}
 	}
 	moved := people(0, 100)
-	moved[element(1)] = Part{Held: true}
+	for i := range moved {
+		if moved[i].Element == element(1) {
+			moved[i].Of.Held = true
+		}
+	}
 	if _, small := first.Refine(moved); len(small) != 1 || small[0] != 1 {
 		t.Errorf("one goes from training to held out: %v", small)
 	}
@@ -77,7 +84,7 @@ func TestGroupsAreWhatCutsTellApart(t *testing.T) {
 		story := make(map[Element]string)
 		var small []int
 		for range 4 {
-			cut := make(Cut)
+			cut := make(map[Element]Part)
 			for i := range 60 {
 				if random.IntN(3) > 0 {
 					cut[element(i)] = Part{random.IntN(2) == 0, random.IntN(4) == 0}
@@ -87,11 +94,11 @@ func TestGroupsAreWhatCutsTellApart(t *testing.T) {
 				part, in := cut[element(i)]
 				story[element(i)] += fmt.Sprint(part, in, " ")
 			}
-			groups, small = groups.Refine(cut)
+			groups, small = groups.Refine(Ascending(cut))
 		}
 		size := make(map[string]int)
-		for e := range groups {
-			size[story[e]]++
+		for _, k := range groups {
+			size[story[k.Element]]++
 		}
 		few := 0
 		for _, n := range size {
@@ -103,16 +110,16 @@ func TestGroupsAreWhatCutsTellApart(t *testing.T) {
 			t.Fatalf("%d small groups, and %d counted", few, len(small))
 		}
 		number := make(map[string]uint32)
-		for e, g := range groups {
-			if known, seen := number[story[e]]; seen && known != g {
+		for _, k := range groups {
+			if known, seen := number[story[k.Element]]; seen && known != k.Of {
 				t.Fatal("two of one story are in two groups")
 			}
-			number[story[e]] = g
+			number[story[k.Element]] = k.Of
 		}
 	}
 }
 
-func store(t *testing.T) Store {
+func store(t testing.TB) Store {
 	t.Helper()
 	id, err := identity.FromSeed([32]byte{1})
 	if err != nil {
@@ -125,7 +132,7 @@ func store(t *testing.T) Store {
 // draft is an edition of people whose cells are what they were, but for some.
 func draft(cut Cut, fails error, others ...int) Draft {
 	d := Draft{
-		Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, Known: "ids", Labels: []string{"two"}, Rows: cut, Cells: make(Cells),
+		Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, Known: "ids", Labels: []string{"two"}, Rows: cut,
 		Keep: func(e *vault.Estate, id job.ID) error {
 			if fails != nil {
 				return fails
@@ -136,12 +143,14 @@ func draft(cut Cut, fails error, others ...int) Draft {
 			})
 		},
 	}
-	for e := range cut {
-		d.Cells[e] = e
+	cells := make(map[Element]Element)
+	for _, k := range cut {
+		cells[k.Element] = k.Element
 	}
 	for _, i := range others {
-		d.Cells[element(i)] = element(-i)
+		cells[element(i)] = element(-i)
 	}
+	d.Cells = Ascending(cells)
 	return d
 }
 
@@ -290,7 +299,7 @@ func TestCrashesOfEditions(t *testing.T) {
 	if err := estate.Put(phantom, "rows", []byte("rows")); err != nil {
 		t.Fatal(err)
 	}
-	if err := estate.Put(job.ID{8}, groupsItem, Groups{element(1): 1}.Encode()); err != nil {
+	if err := estate.Put(job.ID{8}, groupsItem, Groups{{element(1), 1}}.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	mustLack(t, s, draft(people(0, 101), nil), 9)
@@ -316,7 +325,7 @@ func TestCrashesOfEditions(t *testing.T) {
 }
 
 func FuzzDecodeCells(f *testing.F) {
-	f.Add(Cells{element(1): element(2), element(3): element(4)}.Encode())
+	f.Add(Cells(Ascending(map[Element]Element{element(1): element(2), element(3): element(4)})).Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := DecodeCells(b)
 		if err == nil && string(c.Encode()) != string(b) {
@@ -345,4 +354,96 @@ func BenchmarkRefine(b *testing.B) {
 		g, _ = g.Refine(cut)
 	}
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpeople/s")
+}
+
+// BenchmarkMake makes an edition of 10^6 people beside 63 earlier ones, of five columns and a label. The peak of memory
+// is the whole process's, with who is in the edition.
+func BenchmarkMake(b *testing.B) {
+	const n, earlier = 1_000_000, 63
+	people := million(n)
+	of := func(people []Person) Draft {
+		d := Draft{
+			Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, Known: "ids", Labels: []string{"ill"},
+			Columns: []string{"a", "b", "c", "d", "e"}, People: people,
+			Keep: func(*vault.Estate, job.ID) error { return nil },
+		}
+		for i := range people {
+			d.Rows = append(d.Rows, Known[Part]{people[i].ID, Part{Held: people[i].Held}})
+			d.Cells = append(d.Cells, Known[Element]{people[i].ID, people[i].ID})
+		}
+		return d
+	}
+	s := store(b)
+	if _, err := s.Make(of(people[:n-1000*(earlier+1)])); err != nil {
+		b.Fatal(err)
+	}
+	rememberMany(b, s, people, earlier)
+	d := of(people)
+	free(b)
+	for b.Loop() {
+		made, err := s.Make(d)
+		if err != nil || len(made.Beside) < earlier {
+			b.Fatal(len(made.Beside), err)
+		}
+	}
+	b.ReportMetric(peak(b), "peak-MB")
+	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpeople/s")
+}
+
+// million are people who are ascending, a quarter of them held out.
+func million(n int) []Person {
+	people := make([]Person, n)
+	for i := range people {
+		people[i] = Person{ID: element(i), Held: i%4 == 0, Whole: uint64(i), Columns: []uint64{uint64(i), 1, 2, 3, 4}, Labels: [][]uint64{{uint64(i % 2)}}}
+	}
+	slices.SortFunc(people, func(a, b Person) int { return compareElements(a.ID, b.ID) })
+	return people
+}
+
+// rememberMany has the only edition of a store be the last of many, of which each has a thousand people more.
+func rememberMany(b *testing.B, s Store, people []Person, editions int) {
+	b.Helper()
+	list, err := s.book()
+	if err != nil {
+		b.Fatal(err)
+	}
+	id, err := job.ParseID(list.Tables["patients"].Dictionaries["abc"].Past)
+	if err != nil {
+		b.Fatal(err)
+	}
+	estate, err := s.Sealed()
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := &past{columns: []string{"a", "b", "c", "d", "e"}, labels: []string{"ill"}}
+	for n := range editions {
+		p.add(fmt.Sprint("id", n), n+1, people[:len(people)-1000*(editions+1-n)])
+	}
+	if err := estate.Put(id, pastItem, p.encode()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// free forgets the peak of memory so far.
+func free(b *testing.B) {
+	b.Helper()
+	debug.FreeOSMemory()
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
+		b.Log("the peak of memory is that of the whole process: ", err)
+	}
+}
+
+// peak returns the peak of memory in MB; 0 where the system does not tell.
+func peak(b *testing.B) float64 {
+	b.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	var kB float64
+	if _, err := fmt.Sscan(after, &kB); err != nil {
+		b.Fatal(err)
+	}
+	return kB / 1000
 }

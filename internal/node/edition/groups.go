@@ -16,10 +16,52 @@ const Least = 10
 // Element is the digest of a person, or of a person with all cells as a dictionary reads them.
 type Element [16]byte
 
+// Known is an element, and what is known of it. Lists of them are ascending, each element once.
+type Known[V any] struct {
+	Element
+	Of V
+}
+
+// Ascending lists elements with what is known of them.
+func Ascending[V any](of map[Element]V) []Known[V] {
+	list := make([]Known[V], 0, len(of))
+	for e, v := range of {
+		list = append(list, Known[V]{e, v})
+	}
+	slices.SortFunc(list, func(a, b Known[V]) int { return compareElements(a.Element, b.Element) })
+	return list
+}
+
+// merge visits the elements of two lists, ascending; nil stands for what is known of an element that a list lacks.
+func merge[A, B any](a []Known[A], b []Known[B], visit func(e Element, a *A, b *B)) {
+	for len(a) > 0 || len(b) > 0 {
+		order := 0
+		switch {
+		case len(a) == 0:
+			order = 1
+		case len(b) == 0:
+			order = -1
+		default:
+			order = compareElements(a[0].Element, b[0].Element)
+		}
+		switch {
+		case order < 0:
+			visit(a[0].Element, &a[0].Of, nil)
+			a = a[1:]
+		case order > 0:
+			visit(b[0].Element, nil, &b[0].Of)
+			b = b[1:]
+		default:
+			visit(a[0].Element, &a[0].Of, &b[0].Of)
+			a, b = a[1:], b[1:]
+		}
+	}
+}
+
 // Groups tell apart what the editions so far tell apart: two elements are in one group if each edition had
 // both in training, both held out, or neither, and found both changed or neither. Memory and file take 20
 // bytes an element.
-type Groups map[Element]uint32
+type Groups []Known[uint32]
 
 // Part places an element in an edition.
 type Part struct {
@@ -28,7 +70,7 @@ type Part struct {
 }
 
 // Cut is the elements of a new edition.
-type Cut map[Element]Part
+type Cut []Known[Part]
 
 // refined is a group of the editions so far, and what the new one makes of it.
 type refined struct {
@@ -48,40 +90,42 @@ const (
 // elements, ascending.
 func (g Groups) Refine(cut Cut) (next Groups, small []int) {
 	size := make(map[refined]int)
-	each := func(visit func(Element, refined)) {
-		for e, group := range g {
-			visit(e, refined{group, cut.part(e)})
-		}
-		for e := range cut {
-			if _, known := g[e]; !known {
-				visit(e, refined{0, cut.part(e)})
-			}
-		}
-	}
-	each(func(_ Element, r refined) { size[r]++ })
+	g.each(cut, func(_ Element, r refined) { size[r]++ })
 	number := make(map[refined]uint32, len(size))
+	all := 0
 	for _, r := range slices.SortedFunc(maps.Keys(size), compareRefined) {
 		number[r] = uint32(len(number) + 1)
-		if n := size[r]; n < Least {
-			small = append(small, n)
+		if all += size[r]; size[r] < Least {
+			small = append(small, size[r])
 		}
 	}
-	next = make(Groups, len(g)+len(cut))
-	each(func(e Element, r refined) { next[e] = number[r] })
+	next = make(Groups, 0, all)
+	g.each(cut, func(e Element, r refined) { next = append(next, Known[uint32]{e, number[r]}) })
 	slices.Sort(small)
 	return next, small
 }
 
-func (c Cut) part(e Element) byte {
-	p, in := c[e]
-	part := absent
-	switch {
-	case in && p.Held:
-		part = heldOut
-	case in:
-		part = training
+// each visits all elements, ascending.
+func (g Groups) each(cut Cut, visit func(Element, refined)) {
+	merge(g, cut, func(e Element, group *uint32, p *Part) {
+		r := refined{part: p.code()}
+		if group != nil {
+			r.group = *group
+		}
+		visit(e, r)
+	})
+}
+
+// code is the part of an element; nil for one that the edition lacks.
+func (p *Part) code() byte {
+	if p == nil {
+		return absent
 	}
-	if in && p.Changed {
+	part := training
+	if p.Held {
+		part = heldOut
+	}
+	if p.Changed {
 		part += changed
 	}
 	return part
@@ -89,7 +133,7 @@ func (c Cut) part(e Element) byte {
 
 // Cells are the cells of people, as digests, as a dictionary's editions read them last. Memory and file take
 // 32 bytes a person.
-type Cells map[Element]Element
+type Cells []Known[Element]
 
 const cellsMagic = "mercer/v1/cells"
 
@@ -115,35 +159,32 @@ func (g Groups) Encode() []byte { return encode(groupsMagic, g, 20, (*wire.Write
 // DecodeGroups reads what Encode wrote.
 func DecodeGroups(b []byte) (Groups, error) { return decode(groupsMagic, b, 20, (*wire.Reader).Uint32) }
 
-// encode writes elements ascending, each with what is known of it, in size bytes together.
-func encode[V any](magic string, of map[Element]V, size int, put func(*wire.Writer, V)) []byte {
+// encode writes a list, with what is known of each element, in size bytes together.
+func encode[V any](magic string, list []Known[V], size int, put func(*wire.Writer, V)) []byte {
 	var w wire.Writer
-	w.Grow(64 + size*len(of))
+	w.Grow(64 + size*len(list))
 	w.String(magic)
-	w.Uint32(uint32(len(of)))
-	for _, e := range slices.SortedFunc(maps.Keys(of), compareElements) {
-		w.Fixed(e[:])
-		put(&w, of[e])
+	w.Uint32(uint32(len(list)))
+	for i := range list {
+		w.Fixed(list[i].Element[:])
+		put(&w, list[i].Of)
 	}
 	return w.Bytes()
 }
 
 // decode reads what encode wrote.
-func decode[V any](magic string, b []byte, size int, value func(*wire.Reader) V) (map[Element]V, error) {
+func decode[V any](magic string, b []byte, size int, value func(*wire.Reader) V) ([]Known[V], error) {
 	r := wire.NewReader(b)
 	r.Magic(len(magic), magic, "edition: %q is another file")
-	n := r.Count(1<<28, size)
-	of := make(map[Element]V, n)
-	var last Element
-	for i := range n {
-		var e Element
-		r.Fixed(e[:])
-		if i > 0 && compareElements(last, e) >= 0 && r.Err() == nil {
+	list := make([]Known[V], r.Count(1<<28, size))
+	for i := range list {
+		r.Fixed(list[i].Element[:])
+		if i > 0 && compareElements(list[i-1].Element, list[i].Element) >= 0 && r.Err() == nil {
 			r.Fail(errors.New("elements out of order"))
 		}
-		of[e], last = value(r), e
+		list[i].Of = value(r)
 	}
-	return of, r.Close(magic)
+	return list, r.Close(magic)
 }
 
 func compareElements(a, b Element) int { return bytes.Compare(a[:], b[:]) }

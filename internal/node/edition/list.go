@@ -172,6 +172,9 @@ func (s Store) Newest(table, dictionary string) (Edition, error) {
 	return Edition{}, ErrNone
 }
 
+// ErrOtherColumns is about a table whose columns nobody has described, and which has others than before.
+var ErrOtherColumns = errors.New("edition: the table has other columns than when it was frozen, and no dictionary describes them: jobs go on with the earlier edition. For the new columns, approve a dictionary (mercer data info --schema writes one), and jobs name it")
+
 // ErrOtherEntry is about a table whose people were known otherwise when it was frozen.
 var ErrOtherEntry = errors.New("edition: when the table was frozen, the catalogue's entry named another id, group or label, or the home had another split key: nobody could tell now who came or went. Put the entry back as it was; a further label needs a new dictionary")
 

@@ -291,11 +291,7 @@ func TestBesideManyEditions(t *testing.T) {
 
 // BenchmarkPast adds an edition of a million people, of whom a thousand came, to 63 others.
 func BenchmarkPast(b *testing.B) {
-	people := make([]Person, 1_000_000)
-	for i := range people {
-		people[i] = Person{ID: element(i), Held: i%4 == 0, Whole: uint64(i), Columns: []uint64{uint64(i), 1, 2, 3, 4}, Labels: [][]uint64{{uint64(i % 2)}}}
-	}
-	slices.SortFunc(people, func(a, b Person) int { return compareElements(a.ID, b.ID) })
+	people := million(1_000_000)
 	p := &past{columns: []string{"a", "b", "c", "d", "e"}, labels: []string{"ill"}}
 	for n := range 63 {
 		p.add(fmt.Sprint("id", n), n+1, people[:len(people)-64_000+1000*n])

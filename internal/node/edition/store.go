@@ -23,7 +23,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -128,10 +127,15 @@ func (d *Draft) past(estate *vault.Estate, dictionary *dictionaryState) (*past, 
 		return nil, err
 	}
 	p, err := decodePast(b)
-	if err == nil && (!slices.Equal(p.columns, d.Columns) || !slices.Equal(p.labels, d.Labels)) {
-		err = ErrOtherEntry
+	switch {
+	case err != nil:
+		return nil, err
+	case !slices.Equal(p.columns, d.Columns):
+		return nil, ErrOtherColumns
+	case !slices.Equal(p.labels, d.Labels):
+		return nil, ErrOtherEntry
 	}
-	return p, err
+	return p, nil
 }
 
 // groupsOf names the groups that the draft refines.
@@ -149,13 +153,9 @@ func (d *Draft) markAll(estate *vault.Estate, table *tableState, own *dictionary
 	if err != nil {
 		return err
 	}
-	d.Rows = maps.Clone(d.Rows)
+	d.Rows = slices.Clone(d.Rows)
 	d.mark(last, d.Cells)
-	for e, then := range last { // who is gone may come back
-		if _, in := d.Cells[e]; !in {
-			d.Cells[e] = then
-		}
-	}
+	d.Cells = d.Cells.after(last)
 	for hash, now := range d.Others {
 		other := table.Dictionaries[hash]
 		if other == nil || other == own {
@@ -171,13 +171,26 @@ func (d *Draft) markAll(estate *vault.Estate, table *tableState, own *dictionary
 
 // mark notes whose cells are others than they were last.
 func (d *Draft) mark(last, now Cells) {
-	for e, part := range d.Rows {
-		then, had := last[e]
-		if own, has := now[e]; had && has && then != own {
-			part.Changed = true
-			d.Rows[e] = part
+	merge(last, now, func(e Element, then, own *Element) {
+		if then == nil || own == nil || *then == *own {
+			return
 		}
-	}
+		if i, in := slices.BinarySearchFunc(d.Rows, e, func(k Known[Part], e Element) int { return compareElements(k.Element, e) }); in {
+			d.Rows[i].Of.Changed = true
+		}
+	})
+}
+
+// after adds the cells of those who are gone, as they were last: they may come back.
+func (c Cells) after(last Cells) Cells {
+	all := make(Cells, 0, max(len(c), len(last)))
+	merge(last, c, func(e Element, then, own *Element) {
+		if own == nil {
+			own = then
+		}
+		all = append(all, Known[Element]{e, *own})
+	})
+	return all
 }
 
 func cellsAt(estate *vault.Estate, id string) (Cells, error) {
