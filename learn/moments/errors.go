@@ -64,13 +64,24 @@ func Predict(decisions []float64) int {
 // Thousand is the whole number that stands for a whole row in shares.
 const Thousand = 1000
 
-// RoundShare returns count of n rows in 1/Thousand, as a share of the rows
-// rounded to a thousandth: what a party adds to a sum in place of a count.
+// Five is the number of held-out rows in whole multiples of which parties tell counts.
+const Five = 5
+
+// RoundShare returns count of n rows in 1/Thousand of a row, rounded to whole fives, or to a
+// thousandth of the rows where that is more: what a party adds to a sum in place of a count. All
+// n rows are told as the fives in them, since one row more could tell that there is no exception.
 func RoundShare(count, n int) int64 {
-	if n == 0 {
-		return 0
+	if n > Five*Thousand {
+		return int64(math.RoundToEven(Thousand*float64(count)/float64(n))) * int64(n)
 	}
-	return int64(math.RoundToEven(Thousand*float64(count)/float64(n))) * int64(n)
+	return Thousand * int64(min((count+Five/2)/Five*Five, n/Five*Five))
+}
+
+// RoundedOff bounds by how many rows the sum of the parties' rounded counts of two classes is off:
+// by two of each class at a party, or by four where all of its rows are of one; by a thousandth of
+// many rows.
+func RoundedOff(parties int, rows float64) float64 {
+	return float64((Five-1)*parties) + rows/Thousand
 }
 
 // RoundMean returns a sum over n rows with its mean rounded to three digits: what a
@@ -120,7 +131,7 @@ func MeasureNumbers(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (*Nu
 }
 
 // Rounded returns the figures as a party tells them: means with three digits, and
-// shares to a thousandth.
+// counts as [RoundShare] does.
 func (e *NumberErrors) Rounded() *NumberErrors {
 	n := int(e.Rows)
 	return &NumberErrors{

@@ -45,7 +45,7 @@ func binOf(outputs []float64) int {
 }
 
 // RoundCounts returns the counts of bins in 1/Thousand of a row, with the rows up to each bin
-// rounded to a thousandth of all n rows: what a party adds to a sum in place of counts.
+// rounded as [RoundShare] does of all n rows: what a party adds to a sum in place of counts.
 func RoundCounts(counts []int, n int) []int64 {
 	out := make([]int64, len(counts))
 	rows, before := 0, int64(0)

@@ -26,8 +26,8 @@ func TestBinsOfDecisions(t *testing.T) {
 	})
 }
 
-// Rounding moves the rows up to a bin by half a thousandth of all rows, and not more, and no bin
-// gets less than nothing.
+// Rounding moves the rows up to a bin by two, and by four where it is all rows; of more than 5,000 rows by half a
+// thousandth. No bin gets less than nothing, and what is told is in fives, or thousandths of the rows.
 func TestRoundedCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.IntRange(0, 200), 1, 40).Draw(t, "counts")
@@ -38,9 +38,36 @@ func TestRoundedCounts(t *testing.T) {
 		rows, told := 0, int64(0)
 		for i, v := range RoundCounts(counts, n) {
 			rows, told = rows+counts[i], told+v
-			if off := math.Abs(float64(told)/Thousand - float64(rows)); v < 0 || off > float64(n)/2/Thousand+1e-9 {
+			most, unit := 2., int64(Five*Thousand)
+			switch {
+			case n > Five*Thousand:
+				most, unit = float64(n)/2/Thousand+1e-9, int64(n)
+			case rows > n/Five*Five:
+				most = 4
+			}
+			if off := math.Abs(float64(told)/Thousand - float64(rows)); v < 0 || off > most || told%unit != 0 {
 				t.Fatalf("bin %d is told as %d, off by %v of %d rows", i, v, off, n)
 			}
 		}
 	})
+}
+
+// Whatever is told, at least three counts tell it, and of two classes' counts at a party no more than four rows are off.
+func TestNoCountIsToldExactly(t *testing.T) {
+	for n := range 300 {
+		counts := make(map[int64]int)
+		for count := range n + 1 {
+			told := RoundShare(count, n)
+			counts[told]++
+			other := RoundShare(n-count, n)
+			if off := math.Abs(float64(told)/Thousand-float64(count)) + math.Abs(float64(other)/Thousand-float64(n-count)); off > RoundedOff(1, 0) {
+				t.Errorf("%d and %d of %d rows are off by %v", count, n-count, n, off)
+			}
+		}
+		for told, of := range counts {
+			if of < min(3, n+1) {
+				t.Errorf("of %d rows %d is told of %d counts alone", n, told, of)
+			}
+		}
+	}
 }

@@ -200,12 +200,12 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// What a party tells of its held-out rows has three digits, whatever they hold.
+// What a party tells of its held-out rows has three digits, or is in fives, whatever they hold.
 func TestRounding(t *testing.T) {
 	for _, tt := range []struct {
 		count, n int
 		share    float64
-	}{{0, 100, 0}, {77, 100, .77}, {7777, 10000, .778}, {1, 10000, 0}, {6, 10000, .001}, {10000, 10000, 1}, {0, 0, 0}} {
+	}{{0, 100, 0}, {77, 100, .75}, {78, 100, .8}, {98, 100, 1}, {103, 103, 100. / 103}, {7777, 10000, .778}, {1, 10000, 0}, {6, 10000, .001}, {10000, 10000, 1}, {0, 0, 0}} {
 		if got := float64(RoundShare(tt.count, tt.n)) / Thousand; math.Abs(got-tt.share*float64(tt.n)) > 1e-6 {
 			t.Errorf("%d of %d: %v rows, want %v of all", tt.count, tt.n, got, tt.share)
 		}

@@ -64,6 +64,7 @@ const (
 	voters = "source: words.csv, label: label, partition: {by: devices}, test: {every: 4}"
 	people = "sources: {bank: bank.csv, shop: shop.csv}, id: id, label: label, partition: {by: columns}"
 	rbf    = "name: rbf, gamma: 0.5"
+	parity = `source: bundled:digits, label: label, partition: {parties: [north, south]}, test: {fraction: 0.4}, scale: minmax, dictionary: {fraction: 0.4, labels: {label: {classes: [even, odd], merged: {even: ["0", "2", "4", "6", "8"], odd: ["1", "3", "5", "7", "9"]}}}}`
 )
 
 func runs() []run {
@@ -92,7 +93,8 @@ func runs() []run {
 		// moments
 		tumours("moments-curve", `name: moments, classes: ["0", "1"]`, "name: rbf, gamma: 0.1", "name: ridge-classifier, alpha: [0.01, 1]", "  compare: [curve]\n  prediction: open\n").forPeople().
 			and("predict out/model-north bundled:wdbc --label label --json", "predict out/model bundled:wdbc --label label"),
-		tumours("moments-histogram", `name: moments, classes: ["0", "1"], histogram: true`, "name: rbf, gamma: 0.1", "name: ridge-classifier, alpha: [0.01, 1]", "").forPeople(),
+		of("moments-histogram", parity, "name: moments, directions: 64, histogram: true", "name: rbf, gamma: 0.02", "name: ridge-classifier, alpha: [0.01, 1]", "").forPeople(),
+		tumours("moments-few", `name: moments, classes: ["0", "1"], histogram: true`, "name: rbf, gamma: 0.1", "name: ridge-classifier", "").forPeople(),
 		tumours("moments-gp", "name: moments, directions: 20, targets: [0, 1], deviations: true", "name: rbf, gamma: 0.1", "name: gp, noise: [0.1, 0.5]", "  prediction: open\n").forPeople().
 			and("predict out/model-north bundled:wdbc --label label"),
 		tumours("moments-ridge", "name: moments, directions: 20, targets: [0, 1]", "name: laplacian, gamma: 0.1", "name: ridge", ""),

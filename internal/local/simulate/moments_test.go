@@ -88,12 +88,8 @@ func TestMoments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := counted.Figures.Curves[0]; counted.Metrics["auc"] != c.AUC || c.AUC < 0.9 || c.Within > 0.02 || !strings.Contains(strings.Join(counted.Leakage["server"], " "), "in which of 100 bins") {
-		t.Errorf("area %v within %v", c.AUC, c.Within)
-	}
-	shown, err := moments.Protocol().Present(nil, counted)
-	if err != nil || len(shown.Later) != 1 || !strings.Contains(shown.Later[0].Line, "in 100 bins: the area under the ROC curve is off by at most 0.0") {
-		t.Errorf("%+v, %v", shown, err)
+	if counted.Figures != nil || !strings.Contains(strings.Join(counted.Leakage["server"], " "), "in which of 100 bins") {
+		t.Errorf("figures %+v of so few rows, leakage %v", counted.Figures, counted.Leakage)
 	}
 	again, _, err := runTumours(t, tumours)
 	if err != nil || again.ModelHash != result.ModelHash {

@@ -50,37 +50,40 @@ func binsOf(classes []string, sum []int64) bins {
 }
 
 // check refuses bins that are not of all held-out rows, within what parties round.
-func (b bins) check(heldOut int64) error {
+func (b bins) check(heldOut int64, parties int) error {
 	rows, want := rowsOf(b.counts[0])+rowsOf(b.counts[1]), float64(heldOut)
-	if math.Abs(rows-want) > want/moments.Thousand+0.5 {
+	if math.Abs(rows-want) > moments.RoundedOff(parties, want)+0.5 {
 		return fmt.Errorf("moments: a histogram of %.0f held-out rows, of which there are %d: a party does not count the rows that it declares", rows, heldOut)
 	}
 	return nil
 }
 
-// assess adds the figures of the bins to the metrics, and returns the curves.
+// widest is how far an area may be off that is told. What parties round moves the figures of few rows by more: by them
+// the area may be 1, and no row wrong, where some are.
+const widest = 0.1
+
+// assess adds the figures of the bins to the metrics, and returns the curves; nil where there are too few rows.
 func (s *server) assess(m learner.Metrics) (*learner.Assessment, error) {
 	b := binsOf(job.As[*Keys](s.Job.Protocol).Classes, s.histogram)
-	if err := b.check(s.heldOut); err != nil {
+	if err := b.check(s.heldOut, len(s.Parties)); err != nil {
 		return nil, err
-	}
-	confusion := b.confusion()
-	a := &learner.Assessment{
-		Positive: b.classes[1], Confusion: &learner.Confusion{Classes: confusion.Classes, Matrix: confusion.Counts}, PerClass: confusion.PerClass(),
 	}
 	h := metrics.Histogram{Positive: b.counts[1], Negative: b.counts[0]}
 	area, within, both := h.AUC()
-	if !both {
-		return a, nil
+	if within = min(1, within+b.rounding(area, len(s.Parties))); !both || within > widest {
+		return nil, nil
 	}
+	confusion := b.confusion()
 	m["auc"], m["balanced_accuracy"], m["f1_macro"] = area, confusion.BalancedAccuracy(), confusion.F1Macro()
 	m["average_precision"], _ = h.AveragePrecision()
 	roc, pr := h.ROC(), h.PrecisionRecall()
-	a.Curves = []learner.ClassCurves{{
-		Class: b.classes[1], AUC: area, Within: min(1, within+b.rounding()), AP: m["average_precision"],
-		FPR: roc.X, TPR: roc.Y, Recall: pr.X, Precision: pr.Y,
-	}}
-	return a, nil
+	return &learner.Assessment{
+		Positive: b.classes[1], Confusion: &learner.Confusion{Classes: confusion.Classes, Matrix: confusion.Counts}, PerClass: confusion.PerClass(),
+		Curves: []learner.ClassCurves{{
+			Class: b.classes[1], AUC: area, Within: within, AP: m["average_precision"],
+			FPR: roc.X, TPR: roc.Y, Recall: pr.X, Precision: pr.Y,
+		}},
+	}, nil
 }
 
 // confusion counts the rows of both halves of the bins: each half has the rows that are predicted
@@ -94,11 +97,16 @@ func (b bins) confusion() *metrics.ConfusionMatrix {
 	return metrics.Count(b.classes[:], []int{0, 0, 1, 1}, []int{0, 1, 0, 1}, times)
 }
 
-// rounding bounds how far the area moves by what the parties round: of each class the rows up to a
-// bin, and all, by half a thousandth of the parties' held-out rows.
-func (b bins) rounding() float64 {
-	one, other := rowsOf(b.counts[0]), rowsOf(b.counts[1])
-	return (one + other) / moments.Thousand * (1/one + 1/other)
+// rounding bounds how far the area moves by what the parties round: of each class the rows up to
+// a bin, and all of them. A positive row that counts above too many bins, and in too many rows,
+// moves the area by (2 - area) of a row, a negative one by (1 + area).
+func (b bins) rounding(area float64, parties int) float64 {
+	negative, positive := rowsOf(b.counts[0]), rowsOf(b.counts[1])
+	off := moments.RoundedOff(parties, negative+positive)
+	if off >= min(negative, positive) {
+		return 1
+	}
+	return off * max((2-area)/(positive-off), (1+area)/(negative-off))
 }
 
 func rowsOf(counts []float64) (sum float64) {

@@ -17,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
 )
 
 const histogramFile = `apiVersion: mercer/v1
@@ -60,40 +61,93 @@ func exactly(t *testing.T, f *federated, positive string) (truth []bool, scores 
 // The area by the sums is as near to the area of all held-out rows in one place as the result says, and
 // the curves' table counts the rows as their predictions do, whatever the order of the classes.
 func TestHistogramOfAllParties(t *testing.T) {
-	for _, classes := range []string{`"0", "1"`, `"1", "0"`} {
-		j := read(t, fmt.Sprintf(histogramFile, classes))
-		f := runSteps(t, j, dealAll(t, j, "wdbc"))
+	for _, classes := range []string{"even, odd", "odd, even"} {
+		j := read(t, strings.NewReplacer("directions: 20", "directions: 64", "gamma: 0.3", "gamma: 0.02").Replace(fmt.Sprintf(histogramFile, classes)))
+		tables := dealAll(t, j, "digits")
+		for _, table := range tables {
+			nameParity(table.Set)
+		}
+		f := runSteps(t, j, tables)
 		r := f.Result(t)
-		truth, scores, predicted := exactly(t, f, "1")
+		truth, scores, predicted := exactly(t, f, "odd")
 		exact, err := metrics.ROCAUC(truth, scores)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := r.Figures.Curves[0]
 		t.Logf("classes %s: area %.5f within %.5f, exact %.5f, %d held out", classes, c.AUC, c.Within, exact, r.HeldOut)
-		if off := math.Abs(c.AUC - exact); off > c.Within || c.Within > 0.02 || r.Metrics["auc"] != c.AUC || c.Class != "1" || r.Figures.Positive != "1" {
+		if off := math.Abs(c.AUC - exact); off > c.Within || off > 0.02 || c.Within > widest || r.Metrics["auc"] != c.AUC || c.Class != "odd" || r.Figures.Positive != "odd" {
 			t.Errorf("area %v of class %s within %v, exact %v", c.AUC, c.Class, c.Within, exact)
 		}
 		labels := make([]string, len(truth))
 		for i, is := range truth {
-			labels[i] = map[bool]string{true: "1", false: "0"}[is]
+			labels[i] = map[bool]string{true: "odd", false: "even"}[is]
 		}
 		want, err := metrics.NewConfusionMatrix(labels, predicted)
 		if err != nil {
 			t.Fatal(err)
 		}
+		off := moments.RoundedOff(3, float64(r.HeldOut))
 		for k, row := range r.Figures.Confusion.Matrix {
-			if !slices.Equal(row, want.Counts[k]) {
-				t.Errorf("confusion %v, in one place %v", r.Figures.Confusion.Matrix, want.Counts)
+			for c, n := range row {
+				if d := math.Abs(float64(n - want.Counts[k][c])); d > off || n%moments.Five != 0 {
+					t.Errorf("confusion %v, in one place %v", r.Figures.Confusion.Matrix, want.Counts)
+				}
 			}
 		}
-		if b := r.Metrics["balanced_accuracy"]; b != want.BalancedAccuracy() || math.Abs(want.Accuracy()-r.Metrics["accuracy"]) > 1e-3 {
+		if b := r.Metrics["balanced_accuracy"]; math.Abs(b-want.BalancedAccuracy()) > 0.05 || math.Abs(want.Accuracy()-r.Metrics["accuracy"]) > off/float64(r.HeldOut) {
 			t.Errorf("balanced accuracy %v, accuracy %v; in one place %v, %v", b, r.Metrics["accuracy"], want.BalancedAccuracy(), want.Accuracy())
 		}
 		if n := len(c.TPR); n < 10 || c.TPR[n-1] != 1 || c.FPR[n-1] != 1 || r.Figures.Classes != nil || r.Figures.Calibration != nil {
 			t.Errorf("figures %+v", r.Figures)
 		}
 		f.LooksLikeNoise(t, "errors")
+	}
+}
+
+// No counts of parties move the area by more than the bound on their rounding.
+func TestRoundingOfAnArea(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const wide = 8
+		parties := rapid.IntRange(1, 4).Draw(t, "parties")
+		most := rapid.SampledFrom([]int{3, 40, 400}).Draw(t, "most")
+		var exact, told [2][]float64
+		for c := range exact {
+			exact[c], told[c] = make([]float64, wide), make([]float64, wide)
+		}
+		for range parties {
+			counts, n := [2][]int{}, 0
+			for c := range counts {
+				counts[c] = rapid.SliceOfN(rapid.IntRange(0, most), wide, wide).Draw(t, "counts")
+				for _, v := range counts[c] {
+					n += v
+				}
+			}
+			for c := range counts {
+				for i, v := range moments.RoundCounts(counts[c], n) {
+					exact[c][i] += float64(counts[c][i])
+					told[c][i] += float64(v) / moments.Thousand
+				}
+			}
+		}
+		want, _, both := metrics.Histogram{Positive: exact[1], Negative: exact[0]}.AUC()
+		got, _, still := metrics.Histogram{Positive: told[1], Negative: told[0]}.AUC()
+		if b := (bins{counts: told}); both && still && math.Abs(got-want) > b.rounding(got, parties)+1e-12 {
+			t.Fatalf("area %v, told %v within %v", want, got, b.rounding(got, parties))
+		}
+	})
+}
+
+// Of few rows the rounding hides the area: none is told, and the result says why.
+func TestHistogramOfFewRows(t *testing.T) {
+	j := read(t, fmt.Sprintf(histogramFile, `"0", "1"`))
+	r := runSteps(t, j, dealAll(t, j, "wdbc")).Result(t)
+	if r.Figures != nil || r.Metrics["auc"] != 0 {
+		t.Errorf("%+v, %v", r.Figures, r.Metrics)
+	}
+	p, err := present(j, r)
+	if err != nil || len(p.Later) == 0 || p.Later[0].Line != "206 held-out decisions in 100 bins are too few for figures: parties count in fives, which could move the area under the ROC curve by more than 0.1" {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
 
@@ -134,19 +188,8 @@ func TestHistogramOfAClassWithFewHeldOutRows(t *testing.T) {
 	}
 }
 
-// alone counts the rows that are the only ones of their class in their bin.
-func alone(counts []int64) (rows int) {
-	for _, n := range counts {
-		if math.Round(float64(n)/moments.Thousand) == 1 {
-			rows++
-		}
-	}
-	return rows
-}
-
-// The server and all parties but one take their own histograms off the sum and have the last one's,
-// to the row: nothing hides it but the others. Many of its rows stand alone in their bins then. In
-// the sum of all, which the server has without help, fewer do.
+// The server and all parties but one take their own histograms off the sum and have the last one's:
+// nothing hides it but the others. It counts in whole fives, so that no row stands alone in a bin.
 func TestAttackHistogramOfOneParty(t *testing.T) {
 	j := read(t, fmt.Sprintf(histogramFile, `"0", "1"`))
 	f := runSteps(t, j, dealAll(t, j, "wdbc"))
@@ -159,10 +202,10 @@ func TestAttackHistogramOfOneParty(t *testing.T) {
 	if !slices.Equal(left, own(t, f, "east")) {
 		t.Error("what is left is not the last party's histogram")
 	}
-	rows := len(f.Parties["east"].Split.Rows(true))
-	t.Logf("of %d held-out rows of one party %d are alone in a bin; of %d of all %d are", rows, alone(left), f.Server.heldOut, alone(f.Server.histogram))
-	if 10*alone(left) < 2*rows {
-		t.Errorf("%d of %d rows are alone: want the attack to work, nothing prevents it", alone(left), rows)
+	for bin, n := range left {
+		if n%(moments.Five*moments.Thousand) != 0 {
+			t.Errorf("bin %d is told as %d thousandths of a row, which are no fives", bin, n)
+		}
 	}
 	if got := fmt.Sprint(f.Result(t).Leakage["coalition"]); !strings.Contains(got, "learn that one's histogram") {
 		t.Error(got)
@@ -185,61 +228,146 @@ func own(t *testing.T, f *federated, name string) []int64 {
 }
 
 // A server that tells a question in place of the solution, and puts each person that it knows into
-// a bin of their own, reads from one job who of them is held out. Without histograms a job answers
-// how many of them are. Nothing prevents it: the job must ask for a histogram, each party's operator
-// must allow it, and the ledgers count the jobs.
+// a bin of their own, reads nothing of them, since parties count in fives.
 func TestAttackHistogramAsksAboutMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	set, err := bundled.Load("digits")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, label := range set.Labels {
-		set.Labels[i] = map[bool]string{true: "even", false: "odd"}[strings.Contains("02468", label)]
-	}
-	j := read(t, strings.NewReplacer("0.4", "0.3", "directions: 20", "directions: 1024", "minmax", "none", "gamma: 0.3", "gamma: 0.02").Replace(fmt.Sprintf(histogramFile, "even, odd")))
-	tables := make(map[string]method.Table)
-	for i, name := range j.Parties() {
-		tables[name] = method.Table{Set: set.Subset(every(i*500, (i+1)*500)), Key: dataset.SplitKey{byte(i + 1)}}
-	}
-	f := federate(t, j, tables)
-	const people = 10
+	f := evenDigits(t)
 	var known []suspect // every seventh person, of whom the server knows the row
-	var in []bool
-	for i := range people {
-		p := f.Parties[j.Parties()[i%3]]
+	held := 0
+	for i := range 10 {
+		p := f.Parties[f.Server.Parties[i%3]]
 		known = append(known, suspect{p.Split.Set.X.Row(7*i, nil), 0})
-		in = append(in, p.Split.Test[7*i])
-	}
-	var asked []int
-	for i, st := range f.Plan {
-		f.Step(t, i)
-		if st.Name == "learn" {
-			f.Server.fitted, asked = spreadOut(t, f, known)
-			f.Server.body = f.Server.fitted.encode()
+		if p.Split.Test[7*i] {
+			held++
 		}
 	}
-	right := 0
-	for i, bin := range asked {
-		count := f.Server.histogram[bin] + f.Server.histogram[moments.Bins+bin]
-		if (count > 0) == in[i] {
-			right++
+	for _, bin := range f.ask(t, known, func(i int) int { return 3 * i }) {
+		if f.Server.histogram[bin]+f.Server.histogram[moments.Bins+bin] != 0 {
+			t.Errorf("somebody in bin %d is seen", bin)
 		}
 	}
-	t.Logf("one job, %d people: %d answers are right; %d are held out", people, right, len(slices.DeleteFunc(in, func(b bool) bool { return !b })))
-	if right < people-1 {
-		t.Errorf("%d of %d answers are right, want the attack to work: nothing prevents it", right, people)
+	if held == 0 {
+		t.Error("nobody of them is held out")
 	}
 	if got := fmt.Sprint(f.Result(t).Leakage["server"]); !strings.Contains(got, "asks about each of them at once") {
 		t.Error(got)
 	}
 }
 
-// spreadOut returns a solution that gives each suspect a decision in the middle of a bin of their
-// own, and the bins. Everybody else is near 0.
-func spreadOut(t *testing.T, f *federated, list []suspect) (*fitted, []int) {
+// Whoever also knows five people whom the same party holds out, for each that is asked about, finds out by them where the
+// rounding jumps: one job answers about all. Nothing prevents it: the job must ask for a histogram, each party's
+// operator must allow it, and the ledgers count the jobs.
+func TestAttackHistogramAsksWithKnownPeople(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	f := evenDigits(t)
+	const people = 5
+	names := f.Server.Parties
+	var known []suspect // each who is asked about, and then five who are known to be held out
+	var in []bool
+	next := make(map[string]int)
+	take := func(name string, which func(held bool) bool) suspect {
+		s := f.Parties[name].Split
+		common, err := f.Parties[name].Common()
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := make([]float64, 64)
+		for {
+			i := next[name]
+			next[name]++
+			common.ReadRow(i, row)
+			if s.Set.Labels[i] == "even" && which(s.Test[i]) && slices.Equal(row, s.Set.X.Row(i, nil)) { // without a rare value
+				return suspect{row, 0}
+			}
+		}
+	}
+	for i := range people {
+		name := names[i%3]
+		in = append(in, i%2 == 0)
+		known = append(known, take(name, func(held bool) bool { return held == in[i] }))
+		for range moments.Five {
+			known = append(known, take(name, func(held bool) bool { return held }))
+		}
+	}
+	f.ask(t, known, func(i int) int { return i })
+	before := make(map[string]int) // rows of a party that the server has found in earlier bins
+	right := 0
+	for i := range people {
+		name, first := names[i%3], i*(moments.Five+1)
+		n := len(f.Parties[name].Split.Rows(true))
+		// would reports whether the bins are as if this many of the suspect's rows were held out.
+		would := func(rows int) bool {
+			for k := range moments.Five + 1 {
+				told, c := int64(0), before[name]
+				for _, v := range f.Server.histogram[first : first+k+1] {
+					told += v
+				}
+				if told != moments.RoundShare(c+rows+k, n)-moments.RoundShare(c, n) {
+					return false
+				}
+			}
+			return true
+		}
+		if would(0) == !in[i] && would(1) == in[i] {
+			right++
+		}
+		before[name] += moments.Five
+		if in[i] {
+			before[name]++
+		}
+	}
+	t.Logf("one job: of %d people %d answers are right", people, right)
+	if right < people {
+		t.Errorf("%d of %d answers are right, want the attack to work: nothing prevents it", right, people)
+	}
+}
+
+// nameParity makes of digits' labels even and odd.
+func nameParity(set *dataset.Set) {
+	for i, label := range set.Labels {
+		set.Labels[i] = map[bool]string{true: "even", false: "odd"}[strings.Contains("02468", label)]
+	}
+}
+
+// evenDigits are three parties with 500 digits each, whose job counts decisions.
+func evenDigits(t *testing.T) *federated {
+	t.Helper()
+	set, err := bundled.Load("digits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nameParity(set)
+	j := read(t, strings.NewReplacer("0.4", "0.3", "directions: 20", "directions: 1024", "minmax", "none", "gamma: 0.3", "gamma: 0.02").Replace(fmt.Sprintf(histogramFile, "even, odd")))
+	tables := make(map[string]method.Table)
+	for i, name := range j.Parties() {
+		tables[name] = method.Table{Set: set.Subset(every(i*500, (i+1)*500)), Key: dataset.SplitKey{byte(i + 1)}}
+	}
+	return federate(t, j, tables)
+}
+
+// ask runs the job with a question in place of the solution, and returns the bins of those whom it asks about.
+func (f *federated) ask(t *testing.T, known []suspect, bin func(i int) int) (bins []int) {
+	t.Helper()
+	for i := range known {
+		bins = append(bins, bin(i))
+	}
+	for i, st := range f.Plan {
+		f.Step(t, i)
+		if st.Name == "learn" {
+			f.Server.fitted = spreadOut(t, f, known, bins)
+			f.Server.body = f.Server.fitted.encode()
+		}
+	}
+	return bins
+}
+
+// spreadOut returns a solution that gives each suspect a decision in the middle of a bin of their own. Everybody else is
+// near 0.
+func spreadOut(t *testing.T, f *federated, list []suspect, bins []int) *fitted {
 	t.Helper()
 	m := f.Server.features()
 	features, err := directions(f.Server.Job, f.Server.session, m, 64)
@@ -247,12 +375,10 @@ func spreadOut(t *testing.T, f *federated, list []suspect) (*fitted, []int) {
 		t.Fatal(err)
 	}
 	phi, decisions := mat.NewDense(len(list), m, nil), mat.NewVecDense(len(list), nil)
-	var bins []int
 	for i, who := range list {
 		row := linalg.New[float64](1, m)
 		features.Rows(row, linalg.Matrix[float64]{Rows: 1, Cols: 64, Stride: 64, Data: who.row})
 		phi.SetRow(i, row.Data)
-		bins = append(bins, moments.Bins-1-3*i)
 		decisions.SetVec(i, (float64(bins[i])+0.5)*2*moments.Clip/moments.Bins-moments.Clip)
 	}
 	var products mat.Dense
@@ -265,7 +391,7 @@ func spreadOut(t *testing.T, f *federated, list []suspect) (*fitted, []int) {
 	for k := range m {
 		s.Weights.Row(1)[k] = 2 * mat.Dot(phi.ColView(k), &share)
 	}
-	return &fitted{solution: s}, bins
+	return &fitted{solution: s}
 }
 
 // A party that counts other rows than it holds out is found, unless it lies in both.
@@ -273,11 +399,13 @@ func TestHistogramOfOtherRows(t *testing.T) {
 	sum := make([]int64, 2*moments.Bins)
 	sum[3], sum[moments.Bins+70] = 40*moments.Thousand, 60*moments.Thousand
 	b := binsOf([]string{"a", "b"}, sum)
-	if err := b.check(100); err != nil {
-		t.Error(err)
+	for _, n := range []int64{88, 100, 112} { // as far as three parties round
+		if err := b.check(n, 3); err != nil {
+			t.Error(err)
+		}
 	}
-	for _, n := range []int64{0, 50, 99, 101, 200} {
-		if err := b.check(n); err == nil || !strings.Contains(err.Error(), "a histogram of 100 held-out rows") {
+	for _, n := range []int64{0, 50, 87, 113, 200} {
+		if err := b.check(n, 3); err == nil || !strings.Contains(err.Error(), "a histogram of 100 held-out rows") {
 			t.Errorf("of %d rows: %v", n, err)
 		}
 	}

@@ -61,9 +61,9 @@ func (f *federated) runWithQuestion(t *testing.T, about []suspect) {
 }
 
 // answer returns the sum of the parties' measurements that such a job opens.
-func (f *federated) answer(t *testing.T, about suspect) (sum int64) {
+func (f *federated) answer(t *testing.T, about ...suspect) (sum int64) {
 	t.Helper()
-	j, body := f.Server.Job, questionAbout(t, f, about).encode()
+	j, body := f.Server.Job, questionAbout(t, f, about...).encode()
 	for _, p := range f.Parties {
 		q, err := decodeFitted(j, f.Server.features(), body)
 		if err != nil {
@@ -82,12 +82,21 @@ func (f *federated) answer(t *testing.T, about suspect) (sum int64) {
 	return sum
 }
 
-// The strongest server tells a solution that is a question, and needs neither a party's
-// help nor another job: one job tells whether somebody that it knows is among the
-// held-out rows, and has the label that it guesses, and of several people how many.
-// Nothing prevents it where a party holds out fewer than 2,000 rows; larger ones are in
-// TestAttackBoundaryOfRounding. A job has one such answer, since parties take one
-// solution and add one number for it.
+// asked are people whom a question is about, and two whom a party holds out, which the server knows.
+type asked struct {
+	who    string
+	list   []suspect
+	known  []suspect
+	in     bool
+	others []suspect // who are known where somebody of the list is one of those
+}
+
+// The strongest server tells a solution that is a question, and needs neither a party's help nor another job. Parties
+// count in fives, so that a question about one person tells nothing, and one about several nearly how many. But two
+// people whom a party is known to hold out make the difference: with them, one job tells whether somebody that the
+// server knows is among that party's held-out rows, and has the label that it guesses. Nothing prevents it where a party
+// holds out fewer than 2,000 rows; larger ones are in TestAttackBoundaryOfRounding. A job has one such answer, since
+// parties take one solution and add one number for it.
 func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -111,48 +120,55 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 	}
 
 	f := federate(t, j, tables)
-	var members, trainers, mislabelled []suspect
+	var members, crowd []suspect
+	var questions []asked
 	held := 0
-	for _, name := range j.Parties() {
+	for i, name := range j.Parties() {
 		split := f.Parties[name].Split
-		for i, test := range split.Test {
-			one := []int{i}
-			if !test {
-				trainers = append(trainers, suspects(split.Set, one, 0)...)
-				continue
-			}
-			held++
-			members = append(members, suspects(split.Set, one, 0)...)
-			mislabelled = append(mislabelled, suspects(split.Set, one, 1+i%9)...)
+		members = suspects(split.Set, split.Rows(true), 0)
+		known, others := members[:2], members[2:4]
+		held += len(members)
+		questions = append(questions,
+			asked{"held out", members, known, true, others},
+			asked{"held out, another label", suspects(split.Set, split.Rows(true), 1+i), known, false, others},
+			asked{"in training", suspects(split.Set, split.Rows(false), 0), known, false, others})
+		if i == 0 {
+			questions = append(questions, asked{"outside", suspects(set, every(1500, set.X.Rows()), 0), known, false, others})
+			crowd = slices.Concat(members[:7], questions[3].list[:13])
 		}
 	}
-	outsiders := suspects(set, every(1500, set.X.Rows()), 0)
-	crowd := slices.Concat(members[:7], outsiders[:13])
 	f.runWithQuestion(t, crowd)
 	count := float64(f.Server.figures[0]) / moments.Thousand
-	if f.Server.heldOut != int64(held) || len(f.Server.figures) != 1 || count < 6.5 || count > 7.5 {
+	if f.Server.heldOut != int64(held) || len(f.Server.figures) != 1 || count != moments.Five {
 		t.Errorf("of 20 people 7 are held out, the server reads %v of %d rows", f.Server.figures, f.Server.heldOut)
 	}
 
-	right, asked := 0, 0
-	for _, of := range []struct {
-		who  string
-		list []suspect
-		in   bool
-	}{{"held out", members, true}, {"held out, another label", mislabelled, false}, {"in training", trainers, false}, {"outside", outsiders, false}} {
+	right, number, alone := 0, 0, 0
+	for _, of := range questions {
 		told := 0
 		const every = 3
 		for i := 0; i < len(of.list); i += every {
-			if asked++; f.answer(t, of.list[i]) > 0 == of.in {
+			known := of.known
+			if i < len(known) {
+				known = of.others
+			}
+			number++
+			if f.answer(t, append(slices.Clone(known), of.list[i])...) > 0 == of.in {
 				told++
+			}
+			if f.answer(t, of.list[i]) > 0 {
+				alone++
 			}
 		}
 		right += told
 		t.Logf("%s: %d of %d are told rightly", of.who, told, (len(of.list)+every-1)/every)
 	}
-	t.Logf("%d held-out rows at three parties: %d of %d answers are right", held, right, asked)
-	if float64(right) < 0.99*float64(asked) {
-		t.Errorf("%d of %d answers are right, want the attack to work: nothing prevents it", right, asked)
+	t.Logf("%d held-out rows at three parties: %d of %d answers are right, and %d are given without two known people", held, right, number, alone)
+	if alone > 0 {
+		t.Errorf("%d people are told by a question about them alone", alone)
+	}
+	if float64(right) < 0.99*float64(number) {
+		t.Errorf("%d of %d answers are right, want the attack to work: nothing prevents it", right, number)
 	}
 }
 

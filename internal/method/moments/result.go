@@ -52,9 +52,11 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 		return nil, err
 	}
 	p := &method.Presentation{More: []report.Row{{Label: "Sums", Value: d.Sums.text()}}}
-	if a := r.Figures; a != nil && len(a.Curves) > 0 {
-		text := fmt.Sprintf("%d held-out decisions in %d bins: the area under the ROC curve is off by at most %.4f", r.HeldOut, moments.Bins, a.Curves[0].Within)
+	if text := histogramText(j, r); text != "" {
 		p.More, p.Later = append(p.More, report.Row{Label: "Histogram", Value: text}), []method.Block{{Line: text}}
+	}
+	if text := countsText(r); text != "" {
+		p.More = append(p.More, report.Row{Label: "Held-out rows", Value: text})
 	}
 	if j != nil && job.As[*Keys](j.Protocol).Directions == 0 {
 		p.Settings = fmt.Sprintf(", directions = %d (a twentieth of the training rows)", d.Sums.Features)
@@ -64,6 +66,28 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 		p.Later, p.Curves = append(p.Later, line, curveTable(d.Curve)), []report.Curve{curveLines(d.Curve)}
 	}
 	return p, nil
+}
+
+// histogramText tells how near the figures of a histogram are; "" without one.
+func histogramText(j *job.Job, r *method.Result) string {
+	switch a := r.Figures; {
+	case a != nil:
+		return fmt.Sprintf("%d held-out decisions in %d bins: the area under the ROC curve is off by at most %.4f", r.HeldOut, moments.Bins, a.Curves[0].Within)
+	case j != nil && counted(j):
+		return fmt.Sprintf("%d held-out decisions in %d bins are too few for figures: parties count in fives, which could move the area under the ROC curve by more than %v", r.HeldOut, moments.Bins, widest)
+	}
+	return ""
+}
+
+// countsText tells how near shares of held-out rows are; "" where the job has none.
+func countsText(r *method.Result) string {
+	for _, name := range []string{"accuracy", "coverage_95"} {
+		if _, told := r.Metrics[name]; told && r.HeldOut > 0 {
+			off := moments.RoundedOff(len(r.Parties), float64(r.HeldOut)) / float64(r.HeldOut)
+			return fmt.Sprintf("%d, which each party counts in fives: %s is off by at most %.3f", r.HeldOut, name, off)
+		}
+	}
+	return ""
 }
 
 // text describes how much the sums tell of single rows.
@@ -147,9 +171,9 @@ func (s *server) leakage() map[string][]string {
 // histogramLeakage tells what the sum of the parties' histograms adds for each role.
 func histogramLeakage(parties []string) map[string]string {
 	lines := map[string]string{
-		"server":    fmt.Sprintf("The server also learns how many held-out rows of all parties have which class and a decision in which of %d bins, each party's part rounded to a thousandth of its held-out rows: of fewer than 1,000 rows that is exact. A bin with one row is one person's decision, and nobody's name. A false solution that puts people whom the server knows into bins of their own asks about each of them at once, and not only how many of them are held out.", moments.Bins),
+		"server":    fmt.Sprintf("The server also learns how many held-out rows of all parties have which class and a decision in which of %d bins, each party's rows up to each bin in fives, or to a thousandth of its held-out rows. A false solution that puts people whom the server knows into bins of their own asks about each of them at once: five people for each, whom the same party is known to hold out, tell where the fives end.", moments.Bins),
 		"party":     "Whoever reads the result learns from its curves how many rows of each class are in bin after bin, though not where the bins lie: a party that knows all other rows around a bin learns the class and about the decision of the one that is left.",
-		"coalition": "The server and all parties but one learn that one's histogram by taking off their own: for each of its held-out rows, without a name, the class and the decision to 0.04.",
+		"coalition": "The server and all parties but one learn that one's histogram by taking off their own: of its held-out rows in fives, without a name, the class and the decision to 0.04.",
 	}
 	if len(parties) == 2 {
 		lines["party"] += fmt.Sprintf(" Of two parties, each of %s and %s so learns nearly the other's histogram.", parties[0], parties[1])
