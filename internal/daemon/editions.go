@@ -118,12 +118,12 @@ func (s Source) laterRows(key dataset.SplitKey, set *dataset.Set, labels [][]str
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", dataset.Quote(s.Cut), err)
 		}
-		cut := make(edition.Cut)
+		cut := make(map[edition.Element]edition.Part)
 		for i, is := range marked(len(elements), late) {
 			part, seen := cut[elements[i]]
 			cut[elements[i]] = edition.Part{Held: is || part.Held, Changed: part.Changed || seen && is != part.Held}
 		}
-		cuts = append(cuts, cut)
+		cuts = append(cuts, edition.Ascending(cut))
 	}
 	return cuts, nil
 }
@@ -385,14 +385,14 @@ func dictionaryOf(data job.Data) *job.Dictionary {
 // heads reports whether the table is a file that names its columns.
 func (s Source) heads() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
 
-// seesEdition reports whether a job sees an edition of a table. A job by rows without a dictionary does where a file
-// names its columns, and the first such job has the first edition made. It sees the table itself if that is too small
-// to be frozen and never was: the floors of the policy hold then, and the ledger compares rows one by one.
+// seesEdition reports whether a job sees an edition of a table. A job without a dictionary does where a file names its
+// columns, and the first such job has the first edition made. It sees the table itself if that is too small to be
+// frozen and never was: the floors of the policy hold then, and the ledger compares rows one by one.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
 	if data.Dictionary != nil {
 		return true, nil
 	}
-	if byRows := data.Partition.By != job.Columns; !byRows || data.Schema != nil || data.Asks() || !s.heads() {
+	if data.Schema != nil || data.Asks() || !s.heads() {
 		return false, nil
 	}
 	err = h.alone(func() error {

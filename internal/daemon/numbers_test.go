@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/dictionary"
+	"github.com/mercer-fl/mercer/internal/node/edition"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -80,6 +83,34 @@ func TestJobsWithoutADictionarySeeEditions(t *testing.T) {
 	third, err := sees(t, h, c, key, 3)
 	if err != nil || third.Edition.Number != 2 || third.Set.X.Rows() != 400 || !slices.Contains(third.Edition.Clear.Rows, first.Edition.ID) || !slices.Contains(third.Edition.Clear.Classes, first.Edition.ID) {
 		t.Errorf("edition %+v, %d rows, %v", third.Edition.Clear, third.Set.X.Rows(), err)
+	}
+}
+
+// So do jobs by columns, which align an edition's rows: whoever comes or leaves is no difference of two jobs.
+func TestJobsByColumnsSeeEditions(t *testing.T) {
+	h, c, key := undescribed(t, numbersTable(200))
+	data := job.Data{Source: "patients", Label: "ill", Test: job.Test{Fraction: 0.25}, Partition: job.Partition{By: job.Columns}}
+	for n, people := range []int{200, 201, 199} {
+		h.put(t, "patients.csv", numbersTable(people))
+		table, err := h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{byte(n)}})
+		if err != nil || table.Edition.Number != 1 || table.Set.X.Rows() != 200 {
+			t.Errorf("edition %d, %d rows, %v", table.Edition.Number, table.Set.X.Rows(), err)
+		}
+	}
+}
+
+// A column that comes is nobody's that any edition knows: jobs go on with the earlier one, and the operator hears of it.
+func TestATableOfOtherColumnsIsNotFrozen(t *testing.T) {
+	h, c, key := undescribed(t, numbersTable(200))
+	if _, err := sees(t, h, c, key, 1); err != nil {
+		t.Fatal(err)
+	}
+	h.put(t, "patients.csv", regexp.MustCompile(`,([01])\n`).ReplaceAllString(strings.Replace(numbersTable(200), "krea,ill", "krea,bmi,ill", 1), ",20,$1\n"))
+	if _, err := h.Freeze(context.Background(), all.Reader(), job.OfNumbers(), "patients"); !errors.Is(err, edition.ErrOtherColumns) {
+		t.Errorf("got %v", err)
+	}
+	if table, err := sees(t, h, c, key, 2); err != nil || !slices.Equal(table.Set.Columns, []string{"age", "krea"}) {
+		t.Errorf("%v, %v", table.Set, err)
 	}
 }
 
