@@ -155,11 +155,17 @@ func (c *Column) maskCells(m *mask, column []float64, categories []string) {
 	}
 	m.few = 0
 	for k, v := range column {
+		if isGap(v) && !c.showsGaps() {
+			continue // it is filled in any case
+		}
 		if to := m.after(filled[k]); to != v && !(isGap(to) && isGap(v)) {
 			m.few++
 		}
 	}
 }
+
+// showsGaps reports whether what is prepared of the column tells a gap from a cell.
+func (c *Column) showsGaps() bool { return c.Indicator || c.Type == Category }
 
 // maskGaps decides on a column's gaps: few are filled, and where few cells are none, all are gaps.
 func (c *Column) maskGaps(m *mask, column []float64, fill func(values []float64) float64) {

@@ -91,6 +91,8 @@ func TestCommon(t *testing.T) {
 			[]string{"1", ""}, []string{"a=1", "a=3"}, 9},
 		"an indicator of ten gaps": {Schema{{Name: "a", Missing: FillValue, Value: "3", Indicator: true}}, slices.Concat(repeated("1", 15), repeated("2", 15), repeated("", 10)),
 			[]string{"1", ""}, []string{"a=1", "a=3 a_missing=1"}, 0},
+		"few gaps that nothing shows": {Schema{{Name: "a", Missing: FillValue, Value: "3"}}, slices.Concat(repeated("1", 15), repeated("2", 15), repeated("", 9)),
+			[]string{"1", ""}, []string{"a=1", "a=3"}, 0},
 		"few numbers between gaps": {Schema{{Name: "a", Missing: FillValue, Value: "3", Indicator: true}}, slices.Concat([]string{"1", "2"}, repeated("", 30)),
 			[]string{"1", ""}, []string{"a=3 a_missing=1", "a=3 a_missing=1"}, 2},
 		"two truth values, both of few": {Schema{{Name: "a", Type: Boolean}}, slices.Concat(repeated("no", 5), repeated("yes", 4)),

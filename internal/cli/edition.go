@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/edition"
@@ -120,6 +121,13 @@ func inColumns(columns []string) string {
 	return " over " + strings.Join(columns, ", ")
 }
 
+func wereOf(n int) string {
+	if n == 1 {
+		return "1 person was"
+	}
+	return strconv.Itoa(n) + " people were"
+}
+
 func areOf(n int) string {
 	if n == 1 {
 		return "1 person is"
@@ -170,7 +178,7 @@ type withdrawal struct {
 	Table    string          `json:"table"`
 	People   int             `json:"people"`
 	Company  int             `json:"company"` // who went along
-	Unknown  []string        `json:"unknown"` // whom no edition has
+	Absent   []string        `json:"absent"`  // of these, whom no edition has
 	Editions []editionResult `json:"editions"`
 	Erased   []editionResult `json:"erased,omitempty"` // which could not be made anew
 }
@@ -178,12 +186,14 @@ type withdrawal struct {
 // Print counts who left and who went along, and names the editions without them.
 func (r withdrawal) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%s out of table %s for good: no edition has them any more, and no later one will", areOf(r.People), r.Table)
+	if n := r.People - len(r.Absent); n > 0 {
+		p.linef("%s out of table %s for good: no edition has them any more, and no later one will", areOf(n), r.Table)
+	}
+	if len(r.Absent) > 0 {
+		p.linef("no edition of table %s has %s, and none ever will", r.Table, dataset.Quote(strings.Join(r.Absent, ", ")))
+	}
 	if r.Company > 0 {
 		p.linef("%s, drawn by this home's key, go along, so that nobody can tell by the editions who left", peopleOf(r.Company))
-	}
-	for _, name := range r.Unknown {
-		p.linef("no edition has %q: look whether the table writes it so", name)
 	}
 	for _, e := range r.Editions {
 		if err := e.Print(w); err != nil {
@@ -199,7 +209,7 @@ func (r withdrawal) Print(w io.Writer) error {
 
 func (a *app) dataWithdraw() *cobra.Command {
 	var home string
-	var yes bool
+	var yes, absent bool
 	cmd := &cobra.Command{
 		Use:   "withdraw TABLE ID...",
 		Short: "Take people out of a table for good",
@@ -207,23 +217,30 @@ func (a *app) dataWithdraw() *cobra.Command {
 names a group, by their groups. The newest edition for each dictionary is made anew
 without them, the older ones are erased, and no later edition has them, whatever the
 table holds. Nine others, drawn by this home's key, go along where fewer than ten leave
-together: otherwise two jobs, before and after, would tell who left. Take the rows out
-of the table, too. What jobs have learnt before stays: mercer job forget erases it.`,
+together, for good, too: otherwise two jobs, before and after, would tell who left. Take
+the rows out of the table, and withdraw the person from other tables. What jobs have
+learnt before stays: mercer job forget erases it.`,
 		Example: "  mercer data withdraw admissions p-1071 --home ./north\n  mercer data withdraw admissions p-1071 p-2044 --home ./north --yes",
 		Args: func(cmd *cobra.Command, given []string) error {
 			return args("TABLE", "ID")(cmd, given[:min(len(given), 2)])
 		},
-		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			if !yes {
 				if err := a.asked("This cannot be undone, and others go along. Type yes:", "nobody has left", "answer yes, or use --yes"); err != nil {
 					return nil, err
 				}
 			}
-			done, err := daemon.Home(home).Withdraw(a.reader, args[0], args[1:])
+			var done daemon.Withdrawal
+			var err error
+			if h := daemon.Home(home); absent {
+				done, err = h.WithdrawAhead(a.reader, args[0], args[1:])
+			} else {
+				done, err = h.Withdraw(ctx, a.reader, args[0], args[1:])
+			}
 			if err != nil {
 				return nil, err
 			}
-			r := withdrawal{Table: args[0], People: done.People, Company: done.Company, Unknown: append([]string{}, done.Unknown...), Editions: []editionResult{}}
+			r := withdrawal{Table: args[0], People: done.People, Company: done.Company, Absent: append([]string{}, done.Absent...), Editions: []editionResult{}}
 			for _, e := range done.Editions {
 				r.Editions = append(r.Editions, resultOf(e))
 			}
@@ -235,6 +252,7 @@ of the table, too. What jobs have learnt before stays: mercer job forget erases 
 	}
 	a.homeFlag(cmd, &home)
 	cmd.Flags().BoolVar(&yes, "yes", false, "without a question")
+	cmd.Flags().BoolVar(&absent, "absent", false, "also people whom neither the table nor an edition has: their rows never take part")
 	return cmd
 }
 
@@ -277,7 +295,7 @@ func (r editionList) Print(w io.Writer) error {
 	for _, e := range r.Editions {
 		waits := ""
 		if e.Lack > 0 {
-			waits = "; the next one waits, " + areOf(e.Lack) + " lacking"
+			waits = "; when the next one was tried last, " + wereOf(e.Lack) + " lacking"
 		}
 		p.linef("%s  %s  edition %d for %s: %d rows to train with, %d held out%s", e.Day, e.Table, e.Number, e.Name, e.Training, e.HeldOut, waits)
 		tellFew(p, e.Beside)
@@ -289,7 +307,7 @@ func (a *app) editionList() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the editions of a home's tables, and how many people are lacking to the next",
+		Short:   "List the editions of a home's tables, and how many people the next one lacked when it was tried last",
 		Example: "  mercer edition list --home ./north",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {

@@ -91,11 +91,17 @@ func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *admin
 	var home string
 	a.homeFlag(cmd, &home)
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
+		a.know(home)
 		c := admin.NewClient(daemon.Home(home).Socket())
 		defer c.Close()
 		return call(ctx, c, args)
 	})
 	return cmd
+}
+
+// know has jobs read by the data dictionaries of a home, revoked ones too.
+func (a *app) know(home string) {
+	a.reader = a.reader.Knowing(daemon.Home(home).Dictionaries().Find)
 }
 
 // jobResult is a job as the coordinator shows it.
@@ -156,15 +162,12 @@ func (r jobResult) check() error {
 
 func (a *app) jobSubmit() *cobra.Command {
 	var wait bool
-	var cmd *cobra.Command
-	cmd = a.asking(&cobra.Command{
+	cmd := a.asking(&cobra.Command{
 		Use:     "submit JOB.yaml",
 		Short:   "Submit a job; a file submitted twice makes two jobs",
 		Example: "  mercer job submit job.yaml --home ./c --wait",
 		Args:    args("JOB.yaml"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
-		home := daemon.Home(cmd.Flag("home").Value.String())
-		a.reader = a.reader.Knowing(home.Dictionaries().Find)
 		j, err := a.readJob(args[0])
 		if err != nil {
 			return nil, err
@@ -241,6 +244,7 @@ All of these work without a running daemon.`,
 			case item != "":
 				return showLeft(home, args[0], item)
 			}
+			a.know(home)
 			if daemon.Home(home).IsParty(a.reader) {
 				return a.showOwn(daemon.Home(home), args[0], out)
 			}

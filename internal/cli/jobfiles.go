@@ -51,11 +51,17 @@ func (r *jobResult) decisions(ctx context.Context, c *admin.Client) (*sheet, err
 
 // saveResult writes a result with its report and its table into a folder, and returns the paths.
 func saveResult(reader *job.Reader, out string, o outcome) (files []string, err error) {
+	var j *job.Job
+	if o.About != nil { // a result of an earlier program does not say which job it is of
+		if j, err = reader.Parse(o.Job+".yaml", []byte(o.About.Job)); err != nil {
+			return nil, err
+		}
+	}
+	if o.shown, err = method.Presented(reader.Protocols, j, o.Result); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(out, 0o700); err != nil {
 		return nil, usage("--out %s cannot be the folder of the results: %w", out, err)
-	}
-	if o.shown, err = method.Presented(reader.Protocols, nil, o.Result); err != nil {
-		return nil, err
 	}
 	if o.Predictions, err = saveTable(out, o.table); err != nil {
 		return nil, err
@@ -63,11 +69,7 @@ func saveResult(reader *job.Reader, out string, o outcome) (files []string, err 
 	if o.table != nil {
 		files = append(files, o.Predictions)
 	}
-	if o.About != nil { // a result of an earlier program does not say which job it is of
-		j, err := reader.Parse(o.Job+".yaml", []byte(o.About.Job))
-		if err != nil {
-			return nil, err
-		}
+	if j != nil {
 		if o.Report, err = savePage(out, j, o); err != nil {
 			return nil, err
 		}

@@ -136,6 +136,8 @@ func describeModel(m method.ModelFile) string {
 		return m.Path + " (private: it holds encoded rows and stays there)"
 	case m.Path != "":
 		return m.Path
+	case m.NoFile != "":
+		return "no file: it " + m.NoFile
 	case m.Private:
 		return "private: it holds encoded rows, and is kept, sealed, only where predictions are open"
 	}

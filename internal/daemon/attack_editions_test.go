@@ -103,7 +103,7 @@ func TestAttackWithdrawalTellsFewOfAClass(t *testing.T) {
 	}
 	before := takenBy(t, h, c, d, 1, "diagnosis")
 	someone := before.Set.IDs[slices.IndexFunc(before.Set.IDs, func(id string) bool { _, in := training(before)[id]; return in })]
-	if _, err := h.Withdraw(all.Reader(), "patients", []string{someone}); err != nil {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{someone}); err != nil {
 		t.Fatal(err)
 	}
 	after := takenBy(t, h, c, d, 2, "diagnosis")
@@ -127,7 +127,7 @@ func TestAttackAfterAWithdrawalFewCome(t *testing.T) {
 		some = append(some, id)
 	}
 	slices.Sort(some)
-	if _, err := h.Withdraw(all.Reader(), "patients", some[:12]); err != nil {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", some[:12]); err != nil {
 		t.Fatal(err)
 	}
 	before := takenBy(t, h, c, d, 2, "diagnosis")
@@ -341,13 +341,13 @@ func TestAttackWithdrawAfterAnotherSplitKey(t *testing.T) {
 	if err := h.RenewSplitKey(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Withdraw(all.Reader(), "patients", []string{"p17"}); err == nil || !strings.Contains(err.Error(), "mercer edition erase") {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p17"}); err == nil || !strings.Contains(err.Error(), "mercer edition erase") {
 		t.Fatalf("%v, want a way out", err)
 	}
 	if err := h.Editions().Erase("patients", d.Name, 1); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := h.Withdraw(all.Reader(), "patients", []string{"p17"}); err != nil || done.People != 1 {
+	if done, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p17"}); err != nil || done.People != 1 {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
@@ -455,7 +455,7 @@ func TestAttackChangedBack(t *testing.T) {
 func TestAttackAnOldDictionaryKeepsEverybody(t *testing.T) {
 	h, c, dicts := approvedTwice(t)
 	entered(t, h, c, func(s *Source) { s.Drop = []string{"age"} })
-	if _, err := h.Withdraw(all.Reader(), "patients", []string{"p17"}); err == nil || !strings.Contains(err.Error(), "mercer edition erase") {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p17"}); err == nil || !strings.Contains(err.Error(), "mercer edition erase") {
 		t.Fatalf("%v, want a way out", err)
 	}
 	for _, d := range dicts {
@@ -463,7 +463,7 @@ func TestAttackAnOldDictionaryKeepsEverybody(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	done, err := h.Withdraw(all.Reader(), "patients", []string{"p17"})
+	done, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p17"})
 	if err != nil || len(done.Erased) != 2 {
 		t.Fatalf("%+v, %v", done, err)
 	}

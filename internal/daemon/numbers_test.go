@@ -161,7 +161,7 @@ func TestATableOfNumbersIsKeptUp(t *testing.T) {
 	if err != nil || now.Edition.Number != 2 || now.Set.X.Rows() != 400 {
 		t.Fatalf("edition %d, %v", now.Edition.Number, err)
 	}
-	if done, err := h.Withdraw(all.Reader(), "patients", []string{"p7"}); err != nil || len(done.Editions) != 1 {
+	if done, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p7"}); err != nil || len(done.Editions) != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	left, err := sees(t, h, c, key, 3)

@@ -110,6 +110,9 @@ func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table st
 	if err := h.copyRows(ctx, s, d, rows); err != nil {
 		return nil, nil, err
 	}
+	if rows, err = h.stayingRows(s, table, rows); err != nil {
+		return nil, nil, err
+	}
 	if set, _, _, err = h.readAll(c, s, d, table, rows); err != nil {
 		return nil, nil, err
 	}

@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -19,7 +21,7 @@ import (
 // Withdrawal counts who left a table for good, and lists the editions without them.
 type Withdrawal struct {
 	People, Company int      // who left, and who went along
-	Unknown         []string // of those who left, whom no edition has
+	Absent          []string // of those who left, whom no edition has
 	Editions        []edition.Edition
 	Erased          []edition.Edition // that could not be made anew
 }
@@ -39,16 +41,26 @@ func (h Home) alone(do func() error) (err error) {
 
 // Withdraw has people leave a table for good: no edition has them any more, and no later one will. Others,
 // drawn by the home's key, go along, so that nobody can tell by the editions before and after who left. What
-// a crash leaves undone is done when the command is given again.
-func (h Home) Withdraw(jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
+// a crash leaves undone is done when the command is given again. Names that neither the table nor an edition has
+// are refused.
+func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
+	return h.withdrawOf(jobs, table, people, func(s Source, absent []string) error { return h.mustHave(ctx, s, table, absent) })
+}
+
+// WithdrawAhead is Withdraw of people who may not have come yet: then their rows never take part.
+func (h Home) WithdrawAhead(jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
+	return h.withdrawOf(jobs, table, people, func(Source, []string) error { return nil })
+}
+
+func (h Home) withdrawOf(jobs *job.Reader, table string, people []string, check func(s Source, absent []string) error) (done Withdrawal, err error) {
 	err = h.alone(func() (err error) {
-		done, err = h.withdraw(jobs, table, people)
+		done, err = h.withdraw(jobs, table, people, check)
 		return err
 	})
 	return done, err
 }
 
-func (h Home) withdraw(jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
+func (h Home) withdraw(jobs *job.Reader, table string, people []string, check func(s Source, absent []string) error) (done Withdrawal, err error) {
 	c, err := h.Config(jobs)
 	if err != nil {
 		return done, err
@@ -70,16 +82,19 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string) (done Wi
 		return done, fault.BadInput(err)
 	}
 	done.Erased = lost
+	if len(lost) == 0 {
+		done.Absent = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			return slices.ContainsFunc(frozen, func(f newestEdition) bool { return f.people[name].rows > 0 })
+		})
+	}
+	if err := check(s, done.Absent); err != nil {
+		return done, fault.BadInput(err)
+	}
 	gone, err := h.leave(table, s, frozen, names)
 	if err != nil {
 		return done, fault.BadInput(err)
 	}
 	done.People, done.Company = len(names), len(gone)-len(names)
-	for _, name := range names {
-		if len(lost) == 0 && !slices.ContainsFunc(frozen, func(f newestEdition) bool { return f.people[name].rows > 0 }) {
-			done.Unknown = append(done.Unknown, name)
-		}
-	}
 	keep := make(map[string]bool)
 	for _, f := range frozen {
 		made, err := h.without(f, gone)
@@ -92,6 +107,30 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string) (done Wi
 		}
 	}
 	return done, h.Editions().EraseBut(table, keep)
+}
+
+// mustHave refuses names that the table does not have, but of those who have left before.
+func (h Home) mustHave(ctx context.Context, s Source, table string, names []string) error {
+	left, err := h.Editions().Left(table, s.by())
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return left != nil && left(name) })
+	if len(names) == 0 {
+		return nil
+	}
+	rows := &once{}
+	if err := h.copyRows(ctx, s, job.OfNumbers(), rows); err != nil {
+		return err
+	}
+	about, err := s.people(table, rows)
+	if err != nil {
+		return err
+	}
+	if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(about, name) }); len(names) > 0 {
+		return fmt.Errorf("neither table %s nor an edition of it has %s: nobody has left; look how the table writes the name, or say --absent to have somebody out before their rows come", table, dataset.Quote(strings.Join(names, ", ")))
+	}
+	return nil
 }
 
 // leave finds out who goes along with those who leave, and writes all of them down, before any edition is made

@@ -66,7 +66,7 @@ func TestWhoLeavesIsOutForGood(t *testing.T) {
 		before[k], heldBefore[k] = idsOf(t, h, c, d, byte(10+k))
 	}
 	leaver := before[0][17]
-	done, err := h.Withdraw(all.Reader(), "patients", []string{leaver})
+	done, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{leaver})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestWhoLeavesIsOutForGood(t *testing.T) {
 			t.Errorf("%d people are known as %s", sizes, name)
 		}
 	}
-	again, err := h.Withdraw(all.Reader(), "patients", []string{leaver})
+	again, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{leaver})
 	if err != nil || again.Company != 0 || len(again.Editions) != 0 {
 		t.Errorf("the same again: %+v, %v", again, err)
 	}
@@ -110,7 +110,7 @@ func TestWhoLeavesIsOutForGood(t *testing.T) {
 			}
 		}
 	}
-	stranger, err := h.Withdraw(all.Reader(), "patients", []string{"p1000"})
+	stranger, err := h.WithdrawAhead(all.Reader(), "patients", []string{"p1000"})
 	if err != nil || stranger.Company != 0 || len(stranger.Editions) != 0 {
 		t.Errorf("somebody who is not there: %+v, %v", stranger, err)
 	}
@@ -197,16 +197,16 @@ func TestManyLeaveTogether(t *testing.T) {
 			training = append(training, id)
 		}
 	}
-	done, err := h.Withdraw(all.Reader(), "patients", training[:12])
+	done, err := h.Withdraw(t.Context(), all.Reader(), "patients", training[:12])
 	if err != nil || done.Company != 0 || done.Editions[0].Training != len(training)-12 || done.Editions[0].HeldOut != len(held) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	few := len(training) - 12 - 5
-	done, err = h.Withdraw(all.Reader(), "patients", training[12:12+few]) // five would be left
+	done, err = h.Withdraw(t.Context(), all.Reader(), "patients", training[12:12+few]) // five would be left
 	if err != nil || done.Company != 5 || done.Editions[0].Training != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if _, err := h.Withdraw(all.Reader(), "patients", held); err != nil {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", held); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := h.Editions().List(); err != nil || len(list) > 0 {
@@ -232,7 +232,7 @@ func plainJob(t *testing.T, h Home, c *Config, d *job.Dictionary) ([]string, err
 
 func TestWithdrawalsThatAreRefused(t *testing.T) {
 	h, _, _ := frozen(t, "")
-	if _, err := h.Withdraw(all.Reader(), "patients", []string{"p1"}); err == nil || !strings.Contains(err.Error(), "names no id and no group") {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p1"}); err == nil || !strings.Contains(err.Error(), "names no id and no group") {
 		t.Error(err)
 	}
 	h, c, d := frozen(t, "id")
@@ -241,7 +241,7 @@ func TestWithdrawalsThatAreRefused(t *testing.T) {
 	}
 	entered(t, h, c, func(s *Source) { s.Columns.Offered = []string{"age", "krea", "visit"} })
 	h.put(t, "patients.csv", strings.Replace(frozenTable(200), "\np3,41,,", "\np3,41,5,", 1))
-	if _, err := h.Withdraw(all.Reader(), "patients", []string{"p1"}); err != nil {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p1"}); err != nil {
 		t.Fatal(err)
 	}
 	// Another split key changes nothing for those who have left.
@@ -251,7 +251,7 @@ func TestWithdrawalsThatAreRefused(t *testing.T) {
 	if ids, err := plainJob(t, h, c, d); err != nil || slices.Contains(ids, "p1") || len(ids) < 150 {
 		t.Errorf("under another split key a question sees %d people, p1 among them: %t; %v", len(ids), slices.Contains(ids, "p1"), err)
 	}
-	if _, err := h.Withdraw(all.Reader(), "patients", []string{"p2"}); !errors.Is(err, edition.ErrOtherEntry) {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p2"}); !errors.Is(err, edition.ErrOtherEntry) {
 		t.Errorf("from editions under another split key: %v", err)
 	}
 	for name, edit := range map[string]func(*Source){
@@ -274,7 +274,7 @@ func TestWithdrawalsThatAreRefused(t *testing.T) {
 	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err == nil || !strings.Contains(err.Error(), "restore it from a backup") {
 		t.Errorf("a list that cannot be read: %v", err)
 	}
-	if _, err := h.Withdraw(all.Reader(), "patients", []string{"p1"}); err == nil {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p1"}); err == nil {
 		t.Error("people leave a list that cannot be read")
 	}
 }
@@ -295,16 +295,16 @@ func TestLeaversAreNamedAsTheTableWritesThem(t *testing.T) {
 		}
 	}
 	again(func(s *Source) { s.ID.Normalize = []string{"upper"} })
-	done, err := h.Withdraw(all.Reader(), "patients", []string{"p113", "p1000"})
-	if ids, _ := idsOf(t, h, c, d, 3); err != nil || slices.Contains(ids, "P113") || !slices.Equal(done.Unknown, []string{"P1000"}) || done.Company < 8 {
+	done, err := h.WithdrawAhead(all.Reader(), "patients", []string{"p113", "p1000"})
+	if ids, _ := idsOf(t, h, c, d, 3); err != nil || slices.Contains(ids, "P113") || !slices.Equal(done.Absent, []string{"P1000"}) || done.Company < 8 {
 		t.Errorf("%+v, %v; P113 is there: %t", done, err, slices.Contains(ids, "P113"))
 	}
 	again(func(s *Source) { s.ID.Normalize, s.ID.Columns = nil, []string{"id", "visit"} })
-	if _, err := h.Withdraw(all.Reader(), "patients", []string{"p113"}); err == nil || !strings.Contains(err.Error(), "write the cells of id, visit, with commas between") {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p113"}); err == nil || !strings.Contains(err.Error(), "write the cells of id, visit, with commas between") {
 		t.Errorf("half an id: %v", err)
 	}
-	done, err = h.Withdraw(all.Reader(), "patients", []string{"p113,5"})
-	if err != nil || len(done.Unknown) > 0 || done.Company < 9 {
+	done, err = h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p113,5"})
+	if err != nil || len(done.Absent) > 0 || done.Company < 9 {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
@@ -325,7 +325,7 @@ func TestFreezingAndLeavingTakeTurns(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if _, err := h.Withdraw(all.Reader(), "patients", []string{name}); err != nil {
+			if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{name}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -110,6 +110,8 @@ type ModelFile struct {
 	Path    string `json:"path"` // "" where it is sealed, in parts, or not kept
 	SHA256  string `json:"sha256"`
 	Private bool   `json:"private"` // holds encoded rows and never leaves its place
+	// NoFile says why there is no file of it; "" where there is one.
+	NoFile string `json:"no_file,omitempty"`
 }
 
 // MarshalJSON puts the metrics beside the party's name.

@@ -1,6 +1,7 @@
 package moments
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -169,7 +170,7 @@ func described(j *job.Job, key, inDictionary string) string {
 	if j.Data.Dictionary != nil {
 		return "the dictionary's label has none; a dictionary with " + inDictionary + " says it"
 	}
-	return "add " + key + " to protocol"
+	return "have a data dictionary say it (labels: {" + cmp.Or(j.Data.Label, "label") + ": {" + inDictionary + "}}), or in simulate add " + key + " to protocol"
 }
 
 // checkLabels refuses labels that a job does not foresee.

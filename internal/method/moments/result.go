@@ -32,6 +32,9 @@ type Figures struct {
 	// the members among them, on the sums of all. A launching process that owns up to 2,000
 	// rows measures it; else it is null.
 	Joint *float64 `json:"joint_membership_auc"`
+	// Within bounds how far a share of held-out rows is off (accuracy, coverage_95), since parties count
+	// in fives; 0 where none is told.
+	Within float64 `json:"shares_of_held_out_rows_within,omitempty"`
 }
 
 // Point describes the sums with one number of random features: their results, and what they
@@ -55,8 +58,9 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	if text := histogramText(j, r); text != "" {
 		p.More, p.Later = append(p.More, report.Row{Label: "Histogram", Value: text}), []method.Block{{Line: text}}
 	}
-	if text := countsText(r); text != "" {
-		p.More = append(p.More, report.Row{Label: "Held-out rows", Value: text})
+	if w := d.Sums.Within; w > 0 {
+		text := fmt.Sprintf("%d, which each party counts in fives: shares of them (accuracy, coverage) are off by at most %.4f", r.HeldOut, w)
+		p.More, p.Later = append(p.More, report.Row{Label: "Held-out rows", Value: text}), append(p.Later, method.Block{Line: "Held-out rows: " + text})
 	}
 	if j != nil && job.As[*Keys](j.Protocol).Directions == 0 {
 		p.Settings = fmt.Sprintf(", directions = %d (a twentieth of the training rows)", d.Sums.Features)
@@ -75,17 +79,6 @@ func histogramText(j *job.Job, r *method.Result) string {
 		return fmt.Sprintf("%d held-out decisions in %d bins: the area under the ROC curve is off by at most %.4f", r.HeldOut, moments.Bins, a.Curves[0].Within)
 	case j != nil && counted(j):
 		return fmt.Sprintf("%d held-out decisions in %d bins are too few for figures: parties count in fives, which could move the area under the ROC curve by more than %v", r.HeldOut, moments.Bins, widest)
-	}
-	return ""
-}
-
-// countsText tells how near shares of held-out rows are; "" where the job has none.
-func countsText(r *method.Result) string {
-	for _, name := range []string{"accuracy", "coverage_95"} {
-		if _, told := r.Metrics[name]; told && r.HeldOut > 0 {
-			off := moments.RoundedOff(len(r.Parties), float64(r.HeldOut)) / float64(r.HeldOut)
-			return fmt.Sprintf("%d, which each party counts in fives: %s is off by at most %.3f", r.HeldOut, name, off)
-		}
 	}
 	return ""
 }
@@ -142,7 +135,7 @@ func (s *server) leakage() map[string][]string {
 			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: of a class that has one training row that row, in clear. The floors of each party are what stands against it. A value that fewer than %d training rows of a party have counts as its commonest one, or as other; people whom several common values together single out show all the same.",
 				len(s.Job.Data.Training(s.Parties)), m*(m+1)/2, s.crossSums(), n, prepare.Least),
 			s.ratio(),
-			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties, each party's part rounded to three digits of its mean; and the mean of the parties' membership figures.", s.errorSums()),
+			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties, each party's part rounded: counts to whole fives, or to a thousandth of more than 5,000 rows, and sums to three digits of their mean; and the mean of the parties' membership figures.", s.errorSums()),
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features: each party's release ledger holds a job whose rows differ from an earlier one's by fewer than 10 people, one with another schema or other parties, one beside encoded rows of the same people (okra), and the 21st over the same rows. If a party's operator has approved such a job, the server knows what the ledger said of it: beside encoded rows of the same people, every cell of theirs. The ledger compares jobs two by two: three whose rows differ by many can leave few people in their difference.",
 			s.falseSolution(),
 		},

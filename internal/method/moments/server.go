@@ -169,7 +169,21 @@ func (s *server) sumsResult() *Figures {
 	if s.measured > 0 {
 		r.Membership = &s.membership
 	}
+	if s.tellsShares() {
+		r.Within = moments.RoundedOff(len(s.Parties), float64(s.heldOut)) / float64(s.heldOut)
+	}
 	return r
+}
+
+// tellsShares reports whether figures of the job are shares of held-out rows.
+func (s *server) tellsShares() bool {
+	switch l := objectiveOf(s.Job).(type) {
+	case classRidge:
+		return true
+	case process:
+		return l.deviations
+	}
+	return false
 }
 
 // randomModel is the model of a job of moments: the solution, and the origin of the features.

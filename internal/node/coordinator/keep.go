@@ -47,7 +47,7 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	if err := witnessed(hub, result); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	if result.Models, err = c.models(hub); err != nil {
+	if result.Models, err = c.models(w.job.Spec, hub); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	result.ModelHash = method.HashModels(result.Models)
@@ -78,7 +78,7 @@ func witnessed(h *method.Hub, r *method.Result) (err error) {
 }
 
 // models describes the coordinator's model, if there is one.
-func (c *Coordinator) models(h *method.Hub) ([]method.ModelFile, error) {
+func (c *Coordinator) models(spec *job.Job, h *method.Hub) ([]method.ModelFile, error) {
 	m := h.Model
 	if m == nil {
 		return nil, nil
@@ -87,7 +87,7 @@ func (c *Coordinator) models(h *method.Hub) ([]method.ModelFile, error) {
 	if err := m.Write(sum); err != nil {
 		return nil, err
 	}
-	return []method.ModelFile{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: m.Private}}, nil
+	return []method.ModelFile{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: m.Private, NoFile: undownloadable(spec)}}, nil
 }
 
 // leave writes the items that others can ask for later: the model, the decisions, and the

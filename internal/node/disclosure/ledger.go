@@ -24,6 +24,8 @@ const (
 	Admitted State = "admitted"
 	Held     State = "held"
 	Approved State = "approved"
+	// told is the note of an approved release that is out: what it tells with earlier ones stays known.
+	told State = "told"
 )
 
 // HeldError reports that a release waits for the operator. It names columns, and is
@@ -235,7 +237,23 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	if e.pending() {
 		return err // the approval is for the rows, too, which come after the fit
 	}
-	return errors.Join(err, l.remove(l.note(id, Approved)))
+	return errors.Join(err, l.tell(id))
+}
+
+// tell has the list say from now on what an approved release that is out tells with earlier ones; nothing of one that
+// needed no approval.
+func (l Ledger) tell(id string) error {
+	n, err := l.find(id, Approved)
+	if errors.Is(err, ErrNotHeld) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if before, err := l.find(id, told); err == nil {
+		n.Reveals = shortened(slices.Compact(slices.Sorted(slices.Values(slices.Concat(n.Reveals, before.Reveals)))))
+	}
+	return errors.Join(l.write(l.note(id, told), n.encode()), l.remove(l.note(id, Approved)))
 }
 
 // grow takes into an entry what is kept of the same release before; of encoded rows,

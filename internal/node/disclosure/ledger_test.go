@@ -138,6 +138,16 @@ func TestLedger(t *testing.T) {
 	}
 	letOut(t, l, other)
 	want(Released)
+	// What the operator has approved stays in the list with what it tells, and only that.
+	list, err := l.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		if approved := e.ID == two; approved != strings.Contains(strings.Join(e.Reveals, ";"), "income") || approved != (len(e.From) > 0) {
+			t.Errorf("%s reveals %q beside %v", e.ID, e.Reveals, e.From)
+		}
+	}
 	admit(t, l, other)
 	if err := l.Withdraw(two); !errors.Is(err, ErrNotThere) {
 		t.Errorf("withdrawing what is out: %v", err)

@@ -29,7 +29,7 @@ type Listed struct {
 	Rows     int
 	Uses     int
 	Told     float64  // numbers in sums for each cell of the rows in them; 0 where nobody counts
-	Reveals  []string // of one that is held or approved: what it would tell with earlier ones
+	Reveals  []string // of one that is held or approved, or was: what it tells with earlier ones
 	From     []string // the IDs of these
 	Since    time.Time
 }
@@ -125,7 +125,7 @@ func decodeNote(b []byte) (Listed, error) {
 	return n, r.Close("held release")
 }
 
-// notes returns the releases that wait for the operator, or may pass next, oldest first. A
+// notes returns the releases that wait for the operator, or may pass next, or have passed, oldest first. A
 // note that is too old or cannot be read is removed: without it a release is held.
 func (l Ledger) notes() ([]Listed, error) {
 	names, err := l.names()
@@ -147,7 +147,7 @@ func (l Ledger) notes() ([]Listed, error) {
 			return nil, fmt.Errorf("release: %w", err)
 		}
 		n, err := decodeNote(b)
-		if err != nil || time.Since(n.Since) > noteKept {
+		if err != nil || State(m[2]) != told && time.Since(n.Since) > noteKept {
 			if err := l.remove(path); err != nil {
 				return nil, err
 			}
@@ -173,7 +173,16 @@ func (l Ledger) List() ([]Listed, error) {
 		return nil, err
 	}
 	notes, err := l.notes()
-	return append(list, notes...), err
+	for _, n := range notes {
+		if n.State != told {
+			list = append(list, n)
+			continue
+		}
+		if i := slices.IndexFunc(list, func(e Listed) bool { return e.ID == n.ID && e.State == Released }); i >= 0 {
+			list[i].Reveals, list[i].From = n.Reveals, n.From
+		}
+	}
+	return list, err
 }
 
 // ErrNotHeld reports that there is nothing to approve.

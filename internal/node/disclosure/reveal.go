@@ -152,7 +152,7 @@ func refits(common int) string {
 	if common != everybody {
 		rows = count(common, "row is", "rows are")
 	}
-	return rows + " prepared or scaled by another fit than in the earlier job, or may be: the products of rows under two fits tell their columns, and the two fits tell who came or went. A job with scale: range or none, or one that continues the earlier job, fits nothing"
+	return rows + " prepared or scaled by another fit than in the earlier job, or may be: the products of rows under two fits tell their columns, and the two fits tell who came or went. A dictionary whose columns have ranges, with scale: range, lets jobs fit nothing"
 }
 
 // chosen tells in words what it means that the job says which rows are held out: each such split

@@ -29,7 +29,7 @@ func (l Ledger) Empty() (bool, error) {
 
 var (
 	entryName = regexp.MustCompile(`^([a-z]+)-([0-9a-f]{16})\.(released|admitted)$`)
-	noteName  = regexp.MustCompile(`^([0-9a-f]{16})\.(held|approved)$`)
+	noteName  = regexp.MustCompile(`^([0-9a-f]{16})\.(held|approved|told)$`)
 	olderName = regexp.MustCompile(`^[0-9a-f]{16}\.released$`)
 )
 

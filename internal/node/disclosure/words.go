@@ -104,6 +104,8 @@ func (e *Entry) besideEdition(o *Entry) []string {
 		return e.fewBeside(o)
 	case e.Kind == method.ReleaseRows && !e.clears(o):
 		return []string{fmt.Sprintf("one to nine people of edition %d may have other values or labels than in edition %d: both jobs together tell what has changed", e.Number, o.Number)}
+	case e.Kind == method.ReleaseFit && e.Schema != o.Schema:
+		return []string{fmt.Sprintf("this fit is by another dictionary than that of job %s, over the same table: the difference of the two fits is over the cells alone that the two read otherwise, and whoever came in between", o.Job)}
 	case e.Kind == method.ReleaseFit && e.Edition != o.Edition:
 		return []string{fmt.Sprintf("this fit is of edition %d, and the earlier one of edition %d: the difference of the two fits is over those who came, went or changed in between alone. Jobs prepare their rows by the earlier one; a new fit is a new dictionary", e.Number, o.Number)}
 	}
