@@ -200,6 +200,9 @@ func (p *Party) prepare(w *work) error {
 		data.Label = job.NoLabel // the table need not have any
 	}
 	table, err := p.Load(w.id, data)
+	if of := table.Edition; err == nil && of.ID != "" {
+		p.Logger.Info("the job sees an edition of the table", "job", w.id.String(), "name", w.job.Name, "table", data.Source, "edition", of.Number)
+	}
 	if err == nil {
 		table.Fit, err = p.keptFit(data.Fit)
 	}
