@@ -98,7 +98,7 @@ func (p *Party) prepareAnswer(w *work) error {
 		return p.prepareFor(w, w.question.set)
 	}
 	data := w.job.Data
-	data.Test = job.Test{}
+	data.Test, data.Folds = job.Test{}, 0 // a question holds nothing out, and is about rows that there are now
 	if w.inquiry.Source != "" {
 		data.Source = w.inquiry.Source
 	}
