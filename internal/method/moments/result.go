@@ -135,7 +135,7 @@ func (s *server) leakage() map[string][]string {
 			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: of a class that has one training row that row, in clear. The floors of each party are what stands against it. A value that fewer than %d training rows of a party have counts as its commonest one, or as other; people whom several common values together single out show all the same.",
 				len(s.Job.Data.Training(s.Parties)), m*(m+1)/2, s.crossSums(), n, prepare.Least),
 			s.ratio(),
-			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties, each party's part rounded: counts to whole fives, or to a thousandth of more than 5,000 rows, and sums to three digits of their mean; and the mean of the parties' membership figures.", s.errorSums()),
+			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties; each party rounds counts to fives, or to a thousandth of more than 5,000 rows, and sums to three digits of their mean; and the mean of the parties' membership figures.", s.errorSums()),
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features: each party's release ledger holds a job whose rows differ from an earlier one's by fewer than 10 people, one with another schema or other parties, one beside encoded rows of the same people (okra), and the 21st over the same rows. If a party's operator has approved such a job, the server knows what the ledger said of it: beside encoded rows of the same people, every cell of theirs. The ledger compares jobs two by two: three whose rows differ by many can leave few people in their difference.",
 			s.falseSolution(),
 		},
@@ -223,9 +223,9 @@ func (s *server) errorSums() string {
 func (s *server) falseSolution() string {
 	const unchecked = "The server tells the solution, and nobody checks it: a false one asks one question about all held-out rows for each job. The ledgers' 20 jobs over the same rows are what bounds it. "
 	if _, ok := objectiveOf(s.Job).(classRidge); !ok {
-		return unchecked + "What the answers tell of single rows has not been measured."
+		return unchecked + "Three digits of a mean hide nobody: a solution that is nothing for all but one person whom the server knows tells whether that person is held out, and of labels that are numbers about the label, too."
 	}
-	return unchecked + "The answer is how many of some people that the server knows are held out, with the labels that it guesses: of a party with fewer than 2,000 held-out rows, one job tells a single person. Of a larger one several jobs do, since rounding hides a row only until the server has found where a count tips."
+	return unchecked + "The answer is how many of some people that the server knows are held out, with the labels that it guesses: of a party with fewer than 2,000 held-out rows, one job tells a single person, beside two others who are known to be held out. Without these, or of a larger party, several jobs do, since rounding hides a row only until the server has found where a count tips."
 }
 
 // partyLearns describes what every party is told.
