@@ -143,6 +143,11 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 		}
 		as := s
 		as.Label = labels // as it was frozen
+		if d.Columns == nil {
+			if newest, err := h.Editions().Newest(table, hash); err == nil && newest.Compared != nil {
+				as.Columns.Offered = newest.Compared.Columns // a column that came since is nobody's change
+			}
+		}
 		if set, labels, _, err := h.readAll(c, as, d, table, rows); err == nil {
 			_, others[hash] = cuts(key, set, labels, nil)
 		}
@@ -252,7 +257,7 @@ func (h Home) heading(c *Config, s Source, data job.Data, rows snapshot.Store) (
 // described are the labels of a dictionary that the catalogue offers; all of these where no dictionary is written.
 func (s Source) described(d *job.Dictionary) (list []job.LabelColumn) {
 	if d.IsNumbers() {
-		for _, name := range s.Label.columns() {
+		for _, name := range slices.Sorted(slices.Values(s.Label.columns())) { // in whatever order the entry has them
 			list = append(list, job.LabelColumn{Name: name})
 		}
 		return list
@@ -385,9 +390,14 @@ func dictionaryOf(data job.Data) *job.Dictionary {
 // heads reports whether the table is a file that names its columns.
 func (s Source) heads() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
 
+// smallTable is the number of rows from which on a table is not small, whoever has the rows and on whichever side of a
+// bound they are.
+const smallTable = 4 * edition.Least
+
 // seesEdition reports whether a job sees an edition of a table. A job without a dictionary does where a file names its
 // columns, and the first such job has the first edition made. It sees the table itself if that is too small to be
-// frozen and never was: the floors of the policy hold then, and the ledger compares rows one by one.
+// frozen and never was: the floors of the policy hold then, and the ledger compares rows one by one. It
+// takes a patient of many rows for many people, so that a table of few patients is not seen unless its rows are few, too.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
 	if data.Dictionary != nil {
 		return true, nil
@@ -395,16 +405,25 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 	if data.Schema != nil || data.Asks() || !s.heads() {
 		return false, nil
 	}
+	isFrozen := func() (frozen map[string][]string, err error) {
+		frozen, err = h.Editions().Dictionaries(data.Source)
+		_, sees = frozen[job.OfNumbers().Hash()]
+		return frozen, err
+	}
+	if _, err = isFrozen(); sees || err != nil {
+		return sees, err // whoever freezes another table now is not waited for
+	}
 	err = h.alone(func() error {
-		frozen, err := h.Editions().Dictionaries(data.Source)
-		if _, sees = frozen[job.OfNumbers().Hash()]; sees || err != nil {
+		frozen, err := isFrozen()
+		if sees || err != nil {
 			return err
 		}
 		sees = len(frozen) > 0
 		_, err = h.freeze(ctx, c, job.OfNumbers(), data.Source)
 		var few *edition.LackError
-		if errors.As(err, &few) {
-			return nil // which the list of editions says
+		if errors.As(err, &few) { // which the list of editions says
+			sees = sees || few.Rows >= smallTable && (s.Group != "" || s.CutDates != nil)
+			return nil
 		}
 		sees = true
 		return err

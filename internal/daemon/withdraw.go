@@ -215,7 +215,8 @@ func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (a
 			all = append(all, f)
 			continue
 		}
-		if yes, unknown := h.Dictionaries().Approved(e.Dictionary, table); yes || unknown != nil {
+		yes, unknown := h.Dictionaries().Approved(e.Dictionary, table)
+		if yes || unknown != nil || e.Dictionary == job.OfNumbers().Hash() { // which needs no approval
 			return nil, nil, errors.Join(fmt.Errorf("%w; or erase edition %d for %s (mercer edition erase), which nobody can be taken out of", err, e.Number, e.Name), unknown)
 		}
 		lost = append(lost, e)

@@ -30,7 +30,10 @@ import (
 )
 
 // LackError says that a further edition would tell few people apart from all others.
-type LackError struct{ Lack int }
+type LackError struct {
+	Lack int
+	Rows int // of the table
+}
 
 func (e *LackError) Error() string {
 	return fmt.Sprintf("edition: a group of people who came, went or changed would have fewer than %d; %d more are lacking", Least, e.Lack)
@@ -97,7 +100,7 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 		if len(small) > 0 {
 			lack := Least - slices.Min(small)
 			b.note(d.Edition, lack)
-			return errors.Join(&LackError{lack}, s.write(b))
+			return errors.Join(&LackError{lack, d.Training + d.HeldOut}, s.write(b))
 		}
 		past, err := d.past(estate, dictionary)
 		if err != nil {
