@@ -142,17 +142,23 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 			continue
 		}
 		as := s
-		as.Label = labels // as it was frozen
-		if d.Columns == nil {
-			if newest, err := h.Editions().Newest(table, hash); err == nil && newest.Compared != nil {
-				as.Columns.Offered = newest.Compared.Columns // a column that came since is nobody's change
-			}
+		as.Label = labels     // as it was frozen
+		if d.Columns == nil { // a column that came since is nobody's change
+			as = h.asFrozen(as, table, hash)
 		}
 		if set, labels, _, err := h.readAll(c, as, d, table, rows); err == nil {
 			_, others[hash] = cuts(key, set, labels, nil)
 		}
 	}
 	return others, nil
+}
+
+// asFrozen offers no columns but those that the newest edition for a dictionary has, where the entry names none.
+func (h Home) asFrozen(s Source, table, dictionary string) Source {
+	if newest, err := h.Editions().Newest(table, dictionary); err == nil && newest.Compared != nil && s.Columns.IsZero() {
+		s.Columns.Offered = newest.Compared.Columns
+	}
+	return s
 }
 
 // heldItem is the item of an edition that says which of its rows, as its dictionary reads them, are held out.
@@ -248,7 +254,7 @@ func (h Home) heading(c *Config, s Source, data job.Data, rows snapshot.Store) (
 		return nil, err
 	}
 	schema := make(prepare.Schema, len(set.Columns))
-	for i, name := range set.Columns {
+	for i, name := range slices.Sorted(slices.Values(set.Columns)) { // in whatever order the file has them
 		schema[i] = job.Undescribed(name)
 	}
 	return schema, schema.Check()

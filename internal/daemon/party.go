@@ -199,6 +199,9 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err := d.LeavesRows(); err != nil {
 		return t, fault.Forbidden(err)
 	}
+	if d.Asks() && d.Schema == nil && s.heads() { // jobs have not seen a column that came since
+		s = h.asFrozen(s, d.Source, dictionaryOf(d).Hash())
+	}
 	columns, err := s.pick(d.Source, d, c.Name)
 	if err != nil {
 		return t, err

@@ -151,8 +151,8 @@ func (e *NumberErrors) R2() (float64, bool) {
 	n := float64(e.Rows)
 	mean := float64(e.Truth) / SquaredOne / n
 	spread := float64(e.Power)/SquaredOne - n*mean*mean
-	// Numbers that are the same leave of it what three digits of each part hide.
-	return 1 - float64(e.Squared)/SquaredOne/spread, spread > max(n/SquaredOne, 0.02*float64(e.Power)/SquaredOne)
+	// Numbers that are nearly the same, far from the solution's mean, leave of it what three digits of each part hide.
+	return 1 - float64(e.Squared)/SquaredOne/spread, spread > max(n/SquaredOne, 0.2*float64(e.Power)/SquaredOne)
 }
 
 // Process returns the mean deviation, in the unit of the numbers, and the share of

@@ -131,7 +131,7 @@ func compared(m protocol.Machine) protocol.Machine {
 		if !errors.As(err, &none) {
 			return err
 		}
-		return fault.Openly(fault.BadInputf("columns: the tables of %s do not have the same ids in the same order, or make them by different rules; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", ")))
+		return fault.Openly(fault.BadInputf("columns: the tables of %s do not have the same ids in the same order, or make them by different rules; give all the same, freeze them on one day and let nobody leave one alone, or remove aligned from the job", strings.Join(none.Parties, ", ")))
 	}}
 }
 

@@ -133,8 +133,10 @@ func (d *Draft) past(estate *vault.Estate, dictionary *dictionaryState) (*past, 
 	switch {
 	case err != nil:
 		return nil, err
-	case !slices.Equal(p.columns, d.Columns):
+	case !slices.Equal(slices.Sorted(slices.Values(p.columns)), slices.Sorted(slices.Values(d.Columns))):
 		return nil, ErrOtherColumns
+	case !slices.Equal(p.columns, d.Columns): // in another order: nobody's cells can be compared, and jobs wait
+		return fresh, nil
 	case !slices.Equal(p.labels, d.Labels):
 		return nil, ErrOtherEntry
 	}

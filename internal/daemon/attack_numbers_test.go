@@ -23,11 +23,11 @@ func TestAttackAWithdrawalErasesTheEditionOfNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	entered(t, h, c, func(e *Source) { e.CSV.Decimal = "," })
-	if done, err := h.Withdraw(all.Reader(), "patients", []string{"p7"}); err == nil {
+	if done, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p7"}); err == nil {
 		t.Errorf("erased %d editions, %d go along", len(done.Erased), done.Company)
 	}
 	entered(t, h, c, func(e *Source) { e.CSV.Decimal = "" })
-	if done, err := h.Withdraw(all.Reader(), "patients", []string{"p7"}); err != nil || done.Company != 9 {
+	if done, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p7"}); err != nil || done.Company != 9 {
 		t.Errorf("%d go along, %v", done.Company, err)
 	}
 	if after, err := sees(t, h, c, key, 2); err != nil || after.Edition.Number != 2 {
@@ -223,7 +223,7 @@ func TestAttackAPatientOfManyRowsLeaves(t *testing.T) {
 		a := sums(before, "a")
 		who := before.Set.Groups[a.Among[0]]
 		if how == "withdraws" {
-			if _, err := h.Withdraw(all.Reader(), "patients", []string{who}); err != nil {
+			if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{who}); err != nil {
 				t.Fatal(err)
 			}
 		} else {
@@ -236,5 +236,50 @@ func TestAttackAPatientOfManyRowsLeaves(t *testing.T) {
 		if b := sums(after, "b"); bothPass(t, a, b) == nil {
 			t.Errorf("a patient %s: sums over %d and %d training rows differ by %s alone, and both pass", how, len(a.Among), len(b.Among), who)
 		}
+	}
+}
+
+// The columns of a file in another order.
+func TestColumnsInAnotherOrder(t *testing.T) {
+	h, c, key := undescribed(t, numbersTable(200))
+	if _, err := sees(t, h, c, key, 1); err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{"id,krea,age,ill"}
+	for i := range 400 {
+		lines = append(lines, fmt.Sprintf("p%d,%g,%d,%d", i, float64(i*i%97)/8, 20+i*7%60, i%2))
+	}
+	h.put(t, "patients.csv", strings.Join(lines, "\n")+"\n")
+	if _, err := h.Freeze(context.Background(), all.Reader(), job.OfNumbers(), "patients"); err != nil {
+		t.Errorf("the same columns in another order: %v", err)
+	}
+}
+
+// A column comes. Jobs without a dictionary go on with the earlier edition, and questions about their models read the
+// file, without the column.
+func TestQuestionsAfterANewColumn(t *testing.T) {
+	h, c, key := undescribed(t, numbersTable(200))
+	trained, err := sees(t, h, c, key, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(numbersTable(220)), "\n")
+	for i := range lines {
+		if i == 0 {
+			lines[i] += ",bmi"
+		} else {
+			lines[i] += ",20"
+		}
+	}
+	h.put(t, "patients.csv", strings.Join(lines, "\n")+"\n")
+	if again, err := sees(t, h, c, key, 2); err != nil || !slices.Equal(again.Set.Columns, trained.Set.Columns) {
+		t.Errorf("a job: %v, %v", again.Set, err)
+	}
+	asked, err := h.load(context.Background(), c, job.Data{Source: "patients", Label: job.NoLabel, Partition: job.Partition{By: job.Columns}}, key, snapshots{h.kept(t), job.ID{3}})
+	if err == nil {
+		_, err = method.LikeTraining(asked.Set, trained.Set.X.Cols(), trained.Set.Columns)
+	}
+	if err != nil {
+		t.Errorf("a question: %v", err)
 	}
 }

@@ -206,7 +206,7 @@ func TestSumsOfCountsAreWithinWhatIsSaid(t *testing.T) {
 }
 
 // R2 and RMSE of rounded means, against the exact ones.
-func TestAttack5R2OfRoundedMeans(t *testing.T) {
+func TestR2OfRoundedMeans(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	worst := 0.0
 	for range 20000 {
