@@ -10,8 +10,8 @@ import (
 )
 
 // goldenPhases are other homes of an earlier program: with a finished job by fdskl whose
-// model can be asked, and one by moments whose coordinator died between two sessions. See
-// goldenHomes, and
+// model can be asked, and one by moments whose coordinator died between two sessions. While nothing
+// has been released, a change of the bytes of a session writes them anew:
 //
 //	MERCER_GOLDEN=write go test -run TestGoldenPhases ./internal/node/coordinator
 const goldenPhases = "testdata/homes-2.tar.gz"
