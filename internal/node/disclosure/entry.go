@@ -65,6 +65,12 @@ func (u Use) share() float64 {
 	return float64(u.Numbers) / float64(u.Cells)
 }
 
+// covers reports whether a use is o, of which at least as much is known: until all parties have declared their rows, and
+// once more after a restart, a job's sums count with the most that they may come to.
+func (u Use) covers(o Use) bool {
+	return u == o || u.Model == o.Model && u.Directions == o.Directions && u.Cells > 0 && u.share() <= o.share()
+}
+
 // Told adds up the shares of all uses: the numbers in sums for each cell of the rows in them.
 func (e *Entry) Told() (told float64) {
 	for _, u := range e.Uses {

@@ -185,7 +185,7 @@ func (l Ledger) out(e *Entry, id string) bool {
 		return false
 	}
 	for _, u := range e.Uses {
-		if !slices.Contains(before.Uses, u) {
+		if !slices.ContainsFunc(before.Uses, func(known Use) bool { return known.covers(u) }) {
 			return false
 		}
 	}
@@ -314,13 +314,15 @@ func (e *Entry) union(earlier *Entry) {
 	e.More = slices.Compact(e.More)
 }
 
-// addUses notes uses that are not there yet, and what is known of them now.
+// addUses notes uses that are not there yet, and what is known better of them now.
 func (e *Entry) addUses(uses []Use) {
 	for _, u := range uses {
-		if i := slices.IndexFunc(e.Uses, func(o Use) bool { return o.Model == u.Model }); i >= 0 {
-			e.Uses[i] = u
-		} else {
+		i := slices.IndexFunc(e.Uses, func(o Use) bool { return o.Model == u.Model })
+		switch {
+		case i < 0:
 			e.Uses = append(e.Uses, u)
+		case !e.Uses[i].covers(u):
+			e.Uses[i] = u
 		}
 	}
 	if over := len(e.Uses) - maxUses; over > 0 {

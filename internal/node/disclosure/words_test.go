@@ -257,6 +257,28 @@ func TestPeopleOfAnEditionAreForgotten(t *testing.T) {
 	}
 }
 
+// A party that begins again asks for a job's sums with the most that they may come to, as before all rows were
+// declared: what is known of them better stays, and there is one entry.
+func TestSumsCountOnceAfterARestart(t *testing.T) {
+	r := frozen(method.ReleaseSums, 1)
+	r.Model, r.Numbers, r.Cells = "a", 100, 2000
+	l, exact := Ledger(t.TempDir()), r
+	exact.Cells = 6000
+	letOut(t, l, r)
+	letOut(t, l, exact)
+	for range 2 {
+		if err := l.Restart(func(string) bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+		letOut(t, l, r)
+		admit(t, l, r)
+		list, err := l.List()
+		if err != nil || len(list) != 1 || list[0].State != Released || list[0].Uses != 1 || list[0].Told != 100./6000 {
+			t.Errorf("the ledger has %+v, error %v", list, err)
+		}
+	}
+}
+
 func FuzzDecodePeople(f *testing.F) {
 	f.Add(encodePeople([][16]byte{{1}, {2}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
