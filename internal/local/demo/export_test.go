@@ -11,3 +11,9 @@ func (f *Crowd) Divert(name, through string) (address string) {
 func (f *Crowd) MetricsURL(name string) string {
 	return "http://" + f.address[metricsOf(name)] + "/metrics"
 }
+
+// Ended returns how a process ended that has been stopped or killed.
+func (f *Federation) Ended(name string) error {
+	<-f.running[name].ended
+	return f.running[name].err
+}

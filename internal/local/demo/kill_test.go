@@ -47,17 +47,8 @@ func found(t *testing.T, seed uint64) *demo.Federation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "mercer") // t.TempDir is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
 	f, err := demo.Found(demo.Config{
-		Reader: all.Reader(), Program: []string{os.Args[0]}, Job: j, Shares: shares, Dir: dir, InsecureSeed: &seed,
+		Reader: all.Reader(), Program: []string{os.Args[0]}, Job: j, Shares: shares, Dir: folder(t), InsecureSeed: &seed,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -68,6 +59,21 @@ func found(t *testing.T, seed uint64) *demo.Federation {
 		}
 	})
 	return f
+}
+
+// folder makes a folder for homes: t.TempDir is too long for a socket.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "mercer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 // finish runs the job to its end while disturb interferes.
