@@ -31,10 +31,18 @@ func TestFloorsOfSums(t *testing.T) {
 		}
 		return s
 	}
+	visits := func(s method.Split, each int) method.Split {
+		for i := range s.Test {
+			s.Set.Groups = append(s.Set.Groups, fmt.Sprint("patient ", i/each))
+		}
+		return s
+	}
 	for name, tt := range map[string]struct {
 		split method.Split
 		want  string
 	}{
+		"visits of ten":   {visits(split(100, 50, 20), 2), ""},
+		"visits of nine":  {visits(split(100, 50, 18), 2), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 9 of class "rare"; leave them out`},
 		"enough":          {split(100, 50, 10), ""},
 		"none of a class": {split(100, 50, 0), ""},
 		"training rows":   {split(99, 50, 10), "protocol moments asks for 100 training rows of each party, and this table gives it 99"},

@@ -10,11 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/linalg"
 )
 
 // CheckSplit refuses a table with too few rows for sums over them: too few to train with, to
-// hold out, or of a class.
+// hold out, or of a class, of which all rows of a group count as one.
 func CheckSplit(f method.Floors, j *job.Job, s method.Split) error {
 	rows := s.Rows(false)
 	training, whole := len(rows), j.Data.Test.Party != ""
@@ -28,12 +27,12 @@ func CheckSplit(f method.Floors, j *job.Job, s method.Split) error {
 		return method.TooFew("protocol moments asks for %d held-out rows of each party, and this table gives it %d", f.HeldOutRows, held)
 	}
 	if j.Task().Numbers {
-		return checkTargets(f, linalg.At(s.Set.Labels, rows))
+		return checkTargets(f, s, rows)
 	}
 	if !j.Task().Classes {
 		return nil
 	}
-	if class, n, few := rareClass(linalg.At(s.Set.Labels, rows), f.ClassRows); few {
+	if class, n, few := rareClass(s, rows, f.ClassRows); few {
 		return method.TooFew("protocol moments asks for %d training rows of each class that a party has, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
 	}
 	return nil
@@ -52,7 +51,7 @@ func CheckOwnFigures(f method.Floors, j *job.Job, s method.Split) error {
 	if !j.Task().Classes {
 		return nil
 	}
-	if class, n, few := rareClass(linalg.At(s.Set.Labels, held), f.ClassRows); few {
+	if class, n, few := rareClass(s, held, f.ClassRows); few {
 		return method.TooFew("figures over this party's rows alone ask for %d of each class, and this table gives it %d of class %q", f.ClassRows, n, class)
 	}
 	return nil
@@ -61,20 +60,32 @@ func CheckOwnFigures(f method.Floors, j *job.Job, s method.Split) error {
 // CheckHeldOutClasses refuses a table of which few rows of a class are held out, for counts of
 // single decisions.
 func CheckHeldOutClasses(f method.Floors, s method.Split) error {
-	if class, n, few := rareClass(linalg.At(s.Set.Labels, s.Rows(true)), f.ClassRows); few {
+	if class, n, few := rareClass(s, s.Rows(true), f.ClassRows); few {
 		return method.TooFew("a histogram asks for %d held-out rows of each class that a party holds out, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
 	}
 	return nil
 }
 
-// rareClass returns the first class of which there are fewer rows than the least.
-func rareClass(labels []string, least int) (class string, rows int, few bool) {
-	count := make(map[string]int)
-	for _, label := range labels {
-		count[label]++
+// people counts the groups of some rows; each row is one where there are none.
+func people(s method.Split, rows []int) int {
+	if s.Set.Groups == nil {
+		return len(rows)
 	}
-	for _, class := range slices.Sorted(maps.Keys(count)) {
-		if n := count[class]; n < least {
+	seen := make(map[string]bool)
+	for _, i := range rows {
+		seen[s.Set.Groups[i]] = true
+	}
+	return len(seen)
+}
+
+// rareClass returns the first class of which there are fewer people than the least.
+func rareClass(s method.Split, rows []int, least int) (class string, n int, few bool) {
+	of := make(map[string][]int)
+	for _, i := range rows {
+		of[s.Set.Labels[i]] = append(of[s.Set.Labels[i]], i)
+	}
+	for _, class := range slices.Sorted(maps.Keys(of)) {
+		if n := people(s, of[class]); n < least {
 			return class, n, true
 		}
 	}
@@ -83,16 +94,19 @@ func rareClass(labels []string, least int) (class string, rows int, few bool) {
 
 // checkTargets refuses numbers to be predicted that are one number in all training rows but a few: in
 // sums by these numbers nothing but the few rows would be left.
-func checkTargets(f method.Floors, numbers []string) error {
-	times, most := make(map[string]int), 0
-	for _, n := range numbers {
+func checkTargets(f method.Floors, s method.Split, rows []int) error {
+	of, commonest := make(map[string][]int), ""
+	for _, i := range rows {
+		n := s.Set.Labels[i]
 		if v, err := strconv.ParseFloat(n, 64); err == nil {
 			n = strconv.FormatFloat(v+0, 'g', -1, 64) // one text of each number
 		}
-		times[n]++
-		most = max(most, times[n])
+		if of[n] = append(of[n], i); len(of[n]) > len(of[commonest]) {
+			commonest = n
+		}
 	}
-	if few := len(numbers) - most; few > 0 && few < f.ClassRows {
+	delete(of, commonest)
+	if few := people(s, slices.Concat(slices.Collect(maps.Values(of))...)); few > 0 && few < f.ClassRows {
 		return method.TooFew("protocol moments asks for %d training rows whose number to be predicted is not the commonest one, and this table gives it %d; leave them out", f.ClassRows, few)
 	}
 	return nil

@@ -189,3 +189,32 @@ func TestAttackNumbersOfThreeValues(t *testing.T) {
 	letOut(t, l, labelled(112, "first"))
 	mustHold(t, l, labelled(100, "second"), "2 people have another label than the rest")
 }
+
+// Twenty visits are one patient's: sums that differ by them alone are that patient's, and sums that differ by ten
+// patients' visits are not. A release that knows no groups is no company.
+func TestAttackSumsThatDifferByOnePatientsVisits(t *testing.T) {
+	visits := func(rows []int, model string, groups bool) method.Release {
+		r := sums(rows, model)
+		for i := range r.Set.IDs {
+			if groups {
+				r.Set.Groups = append(r.Set.Groups, fmt.Sprint("patient ", i/20))
+			}
+		}
+		return r
+	}
+	l := Ledger(t.TempDir())
+	letOut(t, l, visits(span(0, 200), "first", true))
+	mustHold(t, l, visits(span(0, 180), "second", true), "over these 1 alone")
+	mustHold(t, l, visits(span(0, 195), "third", true), "over these 1 alone")
+	mustHold(t, l, visits(span(0, 100), "fourth", true), "over these 5 alone")
+	mustHold(t, l, visits(span(0, 100), "fifth", false), "does not know which rows are one person's")
+	many := visits(span(0, 200), "sixth", true)
+	for i := range many.Set.Groups {
+		many.Set.Groups[i] = fmt.Sprint("patient ", i/5)
+	}
+	other := Ledger(t.TempDir())
+	letOut(t, other, many)
+	few := many
+	few.Among, few.Model = span(0, 150), "seventh"
+	admit(t, other, few)
+}

@@ -19,6 +19,16 @@ type Row struct {
 	Person, Content [16]byte
 	Class           uint16  // two bytes of the digest of the class, or of the number, of sums over labels; else 0
 	Label           [8]byte // of the digest of the label that is told row by row, or of those of several rows; else zero
+	// Group is whose row it is in sums, where several ids are one person's; else zero.
+	Group [16]byte
+}
+
+// whose is who must be one of many: the group, or else the person.
+func (r *Row) whose() [16]byte {
+	if r.Group != ([16]byte{}) {
+		return r.Group
+	}
+	return r.Person
 }
 
 // rowsOf returns how many rows are let out, and the place of the i-th in the set.
@@ -181,6 +191,9 @@ func (d *digest) row(i int) Row {
 	}
 	if d.Kind != method.ReleaseIDs {
 		out.Content = d.sum("values", d.values(i))
+	}
+	if d.Kind == method.ReleaseSums && d.Set.Groups != nil {
+		out.Group = d.sum("group", []byte(d.Set.Groups[i]))
 	}
 	if d.Kind == method.ReleaseIDs || d.Set.Labels == nil || d.Label == "" {
 		return out

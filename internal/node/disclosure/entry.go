@@ -241,16 +241,18 @@ const (
 	alsoMagic  = "mercer/v5/release" // as v4, and names what is let out beside it
 	moreMagic  = "mercer/v6/release" // as v5, if anything is let out beside it, and has people of several classes
 	wholeMagic = "mercer/v7/release" // has all of these, and the day
+	// editionMagic is of one that knows editions, and no groups.
+	editionMagic = "mercer/v8/release"
 )
 
-// editionMagic begins what this program writes.
-const editionMagic = "mercer/v8/release"
+// groupMagic begins what this program writes.
+const groupMagic = "mercer/v9/release"
 
 // Encode returns the canonical encoding.
 func (e *Entry) Encode() []byte {
 	var w wire.Writer
 	w.Grow(256 + 40*len(e.Rows))
-	w.String(editionMagic)
+	w.String(groupMagic)
 	w.String(e.Day)
 	w.Strings(texts(e.Also))
 	e.writeTable(&w)
@@ -268,6 +270,7 @@ func (e *Entry) Encode() []byte {
 	}
 	labelled := slices.ContainsFunc(e.Rows, func(r Row) bool { return r.Class != 0 || r.Label != [8]byte{} })
 	w.Bool(labelled)
+	w.Bool(e.grouped())
 	w.Uint32(uint32(len(e.Rows)))
 	for i := range e.Rows {
 		w.Fixed(e.Rows[i].Person[:])
@@ -279,6 +282,9 @@ func (e *Entry) Encode() []byte {
 		default:
 			w.Fixed(e.Rows[i].Label[:])
 		}
+		if e.grouped() {
+			w.Fixed(e.Rows[i].Group[:])
+		}
 	}
 	w.Uint32(uint32(len(e.More)))
 	for _, m := range e.More {
@@ -287,6 +293,9 @@ func (e *Entry) Encode() []byte {
 	}
 	return w.Bytes()
 }
+
+// grouped reports whether several ids may be one person's.
+func (e *Entry) grouped() bool { return len(e.Rows) > 0 && e.Rows[0].Group != [16]byte{} }
 
 // writeEdition writes what formats since v8 have.
 func (e *Entry) writeEdition(w *wire.Writer) {
@@ -356,7 +365,8 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	r := wire.NewReader(b)
 	e := &Entry{}
 	magic := r.String(32)
-	whole := magic == wholeMagic || magic == editionMagic
+	whole := magic == wholeMagic || magic == editionMagic || magic == groupMagic
+	editions := magic == editionMagic || magic == groupMagic
 	switch {
 	case r.Err() != nil || magic == entryMagic:
 	case magic == splitMagic:
@@ -389,12 +399,12 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	}
 	for range r.Count(maxUses, 6) {
 		u := Use{Model: r.String(maxText), Directions: r.Uint32()}
-		if magic == editionMagic {
+		if editions {
 			u.Numbers, u.Cells = r.Uint64(), r.Uint64()
 		}
 		e.Uses = append(e.Uses, u)
 	}
-	if magic == editionMagic {
+	if editions {
 		e.readEdition(r)
 	}
 	if e.Edition != "" {
@@ -404,7 +414,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	if whole {
 		labelled = r.Bool()
 	}
-	e.readRows(r, labelled)
+	e.readRows(r, labelled, magic == groupMagic && r.Bool())
 	if magic == moreMagic || whole {
 		e.readMore(r)
 	}
@@ -414,8 +424,8 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	return e, r.Close("release")
 }
 
-// readRows reads the people, with digests of their labels where there are any.
-func (e *Entry) readRows(r *wire.Reader, labelled bool) {
+// readRows reads the people, with digests of their labels and groups where there are any.
+func (e *Entry) readRows(r *wire.Reader, labelled, grouped bool) {
 	e.Rows = make([]Row, r.Count(maxRows, 32))
 	for i := range e.Rows {
 		r.Fixed(e.Rows[i].Person[:])
@@ -427,9 +437,15 @@ func (e *Entry) readRows(r *wire.Reader, labelled bool) {
 		default:
 			r.Fixed(e.Rows[i].Label[:])
 		}
+		if grouped {
+			r.Fixed(e.Rows[i].Group[:])
+		}
 	}
 	if r.Err() == nil && !slices.IsSortedFunc(e.Rows, compareRows) {
 		r.Fail(errors.New("rows out of order"))
+	}
+	if r.Err() == nil && grouped != e.grouped() {
+		r.Fail(errors.New("rows without groups in a release that says so"))
 	}
 }
 

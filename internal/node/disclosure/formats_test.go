@@ -29,10 +29,11 @@ func older(t *testing.T, l Ledger, r method.Release, magic string) {
 func former(e *Entry, magic string) []byte {
 	var w wire.Writer
 	w.String(magic)
-	if magic == wholeMagic {
+	whole := magic == wholeMagic || magic == editionMagic
+	if whole {
 		w.String(e.Day)
 	}
-	if magic == alsoMagic || magic == moreMagic || magic == wholeMagic {
+	if magic == alsoMagic || magic == moreMagic || whole {
 		w.Strings(texts(e.Also))
 	}
 	switch magic {
@@ -47,8 +48,15 @@ func former(e *Entry, magic string) []byte {
 	for _, u := range e.Uses {
 		w.String(u.Model)
 		w.Uint32(u.Directions)
+		if magic == editionMagic {
+			w.Uint64(u.Numbers)
+			w.Uint64(u.Cells)
+		}
 	}
-	if magic == wholeMagic {
+	if magic == editionMagic {
+		e.writeEdition(&w)
+	}
+	if whole {
 		w.Bool(true)
 	}
 	w.Uint32(uint32(len(e.Rows)))
@@ -59,7 +67,7 @@ func former(e *Entry, magic string) []byte {
 			w.Uint16(row.Class)
 		}
 	}
-	if magic == moreMagic || magic == wholeMagic {
+	if magic == moreMagic || whole {
 		w.Uint32(uint32(len(e.More)))
 		for _, m := range e.More {
 			w.Fixed(m.Person[:])
@@ -93,10 +101,12 @@ func TestFormerFormats(t *testing.T) {
 	more.Also = also.Also
 	dated := *more
 	dated.Day = "2026-11-27"
+	counted := dated
+	counted.Uses = []Use{{"m", 0, 100, 2000}}
 	if len(more.More) != 3 {
 		t.Fatalf("%d further classes", len(more.More))
 	}
-	for magic, e := range map[string]*Entry{entryMagic: plain, splitMagic: &split, tableMagic: whole, alsoMagic: &also, moreMagic: more, wholeMagic: &dated} {
+	for magic, e := range map[string]*Entry{entryMagic: plain, splitMagic: &split, tableMagic: whole, alsoMagic: &also, moreMagic: more, wholeMagic: &dated, editionMagic: &counted} {
 		b := former(e, magic)
 		back, err := DecodeEntry(b)
 		if err != nil || !bytes.Equal(back.Encode(), e.Encode()) || back.ID() != e.ID() {

@@ -206,6 +206,9 @@ func FuzzDecodeEntry(f *testing.F) {
 	}
 	f.Add(newEntry(testKey, frozen(method.ReleaseRows, 2, 1)).Encode())
 	f.Add(newEntry(testKey, with(frozen(method.ReleaseSums, 2, 1), labelledBy("ill", false))).Encode())
+	visits := of(method.ReleaseSums, table(3, "age"))
+	visits.Set.Groups = []string{"ann", "bob", "ann"}
+	f.Add(newEntry(testKey, visits).Encode())
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e, err := DecodeEntry(b)

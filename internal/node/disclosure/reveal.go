@@ -3,6 +3,7 @@ package disclosure
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -75,14 +76,18 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 
 // few tells in words that two sums differ by few people, or by few of one class.
 func (e *Entry) few(earlier *Entry, m meeting) []string {
-	switch differ := m.came + m.went; {
-	case m.common == 0 || differ == 0:
+	if m.common == 0 || m.came+m.went == 0 {
 		return nil
-	case differ < leastPeople:
-		return []string{fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: the difference of the two sums is that over these %d alone",
-			count(m.came, "person is", "people are"), m.went, differ)}
 	}
-	n := e.fewestOfAClass(earlier)
+	if e.grouped() != earlier.grouped() {
+		return []string{"one of the two releases does not know which rows are one person's, so that the difference of the two sums may be that over one"}
+	}
+	came, went := e.alone(earlier), earlier.alone(e)
+	if differ := distinct(came, went); differ < leastPeople {
+		return []string{fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: the difference of the two sums is that over these %d alone",
+			count(distinct(came), "person is", "people are"), distinct(went), differ)}
+	}
+	n := fewestOfAClass(e.Numbers, came, went)
 	switch {
 	case n == 0 || n >= leastPeople:
 		return nil
@@ -94,42 +99,68 @@ func (e *Entry) few(earlier *Entry, m meeting) []string {
 		count(n, "person is", "people are"), n)}
 }
 
-// fewestOfAClass returns how many people of the class with the fewest of them are in one of two sums
-// alone; 0 where there are no classes, or no such people. Of numbers it returns how many have another than
-// the one that most have: the sums of z and of (y-c)z, for any c, are told.
-func (e *Entry) fewestOfAClass(earlier *Entry) int {
-	alone := make(map[uint16]int)
-	e.countAlone(earlier, alone)
-	earlier.countAlone(e, alone)
-	total, fewest, most := 0, 0, 0
-	for _, n := range alone {
-		total, most = total+n, max(most, n)
-		if fewest == 0 || n < fewest {
-			fewest = n
-		}
-	}
-	if e.Numbers {
-		return total - most
-	}
-	return fewest
+// someone is somebody who is in one of two sums alone, with a class or number; 0 without any.
+type someone struct {
+	who   [16]byte
+	class uint16
 }
 
-// countAlone adds to the classes those of people who are in this sum and not in another one.
-func (e *Entry) countAlone(then *Entry, alone map[uint16]int) {
+// alone lists who is in this sum and not in another one, with each of their classes.
+func (e *Entry) alone(then *Entry) (list []someone) {
 	common := make([]bool, len(e.Rows))
 	meet(e.Rows, then.Rows, func(i int, _ Row) { common[i] = true })
 	more := e.More
-	for i, row := range e.Rows {
-		if !common[i] && row.Class != 0 {
-			alone[row.Class]++
+	for i := range e.Rows {
+		row := &e.Rows[i]
+		if !common[i] {
+			list = append(list, someone{row.whose(), row.Class})
 		}
 		for len(more) > 0 && bytes.Compare(more[0].Person[:], row.Person[:]) <= 0 {
 			if !common[i] && more[0].Person == row.Person {
-				alone[more[0].Class]++
+				list = append(list, someone{row.whose(), more[0].Class})
 			}
 			more = more[1:]
 		}
 	}
+	return list
+}
+
+// distinct counts who is in some lists, each once.
+func distinct(lists ...[]someone) int {
+	seen := make(map[[16]byte]bool)
+	for _, list := range lists {
+		for _, one := range list {
+			seen[one.who] = true
+		}
+	}
+	return len(seen)
+}
+
+// fewestOfAClass returns how many people of the class with the fewest of them are in lists; 0 where there are no
+// classes. Of numbers it returns how many have another than the one that most have: the sums of z and of (y-c)z, for
+// any c, are told.
+func fewestOfAClass(numbers bool, lists ...[]someone) int {
+	of := make(map[uint16][]someone)
+	for _, one := range slices.Concat(lists...) {
+		if one.class != 0 {
+			of[one.class] = append(of[one.class], one)
+		}
+	}
+	fewest, most, commonest := 0, 0, uint16(0)
+	for class, list := range of {
+		n := distinct(list)
+		if n > most || n == most && class < commonest {
+			most, commonest = n, class
+		}
+		if fewest == 0 || n < fewest {
+			fewest = n
+		}
+	}
+	if !numbers {
+		return fewest
+	}
+	delete(of, commonest)
+	return distinct(slices.Collect(maps.Values(of))...)
 }
 
 // anew reports whether rows that both entries have may be prepared by two fits. A fit of this job is
