@@ -181,7 +181,7 @@ func TestSmallEditionsTakeLittleMemory(t *testing.T) {
 	for n := range 1000 {
 		p.editions = append(p.editions, pastEdition{fmt.Sprint("id", n), n + 1, p.last})
 	}
-	b := p.encode()
+	b := encoded(p)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	again, err := decodePast(b)
@@ -199,11 +199,11 @@ func TestPeopleOutOfOrderAreRefused(t *testing.T) {
 	p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}}
 	p.add("id1", 1, patients(nil).with(0, 12, 1).people())
 	slices.Reverse(p.last)
-	if _, err := decodePast(p.encode()); err == nil {
+	if _, err := decodePast(encoded(p)); err == nil {
 		t.Error("people out of order are read")
 	}
 	p.last = slices.Repeat(p.last[:1], 2)
-	if _, err := decodePast(p.encode()); err == nil {
+	if _, err := decodePast(encoded(p)); err == nil {
 		t.Error("one person twice is read")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"io"
 	"maps"
 	"slices"
 
@@ -137,12 +138,12 @@ type Cells []Known[Element]
 
 const cellsMagic = "mercer/v1/cells"
 
-// Encode returns the canonical encoding.
-func (c Cells) Encode() []byte {
-	return encode(cellsMagic, c, 32, func(w *wire.Writer, own Element) { w.Fixed(own[:]) })
+// WriteTo writes the canonical encoding.
+func (c Cells) WriteTo(w io.Writer) (int64, error) {
+	return encode(w, cellsMagic, c, func(w *wire.Writer, own Element) { w.Fixed(own[:]) })
 }
 
-// DecodeCells reads what Encode wrote.
+// DecodeCells reads what WriteTo wrote.
 func DecodeCells(b []byte) (Cells, error) {
 	return decode(cellsMagic, b, 32, func(r *wire.Reader) (own Element) { r.Fixed(own[:]); return own })
 }
@@ -153,23 +154,52 @@ func compareRefined(a, b refined) int {
 
 const groupsMagic = "mercer/v1/groups"
 
-// Encode returns the canonical encoding.
-func (g Groups) Encode() []byte { return encode(groupsMagic, g, 20, (*wire.Writer).Uint32) }
+// WriteTo writes the canonical encoding.
+func (g Groups) WriteTo(w io.Writer) (int64, error) {
+	return encode(w, groupsMagic, g, (*wire.Writer).Uint32)
+}
 
-// DecodeGroups reads what Encode wrote.
+// DecodeGroups reads what WriteTo wrote.
 func DecodeGroups(b []byte) (Groups, error) { return decode(groupsMagic, b, 20, (*wire.Reader).Uint32) }
 
-// encode writes a list, with what is known of each element, in size bytes together.
-func encode[V any](magic string, list []Known[V], size int, put func(*wire.Writer, V)) []byte {
-	var w wire.Writer
-	w.Grow(64 + size*len(list))
+// encode writes a list, with what is known of each element.
+func encode[V any](to io.Writer, magic string, list []Known[V], put func(*wire.Writer, V)) (int64, error) {
+	w := inPieces{to: to}
 	w.String(magic)
 	w.Uint32(uint32(len(list)))
 	for i := range list {
 		w.Fixed(list[i].Element[:])
-		put(&w, list[i].Of)
+		put(&w.Writer, list[i].Of)
+		w.pass(pieceBytes)
 	}
-	return w.Bytes()
+	return w.end()
+}
+
+// inPieces writes an encoding that is too large to be in memory as a whole.
+type inPieces struct {
+	wire.Writer
+	to   io.Writer
+	sent int64
+	err  error
+}
+
+const pieceBytes = 1 << 16
+
+// pass writes what has been encoded so far, once it has some bytes.
+func (w *inPieces) pass(bytes int) {
+	b := w.Bytes()
+	if w.err != nil || len(b) < bytes {
+		return
+	}
+	n, err := w.to.Write(b)
+	w.sent, w.err = w.sent+int64(n), err
+	w.Reset()
+}
+
+// end writes the rest, and returns how much has been written.
+func (w *inPieces) end() (int64, error) {
+	w.pass(0)
+	return w.sent, w.err
 }
 
 // decode reads what encode wrote.

@@ -2,6 +2,8 @@ package edition
 
 import (
 	"errors"
+	"io"
+	"iter"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -32,6 +34,7 @@ type past struct {
 	columns, labels []string
 	byRows          bool // people have no ids: who has other cells is another person
 	last            []Person
+	stored          *storedPeople // of the last edition, in place of last, before another one is added
 	editions        []pastEdition // the oldest first
 }
 
@@ -47,14 +50,50 @@ func outsider(e Element) Person { return Person{ID: e} }
 
 func (t *Person) in() bool { return t.Columns != nil }
 
+// clone is somebody who stays as they are.
+func (t *Person) clone() Person {
+	own := *t
+	own.Columns, own.Labels = slices.Clone(t.Columns), slices.Clone(t.Labels)
+	for l := range own.Labels {
+		own.Labels[l] = slices.Clone(t.Labels[l])
+	}
+	return own
+}
+
 // add makes an edition the last one.
 func (p *past) add(id string, number int, now []Person) {
 	if n := len(p.editions); n > 0 {
-		p.editions[n-1].was = otherwise(p.last, now)
+		p.editions[n-1].was = otherwise(p.people(), now)
 	}
 	p.editions = append(p.editions, pastEdition{id: id, number: number})
-	p.last = now
+	p.last, p.stored = now, nil
 	p.forget()
+}
+
+// unfold reads those of the last edition into memory, where somebody is looked for among them.
+func (p *past) unfold() {
+	if p.stored == nil {
+		return
+	}
+	list := make([]Person, 0, p.stored.count)
+	for t := range p.people() {
+		list = append(list, t.clone())
+	}
+	p.last, p.stored = list, nil
+}
+
+// people are all of the last edition, ascending; each is as it says until the next one comes.
+func (p *past) people() iter.Seq[*Person] {
+	if p.stored != nil {
+		return p.stored.all
+	}
+	return func(yield func(*Person) bool) {
+		for i := range p.last {
+			if !yield(&p.last[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Bounds on what is kept of those who were otherwise: as many people as mostOtherwise editions have, or fewOtherwise.
@@ -75,19 +114,22 @@ func (p *past) forget() {
 }
 
 // otherwise returns how those who are in it now, or were, were then. Both are ascending.
-func otherwise(then, now []Person) (was []Person) {
-	for len(then) > 0 || len(now) > 0 {
-		switch {
-		case len(now) == 0 || len(then) > 0 && compareElements(then[0].ID, now[0].ID) < 0:
-			was, then = append(was, then[0]), then[1:]
-		case len(then) == 0 || compareElements(then[0].ID, now[0].ID) > 0:
+func otherwise(then iter.Seq[*Person], now []Person) (was []Person) {
+	for t := range then {
+		for len(now) > 0 && compareElements(now[0].ID, t.ID) < 0 {
 			was, now = append(was, outsider(now[0].ID)), now[1:]
-		default:
-			if !then[0].equal(&now[0]) {
-				was = append(was, then[0])
-			}
-			then, now = then[1:], now[1:]
 		}
+		if len(now) == 0 || now[0].ID != t.ID {
+			was = append(was, t.clone())
+			continue
+		}
+		if !t.equal(&now[0]) {
+			was = append(was, t.clone())
+		}
+		now = now[1:]
+	}
+	for i := range now {
+		was = append(was, outsider(now[i].ID))
 	}
 	return was
 }
@@ -100,6 +142,7 @@ func (p *past) compared() *Compared {
 // beside compares the last edition with each earlier one, the newest first. It takes time for whoever was
 // otherwise in one of them, and none for all others.
 func (p *past) beside() (list []Beside) {
+	p.unfold()
 	compared := p.compared()
 	rows, sums, out := newDifference(p), newDifference(p), newDifference(p)
 	was := make(map[Element]*Person) // whoever was otherwise than in the edition after
@@ -163,52 +206,98 @@ const (
 	maxPast   = 1 << 20
 )
 
-func (p *past) encode() []byte {
-	var w wire.Writer
-	w.Grow(1024 + (32+8*len(p.columns)+12*len(p.labels))*len(p.last))
+// writeTo writes the encoding.
+func (p *past) writeTo(to io.Writer) error {
+	w := inPieces{to: to}
 	w.String(pastMagic)
 	w.Strings(p.columns)
 	w.Strings(p.labels)
 	w.Bool(p.byRows)
-	writePeople(&w, p.last)
+	n := len(p.last)
+	if p.stored != nil {
+		n = p.stored.count
+	}
+	w.Uint32(uint32(n))
+	for t := range p.people() {
+		writePerson(&w, t)
+	}
 	w.Uint32(uint32(len(p.editions)))
 	for _, e := range p.editions {
 		w.String(e.id)
 		w.Uint32(uint32(e.number))
-		writePeople(&w, e.was)
+		w.Uint32(uint32(len(e.was)))
+		for i := range e.was {
+			writePerson(&w, &e.was[i])
+		}
 	}
-	return w.Bytes()
+	_, err := w.end()
+	return err
 }
 
+func writePerson(w *inPieces, t *Person) {
+	w.Fixed(t.ID[:])
+	w.Bool(t.Held)
+	w.Bool(t.Several)
+	w.Uint64(t.Whole)
+	w.Bool(t.in())
+	for _, v := range t.Columns {
+		w.Uint64(v)
+	}
+	for _, classes := range t.Labels {
+		w.Uint32(uint32(len(classes)))
+		for _, v := range classes {
+			w.Uint64(v)
+		}
+	}
+	w.pass(pieceBytes)
+}
+
+// decodePast reads what writeTo wrote. It goes through those of the last edition, and reads each again when asked for
+// them.
 func decodePast(b []byte) (*past, error) {
 	r := wire.NewReader(b)
 	r.Magic(len(pastMagic), pastMagic, "edition: %q is another file")
 	p := &past{columns: r.Strings(maxNames, maxName), labels: r.Strings(maxNames, maxName), byRows: r.Bool()}
+	p.stored = &storedPeople{of: p, b: b[len(b)-r.Len():], count: r.Count(maxPeople, 27)}
+	p.stored.b = p.stored.b[min(4, len(p.stored.b)):]
+	p.stored.check(r)
 	var s slabs
-	p.last = p.readPeople(r, &s)
 	for range r.Count(maxPast, 12) {
 		p.editions = append(p.editions, pastEdition{r.String(64), int(r.Uint32()), p.readPeople(r, &s)})
 	}
 	return p, r.Close(pastMagic)
 }
 
-func writePeople(w *wire.Writer, list []Person) {
-	w.Uint32(uint32(len(list)))
-	for i := range list {
-		t := &list[i]
-		w.Fixed(t.ID[:])
-		w.Bool(t.Held)
-		w.Bool(t.Several)
-		w.Uint64(t.Whole)
-		w.Bool(t.in())
-		for _, v := range t.Columns {
-			w.Uint64(v)
+// storedPeople are people as they are written down.
+type storedPeople struct {
+	of    *past
+	b     []byte
+	count int
+}
+
+// check goes through all of them, and refuses people who are not ascending.
+func (s *storedPeople) check(r *wire.Reader) {
+	var last Element
+	var own slabs
+	for i := range s.count {
+		t := s.of.readPerson(r, own.again())
+		if i > 0 && compareElements(last, t.ID) >= 0 {
+			r.Fail(errors.New("edition: people out of order"))
 		}
-		for _, classes := range t.Labels {
-			w.Uint32(uint32(len(classes)))
-			for _, v := range classes {
-				w.Uint64(v)
-			}
+		if last = t.ID; r.Err() != nil {
+			return
+		}
+	}
+}
+
+// all reads them one by one.
+func (s *storedPeople) all(yield func(*Person) bool) {
+	r := wire.NewReader(s.b)
+	var own slabs
+	var t Person
+	for range s.count {
+		if t = s.of.readPerson(r, own.again()); !yield(&t) {
+			return
 		}
 	}
 }
@@ -255,8 +344,14 @@ type slabs struct {
 	labels slab[[]uint64]
 }
 
+// again has what was handed out last be handed out once more.
+func (s *slabs) again() *slabs {
+	s.cells.rest, s.labels.rest = s.cells.whole, s.labels.whole
+	return s
+}
+
 // slab hands out parts of large slices, since people are many.
-type slab[T any] struct{ rest []T }
+type slab[T any] struct{ whole, rest []T }
 
 func (s *slab[T]) take(n int) []T {
 	const size = 1 << 12
@@ -264,7 +359,8 @@ func (s *slab[T]) take(n int) []T {
 		return []T{} // which is not nil: somebody without columns is there
 	}
 	if n > len(s.rest) {
-		s.rest = make([]T, max(n, size))
+		s.whole = make([]T, max(n, size))
+		s.rest = s.whole
 	}
 	part := s.rest[:n:n]
 	s.rest = s.rest[n:]

@@ -23,6 +23,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -220,12 +221,12 @@ func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *diction
 	if err := d.Keep(estate, ids[0]); err != nil {
 		return made, err
 	}
-	if err := estate.Put(ids[1], groupsItem, next.Encode()); err != nil {
+	if err := write(estate, ids[1], groupsItem, next); err != nil {
 		return made, err
 	}
 	table.Known, dictionary.Labels, dictionary.ID = d.Known, d.Labels, ids[1].String()
 	if d.Cells != nil {
-		if err := estate.Put(ids[2], cellsItem, d.Cells.Encode()); err != nil {
+		if err := write(estate, ids[2], cellsItem, d.Cells); err != nil {
 			return made, err
 		}
 		table.People, dictionary.ID = ids[1].String(), ids[2].String()
@@ -236,7 +237,14 @@ func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *diction
 	made.ID, made.Number = ids[0].String(), dictionary.Last
 	so.add(made.ID, made.Number, d.People)
 	made.Beside, made.Compared = so.beside(), so.compared()
-	return made, estate.Put(ids[3], pastItem, so.encode())
+	return made, estate.Write(ids[3], pastItem, so.writeTo)
+}
+
+func write(estate *vault.Estate, id job.ID, item vault.Item, what io.WriterTo) error {
+	return estate.Write(id, item, func(to io.Writer) error {
+		_, err := what.WriteTo(to)
+		return err
+	})
 }
 
 func groupsAt(estate *vault.Estate, id string) (Groups, error) {

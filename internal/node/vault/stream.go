@@ -101,13 +101,15 @@ func openSealed(file, key []byte, info string) ([]byte, error) {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
 	body = body[saltBytes:]
-	plain := make([]byte, 0, len(body))
+	plain := body[:0] // each segment is opened where it is, and moved down
 	for i := uint64(0); ; i++ {
 		size := min(segmentBytes+tagBytes, len(body))
 		last := size == len(body)
-		if plain, err = aead.Open(plain, segmentNonce(i, last), body[:size], nil); err != nil {
+		opened, err := aead.Open(body[:0], segmentNonce(i, last), body[:size], nil)
+		if err != nil {
 			return nil, errDamaged
 		}
+		plain = append(plain, opened...)
 		if body = body[size:]; last {
 			return plain, nil
 		}
