@@ -116,7 +116,8 @@ func (a *app) releaseList() *cobra.Command {
 		Long: `List what jobs, and questions about their models, have let out of this party's
 data, on which day it was last, and who can learn what by it. A release is held if it
 differs from an earlier release over some of its rows. The list has held releases, and
-approved ones, before and after they are out, with what both releases together tell. The last table says how many ids each peer has looked for.`,
+approved ones, before and after they are out, with what both releases together tell. The
+last table says how many ids each peer has looked for.`,
 		Example: "  mercer release list --home ./shop",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {

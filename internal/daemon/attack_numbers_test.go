@@ -51,6 +51,9 @@ func plainly(h Home, c *Config, data job.Data) (method.Table, error) {
 
 // Tables that jobs read before, and as editions.
 func TestTablesOfNumbersReadAsBefore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	long := func(more func(i int) string, head string) string {
 		lines := []string{"id,age,krea,ill" + head}
 		for i := range 200 {

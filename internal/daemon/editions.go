@@ -402,8 +402,8 @@ const smallTable = 4 * edition.Least
 
 // seesEdition reports whether a job sees an edition of a table. A job without a dictionary does where a file names its
 // columns, and the first such job has the first edition made. It sees the table itself if that is too small to be
-// frozen and never was: the floors of the policy hold then, and the ledger compares rows one by one. It
-// takes a patient of many rows for many people, so that a table of few patients is not seen unless its rows are few, too.
+// frozen and never was: the floors of the policy hold then, and the ledger compares rows one by one. A table of many
+// rows and few patients, or of few rows after a bound, is not small.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
 	if data.Dictionary != nil {
 		return true, nil
@@ -411,30 +411,31 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 	if data.Schema != nil || data.Asks() || !s.heads() {
 		return false, nil
 	}
-	isFrozen := func() (frozen map[string][]string, err error) {
-		frozen, err = h.Editions().Dictionaries(data.Source)
-		_, sees = frozen[job.OfNumbers().Hash()]
-		return frozen, err
-	}
-	if _, err = isFrozen(); sees || err != nil {
+	if sees, _, err = h.frozenAsNumbers(data.Source); sees || err != nil {
 		return sees, err // whoever freezes another table now is not waited for
 	}
-	err = h.alone(func() error {
-		frozen, err := isFrozen()
-		if sees || err != nil {
+	err = h.alone(func() (err error) {
+		var ever bool
+		if sees, ever, err = h.frozenAsNumbers(data.Source); sees || err != nil {
 			return err
 		}
-		sees = len(frozen) > 0
 		_, err = h.freeze(ctx, c, job.OfNumbers(), data.Source)
 		var few *edition.LackError
 		if errors.As(err, &few) { // which the list of editions says
-			sees = sees || few.Rows >= smallTable && (s.Group != "" || s.CutDates != nil)
+			sees = ever || few.Rows >= smallTable && (s.Group != "" || s.CutDates != nil)
 			return nil
 		}
 		sees = true
 		return err
 	})
 	return sees, err
+}
+
+// frozenAsNumbers reports whether a table has an edition of numbers, and whether it has any.
+func (h Home) frozenAsNumbers(table string) (numbers, ever bool, err error) {
+	frozen, err := h.Editions().Dictionaries(table)
+	_, numbers = frozen[job.OfNumbers().Hash()]
+	return numbers, len(frozen) > 0, err
 }
 
 // loadEdition reads the edition that a job sees of a table, by its dictionary.

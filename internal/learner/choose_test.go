@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/method/jobtest"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
@@ -31,8 +30,25 @@ spec:
 
 func gridJob(t *testing.T, test, kernels string) *job.Job {
 	t.Helper()
-	return jobtest.Parse(t, fmt.Sprintf(gridFile, test, kernels))
+	return parsed(t, fmt.Sprintf(gridFile, test, kernels))
 }
+
+// parsed reads a job of a protocol without keys.
+func parsed(t *testing.T, text string) *job.Job {
+	t.Helper()
+	j, err := (&job.Reader{Protocols: []job.Protocol{keyless{}}, Learners: learner.Table()}).Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+type keyless struct{}
+
+func (keyless) Name() string              { return "okra" }
+func (keyless) Traits() job.Traits        { return job.Traits{} }
+func (keyless) New() section.Values       { return keyless{} }
+func (keyless) Section() *section.Section { return &section.Section{} }
 
 // ring has rows inside and outside a circle; those from n on are held out.
 func ring(n, held int) learner.Problem {
@@ -225,7 +241,7 @@ func TestChooseByAnError(t *testing.T) {
 	}
 	text := strings.Replace(fmt.Sprintf(gridFile, ", test: {every: 4}", "[{name: linear}, {name: rbf, gamma: 1}]"),
 		"{name: svc, C: [1, 10], tol: 1e-6}", "{name: ridge, alpha: 0.1}\n  scoring: rmse", 1)
-	j := jobtest.Parse(t, text)
+	j := parsed(t, text)
 	c, err := learner.Choose(t.Context(), j, task, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -87,7 +86,7 @@ func TestHashModels(t *testing.T) {
 	if method.HashModels([]method.ModelFile{a}) == method.HashModels([]method.ModelFile{b}) {
 		t.Error("two models have one hash")
 	}
-	f, err := learner.Constant(&job.Job{Learner: jobtest.Learner(t, "svc")}, "a", []string{"a"})
+	f, err := learner.Constant(&job.Job{Learner: job.Named{Kind: learner.SVC{}, Values: learner.SVC{}.New()}}, "a", []string{"a"})
 	if err != nil || method.NewOutcome(f).Predicted[0] != "a" {
 		t.Error("a constant does not predict its class")
 	}

@@ -12,6 +12,9 @@ import (
 
 // The attack of TestAttackBoundaryOfRounding, at parties that hold out some 200 rows: the server knows nobody.
 func TestAttackBoundaryOfFives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := rand.New(rand.NewPCG(3, 1))
 	draw := func(n int) (linalg.Matrix[float64], []int) {
 		x, codes := linalg.New[float64](n, crowdWidth), make([]int, n)
@@ -109,6 +112,9 @@ func asksAbout(m feature.Map, weights, person []float64, much float64) {
 // Means with three digits are no fives. A made-up solution that is 0 for everybody but one person tells whether that
 // person is held out, and the person's number, to a server that knows nobody: the second question is about nobody.
 func TestAttackAMeanTellsOnePerson(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, n := range []int{60, 250, 1000} {
 		m, x, y := likeNobody(5, n)
 		tell := func(much float64, person []float64) float64 {
@@ -147,6 +153,9 @@ func TestAttackAMeanTellsOnePerson(t *testing.T) {
 
 // A made-up component asks about one person, too: its score is about 0 for all others.
 func TestAttackSquaredScoresTellOnePerson(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, n := range []int{60, 250, 1000} {
 		m, x, _ := likeNobody(7, n)
 		r := rand.New(rand.NewPCG(8, 1))
@@ -179,6 +188,9 @@ func TestAttackSquaredScoresTellOnePerson(t *testing.T) {
 
 // The stated bound of accuracy holds, for any parties.
 func TestSumsOfCountsAreWithinWhatIsSaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := rand.New(rand.NewPCG(7, 1))
 	for range 300000 {
 		parties := 1 + r.IntN(5)
@@ -207,6 +219,9 @@ func TestSumsOfCountsAreWithinWhatIsSaid(t *testing.T) {
 
 // R2 and RMSE of rounded means, against the exact ones.
 func TestR2OfRoundedMeans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := rand.New(rand.NewPCG(8, 1))
 	worst := 0.0
 	for range 20000 {

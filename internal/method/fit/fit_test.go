@@ -315,6 +315,9 @@ func TestAFitThatIsClosedEarlyLeavesNothing(t *testing.T) {
 
 // The fit of the widest dictionary has room in the message that tells it.
 func TestRoomForAToldFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	columns := ""
 	for k := range 60 {
 		columns += fmt.Sprintf("    c%d: {type: category, categories: [w0", k)

@@ -15,6 +15,9 @@ import (
 // preparation: refit are for simulate, and no party takes part (TestAttackPartiesRunWhatIsForSimulate).
 // Their ledgers hold the second fit, too.
 func TestAttackOneJobOfSimulateReadsTheColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	job := func() *methodtest.Federation {
 		return by(t, "okra", 1, methodtest.Three(165), "scale: range", "scale: standard", "wire: float64", "wire: float64, preparation: refit, added: {north: 0.0909, south: 0.0909, east: 0.0909}")
 	}

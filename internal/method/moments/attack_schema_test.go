@@ -101,6 +101,9 @@ func TestOneApprovalOfSums(t *testing.T) {
 // Each sum adds directions of its own: jobs of 15 % of the cells each pass while they do not come to all.
 // A job that says its directions counts by its own rows at first, and by all once these are declared.
 func TestAttackASumTooMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	job := func(number byte, directions string) *methodtest.Federation {
 		return by(t, "moments", number, methodtest.Three(240), "directions: 1024, ", directions)
 	}

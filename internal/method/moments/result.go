@@ -165,7 +165,7 @@ func (s *server) leakage() map[string][]string {
 func histogramLeakage(parties []string) map[string]string {
 	lines := map[string]string{
 		"server":    fmt.Sprintf("The server also learns how many held-out rows of all parties have which class and a decision in which of %d bins, each party's rows up to each bin in fives, or to a thousandth of its held-out rows. A false solution that puts people whom the server knows into bins of their own asks about each of them at once: five people for each, whom the same party is known to hold out, tell where the fives end.", moments.Bins),
-		"party":     "Whoever reads the result learns from its curves how many rows of each class are in bin after bin, though not where the bins lie: a party that knows all other rows around a bin learns the class and about the decision of the one that is left.",
+		"party":     "Whoever reads the result learns from its curves how many rows of each class are in bin after bin, in fives, though not where the bins lie: a party that knows all other rows around a bin may learn the class and about the decision of the one that is left.",
 		"coalition": "The server and all parties but one learn that one's histogram by taking off their own: of its held-out rows in fives, without a name, the class and the decision to 0.04.",
 	}
 	if len(parties) == 2 {

@@ -200,6 +200,9 @@ func TestRecommenderEqualsSimulation(t *testing.T) {
 // parties that vanish before their lists are in, it is the result of the remaining
 // parties alone. Time passes while everybody waits, so that no load makes anybody late.
 func TestRecommenderWithoutThoseWhoVanish(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		ops    []string // before which they die

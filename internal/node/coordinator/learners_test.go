@@ -51,6 +51,9 @@ func ofArea(set *dataset.Set) *dataset.Set {
 // Every learner goes the whole way between processes and gives what it gives
 // on pooled rows.
 func TestEveryLearner(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	for _, tt := range []struct {
 		learner string

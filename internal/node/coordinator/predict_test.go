@@ -155,6 +155,9 @@ func TestForget(t *testing.T) {
 // A question dies with either process; the next question is answered, and no
 // session is left behind.
 func TestAQuestionCutShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	for name, ops := range map[string][]string{
 		hub:     {"create", "send control/Proposal", "send control/Directory", "append", "put report", "destroy", "ack control/Question"},

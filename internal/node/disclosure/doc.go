@@ -33,10 +33,11 @@
 //
 //	key                   of all digests
 //	KIND-ID.released      what a session has let out: an edition's name, or 32 bytes a row, 34 of sums and 40
-//	                      with labels; and columns' names
+//	                      with labels, and 16 more where rows are of groups; and columns' names
 //	EDITION.people        who is in an edition of which something is out: 16 bytes a person
 //	KIND-ID.admitted      what a session that has begun may let out; gone if it does not
 //	ID.held, ID.approved  what waits for the operator, or may pass next: words, no rows
+//	ID.told               the same of what was approved and is out
 //	peers                 how many ids each peer has brought, in how many sessions
 //	lock                  held while the ledger is read and then changed
 //

@@ -212,6 +212,9 @@ func told(now, then patients, columns []int) (apart map[[2]uint64]int, within ma
 
 // Whoever comes, goes, comes back, changes and changes back, over five editions: what is clear tells of none or of ten.
 func TestNoFewAreMissed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	random := rand.New(rand.NewPCG(5, 6))
 	clear, waits := 0, 0
 	for range 300 {
@@ -269,6 +272,9 @@ func TestNoFewAreMissed(t *testing.T) {
 
 // An edition takes time for what has changed, and not for how many editions there are.
 func TestBesideManyEditions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}}
 	now := patients(nil).with(0, 2000, 1)
 	for week := range 104 {

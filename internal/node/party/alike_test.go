@@ -58,6 +58,9 @@ func other(set *dataset.Set) *dataset.Set {
 // depends on the job, the approvals and the jobs before: two homes with other rows answer alike, byte for
 // byte, in each protocol that parties run. For the held job nothing but its refusal leaves.
 func TestHomesWithOtherRowsAnswerAlike(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	byRows := func(protocol, learner, scale, parties string) string {
 		kernel := "{name: rbf, gamma: 0.5}"
 		if strings.Contains(protocol, "fd-svrg") || strings.Contains(protocol, "secureboost") {

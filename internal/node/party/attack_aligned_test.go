@@ -19,6 +19,9 @@ import (
 // of jobs, each broken off: no entry, no charge, no refusal that counts. The attack succeeds: docs/ledger.md
 // says so ("What gets past it").
 func TestAttackAlignedGuesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	s := newStand(t, usual())
 	ids := func(n int) (list []string) {
 		for i := range n {
