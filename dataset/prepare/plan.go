@@ -193,8 +193,11 @@ func (p *Plan) measure(f *Frame, rows []int, e entry, cells *mask, dst []int64) 
 			dst[0]++
 		}
 	}
-	if e.what == sumRaw || e.what == sumScaled || e.what == sumSquares {
+	switch e.what {
+	case sumRaw, sumScaled, sumSquares:
 		toLimbs(sum, dst)
+	case countBin:
+		foldEnds(dst)
 	}
 	if e.what != countGaps && seen < Least {
 		return fmt.Errorf("has a value in %d of the training rows; at least %d are needed before sums of it are told", seen, Least)
@@ -219,6 +222,28 @@ func (c *Column) count(w what, v float64, sum *big.Int, dst []int64) {
 			dst[int(v)]++
 		}
 	}
+}
+
+// foldEnds moves the outermost of the counts inwards, from both ends, until a part holds [Least] of them: the greatest
+// number of a column is one row's. The middle stays, but where a party has fewer than Least rows on one side of it.
+func foldEnds(bins []int64) {
+	low := foldUp(bins, func(i int) int { return i })
+	foldUp(bins[low:], func(i int) int { return len(bins[low:]) - 1 - i })
+}
+
+// foldUp moves counts on in an order of the parts until one holds Least of them, or the last holds all, and returns its
+// place in the order.
+func foldUp(bins []int64, at func(i int) int) int {
+	carried := int64(0)
+	for i := range bins {
+		own := &bins[at(i)]
+		if carried += *own; carried >= Least || i == len(bins)-1 {
+			*own = carried
+			return i
+		}
+		*own = 0
+	}
+	return 0
 }
 
 // scale52 is the number of parts of a range.

@@ -224,3 +224,47 @@ func TestRareValuesAreNotCounted(t *testing.T) {
 		t.Errorf("the sums count %d gaps of the column with an indicator", want[len(want)-1])
 	}
 }
+
+// The parts at both ends of a median's range tell of ten rows or more, and the median of rows that lie on both sides of
+// it is what it was.
+func TestEndsOfAMedianAreFolded(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		bins := make([]int64, Bins)
+		n := 10 + random.IntN(300)
+		for range n {
+			bins[min(max(int(random.NormFloat64()*100)+500, 0), Bins-1)]++
+		}
+		folded := slices.Clone(bins)
+		foldEnds(folded)
+		first := slices.IndexFunc(folded, func(n int64) bool { return n > 0 })
+		last := len(folded) - 1
+		for folded[last] == 0 {
+			last--
+		}
+		total, below := int64(0), int64(0)
+		middle := middleOf(bins, n)
+		for i, n := range folded {
+			if total += n; i < middle {
+				below += n
+			}
+		}
+		if total != int64(n) || folded[first] < Least || folded[last] < Least {
+			t.Fatalf("%d of %d rows, %d in the first part and %d in the last", total, n, folded[first], folded[last])
+		}
+		if n >= 2*Least && middleOf(folded, n) != middle {
+			t.Fatalf("the middle of %d rows is in part %d, and was in %d (%d rows below it)", n, middleOf(folded, n), middle, below)
+		}
+	}
+}
+
+// middleOf is the part that holds the middle of n rows.
+func middleOf(bins []int64, n int) int {
+	seen := int64(0)
+	for i, own := range bins {
+		if seen += own; 2*seen >= int64(n) {
+			return i
+		}
+	}
+	return -1
+}

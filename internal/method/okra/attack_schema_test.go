@@ -85,7 +85,7 @@ func TestAttackSchemasReadAColumn(t *testing.T) {
 // tables that nobody touches: the ranges of a column that is no feature of interest differ by one
 // patient, and the sums of the preparation by that patient's row.
 func TestAttackASchemaThatDropsOnePatient(t *testing.T) {
-	tables := methodtest.Three(150, "person-7,97.0,233.7,48149,31.25,yes,often,b")
+	tables := methodtest.Three(150, "person-7,97.0,133.7,48149,31.25,yes,often,b") // krea is not among the outermost ten
 	until := func(top string, number byte) *methodtest.Federation {
 		return hospitals(t, hospital("age: {range: [0, 120], missing: mean}", "age: {range: [0, "+top+"], missing: drop-row, outside: missing}", "scale: standard", "scale: none"), number, tables)
 	}
@@ -100,7 +100,7 @@ func TestAttackASchemaThatDropsOnePatient(t *testing.T) {
 	hiv := d.which(2)
 	d.skip(1)
 	smoker := d.which(prepare.MaxUnited)
-	if low := 1 + float64(bin)*399/prepare.Bins; people != 1 || math.Abs(233.7-low) > 0.4 || math.Abs(postcode-48149) > 1e-6 || hiv != 1 || smoker != 1 {
+	if low := 1 + float64(bin)*399/prepare.Bins; people != 1 || math.Abs(133.7-low) > 0.4 || math.Abs(postcode-48149) > 1e-6 || hiv != 1 || smoker != 1 {
 		t.Errorf("south reads of %d patients: krea from %.1f, postcode %.1f, hiv %d, smoker %d", people, low, postcode, hiv, smoker)
 	}
 	ledgers := disclosuretest.NewLedgers(t, "east")
