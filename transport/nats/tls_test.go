@@ -105,6 +105,9 @@ func TestTLS(t *testing.T) {
 // A line that is not as the roster says is refused at both ends, soon and in words. The member
 // goes on trying: nobody on the way ends one.
 func TestOtherLinesAreRefusedAtBothEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	key, pin := tlsKey(1)
 	_, other := tlsKey(2)
