@@ -233,8 +233,8 @@ func TestAttackAPatientOfManyRowsLeaves(t *testing.T) {
 			h.put(t, "patients.csv", strings.Join(slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.HasSuffix(l, ","+who) }), "\n")+"\n")
 		}
 		after, err := sees(t, h, c, key, 2)
-		if err != nil {
-			continue
+		if err != nil || after.Edition.ID != "" && after.Edition.ID == before.Edition.ID {
+			continue // by chance ten patients are held out, and the table is frozen
 		}
 		if b := sums(after, "b"); bothPass(t, a, b) == nil {
 			t.Errorf("a patient %s: sums over %d and %d training rows differ by %s alone, and both pass", how, len(a.Among), len(b.Among), who)
