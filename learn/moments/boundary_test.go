@@ -64,7 +64,49 @@ func point(m feature.Map, s Solution, row linalg.Matrix[float64]) Solution {
 	return s
 }
 
-// Of more than 2,000 held-out rows one is less than half a thousandth, and rounds to
+// drawRows draws rows of class 0 or 1.
+func drawRows(r *rand.Rand, n int) (linalg.Matrix[float64], []int) {
+	x, codes := linalg.New[float64](n, crowdWidth), make([]int, n)
+	for k := range x.Data {
+		x.Data[k] = r.NormFloat64()
+	}
+	for i := range codes {
+		codes[i] = r.IntN(2)
+	}
+	return x, codes
+}
+
+// drawCrowd draws parties that hold out some rows each.
+func drawCrowd(r *rand.Rand, sizes ...int) *crowd {
+	c := &crowd{}
+	for _, n := range sizes {
+		x, codes := drawRows(r, n)
+		c.rows, c.codes = append(c.rows, x), append(c.codes, codes)
+	}
+	return c
+}
+
+// boundary halves a part of a column, in ten jobs, until few rows lie between its ends of which one tips the rounding. It
+// returns the ends, what the upper one counts, and by how much the lower one counts more.
+func (c *crowd) boundary(t *testing.T, from, to float64) (lo, hi float64, high, jump int64) {
+	t.Helper()
+	base := func(threshold float64) int64 {
+		return c.answer(t, func(m feature.Map) Solution { return halfSpace(t, m, threshold) })
+	}
+	lo, hi = from, to
+	low, high := base(lo), base(hi)
+	for range 8 {
+		middle := (lo + hi) / 2
+		if v := base(middle); v != high {
+			lo, low = middle, v
+		} else {
+			hi = middle
+		}
+	}
+	return lo, hi, high, low - high
+}
+
+// One held-out row is less than half of five, or of a thousandth of many, and rounds to
 // nothing. The strongest server, with twenty jobs over the same rows, does not know
 // where a count comes to be rounded up, but finds out: it halves a set of rows until one
 // row more makes the figure jump, and then asks about people beside that set. The size
@@ -75,47 +117,21 @@ func TestAttackBoundaryOfRounding(t *testing.T) {
 		t.Skip("long")
 	}
 	r := rand.New(rand.NewPCG(3, 1))
-	draw := func(n int) (linalg.Matrix[float64], []int) {
-		x, codes := linalg.New[float64](n, crowdWidth), make([]int, n)
-		for k := range x.Data {
-			x.Data[k] = r.NormFloat64()
-		}
-		for i := range codes {
-			codes[i] = r.IntN(2)
-		}
-		return x, codes
-	}
-	const trials, allowed, halvings, people = 10, 20, 8, 10
+	const trials, allowed, people = 10, 20, 10
 	alone, right, seen, most := 0, 0, 0, 0
 	for range trials {
-		c := &crowd{}
-		sizes := []int{4987, 5003, 5010}
-		for _, n := range sizes {
-			x, codes := draw(n)
-			c.rows, c.codes = append(c.rows, x), append(c.codes, codes)
-		}
-		lo := 2*r.Float64() - 1
-		hi := lo + 0.01 // some ten rows of each party: the server knows how many are in training
-		base := func(threshold float64) int64 {
-			return c.answer(t, func(m feature.Map) Solution { return halfSpace(t, m, threshold) })
-		}
-		low, high := base(lo), base(hi) // low counts more
-		for range halvings {
-			middle := (lo + hi) / 2
-			if v := base(middle); v != high {
-				lo, low = middle, v
-			} else {
-				hi = middle
-			}
-		}
-		party := slices.Index(sizes, int(low-high)) // a thousandth of its rows
+		sizes := []int{5003, 5010, 5017}
+		c := drawCrowd(r, sizes...)
+		from := 2*r.Float64() - 1
+		_, hi, high, jump := c.boundary(t, from, from+0.01) // some ten rows of each party: the server knows how many are in training
+		party := slices.Index(sizes, int(jump))             // a thousandth of its rows
 		if party < 0 {
-			t.Logf("the jump is of %d: more than one row", low-high)
+			t.Logf("the jump is of %d: more than one row", jump)
 			continue
 		}
 		most = max(most, int(c.jobs)+people)
 		seen++
-		outside, _ := draw(people / 2)
+		outside, _ := drawRows(r, people/2)
 		for i := range people {
 			row, in := outside.Panel(i/2, i/2+1), i%2 == 0
 			if in { // anybody of class 1

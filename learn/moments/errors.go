@@ -69,7 +69,7 @@ const Five = 5
 
 // RoundShare returns count of n rows in 1/Thousand of a row, rounded to whole fives, or to a
 // thousandth of the rows where that is more: what a party adds to a sum in place of a count. All
-// n rows are told as the fives in them, since one row more could tell that there is no exception.
+// n rows are told as the fives in them: as n, they would tell that none is missing.
 func RoundShare(count, n int) int64 {
 	if n > Five*Thousand {
 		return int64(math.RoundToEven(Thousand*float64(count)/float64(n))) * int64(n)

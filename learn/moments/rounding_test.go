@@ -16,42 +16,13 @@ func TestAttackBoundaryOfFives(t *testing.T) {
 		t.Skip("long")
 	}
 	r := rand.New(rand.NewPCG(3, 1))
-	draw := func(n int) (linalg.Matrix[float64], []int) {
-		x, codes := linalg.New[float64](n, crowdWidth), make([]int, n)
-		for k := range x.Data {
-			x.Data[k] = r.NormFloat64()
-		}
-		for i := range codes {
-			codes[i] = r.IntN(2)
-		}
-		return x, codes
-	}
-	const trials, halvings, people = 10, 8, 10
+	const trials, people = 10, 10
 	right, asked, seen, most := 0, 0, 0, 0
 	for range trials {
-		c := &crowd{}
-		for _, n := range []int{151, 203, 174} {
-			x, codes := draw(n)
-			c.rows, c.codes = append(c.rows, x), append(c.codes, codes)
-		}
-		lo := r.Float64() - 0.5
-		hi := lo + 0.2
-		base := func(threshold float64) int64 {
-			return c.answer(t, func(m feature.Map) Solution { return halfSpace(t, m, threshold) })
-		}
-		low, high := base(lo), base(hi)
-		if low == high {
-			continue
-		}
-		for range halvings {
-			middle := (lo + hi) / 2
-			if v := base(middle); v != high {
-				lo, low = middle, v
-			} else {
-				hi = middle
-			}
-		}
-		if low-high != Five*Thousand {
+		c := drawCrowd(r, 151, 203, 174)
+		from := r.Float64() - 0.5
+		lo, hi, high, jump := c.boundary(t, from, from+0.2)
+		if jump != Five*Thousand {
 			continue
 		}
 		most = max(most, int(c.jobs)+people)
@@ -65,7 +36,7 @@ func TestAttackBoundaryOfFives(t *testing.T) {
 				}
 			}
 		}
-		outside, _ := draw(people)
+		outside, _ := drawRows(r, people)
 		for i := range people {
 			row, in := outside.Panel(i, i+1), i%2 == 0
 			if in {
