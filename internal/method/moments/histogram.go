@@ -58,7 +58,7 @@ func (b bins) check(heldOut int64, parties int) error {
 	return nil
 }
 
-// widest is how far an area may be off that is told. What parties round moves the figures of few rows by more: by them
+// widest bounds how far an area may be off that is told. What parties round moves the figures of few rows by more: by them
 // the area may be 1, and no row wrong, where some are.
 const widest = 0.1
 

@@ -82,7 +82,7 @@ func (f *federated) answer(t *testing.T, about ...suspect) (sum int64) {
 	return sum
 }
 
-// asked are people whom a question is about, and two whom a party holds out, which the server knows.
+// asked groups people whom a question is about, and two whom a party holds out, which the server knows.
 type asked struct {
 	who    string
 	list   []suspect
@@ -94,8 +94,8 @@ type asked struct {
 // The strongest server tells a solution that is a question, and needs neither a party's help nor another job. Parties
 // count in fives, so that a question about one person tells nothing, and one about several nearly how many. But two
 // people whom a party is known to hold out make the difference: with them, one job tells whether somebody that the
-// server knows is among that party's held-out rows, and has the label that it guesses. Nothing prevents it where a party
-// holds out fewer than 2,000 rows; larger ones are in TestAttackBoundaryOfRounding. A job has one such answer, since
+// server knows is among that party's held-out rows, and has the label that it guesses. Nothing prevents it; a server that
+// knows nobody is in TestAttackBoundaryOfRounding. A job has one such answer, since
 // parties take one solution and add one number for it.
 func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 	if testing.Short() {

@@ -35,6 +35,8 @@ type Figures struct {
 	// Within bounds how far a share of held-out rows is off (accuracy, coverage_95), since parties count
 	// in fives; 0 where none is told.
 	Within float64 `json:"shares_of_held_out_rows_within,omitempty"`
+	// TooFew says that decisions were counted in bins, of too few held-out rows for figures.
+	TooFew bool `json:"too_few_for_figures,omitempty"`
 }
 
 // Point describes the sums with one number of random features: their results, and what they
@@ -55,7 +57,7 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 		return nil, err
 	}
 	p := &method.Presentation{More: []report.Row{{Label: "Sums", Value: d.Sums.text()}}}
-	if text := histogramText(j, r); text != "" {
+	if text := histogramText(d.Sums, r); text != "" {
 		p.More, p.Later = append(p.More, report.Row{Label: "Histogram", Value: text}), []method.Block{{Line: text}}
 	}
 	if w := d.Sums.Within; w > 0 {
@@ -73,11 +75,11 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 }
 
 // histogramText tells how near the figures of a histogram are; "" without one.
-func histogramText(j *job.Job, r *method.Result) string {
+func histogramText(f *Figures, r *method.Result) string {
 	switch a := r.Figures; {
 	case a != nil:
 		return fmt.Sprintf("%d held-out decisions in %d bins: the area under the ROC curve is off by at most %.4f", r.HeldOut, moments.Bins, a.Curves[0].Within)
-	case j != nil && counted(j):
+	case f.TooFew:
 		return fmt.Sprintf("%d held-out decisions in %d bins are too few for figures: parties count in fives, which could move the area under the ROC curve by more than %v", r.HeldOut, moments.Bins, widest)
 	}
 	return ""
@@ -225,7 +227,7 @@ func (s *server) falseSolution() string {
 	if _, ok := objectiveOf(s.Job).(classRidge); !ok {
 		return unchecked + "Three digits of a mean hide nobody: a solution that is nothing for all but one person whom the server knows tells whether that person is held out, and of labels that are numbers about the label, too."
 	}
-	return unchecked + "The answer is how many of some people that the server knows are held out, with the labels that it guesses: of a party with fewer than 2,000 held-out rows, one job tells a single person, beside two others who are known to be held out. Without these, or of a larger party, several jobs do, since rounding hides a row only until the server has found where a count tips."
+	return unchecked + "The answer is how many of some people that the server knows are held out, with the labels that it guesses: one job tells a single person beside others who are known to be held out, two of a party with up to 5,000 such rows. Without these several jobs do, since rounding hides a row only until the server has found where a count tips."
 }
 
 // partyLearns describes what every party is told.

@@ -165,7 +165,10 @@ func (s *server) result() (*method.Result, error) {
 
 // sumsResult describes how much the sums tell of single rows.
 func (s *server) sumsResult() *Figures {
-	r := &Figures{Features: s.features(), RowsPerFeature: float64(s.sums.Rows) / float64(s.features())}
+	r := &Figures{
+		Features: s.features(), RowsPerFeature: float64(s.sums.Rows) / float64(s.features()),
+		TooFew: s.histogram != nil && s.results.assessment == nil,
+	}
 	if s.measured > 0 {
 		r.Membership = &s.membership
 	}
