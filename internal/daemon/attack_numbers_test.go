@@ -212,8 +212,12 @@ func TestAttackAPatientOfManyRowsLeaves(t *testing.T) {
 		h, c, key := undescribed(t, strings.Join(lines, "\n")+"\n")
 		entered(t, h, c, func(s *Source) { s.Group = "patient" })
 		before, err := sees(t, h, c, key, 1)
-		if err != nil {
+		switch {
+		case err != nil && strings.Contains(err.Error(), "has no edition of the table for dictionary numbers yet"):
 			continue // nothing is told
+		case err != nil || before.Edition.ID == "":
+			t.Errorf("a patient %s: the table is seen as it is, or not for another reason: %v", how, err)
+			continue
 		}
 		sums := func(tab method.Table, model string) method.Release {
 			r := sumsOf(t, tab, job.OfNumbers(), "ill", true, model)
