@@ -145,9 +145,9 @@ Jobs that name the dictionary see the newest edition, never the table. An editio
 made only if it tells no small group of people apart: those who came, went or changed
 since any earlier edition, in training and held out each, are none or at least ten.
 Otherwise the command says how many are lacking, and jobs go on with the edition
-before. The first edition is made when a dictionary is approved. Where none is, jobs by
-rows see editions of a CSV or parquet file of numbers: the first job makes the first
-one, by the dictionary "numbers", and this command the next.`,
+before. The first edition is made when a dictionary is approved. Where none is, jobs see
+editions of a CSV or parquet file of numbers: the first job makes the first one, by the
+dictionary "numbers", and this command the next.`,
 		Example: "  mercer data freeze admissions --home ./north\n  mercer data freeze admissions --dictionary cohort --home ./north",
 		Args:    args("TABLE"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {

@@ -364,7 +364,7 @@ type moment struct {
 	delay   time.Duration
 }
 
-// moments are those of a job, in the order in which they come. With the first job comes the fit.
+// moments lists those of a job, in the order in which they come. With the first job comes the fit.
 func (r *registry) moments(first bool) (list []moment) {
 	add := func(step, seen, pattern string, victims ...string) {
 		delay := time.Duration(r.random.IntN(300)) * time.Millisecond
@@ -572,7 +572,7 @@ func (r *registry) ledger(home string) []entry {
 
 func (e entry) what() string { return e.Job + " " + string(e.Kind) }
 
-// books are what a federation has noted.
+// books holds what a federation has noted.
 type books struct {
 	Models  []string
 	Jobs    []listed

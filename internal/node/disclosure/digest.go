@@ -19,11 +19,11 @@ type Row struct {
 	Person, Content [16]byte
 	Class           uint16  // two bytes of the digest of the class, or of the number, of sums over labels; else 0
 	Label           [8]byte // of the digest of the label that is told row by row, or of those of several rows; else zero
-	// Group is whose row it is in sums, where several ids are one person's; else zero.
+	// Group names whose row it is in sums, where several ids are one person's; else it is zero.
 	Group [16]byte
 }
 
-// whose is who must be one of many: the group, or else the person.
+// whose names who must be one of many: the group, or else the person.
 func (r *Row) whose() [16]byte {
 	if r.Group != ([16]byte{}) {
 		return r.Group

@@ -449,7 +449,7 @@ func peak(b *testing.B) float64 {
 	return kB / 1000
 }
 
-// encodedOf is what is written of groups or cells, and encoded of a past.
+// encodedOf writes groups or cells, and encoded a past.
 func encodedOf(what io.WriterTo) []byte {
 	var b bytes.Buffer
 	if n, err := what.WriteTo(&b); err != nil || n != int64(b.Len()) {

@@ -258,8 +258,8 @@ func decodePast(b []byte) (*past, error) {
 	r := wire.NewReader(b)
 	r.Magic(len(pastMagic), pastMagic, "edition: %q is another file")
 	p := &past{columns: r.Strings(maxNames, maxName), labels: r.Strings(maxNames, maxName), byRows: r.Bool()}
-	p.stored = &storedPeople{of: p, b: b[len(b)-r.Len():], count: r.Count(maxPeople, 27)}
-	p.stored.b = p.stored.b[min(4, len(p.stored.b)):]
+	n := r.Count(maxPeople, 27)
+	p.stored = &storedPeople{of: p, b: b[len(b)-r.Len():], count: n}
 	p.stored.check(r)
 	var s slabs
 	for range r.Count(maxPast, 12) {
