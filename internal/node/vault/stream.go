@@ -111,6 +111,7 @@ func openSealed(file, key []byte, info string) ([]byte, error) {
 		}
 		plain = append(plain, opened...)
 		if body = body[size:]; last {
+			clear(plain[len(plain):cap(plain)]) // what was moved
 			return plain, nil
 		}
 	}
