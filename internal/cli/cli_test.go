@@ -81,7 +81,7 @@ func TestClassify(t *testing.T) {
 }
 
 // TestEveryCommandHasHelp walks the whole tree, so that a new command cannot
-// come without what the house promises of each.
+// come without what the program promises of each.
 func TestEveryCommandHasHelp(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {

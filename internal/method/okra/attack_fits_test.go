@@ -14,7 +14,7 @@ import (
 )
 
 // The adversary of these tests is the coordinator, which reads the columns of rows that it has under
-// two fits (see TestAttackTwoFitsReadTheColumns in the room of moments).
+// two fits (see TestAttackTwoFitsReadTheColumns of moments).
 
 // East's rows are as they were, and north got 15 people: nothing at east tells another fit from the
 // earlier one before the parties have fitted. Then its values do, and its rows do not follow.

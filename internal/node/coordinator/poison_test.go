@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// What stands in south's house only: digits of a cell, a word, which may be an id, a label, a
+// What south alone holds: digits of a cell, a word, which may be an id, a label, a
 // column's name, a date or part of a path.
 const (
 	canaryDigits = "31415926"
@@ -136,7 +136,7 @@ func poison(t *testing.T, j *job.Job, how string, told map[fault.Trouble]bool) b
 	return done.Failure != nil
 }
 
-// wantQuiet looks for the canaries everywhere but in south's house.
+// wantQuiet looks for the canaries everywhere but at south.
 func (w *world) wantQuiet(what string, told map[fault.Trouble]bool) {
 	w.t.Helper()
 	for _, name := range []string{hub, "north", "east"} {

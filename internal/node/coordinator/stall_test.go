@@ -121,7 +121,7 @@ func (w *world) again(name string) bool {
 }
 
 // A party that cannot write says so itself, whenever that comes. Nobody else is blamed, no path
-// leaves its house, and with room again it goes on where it was.
+// leaves its process, and it continues where it was once there is space.
 func TestFullDiskIsSaidByItsOwner(t *testing.T) {
 	t.Parallel()
 	for name, full := range map[string]struct {

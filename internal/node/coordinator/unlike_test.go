@@ -86,7 +86,7 @@ func sites(t *testing.T, j *job.Job, of map[string]site) *world {
 
 // A column that one site lacks, or has in another unit, is named to the log of the site that
 // knows it. The job's error, the coordinator's disk and the other site's log have its name only
-// where the job's schema has it; what a file calls it stays in its house.
+// where the job's schema has it; what a file calls it stays with it.
 func TestSitesThatDiffer(t *testing.T) {
 	t.Parallel()
 	plain := site{header: "age,kidney,diagnosis"}

@@ -1,4 +1,4 @@
-package house_test
+package structure_test
 
 import (
 	"fmt"
@@ -13,19 +13,19 @@ import (
 
 // The map of packages stands in ARCHITECTURE.md between these lines.
 const (
-	mapBegins = "<!-- packages: drawn from the imports by internal/check/house -->\n"
+	mapBegins = "<!-- packages: drawn from the imports by internal/check/structure -->\n"
 	mapEnds   = "<!-- /packages -->\n"
 )
 
-// drawing lists every package with the first sentence of its comment, wing by wing, the highest floor
-// first: a wing imports none beside or above it.
-func drawing(floors [][]string, synopses map[string]string) string {
+// drawing lists every package with the first sentence of its comment, subsystem by subsystem, the highest layer
+// first: a subsystem imports none beside or above it.
+func drawing(layers [][]string, synopses map[string]string) string {
 	var b strings.Builder
-	b.WriteString("\n| floor | package | |\n|---|---|---|\n")
-	for i, wings := range slices.Backward(floors) {
-		for _, at := range wings {
+	b.WriteString("\n| layer | package | |\n|---|---|---|\n")
+	for i, subsystems := range slices.Backward(layers) {
+		for _, at := range subsystems {
 			for _, folder := range slices.Sorted(maps.Keys(synopses)) {
-				if wing(folder) == at {
+				if subsystemOf(folder) == at {
 					fmt.Fprintf(&b, "| %d | `%s` | %s |\n", i, folder, synopses[folder])
 				}
 			}
@@ -55,7 +55,7 @@ func synopsesOf(files []file) map[string]string {
 // ARCHITECTURE.md names every package and its level, as the imports have them. MERCER_GOLDEN=write
 // draws the map anew.
 func TestArchitectureHasEveryPackage(t *testing.T) {
-	floors, _ := arrowsOf(sources(t)).levels()
+	layers, _ := arrowsOf(sources(t)).levels()
 	at := filepath.Join(root, "ARCHITECTURE.md")
 	b, err := os.ReadFile(at)
 	if err != nil {
@@ -66,12 +66,12 @@ func TestArchitectureHasEveryPackage(t *testing.T) {
 	if !begins || !ends {
 		t.Fatalf("ARCHITECTURE.md has no place for the map of packages")
 	}
-	want := drawing(floors, synopsesOf(sources(t)))
+	want := drawing(layers, synopsesOf(sources(t)))
 	if drawn == want {
 		return
 	}
 	if os.Getenv("MERCER_GOLDEN") != "write" {
-		t.Fatal("the map of packages in ARCHITECTURE.md is another one than the imports and comments draw; write it anew: MERCER_GOLDEN=write go test ./internal/check/house -run TestArchitecture")
+		t.Fatal("the map of packages in ARCHITECTURE.md is another one than the imports and comments draw; write it anew: MERCER_GOLDEN=write go test ./internal/check/structure -run TestArchitecture")
 	}
 	if err := os.WriteFile(at, []byte(before+mapBegins+want+mapEnds+after), 0o644); err != nil {
 		t.Fatal(err)
@@ -91,9 +91,9 @@ func TestDrawing(t *testing.T) {
 		}
 		list = append(list, f)
 	}
-	floors, _ := arrowsOf(list).levels()
-	want := "\n| floor | package | |\n|---|---|---|\n| 1 | `internal/job` |  |\n| 0 | `kernel` | is kernels. |\n| 0 | `kernel/feature` | makes a \\| b. |\n\n"
-	if got := drawing(floors, synopsesOf(list)); got != want {
+	layers, _ := arrowsOf(list).levels()
+	want := "\n| layer | package | |\n|---|---|---|\n| 1 | `internal/job` |  |\n| 0 | `kernel` | is kernels. |\n| 0 | `kernel/feature` | makes a \\| b. |\n\n"
+	if got := drawing(layers, synopsesOf(list)); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

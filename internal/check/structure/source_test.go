@@ -1,4 +1,4 @@
-package house_test
+package structure_test
 
 import (
 	"go/ast"
@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	root   = "../../.."
-	module = "github.com/mercer-fl/mercer/"
-	rooms  = "internal/method/"
+	root    = "../../.."
+	module  = "github.com/mercer-fl/mercer/"
+	methods = "internal/method/"
 )
 
 // file describes one of the program's Go files.
@@ -30,12 +30,12 @@ type file struct {
 
 func (f file) folder() string { return path.Dir(f.path) }
 
-// frame are the folders below internal/method that are no rooms.
+// frame are the folders below internal/method that are no methods.
 var frame = []string{"all", "local", "jobtest", "methodtest"}
 
-// room returns the room of a folder or file below internal/method, or "".
-func room(at string) string {
-	inside, is := strings.CutPrefix(at, rooms)
+// packageOf returns the method that a folder or file below internal/method belongs to, or "".
+func packageOf(at string) string {
+	inside, is := strings.CutPrefix(at, methods)
 	name, _, _ := strings.Cut(inside, "/")
 	if !is || slices.Contains(frame, name) || strings.HasSuffix(name, ".go") {
 		return ""

@@ -1,4 +1,4 @@
-package house_test
+package structure_test
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// wing returns the part of the house that a folder belongs to: a folder of internal, or a folder
+// subsystemOf returns the part of the codebase that a folder belongs to: a folder of internal, or a folder
 // of the root, or the root itself.
-func wing(folder string) string {
+func subsystemOf(folder string) string {
 	if rest, inside := strings.CutPrefix(folder, "internal/"); inside {
 		first, _, _ := strings.Cut(rest, "/")
 		return "internal/" + first
@@ -22,18 +22,18 @@ func wing(folder string) string {
 	return first
 }
 
-// arrows are the imports between wings: from, to, and a file with such an import.
+// arrows are the imports between subsystems: from, to, and a file with such an import.
 type arrows map[string]map[string]string
 
 func arrowsOf(files []file) arrows {
 	found := make(arrows)
 	for _, f := range files {
-		from := wing(f.folder())
+		from := subsystemOf(f.folder())
 		if found[from] == nil {
 			found[from] = make(map[string]string)
 		}
 		for _, folder := range f.imports() {
-			if to := wing(folder); to != from {
+			if to := subsystemOf(folder); to != from {
 				found[from][to] = f.path
 			}
 		}
@@ -41,9 +41,9 @@ func arrowsOf(files []file) arrows {
 	return found
 }
 
-// levels puts every wing one floor above the highest wing that it imports. Wings of a circle,
-// and all above them, are on no floor.
-func (a arrows) levels() (floors [][]string, circle []string) {
+// levels puts every subsystem one layer above the highest subsystem that it imports. Subsystems of a circle,
+// and all above them, are on no layer.
+func (a arrows) levels() (layers [][]string, circle []string) {
 	at := make(map[string]int)
 	for placed := -1; placed != len(at); {
 		placed = len(at)
@@ -59,27 +59,27 @@ func (a arrows) levels() (floors [][]string, circle []string) {
 			circle = append(circle, name)
 			continue
 		}
-		for len(floors) <= height {
-			floors = append(floors, nil)
+		for len(layers) <= height {
+			layers = append(layers, nil)
 		}
-		floors[height] = append(floors[height], name)
+		layers[height] = append(layers[height], name)
 	}
-	return floors, circle
+	return layers, circle
 }
 
-// above returns the floor above the floors of some wings, if all of them have one.
-func above(at map[string]int, wings map[string]string) (height int, ready bool) {
-	for to := range wings {
-		floor, is := at[to]
+// above returns the layer above the layers of some subsystems, if all of them have one.
+func above(at map[string]int, subsystems map[string]string) (height int, ready bool) {
+	for to := range subsystems {
+		layer, is := at[to]
 		if !is {
 			return 0, false
 		}
-		height = max(height, floor+1)
+		height = max(height, layer+1)
 	}
 	return height, true
 }
 
-// Imports between wings point down: no circle leads back.
+// Imports between subsystems point down: no circle leads back.
 func TestArrowsPointDown(t *testing.T) {
 	found := arrowsOf(sources(t))
 	_, circle := found.levels()
@@ -92,13 +92,13 @@ func TestArrowsPointDown(t *testing.T) {
 	}
 }
 
-func TestLevels(t *testing.T) {
+func TestLayers(t *testing.T) {
 	tower := arrows{"roof": {"hall": "", "cellar": ""}, "hall": {"cellar": ""}, "cellar": {}}
-	if floors, circle := tower.levels(); fmt.Sprint(floors, circle) != "[[cellar] [hall] [roof]] []" {
-		t.Errorf("%v, %v", floors, circle)
+	if layers, circle := tower.levels(); fmt.Sprint(layers, circle) != "[[cellar] [hall] [roof]] []" {
+		t.Errorf("%v, %v", layers, circle)
 	}
 	tower["cellar"]["hall"] = ""
-	if floors, circle := tower.levels(); len(floors) != 0 || fmt.Sprint(circle) != "[cellar hall roof]" {
-		t.Errorf("%v, %v", floors, circle)
+	if layers, circle := tower.levels(); len(layers) != 0 || fmt.Sprint(circle) != "[cellar hall roof]" {
+		t.Errorf("%v, %v", layers, circle)
 	}
 }

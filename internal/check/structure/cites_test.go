@@ -1,4 +1,4 @@
-package house_test
+package structure_test
 
 import (
 	"fmt"
@@ -13,17 +13,17 @@ import (
 )
 
 var (
-	namedTest  = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)(?:[A-Z]\w*|\d\w*)`)
-	madeTest   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
-	namedRules = regexp.MustCompile(`(?i)\brules? (\d+(?:(?:, | and | or | to )\d+)*)`)
-	ruleOfTest = regexp.MustCompile(`\bTestRule(\d+)`)
-	madeRule   = regexp.MustCompile(`(?m)^### (\d+)\. `)
-	number     = regexp.MustCompile(`\d+`)
-	namedPage  = regexp.MustCompile(`\bdocs/[\w/.-]+\.md\b`)
-	inTicks    = regexp.MustCompile("`([^`\n]+)`")
-	pathLike   = regexp.MustCompile(`^[\w.][\w./{},*-]*/[\w./{},*-]*$`)
-	roomOfPlan = regexp.MustCompile(`(?m)(^floor \d {3}|^\w* {2,})((?:internal|protocol|learn|cmd)/[\w/{},.]+)( )`)
-	choice     = regexp.MustCompile(`\{([^{}]*)\}`)
+	namedTest     = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)(?:[A-Z]\w*|\d\w*)`)
+	madeTest      = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
+	namedRules    = regexp.MustCompile(`(?i)\brules? (\d+(?:(?:, | and | or | to )\d+)*)`)
+	ruleOfTest    = regexp.MustCompile(`\bTestRule(\d+)`)
+	madeRule      = regexp.MustCompile(`(?m)^### (\d+)\. `)
+	number        = regexp.MustCompile(`\d+`)
+	namedPage     = regexp.MustCompile(`\bdocs/[\w/.-]+\.md\b`)
+	inTicks       = regexp.MustCompile("`([^`\n]+)`")
+	pathLike      = regexp.MustCompile(`^[\w.][\w./{},*-]*/[\w./{},*-]*$`)
+	packageOfPlan = regexp.MustCompile(`(?m)(^layer \d {3}|^\w* {2,})((?:internal|protocol|learn|cmd)/[\w/{},.]+)( )`)
+	choice        = regexp.MustCompile(`\{([^{}]*)\}`)
 )
 
 // comments returns the comments of a Go file, one line each.
@@ -162,14 +162,14 @@ func TestCitations(t *testing.T) {
 	files := goFiles(t)
 	c := cited(t, files)
 	for _, p := range pages(t) {
-		text := roomOfPlan.ReplaceAllString(p.text, "$1`$2`$3")
+		text := packageOfPlan.ReplaceAllString(p.text, "$1`$2`$3")
 		for _, lost := range append(c.missing(p.text), c.missingPaths(text)...) {
 			t.Errorf("%s cites %s", p.path, lost)
 		}
 	}
 	for _, at := range slices.Sorted(maps.Keys(files)) {
 		text := comments(files[at])
-		if strings.HasPrefix(at, "internal/check/house/") {
+		if strings.HasPrefix(at, "internal/check/structure/") {
 			continue // examples of what is missing
 		}
 		for _, lost := range c.missing(text) {

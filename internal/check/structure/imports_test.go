@@ -1,4 +1,4 @@
-package house_test
+package structure_test
 
 import (
 	"os/exec"
@@ -11,36 +11,36 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
-// lists are the packages that import rooms so that nobody else has to.
-var lists = []string{rooms + "all", "internal/local/all"}
+// lists are the packages that import methods so that nobody else has to.
+var lists = []string{methods + "all", "internal/local/all"}
 
-// variants are rooms whose Bind other methods call: they are the same protocol but for what their
+// variants are packages whose Bind other methods call: they are the same protocol but for what their
 // variant says.
-var variants = []string{rooms + "okra"}
+var variants = []string{methods + "okra"}
 
-// mayImport reports whether a folder imports a room without an entry. The two lists do. What lies
-// below a room, such as what a method adds where one process owns all data (x/local), imports
-// that room. And every room imports those that are of no one method, such as rows and columns, and
+// mayImport reports whether a folder imports a method without an entry. The two lists do. What lies
+// below a method's package, such as what a method adds where one process owns all data (x/local), imports
+// that package. And every package imports those that are of no one method, such as rows and columns, and
 // those of which it may be a variant.
 func mayImport(from, to string) bool {
 	return slices.Contains(lists, from) || strings.HasPrefix(from, to+"/") ||
-		room(from) != "" && !isMethod(room(to)) || isMethod(room(from)) && slices.Contains(variants, to)
+		packageOf(from) != "" && !isMethod(packageOf(to)) || isMethod(packageOf(from)) && slices.Contains(variants, to)
 }
 
 func isMethod(name string) bool {
 	return slices.ContainsFunc(all.Reader().Protocols, func(k job.Protocol) bool { return folderOf(k.Name()) == name })
 }
 
-// Only the lists import rooms, except for the entries of imports.txt.
-func TestOnlyListsImportRooms(t *testing.T) {
+// Only the lists import methods, except for the entries of imports.txt.
+func TestOnlyListsImportMethods(t *testing.T) {
 	found, seen := make(map[string][]string), make(map[string]bool)
 	for _, f := range sources(t) {
 		for _, to := range f.imports() {
-			if room(to) == "" {
+			if packageOf(to) == "" {
 				continue
 			}
-			if seen[room(to)] = true; !mayImport(f.folder(), to) {
-				entry := f.folder() + " -> " + strings.TrimPrefix(to, rooms)
+			if seen[packageOf(to)] = true; !mayImport(f.folder(), to) {
+				entry := f.folder() + " -> " + strings.TrimPrefix(to, methods)
 				found[entry] = append(found[entry], f.path)
 			}
 		}
@@ -48,7 +48,7 @@ func TestOnlyListsImportRooms(t *testing.T) {
 	only(t, "imports.txt", found)
 	for _, m := range all.Reader().Protocols {
 		if !seen[folderOf(m.Name())] {
-			t.Errorf("method %s has no room of its name", m.Name())
+			t.Errorf("method %s has no package of its name", m.Name())
 		}
 	}
 }
@@ -92,7 +92,7 @@ var together = []string{
 	"internal/local/partition", "internal/local/simulate", "internal/local/demo", "internal/method/local/turns", "internal/method/local", // one process plays everybody
 	"internal/bench", "internal/anonymous/fleet", "internal/node/crowd/hosted",
 	"internal/attack/lattice", "internal/attack/traffic",
-	"internal/check/golden", "internal/check/house", "internal/check/onerow",
+	"internal/check/golden", "internal/check/structure", "internal/check/onerow",
 	"protocol/sim", "protocol/memory", "protocol/protocoltest",
 }
 

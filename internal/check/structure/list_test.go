@@ -1,4 +1,4 @@
-package house_test
+package structure_test
 
 import (
 	"maps"

@@ -1,4 +1,4 @@
-package house_test
+package structure_test
 
 import (
 	"fmt"
@@ -96,9 +96,9 @@ func (r *register) literal(e ast.Expr) string {
 	return text
 }
 
-// home reports whether a file is of the room of a method, or a learner's own.
+// home reports whether a file is of the package of a method, or a learner's own.
 func home(name string, f file) bool {
-	return room(f.path) == folderOf(name) || f.path == "internal/learner/"+folderOf(name)+".go"
+	return packageOf(f.path) == folderOf(name) || f.path == "internal/learner/"+folderOf(name)+".go"
 }
 
 // folderOf returns the folder or file of a method or learner: no package has a hyphen in its name.
@@ -231,7 +231,7 @@ func (s *search) settings(e ast.Expr) {
 	}
 }
 
-// Only the room of a method, and a learner's own file, know its name and the type of its
+// Only the package of a method, and a learner's own file, know its name and the type of its
 // settings. A file with others has an entry with the number of its places.
 func TestNoNames(t *testing.T) {
 	files := sources(t)
@@ -285,7 +285,7 @@ func TestNamesAreFound(t *testing.T) {
 		`func gram(a gram.Case) gram.Keys { return a.gram }`: "",
 		`var a = b.(gram.Others)`:                            "",
 	} {
-		head := "package a\n\nimport (\n\t\"okra\"\n\tproto \"" + module + "protocol/gram\"\n\t\"" + module + rooms + "gram\"\n\t\"" + module + "internal/learner\"\n)\n\n"
+		head := "package a\n\nimport (\n\t\"okra\"\n\tproto \"" + module + "protocol/gram\"\n\t\"" + module + methods + "gram\"\n\t\"" + module + "internal/learner\"\n)\n\n"
 		f, err := parse("internal/a/a.go", head+text)
 		if err != nil {
 			t.Fatal(err)
@@ -305,8 +305,8 @@ func TestNamesAreFound(t *testing.T) {
 	}
 }
 
-// In its room a method's name is free, and another's is not.
-func TestRoomsAreHomes(t *testing.T) {
+// In its package a method's name is free, and another's is not.
+func TestPackagesAreHomes(t *testing.T) {
 	r := registered(nil)
 	for path, want := range map[string]int{
 		"internal/method/gram/method.go": 1, "internal/method/gram/local/play.go": 1, "internal/learner/gp.go": 1, "internal/learner/oneclass.go": 2,

@@ -1,5 +1,5 @@
-// Package house holds tests that keep the program's floor plan: who names a method or a
-// learner, who imports a method's room, what a daemon links, and that the tests, rules, paths and links that
+// Package structure holds tests that keep the program's structure: who names a method or a
+// learner, who imports a method's package, what a daemon links, and that the tests, rules, paths and links that
 // documents cite exist. It has no code of its own.
 //
 // What does not hold yet, or is allowed for good, stands in a list of testdata with its reason,
@@ -9,4 +9,4 @@
 //
 // A list may only shrink: an entry that nothing needs any more fails its test, and so does
 // everything that has none.
-package house
+package structure
