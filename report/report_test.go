@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/hospitals.html")
@@ -285,7 +285,7 @@ func TestNumbers(t *testing.T) {
 		{number(0.98765, true), "0.9877"}, {number(-0.5, true), "-0.5000"}, {number(1234.5678, true), "1234.6"}, {number(0, false), "not known"},
 		{number(9.9999, true), "9.9999"}, {number(10, true), "10"},
 		{seconds(0.0004), "0.4 ms"}, {seconds(0.0999), "99.9 ms"}, {seconds(0.1), "0.10 s"}, {seconds(12.345), "12.35 s"},
-		{say.Bytes(1023), "1023 B"}, {say.Bytes(1024), "1.0 KiB"}, {say.Bytes(1 << 20), "1.0 MiB"}, {say.Bytes(uint64(math.MaxUint64)), "16.0 EiB"},
+		{humanize.Bytes(1023), "1023 B"}, {humanize.Bytes(1024), "1.0 KiB"}, {humanize.Bytes(1 << 20), "1.0 MiB"}, {humanize.Bytes(uint64(math.MaxUint64)), "16.0 EiB"},
 		{count(0), "not known"}, {count(1), "1"},
 		{shorten("north"), "north"}, {shorten(strings.Repeat("ä", 20)), strings.Repeat("ä", 20)}, {shorten(strings.Repeat("ä", 25)), strings.Repeat("ä", 19) + "…"},
 	} {

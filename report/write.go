@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 )
 
 // Texts of the pages, and the parts that they share.
@@ -137,8 +137,8 @@ func (r *Run) trafficChart() chart {
 	for _, t := range r.Traffic {
 		full = max(full, float64(t.Sent), float64(t.Received))
 		items = append(items,
-			item{label: t.Name, text: say.Bytes(t.Sent) + " sent", class: "plain", value: float64(t.Sent)},
-			item{text: say.Bytes(t.Received) + " received", class: "faint", value: float64(t.Received)})
+			item{label: t.Name, text: humanize.Bytes(t.Sent) + " sent", class: "plain", value: float64(t.Sent)},
+			item{text: humanize.Bytes(t.Received) + " received", class: "faint", value: float64(t.Received)})
 	}
 	return newChart("bytes by member", full, items)
 }

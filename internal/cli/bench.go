@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/bench"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -269,7 +269,7 @@ func (r benchResult) err() error {
 func (r benchResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	m := r.Machine
-	p.linef("%s/%s, %s, %s, products by %s; best of %s", m.OS, m.Arch, say.Count(m.Cores, "core"), m.Go, m.Path, say.Count(r.Runs, "turn"))
+	p.linef("%s/%s, %s, %s, products by %s; best of %s", m.OS, m.Arch, humanize.Count(m.Cores, "core"), m.Go, m.Path, humanize.Count(r.Runs, "turn"))
 	p.linef("")
 	t := &tableOf{header: []string{"measured", "value", "unit", "limit", "ratio", "by cpu", "target", "reached", "limit is"}}
 	for _, row := range r.Rows {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
 	own "github.com/mercer-fl/mercer/internal/local/all"
@@ -280,11 +280,11 @@ func TestGridOf(t *testing.T) {
 
 func TestTexts(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 1 << 20: "1.0 MiB", 5 << 30: "5.0 GiB", 1<<63 - 1: "8.0 EiB"} {
-		if got := say.Bytes(n); got != want {
+		if got := humanize.Bytes(n); got != want {
 			t.Errorf("%d bytes are %q, want %q", n, got, want)
 		}
 	}
-	if say.Count(1, "row") != "1 row" || say.Count(0, "row") != "0 rows" {
+	if humanize.Count(1, "row") != "1 row" || humanize.Count(0, "row") != "0 rows" {
 		t.Error("counts")
 	}
 	for _, line := range strings.Split(paragraph(strings.Repeat("words and more ", 20)), "\n") {

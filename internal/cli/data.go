@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 )
 
@@ -52,7 +52,7 @@ func (r dataListResult) Print(w io.Writer) error {
 	for _, e := range r.Data {
 		size := ""
 		if e.Bytes > 0 {
-			size = say.Bytes(e.Bytes)
+			size = humanize.Bytes(e.Bytes)
 		}
 		t.add(e.Name, known(e.Rows), known(e.Columns), known(e.Classes), size, e.Licence)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/catalogue/live"
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
@@ -224,7 +224,7 @@ func (c *infoCells) print(p *printer) {
 	p.linef("")
 	p.join(t.print(p.w))
 	if len(c.Problems) > 0 {
-		p.linef("\n%s", say.Count(len(c.Problems)+c.More, "problem"))
+		p.linef("\n%s", humanize.Count(len(c.Problems)+c.More, "problem"))
 	}
 	for _, same := range byText(c.Problems) {
 		p.linef("  %s", sentence(same))

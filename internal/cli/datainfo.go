@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
@@ -194,7 +194,7 @@ func (r dataInfoResult) Print(w io.Writer) error {
 		return err
 	}
 	p := &printer{w: w}
-	p.linef("%s: %s, %s", r.Name, say.Count(r.Rows, "row"), say.Count(r.Columns, "column"))
+	p.linef("%s: %s, %s", r.Name, humanize.Count(r.Rows, "row"), humanize.Count(r.Columns, "column"))
 	if n := r.infoNumbers; n != nil && n.Min != nil {
 		p.linef("values    %.6g to %.6g", *n.Min, *n.Max)
 	}

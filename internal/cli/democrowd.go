@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/base/disk"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local/demo"
@@ -59,7 +59,7 @@ type crowdDemo struct {
 // Print writes the outcome, and what each role learnt.
 func (c crowdDemo) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%d devices sent %d packages each in %s; %d were acknowledged, %d refused, %d lost", c.Devices, c.Packages, say.Count(c.Windows, "window"), c.Acknowledged, c.Refused, c.Lost)
+	p.linef("%d devices sent %d packages each in %s; %d were acknowledged, %d refused, %d lost", c.Devices, c.Packages, humanize.Count(c.Windows, "window"), c.Acknowledged, c.Refused, c.Lost)
 	for _, class := range c.Classes {
 		p.linef("%s", class)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/anonymous/fleet"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/ohttp"
@@ -125,9 +125,9 @@ type tookPart struct{ *fleet.Result }
 func (t tookPart) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s answered %s: %d packages acknowledged, %d refused, %d lost",
-		say.Count(t.Devices, "device"), say.Count(t.Answers, "time"), t.Acknowledged, t.Refused, t.Lost)
+		humanize.Count(t.Devices, "device"), humanize.Count(t.Answers, "time"), t.Acknowledged, t.Refused, t.Lost)
 	if t.TooFew > 0 {
-		p.linef("%s not answered, since too few devices were ready", say.Count(t.TooFew, "window"))
+		p.linef("%s not answered, since too few devices were ready", humanize.Count(t.TooFew, "window"))
 	}
 	return p.err
 }

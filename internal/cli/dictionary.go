@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/dictionary"
@@ -80,12 +80,12 @@ func (r trialResult) Print(w io.Writer) error {
 }
 
 func (r trialResult) printTable(p *printer) {
-	p.linef("table %s: %s; %s left out, for a gap in a complete column", r.Table, say.Count(r.Rows, "row"), say.Count(r.Left, "row"))
+	p.linef("table %s: %s; %s left out, for a gap in a complete column", r.Table, humanize.Count(r.Rows, "row"), humanize.Count(r.Left, "row"))
 	for _, c := range r.Outside {
-		p.linef("  %s: %s outside the range", c.Column, say.Count(c.Rows, "cell"))
+		p.linef("  %s: %s outside the range", c.Column, humanize.Count(c.Rows, "cell"))
 	}
 	for _, c := range r.Rare {
-		p.linef("  %s: %s with a value that fewer than ten have, and that no sum counts as it is", c.Column, say.Count(c.Rows, "training row"))
+		p.linef("  %s: %s with a value that fewer than ten have, and that no sum counts as it is", c.Column, humanize.Count(c.Rows, "training row"))
 	}
 	if r.Former == "" {
 		return

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
 
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 )
@@ -155,9 +155,9 @@ func checkMemory() check {
 		return warn("memory", "look at the free memory yourself: a Gram matrix of n rows takes 8 n n bytes", "not known: %v", err)
 	}
 	if free < littleMemory {
-		return warn("memory", "close other programs: a Gram matrix of n rows takes 8 n n bytes", "%s free", say.Bytes(free))
+		return warn("memory", "close other programs: a Gram matrix of n rows takes 8 n n bytes", "%s free", humanize.Bytes(free))
 	}
-	return good("memory", "%s free", say.Bytes(free))
+	return good("memory", "%s free", humanize.Bytes(free))
 }
 
 // checkDisk looks at the file system where home is, or would be.
@@ -171,7 +171,7 @@ func checkDisk(home string) check {
 		return warn("disk", "look at the free space yourself: journals need room", "%s: %v", dir, err)
 	}
 	free := int64(fs.Bavail) * int64(fs.Bsize) //nolint:unconvert // uint32 on macOS
-	found := fmt.Sprintf("%s free at %s", say.Bytes(free), dir)
+	found := fmt.Sprintf("%s free at %s", humanize.Bytes(free), dir)
 	switch {
 	case free < noDisk:
 		return bad("disk", "free some space, or give another folder with --home: journals do not fit", "%s", found)
@@ -234,9 +234,9 @@ func (a *app) checkCatalogue(home string) check {
 		return bad("catalogue", "put it right before you start a daemon with this home", "%v", err)
 	}
 	if warnings := c.Warnings(); len(warnings) > 0 {
-		return warn("catalogue", "say in "+h.ConfigPath()+" what jobs may do, if they are to do something: "+strings.Join(warnings, "; "), "%s, %s", say.Count(len(c.Data), "table"), say.Count(len(warnings), "warning"))
+		return warn("catalogue", "say in "+h.ConfigPath()+" what jobs may do, if they are to do something: "+strings.Join(warnings, "; "), "%s, %s", humanize.Count(len(c.Data), "table"), humanize.Count(len(warnings), "warning"))
 	}
-	return good("catalogue", "%s at %s", say.Count(len(c.Data), "table"), h.ConfigPath())
+	return good("catalogue", "%s at %s", humanize.Count(len(c.Data), "table"), h.ConfigPath())
 }
 
 // checkClock can only find a clock that is behind the program's own making.
@@ -298,5 +298,5 @@ func (a *app) checkData() check {
 			tables++
 		}
 	}
-	return good("data", "%s at %s", say.Count(tables, "table"), folder)
+	return good("data", "%s at %s", humanize.Count(tables, "table"), folder)
 }

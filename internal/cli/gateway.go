@@ -20,8 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/anonymous/issuer"
 	"github.com/mercer-fl/mercer/internal/anonymous/relay"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/base/identity"
-	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -213,7 +213,7 @@ type trained struct{ *gateway.Result }
 // Print describes the outcome of the job.
 func (t trained) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%s and %s", say.Count(t.Iterations, "step"), say.Count(t.Windows, "window"))
+	p.linef("%s and %s", humanize.Count(t.Iterations, "step"), humanize.Count(t.Windows, "window"))
 	for _, c := range t.Classes {
 		p.linef("%s", c)
 	}
@@ -235,7 +235,7 @@ func (t trained) printCurve(p *printer) {
 		}
 	}
 	if t.Withheld > 0 {
-		p.linef("no curve for %s: fewer testing devices than the cohort", say.Count(t.Withheld, "iteration"))
+		p.linef("no curve for %s: fewer testing devices than the cohort", humanize.Count(t.Withheld, "iteration"))
 	}
 }
 

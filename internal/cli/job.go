@@ -13,7 +13,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -341,7 +341,7 @@ type downloadResult struct {
 // Print names the file.
 func (r downloadResult) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%s, %s", r.Path, say.Bytes(r.Bytes))
+	p.linef("%s, %s", r.Path, humanize.Bytes(r.Bytes))
 	return p.err
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -67,7 +67,7 @@ func describeFile(path string, m model.Predictor) modelResult {
 		r.Kernel, r.Scaled = m.Kernel(), m.Scale() != nil
 		r.Rows, _ = m.Vectors().Shape()
 		r.Leakage = []string{
-			fmt.Sprintf("The file holds %s of the training table in clear, with their influence on the decisions. Treat it as these rows.", say.Count(r.Rows, "row")),
+			fmt.Sprintf("The file holds %s of the training table in clear, with their influence on the decisions. Treat it as these rows.", humanize.Count(r.Rows, "row")),
 			"Of a support vector machine these are the rows near the border and those on its wrong side; other learners hold all rows.",
 		}
 	case *model.Random:
@@ -109,7 +109,7 @@ func (r modelResult) Print(w io.Writer) error {
 	if r.Random > 0 {
 		fact("rows", fmt.Sprintf("none; %d random features", r.Random))
 	} else {
-		fact("rows", say.Count(r.Rows, "row")+" of the training table")
+		fact("rows", humanize.Count(r.Rows, "row")+" of the training table")
 	}
 	for i, line := range r.Leakage {
 		p.linef("%s", item("tells", i, line))

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/report"
@@ -53,7 +53,7 @@ func (o outcome) Print(w io.Writer) error {
 	if o.shown != nil && o.shown.Text != nil {
 		p.blocks(w, o.shown.Text)
 	} else {
-		p.linef("\n%s in training, %s%s", say.Count(o.Training, "row"), describeHeldOut(o.Result), o.support())
+		p.linef("\n%s in training, %s%s", humanize.Count(o.Training, "row"), describeHeldOut(o.Result), o.support())
 		if o.HeldOut == 0 && len(o.Grid) == 0 {
 			p.linef("no figure says how well the model predicts new rows, since none was held out")
 		}
@@ -102,7 +102,7 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("\ntime: %s", o.times())
 	}
 	if n := o.Network; n != nil {
-		p.linef("network: %s in %s would take %.2f s on the lines that the job describes, besides the time above", say.Bytes(n.Bytes), say.Count(int(n.Messages), "message"), n.Seconds)
+		p.linef("network: %s in %s would take %.2f s on the lines that the job describes, besides the time above", humanize.Bytes(n.Bytes), humanize.Count(int(n.Messages), "message"), n.Seconds)
 	}
 	p.learnt(o.Leakage)
 	o.left(p)
@@ -153,7 +153,7 @@ func (o outcome) support() string {
 	case o.Training:
 		return "; the model holds all rows in training"
 	}
-	return ", " + say.Count(o.Support, "support vector")
+	return ", " + humanize.Count(o.Support, "support vector")
 }
 
 // judge names the figure by which a grid was chosen.
@@ -177,7 +177,7 @@ func (o outcome) agreement() string {
 	if o.Exact == nil {
 		return ""
 	}
-	return "; every prediction the same: " + say.YesNo(*o.Exact)
+	return "; every prediction the same: " + humanize.YesNo(*o.Exact)
 }
 
 // learnt prints what each role has learnt.
@@ -329,7 +329,7 @@ func figures(m learner.Metrics, names []string) []any {
 func (o outcome) costs() *tableOf {
 	t := &tableOf{header: []string{"party", "process", "sent", "received", "cpu s", "peak memory"}}
 	for _, m := range o.Parties {
-		t.add(m.Name, m.PID, say.Bytes(m.Sent), say.Bytes(m.Received), fmt.Sprintf("%.2f", m.CPU), say.Bytes(m.PeakRSS))
+		t.add(m.Name, m.PID, humanize.Bytes(m.Sent), humanize.Bytes(m.Received), fmt.Sprintf("%.2f", m.CPU), humanize.Bytes(m.PeakRSS))
 	}
 	return t
 }

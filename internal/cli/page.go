@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -92,7 +92,7 @@ func lastFacts(r *method.Result, metrics []string) (facts []report.Row) {
 		}
 	}
 	if n := r.Network; n != nil {
-		add("Network that the job describes", fmt.Sprintf("%.2f s for %s in %s", n.Seconds, say.Bytes(n.Bytes), say.Count(int(n.Messages), "message")))
+		add("Network that the job describes", fmt.Sprintf("%.2f s for %s in %s", n.Seconds, humanize.Bytes(n.Bytes), humanize.Count(int(n.Messages), "message")))
 	}
 	for _, line := range r.Warnings {
 		add("Warning", line)
@@ -168,7 +168,7 @@ func (o outcome) turnBoxes(metric string) report.Boxes {
 
 // turnText writes all figures of a party that was held out.
 func turnText(t method.Turn) string {
-	parts := []string{say.Count(t.HeldOut, "row")}
+	parts := []string{humanize.Count(t.HeldOut, "row")}
 	for _, name := range metricNames(t.Metrics) {
 		parts = append(parts, fmt.Sprintf("%s %.4f", name, t.Metrics[name]))
 	}
@@ -223,7 +223,7 @@ func describeHeldOut(r *method.Result) string {
 	if r.HeldOut == 0 {
 		return "no row held out"
 	}
-	held := say.Count(r.HeldOut, "row") + " held out"
+	held := humanize.Count(r.HeldOut, "row") + " held out"
 	if r.Chosen != "" {
 		held += ": " + r.Chosen
 	}

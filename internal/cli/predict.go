@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/disk"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/learn/metrics"
@@ -272,7 +272,7 @@ func (a *app) predictByFile(q question, path string) (r predictResult, err error
 // like returns rows with their columns in the order of a model's, by their names.
 func like(m model.Predictor, data string, set *dataset.Set) (*dataset.Set, error) {
 	if (m.Columns() == nil || set.Columns == nil) && set.X.Cols() != m.Width() {
-		return nil, fmt.Errorf("%s has %s, the model was trained on %d", data, say.Count(set.X.Cols(), "column"), m.Width())
+		return nil, fmt.Errorf("%s has %s, the model was trained on %d", data, humanize.Count(set.X.Cols(), "column"), m.Width())
 	}
 	return set.Arrange("the training table", m.Width(), m.Columns())
 }
@@ -337,9 +337,9 @@ type savedTable struct {
 // Print names the file.
 func (r savedTable) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%s, %s", r.Path, say.Count(r.Rows, "row"))
+	p.linef("%s, %s", r.Path, humanize.Count(r.Rows, "row"))
 	if r.Unknown > 0 {
-		p.linef("%s not known to all parties", say.Count(r.Unknown, "row"))
+		p.linef("%s not known to all parties", humanize.Count(r.Unknown, "row"))
 	}
 	return p.err
 }

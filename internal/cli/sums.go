@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/anonymous/fleet"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -82,7 +82,7 @@ type enrolment struct {
 // Print writes the key by which the file is checked.
 func (e enrolment) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%s in %s\nauthority: %s", say.Count(e.Devices, "device"), e.File, e.Authority)
+	p.linef("%s in %s\nauthority: %s", humanize.Count(e.Devices, "device"), e.File, e.Authority)
 	return p.err
 }
 
@@ -191,7 +191,7 @@ func (s summed) Print(w io.Writer) error {
 	if s.shown != nil {
 		p.blocks(w, s.shown.Text)
 	}
-	p.linef("\nthis process: %.0f s, processors %.1f s, memory %s", s.seconds, s.cpu, say.Bytes(s.PeakRSS))
+	p.linef("\nthis process: %.0f s, processors %.1f s, memory %s", s.seconds, s.cpu, humanize.Bytes(s.PeakRSS))
 	p.learnt(s.Leakage)
 	p.linef("\nmodel: %s\nmodel_sha256: %s", s.Models[0].Path, s.ModelHash)
 	return p.err
@@ -336,7 +336,7 @@ type addedUp struct {
 // Print writes the report.
 func (s addedUp) Print(w io.Writer) error {
 	p, n := &printer{w: w}, max(1, s.Devices)
-	p.linef("%s: %d have what they came for, %d vanished as told, %d left out", say.Count(s.Devices, "device"), s.Finished, s.Vanished, s.LeftOut)
-	p.linef("each: %s sent, %s received, processors %.2f s", say.Bytes(s.Sent/uint64(n)), say.Bytes(s.Received/uint64(n)), s.CPU/float64(n))
+	p.linef("%s: %d have what they came for, %d vanished as told, %d left out", humanize.Count(s.Devices, "device"), s.Finished, s.Vanished, s.LeftOut)
+	p.linef("each: %s sent, %s received, processors %.2f s", humanize.Bytes(s.Sent/uint64(n)), humanize.Bytes(s.Received/uint64(n)), s.CPU/float64(n))
 	return p.err
 }

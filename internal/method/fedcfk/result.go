@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
@@ -81,12 +81,12 @@ func (f *Figures) text(r *method.Result) []method.Block {
 	linef("Ratings: %s", f.Source)
 	linef("%s; %s", f.scope(), f.counted(r))
 	if r.Exact != nil {
-		linef("all sums are those of the plain lists, entry for entry: %s", say.YesNo(*r.Exact))
+		linef("all sums are those of the plain lists, entry for entry: %s", humanize.YesNo(*r.Exact))
 	}
 	linef("")
 	list = append(list, sums.Table(f.Sums))
 	if f.Paper == nil {
-		linef("kernel between items, to every device: %s", say.Bytes(f.Broadcast))
+		linef("kernel between items, to every device: %s", humanize.Bytes(f.Broadcast))
 	} else {
 		if list := f.Paper.KernelErrors; len(list) > 0 {
 			linef("the estimate's mean squared difference from the kernel of all lists: %.2g after the first round, %.2g after the last", list[0], list[len(list)-1])
@@ -125,11 +125,11 @@ func (f *Figures) curves() []report.Curve {
 // counted counts the ratings that anybody knows: parties keep their held-out ratings to
 // themselves.
 func (f *Figures) counted(r *method.Result) string {
-	counted := say.Count(r.Training, "rating") + " counted"
+	counted := humanize.Count(r.Training, "rating") + " counted"
 	if r.HeldOut == 0 {
 		return counted
 	}
-	return fmt.Sprintf("%s, %s held out by %d people", counted, say.Count(r.HeldOut, "rating"), f.Judged)
+	return fmt.Sprintf("%s, %s held out by %d people", counted, humanize.Count(r.HeldOut, "rating"), f.Judged)
 }
 
 // scope counts the people and items there are to learn from.
@@ -157,7 +157,7 @@ func (f *Figures) summary(j *job.Job, r *method.Result) []report.Row {
 		}
 	}
 	if r.Exact != nil {
-		rows = append(rows, report.Row{Label: "Sums equal the plain ones", Value: say.YesNo(*r.Exact)})
+		rows = append(rows, report.Row{Label: "Sums equal the plain ones", Value: humanize.YesNo(*r.Exact)})
 	}
 	return rows
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -161,7 +161,7 @@ func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 		name string
 		Phase
 	}{{"first", f.First}, {"after the change", f.Changed}, {"all rows anew", f.Fresh}} {
-		table.Rows = append(table.Rows, []string{row.name, say.Bytes(row.Sent), fmt.Sprint(row.Products)})
+		table.Rows = append(table.Rows, []string{row.name, humanize.Bytes(row.Sent), fmt.Sprint(row.Products)})
 	}
 	return &method.Presentation{
 		More:  []report.Row{{Label: "Changes", Value: f.parties() + "; " + f.costs() + "; " + f.equality()}},
@@ -173,10 +173,10 @@ func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 func (f *Continued) present() *method.Presentation {
 	table := method.Block{Header: []string{"party", "rows and labels"}}
 	for _, name := range slices.Sorted(maps.Keys(f.Rows)) {
-		table.Rows = append(table.Rows, []string{name, say.Bytes(uint64(f.Rows[name]))})
+		table.Rows = append(table.Rows, []string{name, humanize.Bytes(uint64(f.Rows[name]))})
 	}
 	text := fmt.Sprintf("continues job %s; late: %s", f.Job, cmp.Or(strings.Join(f.Late, ", "), "nobody"))
-	costs := fmt.Sprintf("all parties sent %s; %d products of rows were computed, %.1f %% of those of all rows", say.Bytes(f.Sent), f.Products, 100*f.ProductsShare)
+	costs := fmt.Sprintf("all parties sent %s; %d products of rows were computed, %.1f %% of those of all rows", humanize.Bytes(f.Sent), f.Products, 100*f.ProductsShare)
 	return &method.Presentation{
 		More:  []report.Row{{Label: "Continues", Value: text + "; " + costs}},
 		Later: []method.Block{{Line: text}, table, {Line: costs}},

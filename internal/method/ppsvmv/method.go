@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -113,7 +113,7 @@ func params(j *job.Job, d columns.Declared) ([]byte, error) {
 func matrix(j *job.Job) columns.Products {
 	return func(holders []gram.Holder, rows int) (gram.Params, error) {
 		if words := rows * (rows + 1) / 2; rows > gram.MaxRows {
-			return gram.Params{}, fmt.Errorf("ppsvmv: %d rows have a matrix of %d words (%s), which all pass through every party; bring at most %d rows, or use protocol fdskl", rows, words, say.Bytes(8*words), gram.MaxRows)
+			return gram.Params{}, fmt.Errorf("ppsvmv: %d rows have a matrix of %d words (%s), which all pass through every party; bring at most %d rows, or use protocol fdskl", rows, words, humanize.Bytes(8*words), gram.MaxRows)
 		}
 		return columns.ProductsOf(j)(holders, rows)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
@@ -113,13 +113,13 @@ func (f *Figures) text(exact *bool) []method.Block {
 	}
 	linef("%d devices train and %d test; %d windows%s; %s", f.Trainers, f.Testers, f.Windows, windows, f.width())
 	if exact != nil {
-		linef("all sums are those of the plain packages, entry for entry: %s\n", say.YesNo(*exact))
+		linef("all sums are those of the plain packages, entry for entry: %s\n", humanize.YesNo(*exact))
 	}
 	if len(f.Sums) > 0 {
 		list = append(list, sums.Table(f.Sums))
 	}
 	if f.Sampled > 0 {
-		linef("%s had more to say than packages, and sampled it", say.Count(f.Sampled, "device"))
+		linef("%s had more to say than packages, and sampled it", humanize.Count(f.Sampled, "device"))
 	}
 	for _, c := range f.Classes {
 		linef("%s", c)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -120,7 +120,7 @@ func Table(sums []Figures) method.Block {
 			row = append(row, strconv.Itoa(n))
 		}
 		n := uint64(max(1, s.Clients))
-		t.Rows = append(t.Rows, append(row, say.Bytes(s.Vector), say.Bytes(s.ToServer/n), say.Bytes(s.FromServer/n)))
+		t.Rows = append(t.Rows, append(row, humanize.Bytes(s.Vector), humanize.Bytes(s.ToServer/n), humanize.Bytes(s.FromServer/n)))
 	}
 	return t
 }

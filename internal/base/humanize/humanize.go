@@ -1,5 +1,5 @@
-// Package say words counts, sizes and answers as people read them.
-package say
+// Package humanize writes counts, sizes and answers as people read them.
+package humanize
 
 import "fmt"
 
