@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 // ColumnsError says by name which columns keep a table from being read as another
@@ -23,12 +23,12 @@ func (e *ColumnsError) Error() string {
 	surplus := slices.Clone(e.Surplus)
 	var missing []string
 	for _, name := range e.Missing {
-		i := slices.IndexFunc(surplus, func(s string) bool { return spell.Differs(name, s) })
+		i := slices.IndexFunc(surplus, func(s string) bool { return fuzzymatch.Differs(name, s) })
 		if i < 0 {
 			missing = append(missing, name)
 			continue
 		}
-		want, got := spell.Quote(name, surplus[i])
+		want, got := fuzzymatch.Quote(name, surplus[i])
 		parts = append(parts, fmt.Sprintf("it has %s where %s has %s, which differ only by case, blanks or Unicode form: rename one", got, e.Whose, want))
 		surplus = slices.Delete(surplus, i, i+1)
 	}
@@ -91,10 +91,10 @@ func (s *Set) Arrange(whose string, width int, columns []string) (*Set, error) {
 // CheckSpelling refuses classes that differ only by case, blanks or Unicode form, with
 // both spellings: they would be learnt as two.
 func CheckSpelling(classes []string) error {
-	one, other, found := spell.Clash(classes)
+	one, other, found := fuzzymatch.Clash(classes)
 	if !found {
 		return nil
 	}
-	one, other = spell.Quote(one, other)
+	one, other = fuzzymatch.Quote(one, other)
 	return fmt.Errorf("the classes %s and %s differ only by case, blanks or Unicode form; write one of them everywhere", one, other)
 }

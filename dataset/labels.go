@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 // Targets reads labels as the numbers of a regression. The error names the row,
@@ -83,8 +83,8 @@ type ClassError struct {
 // Error ends a sentence about the label.
 func (e *ClassError) Error() string {
 	for _, class := range e.Classes {
-		if spell.Differs(class, e.Label) {
-			_, listed := spell.Quote(e.Label, class)
+		if fuzzymatch.Differs(class, e.Label) {
+			_, listed := fuzzymatch.Quote(e.Label, class)
 			return fmt.Sprintf("differs from the job's class %s only by case, blanks or Unicode form; correct the cell, or translate it by values: in the catalogue", listed)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -260,7 +260,7 @@ func nearest(name string) (string, bool) {
 			return known, true
 		}
 	}
-	return spell.Nearest(name, Names()...)
+	return fuzzymatch.Nearest(name, Names()...)
 }
 
 // complete puts defaults in place of zeros and checks every parameter.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 //go:embed data/digits.csv.gz data/wdbc.csv data/ATTRIBUTION.md
@@ -58,7 +58,7 @@ func Lookup(name string) (Info, error) {
 		}
 	}
 	meant := ""
-	if near, ok := spell.Nearest(name, Names()...); ok {
+	if near, ok := fuzzymatch.Nearest(name, Names()...); ok {
 		meant = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return Info{}, fmt.Errorf("dataset/bundled: no data set is called %q%s (there are %s)", name, meant, strings.Join(Names(), ", "))

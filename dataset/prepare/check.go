@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 // Bounds of a schema.
@@ -208,11 +208,11 @@ func (c *Column) reserved() (names []string) {
 
 // spelling refuses words that differ only by case, blanks or Unicode form.
 func spelling(words []string) error {
-	one, other, found := spell.Clash(words)
+	one, other, found := fuzzymatch.Clash(words)
 	if !found {
 		return nil
 	}
-	one, other = spell.Quote(one, other)
+	one, other = fuzzymatch.Quote(one, other)
 	return fmt.Errorf("the categories %s and %s differ only by case, blanks or Unicode form; keep one, and map the other by values in the catalogue", one, other)
 }
 
@@ -272,8 +272,8 @@ func (s Schema) Check() error {
 	if len(s) == 0 || len(s) > MaxColumns {
 		return fmt.Errorf("a schema has 1 to %d columns, and this one has %d", MaxColumns, len(s))
 	}
-	if one, other, found := spell.Clash(s.Names()); found {
-		one, other = spell.Quote(one, other)
+	if one, other, found := fuzzymatch.Clash(s.Names()); found {
+		one, other = fuzzymatch.Quote(one, other)
 		return fmt.Errorf("columns %s and %s differ only by case, blanks or Unicode form; rename one", one, other)
 	}
 	listed := make([][]string, len(s))

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset/bundled"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 // Entry is a source that can be loaded by its name. Rows and Columns are zero
@@ -198,7 +198,7 @@ func (l Library) suggest(ref string) string {
 			known = append(known, folder)
 		}
 	}
-	near, ok := spell.Nearest(ref, known...)
+	near, ok := fuzzymatch.Nearest(ref, known...)
 	if !ok {
 		return ""
 	}

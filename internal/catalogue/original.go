@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 // Original is a data set that its publisher offers for download.
@@ -63,7 +63,7 @@ func LookupOriginal(name string) (Original, error) {
 		known = append(known, o.Name)
 	}
 	problem := "is no data set that can be fetched; there are " + strings.Join(known, ", ")
-	if near, ok := spell.Nearest(name, known...); ok {
+	if near, ok := fuzzymatch.Nearest(name, known...); ok {
 		problem += fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return Original{}, &Error{name, problem, nil}

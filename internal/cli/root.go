@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 const about = `Mercer trains kernel machines on data that nobody may pool.
@@ -127,7 +127,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	e := usage("unknown command %q", strings.Join(append(strings.Fields(cmd.CommandPath())[1:], args[0]), " "))
 	e.Hint = fmt.Sprintf("%s --help lists the commands", cmd.CommandPath())
-	if near, ok := spell.Nearest(args[0], known...); ok {
+	if near, ok := fuzzymatch.Nearest(args[0], known...); ok {
 		e.Hint = fmt.Sprintf("did you mean %q?", cmd.CommandPath()+" "+near)
 	}
 	return e
@@ -147,7 +147,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	if near, ok := spell.Nearest(unknown.GetSpecifiedName(), known...); ok {
+	if near, ok := fuzzymatch.Nearest(unknown.GetSpecifiedName(), known...); ok {
 		e.Hint = fmt.Sprintf("did you mean --%s?", near)
 	}
 	return e

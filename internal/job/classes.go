@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
@@ -165,8 +165,8 @@ func (v labelOf) finish(in *section.Place) error {
 	case in.Given("classes") && len(v.Order) < 2:
 		return in.Refuse("classes", "classes has %d; list two or more, the positive one last", len(v.Order))
 	}
-	if one, other, found := spell.Clash(v.Order); found {
-		one, other = spell.Quote(one, other)
+	if one, other, found := fuzzymatch.Clash(v.Order); found {
+		one, other = fuzzymatch.Quote(one, other)
 		return in.Refuse("classes", "classes has %s and %s, which differ only by case, blanks or Unicode form; keep one of them", one, other)
 	}
 	for i, class := range v.Order {

@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
@@ -118,7 +118,7 @@ func (v named) names() []string {
 func (v named) nameless(n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if key := n.Content[i]; !v.has(key.Value) && len(key.Value) < 10 {
-			if _, near := spell.Nearest(key.Value, "name"); near {
+			if _, near := fuzzymatch.Nearest(key.Value, "name"); near {
 				return section.At(key, "unknown key %s in %s; did you mean %q?", section.Quote(key.Value), v.what, "name")
 			}
 		}
@@ -147,7 +147,7 @@ func (v named) foreign(name string) func(key, val *yaml.Node) error {
 // near refuses a key that is near one of another Kind.
 func (v named) near(key *yaml.Node) error {
 	for _, k := range v.kinds {
-		if near, is := spell.Nearest(key.Value, k.New().Section().Keys()...); v.alike && is {
+		if near, is := fuzzymatch.Nearest(key.Value, k.New().Section().Keys()...); v.alike && is {
 			return section.At(key, "unknown key %s in %s; did you mean %q?", section.Quote(key.Value), v.what, near)
 		}
 	}

@@ -6,7 +6,7 @@
 // a column that somebody lacks, or calls otherwise, is found out.
 //
 // Names are compared exactly. Two that differ only by case, blanks or Unicode form
-// ([spell.Fold]) are different names, and the message about them says so. A table
+// ([fuzzymatch.Fold]) are different names, and the message about them says so. A table
 // without names is numbered: its columns are taken by position, and it goes
 // together only with other such tables, of its width.
 //
@@ -26,7 +26,7 @@
 //
 // With a key drawn from the leader's seed, the digests of a name are the first 16
 // bytes of HMAC-SHA256(key, "exact" || name), and the first 8 of
-// HMAC-SHA256(key, "folded" || spell.Fold(name)).
+// HMAC-SHA256(key, "folded" || fuzzymatch.Fold(name)).
 //
 // # Who learns what
 //

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -119,7 +119,7 @@ func (e *Mismatch) outline() string {
 type ClassError struct{ Class, Member, OtherClass, OtherMember string }
 
 func (e *ClassError) Error() string {
-	one, other := spell.Quote(e.Class, e.OtherClass)
+	one, other := fuzzymatch.Quote(e.Class, e.OtherClass)
 	who := fmt.Sprintf("%s has the class %s and %s %s", e.Member, one, e.OtherMember, other)
 	if e.Member == e.OtherMember {
 		who = fmt.Sprintf("%s has the classes %s and %s", e.Member, one, other)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -144,12 +144,12 @@ func (l *Leader) clash() []spelling {
 		}
 		for _, class := range classes {
 			one := spelling{class, member}
-			other, taken := known[spell.Fold(class)]
+			other, taken := known[fuzzymatch.Fold(class)]
 			if taken && other.class != class {
 				return []spelling{other, one}
 			}
 			if !taken {
-				known[spell.Fold(class)] = one
+				known[fuzzymatch.Fold(class)] = one
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"hash"
 
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
@@ -128,5 +128,5 @@ func (d digester) exact(name string) exact { return exact(d.sum("exact", name)[:
 // folded returns a digest in which names that differ only by case, blanks or Unicode
 // form are equal.
 func (d digester) folded(name string) folded {
-	return folded(d.sum("folded", spell.Fold(name))[:foldedBytes])
+	return folded(d.sum("folded", fuzzymatch.Fold(name))[:foldedBytes])
 }

@@ -15,7 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 // Error refuses a text.
@@ -85,7 +85,7 @@ func inWords(problem string, known []string) error {
 	}
 	if m := unknown.FindStringSubmatch(e.Problem); m != nil {
 		e.Problem = fmt.Sprintf("unknown key %q; there are %s", m[1], strings.Join(known, ", "))
-		if near, ok := spell.Nearest(m[1], known...); ok {
+		if near, ok := fuzzymatch.Nearest(m[1], known...); ok {
 			e.Problem = fmt.Sprintf("unknown key %q; did you mean %q?", m[1], near)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 // formats are the forms of dates that are recognised, the likelier of two first.
@@ -189,10 +189,10 @@ func (c *cells) misfits(t prepare.Type) (list []Problem) {
 
 // clash names two words that differ only by case, blanks or Unicode form.
 func clash(column string, words []string) []Problem {
-	one, other, found := spell.Clash(words)
+	one, other, found := fuzzymatch.Clash(words)
 	if !found {
 		return nil
 	}
-	one, other = spell.Quote(one, other)
+	one, other = fuzzymatch.Quote(one, other)
 	return []Problem{{Column: column, Text: fmt.Sprintf("column %s holds %s and %s, which differ only by case, blanks or Unicode form; map one by values in the catalogue", dataset.Quote(column), one, other)}}
 }

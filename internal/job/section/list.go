@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 // Interval is two numbers; both zero are left out.
@@ -176,12 +176,12 @@ func (v Weights) Form() string { return "a map such as {malignant: 2}" }
 
 const maxQuoted = 60
 
-// nearest is spell.Nearest for words of a sane length.
+// nearest is fuzzymatch.Nearest for words of a sane length.
 func nearest(word string, known []string) (string, bool) {
 	if len(word) > maxQuoted {
 		return "", false
 	}
-	return spell.Nearest(word, known...)
+	return fuzzymatch.Nearest(word, known...)
 }
 
 // Quote shows foreign text in a message, shortened.

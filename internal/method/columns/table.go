@@ -6,7 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
@@ -43,7 +43,7 @@ func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 		at := slices.Index(set.Columns, name)
 		if at < 0 {
 			hint := "see mercer data info"
-			if near, ok := spell.Nearest(name, set.Columns...); ok {
+			if near, ok := fuzzymatch.Nearest(name, set.Columns...); ok {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
 			return nil, dataset.NoColumn(name, "%s has no column %q, which the job names for party %s in its partition; %s", set.Name, name, party, hint)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -65,8 +65,8 @@ func (k *Keys) finish(in *section.Place) error {
 	case in.Given("classes") && len(k.Classes) < 2:
 		return in.Refuse("classes", "classes has %d; give two or more", len(k.Classes))
 	}
-	if one, other, found := spell.Clash(k.Classes); found {
-		one, other = spell.Quote(one, other)
+	if one, other, found := fuzzymatch.Clash(k.Classes); found {
+		one, other = fuzzymatch.Quote(one, other)
 		return in.Refuse("classes", "classes has %s and %s, which differ only by case, blanks or Unicode form; keep one of them", one, other)
 	}
 	return nil
@@ -189,8 +189,8 @@ func checkLabels(j *job.Job, set *dataset.Set) error {
 func checkListed(classes []string, set *dataset.Set) error {
 	for _, label := range set.Labels {
 		if !slices.Contains(classes, label) {
-			if at := slices.IndexFunc(classes, func(c string) bool { return spell.Differs(c, label) }); at >= 0 {
-				own, listed := spell.Quote(label, classes[at])
+			if at := slices.IndexFunc(classes, func(c string) bool { return fuzzymatch.Differs(c, label) }); at >= 0 {
+				own, listed := fuzzymatch.Quote(label, classes[at])
 				return fmt.Errorf("%s has a row of class %s, and the job's protocol lists %s, which differs only by case, blanks or Unicode form; write one of them everywhere", set.Name, own, listed)
 			}
 			return fmt.Errorf("%s has a row of class %q, which the job's protocol does not list; give classes: all there are", set.Name, label)

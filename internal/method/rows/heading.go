@@ -7,7 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
@@ -135,7 +135,7 @@ func spellings(who map[string]string) error {
 		classes = append(classes, class)
 	}
 	slices.Sort(classes)
-	one, other, clash := spell.Clash(classes)
+	one, other, clash := fuzzymatch.Clash(classes)
 	if !clash {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/spell"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -97,7 +97,7 @@ func (p Policy) Validate(known job.Names) error {
 			if slices.Contains(rule.known, word) {
 				continue
 			}
-			if near, ok := spell.Nearest(word, rule.known...); ok {
+			if near, ok := fuzzymatch.Nearest(word, rule.known...); ok {
 				return fmt.Errorf("%s in the policy names %q; did you mean %q?", rule.key, word, near)
 			}
 			return fmt.Errorf("%s in the policy names %q; this version has %s", rule.key, word, strings.Join(rule.known, ", "))

@@ -1,4 +1,4 @@
-package spell
+package fuzzymatch
 
 import "testing"
 

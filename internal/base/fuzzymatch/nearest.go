@@ -1,7 +1,7 @@
-// Package spell finds the known word that a mistyped one was meant to be.
+// Package fuzzymatch finds the known word nearest to a mistyped one ("did you mean ...").
 //
-//	spell.Nearest("gama", "name", "gamma", "coef0") // "gamma", true
-package spell
+//	fuzzymatch.Nearest("gama", "name", "gamma", "coef0") // "gamma", true
+package fuzzymatch
 
 import "strings"
 
