@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset/internal/parquet"
-	"github.com/mercer-fl/mercer/internal/base/civil"
+	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
 // Chooser is implemented by [Records] that need not read all columns.
@@ -164,7 +164,7 @@ func floorDiv(a, b int64) int64 {
 
 // day writes a day, unless its year has other than four digits.
 func day(days int64) (string, error) {
-	y, m, d := civil.Date(days)
+	y, m, d := date.Of(days)
 	if y < 0 || y > 9999 {
 		return "", errors.New("is a day outside the years 0 to 9999; correct the cell or drop the row")
 	}

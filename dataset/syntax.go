@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mercer-fl/mercer/internal/base/civil"
+	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
 // SyntaxError refuses a text: NAME:LINE: what is wrong; what to do. Line counts
@@ -184,7 +184,7 @@ func instant(text string) (string, bool) {
 		}
 	}
 	part := func(at int) int { return int(full[at]-'0')*10 + int(full[at+1]-'0') }
-	if _, is := civil.Days(100*part(0)+part(2), part(5), part(8)); !is {
+	if _, is := date.Days(100*part(0)+part(2), part(5), part(8)); !is {
 		return "", false
 	}
 	return full, part(11) < 24 && part(14) < 60 && part(17) < 60

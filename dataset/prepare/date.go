@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/base/civil"
+	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
 // isoDate is the format of days in job files.
@@ -51,7 +51,7 @@ type moment struct {
 
 // iso writes the moment to the second, as 2006-01-02T15:04:05.
 func (m moment) iso() string {
-	year, month, day := civil.Date(m.days)
+	year, month, day := date.Of(m.days)
 	seconds := int(m.passed*86400 + 1e-6) // a whole number of them may lie a rounding below
 	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d", year, month, day, seconds/3600, seconds/60%60, seconds%60)
 }
@@ -172,7 +172,7 @@ func (c *clock) time() (moment, bool) {
 		}
 		c.hour = c.hour%12 + 12*c.halfDay
 	}
-	days, ok := civil.Days(c.year, c.month, c.day)
+	days, ok := date.Days(c.year, c.month, c.day)
 	seconds := float64(3600*c.hour+60*c.minute+c.second) + float64(c.micro)/1e6
 	return moment{c.year, c.month, days, seconds / secondsOfDay}, ok && c.hour < 24 && c.minute < 60 && c.second < 60
 }
@@ -189,7 +189,7 @@ func (c *Column) parseDate(word string) (float64, error) {
 	case Month:
 		return float64(t.month), nil
 	case Weekday:
-		return float64(civil.Weekday(t.days)), nil
+		return float64(date.Weekday(t.days)), nil
 	case Days:
 		since, err := parseDate(c.Since, isoDate)
 		return float64(t.days-since.days) + t.passed, err
