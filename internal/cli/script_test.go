@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 //	nojson PATH                 the document has no PATH
 //
 // where PATH is written like result.data.0.name, and the commands of federationCommands,
-// figureCommands, dataCommands, headingCommands, proxyCommands and databaseCommands.
+// figureCommands, dataCommands, nameCommands, proxyCommands and databaseCommands.
 func TestScript(t *testing.T) {
 	fixtures, err := filepath.Abs(filepath.Join("..", "..", "dataset", "testdata"))
 	if err != nil {
@@ -103,7 +103,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	maps.Copy(all, federationCommands())
 	maps.Copy(all, figureCommands())
 	maps.Copy(all, dataCommands())
-	maps.Copy(all, headingCommands())
+	maps.Copy(all, nameCommands())
 	maps.Copy(all, proxyCommands())
 	maps.Copy(all, databaseCommands())
 	return all

@@ -219,7 +219,7 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 	data := d.Of(c.Name)
 	data.Source = table
 	if d.Columns == nil {
-		if data.Schema, err = h.heading(c, s, data, rows); err != nil {
+		if data.Schema, err = h.describe(c, s, data, rows); err != nil {
 			return nil, nil, nil, err
 		}
 		data.Read = data.Schema
@@ -247,8 +247,8 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 	return set, labels, merged, nil
 }
 
-// heading describes the columns of frozen rows that a dictionary does not describe: numbers without gaps.
-func (h Home) heading(c *Config, s Source, data job.Data, rows snapshot.Store) (prepare.Schema, error) {
+// describe describes the columns of frozen rows that a dictionary does not describe: numbers without gaps.
+func (h Home) describe(c *Config, s Source, data job.Data, rows snapshot.Store) (prepare.Schema, error) {
 	set, err := h.readFrom(c, s, data, rows)
 	if err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/columnorder"
 	"github.com/mercer-fl/mercer/protocol/declare"
-	"github.com/mercer-fl/mercer/protocol/heading"
 	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/okra"
 	"github.com/mercer-fl/mercer/protocol/psi"
@@ -233,10 +233,12 @@ func TestBadDescriptorIsToldByRun(t *testing.T) {
 		"secagg": func(at protocol.Setup) (protocol.Machine, error) {
 			return secagg.NewServer(at, sums, s.Keys(), secagg.Limits{})
 		},
-		"psi":       func(at protocol.Setup) (protocol.Machine, error) { return psi.NewServer(at, ids) },
-		"okra":      func(at protocol.Setup) (protocol.Machine, error) { return okra.NewServer(at, encoder, okra.Limits{}) },
-		"scale":     func(at protocol.Setup) (protocol.Machine, error) { return scale.NewLeader(at, scale.Statistics{}) },
-		"heading":   func(at protocol.Setup) (protocol.Machine, error) { return heading.NewLeader(at, heading.Table{}) },
+		"psi":   func(at protocol.Setup) (protocol.Machine, error) { return psi.NewServer(at, ids) },
+		"okra":  func(at protocol.Setup) (protocol.Machine, error) { return okra.NewServer(at, encoder, okra.Limits{}) },
+		"scale": func(at protocol.Setup) (protocol.Machine, error) { return scale.NewLeader(at, scale.Statistics{}) },
+		"heading": func(at protocol.Setup) (protocol.Machine, error) {
+			return columnorder.NewLeader(at, columnorder.Table{})
+		},
 		"declare":   func(at protocol.Setup) (protocol.Machine, error) { return declare.NewServer(at) },
 		"broadcast": func(at protocol.Setup) (protocol.Machine, error) { return broadcast.NewServer(at, nil) },
 	} {

@@ -124,11 +124,11 @@ func TestJobsByAKeptFit(t *testing.T) {
 	}
 	texts := methodtest.Three(300)
 	for k, tt := range []struct{ protocol, data, steps string }{
-		{"{name: okra, wire: float64}", "    scale: standard\n", "heading fit-told prepared"},
-		{"{name: flake, wire: float64}", "    scale: minmax\n", "heading fit-told prepared"},
-		{"{name: escaped, mode: paper}", "    scale: standard\n    columns: [bmi, smoker, krea]\n", "heading fit-told prepared"},
-		{"{name: okra, wire: float64}", "    scale: minmax\n    columns: [postcode, bmi]\n", "heading fit-told prepared"},
-		{"{name: moments, directions: 16, classes: [a, b]}", "    scale: range\n", "heading fit-told prepared"},
+		{"{name: okra, wire: float64}", "    scale: standard\n", "column-order fit-told prepared"},
+		{"{name: flake, wire: float64}", "    scale: minmax\n", "column-order fit-told prepared"},
+		{"{name: escaped, mode: paper}", "    scale: standard\n    columns: [bmi, smoker, krea]\n", "column-order fit-told prepared"},
+		{"{name: okra, wire: float64}", "    scale: minmax\n    columns: [postcode, bmi]\n", "column-order fit-told prepared"},
+		{"{name: moments, directions: 16, classes: [a, b]}", "    scale: range\n", "column-order fit-told prepared"},
 	} {
 		j := parse(t, file(tt.protocol, tt.data))
 		if !j.NeedsFit() {
@@ -361,7 +361,7 @@ func TestAttackALeaderTellsAnotherFit(t *testing.T) {
 	j := parse(t, file("{name: okra}", "    scale: standard\n"))
 	kept, other := keep(t, fitFor(t, j, 1, texts)), keep(t, fitFor(t, j, 2, methodtest.Three(200)))
 	f := join(t, by(j, 1, "east"), 3, texts, map[string][]byte{"north": other["north"], "south": kept["south"]})
-	f.Until(t, "heading")
+	f.Until(t, "column-order")
 	err := f.Try(t.Context(), f.Index(t, "fit-told"), func() {})
 	if err == nil || !strings.Contains(err.Error(), "north") || !strings.Contains(err.Error(), "another fit than the one that this party has kept") {
 		t.Errorf("%v", err)

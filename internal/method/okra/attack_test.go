@@ -163,14 +163,14 @@ func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 	}
 	listed := hospital("label: label", "label: {column: label, classes: [a, b]}")
 	ledgers := disclosuretest.NewLedgers(t, "east")
-	ledgers.MustPlay(t, hospitals(t, listed, 1, methodtest.Three(150)), "heading")
+	ledgers.MustPlay(t, hospitals(t, listed, 1, methodtest.Three(150)), "column-order")
 	ledgers.Abort(t, "east")
 	if err := ledgers.Begin(hospitals(t, listed, 2, methodtest.Three(150, patient))); err != nil {
 		t.Errorf("an order of columns alone counts as a fit: %v", err)
 	}
 	// Where the job does not list the classes, east tells the leader its own.
 	ledgers = disclosuretest.NewLedgers(t, "east")
-	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "heading")
+	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "column-order")
 	ledgers.Abort(t, "east")
 	ledgers.Holds(t, "east", hospitals(t, hospital(), 2, methodtest.Three(150, patient)), anotherFit)
 }

@@ -68,18 +68,18 @@ func TestChangedPartiesGiveTheFreshModel(t *testing.T) {
 		rows        []int // in the order of the parties that stay
 		products    int64
 	}{
-		"late": {"none", ", late: [south]", "heading protocol heading-again continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 12*36 + 78},
-		"late and scaled": {"standard", ", late: [south]", "heading scale protocol heading-again continue learn evaluate fresh relearn",
+		"late": {"none", ", late: [south]", "column-order protocol column-order-again continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 12*36 + 78},
+		"late and scaled": {"standard", ", late: [south]", "column-order scale protocol column-order-again continue learn evaluate fresh relearn",
 			[]int{12, 12, 12, 12}, 12*36 + 78},
-		"the leader withdraws": {"none", ", withdrawn: [north]", "heading protocol continue learn evaluate fresh relearn", []int{12, 12, 12}, 0},
-		"kept scaling":         {"minmax", ", withdrawn: [north], late: [west], preparation: keep", "heading scale protocol heading-again continue learn evaluate fresh relearn", []int{12, 12, 12}, 12*24 + 78},
-		"nothing to fit anew":  {"none", ", withdrawn: [west], preparation: refit", "heading protocol continue learn evaluate fresh relearn", []int{12, 12, 12}, 0},
-		"rows are added":       {"none", ", added: {east: 0.25}", "heading protocol continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 3*45 + 6},
-		"rows are added and scaled": {"standard", ", added: {south: 0.5, north: 0.25}", "heading scale protocol continue learn evaluate fresh relearn",
+		"the leader withdraws": {"none", ", withdrawn: [north]", "column-order protocol continue learn evaluate fresh relearn", []int{12, 12, 12}, 0},
+		"kept scaling":         {"minmax", ", withdrawn: [north], late: [west], preparation: keep", "column-order scale protocol column-order-again continue learn evaluate fresh relearn", []int{12, 12, 12}, 12*24 + 78},
+		"nothing to fit anew":  {"none", ", withdrawn: [west], preparation: refit", "column-order protocol continue learn evaluate fresh relearn", []int{12, 12, 12}, 0},
+		"rows are added":       {"none", ", added: {east: 0.25}", "column-order protocol continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 3*45 + 6},
+		"rows are added and scaled": {"standard", ", added: {south: 0.5, north: 0.25}", "column-order scale protocol continue learn evaluate fresh relearn",
 			[]int{12, 12, 12, 12}, 9*39 + 45},
 		"rows are added, one comes and one goes": {"minmax", ", added: {south: 0.25}, late: [west], withdrawn: [north], preparation: keep",
-			"heading scale protocol heading-again continue learn evaluate fresh relearn", []int{12, 12, 12}, 15*21 + 120},
-		"two come together": {"none", ", late: [east, west]", "heading protocol heading-again continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 24*24 + 300},
+			"column-order scale protocol column-order-again continue learn evaluate fresh relearn", []int{12, 12, 12}, 15*21 + 120},
+		"two come together": {"none", ", late: [east, west]", "column-order protocol column-order-again continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 24*24 + 300},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := play(t, tt.scale, tt.keys)
@@ -108,7 +108,7 @@ func TestChangedPartiesGiveTheFreshModel(t *testing.T) {
 // decisions equal the decisions of a job that never had it.
 func TestRefitIsARunWithoutTheLeaver(t *testing.T) {
 	f := play(t, "standard", ", withdrawn: [north]")
-	if got, want := strings.Join(names(f.Federation), " "), "heading scale protocol heading-again scale-again protocol-again learn evaluate"; got != want {
+	if got, want := strings.Join(names(f.Federation), " "), "column-order scale protocol column-order-again scale-again protocol-again learn evaluate"; got != want {
 		t.Errorf("steps %s, want %s", got, want)
 	}
 	text := strings.Replace(changing("standard", ""), "[north, south, east, west]", "[south, east, west]", 1)
@@ -140,7 +140,7 @@ func sameDecisions(t *testing.T, f, other *methodtest.Known[*server, *party]) {
 // them, and its decisions are the run's.
 func TestRefitHasSeenAddedRows(t *testing.T) {
 	f := play(t, "standard", ", added: {south: 0.25}, preparation: refit")
-	if got, want := strings.Join(names(f.Federation), " "), "heading scale protocol heading-again scale-again protocol-again learn evaluate"; got != want {
+	if got, want := strings.Join(names(f.Federation), " "), "column-order scale protocol column-order-again scale-again protocol-again learn evaluate"; got != want {
 		t.Errorf("steps %s, want %s", got, want)
 	}
 	whole := play(t, "standard", "")

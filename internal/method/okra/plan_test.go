@@ -69,9 +69,9 @@ func TestPlan(t *testing.T) {
 	south := protocol.Member{Name: "south", Role: protocol.RoleParty}
 	server := protocol.Member{Name: "hub", Role: protocol.RoleServer}
 	for scale, want := range map[string][]string{
-		"none":     {"heading", "protocol", "learn", "evaluate"},
-		"minmax":   {"heading", "scale", "protocol", "learn", "evaluate"},
-		"standard": {"heading", "scale", "protocol", "learn", "evaluate"},
+		"none":     {"column-order", "protocol", "learn", "evaluate"},
+		"minmax":   {"column-order", "scale", "protocol", "learn", "evaluate"},
+		"standard": {"column-order", "scale", "protocol", "learn", "evaluate"},
 	} {
 		plan, err := Protocol().Plan(methodtest.Case(parse(t, scale, "{fraction: 0.25}")))
 		if err != nil {
@@ -81,7 +81,7 @@ func TestPlan(t *testing.T) {
 		for _, st := range plan {
 			names = append(names, st.Name)
 			members := []protocol.Member{server, leader, south}
-			if st.Name == "heading" || st.Name == "scale" { // the coordinator takes no part in them
+			if st.Name == "column-order" || st.Name == "scale" { // the coordinator takes no part in them
 				members = members[1:]
 			}
 			if st.Session != nil && !slices.Equal(st.Session.Members, members) {
@@ -103,7 +103,7 @@ func TestPlanWithFolds(t *testing.T) {
 	for _, st := range plan {
 		names = append(names, st.Name)
 	}
-	if d := cmp.Diff([]string{"heading", "protocol", "tune", "learn", "evaluate"}, names); d != "" {
+	if d := cmp.Diff([]string{"column-order", "protocol", "tune", "learn", "evaluate"}, names); d != "" {
 		t.Error(d)
 	}
 }

@@ -77,7 +77,7 @@ func playTyped(t testing.TB, schema, scale, keys string) *methodtest.Known[*serv
 }
 
 const (
-	fits      = "heading categories categories-told preparation preparation-told prepared"
+	fits      = "column-order categories categories-told preparation preparation-told prepared"
 	freshPlan = "learn evaluate fresh relearn"
 )
 
@@ -88,12 +88,12 @@ func TestKeptPreparation(t *testing.T) {
 		t.Skip("long")
 	}
 	for name, tt := range map[string]struct{ scale, keys, plan string }{
-		"late":              {"standard", ", late: [west]", fits + " protocol heading-again continue " + freshPlan},
-		"late by ranges":    {"range", ", late: [west]", fits + " protocol heading-again continue " + freshPlan},
-		"late and minmax":   {"minmax", ", late: [west]", fits + " scale protocol heading-again continue " + freshPlan},
+		"late":              {"standard", ", late: [west]", fits + " protocol column-order-again continue " + freshPlan},
+		"late by ranges":    {"range", ", late: [west]", fits + " protocol column-order-again continue " + freshPlan},
+		"late and minmax":   {"minmax", ", late: [west]", fits + " scale protocol column-order-again continue " + freshPlan},
 		"the leader leaves": {"standard", ", withdrawn: [north], preparation: keep", fits + " protocol continue " + freshPlan},
 		"rows are added":    {"standard", ", added: {south: 0.25, east: 0.1}", fits + " protocol continue " + freshPlan},
-		"all of it":         {"minmax", ", late: [west], withdrawn: [north], added: {south: 0.25}, preparation: keep", fits + " scale protocol heading-again continue " + freshPlan},
+		"all of it":         {"minmax", ", late: [west], withdrawn: [north], added: {south: 0.25}, preparation: keep", fits + " scale protocol column-order-again continue " + freshPlan},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := playTyped(t, fittedSchema, tt.scale, tt.keys)

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
-	"github.com/mercer-fl/mercer/protocol/heading"
+	"github.com/mercer-fl/mercer/protocol/columnorder"
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
@@ -29,7 +29,7 @@ type Party struct {
 
 	edition method.Edition
 	label   string   // the column of the labels, where the catalogue says
-	key     [32]byte // of all parties and not of the coordinator; after the step heading
+	key     [32]byte // of all parties and not of the coordinator; after the step column-order
 	fit     fitter
 	remarks []string     // about the party's own columns
 	raw     *dataset.Set // the table as it was read, where its preparation is fitted
@@ -104,7 +104,7 @@ func steps(c method.Case, sum string) ([]Step, error) {
 	if err := c.Job.Data.CheckParties(c.Parties); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	plan := []Step{headingStep(c)}
+	plan := []Step{columnOrderStep(c)}
 	if c.Job.Data.Fit.Named() {
 		return append(plan, keptSteps(c)...), nil
 	}
@@ -122,15 +122,15 @@ func steps(c method.Case, sum string) ([]Step, error) {
 	return append(plan, s), err
 }
 
-// headingStep brings the columns of all parties into one order, by their names. It
+// columnOrderStep brings the columns of all parties into one order, by their names. It
 // comes before anything is computed from rows of several tables. The coordinator is
 // no member of its session.
-func headingStep(c method.Case) Step {
-	step := Step{Name: "heading", Session: &method.Session{
-		Protocol: heading.Name, Version: heading.Version, Members: c.Holders(), Purpose: "train",
-	}, Party: (*Party).heading, Releases: method.LetsOutNothing[Party]}
+func columnOrderStep(c method.Case) Step {
+	step := Step{Name: "column-order", Session: &method.Session{
+		Protocol: columnorder.Name, Version: columnorder.Version, Members: c.Holders(), Purpose: "train",
+	}, Party: (*Party).columnOrder, Releases: method.LetsOutNothing[Party]}
 	if agreesOnClasses(c.Job) { // each party tells the leader its classes, one of a single row, too
-		step.Releases, step.Session.Discloses = method.With((*Party).lets, method.ReleaseLabels), []string{heading.MatchKind}
+		step.Releases, step.Session.Discloses = method.With((*Party).lets, method.ReleaseLabels), []string{columnorder.MatchKind}
 	}
 	return step
 }
@@ -220,7 +220,7 @@ func namesLeakage(c method.Case) map[string][]string {
 	lines := make(map[string][]string)
 	add(lines, heldOutLeakage(c))
 	add(lines, foldLeakage(c))
-	add(lines, heading.Leakage(heading.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
+	add(lines, columnorder.Leakage(columnorder.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
 	return lines
 }
 

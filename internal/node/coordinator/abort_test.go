@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/heading"
+	"github.com/mercer-fl/mercer/protocol/columnorder"
 )
 
 const abortedByHub = "aborted by the operator of hub"
@@ -104,7 +104,7 @@ func TestAbortWhileMachinesRun(t *testing.T) {
 		w.start(name, never)
 	}
 	id := w.submit(parse(t, ""))
-	w.untilSent("south", "heading/"+heading.MatchKind) // north has asked, and waits for east
+	w.untilSent("south", "heading/"+columnorder.MatchKind) // north has asked, and waits for east
 	w.abort(id)
 	w.wantAborted(id)
 	w.until("hub (aborted): " + abortedByHub)

@@ -30,7 +30,7 @@ func TestLedgerOfAFitThatOthersHaveChanged(t *testing.T) {
 	w.mustRun(j)
 
 	w.brings("east", whole)
-	if done := w.mustBeHeld(j, "east", "job"); !strings.HasPrefix(done.Failure.Message, "stage heading: ") {
+	if done := w.mustBeHeld(j, "east", "job"); !strings.HasPrefix(done.Failure.Message, "stage column-order: ") {
 		t.Errorf("failure %+v, want it before anything is told", done.Failure)
 	}
 	w.approve("east", 1)
@@ -52,7 +52,7 @@ func TestLedgerOfAFitThatOthersHaveChanged(t *testing.T) {
 			t.Errorf("east's approval is used up by a fit: %+v", w.inState("east", disclosure.Approved))
 		}
 		w.brings("east", rowsOf(whole, span(0, 19))) // after the fit, and before its rows
-		if done := w.mustBeHeld(j, "east", "job"); !strings.HasPrefix(done.Failure.Message, "stage heading: ") {
+		if done := w.mustBeHeld(j, "east", "job"); !strings.HasPrefix(done.Failure.Message, "stage column-order: ") {
 			t.Errorf("failure %+v, want it before anything is told", done.Failure)
 		}
 		if err := w.releases("east").Withdraw(w.inState("east", disclosure.Held)[0].ID); err != nil {

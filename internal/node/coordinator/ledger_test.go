@@ -135,7 +135,7 @@ func TestLedgerOfEncodedRows(t *testing.T) {
 	w.mustRun(j)
 	w.change("north", func(*dataset.Set) *dataset.Set { return whole })
 	w.mustRun(j)
-	if f := w.run(parse(t, "")).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "stage heading: ") || !strings.Contains(f.Message, "its ledger holds the job") {
+	if f := w.run(parse(t, "")).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "stage column-order: ") || !strings.Contains(f.Message, "its ledger holds the job") {
 		t.Fatalf("failure %+v", f)
 	}
 	for _, name := range j.Parties() {

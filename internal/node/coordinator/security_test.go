@@ -139,7 +139,7 @@ func TestRule3TheSameJobTwiceIsTwoSessionsWithOtherSeeds(t *testing.T) {
 		t.Error("two submissions have one id")
 	}
 	if got := len(sessionsOf(t, w)); got != 6 {
-		t.Errorf("%d sessions, want 6: two of heading, of scale and of okra", got)
+		t.Errorf("%d sessions, want 6: two of columnorder, of scale and of okra", got)
 	}
 	for label, list := range w.seeds() {
 		if len(list) != 2 || list[0] == list[1] {

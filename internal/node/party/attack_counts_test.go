@@ -97,8 +97,8 @@ func (s *stand) patients(j *job.Job, csv string) {
 	}
 }
 
-// heading plays the first session of a job: south leads it. It returns the classes' message of north.
-func (s *stand) heading(j *job.Job, id job.ID, table string) protocol.Message {
+// columnOrder plays the first session of a job: south leads it. It returns the classes' message of north.
+func (s *stand) columnOrder(j *job.Job, id job.ID, table string) protocol.Message {
 	s.t.Helper()
 	m, err := method.Of(j)
 	if err != nil {
@@ -183,7 +183,7 @@ func TestAttackEscapedCountsLeaveWithoutAnEntry(t *testing.T) {
 		return j, job.ID{id}
 	}
 	j, id := next("120", 1)
-	s.heading(j, id, methodtest.Patients("south", 300))
+	s.columnOrder(j, id, methodtest.Patients("south", 300))
 	ps := s.propose(s.proposal(j, id, 1))
 	d := s.joined(ps)
 	heard := make(chan protocol.Message, 8)
@@ -200,10 +200,10 @@ func TestAttackEscapedCountsLeaveWithoutAnEntry(t *testing.T) {
 	s.refuses(fault.CodePolicy, "its ledger holds the job")
 }
 
-// The coordinator with one party, south. The heading tells south every class that north has, a class of
-// one patient too. By schemas that filter, jobs which are broken off behind the heading would find that
+// The coordinator with one party, south. The column order tells south every class that north has, a class of
+// one patient too. By schemas that filter, jobs which are broken off after the column order would find that
 // patient's age. The first one stays in the ledger, which holds the second.
-func TestAttackHeadingTellsClassesWithoutAnEntry(t *testing.T) {
+func TestAttackColumnOrderTellsClassesWithoutAnEntry(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
@@ -220,7 +220,7 @@ func TestAttackHeadingTellsClassesWithoutAnEntry(t *testing.T) {
 			s.refuses(fault.CodePolicy, "its ledger holds the job")
 			return
 		}
-		if said := s.heading(j, id, methodtest.Patients("south", 300)); !bytes.Contains(said.Body, []byte(rare)) {
+		if said := s.columnOrder(j, id, methodtest.Patients("south", 300)); !bytes.Contains(said.Body, []byte(rare)) {
 			t.Error("the leader is not told the class")
 		}
 		s.closes(id)

@@ -129,7 +129,7 @@ func TestAttackAHeldJobTellsNothing(t *testing.T) {
 
 // A job that ends with its first session has told an order of columns: after its closing a job over
 // other people of the table passes, and before it does not.
-func TestAJobThatEndsWithItsHeadingLeavesNothing(t *testing.T) {
+func TestAJobThatEndsWithItsColumnOrderLeavesNothing(t *testing.T) {
 	for name, j := range fitting(t) {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, usual())

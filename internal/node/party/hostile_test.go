@@ -84,7 +84,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 		{"a computation", func(s *stand) *control.Proposal { p := good(s); p.Stage = 3; return p }, fault.CodeFailed, "stage 3 of the job is no session"},
 		{"a stage before its time", func(s *stand) *control.Proposal {
 			return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 1)
-		}, fault.CodeFailed, "stage heading has not ended here"},
+		}, fault.CodeFailed, "stage column-order has not ended here"},
 		{"no job file", func(s *stand) *control.Proposal { p := good(s); p.Spec = []byte("kind: Nonsense"); return p }, fault.CodeBadInput, ""},
 		{"not canonical", func(s *stand) *control.Proposal { p := good(s); p.Spec = append(p.Spec, "# comment\n"...); return p }, fault.CodePolicy, "not in canonical form"},
 		{"the coordinator as a party", rename("south", "hub"), fault.CodePolicy, `"hub" is no party of the roster`},
@@ -137,7 +137,7 @@ func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
 	s.hear(control.KindAcceptance)
 	p.Descriptor = s.plan(j)[0].Session.Descriptor(p.Job, 0, s.roster.Hash(), 1)
 	s.propose(p)
-	s.refuses(fault.CodePolicy, "stage heading was accepted before, in another attempt")
+	s.refuses(fault.CodePolicy, "stage column-order was accepted before, in another attempt")
 	if n := s.loads.Load(); n != 1 {
 		t.Errorf("the table was loaded %d times, want once", n)
 	}

@@ -1,4 +1,4 @@
-package heading
+package columnorder
 
 import (
 	"bytes"
@@ -63,7 +63,7 @@ func nodes(s *protocol.Session, tables []Table, size sizing) []sim.Node {
 	for i, m := range s.Members {
 		list = append(list, sim.Node{
 			Name: m.Name, InputHash: tables[i].Hash(),
-			Timers: map[protocol.Timer]int64{TimerMatch: 2000, TimerHeading: 5000},
+			Timers: map[protocol.Timer]int64{TimerMatch: 2000, TimerColumns: 5000},
 			New:    func() (protocol.Machine, error) { return node(s, m.Name, tables[i], size) },
 		})
 	}
@@ -373,7 +373,7 @@ func TestVerdictsThatAreRefused(t *testing.T) {
 }
 
 // A leader that tells two chunks under two keys, or a chunk twice, is refused.
-func TestHeadingOutOfPlace(t *testing.T) {
+func TestColumnsOutOfPlace(t *testing.T) {
 	s := session(t, descriptor(2))
 	size := sizing{chunk: 32, batch: 1}
 	table := abc()[0]
@@ -467,7 +467,7 @@ func FuzzMessages(f *testing.F) {
 		for _, c := range []struct {
 			self, from, kind string
 			round            uint16
-		}{{"p0", "p1", MatchKind, roundMatch}, {"p1", "p0", kindHeading, roundHeading}, {"p1", "p0", kindVerdict, roundVerdict}} {
+		}{{"p0", "p1", MatchKind, roundMatch}, {"p1", "p0", kindColumns, roundColumns}, {"p1", "p0", kindVerdict, roundVerdict}} {
 			m, err := node(s, c.self, table, bulk())
 			if err != nil {
 				t.Fatal(err)
@@ -481,8 +481,8 @@ func FuzzMessages(f *testing.F) {
 			if _, err := m.Step(protocol.Received{Message: message}); err != nil && !errors.As(err, &blame) {
 				t.Errorf("refused without blame: %v", err)
 			}
-			if c, err := decodeHeading(message, bulk()); err == nil && !bytes.Equal(c.layout.encode(c.key, c.digests), b) {
-				t.Errorf("%x decodes to a heading that is encoded otherwise", b)
+			if c, err := decodeColumns(message, bulk()); err == nil && !bytes.Equal(c.layout.encode(c.key, c.digests), b) {
+				t.Errorf("%x decodes to columns that are encoded otherwise", b)
 			}
 		}
 		if text, err := decodeVerdict(b); err == nil && !bytes.Equal(encodeVerdict(text), b) {

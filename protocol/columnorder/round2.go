@@ -1,4 +1,4 @@
-package heading
+package columnorder
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func (p *Party) answer() protocol.Effects {
 		m.classes = p.own.Classes
 	}
 	return protocol.Effects{
-		Sync: true, Arm: []protocol.Timer{TimerHeading},
+		Sync: true, Arm: []protocol.Timer{TimerColumns},
 		Send: []protocol.Message{p.setup.Message(p.leader, roundMatch, kind, m.encode())},
 	}
 }
@@ -127,7 +127,7 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 			missing = append(missing, l.others[i])
 		}
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("heading: no answer in time from %s", strings.Join(missing, ", "))))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("columnorder: no answer in time from %s", strings.Join(missing, ", "))))
 }
 
 // spelling is a class as a member writes it.

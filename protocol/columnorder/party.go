@@ -1,4 +1,4 @@
-package heading
+package columnorder
 
 import (
 	"crypto/sha256"
@@ -14,7 +14,7 @@ type Party struct {
 	key      [keyBytes]byte
 	layout   layout // the leader's; zero before its first message
 	theirs   digests
-	got      []bool // chunks of the heading
+	got      []bool // chunks of the leader's list of columns
 	missing  int
 	order    []int
 	mismatch *Mismatch // nil while nothing is wrong here
@@ -56,15 +56,15 @@ func (p *Party) Step(e protocol.Event) (protocol.Effects, error) {
 }
 
 func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
-	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerHeading}}, p.same(e)
+	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerColumns}}, p.same(e)
 }
 
 func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case m.Sender != p.leader || m.Sequence != 0:
 		return protocol.Effects{}, m.Unexpected()
-	case m.Round == roundHeading && m.Kind == kindHeading:
-		return p.takeHeading(m)
+	case m.Round == roundColumns && m.Kind == kindColumns:
+		return p.takeColumns(m)
 	case m.Round == roundVerdict && m.Kind == kindVerdict && m.Chunks == 1:
 		return p.takeVerdict(m)
 	}
@@ -72,33 +72,33 @@ func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
 }
 
 func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
-	if t != TimerHeading {
+	if t != TimerColumns {
 		return protocol.Effects{}, nil
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("heading: nothing came from %s in time", p.leader)))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("columnorder: nothing came from %s in time", p.leader)))
 }
 
 // errResume answers a Resumed that nobody asked for.
-var errResume = errors.New("heading: there is nothing to resume")
+var errResume = errors.New("columnorder: there is nothing to resume")
 
-// sendHeading sends as much as a step may, chunk by chunk to all parties.
-func (l *Leader) sendHeading() protocol.Effects {
+// sendColumns sends as much as a step may, chunk by chunk to all parties.
+func (l *Leader) sendColumns() protocol.Effects {
 	var eff protocol.Effects
 	n := len(l.others) * l.layout.chunks()
 	for range min(l.layout.batch, n-l.sent) {
 		at, to := l.sent/len(l.others), l.others[l.sent%len(l.others)]
 		body := l.layout.encode(l.key, l.digests.span(l.layout.span(at)))
-		eff.Send = append(eff.Send, l.setup.Message(to, roundHeading, kindHeading, body).Piece(at, l.layout.chunks()))
+		eff.Send = append(eff.Send, l.setup.Message(to, roundColumns, kindColumns, body).Piece(at, l.layout.chunks()))
 		l.sent++
 	}
 	eff.Resume = l.sent < n
-	eff.Progress = protocol.Progress{Stage: "heading", Done: int64(l.sent), Total: int64(n)}
+	eff.Progress = protocol.Progress{Stage: "column order", Done: int64(l.sent), Total: int64(n)}
 	return eff
 }
 
-// takeHeading takes a chunk, and answers after the last.
-func (p *Party) takeHeading(m protocol.Message) (protocol.Effects, error) {
-	c, err := decodeHeading(m, p.size)
+// takeColumns takes a chunk, and answers after the last.
+func (p *Party) takeColumns(m protocol.Message) (protocol.Effects, error) {
+	c, err := decodeColumns(m, p.size)
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
@@ -114,7 +114,7 @@ func (p *Party) takeHeading(m protocol.Message) (protocol.Effects, error) {
 	p.got[m.Chunk] = true
 	p.missing--
 	if p.missing > 0 {
-		return protocol.Effects{Arm: []protocol.Timer{TimerHeading}}, nil
+		return protocol.Effects{Arm: []protocol.Timer{TimerColumns}}, nil
 	}
 	return p.answer(), nil
 }
@@ -125,7 +125,7 @@ func (p *Party) fits(h protocol.Header, c chunk) error {
 	case p.got == nil:
 		return nil
 	case c.layout != p.layout || c.key != p.key:
-		return h.Inconsistent("another heading than in an earlier chunk")
+		return h.Inconsistent("other columns than in an earlier chunk")
 	case p.got[h.Chunk]:
 		return h.Unexpected()
 	}
@@ -146,17 +146,17 @@ const MatchKind = "Match"
 
 // The rounds, their messages and their timers.
 const (
-	roundHeading uint16 = 1
+	roundColumns uint16 = 1
 	roundMatch   uint16 = 2
 	roundVerdict uint16 = 3
-	kindHeading         = "Heading"
+	kindColumns         = "Heading"
 	kindMismatch        = "Mismatch" // as Match, of a table with other columns, and without its classes
 	kindVerdict         = "Verdict"
 
 	// TimerMatch bounds the leader's wait for the next answer.
 	TimerMatch protocol.Timer = "heading/match"
-	// TimerHeading bounds a party's wait for the next message of the leader.
-	TimerHeading protocol.Timer = "heading/heading"
+	// TimerColumns bounds a party's wait for the next message of the leader.
+	TimerColumns protocol.Timer = "heading/heading"
 )
 
 // machine is the part that leader and party have in common.
@@ -187,9 +187,9 @@ func ValidateSession(s *protocol.Session) error {
 	leaders, parties := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case leaders != 1 || parties == 0 || leaders+parties != len(s.Members):
-		return fmt.Errorf("heading: a session needs one leader, at least one party and nobody else; this one has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
+		return fmt.Errorf("columnorder: a session needs one leader, at least one party and nobody else; this one has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
 	case len(s.Params) > 0:
-		return fmt.Errorf("heading: %d bytes of parameters; there are none", len(s.Params))
+		return fmt.Errorf("columnorder: %d bytes of parameters; there are none", len(s.Params))
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
 // same refuses to start over a table that has changed.
 func (m *machine) same(e protocol.Start) error {
 	if e.InputHash != m.InputHash() {
-		return errors.New("heading: the names differ from those the session was started with; restore them or start a new job")
+		return errors.New("columnorder: the names differ from those the session was started with; restore them or start a new job")
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/heading"
+	"github.com/mercer-fl/mercer/protocol/columnorder"
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
@@ -24,10 +24,10 @@ type namer interface {
 	Own() error
 }
 
-// heading builds the machine that agrees on the order of columns.
-func (p *Party) heading(s method.Setup) (*method.Run, error) {
+// columnOrder builds the machine that agrees on the order of columns.
+func (p *Party) columnOrder(s method.Setup) (*method.Run, error) {
 	setup := s.Setup
-	own := headingOf(p.Job, p.read())
+	own := columnsOf(p.Job, p.read())
 	m, err := newNamer(setup, own)
 	if err != nil {
 		return nil, fault.Names.Of(&unnameable{p.Split.Set.Name, err})
@@ -46,17 +46,17 @@ type unnameable struct {
 
 func (e *unnameable) Error() string { return e.table + ": " + e.err.Error() }
 
-func newNamer(setup protocol.Setup, own heading.Table) (namer, error) {
+func newNamer(setup protocol.Setup, own columnorder.Table) (namer, error) {
 	if setup.Session.RoleOf(setup.Self) == protocol.RoleLeader {
-		return heading.NewLeader(setup, own)
+		return columnorder.NewLeader(setup, own)
 	}
-	return heading.NewParty(setup, own)
+	return columnorder.NewParty(setup, own)
 }
 
-// headingOf returns a party's statement about its table. Where the job lists the classes, all
+// columnsOf returns a party's statement about its table. Where the job lists the classes, all
 // have been checked against that list.
-func headingOf(j *job.Job, set *dataset.Set) heading.Table {
-	t := heading.Table{Columns: set.Columns, Width: set.X.Cols()}
+func columnsOf(j *job.Job, set *dataset.Set) columnorder.Table {
+	t := columnorder.Table{Columns: set.Columns, Width: set.X.Cols()}
 	if agreesOnClasses(j) {
 		t.Classes, _ = dataset.Classes(set.Labels)
 	}
@@ -98,7 +98,7 @@ func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
 		if _, err := set.Arrange(names[0]+"'s table", first.X.Cols(), first.Columns); err != nil {
 			return fmt.Errorf("%s: %w", names[i], err)
 		}
-		for _, class := range headingOf(j, set).Classes {
+		for _, class := range columnsOf(j, set).Classes {
 			if _, known := classes[class]; !known {
 				classes[class] = names[i]
 			}
@@ -139,5 +139,5 @@ func spellings(who map[string]string) error {
 	if !clash {
 		return nil
 	}
-	return &heading.ClassError{Class: one, Member: who[one], OtherClass: other, OtherMember: who[other]}
+	return &columnorder.ClassError{Class: one, Member: who[one], OtherClass: other, OtherMember: who[other]}
 }

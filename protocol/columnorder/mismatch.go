@@ -1,4 +1,4 @@
-package heading
+package columnorder
 
 import (
 	"fmt"
@@ -60,7 +60,7 @@ func (e *Mismatch) Error() string {
 	if len(parts) == 0 || e.names == nil {
 		parts = append(parts, e.outline())
 	}
-	return "heading: " + strings.Join(parts, "; ") + "; " + advice
+	return "columnorder: " + strings.Join(parts, "; ") + "; " + advice
 }
 
 // hint returns what a message adds about a column that has no partner.
@@ -85,7 +85,7 @@ func quoted(names []string) string {
 }
 
 // Public returns the error without names, which the server is not told.
-func (e *Mismatch) Public() string { return "heading: " + e.outline() + "; " + advice }
+func (e *Mismatch) Public() string { return "columnorder: " + e.outline() + "; " + advice }
 
 // outline names the difference by place alone, without names of columns.
 func (e *Mismatch) outline() string {
@@ -124,7 +124,7 @@ func (e *ClassError) Error() string {
 	if e.Member == e.OtherMember {
 		who = fmt.Sprintf("%s has the classes %s and %s", e.Member, one, other)
 	}
-	return "heading: " + who + ", which differ only by case, blanks or Unicode form; write one of them everywhere"
+	return "columnorder: " + who + ", which differ only by case, blanks or Unicode form; write one of them everywhere"
 }
 
 // Public returns the error without classes: a word in a column of labels can be anybody's name.
@@ -133,7 +133,7 @@ func (e *ClassError) Public() string {
 	if e.Member == e.OtherMember {
 		who = e.Member + " writes a class"
 	}
-	return "heading: " + who + " in two ways, which differ only by case, blanks or Unicode form; the leader's log says which"
+	return "columnorder: " + who + " in two ways, which differ only by case, blanks or Unicode form; the leader's log says which"
 }
 
 // Is says that the parties' data do not go together.
@@ -154,7 +154,7 @@ func public(err error) string {
 	if said := fault.NoticeOf(err); said.Text != "" {
 		return said.Text
 	}
-	return "heading: the tables do not go together"
+	return "columnorder: the tables do not go together"
 }
 
 func (s several) join(text func(error) string) string {

@@ -11,13 +11,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// headingCommands spoil the names of tables.
+// nameCommands spoil the names of tables.
 //
 //	turned FILE TO N         moves the first N features behind the others; ids stay first, labels last
 //	without NAME FILE TO     leaves a column out
 //	renamed FILE TO FROM AS  gives a column or a class another name
 //	sparse SET K/N FILE      LIBSVM text of every N-th row of a bundled set from row K, without its last K columns
-func headingCommands() map[string]func(*testscript.TestScript, bool, []string) {
+func nameCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"turned": plain(3, turned), "renamed": plain(4, renamed), "without": plain(3, without), "sparse": plain(3, sparse),
 	}

@@ -1,4 +1,4 @@
-package heading
+package columnorder
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ const (
 	// minSlots is the width that narrower tables are padded to.
 	minSlots     = 64
 	columnBytes  = exactBytes + foldedBytes
-	headingBytes = keyBytes + 1 + 4
+	columnsBytes = keyBytes + 1 + 4
 	// minMatch is the size that shorter answers are padded to.
 	minMatch = 1 << 10
 	// maxListed bounds the number of missing columns that an answer lists.
@@ -21,7 +21,7 @@ const (
 	maxVerdict = 4 << 10
 )
 
-// sizing holds the sizes of the messages that a heading is cut into.
+// sizing holds the sizes of the messages that the list of columns is split into.
 type sizing struct {
 	chunk int // columns in a message, a power of two
 	batch int // messages in a step
@@ -30,7 +30,7 @@ type sizing struct {
 // bulk returns the sizing of real sessions.
 func bulk() sizing {
 	const chunk = 1 << 14
-	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (headingBytes + columnBytes*chunk)}
+	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (columnsBytes + columnBytes*chunk)}
 }
 
 // layout cuts a table's columns, padded to a power of two, into messages. The
@@ -73,7 +73,7 @@ func (d digests) span(lo, hi int) digests { return digests{d.exact[lo:hi], d.fol
 // encode returns the body of one chunk.
 func (l layout) encode(key [keyBytes]byte, d digests) []byte {
 	var w wire.Writer
-	w.Grow(headingBytes + columnBytes*l.chunk)
+	w.Grow(columnsBytes + columnBytes*l.chunk)
 	w.Fixed(key[:])
 	w.Bool(l.named)
 	w.Uint32(uint32(l.width))
@@ -85,14 +85,14 @@ func (l layout) encode(key [keyBytes]byte, d digests) []byte {
 	return w.Bytes()
 }
 
-// chunk is a decoded part of a heading.
+// chunk is a decoded part of the list of columns.
 type chunk struct {
 	key    [keyBytes]byte
 	layout layout // the leader's
 	digests
 }
 
-func decodeHeading(m protocol.Message, s sizing) (chunk, error) {
+func decodeColumns(m protocol.Message, s sizing) (chunk, error) {
 	r := wire.NewReader(m.Body)
 	var c chunk
 	r.Fixed(c.key[:])

@@ -1,4 +1,4 @@
-package heading
+package columnorder
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ type Leader struct {
 	key     [keyBytes]byte
 	layout  layout
 	digests digests
-	sent    int // messages of the heading
+	sent    int // messages of the list of columns
 	matches []*match
 	missing int // answers
 }
@@ -75,7 +75,7 @@ func (l *Leader) start(e protocol.Start) (protocol.Effects, error) {
 	if err := l.same(e); err != nil {
 		return protocol.Effects{}, err
 	}
-	eff := l.sendHeading()
+	eff := l.sendColumns()
 	eff.Sync, eff.Arm = true, []protocol.Timer{TimerMatch}
 	return eff, nil
 }
@@ -84,12 +84,12 @@ func (l *Leader) resume() (protocol.Effects, error) {
 	if l.allSent() {
 		return protocol.Effects{}, errResume
 	}
-	eff := l.sendHeading()
+	eff := l.sendColumns()
 	eff.Arm = []protocol.Timer{TimerMatch}
 	return eff, nil
 }
 
-// allSent reports whether all parties have been sent the heading.
+// allSent reports whether all parties have been sent the columns.
 func (l *Leader) allSent() bool { return l.sentTo(len(l.others) - 1) }
 
 // sentTo reports whether one of the others has been sent it.

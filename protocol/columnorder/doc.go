@@ -1,4 +1,4 @@
-// Package heading lets parties that hold different rows of the same columns agree
+// Package columnorder lets parties that hold different rows of the same columns agree
 // on the order of these by their names, without the server, before anything is
 // computed. The leader, a party itself, tells all others keyed digests of its
 // columns' names in their order; each finds them among its own and says which it
@@ -51,9 +51,9 @@
 //
 // # Example
 //
-//	table := heading.Table{Columns: []string{"age", "sbp"}, Width: 2}
-//	party, err := heading.NewParty(setup, table)
+//	table := columnorder.Table{Columns: []string{"age", "sbp"}, Width: 2}
+//	party, err := columnorder.NewParty(setup, table)
 //	...
 //	// a runner feeds party with Start{InputHash: table.Hash()} and so on
 //	order := party.Order() // of this table's columns, by place in the leader's
-package heading
+package columnorder
