@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/memory"
 )
 
@@ -12,12 +12,12 @@ import (
 func Example() {
 	body := []byte("a model")
 	s := memory.New(protocol.Descriptor{
-		Protocol: broadcast.Name, Version: broadcast.Version, Params: broadcast.Encode(len(body)),
+		Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Params: collective.EncodeBroadcast(len(body)),
 		Members: append(protocol.Members(protocol.RoleServer, "server"), protocol.Members(protocol.RoleParty, "north")...),
 	})
-	server, err := broadcast.NewServer(s.Setup("server"), body)
+	server, err := collective.NewBroadcastServer(s.Setup("server"), body)
 	s.Add("server", server, err)
-	north, err := broadcast.NewParty(s.Setup("north"))
+	north, err := collective.NewBroadcastParty(s.Setup("north"))
 	s.Add("north", north, err)
 	if err := s.Run(); err != nil {
 		fmt.Println(err)

@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/columnorder"
-	"github.com/mercer-fl/mercer/protocol/declare"
 	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/okra"
 	"github.com/mercer-fl/mercer/protocol/psi"
@@ -239,8 +238,8 @@ func TestBadDescriptorIsToldByRun(t *testing.T) {
 		"heading": func(at protocol.Setup) (protocol.Machine, error) {
 			return columnorder.NewLeader(at, columnorder.Table{})
 		},
-		"declare":   func(at protocol.Setup) (protocol.Machine, error) { return declare.NewServer(at) },
-		"broadcast": func(at protocol.Setup) (protocol.Machine, error) { return broadcast.NewServer(at, nil) },
+		"declare":   func(at protocol.Setup) (protocol.Machine, error) { return collective.NewAllGatherServer(at) },
+		"broadcast": func(at protocol.Setup) (protocol.Machine, error) { return collective.NewBroadcastServer(at, nil) },
 	} {
 		m, err := build(s.Setup("server"))
 		if err == nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/protocoltest"
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
@@ -13,21 +13,21 @@ import (
 // machine ends with. Give Run one from a test; here it runs once, without faults.
 func ExampleCase() {
 	s, err := protocol.NewSession(protocol.Descriptor{
-		Protocol: declare.Name, Version: declare.Version, Members: protocol.Members(protocol.RoleParty, "bank", "shop"),
+		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: protocol.Members(protocol.RoleParty, "bank", "shop"),
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	c := protocoltest.Case{Session: s, InFlight: 1 << 10, Check: func(name string, m protocol.Machine) error {
-		if got := m.(*declare.Member).Statements(); len(got) != 2 || string(got[0]) != "2 rows" {
+		if got := m.(*collective.AllGather).Statements(); len(got) != 2 || string(got[0]) != "2 rows" {
 			return fmt.Errorf("%s heard %q", name, got)
 		}
 		return nil
 	}}
 	for _, name := range []string{"bank", "shop"} {
-		build := func() (*declare.Member, error) {
-			return declare.NewParty(protocol.Setup{Session: s, Self: name}, []byte("2 rows"))
+		build := func() (*collective.AllGather, error) {
+			return collective.NewAllGather(protocol.Setup{Session: s, Self: name}, []byte("2 rows"))
 		}
 		first, err := build()
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
@@ -12,7 +12,7 @@ import (
 // ends as on a network without faults.
 func Example() {
 	s, err := protocol.NewSession(protocol.Descriptor{
-		Protocol: declare.Name, Version: declare.Version,
+		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion,
 		Members: append(protocol.Members(protocol.RoleParty, "bank", "shop"), protocol.Members(protocol.RoleServer, "hub")...),
 	})
 	if err != nil {
@@ -21,11 +21,11 @@ func Example() {
 	}
 	var nodes []sim.Node
 	for _, m := range s.Members {
-		build := func() (*declare.Member, error) {
+		build := func() (*collective.AllGather, error) {
 			if m.Role == protocol.RoleServer {
-				return declare.NewServer(protocol.Setup{Session: s, Self: m.Name})
+				return collective.NewAllGatherServer(protocol.Setup{Session: s, Self: m.Name})
 			}
-			return declare.NewParty(protocol.Setup{Session: s, Self: m.Name}, []byte("512 rows"))
+			return collective.NewAllGather(protocol.Setup{Session: s, Self: m.Name}, []byte("512 rows"))
 		}
 		first, err := build()
 		if err != nil {
@@ -42,7 +42,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	hub := result.Outcome("hub").Machine.(*declare.Member)
+	hub := result.Outcome("hub").Machine.(*collective.AllGather)
 	fmt.Printf("%s, crashes: %d, error: %v\n", hub.Statements(), result.Outcome("bank").Crashes, result.Err())
 	// Output: [512 rows 512 rows], crashes: 1, error: <nil>
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
-	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -75,15 +74,15 @@ func steps(c method.Case) ([]method.StepOf[member, server, counted], error) {
 		return func(s *server, _ method.End) { s.ended = append(s.ended, name) }
 	}
 	return []method.StepOf[member, server, counted]{
-		{Name: "census", Session: &method.Session{Protocol: declare.Name, Version: declare.Version, Members: c.Everybody(), Purpose: "count"},
+		{Name: "census", Session: &method.Session{Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.Everybody(), Purpose: "count"},
 			Party: (*member).state, Server: (*server).listen, Releases: (*member).lets, Ended: noted("census")},
 		{Name: "learn", Compute: (*server).learn},
-		{Name: "tell", Session: &method.Session{Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: "tell"},
+		{Name: "tell", Session: &method.Session{Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.Crowd(), Purpose: "tell"},
 			Follow: method.From(func(all counted) ([]byte, error) {
 				if all == nil {
 					return nil, errors.New("census: nobody has counted yet")
 				}
-				return broadcast.Encode(len(all.winner())), nil
+				return collective.EncodeBroadcast(len(all.winner())), nil
 			}),
 			Party: (*member).hear, Server: (*server).tell, Releases: method.LetsOutNothing[member], Ended: noted("tell")},
 	}, nil
@@ -136,7 +135,7 @@ type side struct {
 	told   string
 }
 
-func (s *side) heard(m *declare.Member) *method.Run {
+func (s *side) heard(m *collective.AllGather) *method.Run {
 	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
 		all := counted{}
 		for _, statement := range m.Statements() {
@@ -167,7 +166,7 @@ func newMember(c method.Case, self string, t method.Table) (*member, error) {
 }
 
 func (p *member) state(s method.Setup) (*method.Run, error) {
-	m, err := declare.NewParty(s.Setup, p.own.encode())
+	m, err := collective.NewAllGather(s.Setup, p.own.encode())
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +177,7 @@ func (p *member) state(s method.Setup) (*method.Run, error) {
 func (p *member) lets() ([]method.Release, error) { return []method.Release{p.release}, nil }
 
 func (p *member) hear(s method.Setup) (*method.Run, error) {
-	m, err := broadcast.NewParty(s.Setup)
+	m, err := collective.NewBroadcastParty(s.Setup)
 	return method.RunOf(m, err, func() error { p.told = string(m.Body()); return nil })
 }
 
@@ -197,7 +196,7 @@ type server struct {
 func newServer(c method.Case) (*server, error) { return &server{side: side{job: c.Job}}, nil }
 
 func (s *server) listen(setup method.Setup) (*method.Run, error) {
-	m, err := declare.NewServer(setup.Setup)
+	m, err := collective.NewAllGatherServer(setup.Setup)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +204,7 @@ func (s *server) listen(setup method.Setup) (*method.Run, error) {
 }
 
 func (s *server) tell(setup method.Setup) (*method.Run, error) {
-	m, err := broadcast.NewServer(setup.Setup, []byte(s.told))
+	m, err := collective.NewBroadcastServer(setup.Setup, []byte(s.told))
 	return method.RunOf(m, err, method.Nothing)
 }
 

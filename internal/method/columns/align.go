@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
@@ -74,8 +74,8 @@ func steps(c method.Case, purpose string, a alignment) ([]method.Step, error) {
 	}
 	return []method.Step{{Name: "align", Session: &method.Session{
 		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: purpose, Seeks: a.seeks(params),
-	}}, {Name: "declare", Session: &method.Session{
-		Protocol: declare.Name, Version: declare.Version, Members: c.Everybody(), Purpose: purpose,
+	}}, {Name: "all-gather", Session: &method.Session{
+		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.Everybody(), Purpose: purpose,
 	}}}, nil
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
@@ -105,8 +105,8 @@ type Told struct {
 func ToldStep[P, S any](c method.Case, bytes int, tell func(*P, method.Setup) (*method.Run, error), hear func(*S, []byte) error) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "learn", Session: &method.Session{
-			Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "finding",
-			Params: broadcast.Encode(bytes), Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
+			Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Purpose: "finding",
+			Params: collective.EncodeBroadcast(bytes), Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
 		},
 		Party: tell,
 		Server: func(s *S, in method.Setup) (*method.Run, error) {

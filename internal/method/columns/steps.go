@@ -5,7 +5,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/collective"
 )
 
 // As says where a binding holds its holder of columns and its coordinator, what its parties tell
@@ -124,13 +124,13 @@ func begin[P, S any](c method.Case, purpose string, a alignment, server func(*S)
 func LabelStep[P, S any](c method.Case, party func(*P) *Party, server func(*S) *Learner) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "labels", Session: &method.Session{
-			Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels", Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
+			Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Purpose: "labels", Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
 		},
 		Follow: method.From(func(d Declared) ([]byte, error) {
 			if _, err := d.Rows(); err != nil {
 				return nil, err
 			}
-			return broadcast.Encode(d.List[0].Labels), nil
+			return collective.EncodeBroadcast(d.List[0].Labels), nil
 		}),
 		Party: func(of *P, in method.Setup) (*method.Run, error) {
 			return sums.Sender(in, EncodeLabels(party(of).Set.Labels))

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 	"github.com/mercer-fl/mercer/protocol/okra"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -74,7 +74,7 @@ func TestPatientTimers(t *testing.T) {
 		if st.Session == nil {
 			continue
 		}
-		for _, timer := range []protocol.Timer{okra.TimerReceipt, okra.TimerRows, fdskl.TimerRequest, fdskl.TimerPhases, secagg.TimerServer, secagg.TimerMasked, broadcast.TimerTell} {
+		for _, timer := range []protocol.Timer{okra.TimerReceipt, okra.TimerRows, fdskl.TimerRequest, fdskl.TimerPhases, secagg.TimerServer, secagg.TimerMasked, collective.TimerBroadcast} {
 			switch round := o.Job.Timeout.Round; st.Session.Timeout(timer, round) {
 			case round:
 			case 24 * round:

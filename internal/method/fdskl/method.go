@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -102,7 +102,7 @@ func workers(c method.Case) []protocol.Member {
 // have, and their classes. The coordinator and passive workers are no members.
 func rollStep(c method.Case) step {
 	return step{Name: "labels", Session: &method.Session{
-		Protocol: declare.Name, Version: declare.Version, Purpose: "labels",
+		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Purpose: "labels",
 		Members: protocol.Members(protocol.RoleParty, c.Job.Active()...),
 	}, Party: (*party).caller, Releases: method.LetsOut[party](method.ReleaseLabels)}
 }

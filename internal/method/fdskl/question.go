@@ -63,7 +63,7 @@ func (o *inquirer) fits(q method.Question, set *dataset.Set) error {
 	return o.Inquirer.Fits(q, set)
 }
 
-// steps: align, declare, and one pass up the tree in all directions of the model, whose coefficients the
+// steps: align, all-gather, and one pass up the tree in all directions of the model, whose coefficients the
 // label holder alone has.
 func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	if err := o.Asks(q, func(q method.Question) error { return onlyFirst(q.Job, q.Asker) }); err != nil {

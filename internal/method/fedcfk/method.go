@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -124,7 +124,7 @@ func (c Crowd) steps() ([]step, error) {
 		}, Follow: c.followPairs, Party: (*Party).addPairs, Server: (*Server).addPairs, Releases: none, Announce: (*Server).AnnouncePairs, Ended: (*Server).EndedSecond},
 		{Name: Learn, Compute: (*Server).Learn},
 		{Name: Tell, Session: &method.Session{
-			Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: purposeKernel,
+			Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.Crowd(), Purpose: purposeKernel,
 		}, Follow: c.followKernel, Party: (*Party).hear, Server: (*Server).tell, Releases: none, Announce: (*Server).announceKernel},
 	}, nil
 }
@@ -233,7 +233,7 @@ func (c Crowd) followKernel(_ method.Session, k known, announced []byte) (*metho
 		return nil, err
 	}
 	return &method.Session{
-		Protocol: broadcast.Name, Version: broadcast.Version, Params: broadcast.Encode(n.bytes), Members: sums.Served(c.Coordinator, n.clients),
+		Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Params: collective.EncodeBroadcast(n.bytes), Members: sums.Served(c.Coordinator, n.clients),
 		Purpose: purposeKernel, Parent: k.second.Session.ID(), Salt: n.hash[:], Absent: len(n.clients),
 	}, nil
 }
@@ -310,7 +310,7 @@ func decodeNotice(b []byte) (notice, error) {
 	r := wire.NewReader(b)
 	n := notice{clients: readNames(r), bytes: int(r.Uint32())}
 	r.Fixed(n.hash[:])
-	if r.Err() == nil && (n.bytes < 1 || n.bytes > broadcast.MaxBytes) {
+	if r.Err() == nil && (n.bytes < 1 || n.bytes > collective.MaxBroadcastBytes) {
 		r.Fail(fmt.Errorf("a kernel of %d bytes", n.bytes))
 	}
 	return n, r.Close("fedcfk: notice of a kernel")

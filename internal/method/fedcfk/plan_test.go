@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -108,7 +108,7 @@ func TestPatientTimers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, s := range map[string]*method.Session{"popularity": plan[0].Session, "pairs": pairs, "tell": plan[3].Session} {
-		for _, timer := range []protocol.Timer{secagg.TimerServer, secagg.TimerMasked, broadcast.TimerTell} {
+		for _, timer := range []protocol.Timer{secagg.TimerServer, secagg.TimerMasked, collective.TimerBroadcast} {
 			want := time.Minute
 			if name != "tell" && timer == secagg.TimerServer {
 				want = 24 * time.Minute

@@ -38,5 +38,5 @@ func TestAttackOneJobTwiceByColumns(t *testing.T) {
 	}
 	ledgers := disclosuretest.NewLedgers(t, "north", "south")
 	ledgers.MustPlay(t, play("standard", 1), "protocol")
-	ledgers.HoldsAt(t, "declare", "south", play("standard", 2), "prepared or scaled by another fit than in the earlier job")
+	ledgers.HoldsAt(t, "all-gather", "south", play("standard", 2), "prepared or scaled by another fit than in the earlier job")
 }

@@ -260,7 +260,7 @@ func TestDeclarationsSettleTheSum(t *testing.T) {
 	for _, st := range plan {
 		names = append(names, st.Name)
 	}
-	if d := cmp.Diff([]string{"align", "declare", "protocol", "labels", "learn", "evaluate"}, names); d != "" {
+	if d := cmp.Diff([]string{"align", "all-gather", "protocol", "labels", "learn", "evaluate"}, names); d != "" {
 		t.Fatal(d)
 	}
 	settled := func(order byte, rows int) []byte {

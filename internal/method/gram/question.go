@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
@@ -36,7 +36,7 @@ func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns
 	}
 }
 
-// steps: align, declare, add up the products of new rows with the model's, and tell the asker what
+// steps: align, all-gather, add up the products of new rows with the model's, and tell the asker what
 // the coordinator's model says.
 func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	if err := o.Asks(q, func(method.Question) error { return nil }); err != nil {
@@ -65,11 +65,11 @@ func products(b columns.Basis) arithmetic {
 // answerStep tells the model's answer to the asker, and to nobody else.
 func answerStep(q method.Question, b columns.Basis) asking {
 	return asking{Name: "answer", Session: &method.Session{
-		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "predict", Parent: b.Parent,
+		Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Purpose: "predict", Parent: b.Parent,
 		Members: sums.Served(q.Coordinator, []string{q.Asker}),
 	}, Follow: method.From(func(d columns.Declared) ([]byte, error) {
 		rows, err := d.Rows()
-		return broadcast.Encode(8 * b.Outputs * rows), err
+		return collective.EncodeBroadcast(8 * b.Outputs * rows), err
 	}), Party: (*helper).hear, Server: (*answerer).tell, Releases: method.LetsOutNothing[helper]}
 }
 

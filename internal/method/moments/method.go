@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/model"
-	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -75,7 +75,7 @@ func steps(c method.Case) ([]step, error) {
 	})
 	return append(plan,
 		step{Name: "count", Session: &method.Session{
-			Protocol: declare.Name, Version: declare.Version, Members: c.Crowd(), Purpose: "train",
+			Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.Crowd(), Purpose: "train",
 		}, Party: (*party).declarer, Server: (*server).listener, Releases: method.With((*party).release, method.ReleaseCounts)},
 		adds, step{Name: "learn", Compute: (*server).solve}, tells, errs, step{Name: "evaluate", Compute: (*server).evaluate}), nil
 }

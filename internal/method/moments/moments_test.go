@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -260,7 +260,7 @@ func TestPatientTimers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, st := range plan {
-		for _, timer := range []protocol.Timer{secagg.TimerServer, secagg.TimerMasked, broadcast.TimerTell} {
+		for _, timer := range []protocol.Timer{secagg.TimerServer, secagg.TimerMasked, collective.TimerBroadcast} {
 			if st.Session != nil && st.Session.Timeout(timer, j.Timeout.Round) != j.Timeout.Round {
 				t.Errorf("%s: %s lasts longer than a round", st.Name, timer)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/gather"
+	"github.com/mercer-fl/mercer/protocol/collective"
 )
 
 // foldBytes is the size of a row's fold in a message.
@@ -32,8 +32,8 @@ func FoldSteps[P, S any](c method.Case, party func(*P, method.Setup) (*method.Ru
 		return nil
 	}
 	return []method.StepOf[P, S, Total]{{
-		Name: "folds", Session: &method.Session{Protocol: gather.Name, Version: gather.Version, Members: c.Crowd(), Purpose: "train"},
-		Follow:   method.From(func(k Total) ([]byte, error) { return gather.Encode(foldBytes * int(k)), nil }),
+		Name: "folds", Session: &method.Session{Protocol: collective.GatherName, Version: collective.GatherVersion, Members: c.Crowd(), Purpose: "train"},
+		Follow:   method.From(func(k Total) ([]byte, error) { return collective.EncodeGather(foldBytes * int(k)), nil }),
 		Party:    party,
 		Server:   server,
 		Releases: method.LetsOut[P](method.ReleaseFolds),
@@ -79,14 +79,14 @@ func (p *Party) Folder(s method.Setup, total int) (*method.Run, error) {
 			w.Uint32(uint32(f))
 		}
 	}
-	m, err := gather.NewParty(s.Setup, append(w.Bytes(), make([]byte, foldBytes*total-len(w.Bytes()))...))
+	m, err := collective.NewGatherParty(s.Setup, append(w.Bytes(), make([]byte, foldBytes*total-len(w.Bytes()))...))
 	return method.RunOf(m, err, method.Nothing)
 }
 
 // FoldListener is the machine of the coordinator, which has the parties' rows of which some are
 // held out, counts[i] of party i. take is given the folds' names, in the order of the rows.
 func FoldListener(s method.Setup, c method.Case, counts []int, test []bool, take func(names []string)) (*method.Run, error) {
-	m, err := gather.NewServer(s.Setup)
+	m, err := collective.NewGatherServer(s.Setup)
 	return method.RunOf(m, err, func() error {
 		folds, err := readFolds(c, m.Bodies(), counts, test)
 		if err == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
@@ -163,7 +163,7 @@ func (p *Party) takeKept(k keptFit) error {
 func keptSteps(c method.Case) []Step {
 	var steps []Step
 	if len(c.Job.Data.Fit.Told) > 0 {
-		steps = append(steps, Step{Name: "fit-told", Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(keptBytes(c.Job))), Party: (*Party).tellFit, Releases: fits})
+		steps = append(steps, Step{Name: "fit-told", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(keptBytes(c.Job))), Party: (*Party).tellFit, Releases: fits})
 	}
 	return append(steps, preparedStep(c))
 }

@@ -14,9 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
-	"github.com/mercer-fl/mercer/protocol/declare"
-	"github.com/mercer-fl/mercer/protocol/gather"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/scale"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -41,8 +39,8 @@ func preparing(c method.Case, sum string) ([]Step, error) {
 	var steps []Step
 	if n := len(c.Job.Data.Schema.Agrees()); n > 0 {
 		steps = append(steps,
-			Step{Name: "categories", Session: among(c, gather.Name, gather.Version, gather.Encode(n*proposalBytes)), Party: (*Party).propose, Releases: fits},
-			Step{Name: "categories-told", Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(n*unionBytes)), Party: (*Party).tellUnion, Releases: fits})
+			Step{Name: "categories", Session: among(c, collective.GatherName, collective.GatherVersion, collective.EncodeGather(n*proposalBytes)), Party: (*Party).propose, Releases: fits},
+			Step{Name: "categories-told", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(n*unionBytes)), Party: (*Party).tellUnion, Releases: fits})
 	}
 	if n := plan.Entries(); n > 0 {
 		fit, err := fitting(c, n, sum)
@@ -51,7 +49,7 @@ func preparing(c method.Case, sum string) ([]Step, error) {
 		}
 		steps = append(steps,
 			Step{Name: "preparation", Session: fit, Party: (*Party).add, Releases: fits},
-			Step{Name: "preparation-told", Session: among(c, broadcast.Name, broadcast.Version, broadcast.Encode(8*n)), Party: (*Party).tellSum, Releases: fits})
+			Step{Name: "preparation-told", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(8*n)), Party: (*Party).tellSum, Releases: fits})
 	}
 	return append(steps, preparedStep(c)), nil
 }
@@ -59,7 +57,7 @@ func preparing(c method.Case, sum string) ([]Step, error) {
 // preparedStep has all parties state how they prepare their rows.
 func preparedStep(c method.Case) Step {
 	return Step{Name: "prepared", Session: &method.Session{
-		Protocol: declare.Name, Version: declare.Version, Members: c.Everybody(), Purpose: "train",
+		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.Everybody(), Purpose: "train",
 	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.LetsOut[Party](method.ReleaseFits)}
 }
 
@@ -72,7 +70,7 @@ func among(c method.Case, name string, version uint16, params []byte) *method.Se
 // sum, so that the second one tells the leader its own.
 func fitting(c method.Case, entries int, sum string) (*method.Session, error) {
 	if len(c.Parties) == 2 {
-		return among(c, gather.Name, gather.Version, gather.Encode(8*entries)), nil
+		return among(c, collective.GatherName, collective.GatherVersion, collective.EncodeGather(8*entries)), nil
 	}
 	params, err := sums.Params(len(c.Parties)-1, fmt.Sprintf("%x/%s", c.ID, sum), []secagg.Group{{Entries: entries, Bound: prepare.EntryTop}})
 	if err != nil {
@@ -219,14 +217,14 @@ func (p *Party) propose(s method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	if p.leads() {
-		m, err := gather.NewServer(s.Setup)
+		m, err := collective.NewGatherServer(s.Setup)
 		return method.RunOf(m, err, func() error { return p.unite(own, m.Bodies()) })
 	}
 	body, err := encodeWords(own, proposalBytes*len(own))
 	if err != nil {
 		return nil, p.own(err)
 	}
-	m, err := gather.NewParty(s.Setup, body)
+	m, err := collective.NewGatherParty(s.Setup, body)
 	return method.RunOf(m, err, method.Nothing)
 }
 
@@ -288,12 +286,12 @@ func (p *Party) add(s method.Setup) (*method.Run, error) {
 	}
 	switch {
 	case !p.leads() && len(p.fit.among) == 2:
-		m, err := gather.NewParty(s.Setup, encodeSum(own))
+		m, err := collective.NewGatherParty(s.Setup, encodeSum(own))
 		return method.RunOf(m, err, method.Nothing)
 	case !p.leads():
 		return sums.Client(s, secagg.Ints(own), func() {})
 	case len(p.fit.among) == 2:
-		m, err := gather.NewServer(s.Setup)
+		m, err := collective.NewGatherServer(s.Setup)
 		return method.RunOf(m, err, func() error { return p.addOther(own, m.Bodies()[0]) })
 	}
 	return sums.Server(s, secagg.Limits{}, func(all [][]int64) error { return p.addUp(own, all[0]) })
@@ -342,7 +340,7 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 		return nil, p.own(err)
 	}
 	own := stated(made, p.basis(made), p.key)
-	m, err := declare.NewParty(s.Setup, own)
+	m, err := collective.NewAllGather(s.Setup, own)
 	return method.RunOf(m, err, func() error {
 		for i, other := range m.Statements() {
 			if !bytes.Equal(other, own) {

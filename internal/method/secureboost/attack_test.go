@@ -46,7 +46,7 @@ func TestAttackHistogramsBesideEncodedRows(t *testing.T) {
 	const both = "people would be both in sums and among encoded rows"
 	first := disclosuretest.NewLedgers(t, "guest")
 	first.MustPlay(t, rows(), "protocol")
-	first.HoldsAt(t, "declare", "guest", sums(), both)
+	first.HoldsAt(t, "all-gather", "guest", sums(), both)
 	then := disclosuretest.NewLedgers(t, "guest")
 	then.MustPlay(t, sums(), "protocol")
 	then.Holds(t, "guest", rows(), both)

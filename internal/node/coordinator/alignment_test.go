@@ -94,7 +94,7 @@ func TestAlignmentsThatAreRefused(t *testing.T) {
 	}
 	common := slices.IndexFunc(whole.Set.IDs, func(id string) bool { return slices.Contains(w.aligned("south"), id) })
 	w.brings("south", rowsOf(whole, slices.Concat(span(0, common), span(common+1, whole.Set.X.Rows()))))
-	fails("a common row is gone", first, "stage declare: south refused: its data cannot be used for this job")
+	fails("a common row is gone", first, "stage all-gather: south refused: its data cannot be used for this job")
 	w.brings("south", whole)
 	w.mustRun(first)
 

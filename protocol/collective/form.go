@@ -1,4 +1,4 @@
-package pieces
+package collective
 
 import (
 	"fmt"
@@ -10,29 +10,29 @@ import (
 // round of every message.
 const round uint16 = 1
 
-// Form names what the sessions of one protocol share.
-type Form struct {
+// form is the frame format of gather and broadcast: bodies of one length, which was agreed before, in pieces.
+type form struct {
 	Name     string // and Version stand in the descriptor of every session
 	Version  uint16
 	Kind     string         // of the messages
 	MaxBytes int            // of a body
 	Stage    string         // of the progress
-	Timer    protocol.Timer // bounds a taker's wait for the next piece
+	Timer    protocol.Timer // bounds a receiver's wait for the next piece
 }
 
-func (f Form) magic() string { return "mercer/v1/" + f.Name }
+func (f form) magic() string { return "mercer/v1/" + f.Name }
 
-// Encode returns the parameters of sessions in which each body has that number of bytes, for
+// encode returns the parameters of sessions in which each body has that number of bytes, for
 // Descriptor.Params.
-func (f Form) Encode(bytes int) []byte {
+func (f form) encode(bytes int) []byte {
 	var w wire.Writer
 	w.String(f.magic())
 	w.Uint64(uint64(bytes))
 	return w.Bytes()
 }
 
-// Decode reads what Encode wrote.
-func (f Form) Decode(b []byte) (int, error) {
+// decode reads what encode wrote.
+func (f form) decode(b []byte) (int, error) {
 	r := wire.NewReader(b)
 	r.Magic(len(f.magic()), f.magic(), "parameters of %q")
 	n := r.Uint64()
@@ -42,17 +42,17 @@ func (f Form) Decode(b []byte) (int, error) {
 	return int(n), r.Close(f.Name + ": parameters")
 }
 
-// frame holds the facts that both sides know of a session.
+// frame holds the facts of a session that both sides know.
 type frame struct {
-	Form
+	form
 	setup        protocol.Setup
 	life         protocol.Life
-	peers        []string // whom this side gives to or takes from
+	peers        []string // whom this side sends to or receives from
 	bytes, piece int      // of a body, of a message
 }
 
 // newFrame checks that the session has one server, and that all other members are parties.
-func (f Form) newFrame(s protocol.Setup, role protocol.Role, piece int) (frame, error) {
+func (f form) newFrame(s protocol.Setup, role protocol.Role, piece int) (frame, error) {
 	if err := s.Check(f.Name, f.Version, role); err != nil {
 		return frame{}, err
 	}
@@ -64,12 +64,12 @@ func (f Form) newFrame(s protocol.Setup, role protocol.Role, piece int) (frame, 
 	if role == protocol.RoleServer {
 		peers = parties
 	}
-	n, err := f.Decode(s.Session.Params)
-	return frame{Form: f, setup: s, peers: peers, bytes: n, piece: piece}, err
+	n, err := f.decode(s.Session.Params)
+	return frame{form: f, setup: s, peers: peers, bytes: n, piece: piece}, err
 }
 
-func (f Form) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", f.Name, fmt.Errorf(format, args...))
+func (f form) errorf(format string, args ...any) error {
+	return fmt.Errorf("collective: %s: %w", f.Name, fmt.Errorf(format, args...))
 }
 
 // pieces returns the number of messages that a body takes.

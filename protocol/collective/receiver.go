@@ -1,0 +1,89 @@
+package collective
+
+import (
+	"crypto/sha256"
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// receiver is the machine of a member that receives one body from each of its peers.
+type receiver struct {
+	frame
+	bodies [][]byte // of each peer; made at its first piece
+	have   [][]bool // pieces of each peer
+	left   int      // pieces of all that have not come
+}
+
+// newReceiver returns the machine of the member with this role, for messages of at most piece bytes.
+func (f form) newReceiver(s protocol.Setup, role protocol.Role, piece int) (*receiver, error) {
+	frame, err := f.newFrame(s, role, piece)
+	if err != nil {
+		return nil, err
+	}
+	n := len(frame.peers)
+	r := &receiver{frame: frame, bodies: make([][]byte, n), have: make([][]bool, n), left: n * frame.pieces()}
+	for i := range n {
+		r.have[i] = make([]bool, frame.pieces())
+	}
+	return r, nil
+}
+
+// Bodies returns the peers' bodies, in the descriptor's order, once the session has
+// ended well.
+func (r *receiver) Bodies() [][]byte { return r.bodies }
+
+// InputHash returns the hash that the start event must hold; a receiver has no input.
+func (r *receiver) InputHash() [sha256.Size]byte { return [sha256.Size]byte{} }
+
+// Step implements [protocol.Machine].
+func (r *receiver) Step(e protocol.Event) (protocol.Effects, error) {
+	return r.life.Step(r.setup, e, protocol.Handlers{Start: r.start, Receive: r.receive, Expire: r.expire})
+}
+
+func (r *receiver) start(e protocol.Start) (protocol.Effects, error) {
+	if e.InputHash != r.InputHash() {
+		return protocol.Effects{}, r.errorf("a receiver has no input (InputHash must be zero)")
+	}
+	return protocol.Effects{Sync: true, Arm: []protocol.Timer{r.Timer}}, nil
+}
+
+// receive keeps a piece, and waits for the next one or ends.
+func (r *receiver) receive(m protocol.Message) (protocol.Effects, error) {
+	from := slices.Index(r.peers, m.Sender)
+	if from < 0 || m.Round != round || m.Kind != r.Kind || m.Sequence != 0 || int(m.Chunks) != r.pieces() || m.Chunk >= m.Chunks || r.have[from][m.Chunk] {
+		return protocol.Effects{}, m.Unexpected()
+	}
+	lo, hi := r.at(int(m.Chunk))
+	if len(m.Body) != hi-lo {
+		return protocol.Effects{}, m.Malformed(r.errorf("%d bytes, not %d", len(m.Body), hi-lo))
+	}
+	if r.bodies[from] == nil {
+		r.bodies[from] = make([]byte, r.bytes)
+	}
+	copy(r.bodies[from][lo:], m.Body)
+	r.have[from][m.Chunk] = true
+	r.left--
+	e := protocol.Effects{Progress: r.progress(len(r.peers)*r.pieces() - r.left)}
+	if r.left > 0 {
+		e.Arm = []protocol.Timer{r.Timer}
+		return e, nil
+	}
+	return protocol.Finish(e, nil)
+}
+
+// expire names the first peer with a missing piece.
+func (r *receiver) expire(timer protocol.Timer) (protocol.Effects, error) {
+	if timer != r.Timer {
+		return protocol.Effects{}, r.errorf("a receiver has no timer %q", timer)
+	}
+	silent := slices.IndexFunc(r.have, func(pieces []bool) bool { return slices.Contains(pieces, false) }) // one is, or the session is over
+	missing := 0
+	for _, came := range r.have[silent] {
+		if !came {
+			missing++
+		}
+	}
+	why := r.errorf("%d of %d pieces did not come in time", missing, r.pieces())
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(r.peers[silent], protocol.KindSilent, why))
+}
