@@ -126,7 +126,7 @@ func (r *registries) members(j *job.Job) *methodtest.Federation {
 		r.Fatal(err)
 	}
 	r.number++
-	c := methodtest.Case(j)
+	c := methodtest.Instance(j)
 	c.ID = job.ID{0xee, byte(r.number >> 8), byte(r.number)}
 	c.Limits.Floors = method.DefaultFloors()
 	tables := make(map[string]method.Table)

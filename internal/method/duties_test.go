@@ -71,12 +71,12 @@ func stopped(do func()) (why string) {
 
 // A plan with a step that has left a duty out is no plan, for the coordinator and for every party.
 func TestAStepWithoutADuty(t *testing.T) {
-	c := method.Case{Job: new(job.Job), Coordinator: "hub", Parties: []string{"north", "south"}}
+	c := method.Instance{Job: new(job.Job), Coordinator: "hub", Parties: []string{"north", "south"}}
 	among := func(members []protocol.Member) *method.Session {
 		return &method.Session{Protocol: "declare", Members: members}
 	}
 	machine := func(*none, method.Setup) (*method.Run, error) { return nil, nil }
-	whole := step{Name: "tell", Session: among(c.Everybody()), Party: machine, Server: machine, Releases: method.LetsOutNothing[none]}
+	whole := step{Name: "tell", Session: among(c.AllMembers()), Party: machine, Server: machine, Releases: method.LetsOutNothing[none]}
 	for want, leave := range map[string]func(*step){
 		`step "" has no name`: func(s *step) { s.Name = "" },
 		`step "tell" must be either a session or a computation`:     func(s *step) { s.Session = nil },
@@ -84,7 +84,7 @@ func TestAStepWithoutADuty(t *testing.T) {
 		`step "tell" has no Party`:                                  func(s *step) { s.Party = nil },
 		`step "tell" has no Releases; write method.LetsOutNothing`:  func(s *step) { s.Releases = nil },
 		"the coordinator is a member: true; it has a Server: false": func(s *step) { s.Server = nil },
-		"the coordinator is a member: false; it has a Server: true": func(s *step) { s.Session = among(c.Holders()) },
+		"the coordinator is a member: false; it has a Server: true": func(s *step) { s.Session = among(c.DataParties()) },
 		"no session of the plan has a seat for south": func(s *step) {
 			s.Session = among(append(protocol.Members(protocol.RoleServer, "hub"), protocol.Members(protocol.RoleParty, "north")...))
 		},
@@ -93,7 +93,7 @@ func TestAStepWithoutADuty(t *testing.T) {
 		b := methodtest.Bare("bare")
 		one := whole
 		leave(&one)
-		b.Steps = func(method.Case) ([]step, error) { return []step{one}, nil }
+		b.Steps = func(method.Instance) ([]step, error) { return []step{one}, nil }
 		_, err := method.New(b).Plan(c)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), strings.TrimSpace(want))) {
 			t.Errorf("%v, want %q", err, want)

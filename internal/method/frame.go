@@ -104,7 +104,7 @@ func (s StepOf[P, S, K]) erased() Step {
 	}
 	base := *s.Session
 	out := base
-	out.Follow = func(k Known, announced []byte) (*Session, error) {
+	out.Follow = func(k Public, announced []byte) (*Session, error) {
 		public, _ := k.(K) // the zero value before a state exists
 		return s.Follow(base, public, announced)
 	}
@@ -129,10 +129,10 @@ type Binding[P, S, K any] struct {
 	Name   string
 	Traits job.Traits
 	Keys   func() job.Settings
-	Steps  func(Case) ([]StepOf[P, S, K], error) // public and pure
+	Steps  func(Instance) ([]StepOf[P, S, K], error) // public and pure
 
-	NewParty     func(Case, string, Table) (*P, error)
-	NewServer    func(Case) (*S, error)
+	NewParty     func(Instance, string, Table) (*P, error)
+	NewServer    func(Instance) (*S, error)
 	Public       func(*P) K // values that the steps so far have made public: the same as PublicServer
 	PublicServer func(*S) K
 	Facts        func(*P) Facts // NoFacts for none
@@ -175,7 +175,7 @@ type (
 		Keep       func(*P, Closing) (Keepsake, error)
 		KeepServer func(*S, Closing) (Keepsake, error)
 		OpenParty  func(Keepsake, *job.Reader) (Erasable, error)
-		OpenServer func(Case, Keepsake, func() ([]byte, error)) (Erasable, error)
+		OpenServer func(Instance, Keepsake, func() ([]byte, error)) (Erasable, error)
 		Left       func([]byte) bool
 	}
 	// PreparesOf is the preparation of tables with a schema.
@@ -260,14 +260,14 @@ func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 		panic("method: binding " + b.Name + " lacks " + what)
 	}
 	m := &Protocol{name: b.Name, traits: b.Traits, keys: b.Keys, minimums: b.Minimums, present: b.Present, noFile: b.NoFile}
-	m.plan = func(c Case) ([]Step, error) {
+	m.plan = func(c Instance) ([]Step, error) {
 		steps, err := b.Steps(c)
 		if err != nil {
 			return nil, err
 		}
 		return PlanOf(c, steps)
 	}
-	m.party = func(c Case, self string, t Table) (*Holder, error) {
+	m.party = func(c Instance, self string, t Table) (*PartySide, error) {
 		p, err := b.NewParty(c, self, t)
 		if err != nil {
 			return nil, err
@@ -275,7 +275,7 @@ func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 		steps, err := b.Steps(c)
 		return b.holder(p, c, steps), err
 	}
-	m.server = func(c Case) (*Hub, error) {
+	m.server = func(c Instance) (*CoordinatorSide, error) {
 		s, err := b.NewServer(c)
 		if err != nil {
 			return nil, err
@@ -293,7 +293,7 @@ func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 }
 
 // PlanOf describes steps as the runtime knows them. It refuses one that lacks a duty.
-func PlanOf[P, S, K any](c Case, steps []StepOf[P, S, K]) ([]Step, error) {
+func PlanOf[P, S, K any](c Instance, steps []StepOf[P, S, K]) ([]Step, error) {
 	plan := make([]Step, len(steps))
 	for i, s := range steps {
 		if err := s.check(c.Coordinator); err != nil {
@@ -333,10 +333,10 @@ func with3[P, A, R any](state *P, f func(*P, A) (R, error)) func(A) (R, error) {
 	return func(a A) (R, error) { return f(state, a) }
 }
 
-func (b Binding[P, S, K]) holder(p *P, c Case, steps []StepOf[P, S, K]) *Holder {
-	h := &Holder{
+func (b Binding[P, S, K]) holder(p *P, c Instance, steps []StepOf[P, S, K]) *PartySide {
+	h := &PartySide{
 		State: p, Facts: with(p, b.Facts), OwnFigures: with(p, b.OwnFigures),
-		known:    func() Known { return b.Public(p) },
+		known:    func() Public { return b.Public(p) },
 		machine:  func(i int, in Setup) (*Run, error) { return steps[i].Party(p, in) },
 		releases: func(i int) ([]Release, error) { return steps[i].Releases(p) },
 	}
@@ -362,10 +362,10 @@ func (b Binding[P, S, K]) holder(p *P, c Case, steps []StepOf[P, S, K]) *Holder 
 	return h
 }
 
-func (b Binding[P, S, K]) hub(s *S, c Case, steps []StepOf[P, S, K]) *Hub {
-	h := &Hub{
+func (b Binding[P, S, K]) hub(s *S, c Instance, steps []StepOf[P, S, K]) *CoordinatorSide {
+	h := &CoordinatorSide{
 		State: s, Result: with2(s, b.Result), Outcome: with(s, b.Outcome),
-		known:   func() Known { return b.PublicServer(s) },
+		known:   func() Public { return b.PublicServer(s) },
 		machine: func(i int, in Setup) (*Run, error) { return steps[i].Server(s, in) },
 		compute: func(i int, ctx context.Context, r Reporter) error { return steps[i].Compute(s, ctx, r) },
 		announce: func(i int) ([]byte, error) {

@@ -103,13 +103,13 @@ type Inquirer interface {
 	Plan(q Question) ([]Step, error)
 	// Party prepares a party: the asker with the rows that it asks about, another party with
 	// its own table of these rows.
-	Party(q Question, self string, t Table) (*Holder, error)
-	Server(q Question) (*Hub, error)
+	Party(q Question, self string, t Table) (*PartySide, error)
+	Server(q Question) (*CoordinatorSide, error)
 }
 
 // Question asks about new rows. Its parties are the members that have to help.
 type Question struct {
-	Case
+	Instance
 	Asker string
 	Tag   [16]byte // drawn for every question
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Case is a job, or a question about its model, with its participants.
-type Case struct {
+// Instance is a job, or a question about its model, with its participants.
+type Instance struct {
 	Job *job.Job
 	// ID is the job's ID or, for a question, the question's own ID: sessions of two cases
 	// have nothing in common.
@@ -28,27 +28,27 @@ type Limits struct {
 	Floors     Floors
 }
 
-// Holders lists the data holders, the first as leader.
-func (c Case) Holders() []protocol.Member {
+// DataParties lists the data holders, the first as leader.
+func (c Instance) DataParties() []protocol.Member {
 	list := protocol.Members(protocol.RoleParty, c.Parties...)
 	list[0].Role = protocol.RoleLeader
 	return list
 }
 
-// Everybody lists the coordinator as server and then the holders.
-func (c Case) Everybody() []protocol.Member {
-	return append(protocol.Members(protocol.RoleServer, c.Coordinator), c.Holders()...)
+// AllMembers lists the coordinator as server and then the holders.
+func (c Instance) AllMembers() []protocol.Member {
+	return append(protocol.Members(protocol.RoleServer, c.Coordinator), c.DataParties()...)
 }
 
-// Crowd lists the coordinator as server and the parties without a leader.
-func (c Case) Crowd() []protocol.Member {
-	list := c.Everybody()
+// MembersWithoutLeader lists the coordinator as server and the parties without a leader.
+func (c Instance) MembersWithoutLeader() []protocol.Member {
+	list := c.AllMembers()
 	list[1].Role = protocol.RoleParty
 	return list
 }
 
 // check refuses a cast that no method can work with.
-func (c Case) check() error {
+func (c Instance) check() error {
 	if len(c.Parties) < 2 {
 		return fmt.Errorf("method: a job of %d parties; name at least two", len(c.Parties))
 	}

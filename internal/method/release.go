@@ -116,7 +116,7 @@ const (
 
 // Release describes the rows that a party lets out in one session of the case; label is the
 // column of the labels, where the catalogue says.
-func (c Case) Release(kind ReleaseKind, party, label string, rows *dataset.Set) Release {
+func (c Instance) Release(kind ReleaseKind, party, label string, rows *dataset.Set) Release {
 	r := Release{Kind: kind, Job: c.Job.Name, Peers: []string{c.Coordinator}, Scale: string(c.Job.Data.Scale), Table: c.Job.Data.Source, Schema: schemaText(c.Job, party), Set: rows}
 	for _, name := range c.Parties {
 		if name != party {

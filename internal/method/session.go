@@ -49,18 +49,18 @@ type Session struct {
 	// from the coordinator's announcement, or the reason why there can be none. It is a pure
 	// function: coordinator and parties call the same function, and must reach the same
 	// descriptor. Nil means that the job decides everything, and nothing may be announced.
-	Follow func(k Known, announced []byte) (*Session, error)
+	Follow func(k Public, announced []byte) (*Session, error)
 }
 
-// Known holds the values that a job's steps so far have made public to all its members. Its
+// Public holds the values that a job's steps so far have made public to all its members. Its
 // type is the method's own, and it is nil before the first step has ended.
-type Known any
+type Public any
 
 // errAnnounced refuses an announcement that no session follows from.
 var errAnnounced = errors.New("method: the coordinator announces something where there is nothing to announce")
 
 // After returns the session that follows; see Follow. A party may be told twice.
-func (s *Session) After(k Known, announced []byte) (*Session, error) {
+func (s *Session) After(k Public, announced []byte) (*Session, error) {
 	switch {
 	case s.Follow == nil && len(announced) > 0:
 		return nil, errAnnounced

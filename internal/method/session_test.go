@@ -11,8 +11,8 @@ import (
 // A descriptor is a function of job id, stage, attempt, roster and salt, and
 // differs in each.
 func TestDescriptorNonce(t *testing.T) {
-	c := method.Case{Coordinator: "hub", Parties: []string{"north", "south"}}
-	s := &method.Session{Protocol: "any", Version: 1, Members: c.Everybody(), Purpose: "train"}
+	c := method.Instance{Coordinator: "hub", Parties: []string{"north", "south"}}
+	s := &method.Session{Protocol: "any", Version: 1, Members: c.AllMembers(), Purpose: "train"}
 	salted := *s
 	salted.Salt = []byte{1}
 	id := func(d protocol.Descriptor) string { return string(d.Encode()) }

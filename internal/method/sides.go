@@ -21,9 +21,9 @@ type Protocol struct {
 	name     string
 	traits   job.Traits
 	keys     func() job.Settings
-	plan     func(Case) ([]Step, error)
-	party    func(Case, string, Table) (*Holder, error)
-	server   func(Case) (*Hub, error)
+	plan     func(Instance) ([]Step, error)
+	party    func(Instance, string, Table) (*PartySide, error)
+	server   func(Instance) (*CoordinatorSide, error)
 	minimums func(Floors, *job.Job) error
 	present  func(*job.Job, *Result) (*Presentation, error)
 	noFile   func(*job.Job) string
@@ -38,7 +38,7 @@ type served struct {
 
 type opener struct {
 	party  func(Keepsake, *job.Reader) (Erasable, error)
-	server func(Case, Keepsake, func() ([]byte, error)) (Erasable, error)
+	server func(Instance, Keepsake, func() ([]byte, error)) (Erasable, error)
 	left   func([]byte) bool
 }
 
@@ -53,7 +53,7 @@ func (m *Protocol) Traits() job.Traits { return m.traits }
 
 // Plan returns the steps of a job, in order. It is public and pure: every member computes it from
 // the job. A cast that no protocol can work with is refused.
-func (m *Protocol) Plan(c Case) ([]Step, error) {
+func (m *Protocol) Plan(c Instance) ([]Step, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (m *Protocol) Plan(c Case) ([]Step, error) {
 
 // seated refuses a plan that leaves a party out. A party asks its ledger for the whole job with the
 // first session that it has a seat in: one that comes late with a later one.
-func seated(c Case, plan []Step) error {
+func seated(c Instance, plan []Step) error {
 	for _, name := range c.Parties {
 		if !slices.ContainsFunc(plan, func(s Step) bool { return s.Session != nil && s.Session.Has(name) }) {
 			return fmt.Errorf("method: no session of the plan has a seat for %s", name)
@@ -77,10 +77,12 @@ func seated(c Case, plan []Step) error {
 
 // Party prepares a party's table for a job. Errors are faults of the data and tell the party what to
 // do. They may quote the data, and are for the party's own log.
-func (m *Protocol) Party(c Case, self string, t Table) (*Holder, error) { return m.party(c, self, t) }
+func (m *Protocol) Party(c Instance, self string, t Table) (*PartySide, error) {
+	return m.party(c, self, t)
+}
 
 // Server returns the coordinator's side at the start of a job.
-func (m *Protocol) Server(c Case) (*Hub, error) { return m.server(c) }
+func (m *Protocol) Server(c Instance) (*CoordinatorSide, error) { return m.server(c) }
 
 // Present describes a result, or returns nil for a result of another protocol. The job is nil where
 // it is not at hand: in a program that asks a coordinator for the result.
@@ -100,11 +102,11 @@ func (m *Protocol) NoFile(j *job.Job) string {
 	return m.noFile(j)
 }
 
-// Holder is a party as a daemon runs it: functions over a state that only they know.
-type Holder struct {
+// PartySide is a party as a daemon runs it: functions over a state that only they know.
+type PartySide struct {
 	State    any // for tests
 	steps    []Step
-	known    func() Known
+	known    func() Public
 	machine  func(step int, s Setup) (*Run, error)
 	releases func(step int) ([]Release, error)
 
@@ -134,21 +136,21 @@ type Later struct {
 }
 
 // Unread is a party whose table has not been read: it knows nothing, and no step can be built.
-func Unread() *Holder {
-	return &Holder{known: func() Known { return nil }, Facts: func() Facts { return Facts{} }}
+func Unread() *PartySide {
+	return &PartySide{known: func() Public { return nil }, Facts: func() Facts { return Facts{} }}
 }
 
-// Known returns the values that the steps so far have made public.
-func (h *Holder) Known() Known { return h.known() }
+// Public returns the values that the steps so far have made public.
+func (h *PartySide) Public() Public { return h.known() }
 
 // Build builds the machine of the i-th step of the plan.
-func (h *Holder) Build(i int, s Setup) (*Run, error) { return h.machine(i, s) }
+func (h *PartySide) Build(i int, s Setup) (*Run, error) { return h.machine(i, s) }
 
 // Releases states what the party lets out in the i-th step of the plan.
-func (h *Holder) Releases(i int) ([]Release, error) { return h.releases(i) }
+func (h *PartySide) Releases(i int) ([]Release, error) { return h.releases(i) }
 
 // All states the releases of a whole job, by step, as far as they are known.
-func (h *Holder) All(self string) ([][]Release, error) {
+func (h *PartySide) All(self string) ([][]Release, error) {
 	all := make([][]Release, len(h.steps))
 	for i, s := range h.steps {
 		if s.Session == nil || !s.Session.Has(self) {
@@ -162,11 +164,11 @@ func (h *Holder) All(self string) ([][]Release, error) {
 	return all, nil
 }
 
-// Hub is the coordinator as its daemon runs it.
-type Hub struct {
+// CoordinatorSide is the coordinator as its daemon runs it.
+type CoordinatorSide struct {
 	State    any // for tests
 	steps    []Step
-	known    func() Known
+	known    func() Public
 	machine  func(step int, s Setup) (*Run, error)
 	compute  func(step int, ctx context.Context, r Reporter) error
 	announce func(step int) ([]byte, error)
@@ -190,19 +192,21 @@ type ModelWriter struct {
 }
 
 // Build builds the machine of the i-th step of the plan.
-func (h *Hub) Build(i int, s Setup) (*Run, error) { return h.machine(i, s) }
+func (h *CoordinatorSide) Build(i int, s Setup) (*Run, error) { return h.machine(i, s) }
 
 // Compute runs the i-th step of the plan, which is no session.
-func (h *Hub) Compute(ctx context.Context, i int, r Reporter) error { return h.compute(i, ctx, r) }
+func (h *CoordinatorSide) Compute(ctx context.Context, i int, r Reporter) error {
+	return h.compute(i, ctx, r)
+}
 
 // Announce returns what the i-th step announces to the parties.
-func (h *Hub) Announce(i int) ([]byte, error) { return h.announce(i) }
+func (h *CoordinatorSide) Announce(i int) ([]byte, error) { return h.announce(i) }
 
 // Ended tells of the end of the i-th step.
-func (h *Hub) Ended(i int, e End) { h.ended(i, e) }
+func (h *CoordinatorSide) Ended(i int, e End) { h.ended(i, e) }
 
-// Known returns the public values.
-func (h *Hub) Known() Known { return h.known() }
+// Public returns the public values.
+func (h *CoordinatorSide) Public() Public { return h.known() }
 
 // Answers reports whether members keep what answers questions about new rows.
 func (m *Protocol) Answers() bool { return m.answers != nil }
@@ -215,7 +219,7 @@ func (m *Protocol) OpenParty(k Keepsake, read *job.Reader) (Erasable, error) {
 
 // OpenServer opens the coordinator's keepsake of a protocol that answers; model reads the model file, if one was kept. It
 // returns nil where the coordinator has no part in questions.
-func (m *Protocol) OpenServer(c Case, k Keepsake, model func() ([]byte, error)) (Erasable, error) {
+func (m *Protocol) OpenServer(c Instance, k Keepsake, model func() ([]byte, error)) (Erasable, error) {
 	if m.answers.server == nil {
 		return nil, nil
 	}
@@ -239,27 +243,27 @@ func (o inquiring[L, P, S, K]) Plan(q Question) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return PlanOf(q.Case, steps)
+	return PlanOf(q.Instance, steps)
 }
 
-func (o inquiring[L, P, S, K]) Party(q Question, self string, t Table) (*Holder, error) {
+func (o inquiring[L, P, S, K]) Party(q Question, self string, t Table) (*PartySide, error) {
 	p, err := o.a.NewParty(o.a.Kept, q, self, t)
 	if err != nil {
 		return nil, err
 	}
 	steps, err := o.a.Steps(o.a.Kept, q)
-	h := asked(o.a).holder(p, q.Case, steps)
+	h := asked(o.a).holder(p, q.Instance, steps)
 	h.Answer = with2(p, o.a.Answer)
 	return h, err
 }
 
-func (o inquiring[L, P, S, K]) Server(q Question) (*Hub, error) {
+func (o inquiring[L, P, S, K]) Server(q Question) (*CoordinatorSide, error) {
 	s, err := o.a.NewServer(o.a.Kept, q)
 	if err != nil {
 		return nil, err
 	}
 	steps, err := o.a.Steps(o.a.Kept, q)
-	return asked(o.a).hub(s, q.Case, steps), err
+	return asked(o.a).hub(s, q.Instance, steps), err
 }
 
 // asked is the binding of a question, without the parts that only jobs have.

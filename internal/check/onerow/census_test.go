@@ -69,15 +69,15 @@ func (k *CensusKeys) Demands() job.Demands {
 // slow names the variable that holds the duration of the computation: a test kills the process meanwhile.
 const slow = "MERCER_CENSUS_SLOW"
 
-func steps(c method.Case) ([]method.StepOf[member, server, counted], error) {
+func steps(c method.Instance) ([]method.StepOf[member, server, counted], error) {
 	noted := func(name string) func(*server, method.End) {
 		return func(s *server, _ method.End) { s.ended = append(s.ended, name) }
 	}
 	return []method.StepOf[member, server, counted]{
-		{Name: "census", Session: &method.Session{Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.Everybody(), Purpose: "count"},
+		{Name: "census", Session: &method.Session{Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.AllMembers(), Purpose: "count"},
 			Party: (*member).state, Server: (*server).listen, Releases: (*member).lets, Ended: noted("census")},
 		{Name: "learn", Compute: (*server).learn},
-		{Name: "tell", Session: &method.Session{Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.Crowd(), Purpose: "tell"},
+		{Name: "tell", Session: &method.Session{Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.MembersWithoutLeader(), Purpose: "tell"},
 			Follow: method.From(func(all counted) ([]byte, error) {
 				if all == nil {
 					return nil, errors.New("census: nobody has counted yet")
@@ -154,7 +154,7 @@ type member struct {
 	release method.Release // of the counts
 }
 
-func newMember(c method.Case, self string, t method.Table) (*member, error) {
+func newMember(c method.Instance, self string, t method.Table) (*member, error) {
 	if t.Set.Labels == nil {
 		return nil, errors.New("census: the table has no labels")
 	}
@@ -193,7 +193,7 @@ type server struct {
 	ended []string // sessions that the method was told of
 }
 
-func newServer(c method.Case) (*server, error) { return &server{side: side{job: c.Job}}, nil }
+func newServer(c method.Instance) (*server, error) { return &server{side: side{job: c.Job}}, nil }
 
 func (s *server) listen(setup method.Setup) (*method.Run, error) {
 	m, err := collective.NewAllGatherServer(setup.Setup)

@@ -107,7 +107,7 @@ func plansALearner(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := j.Protocol.Kind.(*method.Protocol)
-	plan, err := m.Plan(method.Case{Job: j, ID: job.ID{1}, Coordinator: "hub", Parties: []string{"north", "south"}})
+	plan, err := m.Plan(method.Instance{Job: j, ID: job.ID{1}, Coordinator: "hub", Parties: []string{"north", "south"}})
 	if err != nil || len(plan) < 4 {
 		t.Errorf("%d steps, %v", len(plan), err)
 	}

@@ -132,7 +132,7 @@ func isPlanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := method.Case{Job: j, ID: job.ID{1}, Coordinator: "hub", Parties: []string{"north", "south"}}
+	c := method.Instance{Job: j, ID: job.ID{1}, Coordinator: "hub", Parties: []string{"north", "south"}}
 	plan, err := census.Plan(c)
 	if err != nil || len(plan) != 3 {
 		t.Fatalf("%d steps, %v", len(plan), err)

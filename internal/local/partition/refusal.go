@@ -52,10 +52,10 @@ func belowFloors(j *job.Job, shares []Share, floors method.Floors) (list []strin
 	if err != nil {
 		return nil // nobody's operator is asked
 	}
-	cast := method.Case{Job: j, Parties: j.Parties(), Limits: method.Limits{Floors: floors}}
+	instance := method.Instance{Job: j, Parties: j.Parties(), Limits: method.Limits{Floors: floors}}
 	more := 0
 	for _, s := range shares {
-		switch _, err := m.Party(cast, s.Party, s.Table); {
+		switch _, err := m.Party(instance, s.Party, s.Table); {
 		case fault.CodeOf(err) != fault.CodePolicy: // what is wrong beside, the job has said itself
 		case len(list) < mostRefused:
 			list = append(list, s.Party+": "+err.Error())

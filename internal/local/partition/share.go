@@ -69,7 +69,7 @@ func usable(j *job.Job, s Share) error {
 		_, err = rows.Split(j, s.Party, s.Table)
 		return err
 	}
-	_, err = m.Party(method.Case{Job: j, Parties: j.Parties()}, s.Party, s.Table)
+	_, err = m.Party(method.Instance{Job: j, Parties: j.Parties()}, s.Party, s.Table)
 	return err
 }
 

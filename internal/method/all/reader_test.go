@@ -154,7 +154,7 @@ func TestPlanRefuses(t *testing.T) {
 		j.Protocol = jobtest.Protocol(t, protocol)
 		m, err := method.Of(j)
 		if err == nil {
-			_, err = m.Plan(method.Case{Job: j, ID: job.ID{1}, Coordinator: "hub", Parties: parties})
+			_, err = m.Plan(method.Instance{Job: j, ID: job.ID{1}, Coordinator: "hub", Parties: parties})
 		}
 		return err
 	}

@@ -60,7 +60,7 @@ func (a alignment) seeks(p psi.Params) int {
 	return p.Spec().MaxIDs
 }
 
-func steps(c method.Case, purpose string, a alignment) ([]method.Step, error) {
+func steps(c method.Instance, purpose string, a alignment) ([]method.Step, error) {
 	params, err := a.params()
 	if err != nil {
 		return nil, err
@@ -68,14 +68,14 @@ func steps(c method.Case, purpose string, a alignment) ([]method.Step, error) {
 	if len(c.Parties) > psi.MaxParties {
 		return nil, fmt.Errorf("columns: rows of %d parties cannot be aligned; name at most %d", len(c.Parties), psi.MaxParties)
 	}
-	members := c.Everybody()
+	members := c.AllMembers()
 	if len(c.Parties) == 2 { // they need nobody to compare for them
-		members = c.Holders()
+		members = c.DataParties()
 	}
 	return []method.Step{{Name: "align", Session: &method.Session{
 		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: purpose, Seeks: a.seeks(params),
 	}}, {Name: "all-gather", Session: &method.Session{
-		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.Everybody(), Purpose: purpose,
+		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.AllMembers(), Purpose: purpose,
 	}}}, nil
 }
 

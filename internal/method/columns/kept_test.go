@@ -53,7 +53,7 @@ func aligned(change func(*Party)) *Party {
 	j := &job.Job{Name: "people"}
 	j.Data.Scale = job.None
 	j.Data.Source, j.Data.Test.Fraction, j.Data.Partition.Alignment = "patients", 0.25, "people"
-	p := &Party{Case: method.Case{Job: j, ID: job.ID{5}, Parties: []string{"shop", "bank"}}, Self: "bank", edition: "0a", rule: "first+born",
+	p := &Party{Instance: method.Instance{Job: j, ID: job.ID{5}, Parties: []string{"shop", "bank"}}, Self: "bank", edition: "0a", rule: "first+born",
 		Table: &dataset.Set{X: dataset.NewDense(linalg.New[float64](3, 1)), IDs: []string{"p1", "p2", "p3"}}}
 	change(p)
 	return p

@@ -26,8 +26,8 @@ type Learner struct {
 }
 
 // LearnerOf returns the coordinator of a job.
-func LearnerOf(c method.Case, a Products) Learner {
-	return Learner{Server: Server{Case: c}, Products: a}
+func LearnerOf(c method.Instance, a Products) Learner {
+	return Learner{Server: Server{Instance: c}, Products: a}
 }
 
 // TakeSums takes the sum of all Gram matrices over.
@@ -102,7 +102,7 @@ type Told struct {
 }
 
 // ToldStep is the session in which the label holder tells the coordinator in a message of a fixed size.
-func ToldStep[P, S any](c method.Case, bytes int, tell func(*P, method.Setup) (*method.Run, error), hear func(*S, []byte) error) method.StepOf[P, S, Declared] {
+func ToldStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Setup) (*method.Run, error), hear func(*S, []byte) error) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "learn", Session: &method.Session{
 			Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Purpose: "finding",

@@ -17,7 +17,7 @@ import (
 
 // Party is a holder of columns while a job runs. A method's own party embeds it.
 type Party struct {
-	method.Case
+	method.Instance
 	Self     string
 	Table    *dataset.Set // as it was brought
 	Set      *dataset.Set // the common rows in the common order, training rows first; nil before the alignment
@@ -39,12 +39,12 @@ type Party struct {
 
 // Of prepares a party's table for a job. Errors are faults of the data and tell the party
 // what to do. They may quote the data, and are for the party's own log.
-func Of(c method.Case, self string, t method.Table) (*Party, error) {
+func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	set, err := tableOf(c.Job, self, t.Set)
 	if err != nil {
 		return nil, err
 	}
-	p := &Party{Case: c, Self: self, Table: set, edition: t.Edition.ID, label: t.Label, rule: t.IDRule}
+	p := &Party{Instance: c, Self: self, Table: set, edition: t.Edition.ID, label: t.Label, rule: t.IDRule}
 	if err := c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), set.X.Rows()); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	if p.Set == nil {
 		return nil, nil
 	}
-	r := p.Case.Release(kind, p.Self, p.label, p.read)
+	r := p.Instance.Release(kind, p.Self, p.label, p.read)
 	if p.Prepared != nil || p.Scaling.Offset != nil {
 		r.Fit = method.Fit{By: method.NewFit, Values: p.fit()}
 	}
@@ -154,7 +154,7 @@ func (p *Party) Judge(o *learner.Outputs, u linalg.Matrix[float64], rows, traini
 // Server is the coordinator of a job between holders of columns, or of a question about
 // its model. A method's own server embeds it.
 type Server struct {
-	method.Case
+	method.Instance
 	Declared Declared
 }
 

@@ -58,7 +58,7 @@ func asks(q method.Question, may func(method.Question) error) error {
 	if !slices.Contains(q.Parties, q.Asker) {
 		return fault.Openf("columns: %s took no part in the job", q.Asker)
 	}
-	if _, err := steps(q.Case, "predict", byIDs(q.Job)); err != nil {
+	if _, err := steps(q.Instance, "predict", byIDs(q.Job)); err != nil {
 		return err
 	}
 	return may(q)
@@ -125,7 +125,7 @@ func (h *Helper) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 }
 
 func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Release {
-	r := h.Case.Release(kind, h.Self, "", rows)
+	r := h.Instance.Release(kind, h.Self, "", rows)
 	r.Question = true
 	return r
 }

@@ -30,7 +30,7 @@ type AsNew[P, S any] struct {
 // Steps returns the sessions with which a job begins: the parties end with the same rows in
 // the same order, which the coordinator does not know, and declare their data to each other
 // and the coordinator.
-func Steps[P, S any](c method.Case, as As[P, S]) ([]method.StepOf[P, S, Declared], error) {
+func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	if as.Lets == nil {
 		return nil, errors.New("columns: the binding does not say what it lets out of the common rows")
 	}
@@ -59,7 +59,7 @@ func Steps[P, S any](c method.Case, as As[P, S]) ([]method.StepOf[P, S, Declared
 			if p.Job.Data.Partition.Aligned {
 				return nil, nil
 			}
-			return []method.Release{p.Case.Release(method.ReleaseIDs, p.Self, p.label, p.Table)}, nil
+			return []method.Release{p.Instance.Release(method.ReleaseIDs, p.Self, p.label, p.Table)}, nil
 		},
 		declared: method.With(as.Lets, method.ReleaseCounts),
 	})
@@ -69,7 +69,7 @@ func Steps[P, S any](c method.Case, as As[P, S]) ([]method.StepOf[P, S, Declared
 // that it asks about; of the others' tables everything can be looked for.
 func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	a := byIDs(q.Job)
-	return begin(q.Case, "predict", a, as.Server, as.Usable, sides[P]{
+	return begin(q.Instance, "predict", a, as.Server, as.Usable, sides[P]{
 		align: func(of *P, in method.Setup) (*method.Run, error) {
 			h := as.Helper(of)
 			return a.party(in, h.table.IDs, func(order []int, key [32]byte) error {
@@ -97,7 +97,7 @@ type sides[P any] struct {
 	ids, declared  func(*P) ([]method.Release, error)
 }
 
-func begin[P, S any](c method.Case, purpose string, a alignment, server func(*S) *Server, usable func(Declared) error, p sides[P]) ([]method.StepOf[P, S, Declared], error) {
+func begin[P, S any](c method.Instance, purpose string, a alignment, server func(*S) *Server, usable func(Declared) error, p sides[P]) ([]method.StepOf[P, S, Declared], error) {
 	plan, err := steps(c, purpose, a)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func begin[P, S any](c method.Case, purpose string, a alignment, server func(*S)
 
 // LabelStep sends the labels from the first party to the coordinator, and to nobody
 // else: of the session's two members it is the one that tells.
-func LabelStep[P, S any](c method.Case, party func(*P) *Party, server func(*S) *Learner) method.StepOf[P, S, Declared] {
+func LabelStep[P, S any](c method.Instance, party func(*P) *Party, server func(*S) *Learner) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "labels", Session: &method.Session{
 			Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Purpose: "labels", Members: sums.Served(c.Parties[0], []string{c.Coordinator}),

@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-func of(j *job.Job) method.Case { return methodtest.Case(j) }
+func of(j *job.Job) method.Instance { return methodtest.Instance(j) }
 
 func TestTablesThatAreRefused(t *testing.T) {
 	j := portionJob(t, "gram", "  kernel: {name: linear}\n  learner: {name: svc}\n")
@@ -65,7 +65,7 @@ func TestPatientTimers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, err := opened.(method.Inquirer).Plan(method.Question{Case: of(o.Job), Asker: o.Job.Parties()[0]})
+	asked, err := opened.(method.Inquirer).Plan(method.Question{Instance: of(o.Job), Asker: o.Job.Parties()[0]})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ type step = method.StepOf[party, server, none]
 
 // steps: the parties agree on columns and a scaling and meet in pairs; the coordinator chooses by folds
 // if the job has any, learns, and evaluates.
-func steps(c method.Case) ([]step, error) {
+func steps(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func steps(c method.Case) ([]step, error) {
 	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(none) none { return none{} }, before)
 	plan = append(plan, step{
 		Name: "protocol", Session: &method.Session{
-			Protocol: escaped.Name, Version: escaped.Version, Members: c.Everybody(), Purpose: "train",
+			Protocol: escaped.Name, Version: escaped.Version, Members: c.AllMembers(), Purpose: "train",
 			Patient: []protocol.Timer{escaped.TimerGrant, escaped.TimerPartner, escaped.TimerProducts, escaped.TimerReceipt},
 		},
 		Party: (*party).meet, Server: (*server).adder, Releases: (*party).release,
@@ -110,7 +110,7 @@ type party struct {
 	met bool // with all others
 }
 
-func newParty(c method.Case, self string, t method.Table) (*party, error) {
+func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	p, err := rows.Of(c, self, t)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (p *party) facts() method.Facts {
 
 // server is the coordinator, which learns from the Gram matrix.
 type server struct {
-	method.Case
+	method.Instance
 	rows.Witness
 	learner.Work
 	facts method.Facts
@@ -155,8 +155,8 @@ type server struct {
 	owner []int                   // the rows of each party
 }
 
-func newServer(c method.Case) (*server, error) {
-	return &server{Case: c, Witness: rows.WitnessOf(c)}, nil
+func newServer(c method.Instance) (*server, error) {
+	return &server{Instance: c, Witness: rows.WitnessOf(c)}, nil
 }
 
 // adder adds products up to a Gram matrix.
@@ -219,7 +219,7 @@ func (s *server) leakage() map[string][]string {
 	if s.Job.Task().Numbers && s.Job.Data.Label != job.NoLabel {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}
-	rows.Leakage(s.Case, lines, 0)
+	rows.Leakage(s.Instance, lines, 0)
 	rows.FiguresLeakage(lines, s.Assessment)
 	for role := range lines {
 		lines[role] = slices.Compact(lines[role])

@@ -41,7 +41,7 @@ func read(t testing.TB, text string) *job.Job {
 }
 
 type federated struct {
-	*methodtest.Known[*server, *party]
+	*methodtest.Typed[*server, *party]
 }
 
 // federate makes everybody ready for a job.

@@ -134,7 +134,7 @@ func decisionError(t *testing.T, guest *party, truth kernel.Source) float64 {
 func (f *federated) gram(t *testing.T) linalg.Matrix[float64] {
 	t.Helper()
 	var holders []gram.Holder
-	for _, name := range f.Case.Parties {
+	for _, name := range f.Instance.Parties {
 		_, width := f.Parties[name].Rows.Shape()
 		holders = append(holders, gram.Holder{Columns: width, Exponent: 5}) // no value of these is larger
 	}
@@ -143,7 +143,7 @@ func (f *federated) gram(t *testing.T) linalg.Matrix[float64] {
 		t.Fatal(err)
 	}
 	sums := make([][]int64, len(layout.Groups()))
-	for i, name := range f.Case.Parties {
+	for i, name := range f.Instance.Parties {
 		part, err := layout.Part(f.Parties[name].Rows, i)
 		if err != nil {
 			t.Fatal(err)

@@ -47,7 +47,7 @@ type step = method.StepOf[party, server, columns.Declared]
 // steps: the parties align their rows and add up phases for the first party, or for several active ones,
 // who learn from them; the first tells the coordinator how well. Where labels are spread, the active
 // ones agree on classes before, and all parties add up afterwards what each can judge.
-func steps(c method.Case) ([]step, error) {
+func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
 		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).releases,
@@ -90,8 +90,8 @@ func adding(j *job.Job, s method.Session) (*method.Session, func(method.Session,
 }
 
 // workers lists the parties, of which the first ones are active.
-func workers(c method.Case) []protocol.Member {
-	list := c.Holders()
+func workers(c method.Instance) []protocol.Member {
+	list := c.DataParties()
 	for i := range c.Job.Active() {
 		list[i].Role = protocol.RoleLeader
 	}
@@ -100,7 +100,7 @@ func workers(c method.Case) []protocol.Member {
 
 // rollStep is the session in which the active workers tell each other how many labels they
 // have, and their classes. The coordinator and passive workers are no members.
-func rollStep(c method.Case) step {
+func rollStep(c method.Instance) step {
 	return step{Name: "labels", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Purpose: "labels",
 		Members: protocol.Members(protocol.RoleParty, c.Job.Active()...),
@@ -109,7 +109,7 @@ func rollStep(c method.Case) step {
 
 // errorsStep is the session in which all parties add up what each active one can judge, so
 // that the coordinator learns the sums alone. Passive parties add zeros.
-func errorsStep(c method.Case) step {
+func errorsStep(c method.Instance) step {
 	adds := step{Name: "errors", Party: (*party).errors, Server: (*server).adder, Releases: method.LetsOut[party](method.ReleaseErrors)}
 	adds.Session, adds.Follow = sums.Summing(c, "errors", func(d columns.Declared) (sums.Sum, error) {
 		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(d.Digest[:]), Groups: errorGroups()}, nil

@@ -27,7 +27,7 @@ type party struct {
 	learnt     *Learnt // at the label holder, at the end
 }
 
-func newParty(c method.Case, self string, t method.Table) (*party, error) {
+func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	p, err := columns.Of(c, self, t)
 	if err != nil {
 		return nil, err

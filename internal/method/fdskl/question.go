@@ -27,7 +27,7 @@ func openParty(k method.Keepsake, read *job.Reader) (method.Erasable, error) {
 	return method.Opened(answering(&inquirer{columns.Inquirer{Portion: o, Basis: o.Basis}})), nil
 }
 
-func openServer(_ method.Case, k method.Keepsake, _ func() ([]byte, error)) (method.Erasable, error) {
+func openServer(_ method.Instance, k method.Keepsake, _ func() ([]byte, error)) (method.Erasable, error) {
 	b, _, err := columns.DecodeBasis(k.Body)
 	return method.Opened(answering(&inquirer{columns.Inquirer{Basis: b}})), err
 }
@@ -77,7 +77,7 @@ func (o *inquirer) steps(q method.Question) ([]asking, error) {
 		return nil, err
 	}
 	adds := asking{Name: "protocol", Party: (*helper).worker, Releases: (*helper).releases}
-	adds.Session, adds.Follow = adding(q.Job, method.Session{Members: q.Holders(), Purpose: "predict", Parent: o.Basis.Parent})
+	adds.Session, adds.Follow = adding(q.Job, method.Session{Members: q.DataParties(), Purpose: "predict", Parent: o.Basis.Parent})
 	return append(plan, adds), nil
 }
 
@@ -147,5 +147,5 @@ func newDecider(o *columns.Portion, s fdskl.Spec) *decider {
 type answerer struct{ columns.Server }
 
 func (*inquirer) server(q method.Question) (*answerer, error) {
-	return &answerer{columns.Server{Case: q.Case}}, nil
+	return &answerer{columns.Server{Instance: q.Instance}}, nil
 }

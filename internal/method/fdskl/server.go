@@ -25,8 +25,8 @@ type server struct {
 	verdict *verdict // where labels are spread; nil before
 }
 
-func newServer(c method.Case) (*server, error) {
-	return &server{Server: columns.Server{Case: c}}, nil
+func newServer(c method.Instance) (*server, error) {
+	return &server{Server: columns.Server{Instance: c}}, nil
 }
 
 // adder adds up what the parties have judged.

@@ -30,7 +30,7 @@ spec:
   learner: {name: logistic, lambda: %g, iterations: %d, batch: %d%s}
 `
 
-type federated = methodtest.Known[*server, *party]
+type federated = methodtest.Typed[*server, *party]
 
 // trained runs a job over the first rows of wdbc.
 func trained(t *testing.T, parties string, lambda float64, epochs, batch int, more string) (*job.Job, *federated) {
@@ -158,7 +158,7 @@ func (*listener) Decide([]int64)                            {}
 func stepsOf(t *testing.T, f *federated, rows, epochs, batch int) []fdsvrg.Step {
 	t.Helper()
 	i := f.Index(t, "protocol")
-	described, err := f.Plan[i].Session.After(f.Federation.Server.Known(), nil)
+	described, err := f.Plan[i].Session.After(f.Federation.Server.Public(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

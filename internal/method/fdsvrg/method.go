@@ -38,7 +38,7 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 type step = method.StepOf[party, server, columns.Declared]
 
 // steps: the parties align their rows and train, and the first one tells the coordinator how well.
-func steps(c method.Case) ([]step, error) {
+func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
 		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).products,
@@ -51,7 +51,7 @@ func steps(c method.Case) ([]step, error) {
 	}
 	return append(plan, step{
 		Name: "protocol", Session: &method.Session{
-			Protocol: fdsvrg.Name, Version: fdsvrg.Version, Members: c.Holders(), Purpose: "train",
+			Protocol: fdsvrg.Name, Version: fdsvrg.Version, Members: c.DataParties(), Purpose: "train",
 		},
 		Follow: method.From(func(d columns.Declared) ([]byte, error) {
 			p, err := paramsOf(c.Job, d)

@@ -26,7 +26,7 @@ type party struct {
 	outputs *learner.Outputs // of the label holder
 }
 
-func newParty(c method.Case, self string, t method.Table) (*party, error) {
+func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	p, err := columns.Of(c, self, t)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (p *party) judged() (*method.Judged, error) {
 	held := linalg.Matrix[float64]{Rows: 1, Cols: n - train, Stride: n - train, Data: p.trainer.decisions[train:]}
 	g, err := p.Judge(p.outputs, held, linalg.Range(train, n), linalg.Range(0, train))
 	if g != nil {
-		g.Result.Warnings, g.Result.Leakage = finding{left: p.trainer.left()}.warnings(), leakage(p.Case, n)
+		g.Result.Warnings, g.Result.Leakage = finding{left: p.trainer.left()}.warnings(), leakage(p.Instance, n)
 	}
 	return g, err
 }
@@ -155,8 +155,8 @@ type server struct {
 	finding finding
 }
 
-func newServer(c method.Case) (*server, error) {
-	return &server{Told: columns.Told{Server: columns.Server{Case: c}}}, nil
+func newServer(c method.Instance) (*server, error) {
+	return &server{Told: columns.Told{Server: columns.Server{Instance: c}}}, nil
 }
 
 // hear takes over what the label holder tells.
@@ -172,7 +172,7 @@ func (s *server) hear(body []byte) error {
 func (s *server) writeModel(out io.Writer) error { return s.WriteNames(out, "mercer/v1/fd-svrg") }
 
 func (s *server) result() (*method.Result, error) {
-	r, err := s.Result(func(rows int) map[string][]string { return leakage(s.Case, rows) })
+	r, err := s.Result(func(rows int) map[string][]string { return leakage(s.Instance, rows) })
 	if r != nil {
 		r.Warnings = s.finding.warnings()
 	}
@@ -180,7 +180,7 @@ func (s *server) result() (*method.Result, error) {
 }
 
 // leakage describes in plain words what each role learns, computed for this job.
-func leakage(c method.Case, rows int) map[string][]string {
+func leakage(c method.Instance, rows int) map[string][]string {
 	first := c.Parties[0]
 	_, course := learner.CourseOf(c.Job)
 	active := fmt.Sprintf("%s, who holds the labels, learns the margin of each of %d rows over all columns, of training rows twice in each of %d epochs. Each step's margins tell something of the products of rows over the others' columns. If it sends slopes of its choice, it reads any such product.", first, rows, course.Iterations)

@@ -32,11 +32,11 @@ const (
 // first counts how many like each item. The second counts, among those in the first and for
 // items that enough people like, how many like both of two.
 type Crowd struct {
-	method.Case
+	method.Instance
 	Items int // of the catalogue
 }
 
-func crowdOf(c method.Case) Crowd {
+func crowdOf(c method.Instance) Crowd {
 	return Crowd{c, len(job.As[*Keys](c.Job.Protocol).Items)}
 }
 

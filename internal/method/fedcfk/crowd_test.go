@@ -25,14 +25,14 @@ import (
 )
 
 func someCrowd(items int, margin Margin) Crowd {
-	return Crowd{Items: items, Case: method.Case{Coordinator: "server", Job: &job.Job{
+	return Crowd{Items: items, Instance: method.Instance{Coordinator: "server", Job: &job.Job{
 		Protocol: job.Named{Kind: Protocol(), Values: &Keys{Keys: sums.Keys{Adversary: sums.Active, Corrupted: .05, Dropped: .1}, Threshold: 10, Margin: margin}},
 		Kernel:   job.Kernel{Name: job.Linear}, Learner: job.Named{Kind: learner.CFKOMD{}, Values: &learner.CFKOMD{Profile: learner.Profile{Lambda: .1}}},
 	}}}
 }
 
 // first returns the common knowledge of the clients who are in a first sum.
-func first(t testing.TB, c Crowd, clients, survivors []string) known {
+func first(t testing.TB, c Crowd, clients, survivors []string) public {
 	t.Helper()
 	c.Parties = clients
 	plan, err := c.Plan()
@@ -47,11 +47,11 @@ func first(t testing.TB, c Crowd, clients, survivors []string) known {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return known{first: heard{sums.Summation{Session: s, Params: params}, survivors}}
+	return public{first: heard{sums.Summation{Session: s, Params: params}, survivors}}
 }
 
 // second is the second sum as it follows for one who knows the first.
-func second(t testing.TB, c Crowd, k known, likes []int64) sums.Summation {
+func second(t testing.TB, c Crowd, k public, likes []int64) sums.Summation {
 	t.Helper()
 	next, err := c.followPairs(method.Session{}, k, encodeCounts(likes))
 	if err != nil {
@@ -221,12 +221,12 @@ func TestCrowdTooSmall(t *testing.T) {
 // server that would have it over other people or items.
 func TestDeviceRefuses(t *testing.T) {
 	c := someCrowd(12, MarginCorrupted)
-	among := func(survivors []string) known { return first(t, c, fedcfktest.Names(100), survivors) }
+	among := func(survivors []string) public { return first(t, c, fedcfktest.Names(100), survivors) }
 	honest := likes(50, 14, 15)
 	p := c.Party([]int{1})
 	k := among(fedcfktest.Names(96))
 	p.NoteFirst(k.first.Summation, k.first.survivors)
-	if _, kept, err := c.pairing(p.known, encodeCounts(honest)); err != nil || !slices.Equal(kept, []int{0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}) {
+	if _, kept, err := c.pairing(p.public, encodeCounts(honest)); err != nil || !slices.Equal(kept, []int{0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}) {
 		t.Fatalf("%v, %v: items with 10 + 5 likes take part", kept, err)
 	}
 	for want, counts := range map[string][]int64{
@@ -237,7 +237,7 @@ func TestDeviceRefuses(t *testing.T) {
 		if err := c.possible(k.first.survivors, counts); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
-		_, err := c.followPairs(method.Session{}, p.known, encodeCounts(counts))
+		_, err := c.followPairs(method.Session{}, p.public, encodeCounts(counts))
 		if counts[1] < 0 { // that is not even written
 			want = "a count of 18446744073709551615"
 		}
@@ -246,11 +246,11 @@ func TestDeviceRefuses(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	own := second(t, c, p.known, honest).Session.ID()
+	own := second(t, c, p.public, honest).Session.ID()
 	for name, other := range map[string]sums.Summation{
 		"a newcomer":   second(t, c, among(append(fedcfktest.Names(95), "c0099")), honest),
 		"one less":     second(t, c, among(fedcfktest.Names(95)), honest),
-		"an item more": second(t, c, p.known, likes(50, 15, 15)),
+		"an item more": second(t, c, p.public, likes(50, 15, 15)),
 	} {
 		if other.Session.ID() == own {
 			t.Errorf("%s: the device takes part", name)
@@ -429,7 +429,7 @@ func TestAttackInventedPopularity(t *testing.T) {
 	for _, list := range people {
 		p := c.Party(list)
 		p.NoteFirst(k.first.Summation, k.first.survivors)
-		if second(t, c, p.known, invented).Session.ID() != wrong {
+		if second(t, c, p.public, invented).Session.ID() != wrong {
 			t.Fatal("a device refuses, and the documentation says that it cannot tell")
 		}
 	}

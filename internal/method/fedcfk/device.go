@@ -66,16 +66,16 @@ func (d Device) ratings(items []int) (list []int64) {
 // known: they follow in its order. For a person who likes nothing in the kernel, all items
 // follow in the order of popularity.
 func (d Device) Recommend(m *komd.Model, kept []int, popularity []int64) ([]float64, error) {
-	var known []int
+	var public []int
 	for _, item := range kept {
 		if _, likes := slices.BinarySearch(d.Liked, item); likes {
-			known = append(known, item)
+			public = append(public, item)
 		}
 	}
 	low, scores := 0.0, make([]float64, len(popularity))
-	if len(known) > 0 {
+	if len(public) > 0 {
 		var err error
-		if scores, err = m.Scores(known, learner.ProfileOf(d.Job).Lambda); err != nil {
+		if scores, err = m.Scores(public, learner.ProfileOf(d.Job).Lambda); err != nil {
 			return nil, err
 		}
 		for _, i := range kept {
@@ -98,7 +98,7 @@ func (d Device) Recommend(m *komd.Model, kept []int, popularity []int64) ([]floa
 func (d Device) Best(scores []float64, items []string) []method.Recommendation {
 	list := []method.Recommendation{}
 	for i, s := range scores {
-		if _, known := slices.BinarySearch(d.Liked, i); !known {
+		if _, public := slices.BinarySearch(d.Liked, i); !public {
 			list = append(list, method.Recommendation{Item: items[i], Score: s})
 		}
 	}

@@ -139,10 +139,10 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 
 // checkKernel refuses kernels between items that learn/komd does not have.
 func checkKernel(k job.Kernel, in *section.Place) error {
-	known := append([]job.KernelName{job.Linear, job.Polynomial, job.DotProduct, job.Tanimoto, job.RBF}, job.BooleanKernels()...)
+	public := append([]job.KernelName{job.Linear, job.Polynomial, job.DotProduct, job.Tanimoto, job.RBF}, job.BooleanKernels()...)
 	switch {
-	case !slices.Contains(known, k.Name):
-		return in.Refuse("kernel", "learner cf-komd has no kernel %s; it has %s", k.Name, section.Join(known))
+	case !slices.Contains(public, k.Name):
+		return in.Refuse("kernel", "learner cf-komd has no kernel %s; it has %s", k.Name, section.Join(public))
 	case k.GammaUnit != "":
 		return in.Refuse("kernel", "fedcfk has no gamma_unit; give gamma as a number")
 	case k.Amplitude != 0:

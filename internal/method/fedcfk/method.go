@@ -28,14 +28,14 @@ import (
 // Protocol is FedCFK.
 func Protocol() *method.Protocol { return itself }
 
-var itself = method.New(method.Binding[Party, Server, known]{
+var itself = method.New(method.Binding[Party, Server, public]{
 	Name: "fedcfk", Keys: func() job.Settings { return new(Keys) },
 	Traits: job.Traits{
 		Cuts: job.Devices, Rated: true, Undeployable: undeployable, Grid: job.ByItself,
 		NoGrid: "fedcfk has nothing to choose one by, since held-out ratings stay in the devices",
 	},
-	Steps: steps, NewParty: newParty, NewServer: func(c method.Case) (*Server, error) { return crowdOf(c).Server(), nil },
-	Public: (*Party).public, PublicServer: (*Server).public, Facts: method.NoFacts[Party], Minimums: minimums,
+	Steps: steps, NewParty: newParty, NewServer: func(c method.Instance) (*Server, error) { return crowdOf(c).Server(), nil },
+	Public: (*Party).values, PublicServer: (*Server).values, Facts: method.NoFacts[Party], Minimums: minimums,
 	Result: (*Server).Result, Ended: method.IgnoresEnds[Server],
 	Model:   &method.ModelOf[Server]{Write: (*Server).WriteModel},         // every device gets it
 	Outcome: func(*Server) *method.Outcome { return &method.Outcome{} },   // what is decided about held-out ratings stays with each device
@@ -85,10 +85,10 @@ const (
 	Tell       = "tell"
 )
 
-type step = method.StepOf[Party, Server, known]
+type step = method.StepOf[Party, Server, public]
 
 // steps returns the steps of a job that real parties run.
-func steps(c method.Case) ([]step, error) {
+func steps(c method.Instance) ([]step, error) {
 	if err := c.Job.Deployable(); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (c Crowd) Plan() ([]method.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return method.PlanOf(c.Case, list)
+	return method.PlanOf(c.Instance, list)
 }
 
 // steps counts how many like each item, counts how many like both of two that enough like,
@@ -120,11 +120,11 @@ func (c Crowd) steps() ([]step, error) {
 	return []step{
 		{Name: Popularity, Session: first, Party: (*Party).addLikes, Server: (*Server).addLikes, Releases: none, Ended: (*Server).EndedFirst},
 		{Name: Triangle, Session: &method.Session{
-			Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: PurposeTriangle,
+			Protocol: secagg.Name, Version: secagg.Version, Members: c.MembersWithoutLeader(), Purpose: PurposeTriangle,
 		}, Follow: c.followPairs, Party: (*Party).addPairs, Server: (*Server).addPairs, Releases: none, Announce: (*Server).AnnouncePairs, Ended: (*Server).EndedSecond},
 		{Name: Learn, Compute: (*Server).Learn},
 		{Name: Tell, Session: &method.Session{
-			Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.Crowd(), Purpose: purposeKernel,
+			Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.MembersWithoutLeader(), Purpose: purposeKernel,
 		}, Follow: c.followKernel, Party: (*Party).hear, Server: (*Server).tell, Releases: none, Announce: (*Server).announceKernel},
 	}, nil
 }
@@ -146,7 +146,7 @@ func (c Crowd) check() error {
 }
 
 // known holds the values that the two sums have made public to all who were in them.
-type known struct {
+type public struct {
 	first, second heard
 	kept          []int // items in the second sum
 }
@@ -170,7 +170,7 @@ func (c Crowd) summing(s method.Session, clients []string, spec secagg.Spec) (*m
 
 // pairing returns the announced counts and the items of the second sum, if they can
 // follow from the first.
-func (c Crowd) pairing(k known, announced []byte) (likes []int64, kept []int, err error) {
+func (c Crowd) pairing(k public, announced []byte) (likes []int64, kept []int, err error) {
 	if k.first.Session == nil {
 		return nil, nil, errors.New("fedcfk: the first sum has not ended here")
 	}
@@ -198,7 +198,7 @@ func (c Crowd) enough(people int, likes []int64) ([]int, error) {
 // vectors are in the first, gone or not: nobody chooses whom to leave out. Their names, the
 // first sum's session, its result and the items that follow from it are all part of the
 // session's name (rule 12).
-func (c Crowd) followPairs(_ method.Session, k known, announced []byte) (*method.Session, error) {
+func (c Crowd) followPairs(_ method.Session, k public, announced []byte) (*method.Session, error) {
 	likes, kept, err := c.pairing(k, announced)
 	if err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func (c Crowd) followPairs(_ method.Session, k known, announced []byte) (*method
 }
 
 // notified returns the announcement of the kernel, if it can follow from the second sum.
-func (c Crowd) notified(k known, announced []byte) (notice, error) {
+func (c Crowd) notified(k public, announced []byte) (notice, error) {
 	if k.second.Session == nil {
 		return notice{}, errors.New("fedcfk: the second sum has not ended here")
 	}
@@ -227,7 +227,7 @@ func (c Crowd) notified(k known, announced []byte) (notice, error) {
 
 // followKernel returns the session in which the kernel of the second sum is told. Its name
 // holds the kernel's hash, so that all who are told a kernel are told the same kernel.
-func (c Crowd) followKernel(_ method.Session, k known, announced []byte) (*method.Session, error) {
+func (c Crowd) followKernel(_ method.Session, k public, announced []byte) (*method.Session, error) {
 	n, err := c.notified(k, announced)
 	if err != nil {
 		return nil, err
@@ -240,12 +240,12 @@ func (c Crowd) followKernel(_ method.Session, k known, announced []byte) (*metho
 
 // subset reports the first of the names that is not among all.
 func subset(names, all []string) (missing string, ok bool) {
-	known := make(map[string]bool, len(all))
+	public := make(map[string]bool, len(all))
 	for _, name := range all {
-		known[name] = true
+		public[name] = true
 	}
 	for _, name := range names {
-		if !known[name] {
+		if !public[name] {
 			return name, false
 		}
 	}
@@ -279,13 +279,13 @@ func decodeCounts(b []byte) ([]int64, error) {
 // readNames reads names of members, each once.
 func readNames(r *wire.Reader) []string {
 	names := make([]string, r.Count(protocol.MaxMembers, 2))
-	known := make(map[string]bool, len(names))
+	public := make(map[string]bool, len(names))
 	for i := range names {
 		names[i] = r.String(protocol.MaxNameBytes)
-		if r.Err() == nil && known[names[i]] {
+		if r.Err() == nil && public[names[i]] {
 			r.Fail(fmt.Errorf("%q is named twice", names[i]))
 		}
-		known[names[i]] = true
+		public[names[i]] = true
 	}
 	return names
 }

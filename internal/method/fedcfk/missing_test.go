@@ -255,7 +255,7 @@ func TestAttackDifferenceOfTheSums(t *testing.T) {
 	for u, list := range lists {
 		p := c.Party(list)
 		p.NoteFirst(k.first.Summation, k.first.survivors)
-		if second(t, c, p.known, counts).Session.ID() == without {
+		if second(t, c, p.public, counts).Session.ID() == without {
 			t.Fatalf("%s takes part in a second sum without %s", names[u], names[victim])
 		}
 	}

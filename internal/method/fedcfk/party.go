@@ -17,13 +17,13 @@ import (
 // Party holds a party's state of a job: its own list, and the messages that it was told.
 type Party struct {
 	Device
-	known
+	public
 	likes       []int64 // the first sum, as the coordinator says
 	recommended []method.Recommendation
 }
 
 // newParty takes one person's ratings.
-func newParty(c method.Case, _ string, t method.Table) (*Party, error) {
+func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	if t.Ratings == nil {
 		return nil, errors.New("fedcfk: a recommender needs ratings, and this is a table of rows; give lines of user, item and rating")
 	}
@@ -70,10 +70,10 @@ func Split(j *job.Job, all *dataset.Ratings) (train, test [][]int, err error) {
 	return liked.Profiles(in), liked.Profiles(out), err
 }
 
-func (p *Party) public() known { return p.known }
+func (p *Party) values() public { return p.public }
 
 // Public returns the values that the sums so far have made public to the party.
-func (p *Party) Public() method.Known { return p.known }
+func (p *Party) Public() method.Public { return p.public }
 
 func (p *Party) addLikes(s method.Setup) (*method.Run, error) {
 	return sums.Adder(s, p.Likes(), func(of sums.Summation, survivors []string) error {
@@ -92,7 +92,7 @@ func (p *Party) addPairs(s method.Setup) (*method.Run, error) {
 	}
 	return sums.Adder(s, list, func(of sums.Summation, survivors []string) (err error) {
 		p.second = heard{of, survivors}
-		p.likes, p.kept, err = p.pairing(p.known, s.Announced)
+		p.likes, p.kept, err = p.pairing(p.public, s.Announced)
 		return err
 	})
 }
@@ -100,12 +100,12 @@ func (p *Party) addPairs(s method.Setup) (*method.Run, error) {
 // Agreed returns what the party adds to the second sum, as it follows from the announced result
 // of the first.
 func (p *Party) Agreed(announced []byte) (secagg.Vector, error) {
-	_, kept, err := p.pairing(p.known, announced)
+	_, kept, err := p.pairing(p.public, announced)
 	return p.Pairs(kept), err
 }
 
 func (p *Party) hear(s method.Setup) (*method.Run, error) {
-	n, err := p.notified(p.known, s.Announced)
+	n, err := p.notified(p.public, s.Announced)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func afterFirst(t *testing.T) (*Party, []method.Step) {
 	t.Helper()
 	j := filmsJob(t)
 	own := &dataset.Ratings{Name: "a.csv", Users: []string{"1"}, Items: []string{"milk", "tea"}, List: []dataset.Rating{{Item: 0, Value: 5}, {Item: 1, Value: 4}}}
-	c := methodtest.Case(j)
+	c := methodtest.Instance(j)
 	party, err := newParty(c, "a", method.Table{Ratings: own})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestSecondSumThatDoesNotFollow(t *testing.T) {
 	}
 	if next.Purpose != PurposeTriangle || next.Parent != p.first.Session.ID() || len(next.Members) != 18 || next.Absent != 1 ||
 		!slices.Equal(next.Claims, []string{`secagg/masked-input/"once"/"fedcfk/triangle"`}) || p.kept != nil {
-		t.Errorf("%+v, of %+v", next, p.known)
+		t.Errorf("%+v, of %+v", next, p.public)
 	}
 	for name, tt := range map[string]struct {
 		counts []int64
@@ -162,7 +162,7 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 // With too few left after the first sum the coordinator says who is missing.
 func TestTooFewAfterTheFirstSum(t *testing.T) {
 	p, _ := afterFirst(t)
-	srv := crowdOf(methodtest.Case(filmsJob(t))).Server()
+	srv := crowdOf(methodtest.Instance(filmsJob(t))).Server()
 	srv.first = counted{heard: p.first, likes: make([]int64, 12)}
 	srv.EndedFirst(method.End{Stayed: filmsJob(t).Parties()[3:]})
 	_, err := srv.AnnouncePairs()
@@ -175,7 +175,7 @@ func TestTooFewAfterTheFirstSum(t *testing.T) {
 // same words, after the first. It announces no counts that a party would not believe.
 func TestSecondSumThatTheCoordinatorAnnounces(t *testing.T) {
 	p, plan := afterFirst(t)
-	srv := crowdOf(methodtest.Case(filmsJob(t))).Server()
+	srv := crowdOf(methodtest.Instance(filmsJob(t))).Server()
 	srv.first = counted{heard: p.first, likes: []int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}}
 	srv.EndedFirst(method.End{Session: p.first.Session.ID(), Stayed: filmsJob(t).Parties()[1:]})
 	announced, err := srv.AnnouncePairs()
@@ -183,7 +183,7 @@ func TestSecondSumThatTheCoordinatorAnnounces(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []protocol.SessionID
-	for _, k := range []method.Known{srv.Public(), p.Public(), p.Public()} {
+	for _, k := range []method.Public{srv.Public(), p.Public(), p.Public()} {
 		next, err := plan[1].Session.After(k, announced)
 		if err != nil {
 			t.Fatal(err)
@@ -225,11 +225,11 @@ func TestListsOfParties(t *testing.T) {
 		"r.csv has ratings of 2 people; a party brings the ratings of one person":                                         {Ratings: two},
 		fmt.Sprintf("dataset: r.csv: user %q rates item %q, which is not among the 12 that there are to be", "1", "grog"): {Ratings: other},
 	} {
-		if _, err := newParty(methodtest.Case(j), "a", table); err == nil || err.Error() != want {
+		if _, err := newParty(methodtest.Instance(j), "a", table); err == nil || err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 	}
-	p, err := newParty(methodtest.Case(j), "a", method.Table{Ratings: &dataset.Ratings{Users: []string{"1"}, Items: []string{"rum", "tea"}, List: []dataset.Rating{{Item: 0}, {Item: 1}}}})
+	p, err := newParty(methodtest.Instance(j), "a", method.Table{Ratings: &dataset.Ratings{Users: []string{"1"}, Items: []string{"rum", "tea"}, List: []dataset.Rating{{Item: 0}, {Item: 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,8 +33,8 @@ type counted struct {
 // Server returns the coordinator's state at the start of a job.
 func (c Crowd) Server() *Server { return &Server{Crowd: c} }
 
-func (s *Server) public() known {
-	k := known{first: s.first.heard, second: s.second.heard}
+func (s *Server) values() public {
+	k := public{first: s.first.heard, second: s.second.heard}
 	if s.kernel != nil {
 		k.kept = s.kernel.Kept
 	}
@@ -42,7 +42,7 @@ func (s *Server) public() known {
 }
 
 // Public returns the values that the sums so far have made public.
-func (s *Server) Public() method.Known { return s.public() }
+func (s *Server) Public() method.Public { return s.values() }
 
 func (s *Server) addLikes(setup method.Setup) (*method.Run, error) {
 	return sums.Collector(setup, s.CountFirst)

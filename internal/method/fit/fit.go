@@ -55,7 +55,7 @@ func (keys) Demands() job.Demands { return job.Demands{Mode: job.Hardened} }
 // party is a holder of rows.
 type party struct{ *rows.Party }
 
-func newParty(c method.Case, self string, t method.Table) (*party, error) {
+func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	p, err := rows.Of(c, self, t)
 	if err != nil {
 		return nil, err
@@ -67,10 +67,10 @@ func newParty(c method.Case, self string, t method.Table) (*party, error) {
 // server is the coordinator, which takes no part in the fit.
 type server struct {
 	rows.Witness
-	of method.Case
+	of method.Instance
 }
 
-func newServer(c method.Case) (*server, error) { return &server{rows.WitnessOf(c), c}, nil }
+func newServer(c method.Instance) (*server, error) { return &server{rows.WitnessOf(c), c}, nil }
 
 func (s *server) result() (*method.Result, error) {
 	r := &method.Result{Job: s.of.Job.Name, Leakage: make(map[string][]string)}
@@ -78,7 +78,7 @@ func (s *server) result() (*method.Result, error) {
 	return r, nil
 }
 
-func steps(c method.Case) ([]method.StepOf[party, server, none], error) {
+func steps(c method.Instance) ([]method.StepOf[party, server, none], error) {
 	list, err := rows.Steps(c)
 	return method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(none) none { return none{} }, list), err
 }

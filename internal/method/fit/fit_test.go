@@ -76,7 +76,7 @@ func join(t *testing.T, j *job.Job, number byte, texts map[string]string, kept m
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := methodtest.Case(j)
+	c := methodtest.Instance(j)
 	c.ID = job.ID{0xf, number}
 	c.Limits.Floors = method.DefaultFloors()
 	tables := make(map[string]method.Table)
@@ -224,7 +224,7 @@ func TestFitsOfOtherJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	try := func(j *job.Job, fit []byte) error {
-		c := methodtest.Case(j)
+		c := methodtest.Instance(j)
 		table := methodtest.Hospital(t, j, "east", texts["east"], "patient")
 		table.Fit = fit
 		_, err := m.Party(c, "east", table)
@@ -377,7 +377,7 @@ func TestAttackAFitOfAFurtherEdition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := methodtest.Case(f)
+		c := methodtest.Instance(f)
 		c.ID = job.ID{0xf, number}
 		c.Limits.Floors = method.DefaultFloors()
 		tables := make(map[string]method.Table)

@@ -45,7 +45,7 @@ func read(t testing.TB, text string) *job.Job {
 }
 
 type federated struct {
-	*methodtest.Known[*server, *party]
+	*methodtest.Typed[*server, *party]
 }
 
 // federate makes everybody ready for a job.
@@ -232,7 +232,7 @@ func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 	_, undeclared := columns.Declared{}.Rows()
 	j := gramJob(t, []string{"guest", "host"}, "none", "svc")
 	asked := &inquirer{Inquirer: columns.Inquirer{Basis: columns.Basis{Rows: 16384, Outputs: 1}}}
-	plan, err := method.Opened(answering(asked)).(method.Inquirer).Plan(method.Question{Case: methodtest.Case(j), Asker: "guest"})
+	plan, err := method.Opened(answering(asked)).(method.Inquirer).Plan(method.Question{Instance: methodtest.Instance(j), Asker: "guest"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 func TestDeclarationsSettleTheSum(t *testing.T) {
 	_, undeclared := columns.Declared{}.Rows()
 	j := gramJob(t, []string{"guest", "host"}, "none", "svc")
-	plan, err := Protocol().Plan(methodtest.Case(j))
+	plan, err := Protocol().Plan(methodtest.Instance(j))
 	if err != nil {
 		t.Fatal(err)
 	}

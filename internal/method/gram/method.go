@@ -45,7 +45,7 @@ type step = method.StepOf[party, server, columns.Declared]
 // Gram matrices, the label holder sends the labels, and the coordinator chooses by
 // folds if the job has any, learns, and evaluates. Where predictions are open, it tells
 // the parties which rows are in the model.
-func steps(c method.Case) ([]step, error) {
+func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server }, Declare: (*party).declare, Usable: trained(c.Job).Usable, Lets: (*party).products,
 	})
@@ -69,7 +69,7 @@ func steps(c method.Case) ([]step, error) {
 }
 
 // adding is the session that adds up what the arithmetic lays out.
-func adding(c method.Case, a arithmetic) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
+func adding(c method.Instance, a arithmetic) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
 	return sums.Summing(c, "protocol", func(d columns.Declared) (sums.Sum, error) {
 		p, err := a.Params(d)
 		return sums.Sum{Epoch: hex.EncodeToString(d.Digest[:]), Groups: groups(p)}, err

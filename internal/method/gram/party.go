@@ -25,7 +25,7 @@ type party struct {
 
 func (p *party) holder() *columns.Party { return p.Party }
 
-func newParty(c method.Case, self string, t method.Table) (*party, error) {
+func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	p, err := columns.Of(c, self, t)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func (o *inquirer) steps(q method.Question) ([]asking, error) {
 		return nil, err
 	}
 	sum := asking{Name: "protocol", Party: (*helper).sum, Server: (*answerer).summer, Releases: (*helper).products}
-	sum.Session, sum.Follow = adding(q.Case, products(o.Basis))
+	sum.Session, sum.Follow = adding(q.Instance, products(o.Basis))
 	sum.Session.Purpose, sum.Session.Parent = "predict", o.Basis.Parent
 	return append(plan, sum, answerStep(q, o.Basis)), nil
 }
@@ -136,7 +136,7 @@ type answerer struct {
 }
 
 func (o *inquirer) server(q method.Question) (*answerer, error) {
-	return &answerer{Server: columns.Server{Case: q.Case}, arithmetic: products(o.Basis), model: o.model}, nil
+	return &answerer{Server: columns.Server{Instance: q.Instance}, arithmetic: products(o.Basis), model: o.model}, nil
 }
 
 func (a *answerer) tell(setup method.Setup) (*method.Run, error) {

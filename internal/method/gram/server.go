@@ -25,7 +25,7 @@ type server struct {
 
 func (s *server) learner() *columns.Learner { return &s.Learner }
 
-func newServer(c method.Case) (*server, error) {
+func newServer(c method.Instance) (*server, error) {
 	return &server{Learner: columns.LearnerOf(c, columns.ProductsOf(c.Job))}, nil
 }
 
@@ -101,7 +101,7 @@ func openParty(k method.Keepsake, read *job.Reader) (method.Erasable, error) {
 	return method.Opened(answering(&inquirer{Inquirer: columns.Inquirer{Portion: o, Basis: o.Basis}})), nil
 }
 
-func openServer(_ method.Case, k method.Keepsake, _ func() ([]byte, error)) (method.Erasable, error) {
+func openServer(_ method.Instance, k method.Keepsake, _ func() ([]byte, error)) (method.Erasable, error) {
 	b, file, err := columns.DecodeBasis(k.Body)
 	if err != nil {
 		return nil, err

@@ -29,16 +29,16 @@ import (
 const Hub = "hub"
 
 // Case returns a job's case, with its own parties.
-func Case(j *job.Job) method.Case {
-	return method.Case{Job: j, ID: job.ID{1}, Coordinator: Hub, Parties: j.Parties()}
+func Instance(j *job.Job) method.Instance {
+	return method.Instance{Job: j, ID: job.ID{1}, Coordinator: Hub, Parties: j.Parties()}
 }
 
 // Federation is the members of a job, or of a question, with its plan.
 type Federation struct {
-	method.Case
+	method.Instance
 	Plan    []method.Step
-	Server  *method.Hub
-	Parties map[string]*method.Holder
+	Server  *method.CoordinatorSide
+	Parties map[string]*method.PartySide
 	// Sent holds the messages to the coordinator, by step.
 	Sent map[string][]protocol.Message
 	// Told holds the messages to each party, by party and step.
@@ -46,9 +46,9 @@ type Federation struct {
 }
 
 // New makes every member of a job ready.
-func New(t testing.TB, m *method.Protocol, c method.Case, tables map[string]method.Table) *Federation {
+func New(t testing.TB, m *method.Protocol, c method.Instance, tables map[string]method.Table) *Federation {
 	t.Helper()
-	f := &Federation{Case: c, Parties: make(map[string]*method.Holder), Sent: make(map[string][]protocol.Message), Told: make(map[string]map[string][]protocol.Message)}
+	f := &Federation{Instance: c, Parties: make(map[string]*method.PartySide), Sent: make(map[string][]protocol.Message), Told: make(map[string]map[string][]protocol.Message)}
 	var err error
 	if f.Plan, err = m.Plan(c); err == nil {
 		f.Server, err = m.Server(c)
@@ -75,21 +75,21 @@ func Read(t testing.TB, m job.Protocol, text string) *job.Job {
 }
 
 // Known is a federation of which a test knows the members' own types.
-type Known[S, P any] struct {
+type Typed[S, P any] struct {
 	*Federation
 	Server  S
 	Parties map[string]P
 }
 
 // Join makes every member of a job ready.
-func Join[S, P any](t testing.TB, m *method.Protocol, j *job.Job, tables map[string]method.Table) *Known[S, P] {
+func Join[S, P any](t testing.TB, m *method.Protocol, j *job.Job, tables map[string]method.Table) *Typed[S, P] {
 	t.Helper()
-	return StatesOf[S, P](New(t, m, Case(j), tables))
+	return StatesOf[S, P](New(t, m, Instance(j), tables))
 }
 
 // StatesOf returns a federation with the states of its members.
-func StatesOf[S, P any](f *Federation) *Known[S, P] {
-	known := &Known[S, P]{f, f.Server.State.(S), make(map[string]P)}
+func StatesOf[S, P any](f *Federation) *Typed[S, P] {
+	known := &Typed[S, P]{f, f.Server.State.(S), make(map[string]P)}
 	for name, p := range f.Parties {
 		known.Parties[name] = p.State.(P)
 	}
@@ -201,7 +201,7 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.session(i, f.Server.Known(), announced)
+	s, err := f.session(i, f.Server.Public(), announced)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	for _, run := range runs {
 		errs = errors.Join(errs, run.Finish())
 	}
-	f.Server.Ended(i, method.End{Session: s.ID(), Stayed: f.Case.Parties})
+	f.Server.Ended(i, method.End{Session: s.ID(), Stayed: f.Instance.Parties})
 	return errs
 }
 
@@ -240,7 +240,7 @@ func (f *Federation) tell(step string, m protocol.Message) {
 }
 
 // session returns the session of a step as it follows for a member.
-func (f *Federation) session(i int, known method.Known, announced []byte) (*protocol.Session, error) {
+func (f *Federation) session(i int, known method.Public, announced []byte) (*protocol.Session, error) {
 	s, err := f.Plan[i].Session.After(known, announced)
 	if err != nil {
 		return nil, err
@@ -251,9 +251,9 @@ func (f *Federation) session(i int, known method.Known, announced []byte) (*prot
 // machines builds every member's machine. All must come to one session.
 func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (runs []*method.Run, nodes []sim.Node, err error) {
 	for _, member := range s.Members {
-		known, build := f.Server.Known, f.Server.Build
+		known, build := f.Server.Public, f.Server.Build
 		if p, is := f.Parties[member.Name]; is {
-			known, build = p.Known, p.Build
+			known, build = p.Public, p.Build
 		}
 		own, err := f.session(i, known(), announced)
 		if err != nil {
@@ -323,9 +323,9 @@ type None struct{}
 func Bare(name string) method.Binding[None, None, None] {
 	return method.Binding[None, None, None]{
 		Name: name, Keys: func() job.Settings { return nil },
-		Steps:     func(method.Case) ([]method.StepOf[None, None, None], error) { return nil, nil },
-		NewParty:  func(method.Case, string, method.Table) (*None, error) { return new(None), nil },
-		NewServer: func(method.Case) (*None, error) { return new(None), nil },
+		Steps:     func(method.Instance) ([]method.StepOf[None, None, None], error) { return nil, nil },
+		NewParty:  func(method.Instance, string, method.Table) (*None, error) { return new(None), nil },
+		NewServer: func(method.Instance) (*None, error) { return new(None), nil },
 		Public:    func(*None) None { return None{} }, PublicServer: func(*None) None { return None{} },
 		Facts: method.NoFacts[None], Minimums: func(method.Floors, *job.Job) error { return nil },
 		Result: func(*None) (*method.Result, error) {
@@ -384,7 +384,7 @@ func Hospital(t testing.TB, j *job.Job, party, text, id string) method.Table {
 func Hospitals(t testing.TB, m *method.Protocol, text string, number byte, tables map[string]string) *Federation {
 	t.Helper()
 	j := Read(t, m, text)
-	c := Case(j)
+	c := Instance(j)
 	c.ID = job.ID{0xa, number}
 	c.Limits.Floors = method.DefaultFloors()
 	all := make(map[string]method.Table)

@@ -16,7 +16,7 @@ func read(t testing.TB, text string) *job.Job {
 }
 
 type federated struct {
-	*methodtest.Known[*server, *party]
+	*methodtest.Typed[*server, *party]
 }
 
 // federate makes everybody ready for a job.
@@ -34,7 +34,7 @@ func runSteps(t *testing.T, j *job.Job, tables map[string]method.Table) *federat
 }
 
 // settle returns the session that follows from the public values.
-func settle(t *testing.T, s *method.Session, k known) *method.Session {
+func settle(t *testing.T, s *method.Session, k public) *method.Session {
 	t.Helper()
 	settled, err := s.After(k, nil)
 	if err != nil {
@@ -46,7 +46,7 @@ func settle(t *testing.T, s *method.Session, k known) *method.Session {
 // partyOf prepares a party of the job whose operator asks for nothing.
 func partyOf(t *testing.T, j *job.Job, name string, table method.Table) *party {
 	t.Helper()
-	p, err := Protocol().Party(methodtest.Case(j), name, table)
+	p, err := Protocol().Party(methodtest.Instance(j), name, table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func partyOf(t *testing.T, j *job.Job, name string, table method.Table) *party {
 
 // withFloors returns the refusal of a party with the usual floors.
 func withFloors(j *job.Job, name string, table method.Table) error {
-	c := methodtest.Case(j)
+	c := methodtest.Instance(j)
 	c.Limits.Floors = method.DefaultFloors()
 	_, err := Protocol().Party(c, name, table)
 	return err

@@ -103,8 +103,8 @@ func TestAttackHoldingOutOneRowEach(t *testing.T) {
 	ledger := disclosure.Ledger(t.TempDir())
 	j := lessonJob(t, "none", ", directions: 4", "name: kpca, n_components: 3")
 	holdingOut := func(held ...int) method.Release {
-		c := method.Case{Job: j, Coordinator: "hub", Parties: []string{"north", "south"}}
-		p := &party{Party: &rows.Party{Case: c, Self: "north", Split: method.Split{Set: set, Test: make([]bool, 200)}}}
+		c := method.Instance{Job: j, Coordinator: "hub", Parties: []string{"north", "south"}}
+		p := &party{Party: &rows.Party{Instance: c, Self: "north", Split: method.Split{Set: set, Test: make([]bool, 200)}}}
 		for _, i := range held {
 			p.Split.Test[i] = true
 		}

@@ -234,16 +234,16 @@ func TestAttackHistogramAsksAboutMany(t *testing.T) {
 		t.Skip("long")
 	}
 	f := evenDigits(t)
-	var known []suspect // every seventh person, of whom the server knows the row
+	var public []suspect // every seventh person, of whom the server knows the row
 	held := 0
 	for i := range 10 {
 		p := f.Parties[f.Server.Parties[i%3]]
-		known = append(known, suspect{p.Split.Set.X.Row(7*i, nil), 0})
+		public = append(public, suspect{p.Split.Set.X.Row(7*i, nil), 0})
 		if p.Split.Test[7*i] {
 			held++
 		}
 	}
-	for _, bin := range f.ask(t, known, func(i int) int { return 3 * i }) {
+	for _, bin := range f.ask(t, public, func(i int) int { return 3 * i }) {
 		if f.Server.histogram[bin]+f.Server.histogram[moments.Bins+bin] != 0 {
 			t.Errorf("somebody in bin %d is seen", bin)
 		}
@@ -266,7 +266,7 @@ func TestAttackHistogramAsksWithKnownPeople(t *testing.T) {
 	f := evenDigits(t)
 	const people = 5
 	names := f.Server.Parties
-	var known []suspect // each who is asked about, and then five who are known to be held out
+	var public []suspect // each who is asked about, and then five who are known to be held out
 	var in []bool
 	next := make(map[string]int)
 	take := func(name string, which func(held bool) bool) suspect {
@@ -288,12 +288,12 @@ func TestAttackHistogramAsksWithKnownPeople(t *testing.T) {
 	for i := range people {
 		name := names[i%3]
 		in = append(in, i%2 == 0)
-		known = append(known, take(name, func(held bool) bool { return held == in[i] }))
+		public = append(public, take(name, func(held bool) bool { return held == in[i] }))
 		for range moments.Five {
-			known = append(known, take(name, func(held bool) bool { return held }))
+			public = append(public, take(name, func(held bool) bool { return held }))
 		}
 	}
-	f.ask(t, known, func(i int) int { return i })
+	f.ask(t, public, func(i int) int { return i })
 	before := make(map[string]int) // rows of a party that the server has found in earlier bins
 	right := 0
 	for i := range people {
@@ -350,15 +350,15 @@ func evenDigits(t *testing.T) *federated {
 }
 
 // ask runs the job with a question in place of the solution, and returns the bins of those whom it asks about.
-func (f *federated) ask(t *testing.T, known []suspect, bin func(i int) int) (bins []int) {
+func (f *federated) ask(t *testing.T, public []suspect, bin func(i int) int) (bins []int) {
 	t.Helper()
-	for i := range known {
+	for i := range public {
 		bins = append(bins, bin(i))
 	}
 	for i, st := range f.Plan {
 		f.Step(t, i)
 		if st.Name == "learn" {
-			f.Server.fitted = spreadOut(t, f, known, bins)
+			f.Server.fitted = spreadOut(t, f, public, bins)
 			f.Server.body = f.Server.fitted.encode()
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // Protocol learns from sums of products.
 func Protocol() *method.Protocol { return itself }
 
-var itself = method.New(method.Binding[party, server, known]{
+var itself = method.New(method.Binding[party, server, public]{
 	Name: "moments", Keys: func() job.Settings { return new(Keys) },
 	Traits: job.Traits{
 		Grid:        job.ByItself,                // a cell is chosen by the sums of all training rows
@@ -30,7 +30,7 @@ var itself = method.New(method.Binding[party, server, known]{
 		Labels:      checkLabels,
 	},
 	Steps: steps, NewParty: newParty, NewServer: newServer,
-	Public: (*party).known, PublicServer: (*server).known,
+	Public: (*party).public, PublicServer: (*server).public,
 	Facts: method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
 	Outcome: (*server).outcome,
@@ -46,36 +46,36 @@ var itself = method.New(method.Binding[party, server, known]{
 })
 
 // step is a step of this binding's.
-type step = method.StepOf[party, server, known]
+type step = method.StepOf[party, server, public]
 
 // steps: the parties agree on columns and a scaling, declare their numbers of training rows, and add up
 // the moments of these rows; the coordinator chooses and solves by the sums, and tells all the one
 // solution; the parties add up its errors on held-out rows.
-func steps(c method.Case) ([]step, error) {
+func steps(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
 		return nil, err
 	}
 	j := c.Job
-	for _, groups := range [][]secagg.Group{sumGroups(j, known{rows: math.MaxInt64, columns: job.MaxFeatures}.features(j)), errorGroups(j)} {
+	for _, groups := range [][]secagg.Group{sumGroups(j, public{rows: math.MaxInt64, columns: job.MaxFeatures}.features(j)), errorGroups(j)} {
 		if err := sums.Check(len(c.Parties), groups); err != nil {
 			return nil, err
 		}
 	}
-	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(known) struct{} { return struct{}{} }, before)
+	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(public) struct{} { return struct{}{} }, before)
 	adds := step{Name: "sums", Party: (*party).summand, Server: (*server).adder, Releases: (*party).release}
-	adds.Session, adds.Follow = sums.Summing(c, "sums", func(k known) (sums.Sum, error) {
+	adds.Session, adds.Follow = sums.Summing(c, "sums", func(k public) (sums.Sum, error) {
 		return sums.Sum{Epoch: "sums/" + hex.EncodeToString(k.counted[:]), Groups: sumGroups(j, k.features(j))}, nil
 	})
 	tells := step{Name: "tell", Party: (*party).hear, Server: (*server).tell, Releases: method.LetsOutNothing[party]}
-	tells.Session, tells.Follow = sums.Telling(c, func(k known) int { return fittedBytes(j, k.features(j)) })
+	tells.Session, tells.Follow = sums.Telling(c, func(k public) int { return fittedBytes(j, k.features(j)) })
 	errs := step{Name: "errors", Party: (*party).errors, Server: (*server).errors, Releases: method.LetsOut[party](method.ReleaseErrors)}
-	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k known) (sums.Sum, error) {
+	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k public) (sums.Sum, error) {
 		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: errorGroups(j)}, nil
 	})
 	return append(plan,
 		step{Name: "count", Session: &method.Session{
-			Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.Crowd(), Purpose: "train",
+			Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.MembersWithoutLeader(), Purpose: "train",
 		}, Party: (*party).declarer, Server: (*server).listener, Releases: method.With((*party).release, method.ReleaseCounts)},
 		adds, step{Name: "learn", Compute: (*server).solve}, tells, errs, step{Name: "evaluate", Compute: (*server).evaluate}), nil
 }
@@ -87,7 +87,7 @@ func fittedBytes(j *job.Job, features int) int {
 }
 
 // known holds the values that the steps so far have made public.
-type known struct {
+type public struct {
 	rows     int64    // of training, of all parties; 0 before they are counted
 	columns  int      // of each table, as it is prepared
 	counted  [32]byte // SHA-256 of each party's number of these; zero before

@@ -147,7 +147,7 @@ func TestMomentsWithScaling(t *testing.T) {
 func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 	j := momentsJob(t, "none")
 	planned := func(id job.ID) []method.Step {
-		c := methodtest.Case(j)
+		c := methodtest.Instance(j)
 		c.ID = id
 		plan, err := Protocol().Plan(c)
 		if err != nil {
@@ -157,9 +157,9 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 	}
 	plan := planned(job.ID{1})
 	i := slices.IndexFunc(plan, func(s method.Step) bool { return s.Name == "errors" })
-	told := func(first byte) known {
-		p := &party{Party: &rows.Party{Case: methodtest.Case(j)}}
-		s, err := protocol.NewSession(settle(t, plan[i-1].Session, known{}).Descriptor(job.ID{}, i-1, [32]byte{}, 0))
+	told := func(first byte) public {
+		p := &party{Party: &rows.Party{Instance: methodtest.Instance(j)}}
+		s, err := protocol.NewSession(settle(t, plan[i-1].Session, public{}).Descriptor(job.ID{}, i-1, [32]byte{}, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 		if err := p.takeSolution(body, s); err != nil {
 			t.Fatal(err)
 		}
-		return p.known()
+		return p.public()
 	}
 	one, two := settle(t, plan[i].Session, told(1)), settle(t, plan[i].Session, told(2))
 	if slices.Equal(one.Params, two.Params) {
@@ -218,20 +218,20 @@ func TestMomentsOfAnUnlistedClass(t *testing.T) {
 	tables, _ := deal(t, j, 1)
 	secret := tables["north"]
 	secret.Set.Labels[3] = "rare disease"
-	if _, err := Protocol().Party(methodtest.Case(j), "north", secret); err == nil || !strings.Contains(err.Error(), `a row of class "rare disease"`) {
+	if _, err := Protocol().Party(methodtest.Instance(j), "north", secret); err == nil || !strings.Contains(err.Error(), `a row of class "rare disease"`) {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestMomentsWithoutHeldOutRows(t *testing.T) {
-	s := &server{Case: methodtest.Case(momentsJob(t, "none"))}
+	s := &server{Instance: methodtest.Instance(momentsJob(t, "none"))}
 	if err := s.evaluate(t.Context(), nil); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestMomentsLeakage(t *testing.T) {
-	s := &server{Case: methodtest.Case(momentsJob(t, "minmax"))}
+	s := &server{Instance: methodtest.Instance(momentsJob(t, "minmax"))}
 	for rows, want := range map[int]string{
 		800: "There are 20.00 training rows for each feature (n/M = 800/40).",
 		790: "There are only 19.75 training rows for each feature (n/M = 790/40): the fewer, the better the sums tell whether a known row is among them. Directions of at most 38 would leave 20 rows for each.",
@@ -255,7 +255,7 @@ func TestMomentsLeakage(t *testing.T) {
 // No timer waits for others' work: all last one round.
 func TestPatientTimers(t *testing.T) {
 	j := momentsJob(t, "minmax")
-	plan, err := Protocol().Plan(methodtest.Case(j))
+	plan, err := Protocol().Plan(methodtest.Instance(j))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,7 +182,7 @@ func TestDirectionsByDefault(t *testing.T) {
 		t.Error(got)
 	}
 	sums := f.Plan[f.Index(t, "sums")].Session
-	if slices.Equal(settle(t, sums, known{rows: 600, columns: 30, counted: [32]byte{1}}).Params, settle(t, sums, known{rows: 600, columns: 30, counted: [32]byte{2}}).Params) {
+	if slices.Equal(settle(t, sums, public{rows: 600, columns: 30, counted: [32]byte{1}}).Params, settle(t, sums, public{rows: 600, columns: 30, counted: [32]byte{2}}).Params) {
 		t.Error("a party that declares one number here and another there meets one session")
 	}
 	for rows, want := range map[int64]int{0: 0, 39: 0, 40: 2, 79: 2, 80: 4, 32561: 1628, 1 << 40: MaxDirections, 1 << 62: MaxDirections} {
@@ -322,11 +322,11 @@ func TestModelsOfMoments(t *testing.T) {
 func TestNumbersThatAreRefused(t *testing.T) {
 	j := lessonJob(t, "label", ", directions: 4, targets: [0, 30]", "name: gp")
 	tables := dealWaves()
-	if _, err := Protocol().Party(methodtest.Case(j), "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "beyond the job's targets: [0, 30]") {
+	if _, err := Protocol().Party(methodtest.Instance(j), "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "beyond the job's targets: [0, 30]") {
 		t.Errorf("error %v", err)
 	}
 	tables["north"].Set.Labels[0] = "many"
-	if _, err := Protocol().Party(methodtest.Case(j), "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "many") {
+	if _, err := Protocol().Party(methodtest.Instance(j), "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "many") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -31,7 +31,7 @@ type party struct {
 	digest   [32]byte // SHA-256 of the solution as it was told
 }
 
-func newParty(c method.Case, self string, t method.Table) (*party, error) {
+func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	p, err := rows.Of(c, self, t)
 	if err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func newParty(c method.Case, self string, t method.Table) (*party, error) {
 	return own, err
 }
 
-func (p *party) known() known {
-	k := p.counted.known()
+func (p *party) public() public {
+	k := p.counted.public()
 	k.solution = p.digest
 	return k
 }
@@ -84,7 +84,7 @@ func (p *party) told(own int) (numbers, cells int64) {
 	default:
 		rows = int64(own)
 	}
-	k := p.counted.known()
+	k := p.counted.public()
 	return numbersIn(int64(k.features(p.Job)), objectiveOf(p.Job).width()), rows * int64(p.Width())
 }
 
@@ -123,7 +123,7 @@ func (p *party) summand(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	features, err := directions(p.Job, setup.Session.ID(), p.known().features(p.Job), p.Width())
+	features, err := directions(p.Job, setup.Session.ID(), p.public().features(p.Job), p.Width())
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func directions(j *job.Job, sums protocol.SessionID, features, columns int) (fea
 }
 
 func (p *party) takeSolution(body []byte, s *protocol.Session) error {
-	t, err := decodeFitted(p.Job, p.known().features(p.Job), body)
+	t, err := decodeFitted(p.Job, p.public().features(p.Job), body)
 	if err != nil {
 		return protocol.Blame(s.With(protocol.RoleServer)[0], protocol.KindInconsistent, fmt.Errorf("moments: %w", err))
 	}
@@ -227,7 +227,7 @@ func DefaultFeatures(rows int64, columns, width int) int {
 
 // features is the number that the job says or, once the rows are declared, the
 // default.
-func (k known) features(j *job.Job) int {
+func (k public) features(j *job.Job) int {
 	if job.As[*Keys](j.Protocol).Directions > 0 {
 		return job.As[*Keys](j.Protocol).Directions
 	}
@@ -260,8 +260,8 @@ func (c headcount) total() int64 {
 }
 
 // known are the counts as values that all know.
-func (c headcount) known() known {
-	return known{rows: c.total(), columns: c.columns, counted: c.digest}
+func (c headcount) public() public {
+	return public{rows: c.total(), columns: c.columns, counted: c.digest}
 }
 
 // readCounts reads what the parties have declared.
@@ -288,7 +288,7 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 		return headcount{}, err
 	}
 	c.digest = digest
-	if rows := c.total(); c.known().features(j) < 2 {
+	if rows := c.total(); c.public().features(j) < 2 {
 		return headcount{}, fault.Openly(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, of %d rows each and without telling more than a quarter as many numbers as there are cells; a job with so few says directions itself, and shows who is among the rows", rows, c.columns, rowsPerFeature))
 	}
 	return c, nil
@@ -304,7 +304,7 @@ func (p *party) takeCounts(statements [][]byte) error {
 	if err := p.Limits.Floors.CheckShares(p.trained(all.list)); err != nil {
 		return err
 	}
-	most, m := p.Limits.Directions, all.known().features(p.Job)
+	most, m := p.Limits.Directions, all.public().features(p.Job)
 	if job.As[*Keys](p.Job.Protocol).Directions == 0 && most > 0 && m > most {
 		return fault.Forbiddenf("the parties have %d training rows, which asks for sums of %d features; this party allows %d (max_directions in its policy)", all.total(), m, most)
 	}

@@ -86,7 +86,7 @@ func (f *federated) answer(t *testing.T, about ...suspect) (sum int64) {
 type asked struct {
 	who    string
 	list   []suspect
-	known  []suspect
+	public []suspect
 	in     bool
 	others []suspect // who are known where somebody of the list is one of those
 }
@@ -126,14 +126,14 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 	for i, name := range j.Parties() {
 		split := f.Parties[name].Split
 		members = suspects(split.Set, split.Rows(true), 0)
-		known, others := members[:2], members[2:4]
+		public, others := members[:2], members[2:4]
 		held += len(members)
 		questions = append(questions,
-			asked{"held out", members, known, true, others},
-			asked{"held out, another label", suspects(split.Set, split.Rows(true), 1+i), known, false, others},
-			asked{"in training", suspects(split.Set, split.Rows(false), 0), known, false, others})
+			asked{"held out", members, public, true, others},
+			asked{"held out, another label", suspects(split.Set, split.Rows(true), 1+i), public, false, others},
+			asked{"in training", suspects(split.Set, split.Rows(false), 0), public, false, others})
 		if i == 0 {
-			questions = append(questions, asked{"outside", suspects(set, every(1500, set.X.Rows()), 0), known, false, others})
+			questions = append(questions, asked{"outside", suspects(set, every(1500, set.X.Rows()), 0), public, false, others})
 			crowd = slices.Concat(members[:7], questions[3].list[:13])
 		}
 	}
@@ -148,12 +148,12 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 		told := 0
 		const every = 3
 		for i := 0; i < len(of.list); i += every {
-			known := of.known
-			if i < len(known) {
-				known = of.others
+			public := of.public
+			if i < len(public) {
+				public = of.others
 			}
 			number++
-			if f.answer(t, append(slices.Clone(known), of.list[i])...) > 0 == of.in {
+			if f.answer(t, append(slices.Clone(public), of.list[i])...) > 0 == of.in {
 				told++
 			}
 			if f.answer(t, of.list[i]) > 0 {

@@ -107,7 +107,7 @@ func set(t *testing.T, j *job.Job, name string, list []patient) *dataset.Set {
 func sumOf(t *testing.T, data string, gamma float64, more ...patient) *federated {
 	t.Helper()
 	j := read(t, fmt.Sprintf(rareFile, data, 1024, gamma))
-	c := methodtest.Case(j)
+	c := methodtest.Instance(j)
 	c.Limits.Floors = method.DefaultFloors()
 	tables := make(map[string]method.Table)
 	for i, name := range j.Parties() {
@@ -118,11 +118,11 @@ func sumOf(t *testing.T, data string, gamma float64, more ...patient) *federated
 		tables[name] = method.Table{Set: set(t, j, name, list), Key: keyThatTrains(t, set(t, j, name, list), 400)}
 	}
 	f := methodtest.New(t, Protocol(), c, tables)
-	known := methodtest.StatesOf[*server, *party](f)
+	public := methodtest.StatesOf[*server, *party](f)
 	for i := range f.Index(t, "sums") + 1 {
 		f.Step(t, i)
 	}
-	return &federated{known}
+	return &federated{public}
 }
 
 // keyThatTrains finds a key that holds out none of the rows from one on.

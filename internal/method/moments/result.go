@@ -148,7 +148,7 @@ func (s *server) leakage() map[string][]string {
 		},
 		"broker": {"The broker sees who talks, when and how much: from the sizes it knows the number of features and of outputs."},
 	}
-	rows.Leakage(s.Case, lines, 0)
+	rows.Leakage(s.Instance, lines, 0)
 	if counted(s.Job) {
 		for role, line := range histogramLeakage(s.Parties) {
 			lines[role] = append(lines[role], line)

@@ -23,7 +23,7 @@ import (
 
 // server is the coordinator: it has sums, and the results computed from them.
 type server struct {
-	method.Case
+	method.Instance
 	rows.Witness
 	counted    headcount
 	session    protocol.SessionID // of the sums; the directions follow from it
@@ -39,12 +39,12 @@ type server struct {
 	results    *results
 }
 
-func newServer(c method.Case) (*server, error) {
-	return &server{Case: c, Witness: rows.WitnessOf(c)}, nil
+func newServer(c method.Instance) (*server, error) {
+	return &server{Instance: c, Witness: rows.WitnessOf(c)}, nil
 }
 
-func (s *server) known() known {
-	k := s.counted.known()
+func (s *server) public() public {
+	k := s.counted.public()
 	if s.body != nil {
 		k.solution = sha256.Sum256(s.body)
 	}
@@ -85,7 +85,7 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 }
 
 // features is the number of random features.
-func (s *server) features() int { return s.known().features(s.Job) }
+func (s *server) features() int { return s.public().features(s.Job) }
 
 // solve chooses one of the job's values by the sums, and makes the solution for it.
 func (s *server) solve(ctx context.Context, _ method.Reporter) error {

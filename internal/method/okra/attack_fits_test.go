@@ -179,7 +179,7 @@ func TestPartiesInAnotherOrder(t *testing.T) {
 	turn := func(f *methodtest.Federation) *methodtest.Federation {
 		j := *f.Job
 		j.Data.Partition.Parties = []string{"east", "north", "south"}
-		c := methodtest.Case(&j)
+		c := methodtest.Instance(&j)
 		c.ID[1] = 2
 		return methodtest.New(t, Protocol(), c, scaledTables())
 	}

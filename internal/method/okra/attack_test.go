@@ -199,7 +199,7 @@ func scaledTables(more ...float64) map[string]method.Table {
 
 func scaledJob(t testing.TB, scale string, number byte, tables map[string]method.Table) *methodtest.Federation {
 	t.Helper()
-	c := methodtest.Case(read(t, strings.NewReplacer("[north, south]", "[north, south, east]", "test: %s", "test: {fraction: 0.25}", "scale: %s", "scale: "+scale).Replace(jobFile)))
+	c := methodtest.Instance(read(t, strings.NewReplacer("[north, south]", "[north, south, east]", "test: %s", "test: {fraction: 0.25}", "scale: %s", "scale: "+scale).Replace(jobFile)))
 	c.ID[1] = number
 	return methodtest.New(t, Protocol(), c, tables)
 }

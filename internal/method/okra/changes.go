@@ -23,7 +23,7 @@ const (
 
 // plan is a first session of some parties, then the session of the parties that stay, and a
 // fresh one of them to compare with.
-func (c *Changes) plan(of method.Case) ([]step, error) {
+func (c *Changes) plan(of method.Instance) ([]step, error) {
 	first, last := c.first(of), c.last(of)
 	plan, err := upload(first)
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Changes) plan(of method.Case) ([]step, error) {
 }
 
 // next is the session of the parties that stay.
-func (c *Changes) next(last method.Case) ([]step, error) {
+func (c *Changes) next(last method.Instance) ([]step, error) {
 	before, err := rows.StepsAgain(last)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func lasting(j *job.Job) bool {
 }
 
 // goOn is the plan of a job that goes on from an earlier one.
-func goOn(c method.Case) ([]step, error) {
+func goOn(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
 		return nil, err
@@ -165,12 +165,12 @@ func (c *Changes) Told(j *job.Job, party string) bool {
 }
 
 // first and last are the job between the parties of its first session and of its last.
-func (c *Changes) first(of method.Case) method.Case {
+func (c *Changes) first(of method.Instance) method.Instance {
 	of.Parties = without(of.Parties, c.Late)
 	return of
 }
 
-func (c *Changes) last(of method.Case) method.Case {
+func (c *Changes) last(of method.Instance) method.Instance {
 	of.Parties = without(of.Parties, c.Withdrawn)
 	return of
 }

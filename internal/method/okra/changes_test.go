@@ -43,7 +43,7 @@ func reordered(t method.Table) method.Table {
 	return t
 }
 
-func play(t *testing.T, scale, keys string) *methodtest.Known[*server, *party] {
+func play(t *testing.T, scale, keys string) *methodtest.Typed[*server, *party] {
 	t.Helper()
 	data := tables()
 	data["south"] = reordered(data["south"])
@@ -123,7 +123,7 @@ func TestRefitIsARunWithoutTheLeaver(t *testing.T) {
 }
 
 // sameDecisions compares the decisions of two runs, which have other seeds.
-func sameDecisions(t *testing.T, f, other *methodtest.Known[*server, *party]) {
+func sameDecisions(t *testing.T, f, other *methodtest.Typed[*server, *party]) {
 	t.Helper()
 	got, want := f.Server.outcome().Decisions.Data, other.Server.outcome().Decisions.Data
 	if len(got) != len(want) || len(got) == 0 {
@@ -214,7 +214,7 @@ func TestPresentationOfChanges(t *testing.T) {
 
 // The parties find out a coordinator that names no session to go on from.
 func TestContinuedSessionNeedsItsParent(t *testing.T) {
-	plan, err := Protocol().Plan(methodtest.Case(read(t, changing("none", ", late: [south]"))))
+	plan, err := Protocol().Plan(methodtest.Instance(read(t, changing("none", ", late: [south]"))))
 	if err != nil {
 		t.Fatal(err)
 	}

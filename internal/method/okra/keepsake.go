@@ -37,7 +37,7 @@ func openParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
 }
 
 // openServer opens what the coordinator keeps.
-func openServer(_ method.Case, k method.Keepsake, file func() ([]byte, error)) (method.Erasable, error) {
+func openServer(_ method.Instance, k method.Keepsake, file func() ([]byte, error)) (method.Erasable, error) {
 	a, err := decodeAnswers(k.Body)
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (o *inquirer) fits(_ method.Question, set *dataset.Set) error {
 func (o *inquirer) steps(q method.Question) ([]method.StepOf[asker, answerer, struct{}], error) {
 	params, parent, err := o.trained(q)
 	return []method.StepOf[asker, answerer, struct{}]{{Name: "predict", Session: &method.Session{
-		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: q.Everybody(),
+		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: q.AllMembers(),
 		Purpose: "predict", Parent: parent, Salt: q.Tag[:],
 	}, Party: (*asker).ask, Server: (*answerer).decide, Releases: method.LetsOut[asker](method.ReleaseQuestions)}}, err
 }

@@ -86,7 +86,7 @@ func FuzzDecode(f *testing.F) {
 func TestLongColumnNames(t *testing.T) {
 	s := set(9)
 	s.Columns = []string{"x", strings.Repeat("y", 1<<17)}
-	if _, err := Protocol().Party(methodtest.Case(parse(t, "none", "{every: 3}")), "north", method.Table{Set: s}); err == nil || !strings.Contains(err.Error(), "the name of column 2 has 131072 bytes") {
+	if _, err := Protocol().Party(methodtest.Instance(parse(t, "none", "{every: 3}")), "north", method.Table{Set: s}); err == nil || !strings.Contains(err.Error(), "the name of column 2 has 131072 bytes") {
 		t.Errorf("error %v", err)
 	}
 	s.Columns[1] = strings.Repeat("y", method.MaxLabelBytes)
@@ -107,7 +107,7 @@ func TestQuestionOutlivesItsKeepsake(t *testing.T) {
 	announced := func(erase bool) string {
 		e := someKept(t)
 		o := &inquirer{encoder: e}
-		q := method.Question{Case: method.Case{ID: job.ID{1}, Coordinator: "hub", Parties: []string{"north"}}, Asker: "north", Tag: [16]byte{2}}
+		q := method.Question{Instance: method.Instance{ID: job.ID{1}, Coordinator: "hub", Parties: []string{"north"}}, Asker: "north", Tag: [16]byte{2}}
 		rows := &dataset.Set{Name: "new rows", X: dataset.NewDense(linalg.New[float64](3, e.Width)), Columns: e.Columns}
 		asker, err := o.party(q, "north", method.Table{Set: rows})
 		if err != nil {

@@ -54,14 +54,14 @@ func (s *server) fittedLeakage(lines map[string][]string) {
 	c, features := changesOf(s.Job), int(s.facts.Features)
 	switch {
 	case continuing(s.Job) != nil:
-		rows.KeptLeakage(s.Case, lines)
+		rows.KeptLeakage(s.Instance, lines)
 	case c == nil:
-		rows.Leakage(s.Case, lines, features)
+		rows.Leakage(s.Instance, lines, features)
 	default:
-		rows.Leakage(c.first(s.Case), lines, features)
+		rows.Leakage(c.first(s.Instance), lines, features)
 	}
 	if c != nil && c.refits(s.Job) {
-		rows.RefitLeakage(c.first(s.Case), c.last(s.Case), lines, features)
+		rows.RefitLeakage(c.first(s.Instance), c.last(s.Instance), lines, features)
 	}
 }
 

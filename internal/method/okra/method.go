@@ -40,7 +40,7 @@ func Bind(v Variant) *method.Protocol {
 		Name: v.Name, Keys: v.Keys,
 		Traits: job.Traits{Grouped: true, Undeployable: undeployable}, // parties put their own groups into folds
 		Steps:  steps, NewServer: newServer,
-		NewParty: func(c method.Case, self string, t method.Table) (*party, error) {
+		NewParty: func(c method.Instance, self string, t method.Table) (*party, error) {
 			return newParty(c, self, t, v.Labels)
 		},
 		Public: (*party).public, PublicServer: (*server).public, Facts: (*party).facts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).ended,
@@ -69,7 +69,7 @@ type step = method.StepOf[party, server, rows.Total]
 
 // steps: the parties agree on columns and a scaling and send encoded rows; the coordinator chooses
 // by folds if the job has any, learns, and evaluates.
-func steps(c method.Case) ([]step, error) {
+func steps(c method.Instance) ([]step, error) {
 	changes := changesOf(c.Job)
 	switch {
 	case changes != nil:
@@ -109,7 +109,7 @@ func common(list []rows.Step, costs ...account) []step {
 func noValue(rows.Total) struct{} { return struct{}{} }
 
 // upload has all parties of a case send all their rows.
-func upload(c method.Case) ([]step, error) {
+func upload(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
 		return nil, err
@@ -130,10 +130,10 @@ func uploading(name string, s *method.Session, of account, lets func(*party) ([]
 }
 
 // rowsSession is a session in which encoded rows travel.
-func rowsSession(c method.Case) (*method.Session, error) {
+func rowsSession(c method.Instance) (*method.Session, error) {
 	params, err := paramsOf(c.Job)
 	return &method.Session{
-		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.Everybody(), Purpose: "train",
+		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.AllMembers(), Purpose: "train",
 		Patient: []machine.Timer{okra.TimerReceipt},
 	}, err
 }

@@ -28,7 +28,7 @@ type party struct {
 	grown    *method.Split // with the rows that come after the first session; nil for none, or once they are there
 }
 
-func newParty(c method.Case, self string, t method.Table, labelled bool) (*party, error) {
+func newParty(c method.Instance, self string, t method.Table, labelled bool) (*party, error) {
 	of := rows.Of
 	if toldHow(c.Job, self) {
 		of = rows.Unfitted

@@ -46,7 +46,7 @@ func parse(t testing.TB, scale, test string) *job.Job {
 // partyOf is a party with a table, whose operator asks for nothing.
 func partyOf(t testing.TB, set *dataset.Set) *party {
 	t.Helper()
-	p, err := Protocol().Party(methodtest.Case(parse(t, "none", "{every: 3}")), "north", method.Table{Set: set})
+	p, err := Protocol().Party(methodtest.Instance(parse(t, "none", "{every: 3}")), "north", method.Table{Set: set})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestPlan(t *testing.T) {
 		"minmax":   {"column-order", "scale", "protocol", "learn", "evaluate"},
 		"standard": {"column-order", "scale", "protocol", "learn", "evaluate"},
 	} {
-		plan, err := Protocol().Plan(methodtest.Case(parse(t, scale, "{fraction: 0.25}")))
+		plan, err := Protocol().Plan(methodtest.Instance(parse(t, scale, "{fraction: 0.25}")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestPlanWithFolds(t *testing.T) {
-	plan, err := Protocol().Plan(methodtest.Case(read(t, strings.Replace(fmt.Sprintf(jobFile, "none", ""), "test: ", "folds: 3", 1))))
+	plan, err := Protocol().Plan(methodtest.Instance(read(t, strings.Replace(fmt.Sprintf(jobFile, "none", ""), "test: ", "folds: 3", 1))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestFacts(t *testing.T) {
 // One timer waits for others' work, all others last one round.
 func TestPatientTimers(t *testing.T) {
 	j := parse(t, "minmax", "{fraction: 0.25}")
-	plan, err := Protocol().Plan(methodtest.Case(j))
+	plan, err := Protocol().Plan(methodtest.Instance(j))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func tableOf(t testing.TB, s prepare.Schema, name, text string) method.Table {
 	return method.Table{Set: set}
 }
 
-func playTyped(t testing.TB, schema, scale, keys string) *methodtest.Known[*server, *party] {
+func playTyped(t testing.TB, schema, scale, keys string) *methodtest.Typed[*server, *party] {
 	t.Helper()
 	j := described(t, schema, scale, keys)
 	f := methodtest.Join[*server, *party](t, Protocol(), j, typed(t, j.Data.Schema))
@@ -260,7 +260,7 @@ func TestLeakageOfKeptPreparations(t *testing.T) {
 // What is fitted has one encoding, and no bytes stop the program.
 func FuzzFitted(f *testing.F) {
 	j := described(f, fittedSchema, "minmax", ", late: [west]")
-	p, err := Protocol().Party(methodtest.Case(j), "west", typed(f, j.Data.Schema)["west"])
+	p, err := Protocol().Party(methodtest.Instance(j), "west", typed(f, j.Data.Schema)["west"])
 	if err != nil {
 		f.Fatal(err)
 	}

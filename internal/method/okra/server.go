@@ -22,7 +22,7 @@ import (
 
 // server is the coordinator, which learns from the Gram matrix.
 type server struct {
-	method.Case
+	method.Instance
 	rows.Witness
 	learner.Work
 	upload *okra.Server       // the Gram matrix, labels, encoded rows
@@ -34,8 +34,8 @@ type server struct {
 	course // of a job whose parties change
 }
 
-func newServer(c method.Case) (*server, error) {
-	return &server{Case: c, Witness: rows.WitnessOf(c)}, nil
+func newServer(c method.Instance) (*server, error) {
+	return &server{Instance: c, Witness: rows.WitnessOf(c)}, nil
 }
 
 func (s *server) public() rows.Total {
@@ -69,7 +69,7 @@ func (s *server) folds(setup method.Setup) (*method.Run, error) {
 	for _, of := range s.upload.Owner() {
 		counts = append(counts, of.Hi-of.Lo)
 	}
-	return rows.FoldListener(setup, s.Case, counts, s.Problem.Test, func(names []string) { s.Problem.Groups = names })
+	return rows.FoldListener(setup, s.Instance, counts, s.Problem.Test, func(names []string) { s.Problem.Groups = names })
 }
 
 // finish takes the result of a session over.

@@ -75,7 +75,7 @@ type step = method.StepOf[party, server, columns.Declared]
 
 // steps: the parties align their rows and add up their Gram matrices around the ring, the label holder
 // sends the labels, and the coordinator learns.
-func steps(c method.Case) ([]step, error) {
+func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server },
 		Declare: (*party).declare, Usable: usable(matrix(c.Job)), Lets: (*party).products,
@@ -85,7 +85,7 @@ func steps(c method.Case) ([]step, error) {
 	}
 	plan = append(plan, step{
 		Name: "protocol", Session: &method.Session{
-			Protocol: ppsvmv.Name, Version: ppsvmv.Version, Members: c.Everybody(), Purpose: "train", Discloses: []string{ppsvmv.TileKind},
+			Protocol: ppsvmv.Name, Version: ppsvmv.Version, Members: c.AllMembers(), Purpose: "train", Discloses: []string{ppsvmv.TileKind},
 		},
 		Follow: method.From(func(d columns.Declared) ([]byte, error) { return params(c.Job, d) }),
 		Party:  (*party).site, Server: (*server).receiver, Releases: (*party).products,
@@ -133,7 +133,7 @@ type party struct {
 	columns.Products
 }
 
-func newParty(c method.Case, self string, t method.Table) (*party, error) {
+func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	p, err := columns.Of(c, self, t)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ type server struct{ columns.Learner }
 
 func (s *server) learner() *columns.Learner { return &s.Learner }
 
-func newServer(c method.Case) (*server, error) {
+func newServer(c method.Instance) (*server, error) {
 	return &server{columns.LearnerOf(c, matrix(c.Job))}, nil
 }
 

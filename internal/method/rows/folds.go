@@ -27,12 +27,12 @@ type Total int
 // FoldSteps returns the step in which folds are told, if the job's folds go by groups. The members'
 // Known is a [Total] then. All bodies have room for the rows of all parties, so that sizes do not
 // tell who has how many.
-func FoldSteps[P, S any](c method.Case, party func(*P, method.Setup) (*method.Run, error), server func(*S, method.Setup) (*method.Run, error)) []method.StepOf[P, S, Total] {
+func FoldSteps[P, S any](c method.Instance, party func(*P, method.Setup) (*method.Run, error), server func(*S, method.Setup) (*method.Run, error)) []method.StepOf[P, S, Total] {
 	if !GroupsFolds(c.Job) {
 		return nil
 	}
 	return []method.StepOf[P, S, Total]{{
-		Name: "folds", Session: &method.Session{Protocol: collective.GatherName, Version: collective.GatherVersion, Members: c.Crowd(), Purpose: "train"},
+		Name: "folds", Session: &method.Session{Protocol: collective.GatherName, Version: collective.GatherVersion, Members: c.MembersWithoutLeader(), Purpose: "train"},
 		Follow:   method.From(func(k Total) ([]byte, error) { return collective.EncodeGather(foldBytes * int(k)), nil }),
 		Party:    party,
 		Server:   server,
@@ -85,7 +85,7 @@ func (p *Party) Folder(s method.Setup, total int) (*method.Run, error) {
 
 // FoldListener is the machine of the coordinator, which has the parties' rows of which some are
 // held out, counts[i] of party i. take is given the folds' names, in the order of the rows.
-func FoldListener(s method.Setup, c method.Case, counts []int, test []bool, take func(names []string)) (*method.Run, error) {
+func FoldListener(s method.Setup, c method.Instance, counts []int, test []bool, take func(names []string)) (*method.Run, error) {
 	m, err := collective.NewGatherServer(s.Setup)
 	return method.RunOf(m, err, func() error {
 		folds, err := readFolds(c, m.Bodies(), counts, test)
@@ -97,7 +97,7 @@ func FoldListener(s method.Setup, c method.Case, counts []int, test []bool, take
 }
 
 // readFolds reads the folds of all rows. A fold without any row is the job's fault.
-func readFolds(c method.Case, bodies [][]byte, counts []int, test []bool) (folds []int, err error) {
+func readFolds(c method.Instance, bodies [][]byte, counts []int, test []bool) (folds []int, err error) {
 	used := make(map[int]bool)
 	for i, body := range bodies {
 		own, err := readFold(body, c.Job.Data.Folds, test[len(folds):len(folds)+counts[i]])

@@ -78,7 +78,7 @@ func body(rows int, folds ...uint32) []byte {
 
 // A party's folds that are none are its fault, and a fold that nobody fills is the job's.
 func TestFoldsThatAreRefused(t *testing.T) {
-	c := method.Case{Job: foldJob(2), Parties: []string{"north", "south"}}
+	c := method.Instance{Job: foldJob(2), Parties: []string{"north", "south"}}
 	test := []bool{false, false, true, false, true}
 	counts := []int{3, 2}
 	good := [][]byte{body(5, 1, 2, 0), body(5, 2, 0)}

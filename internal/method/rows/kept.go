@@ -97,7 +97,7 @@ func (p *Party) WriteFit(to io.Writer) error {
 // FitRelease describes what a job of kind Fit lets out: numbers and words over all columns of the
 // dictionary, to the other parties.
 func (p *Party) FitRelease() method.Release {
-	r := p.Case.Release(method.ReleaseFit, p.Self, p.label, p.read())
+	r := p.Instance.Release(method.ReleaseFit, p.Self, p.label, p.read())
 	r.Among, r.Edition = p.Split.Rows(false), p.edition.Without(p.Job.Data.Test)
 	r.Fit = method.Fit{By: method.NewFit, Among: r.Among, Train: p.fitters()} // which an earlier job may have made by itself
 	return r
@@ -160,7 +160,7 @@ func (p *Party) takeKept(k keptFit) error {
 
 // keptSteps are the sessions in which nothing is fitted: newcomers are told the fit, and all state that
 // they have the same.
-func keptSteps(c method.Case) []Step {
+func keptSteps(c method.Instance) []Step {
 	var steps []Step
 	if len(c.Job.Data.Fit.Told) > 0 {
 		steps = append(steps, Step{Name: "fit-told", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(keptBytes(c.Job))), Party: (*Party).tellFit, Releases: fits})

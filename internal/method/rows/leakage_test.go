@@ -42,7 +42,7 @@ func TestLeakageOfAPreparation(t *testing.T) {
 	} {
 		j := jobtest.Parse(t, strings.NewReplacer("PARTIES", tt.parties, "TEST", tt.test).Replace(schemaJob))
 		lines := make(map[string][]string)
-		rows.Leakage(method.Case{Job: j, Coordinator: "hub", Parties: j.Parties()}, lines, 0)
+		rows.Leakage(method.Instance{Job: j, Coordinator: "hub", Parties: j.Parties()}, lines, 0)
 		party, leader := strings.Join(lines["party"], "\n"), strings.Join(lines["leader"], "\n")
 		if strings.Contains(party, others) != tt.others || !strings.Contains(party, "age (counts in 1024 parts of its range") {
 			t.Errorf("%s, %s: parties learn\n%s", tt.parties, tt.test, party)

@@ -19,7 +19,7 @@ import (
 
 // Party is a holder of rows while a job runs. A method's own party embeds it.
 type Party struct {
-	method.Case
+	method.Instance
 	Self    string
 	Split   method.Split
 	Rows    linalg.Rows // all rows of the split; scaled once the scaling is known
@@ -38,7 +38,7 @@ type Party struct {
 
 // Of prepares a party's table for a job. Errors are faults of the data and tell the party
 // what to do. They may quote the data, and are for the party's own log.
-func Of(c method.Case, self string, t method.Table) (*Party, error) {
+func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	fit := c.Job.Data.Fit
 	if fit.Tells(self) {
 		return Unfitted(c, self, t)
@@ -59,7 +59,7 @@ func Of(c method.Case, self string, t method.Table) (*Party, error) {
 
 // Unfitted is Of for a party that fits nothing: it is told how all prepare their rows, or has
 // kept it.
-func Unfitted(c method.Case, self string, t method.Table) (*Party, error) {
+func Unfitted(c method.Instance, self string, t method.Table) (*Party, error) {
 	p, err := unprepared(c, self, t)
 	if err == nil {
 		err = p.begin(func(*prepare.Frame) error { return nil })
@@ -71,7 +71,7 @@ func Unfitted(c method.Case, self string, t method.Table) (*Party, error) {
 }
 
 // unprepared checks a table and holds rows out.
-func unprepared(c method.Case, self string, t method.Table) (*Party, error) {
+func unprepared(c method.Instance, self string, t method.Table) (*Party, error) {
 	split, err := Split(c.Job, self, t)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func unprepared(c method.Case, self string, t method.Table) (*Party, error) {
 	if GroupsFolds(c.Job) && split.Set.Groups == nil {
 		return nil, dataset.NoColumn(c.Job.Data.Group, "%s has no column %s to keep the rows of groups together by", split.Set.Name, dataset.Quote(c.Job.Data.Group))
 	}
-	p := &Party{Case: c, Self: self, Split: split, Rows: dataset.RowsOf(split.Set.X), label: t.Label, edition: t.Edition}
+	p := &Party{Instance: c, Self: self, Split: split, Rows: dataset.RowsOf(split.Set.X), label: t.Label, edition: t.Edition}
 	if p.frame() == nil {
 		p.Grid = method.GridOf(split.Set.X)
 	}
@@ -94,13 +94,13 @@ type Step = method.StepOf[Party, Witness, struct{}]
 
 // Steps returns the sessions with which a job begins: one order of columns and, if the
 // job has them, one preparation and one scaling.
-func Steps(c method.Case) ([]Step, error) { return steps(c, "preparation") }
+func Steps(c method.Instance) ([]Step, error) { return steps(c, "preparation") }
 
 // StepsAgain returns the same sessions of a job whose parties begin anew, after they have fitted
 // once.
-func StepsAgain(c method.Case) ([]Step, error) { return steps(c, "preparation again") }
+func StepsAgain(c method.Instance) ([]Step, error) { return steps(c, "preparation again") }
 
-func steps(c method.Case, sum string) ([]Step, error) {
+func steps(c method.Instance, sum string) ([]Step, error) {
 	if err := c.Job.Data.CheckParties(c.Parties); err != nil {
 		return nil, fault.BadInput(err)
 	}
@@ -125,9 +125,9 @@ func steps(c method.Case, sum string) ([]Step, error) {
 // columnOrderStep brings the columns of all parties into one order, by their names. It
 // comes before anything is computed from rows of several tables. The coordinator is
 // no member of its session.
-func columnOrderStep(c method.Case) Step {
+func columnOrderStep(c method.Instance) Step {
 	step := Step{Name: "column-order", Session: &method.Session{
-		Protocol: columnorder.Name, Version: columnorder.Version, Members: c.Holders(), Purpose: "train",
+		Protocol: columnorder.Name, Version: columnorder.Version, Members: c.DataParties(), Purpose: "train",
 	}, Party: (*Party).columnOrder, Releases: method.LetsOutNothing[Party]}
 	if agreesOnClasses(c.Job) { // each party tells the leader its classes, one of a single row, too
 		step.Releases, step.Session.Discloses = method.With((*Party).lets, method.ReleaseLabels), []string{columnorder.MatchKind}
@@ -137,10 +137,10 @@ func columnOrderStep(c method.Case) Step {
 
 // scaleStep brings the features of all parties to one scale. The coordinator is no
 // member of its session.
-func scaleStep(c method.Case) (Step, error) {
+func scaleStep(c method.Instance) (Step, error) {
 	params, err := scaleParams(c.Job)
 	return Step{Name: "scale", Session: &method.Session{
-		Protocol: scale.Name, Version: scale.Version, Params: params.Encode(), Members: c.Holders(), Purpose: "train",
+		Protocol: scale.Name, Version: scale.Version, Params: params.Encode(), Members: c.DataParties(), Purpose: "train",
 	}, Party: (*Party).scaler, Releases: fits}, err
 }
 
@@ -164,7 +164,7 @@ func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 // Release describes what the party lets out of its rows in a job. Of all that is fitted it depends on
 // the fit's own values alone, so that the ledger can be asked before.
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
-	r := p.Case.Release(kind, p.Self, p.label, p.read())
+	r := p.Instance.Release(kind, p.Self, p.label, p.read())
 	if r.Edition = p.edition; r.Edition.ID != "" && kind != method.ReleaseRows {
 		r.Edition = p.edition.Without(p.Job.Data.Test)
 	}
@@ -199,7 +199,7 @@ func (p *Party) HasFitted() bool {
 
 // Leakage adds the leakage of these steps to the statement of a job's leakage. The number of
 // features is 0 where nobody is told.
-func Leakage(c method.Case, lines map[string][]string, features int) {
+func Leakage(c method.Instance, lines map[string][]string, features int) {
 	add(lines, namesLeakage(c))
 	fitLeakage(c, lines, features)
 }
@@ -216,7 +216,7 @@ func add(lines, more map[string][]string) {
 }
 
 // namesLeakage tells what is learnt before anything is fitted.
-func namesLeakage(c method.Case) map[string][]string {
+func namesLeakage(c method.Instance) map[string][]string {
 	lines := make(map[string][]string)
 	add(lines, heldOutLeakage(c))
 	add(lines, foldLeakage(c))
@@ -225,7 +225,7 @@ func namesLeakage(c method.Case) map[string][]string {
 }
 
 // fitLeakage tells what is learnt while the parties fit how they prepare their rows.
-func fitLeakage(c method.Case, lines map[string][]string, features int) {
+func fitLeakage(c method.Instance, lines map[string][]string, features int) {
 	if c.Job.Data.Fit.Named() {
 		keptLeakage(c, lines)
 		return
@@ -242,7 +242,7 @@ func fitLeakage(c method.Case, lines map[string][]string, features int) {
 }
 
 // heldOutLeakage tells what is learnt by a job that says itself which rows are held out.
-func heldOutLeakage(c method.Case) map[string][]string {
+func heldOutLeakage(c method.Instance) map[string][]string {
 	if test := c.Job.Data.Test; test.Column != "" {
 		return map[string][]string{
 			"server": {fmt.Sprintf("The job holds out %s, and no key of a party: which rows of a party are held out, or how many, tells of their %s. Jobs with other bounds tell it more closely.", test.Chosen(), dataset.Quote(test.Column))},
@@ -259,7 +259,7 @@ func heldOutLeakage(c method.Case) map[string][]string {
 }
 
 // foldLeakage tells what is learnt from folds by groups.
-func foldLeakage(c method.Case) map[string][]string {
+func foldLeakage(c method.Instance) map[string][]string {
 	if !GroupsFolds(c.Job) {
 		return nil
 	}

@@ -28,7 +28,7 @@ const (
 
 // preparing returns the steps of a job whose schema is fitted. The sum's name tells two fits of
 // one job apart.
-func preparing(c method.Case, sum string) ([]Step, error) {
+func preparing(c method.Instance, sum string) ([]Step, error) {
 	plan, err := prepare.NewPlan(c.Job.Data.Schema, c.Job.Data.Fitted())
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -55,20 +55,20 @@ func preparing(c method.Case, sum string) ([]Step, error) {
 }
 
 // preparedStep has all parties state how they prepare their rows.
-func preparedStep(c method.Case) Step {
+func preparedStep(c method.Instance) Step {
 	return Step{Name: "prepared", Session: &method.Session{
-		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.Everybody(), Purpose: "train",
+		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.AllMembers(), Purpose: "train",
 	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.LetsOut[Party](method.ReleaseFits)}
 }
 
 // among describes a session in which the leader is the server of the other parties.
-func among(c method.Case, name string, version uint16, params []byte) *method.Session {
+func among(c method.Instance, name string, version uint16, params []byte) *method.Session {
 	return &method.Session{Protocol: name, Version: version, Params: params, Members: sums.Served(c.Parties[0], c.Parties[1:]), Purpose: "train"}
 }
 
 // fitting adds the parties' vectors up. With two parties each learns the other's numbers by the
 // sum, so that the second one tells the leader its own.
-func fitting(c method.Case, entries int, sum string) (*method.Session, error) {
+func fitting(c method.Instance, entries int, sum string) (*method.Session, error) {
 	if len(c.Parties) == 2 {
 		return among(c, collective.GatherName, collective.GatherVersion, collective.EncodeGather(8*entries)), nil
 	}

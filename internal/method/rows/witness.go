@@ -53,12 +53,12 @@ func decodeStatement(b []byte) (statement, error) {
 
 // Witness is the coordinator's part of a job's preparation: it hears the parties' statements.
 type Witness struct {
-	of    method.Case
+	of    method.Instance
 	heard *learner.Prepared
 }
 
 // WitnessOf returns the coordinator's part of a job.
-func WitnessOf(c method.Case) Witness { return Witness{of: c} }
+func WitnessOf(c method.Instance) Witness { return Witness{of: c} }
 
 // hear is the coordinator's machine of the step in which the parties state what they have fitted.
 func (w *Witness) hear(setup method.Setup) (*method.Run, error) {
@@ -106,7 +106,7 @@ func (w *Witness) Prepared() (*learner.Prepared, error) {
 }
 
 // preparationLeakage states what each role learns while a preparation is fitted.
-func preparationLeakage(c method.Case) map[string][]string {
+func preparationLeakage(c method.Instance) map[string][]string {
 	plan, err := prepare.NewPlan(c.Job.Data.Schema, c.Job.Data.Fitted())
 	if err != nil { // then no step of the job has run
 		return nil
@@ -121,7 +121,7 @@ func preparationLeakage(c method.Case) map[string][]string {
 	return lines
 }
 
-func wordsLeakage(c method.Case, columns []string, lines map[string][]string) {
+func wordsLeakage(c method.Instance, columns []string, lines map[string][]string) {
 	list := strings.Join(columns, ", ")
 	lines["leader"] = append(lines["leader"], fmt.Sprintf("The leader, %s, learns which words of %s each party has in at least %d of its training rows.", c.Parties[0], list, prepare.Least))
 	told := fmt.Sprintf("Every party learns which words of %s somebody has in at least %d training rows", list, prepare.Least)
@@ -131,7 +131,7 @@ func wordsLeakage(c method.Case, columns []string, lines map[string][]string) {
 	lines["party"] = append(lines["party"], told+fmt.Sprintf(". A word that fewer than %d training rows of a party have counts there as other, or as its commonest word, whoever proposes it.", prepare.Least))
 }
 
-func sumsLeakage(c method.Case, told []string, lines map[string][]string) {
+func sumsLeakage(c method.Instance, told []string, lines map[string][]string) {
 	list, train := strings.Join(told, "; "), len(c.Parties)
 	if c.Job.Data.Test.Party != "" { // it is held out, and adds zeros
 		train--
@@ -152,7 +152,7 @@ func schemaLeakage() map[string][]string {
 }
 
 // KeptLeakage is Leakage of a job that keeps what an earlier one has fitted.
-func KeptLeakage(c method.Case, lines map[string][]string) {
+func KeptLeakage(c method.Instance, lines map[string][]string) {
 	add(lines, namesLeakage(c))
 	if c.Job.Data.Prepares() {
 		add(lines, schemaLeakage())
@@ -164,7 +164,7 @@ func KeptLeakage(c method.Case, lines map[string][]string) {
 
 // RefitLeakage adds what is learnt where the parties fit a second time, after some of them or of
 // their rows have changed.
-func RefitLeakage(first, last method.Case, lines map[string][]string, features int) {
+func RefitLeakage(first, last method.Instance, lines map[string][]string, features int) {
 	fitLeakage(last, lines, features)
 	if first.Job.Data.FitsSchema() {
 		add(lines, map[string][]string{
@@ -175,7 +175,7 @@ func RefitLeakage(first, last method.Case, lines map[string][]string, features i
 }
 
 // keptLeakage adds what is learnt where the job prepares rows by a fit of an earlier one.
-func keptLeakage(c method.Case, lines map[string][]string) {
+func keptLeakage(c method.Instance, lines map[string][]string) {
 	if c.Job.Data.Prepares() {
 		add(lines, schemaLeakage())
 	}

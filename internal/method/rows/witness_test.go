@@ -51,7 +51,7 @@ func TestStatementsAboutAPreparation(t *testing.T) {
 		{append([]byte{255, 255, 255, 255}, good[4:]...), "south", "prepared columns"},
 		{append(append([]byte{}, good...), 0), "south", ""},
 	} {
-		w := WitnessOf(method.Case{Job: &job.Job{Data: data}, Parties: []string{"north", "south"}})
+		w := WitnessOf(method.Instance{Job: &job.Job{Data: data}, Parties: []string{"north", "south"}})
 		err := w.take([]string{"north", "south"}, [][]byte{good, tt.second})
 		var blame *protocol.BlameError
 		switch {

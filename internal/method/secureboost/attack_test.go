@@ -31,7 +31,7 @@ func TestAttackHistogramsBesideEncodedRows(t *testing.T) {
 	}
 	sums := func() *methodtest.Federation {
 		j := boosted(t, ", he: none", ", rounds: 1, depth: 1, bins: 4")
-		return methodtest.New(t, Protocol(), methodtest.Case(j), columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 120)))
+		return methodtest.New(t, Protocol(), methodtest.Instance(j), columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 120)))
 	}
 	own := columnstest.Share(t, sums().Job, columnstest.Numbered(t, "wdbc", 120))["guest"].Set
 	friend := *own.Subset(dataset.Complement(50, nil))
@@ -41,7 +41,7 @@ func TestAttackHistogramsBesideEncodedRows(t *testing.T) {
 	}
 	rows := func() *methodtest.Federation {
 		j := methodtest.Read(t, okra.Protocol(), encodedFile)
-		return methodtest.New(t, okra.Protocol(), methodtest.Case(j), map[string]method.Table{"guest": {Set: own}, "friend": {Set: &friend}})
+		return methodtest.New(t, okra.Protocol(), methodtest.Instance(j), map[string]method.Table{"guest": {Set: own}, "friend": {Set: &friend}})
 	}
 	const both = "people would be both in sums and among encoded rows"
 	first := disclosuretest.NewLedgers(t, "guest")

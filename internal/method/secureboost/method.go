@@ -88,7 +88,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 type step = method.StepOf[party, server, columns.Declared]
 
 // steps: the parties align their rows and grow trees; the first tells the coordinator how well they do.
-func steps(c method.Case) ([]step, error) {
+func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
 		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).trained,
@@ -101,7 +101,7 @@ func steps(c method.Case) ([]step, error) {
 	}
 	return append(plan, step{
 		Name: "protocol", Session: &method.Session{
-			Protocol: secureboost.Name, Version: secureboost.Version, Members: c.Holders(), Purpose: "train",
+			Protocol: secureboost.Name, Version: secureboost.Version, Members: c.DataParties(), Purpose: "train",
 			Patient: []protocol.Timer{secureboost.TimerGuest, secureboost.TimerHosts},
 		},
 		Follow: method.From(func(d columns.Declared) ([]byte, error) {

@@ -22,7 +22,7 @@ type party struct {
 	training *Training // at the guest
 }
 
-func newParty(c method.Case, self string, t method.Table) (*party, error) {
+func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	p, err := columns.Of(c, self, t)
 	if err != nil {
 		return nil, err

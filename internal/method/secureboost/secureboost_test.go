@@ -30,7 +30,7 @@ spec:
 }
 
 // run runs all steps of a job on wdbc.
-func run(t *testing.T, j *job.Job, rows int) *methodtest.Known[*server, *party] {
+func run(t *testing.T, j *job.Job, rows int) *methodtest.Typed[*server, *party] {
 	t.Helper()
 	f := methodtest.Join[*server, *party](t, Protocol(), j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", rows)))
 	f.Finish(t)
@@ -45,7 +45,7 @@ func TestEncryptionChangesNothing(t *testing.T) {
 	}
 	const settings = ", rounds: 2, depth: 2, bins: 4"
 	plain, sealed := run(t, boosted(t, ", he: none", settings), 120), run(t, boosted(t, "", settings), 120)
-	for _, f := range []*methodtest.Known[*server, *party]{plain, sealed} {
+	for _, f := range []*methodtest.Typed[*server, *party]{plain, sealed} {
 		m := f.Server.Metrics
 		if len(m) != 4 || m["accuracy"] < 0.85 {
 			t.Errorf("metrics %v", m)
@@ -62,7 +62,7 @@ func TestEncryptionChangesNothing(t *testing.T) {
 	}
 	// The sessions have names of their own, and so the rows are held out otherwise: what
 	// is compared is each with the training in one place.
-	for name, f := range map[string]*methodtest.Known[*server, *party]{"none": plain, "paillier": sealed} {
+	for name, f := range map[string]*methodtest.Typed[*server, *party]{"none": plain, "paillier": sealed} {
 		if want := pooled(t, f); !reflect.DeepEqual(want, f.Parties["guest"].training.Model()) {
 			t.Errorf("he: %s: the training in one place gives other trees", name)
 		}
@@ -70,7 +70,7 @@ func TestEncryptionChangesNothing(t *testing.T) {
 }
 
 // pooled returns the model of the same rows with all columns in one place.
-func pooled(t *testing.T, f *methodtest.Known[*server, *party]) boost.Model {
+func pooled(t *testing.T, f *methodtest.Typed[*server, *party]) boost.Model {
 	t.Helper()
 	guest := f.Parties["guest"]
 	train, _ := guest.Training().Shape()
@@ -139,7 +139,7 @@ func TestNoLabels(t *testing.T) {
 	tables := columnstest.Share(t, j, &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns, Labels: set.Labels})
 	guest := tables["guest"]
 	guest.Set.Labels = nil
-	if _, err := Protocol().Party(methodtest.Case(j), "guest", guest); err == nil {
+	if _, err := Protocol().Party(methodtest.Instance(j), "guest", guest); err == nil {
 		t.Error("a guest without labels takes part")
 	}
 }

@@ -17,8 +17,8 @@ import (
 // server is the coordinator, which is told how well the label holder has learnt.
 type server struct{ columns.Told }
 
-func newServer(c method.Case) (*server, error) {
-	return &server{columns.Told{Server: columns.Server{Case: c}}}, nil
+func newServer(c method.Instance) (*server, error) {
+	return &server{columns.Told{Server: columns.Server{Instance: c}}}, nil
 }
 
 // hear takes over what the label holder tells.

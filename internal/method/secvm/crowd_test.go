@@ -34,7 +34,7 @@ spec:
 // enrolled is a crowd as its server and its devices run it, without a network.
 type enrolled struct {
 	t       *testing.T
-	c       method.Case
+	c       method.Instance
 	plan    []method.Step
 	steps   []step
 	server  *Server
@@ -46,7 +46,7 @@ type enrolled struct {
 // newEnrolled gives everybody a record of three features of eight.
 func newEnrolled(t *testing.T, people int) *enrolled {
 	t.Helper()
-	e := &enrolled{t: t, c: method.Case{Job: read(t, enrolledJob), ID: job.ID{1}, Coordinator: "server", Limits: method.Limits{Floors: method.Floors{Cohort: 4}}}, keys: map[string]ed25519.PrivateKey{}, ledgers: map[string]*memory.Ledger{}}
+	e := &enrolled{t: t, c: method.Instance{Job: read(t, enrolledJob), ID: job.ID{1}, Coordinator: "server", Limits: method.Limits{Floors: method.Floors{Cohort: 4}}}, keys: map[string]ed25519.PrivateKey{}, ledgers: map[string]*memory.Ledger{}}
 	for i := range people {
 		name := fmt.Sprintf("device-%d", i+1)
 		seed := sha256.Sum256([]byte(name))
@@ -229,7 +229,7 @@ func TestJobsOfACrowd(t *testing.T) {
 			j := read(t, text)
 			m, _, err := method.OfCrowd(j)
 			if err == nil {
-				_, err = m.Plan(method.Case{Job: j, Coordinator: "server", Parties: newEnrolled(t, 20).c.Parties})
+				_, err = m.Plan(method.Instance{Job: j, Coordinator: "server", Parties: newEnrolled(t, 20).c.Parties})
 			}
 			if text == enrolledJob || err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v", err)
@@ -265,7 +265,7 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 		"a column beyond the list": {"bins: 12", "features: columns, bins: 1", `feature "2" is no column`, good, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := method.Case{Job: read(t, strings.Replace(enrolledJob, tt.from, tt.to, 1)), Coordinator: "server", Limits: method.Limits{Floors: method.Floors{Cohort: tt.floor}}}
+			c := method.Instance{Job: read(t, strings.Replace(enrolledJob, tt.from, tt.to, 1)), Coordinator: "server", Limits: method.Limits{Floors: method.Floors{Cohort: tt.floor}}}
 			if _, err := newParty(c, "device-1", tt.table); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v", err)
 			}

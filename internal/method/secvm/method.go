@@ -74,7 +74,7 @@ func serves(j *job.Job) error {
 }
 
 // summedOf returns the public settings of a case.
-func summedOf(c method.Case) (Summed, error) {
+func summedOf(c method.Instance) (Summed, error) {
 	params, err := secvm.NewParams(SpecOf(c.Job))
 	if err != nil {
 		return Summed{}, fault.BadInput(err)
@@ -91,7 +91,7 @@ type nothing = struct{}
 // earlier sums, and one in which the last weights are tested. A person's record goes into one
 // sum for each iteration, which claims see to, and nothing that the ledger of releases counts
 // leaves the device.
-func steps(c method.Case) ([]step, error) {
+func steps(c method.Instance) ([]step, error) {
 	if err := serves(c.Job); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func steps(c method.Case) ([]step, error) {
 	for i := range list {
 		list[i] = step{
 			Name:    WindowName(i),
-			Session: &method.Session{Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: "train"},
+			Session: &method.Session{Protocol: secagg.Name, Version: secagg.Version, Members: c.MembersWithoutLeader(), Purpose: "train"},
 			Follow: func(_ method.Session, _ nothing, announced []byte) (*method.Session, error) {
 				w, err := s.told(announced)
 				if err != nil {

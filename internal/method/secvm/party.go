@@ -23,7 +23,7 @@ type Party struct {
 }
 
 // newParty takes one person's record, and refuses a greedy model as any device does.
-func newParty(c method.Case, _ string, t method.Table) (*Party, error) {
+func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	s, err := summedOf(c)
 	if err != nil {
 		return nil, err

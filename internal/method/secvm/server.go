@@ -23,7 +23,7 @@ type Server struct {
 	added    int            // devices in it
 }
 
-func newServer(c method.Case) (*Server, error) {
+func newServer(c method.Instance) (*Server, error) {
 	s, err := summedOf(c)
 	if err != nil {
 		return nil, err

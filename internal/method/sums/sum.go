@@ -21,7 +21,7 @@ type Sum struct {
 
 // Summing adds up a vector of every party by secure aggregation, once for each submission of
 // a job. The sum follows from the public values.
-func Summing[K any](c method.Case, purpose string, of func(K) (Sum, error)) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
+func Summing[K any](c method.Instance, purpose string, of func(K) (Sum, error)) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
 	params := func(k K) ([]byte, error) {
 		sum, err := of(k)
 		if err != nil {
@@ -34,7 +34,7 @@ func Summing[K any](c method.Case, purpose string, of func(K) (Sum, error)) (*me
 		return p.Encode(), nil
 	}
 	return &method.Session{
-		Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: purpose, Discloses: []string{secagg.InputKind},
+		Protocol: secagg.Name, Version: secagg.Version, Members: c.MembersWithoutLeader(), Purpose: purpose, Discloses: []string{secagg.InputKind},
 	}, method.From(params)
 }
 
@@ -110,8 +110,8 @@ func collector(s method.Setup, room secagg.Limits, take func(Summation, []string
 
 // Telling describes a session in which the coordinator sends all parties the result of a sum, in
 // length bytes.
-func Telling[K any](c method.Case, length func(K) int) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
-	return &method.Session{Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.Crowd(), Purpose: "train"},
+func Telling[K any](c method.Instance, length func(K) int) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
+	return &method.Session{Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.MembersWithoutLeader(), Purpose: "train"},
 		method.From(func(k K) ([]byte, error) { return collective.EncodeBroadcast(length(k)), nil })
 }
 

@@ -128,7 +128,7 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 		return err
 	}
 	defer opened.Erase()
-	about := method.Question{Case: c.cast(j.ID, j.Spec), Asker: q.party, Tag: q.Tag}
+	about := method.Question{Instance: c.instance(j.ID, j.Spec), Asker: q.party, Tag: q.Tag}
 	about.Parties = opened.Among(about)
 	if len(about.Parties) == 1 {
 		return c.hold(ctx, &j, opened, about, q)
@@ -219,7 +219,7 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	if !m.Answers() {
 		return nil, fault.Openly(fault.BadInputf("protocol %s answers no questions about new rows; predict with the model that the job has left", m.Name()))
 	}
-	opened, err := m.OpenServer(c.cast(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
+	opened, err := m.OpenServer(c.instance(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*condu
 	if d.announce, err = hub.Announce(control.Place(index)); err != nil {
 		return nil, err
 	}
-	if d.plan, err = step.Session.After(hub.Known(), d.announce); err != nil {
+	if d.plan, err = step.Session.After(hub.Public(), d.announce); err != nil {
 		return nil, err
 	}
 	if d.session, err = protocol.NewSession(d.plan.Descriptor(w.job.ID, int(index), c.Roster.Hash(), w.job.Attempt)); err != nil {

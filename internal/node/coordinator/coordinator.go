@@ -384,7 +384,7 @@ func (c *Coordinator) lasts(j Job) bool {
 	if err != nil {
 		return false
 	}
-	s, err := m.Server(c.cast(j.ID, j.Spec))
+	s, err := m.Server(c.instance(j.ID, j.Spec))
 	if err != nil {
 		return false
 	}

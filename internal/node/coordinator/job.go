@@ -176,7 +176,7 @@ func (c *Coordinator) admit(spec *job.Job) error {
 	}
 	m, err := method.Of(spec)
 	if err == nil {
-		_, err = m.Plan(c.cast(job.ID{}, spec)) // no job yet
+		_, err = m.Plan(c.instance(job.ID{}, spec)) // no job yet
 	}
 	return err
 }
@@ -191,8 +191,8 @@ func (c *Coordinator) parties() []string {
 	return names
 }
 
-func (c *Coordinator) cast(id job.ID, spec *job.Job) method.Case {
-	return method.Case{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties()}
+func (c *Coordinator) instance(id job.ID, spec *job.Job) method.Instance {
+	return method.Instance{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties()}
 }
 
 // newID names a submission. It comes from the seed source, so that it is new

@@ -68,7 +68,7 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 }
 
 // witnessed adds to a result what the coordinator reads of the preparation.
-func witnessed(h *method.Hub, r *method.Result) (err error) {
+func witnessed(h *method.CoordinatorSide, r *method.Result) (err error) {
 	if h.Prepared == nil {
 		return nil
 	}
@@ -78,7 +78,7 @@ func witnessed(h *method.Hub, r *method.Result) (err error) {
 }
 
 // models describes the coordinator's model, if there is one.
-func (c *Coordinator) models(spec *job.Job, h *method.Hub) ([]method.ModelFile, error) {
+func (c *Coordinator) models(spec *job.Job, h *method.CoordinatorSide) ([]method.ModelFile, error) {
 	m := h.Model
 	if m == nil {
 		return nil, nil

@@ -75,7 +75,7 @@ func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context
 type course struct {
 	job     *Job
 	plan    []method.Step
-	hub     *method.Hub // the coordinator's side
+	hub     *method.CoordinatorSide // the coordinator's side
 	account *account
 	ends    []method.End // of the sessions so far
 }
@@ -88,14 +88,14 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 	if err := c.takeAlignment(j); err != nil {
 		return nil, err
 	}
-	cast := c.cast(j.ID, j.Spec)
+	instance := c.instance(j.ID, j.Spec)
 	m, err := method.Of(j.Spec)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
 	w := &course{job: j, account: newAccount(c.Usage)}
-	if w.plan, err = m.Plan(cast); err == nil {
-		w.hub, err = m.Server(cast)
+	if w.plan, err = m.Plan(instance); err == nil {
+		w.hub, err = m.Server(instance)
 	}
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -111,7 +111,7 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 }
 
 // resumeFrom gives the server its rest of the job that this one continues, if it does.
-func (c *Coordinator) resumeFrom(h *method.Hub) error {
+func (c *Coordinator) resumeFrom(h *method.CoordinatorSide) error {
 	next := h.Later
 	if next == nil || !next.Continues {
 		return nil

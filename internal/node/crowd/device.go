@@ -44,7 +44,7 @@ type Device struct {
 	line    *line
 	plan    []method.Step
 	passing bool // see [method.DevicesOf]
-	party   *method.Holder
+	party   *method.PartySide
 	kept    sessions
 	before  map[int][]byte // what an earlier process was told, by step
 	last    struct {       // the session that the device has gone through last
@@ -81,9 +81,9 @@ func NewDevice(c DeviceConfig) (*Device, error) {
 		return nil, err
 	}
 	d.plan, d.passing = plan, passing
-	cast := c.Enrolment.cast()
-	cast.Limits.Floors = c.Floors
-	if d.party, err = m.Party(cast, d.line.name, d.Table); err != nil {
+	instance := c.Enrolment.instance()
+	instance.Limits.Floors = c.Floors
+	if d.party, err = m.Party(instance, d.line.name, d.Table); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	if err := d.draw(); err != nil {
@@ -209,7 +209,7 @@ func (d *Device) announced(ctx context.Context, step int) ([]byte, error) {
 
 // join takes part in a step, if the device is a member of its session.
 func (d *Device) join(ctx context.Context, i int, announced []byte) error {
-	next, err := d.plan[i].Session.After(d.party.Known(), announced)
+	next, err := d.plan[i].Session.After(d.party.Public(), announced)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (e *Enrolment) check() error {
 // plan returns the protocol of the job and its steps, and whether their sessions are passing.
 func (e *Enrolment) plan() (m *method.Protocol, steps []method.Step, passes bool, err error) {
 	if m, passes, err = method.OfCrowd(e.Job); err == nil {
-		steps, err = m.Plan(e.cast())
+		steps, err = m.Plan(e.instance())
 	}
 	if err != nil {
 		return nil, nil, false, fault.BadInput(err)
@@ -115,12 +115,12 @@ func (e *Enrolment) plan() (m *method.Protocol, steps []method.Step, passes bool
 }
 
 // cast returns the job with its participants.
-func (e *Enrolment) cast() method.Case {
+func (e *Enrolment) instance() method.Instance {
 	names := make([]string, len(e.Keys))
 	for i := range names {
 		names[i] = Name(i)
 	}
-	return method.Case{Job: e.Job, ID: e.ID(), Coordinator: Server, Parties: names}
+	return method.Instance{Job: e.Job, ID: e.ID(), Coordinator: Server, Parties: names}
 }
 
 // ID names the job: it follows from the enrolment.

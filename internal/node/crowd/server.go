@@ -31,7 +31,7 @@ type Service struct {
 	Config
 	plan    []method.Step
 	passing bool // see [method.DevicesOf]
-	hub     *method.Hub
+	hub     *method.CoordinatorSide
 	kept    sessions
 	first   int // step of this process
 	desks   desks
@@ -58,7 +58,7 @@ func New(c Config) (*Service, error) {
 		return nil, err
 	}
 	s.plan, s.passing = plan, passing
-	if s.hub, err = m.Server(c.Enrolment.cast()); err != nil {
+	if s.hub, err = m.Server(c.Enrolment.instance()); err != nil {
 		return nil, err
 	}
 	open, lost, err := c.Vault.Open()
@@ -114,7 +114,7 @@ func (s *Service) step(ctx context.Context, i int, step method.Step) error {
 	if err != nil {
 		return err
 	}
-	next, err := step.Session.After(s.hub.Known(), announced)
+	next, err := step.Session.After(s.hub.Public(), announced)
 	if err != nil {
 		return err
 	}

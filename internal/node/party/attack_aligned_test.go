@@ -48,7 +48,7 @@ func TestAttackAlignedGuesses(t *testing.T) {
 	guess := func(id job.ID, n int) bool {
 		set := *wdbc().Subset(linalg.Range(0, n))
 		set.IDs = ids(20)[:n]
-		south, err := m.Party(method.Case{Job: j, ID: id, Coordinator: "hub", Parties: j.Parties()}, "south", method.Table{Set: &set, Key: dataset.SplitKey{2}})
+		south, err := m.Party(method.Instance{Job: j, ID: id, Coordinator: "hub", Parties: j.Parties()}, "south", method.Table{Set: &set, Key: dataset.SplitKey{2}})
 		if err != nil {
 			t.Fatal(err)
 		}

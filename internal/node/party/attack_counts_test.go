@@ -104,7 +104,7 @@ func (s *stand) columnOrder(j *job.Job, id job.ID, table string) protocol.Messag
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	south, err := m.Party(method.Case{Job: j, ID: id, Coordinator: "hub", Parties: j.Parties()}, "south", methodtest.Hospital(s.t, j, "south", table, "patient"))
+	south, err := m.Party(method.Instance{Job: j, ID: id, Coordinator: "hub", Parties: j.Parties()}, "south", methodtest.Hospital(s.t, j, "south", table, "patient"))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, 
 		return nil, fault.Openly(fault.BadInput(err)) // it quotes what the proposal brought
 	}
 	w := &work{id: prop.Job, job: asked, inquiry: q, opened: o}
-	w.about = method.Question{Case: p.cast(w), Asker: q.Asker, Tag: q.Tag}
+	w.about = method.Question{Instance: p.instance(w), Asker: q.Asker, Tag: q.Tag}
 	w.about.Parties = o.Among(w.about)
 	if len(w.about.Parties) < 2 {
 		return nil, refuse("job %v has no model by columns", q.Job)

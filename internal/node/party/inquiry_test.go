@@ -69,7 +69,7 @@ func (s *stand) planned(o *columns.Portion, asker string) []method.Step {
 		s.t.Fatal(err)
 	}
 	plan, err := opened.(method.Inquirer).Plan(method.Question{
-		Case: method.Case{Job: o.Job, Coordinator: "hub", Parties: o.Job.Parties()}, Asker: asker,
+		Instance: method.Instance{Job: o.Job, Coordinator: "hub", Parties: o.Job.Parties()}, Asker: asker,
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -44,7 +44,7 @@ type question struct {
 	// Where the coordinator answers by itself, in one session.
 	opened  method.Inquirer
 	plan    []method.Step
-	party   *method.Holder
+	party   *method.PartySide
 	id      protocol.SessionID // of the only session that may answer it
 	sent    bool               // to the coordinator, who takes one at a time
 	from    time.Time          // when it may be sent, if the coordinator has put it off
@@ -217,7 +217,7 @@ func (p *Party) prepareQuestion(q *question) error {
 		opened.Erase()
 		return fault.BadInputf("job %v left nothing here that answers in sessions", q.job)
 	}
-	about := method.Question{Case: method.Case{ID: q.job, Coordinator: p.boss}, Asker: p.Name, Tag: q.tag}
+	about := method.Question{Instance: method.Instance{ID: q.job, Coordinator: p.boss}, Asker: p.Name, Tag: q.tag}
 	about.Parties = asked.Among(about)
 	q.opened = asked // until the question has ended
 	if err := asked.Fits(about, q.set); err != nil {
@@ -253,7 +253,7 @@ func (p *Party) prepareAlone(q *question, asked method.Inquirer, about method.Qu
 }
 
 // answer returns the prediction that an asking party has learnt.
-func answer(asked *method.Holder) (*method.Prediction, error) {
+func answer(asked *method.PartySide) (*method.Prediction, error) {
 	if asked.Answer == nil {
 		return nil, errors.New("party: the question has no answer")
 	}

@@ -215,9 +215,9 @@ func (p *Party) prepare(w *work) error {
 	if err != nil {
 		return errUnusable(err)
 	}
-	cast := p.cast(w)
-	cast.Limits = method.Limits{Directions: policy.MaxDirections, Floors: policy.Floors.Values()}
-	if w.side, err = w.method.Party(cast, p.Name, table); err == nil {
+	instance := p.instance(w)
+	instance.Limits = method.Limits{Directions: policy.MaxDirections, Floors: policy.Floors.Values()}
+	if w.side, err = w.method.Party(instance, p.Name, table); err == nil {
 		err = p.resumeFrom(w)
 	}
 	if err != nil {

@@ -173,7 +173,7 @@ func (s *stand) plan(j *job.Job) []method.Step {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	plan, err := m.Plan(method.Case{Job: j, Coordinator: "hub", Parties: j.Parties()})
+	plan, err := m.Plan(method.Instance{Job: j, Coordinator: "hub", Parties: j.Parties()})
 	if err != nil {
 		s.t.Fatal(err)
 	}

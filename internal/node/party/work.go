@@ -20,7 +20,7 @@ type work struct {
 	job      *job.Job
 	plan     []method.Step
 	method   *method.Protocol     // of a job
-	side     *method.Holder       // nil before the table is read
+	side     *method.PartySide    // nil before the table is read
 	sessions []*running           // in the order of the steps
 	asked    bool                 // the ledger has admitted what the job lets out, as far as it is known
 	admitted []admitted           // by the ledger
@@ -37,7 +37,7 @@ type work struct {
 }
 
 // holder is the party's side of the job.
-func (w *work) holder() *method.Holder {
+func (w *work) holder() *method.PartySide {
 	if w.side == nil { // a table that could not be read again after a restart
 		return method.Unread()
 	}
@@ -70,7 +70,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 	}
 	w := &work{id: prop.Job, job: j}
 	if w.method, err = method.Of(j); err == nil {
-		w.plan, err = w.method.Plan(p.cast(w))
+		w.plan, err = w.method.Plan(p.instance(w))
 	}
 	if err != nil {
 		return nil, fault.Openly(fault.BadInput(err)) // it quotes what the proposal brought
@@ -80,8 +80,8 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 }
 
 // cast names the members that take part in a job.
-func (p *Party) cast(w *work) method.Case {
-	return method.Case{Job: w.job, ID: w.id, Coordinator: p.boss, Parties: w.job.Parties()}
+func (p *Party) instance(w *work) method.Instance {
+	return method.Instance{Job: w.job, ID: w.id, Coordinator: p.boss, Parties: w.job.Parties()}
 }
 
 // parties take part in the job, or have to help with the question.
@@ -125,7 +125,7 @@ func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, erro
 	if w.active() {
 		return nil, fault.Openf("party: another session of the job has not ended here")
 	}
-	s, err := w.plan[prop.Stage].Session.After(w.holder().Known(), prop.Announced)
+	s, err := w.plan[prop.Stage].Session.After(w.holder().Public(), prop.Announced)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func paperCrowd(items int) fedcfk.Crowd {
 		Moded: job.Moded{Mode: job.Paper}, Keys: sums.Keys{Adversary: sums.Active, Corrupted: .05, Dropped: .1},
 		Participation: .1, Decoys: 3, Omitted: .2,
 	}
-	return fedcfk.Crowd{Items: items, Case: method.Case{Coordinator: "server", Job: &job.Job{
+	return fedcfk.Crowd{Items: items, Instance: method.Instance{Coordinator: "server", Job: &job.Job{
 		Protocol: job.Named{Kind: fedcfk.Protocol(), Values: keys},
 		Kernel:   job.Kernel{Name: job.Linear}, Learner: job.Named{Kind: learner.CFKOMD{}, Values: &learner.CFKOMD{Profile: learner.Profile{Lambda: .1}}},
 	}}}

@@ -36,7 +36,7 @@ func TestSoleRatersInPaperMode(t *testing.T) {
 		}
 		read := SoleLists(items, pairsOf(items, lists))
 		for _, list := range read {
-			if u, known := owner[fmt.Sprint(list)]; !known || !slices.Contains(names, u) {
+			if u, public := owner[fmt.Sprint(list)]; !public || !slices.Contains(names, u) {
 				t.Fatalf("round %d: a list of %d items is nobody's: the attack is wrong", round, len(list))
 			}
 		}

@@ -125,8 +125,8 @@ func gather(c local.Play, ratings *dataset.Ratings) (*people, error) {
 	}
 	p.Clients = clients.New(c.Job, len(p.train), c.Seed, c.Progress)
 	p.crowd = fedcfk.Crowd{
-		Case:  method.Case{Job: c.Job, ID: p.ID, Coordinator: clients.Server, Parties: p.Names},
-		Items: len(p.ratings.Items),
+		Instance: method.Instance{Job: c.Job, ID: p.ID, Coordinator: clients.Server, Parties: p.Names},
+		Items:    len(p.ratings.Items),
 	}
 	p.figures = &fedcfk.Figures{Source: ratings.Name, People: len(p.Names), Items: p.crowd.Items}
 	p.result = &method.Result{Job: c.Job.Name, Timings: map[string]float64{}, Grid: []learner.Cell{}, Details: &fedcfk.Details{Crowd: p.figures}}
@@ -238,8 +238,8 @@ func (r *recommending) add(ctx context.Context, opened *protocol.Session, lists 
 }
 
 // open returns the session of a sum as it follows from what a member knows.
-func (r *recommending) open(at int, known method.Known, announced []byte) (*protocol.Session, error) {
-	next, err := r.plan[at].Session.After(known, announced)
+func (r *recommending) open(at int, public method.Public, announced []byte) (*protocol.Session, error) {
+	next, err := r.plan[at].Session.After(public, announced)
 	if err != nil {
 		return nil, err
 	}
@@ -289,16 +289,16 @@ func (r *recommending) learn(ctx context.Context) error {
 	for _, name := range r.second.Added {
 		r.result.Training += len(r.train[r.Place[name]])
 	}
-	known, err := r.server.Result()
+	public, err := r.server.Result()
 	if err != nil {
 		return err
 	}
-	d, err := method.DetailsOf[fedcfk.Details](known)
+	d, err := method.DetailsOf[fedcfk.Details](public)
 	if err != nil {
 		return err
 	}
 	c, k := r.figures, d.Crowd
-	c.Cut, c.Kept, c.Broadcast, c.Sums, r.result.Leakage = k.Cut, k.Kept, k.Broadcast, k.Sums, known.Leakage
+	c.Cut, c.Kept, c.Broadcast, c.Sums, r.result.Leakage = k.Cut, k.Kept, k.Broadcast, k.Sums, public.Leakage
 	return nil
 }
 

@@ -12,17 +12,17 @@ import (
 // as its row. Each list comes once.
 func SoleLists(items int, pairs []int64) [][]int {
 	at := func(i, j int) int64 { return pairs[fedcfk.RowOf(min(i, j), items)+max(i, j)-min(i, j)] }
-	known := make([]bool, items) // items of one person alone, whose list is there already
+	public := make([]bool, items) // items of one person alone, whose list is there already
 	var lists [][]int
 	for i := range items {
-		if known[i] || at(i, i) != 1 {
+		if public[i] || at(i, i) != 1 {
 			continue
 		}
 		var list []int
 		for j := range items {
 			if at(i, j) == 1 {
 				list = append(list, j)
-				known[j] = known[j] || at(j, j) == 1
+				public[j] = public[j] || at(j, j) == 1
 			}
 		}
 		lists = append(lists, list)
@@ -43,8 +43,8 @@ func (r *Readings) Add(lists [][]int, people []string) {
 	}
 	for _, list := range lists {
 		key := fmt.Sprint(list)
-		before, known := r.among[key]
-		if !known {
+		before, public := r.among[key]
+		if !public {
 			r.among[key] = people
 			continue
 		}

@@ -114,7 +114,7 @@ func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	if err != nil {
 		return err
 	}
-	training, candidates, known := attacked(p.Test)
+	training, candidates, public := attacked(p.Test)
 	targets := func(rows []int) (moments.Targets, error) { return targetsOf(j, p.Labels, rows) }
 	y, err := targets(training)
 	if err != nil {
@@ -127,7 +127,7 @@ func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	if y, err = targets(candidates); err != nil {
 		return err
 	}
-	auc, err := moments.JointMembership(of, m, linalg.Pick(p.X, candidates), y, known)
+	auc, err := moments.JointMembership(of, m, linalg.Pick(p.X, candidates), y, public)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 
 // attacked lists the training rows and the candidates, of which the first ones are known
 // members. Training rows come first.
-func attacked(test []bool) (training, candidates []int, known int) {
+func attacked(test []bool) (training, candidates []int, public int) {
 	for i, held := range test {
 		if !held {
 			training = append(training, i)
@@ -151,10 +151,10 @@ func attacked(test []bool) (training, candidates []int, known int) {
 			candidates = append(candidates, i)
 		}
 		if !held && i%knownMembers == 0 {
-			known++
+			public++
 		}
 	}
-	return training, candidates, known
+	return training, candidates, public
 }
 
 // targetsOf returns the targets of some rows, which go into the sums.

@@ -47,7 +47,7 @@ type admitted struct {
 
 // ask asks before a step. The error names the step and the party.
 func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admitted, err error) {
-	for _, name := range f.Case.Parties {
+	for _, name := range f.Instance.Parties {
 		ledger, asked := l[name]
 		if !asked {
 			continue
