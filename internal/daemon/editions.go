@@ -22,12 +22,12 @@ import (
 
 // Editions are the tables that this home has frozen.
 func (h Home) Editions() edition.Store {
-	return edition.Store{Folder: h.editions(), Sealed: func() (*vault.Estate, error) {
+	return edition.Store{Folder: h.editions(), Sealed: func() (*vault.Artifacts, error) {
 		id, err := identity.Load(h.IdentityPath())
 		if err != nil {
 			return nil, err
 		}
-		return vault.OpenEstate(h.editions(), id.KEMKey())
+		return vault.OpenArtifacts(h.editions(), id.KEMKey())
 	}}
 }
 
@@ -93,7 +93,7 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 			return edition.Edition{}, err
 		}
 	}
-	draft.Keep = func(e *vault.Estate, id job.ID) error {
+	draft.Keep = func(e *vault.Artifacts, id job.ID) error {
 		from, err := snapshot.Read(rows)
 		if err != nil {
 			return err
@@ -164,7 +164,7 @@ func (h Home) asFrozen(s Source, table, dictionary string) Source {
 // heldItem is the item of an edition that says which of its rows, as its dictionary reads them, are held out.
 const heldItem vault.Item = "held"
 
-func keepHeld(e *vault.Estate, id job.ID, held []bool) error {
+func keepHeld(e *vault.Artifacts, id job.ID, held []bool) error {
 	flags := make([]byte, len(held))
 	for i, is := range held {
 		if is {
@@ -175,7 +175,7 @@ func keepHeld(e *vault.Estate, id job.ID, held []bool) error {
 }
 
 // heldOut lists the rows of an edition that are held out.
-func heldOut(e *vault.Estate, id job.ID, rows int) ([]int, error) {
+func heldOut(e *vault.Artifacts, id job.ID, rows int) ([]int, error) {
 	flags, err := e.Get(id, heldItem)
 	if err != nil {
 		return nil, err
@@ -349,11 +349,11 @@ const editionItem vault.Item = "edition"
 // editionOf returns the edition that a job sees: the newest when it was first asked for, whatever is made
 // while the job runs or its process begins again.
 func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
-	b, err := k.estate.Get(k.job, editionItem)
+	b, err := k.artifacts.Get(k.job, editionItem)
 	if err == nil {
 		return job.ParseID(string(b))
 	}
-	if !errors.Is(err, vault.ErrNoKeepsake) {
+	if !errors.Is(err, vault.ErrNoRetained) {
 		return job.ID{}, err
 	}
 	newest, err := h.Editions().Newest(data.Source, dictionaryOf(data).Hash())
@@ -364,7 +364,7 @@ func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	if err != nil {
 		return job.ID{}, err
 	}
-	return id, k.estate.Put(k.job, editionItem, []byte(newest.ID))
+	return id, k.artifacts.Put(k.job, editionItem, []byte(newest.ID))
 }
 
 // mayCut refuses a job that holds later rows out by a bound that is none of the edition's: whoever is between
@@ -454,12 +454,12 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 	if err != nil {
 		return t, err
 	}
-	estate := vault.ReadEstate(h.editions(), seed.KEMKey())
-	t.Set, err = h.readFrom(c, s, data, snapshots{estate, id})
+	artifacts := vault.ReadArtifacts(h.editions(), seed.KEMKey())
+	t.Set, err = h.readFrom(c, s, data, snapshots{artifacts, id})
 	if err == nil {
-		t.Held, err = heldOut(estate, id, t.Set.X.Rows())
+		t.Held, err = heldOut(artifacts, id, t.Set.X.Rows())
 	}
-	if errors.Is(err, vault.ErrNoKeepsake) {
+	if errors.Is(err, vault.ErrNoRetained) {
 		return t, fmt.Errorf("the edition of %s that the job sees cannot be opened: its key is lost or erased; mercer edition erase takes it off the list", data.Source)
 	}
 	if err != nil {

@@ -192,7 +192,7 @@ func TestEditionsThatAreNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	estate, err := h.Editions().Sealed()
+	artifacts, err := h.Editions().Sealed()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestEditionsThatAreNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := estate.Erase(id); err != nil {
+	if _, err := artifacts.Erase(id); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{9}}); err == nil || !strings.Contains(err.Error(), "the edition of patients that the job sees cannot be opened: its key is lost or erased") {

@@ -9,7 +9,7 @@
 //	HOME/roster.yaml   the members of the federation
 //	HOME/approvals     rosters whose fingerprints the operator has compared
 //	HOME/vault         sessions and their journals
-//	HOME/keepsakes     what finished jobs left here, sealed under a key for each job
+//	HOME/retained states     what finished jobs left here, sealed under a key for each job
 //	HOME/snapshots     rows of open jobs whose source can change, sealed under a key for each job
 //	HOME/dictionaries  data dictionaries that the operator has approved
 //	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
@@ -75,15 +75,15 @@ func (h Home) Dictionaries() dictionary.Approvals {
 	return dictionary.Approvals(h.path("dictionaries"))
 }
 
-func (h Home) keepsakes() string { return h.path("keepsakes") }
+func (h Home) retained() string { return h.path("keepsakes") }
 
-// estate opens the remains of finished jobs, for a command beside the daemon.
-func (h Home) estate() (*vault.Estate, error) {
+// artifacts opens the remains of finished jobs, for a command beside the daemon.
+func (h Home) artifacts() (*vault.Artifacts, error) {
 	id, err := identity.Load(h.IdentityPath())
 	if err != nil {
 		return nil, err
 	}
-	return vault.ReadEstate(h.keepsakes(), id.KEMKey()), nil
+	return vault.ReadArtifacts(h.retained(), id.KEMKey()), nil
 }
 
 // Jobs is the coordinator's folder of jobs.
@@ -254,29 +254,29 @@ func (h Home) members(c *Config, id *identity.Identity) (*roster.Roster, error) 
 
 // snapshots keep the rows of one job.
 type snapshots struct {
-	estate *vault.Estate
-	job    job.ID
+	artifacts *vault.Artifacts
+	job       job.ID
 }
 
 // Write implements [snapshot.Store].
 func (k snapshots) Write(name string, write func(io.Writer) error) error {
-	return k.estate.Write(k.job, vault.Item(name), write)
+	return k.artifacts.Write(k.job, vault.Item(name), write)
 }
 
 // Open implements [snapshot.Store].
 func (k snapshots) Open(name string) (io.ReadCloser, error) {
-	return k.estate.Open(k.job, vault.Item(name))
+	return k.artifacts.Open(k.job, vault.Item(name))
 }
 
 // Remove implements [snapshot.Store].
-func (k snapshots) Remove(name string) error { return k.estate.Remove(k.job, vault.Item(name)) }
+func (k snapshots) Remove(name string) error { return k.artifacts.Remove(k.job, vault.Item(name)) }
 
 // loadChanging reads a table whose source can change: from the job's snapshot, which it makes
 // first if there is none.
 func (h Home) loadChanging(ctx context.Context, k snapshot.Store, s Source, t prepare.Table) (*dataset.Set, error) {
 	t.Name = s.Name()
 	set, err := live.Table(k, t)
-	if !errors.Is(err, vault.ErrNoKeepsake) {
+	if !errors.Is(err, vault.ErrNoRetained) {
 		return set, err
 	}
 	source := live.Source{Origin: s.Origin, Folder: string(h), Mapping: s.mapping(), IDs: s.ID.Columns}
@@ -287,7 +287,7 @@ func (h Home) loadChanging(ctx context.Context, k snapshot.Store, s Source, t pr
 }
 
 // keepTable keeps a table as CSV.
-func keepTable(e *vault.Estate, id job.ID, item vault.Item, table [][]string) error {
+func keepTable(e *vault.Artifacts, id job.ID, item vault.Item, table [][]string) error {
 	var b bytes.Buffer
 	if err := csv.NewWriter(&b).WriteAll(table); err != nil {
 		return fmt.Errorf("daemon: %w", err)
@@ -303,12 +303,12 @@ func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	e, err := h.estate()
+	e, err := h.artifacts()
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
 	b, err := e.Get(id, item)
-	if errors.Is(err, vault.ErrNoKeepsake) {
+	if errors.Is(err, vault.ErrNoRetained) {
 		return nil, fault.BadInputf("job %s left no %s in %s, or it has been forgotten", name, item, h)
 	}
 	return b, err

@@ -34,7 +34,7 @@ func TestJudgedIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := vault.OpenEstate(home.keepsakes(), id.KEMKey())
+	e, err := vault.OpenArtifacts(home.retained(), id.KEMKey())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,13 +19,13 @@ import (
 )
 
 // kept opens a home's snapshots as the process of one identity does.
-func (h Home) kept(t *testing.T) *vault.Estate {
+func (h Home) kept(t *testing.T) *vault.Artifacts {
 	t.Helper()
 	id, err := identity.FromSeed([32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := vault.OpenEstate(h.path("snapshots"), id.KEMKey())
+	e, err := vault.OpenArtifacts(h.path("snapshots"), id.KEMKey())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestFailedSource(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
-		if _, err := k.estate.Erase(k.job); err != nil {
+		if _, err := k.artifacts.Erase(k.job); err != nil {
 			t.Fatal(err)
 		}
 	}

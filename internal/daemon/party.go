@@ -85,11 +85,11 @@ func (h partyHome) live(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	estate, err := vault.OpenEstate(h.keepsakes(), id.KEMKey())
+	artifacts, err := vault.OpenArtifacts(h.retained(), id.KEMKey())
 	if err != nil {
 		return err
 	}
-	sealed, err := vault.OpenEstate(h.path("snapshots"), id.KEMKey())
+	sealed, err := vault.OpenArtifacts(h.path("snapshots"), id.KEMKey())
 	if err != nil {
 		return err
 	}
@@ -103,11 +103,11 @@ func (h partyHome) live(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	p := party.New(party.Config{
-		Name: c.Name, Reader: o.Reader, Identity: id, Roster: h.members, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(),
+		Name: c.Name, Reader: o.Reader, Identity: id, Roster: h.members, Conn: conn, Vault: kept, Retained: artifacts.Retained(),
 		Approved: h.Dictionaries().Approved,
 		Policy:   func(table string) (party.Policy, error) { return c.policy(h.Home, table) },
 		Releases: h.Releases(), Seed: o.Seed, Usage: Usage, Logger: o.Logger,
-		Aligned: keepAlignment(estate), Alignments: estate.Of(vault.Aligned), Recommended: keepRecommendations(estate), Remarked: keepRemarks(estate), Judged: keepJudged(estate),
+		Aligned: keepAlignment(artifacts), Alignments: artifacts.Of(vault.Aligned), Recommended: keepRecommendations(artifacts), Remarked: keepRemarks(artifacts), Judged: keepJudged(artifacts),
 		Version: o.Version, Limits: c.limits(),
 		Load: func(id job.ID, d job.Data) (method.Table, error) {
 			return h.load(ctx, c, d, h.key, snapshots{sealed, id})
@@ -126,7 +126,7 @@ func (h partyHome) live(ctx context.Context, o Options) (err error) {
 
 // keepAlignment keeps which row is which, for readers of the decisions of a job
 // between holders of columns: the coordinator knows them by number only.
-func keepAlignment(e *vault.Estate) func(id job.ID, ids []string) error {
+func keepAlignment(e *vault.Artifacts) func(id job.ID, ids []string) error {
 	return func(id job.ID, ids []string) error {
 		table := [][]string{{"id"}}
 		for _, one := range ids {
@@ -138,7 +138,7 @@ func keepAlignment(e *vault.Estate) func(id job.ID, ids []string) error {
 
 // keepRecommendations keeps a job's recommendations to this party's person. Nobody
 // else learns them.
-func keepRecommendations(e *vault.Estate) func(id job.ID, list []method.Recommendation) error {
+func keepRecommendations(e *vault.Artifacts) func(id job.ID, list []method.Recommendation) error {
 	return func(id job.ID, list []method.Recommendation) error {
 		table := [][]string{{"rank", "item", "score"}}
 		for i, r := range list {
@@ -149,7 +149,7 @@ func keepRecommendations(e *vault.Estate) func(id job.ID, list []method.Recommen
 }
 
 // keepRemarks keeps what a job says of this party's own table.
-func keepRemarks(e *vault.Estate) func(id job.ID, lines []string) error {
+func keepRemarks(e *vault.Artifacts) func(id job.ID, lines []string) error {
 	return func(id job.ID, lines []string) error {
 		table := [][]string{{"remark"}}
 		for _, line := range lines {
@@ -160,7 +160,7 @@ func keepRemarks(e *vault.Estate) func(id job.ID, lines []string) error {
 }
 
 // keepJudged keeps the predictions of held-out rows of which this party has the labels.
-func keepJudged(e *vault.Estate) func(id job.ID, own *method.Judged) error {
+func keepJudged(e *vault.Artifacts) func(id job.ID, own *method.Judged) error {
 	return func(id job.ID, own *method.Judged) error {
 		b, err := json.Marshal(own)
 		if err != nil {

@@ -127,7 +127,7 @@ type once struct{ snapshot.Memory }
 func (o *once) Open(name string) (io.ReadCloser, error) {
 	r, err := o.Memory.Open(name)
 	if err != nil {
-		return nil, vault.ErrNoKeepsake
+		return nil, vault.ErrNoRetained
 	}
 	return r, nil
 }

@@ -195,7 +195,7 @@ func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (a
 	if err != nil {
 		return nil, nil, err
 	}
-	estate, err := h.Editions().Sealed()
+	artifacts, err := h.Editions().Sealed()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -209,7 +209,7 @@ func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (a
 		if err != nil {
 			return nil, nil, err
 		}
-		f := newestEdition{Edition: e, source: s, key: key, rows: snapshots{estate, id}}
+		f := newestEdition{Edition: e, source: s, key: key, rows: snapshots{artifacts, id}}
 		err = f.read(h, c)
 		if err == nil {
 			all = append(all, f)
@@ -241,7 +241,7 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	if err != nil {
 		return err
 	}
-	held, err := heldOut(f.rows.estate, f.rows.job, set.X.Rows())
+	held, err := heldOut(f.rows.artifacts, f.rows.job, set.X.Rows())
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Editi
 			held = append(held, row.held)
 		}
 	}
-	next.Keep = func(e *vault.Estate, id job.ID) error {
+	next.Keep = func(e *vault.Artifacts, id job.ID) error {
 		return errors.Join(copySome(snapshots{e, id}, f.rows, keep), keepHeld(e, id, held))
 	}
 	return h.Editions().Make(next)

@@ -41,9 +41,9 @@ func TestABindingWithoutADuty(t *testing.T) {
 		b := methodtest.Bare("bare")
 		if leave == nil {
 			b.Questions = &method.QuestionsOf[none, none]{
-				Keep:       func(*none, method.Closing) (method.Keepsake, error) { return method.Keepsake{}, nil },
-				KeepServer: func(*none, method.Closing) (method.Keepsake, error) { return method.Keepsake{}, nil },
-				OpenParty:  func(method.Keepsake, *job.Reader) (method.Erasable, error) { return nil, nil },
+				Keep:       func(*none, method.Closing) (method.RetainedState, error) { return method.RetainedState{}, nil },
+				KeepServer: func(*none, method.Closing) (method.RetainedState, error) { return method.RetainedState{}, nil },
+				OpenParty:  func(method.RetainedState, *job.Reader) (method.Erasable, error) { return nil, nil },
 				Left:       func([]byte) bool { return false },
 			}
 		} else {

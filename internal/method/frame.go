@@ -172,10 +172,10 @@ type (
 	}
 	// QuestionsOf keeps what answers questions about new rows. Who answers has types of its own.
 	QuestionsOf[P, S any] struct {
-		Keep       func(*P, Closing) (Keepsake, error)
-		KeepServer func(*S, Closing) (Keepsake, error)
-		OpenParty  func(Keepsake, *job.Reader) (Erasable, error)
-		OpenServer func(Instance, Keepsake, func() ([]byte, error)) (Erasable, error)
+		Keep       func(*P, Closing) (RetainedState, error)
+		KeepServer func(*S, Closing) (RetainedState, error)
+		OpenParty  func(RetainedState, *job.Reader) (Erasable, error)
+		OpenServer func(Instance, RetainedState, func() ([]byte, error)) (Erasable, error)
 		Left       func([]byte) bool
 	}
 	// PreparesOf is the preparation of tables with a schema.

@@ -37,8 +37,8 @@ type served struct {
 }
 
 type opener struct {
-	party  func(Keepsake, *job.Reader) (Erasable, error)
-	server func(Instance, Keepsake, func() ([]byte, error)) (Erasable, error)
+	party  func(RetainedState, *job.Reader) (Erasable, error)
+	server func(Instance, RetainedState, func() ([]byte, error)) (Erasable, error)
 	left   func([]byte) bool
 }
 
@@ -113,7 +113,7 @@ type PartySide struct {
 	Facts func() Facts
 	// Nil where the party has not:
 	OwnFigures  func() error
-	Keep        func(Closing) (Keepsake, error)
+	Keep        func(Closing) (RetainedState, error)
 	Later       *Later
 	Preparation func() *prepare.Preparation
 	Remarks     func() []string
@@ -178,7 +178,7 @@ type CoordinatorSide struct {
 	// Nil where the coordinator has not:
 	Outcome  func() *Outcome
 	Model    *ModelWriter
-	Keep     func(Closing) (Keepsake, error)
+	Keep     func(Closing) (RetainedState, error)
 	Later    *Later
 	Prepared func() (*learner.Prepared, error)
 	Snapshot func() ([]byte, error)
@@ -211,15 +211,15 @@ func (h *CoordinatorSide) Public() Public { return h.known() }
 // Answers reports whether members keep what answers questions about new rows.
 func (m *Protocol) Answers() bool { return m.answers != nil }
 
-// OpenParty opens a party's keepsake; read reads a job file in it. What is opened is a [Local], an
+// OpenParty opens a party's retained state; read reads a job file in it. What is opened is a [Local], an
 // [Inquirer], or both.
-func (m *Protocol) OpenParty(k Keepsake, read *job.Reader) (Erasable, error) {
+func (m *Protocol) OpenParty(k RetainedState, read *job.Reader) (Erasable, error) {
 	return m.answers.party(k, read)
 }
 
-// OpenServer opens the coordinator's keepsake of a protocol that answers; model reads the model file, if one was kept. It
+// OpenServer opens the coordinator's retained state of a protocol that answers; model reads the model file, if one was kept. It
 // returns nil where the coordinator has no part in questions.
-func (m *Protocol) OpenServer(c Instance, k Keepsake, model func() ([]byte, error)) (Erasable, error) {
+func (m *Protocol) OpenServer(c Instance, k RetainedState, model func() ([]byte, error)) (Erasable, error) {
 	if m.answers.server == nil {
 		return nil, nil
 	}

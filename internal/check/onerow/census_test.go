@@ -181,11 +181,11 @@ func (p *member) hear(s method.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, func() error { p.told = string(m.Body()); return nil })
 }
 
-func (p *member) keep(method.Closing) (method.Keepsake, error) {
+func (p *member) keep(method.Closing) (method.RetainedState, error) {
 	var w wire.Writer
 	w.String(p.told)
 	w.Strings(classesOf(p.counts))
-	return method.Keepsake{Method: "census", Version: 1, Body: w.Bytes()}, nil
+	return method.RetainedState{Method: "census", Version: 1, Body: w.Bytes()}, nil
 }
 
 type server struct {
@@ -255,16 +255,16 @@ func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	return &method.Presentation{Text: []method.Block{{Line: line}}, More: []report.Row{{Label: "Census", Value: line}}}, nil
 }
 
-// kept is a party's keepsake, opened: it answers by itself.
+// kept is a party's retained state, opened: it answers by itself.
 type kept struct {
 	told    string
 	classes []string
 }
 
-func openParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
+func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
 	r := wire.NewReader(k.Body)
 	opened := &kept{r.String(64), r.Strings(64, 64)}
-	return opened, r.Close("census: keepsake")
+	return opened, r.Close("census: retained state")
 }
 
 func (k *kept) Erase() { k.told = strings.Repeat("x", len(k.told)) }

@@ -59,7 +59,7 @@ func TestALearnerIsOneRow(t *testing.T) {
 	t.Run("policy", boundsALearner)
 	t.Run("simulate, text, page", simulatesALearner)
 	t.Run("other methods, model file", usesALearner)
-	t.Run("daemons, kill, resume, keepsake, predict", learnerSurvives)
+	t.Run("daemons, kill, resume, retained state, predict", learnerSurvives)
 }
 
 func patientsWith(old, replacement string) (*job.Job, error) {

@@ -80,7 +80,7 @@ func TestAMethodIsOneRow(t *testing.T) {
 	t.Run("plan", isPlanned)
 	t.Run("policy", isBounded)
 	t.Run("simulate, text, page", isSimulated)
-	t.Run("daemons, kill, resume, keepsake, predict", survives)
+	t.Run("daemons, kill, resume, retained state, predict", survives)
 }
 
 // parse reads a job of the fake, or says why it is none.

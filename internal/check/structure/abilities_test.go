@@ -9,7 +9,7 @@ import (
 // asking are the packages whose interfaces say what somebody can do.
 var asking = []string{"internal/job", "internal/learner", "internal/method", "internal/method/local"}
 
-// What a binding, a learner or a keepsake can do is asked of a value by assertion only for the entries
+// What a binding, a learner or a retained state can do is asked of a value by assertion only for the entries
 // of abilities.txt: everything else is a field, which nobody forgets in silence.
 func TestAbilitiesAreFields(t *testing.T) {
 	if testing.Short() {

@@ -79,8 +79,8 @@ type federation struct {
 	network network
 	aligned alignments
 	judged  judgements
-	// keepsake is the first party's.
-	keepsake party.Keepsake
+	// retained state is the first party's.
+	retained party.Retained
 }
 
 // alignments are the orders of jobs' rows, as the parties keep them.
@@ -181,16 +181,16 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	f := &federation{network: joined, aligned: alignments{ids: make(map[job.ID][]string)}, judged: judgements{of: make(map[string]*method.Judged)}}
 	f.boss, err = coordinator.New(coordinator.Config{
 		Reader: c.Reader, Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
-		Jobs: filepath.Join(c.Dir, "jobs"), Estate: plain(filepath.Join(c.Dir, "left")), Own: true, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
+		Jobs: filepath.Join(c.Dir, "jobs"), Artifacts: plain(filepath.Join(c.Dir, "left")), Own: true, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
 		Progress: func(_ job.ID, p protocol.Progress) { c.Progress(p) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	for i, share := range c.Shares {
-		keepsake := vault.NewMemoryKeepsake()
+		retained := vault.NewMemoryRetained()
 		if i == 0 {
-			f.keepsake = keepsake
+			f.retained = retained
 		}
 		conn, err := joined.join(share.Party)
 		if err != nil {
@@ -198,11 +198,11 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 		}
 		f.parties = append(f.parties, party.New(party.Config{
 			Name: share.Party, Reader: c.Reader, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
-			Keepsake: keepsake, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
+			Retained: retained, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
-			Aligned: f.aligned.put, Alignments: vault.NewMemoryKeepsake(), Remarked: c.remarked(share.Party), Judged: f.judged.put(share.Party),
+			Aligned: f.aligned.put, Alignments: vault.NewMemoryRetained(), Remarked: c.remarked(share.Party), Judged: f.judged.put(share.Party),
 			Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
-			Load:     func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryKeepsake(),
+			Load:     func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryRetained(),
 		}))
 	}
 	return f, nil
@@ -296,14 +296,14 @@ func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *met
 // addOwnModel puts the first party's model beside the coordinator's, where parties keep one:
 // it has the scaling. The other parties' models are equal to it.
 func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
-	kept, err := f.keepsake.Get(id)
-	if errors.Is(err, vault.ErrNoKeepsake) {
+	kept, err := f.retained.Get(id)
+	if errors.Is(err, vault.ErrNoRetained) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("simulate: %w", err)
 	}
-	k, err := method.DecodeKeepsake(kept)
+	k, err := method.DecodeRetained(kept)
 	if err != nil {
 		return err
 	}
@@ -322,8 +322,8 @@ func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	return local.SaveModel(r, name, filepath.Join(c.Dir, "model-"+name), file.Bytes())
 }
 
-// answers reports whether a keepsake is a model that answers by itself.
-func answers(k method.Keepsake, c Config) (bool, error) {
+// answers reports whether a retained state is a model that answers by itself.
+func answers(k method.RetainedState, c Config) (bool, error) {
 	m, err := method.Opener(c.Reader.Protocols, k)
 	if err != nil {
 		return false, err

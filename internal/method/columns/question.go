@@ -16,11 +16,11 @@ import (
 // Inquirer answers questions by sessions of all who hold columns. A method's own
 // inquirer embeds it.
 type Inquirer struct {
-	Portion *Portion // at a party
-	Basis   Basis    // of the model
+	Portion *ModelPart // at a party
+	Basis   Basis      // of the model
 }
 
-// Erase erases the portion's secrets.
+// Erase erases the model part's secrets.
 func (o *Inquirer) Erase() {
 	if o.Portion != nil {
 		o.Portion.Erase()
@@ -66,7 +66,7 @@ func asks(q method.Question, may func(method.Question) error) error {
 
 // fitted returns the columns of the model, and refuses a table without ids, or that
 // is not like the one the model was trained on.
-func (o *Portion) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
+func (o *ModelPart) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
 		return nil, fmt.Errorf("%s has no ids, by which rows of several parties belong together; name their column (--id for rows of a command, id: in the catalogue)", set.Name)
 	}
@@ -81,7 +81,7 @@ func (o *Portion) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
 type Helper struct {
 	method.Question
 	Self      string
-	Portion   *Portion      // its part of the model
+	Portion   *ModelPart    // its part of the model
 	Rows      linalg.Rows   // the new rows that all have, in the common order, scaled
 	Scaling   scale.Scaling // of the training
 	Declared  Declared
@@ -93,8 +93,8 @@ type Helper struct {
 }
 
 // HelperOf prepares a party to help with a question: its part of the model, and a table
-// that has its columns of the new rows. It has a copy of the portion's secrets, which
-// outlives the keepsake: a question can be withdrawn while its machine is built.
+// that has its columns of the new rows. It has a copy of the model part's secrets, which
+// outlives the retained state: a question can be withdrawn while its machine is built.
 func (o *Inquirer) HelperOf(q method.Question, self string, set *dataset.Set) (*Helper, error) {
 	set, err := o.Portion.fitted(self, set)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 func of(j *job.Job) method.Instance { return methodtest.Instance(j) }
 
 func TestTablesThatAreRefused(t *testing.T) {
-	j := portionJob(t, "gram", "  kernel: {name: linear}\n  learner: {name: svc}\n")
+	j := modelPartJob(t, "gram", "  kernel: {name: linear}\n  learner: {name: svc}\n")
 	set := columnstest.Numbered(t, "wdbc", 30)
 	unnumbered, twice, unlabelled := *set, *set, *set
 	unnumbered.IDs, unlabelled.Labels = nil, nil
@@ -53,7 +53,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 // Only these timers wait for others' work, wherever machines have such timers: all
 // others last one round.
 func TestPatientTimers(t *testing.T) {
-	o := portions(t)["label holder"]
+	o := modelParts(t)["label holder"]
 	planned := func(j *job.Job) []method.Step {
 		plan, err := j.Protocol.Kind.(*method.Protocol).Plan(of(j))
 		if err != nil {
@@ -61,7 +61,7 @@ func TestPatientTimers(t *testing.T) {
 		}
 		return plan
 	}
-	opened, err := o.Job.Protocol.Kind.(*method.Protocol).OpenParty(o.Keepsake(), all.Reader())
+	opened, err := o.Job.Protocol.Kind.(*method.Protocol).OpenParty(o.RetainedState(), all.Reader())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestPatientTimers(t *testing.T) {
 		t.Fatal(err)
 	}
 	longer := make(map[string]int)
-	for _, st := range slices.Concat(planned(o.Job), asked, planned(portions(t)["holder"].Job)) {
+	for _, st := range slices.Concat(planned(o.Job), asked, planned(modelParts(t)["holder"].Job)) {
 		if st.Session == nil {
 			continue
 		}

@@ -65,7 +65,7 @@ func TestDeciderDecidesAsTheTraining(t *testing.T) {
 		if source, err = d.Phases(scaling.Rows(linalg.Pick(rows, back)), keysOf(j).Bits); err != nil {
 			t.Fatal(err)
 		}
-		ask := newDecider(&columns.Portion{Job: j, Coefficients: got.Coefficients}, fdskl.Spec{Rows: n, Directions: 64, Bits: 16})
+		ask := newDecider(&columns.ModelPart{Job: j, Coefficients: got.Coefficients}, fdskl.Spec{Rows: n, Directions: 64, Bits: 16})
 		ask.most = 24
 		if ask.table = linear.NewPhases[float64](100, 64, 16); training != "cached" {
 			ask.table = ask.table.Unscaled()

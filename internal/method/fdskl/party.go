@@ -243,15 +243,15 @@ func (p *party) decided() (*method.Judged, error) {
 }
 
 // keep keeps the party's part of the model.
-func (p *party) keep(c method.Closing) (method.Keepsake, error) {
+func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	o, err := p.Portion(p.parent, c)
 	if err != nil {
-		return method.Keepsake{}, err
+		return method.RetainedState{}, err
 	}
 	o.Directions = p.directions.Directions
 	if p.learnt != nil {
 		out := p.solver.Outputs()
 		o.Reading.Classes, o.Mean, o.Coefficients = out.Classes, out.Mean, p.learnt.Coefficients
 	}
-	return o.Keepsake(), nil
+	return o.RetainedState(), nil
 }

@@ -13,21 +13,21 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// left reports whether a keepsake is of this protocol: the model is over directions and not over rows.
+// left reports whether a retained state is of this protocol: the model is over directions and not over rows.
 func left(body []byte) bool {
-	rows, ok := columns.Left(body)
+	rows, ok := columns.RetainedRows(body)
 	return ok && rows == 0
 }
 
-func openParty(k method.Keepsake, read *job.Reader) (method.Erasable, error) {
-	o, err := columns.DecodePortion(read, k.Body)
+func openParty(k method.RetainedState, read *job.Reader) (method.Erasable, error) {
+	o, err := columns.DecodeModelPart(read, k.Body)
 	if err != nil {
 		return nil, err
 	}
 	return method.Opened(answering(&inquirer{columns.Inquirer{Portion: o, Basis: o.Basis}})), nil
 }
 
-func openServer(_ method.Instance, k method.Keepsake, _ func() ([]byte, error)) (method.Erasable, error) {
+func openServer(_ method.Instance, k method.RetainedState, _ func() ([]byte, error)) (method.Erasable, error) {
 	b, _, err := columns.DecodeBasis(k.Body)
 	return method.Opened(answering(&inquirer{columns.Inquirer{Basis: b}})), err
 }
@@ -129,7 +129,7 @@ func (h *helper) worker(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-func newDecider(o *columns.Portion, s fdskl.Spec) *decider {
+func newDecider(o *columns.ModelPart, s fdskl.Spec) *decider {
 	size := s.Bits / 8
 	atOnce := max(1, min(deciderAtOnce, phasesAtOnce/(s.Directions*size), s.Rows))
 	d := &decider{

@@ -56,8 +56,8 @@ func (s *server) writeModel(out io.Writer) error {
 	return err
 }
 
-func (s *server) keep(method.Closing) (method.Keepsake, error) {
-	return columns.Keepsake(s.Job, columns.Basis{Parent: s.parent}.Encode()), nil
+func (s *server) keep(method.Closing) (method.RetainedState, error) {
+	return columns.RetainedState(s.Job, columns.Basis{Parent: s.parent}.Encode()), nil
 }
 
 // sizes returns how many common rows are in training, and how many are held out.

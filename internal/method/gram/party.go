@@ -87,13 +87,13 @@ func (p *party) takeSupport(body []byte) error {
 	return nil
 }
 
-func (p *party) keep(c method.Closing) (method.Keepsake, error) {
+func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	o, err := p.Portion(p.parent, c)
 	if err != nil {
-		return method.Keepsake{}, err
+		return method.RetainedState{}, err
 	}
 	o.Basis.Rows, o.Basis.Outputs = len(p.support), p.outputs
 	o.Rows = linalg.New[float64](o.Basis.Rows, o.Width)
 	linalg.Gather(o.Rows, linalg.Pick(p.Rows, p.support), 0)
-	return o.Keepsake(), nil
+	return o.RetainedState(), nil
 }

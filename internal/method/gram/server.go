@@ -80,28 +80,28 @@ func (s *server) result() (*method.Result, error) {
 
 func (s *server) writeModel(out io.Writer) error { return s.WriteFunctions(out, "mercer/v1/gram") }
 
-func (s *server) keep(method.Closing) (method.Keepsake, error) {
+func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	file := bytes.NewBuffer(columns.Basis{Parent: s.parent, Rows: s.rowless.Rows(), Outputs: s.rowless.Outputs()}.Encode())
 	err := model.EncodeRowless(file, s.rowless)
-	return columns.Keepsake(s.Job, file.Bytes()), err
+	return columns.RetainedState(s.Job, file.Bytes()), err
 }
 
 // left: without rows in the model there would be no
 // products with them.
 func left(body []byte) bool {
-	rows, ok := columns.Left(body)
+	rows, ok := columns.RetainedRows(body)
 	return ok && rows > 0
 }
 
-func openParty(k method.Keepsake, read *job.Reader) (method.Erasable, error) {
-	o, err := columns.DecodePortion(read, k.Body)
+func openParty(k method.RetainedState, read *job.Reader) (method.Erasable, error) {
+	o, err := columns.DecodeModelPart(read, k.Body)
 	if err != nil {
 		return nil, err
 	}
 	return method.Opened(answering(&inquirer{Inquirer: columns.Inquirer{Portion: o, Basis: o.Basis}})), nil
 }
 
-func openServer(_ method.Instance, k method.Keepsake, _ func() ([]byte, error)) (method.Erasable, error) {
+func openServer(_ method.Instance, k method.RetainedState, _ func() ([]byte, error)) (method.Erasable, error) {
 	b, file, err := columns.DecodeBasis(k.Body)
 	if err != nil {
 		return nil, err

@@ -61,8 +61,8 @@ func withFloors(j *job.Job, name string, table method.Table) error {
 	return err
 }
 
-// predict answers from a party's keepsake.
-func predict(k method.Keepsake, set *dataset.Set) (*method.Prediction, error) {
+// predict answers from a party's retained state.
+func predict(k method.RetainedState, set *dataset.Set) (*method.Prediction, error) {
 	return local(k.Body).Predict(set)
 }
 

@@ -37,11 +37,11 @@ func exactly(t *testing.T, f *federated, positive string) (truth []bool, scores 
 	for _, name := range f.Server.Job.Parties() {
 		p := f.Parties[name]
 		raw := p.Split.Set.Subset(p.Split.Rows(true))
-		keepsake, err := p.keep(method.Closing{})
+		retained, err := p.keep(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := predict(keepsake, &dataset.Set{Name: "held out", X: raw.X, Columns: raw.Columns})
+		answer, err := predict(retained, &dataset.Set{Name: "held out", X: raw.X, Columns: raw.Columns})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,11 +85,11 @@ func TestNumbersFromSums(t *testing.T) {
 		f := runSteps(t, j, tables)
 		result := f.Result(t)
 		held := together(t, j, tables)
-		keepsake, err := f.Parties["south"].keep(method.Closing{})
+		retained, err := f.Parties["south"].keep(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := predict(keepsake, &dataset.Set{Name: "new", X: held.X})
+		answer, err := predict(retained, &dataset.Set{Name: "new", X: held.X})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,11 +150,11 @@ func TestComponentsFromSums(t *testing.T) {
 	if v := result.Metrics["explained_variance"]; len(result.Eigenvalues) != 3 || math.Abs(v-result.Metrics["explained_variance_training"]) > 0.05 || v < 0.3 || v > 1 || len(result.Grid) != 0 {
 		t.Errorf("result %+v", result)
 	}
-	keepsake, err := f.Parties["east"].keep(method.Closing{})
+	retained, err := f.Parties["east"].keep(method.Closing{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := predict(keepsake, together(t, j, tables))
+	answer, err := predict(retained, together(t, j, tables))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,16 +293,16 @@ func TestModelsOfMoments(t *testing.T) {
 	}
 	var answers []*method.Prediction
 	for _, name := range j.Parties() {
-		keepsake, err := f.Parties[name].keep(method.Closing{})
+		retained, err := f.Parties[name].keep(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := predict(keepsake, set.Subset(every(600, 690)))
+		a, err := predict(retained, set.Subset(every(600, 690)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		answers = append(answers, a)
-		if _, err := predict(keepsake, set.SelectColumns([]int{0, 1})); err == nil || !strings.Contains(err.Error(), "2 features, the model was trained on 64") {
+		if _, err := predict(retained, set.SelectColumns([]int{0, 1})); err == nil || !strings.Contains(err.Error(), "2 features, the model was trained on 64") {
 			t.Errorf("narrow rows: %v", err)
 		}
 	}
@@ -315,7 +315,7 @@ func TestModelsOfMoments(t *testing.T) {
 	}
 	early := partyOf(t, j, "north", tables["north"])
 	if _, err := early.keep(method.Closing{}); err == nil {
-		t.Error("a keepsake before the job has begun")
+		t.Error("a retained state before the job has begun")
 	}
 }
 

@@ -210,9 +210,9 @@ func (s *server) writeModel(out io.Writer) error {
 }
 
 // keep keeps the model with the scaling.
-func (p *party) keep(method.Closing) (method.Keepsake, error) {
+func (p *party) keep(method.Closing) (method.RetainedState, error) {
 	if p.fitted == nil {
-		return method.Keepsake{}, errors.New("moments: the job has told no solution")
+		return method.RetainedState{}, errors.New("moments: the job has told no solution")
 	}
 	r := randomModel(p.Job, p.fitted, p.session)
 	r.Width, r.Columns = p.Width(), p.Split.Set.Columns
@@ -221,14 +221,14 @@ func (p *party) keep(method.Closing) (method.Keepsake, error) {
 	}
 	m, err := model.NewRandom(r)
 	if err != nil {
-		return method.Keepsake{}, err
+		return method.RetainedState{}, err
 	}
 	var b bytes.Buffer
 	err = model.EncodeRandom(&b, m)
-	return method.Keepsake{Method: "moments", Version: 1, Body: b.Bytes()}, err
+	return method.RetainedState{Method: "moments", Version: 1, Body: b.Bytes()}, err
 }
 
-func openParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
+func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
 	return local(bytes.Clone(k.Body)), nil
 }
 

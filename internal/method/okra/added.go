@@ -61,7 +61,7 @@ func since(sent, now []mark) (added []int, gone int) {
 // compare finds the rows that the party's table has got since the earlier job. Rows that were
 // sent must be there as they were: encoded anew under one seed, a changed row would show the
 // coordinator the change.
-func (p *party) compare(r rest) error {
+func (p *party) compare(r continuation) error {
 	if r.rows == nil { // an earlier program kept no marks: the party confirms its old rows
 		return nil
 	}
@@ -91,7 +91,7 @@ func (p *party) resumeFrom(b []byte) error {
 	case b == nil:
 		return fault.BadInputf("okra: %s has nothing of the earlier job, which was not continuable or is forgotten; submit a new job, or name the party in late", p.Self)
 	}
-	r, err := decodeRest(b)
+	r, err := decodeContinuation(b)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (p *party) resumeFrom(b []byte) error {
 }
 
 // resume prepares the rows as the earlier job did, and finds the new ones.
-func (p *party) resume(r rest) error {
+func (p *party) resume(r continuation) error {
 	if p.standing = r.standing; !p.Job.Data.Fits() {
 		p.standing.Preparation = nil // earlier programs kept there what the job says itself
 	}

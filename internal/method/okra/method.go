@@ -26,7 +26,7 @@ type Variant struct {
 	Name   string
 	Keys   func() job.Settings // which are [Settings] of this package, too
 	Labels bool                // labels travel with the rows
-	// Left reports whether a keepsake without a protocol's name is this one's; nil where no earlier
+	// Left reports whether a retained state without a protocol's name is this one's; nil where no earlier
 	// program wrote any.
 	Left func([]byte) bool
 }

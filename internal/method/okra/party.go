@@ -179,18 +179,18 @@ func (p *party) facts() method.Facts {
 }
 
 // keep keeps the encoder.
-func (p *party) keep(c method.Closing) (method.Keepsake, error) {
+func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	if p.total == 0 {
-		return method.Keepsake{}, errors.New("okra: the job has no upload to ask questions about")
+		return method.RetainedState{}, errors.New("okra: the job has no upload to ask questions about")
 	}
 	params, err := paramsOf(p.Job)
 	if err != nil {
-		return method.Keepsake{}, err
+		return method.RetainedState{}, err
 	}
 	e := &Kept{
 		params, p.epoch, p.parent, p.Scaling, p.Split.Set.Columns, p.Width(),
 		learner.ReadingOf(p.Job, c.Classes)}
-	return keepsake(p.Job, e.encode()), nil
+	return retained(p.Job, e.encode()), nil
 }
 
 // continuer sends the rows of a newcomer, and confirms everybody else's old rows.
@@ -275,6 +275,6 @@ func (p *party) writeRest(to io.Writer) error {
 	if p.standing.Preparation == nil {
 		p.standing.Preparation = p.Fitted()
 	}
-	_, err = to.Write(rest{params, p.Job.Data.Scale, p.standing, p.Split.Set.Columns, marks(p.standing.Seed, p.Split)}.encode(p.Job))
+	_, err = to.Write(continuation{params, p.Job.Data.Scale, p.standing, p.Split.Set.Columns, marks(p.standing.Seed, p.Split)}.encode(p.Job))
 	return err
 }

@@ -157,11 +157,11 @@ func (s *server) result() (*method.Result, error) {
 }
 
 // keep keeps what questions about the model must fit.
-func (s *server) keep(method.Closing) (method.Keepsake, error) {
+func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	if s.model == nil {
-		return keepsake(s.Job, nil), nil
+		return retained(s.Job, nil), nil
 	}
-	return keepsake(s.Job, answers{s.parent, s.upload.Tag()}.encode()), nil
+	return retained(s.Job, answers{s.parent, s.upload.Tag()}.encode()), nil
 }
 
 // course is the coordinator's knowledge of a job whose parties change.

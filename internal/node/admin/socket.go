@@ -9,10 +9,10 @@
 //	             POST   /jobs/ID/abort       end the job
 //	             GET    /jobs/ID/outcome     decisions on held-out rows
 //	             GET    /jobs/ID/model       model file, unless it is private
-//	             DELETE /jobs/ID/keepsake    have everybody forget what the job left
+//	             DELETE /jobs/ID/retained state    have everybody forget what the job left
 //	             DELETE /jobs/ID             that, and remove the job
 //	party        POST   /jobs/ID/prediction  rows -> prediction
-//	             DELETE /jobs/ID/keepsake    forget what the job left here
+//	             DELETE /jobs/ID/retained state    forget what the job left here
 //	             DELETE /jobs/ID/sessions    destroy what is open of the job
 //	             GET    /jobs                list of jobs of which something is here
 package admin

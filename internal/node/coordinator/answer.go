@@ -208,7 +208,7 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := method.DecodeKeepsake(b)
+	k, err := method.DecodeRetained(b)
 	if err != nil {
 		return nil, err
 	}

@@ -25,13 +25,13 @@ import (
 
 // Config holds the settings and resources of a coordinator; every field is required.
 type Config struct {
-	Reader   *job.Reader
-	Identity *identity.Identity
-	Roster   *roster.Roster
-	Conn     transport.Conn
-	Vault    vault.Vault
-	Jobs     string // folder of the jobs
-	Estate   Estate // what finished jobs leave
+	Reader    *job.Reader
+	Identity  *identity.Identity
+	Roster    *roster.Roster
+	Conn      transport.Conn
+	Vault     vault.Vault
+	Jobs      string    // folder of the jobs
+	Artifacts Artifacts // what finished jobs leave
 	// Own says that the process has launched everybody and owns all the rows: jobs run that are for
 	// one process, and private models are kept that nobody can ask.
 	Own bool

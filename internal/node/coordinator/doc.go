@@ -9,7 +9,7 @@
 //	jobs/ID/result.json   metrics, timings, leakage
 //	jobs/deleted/ID       empty: there was such a job
 //
-// What a job leaves that could tell of rows is an [Estate], sealed under a key for
+// What a job leaves that could tell of rows is an [Artifacts], sealed under a key for
 // each job, which [Coordinator.Forget] erases: the model, unless nobody could use it;
 // the decisions on held-out rows; and what questions about new rows must fit, the tag of
 // an encoder or the coordinator's part of a model by columns.

@@ -39,7 +39,7 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 		}
 		return c.set(j, func(s *Status) error { change(s); return nil })
 	}
-	gone, err := c.Estate.Erase(id)
+	gone, err := c.Artifacts.Erase(id)
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}

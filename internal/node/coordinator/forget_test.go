@@ -26,12 +26,12 @@ var stays = regexp.MustCompile(`^(hub/jobs/[0-9a-f]{32}/(job\.yaml|status\.json|
 func (w *world) holdings(id job.ID) (needles []needle) {
 	w.t.Helper()
 	for _, m := range w.roster.Members {
-		items, err := w.estate(m.Name).List(id)
+		items, err := w.artifacts(m.Name).List(id)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		for _, item := range items {
-			secret, err := w.estate(m.Name).Get(id, item)
+			secret, err := w.artifacts(m.Name).Get(id, item)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -102,7 +102,7 @@ func TestForgottenJobsLeaveNothing(t *testing.T) {
 			id := w.mustRun(tt.job).ID
 			held := make(map[vault.Item]int)
 			for _, m := range w.roster.Members {
-				items, err := w.estate(m.Name).List(id)
+				items, err := w.artifacts(m.Name).List(id)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -33,10 +33,10 @@ type era struct {
 }
 
 var eras = []era{
-	// The program of 2026-11-24 10:48: releases of v2 as in the first homes, but keepsakes in an envelope,
+	// The program of 2026-11-24 10:48: releases of v2 as in the first homes, but retained states in an envelope,
 	// okra's of version 2, without marks of the rows.
 	{file: "testdata/homes-3.tar.gz", columns: "fdskl", dies: 6},
-	// The program of 2026-11-25 20:32: releases of v3 beside v2, keepsakes with a preparation, okra's of version 3.
+	// The program of 2026-11-25 20:32: releases of v3 beside v2, retained states with a preparation, okra's of version 3.
 	{file: "testdata/homes-4.tar.gz", schema: true, split: true, dies: 5},
 	// The program of 2026-11-26 20:08: releases of v4, which name the table and the fit.
 	{file: "testdata/homes-5.tar.gz", dies: 5},

@@ -354,7 +354,7 @@ func TestForgettingEverywhere(t *testing.T) {
 	w, id, rows := trained(t, j)
 	var secrets []needle
 	for _, name := range []string{"north", "south", "east"} {
-		portion, err := w.estate(name).Get(id, vault.Predictor)
+		part, err := w.artifacts(name).Get(id, vault.Predictor)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,22 +362,22 @@ func TestForgettingEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := 0; at+32 <= len(portion); at += 64 {
-			secrets = append(secrets, needle{name + "'s portion", portion[at : at+32]})
+		for at := 0; at+32 <= len(part); at += 64 {
+			secrets = append(secrets, needle{name + "'s model part", part[at : at+32]})
 		}
-		secrets = append(secrets, needle{"sealed portion", sealed[64:96]})
+		secrets = append(secrets, needle{"sealed model part", sealed[64:96]})
 	}
 	sealed := 0
 	for _, hit := range w.found(secrets) {
 		switch {
-		case strings.HasPrefix(hit, "sealed portion"):
+		case strings.HasPrefix(hit, "sealed model part"):
 			sealed++
-		case !strings.HasSuffix(hit, "job.yaml"): // which a portion holds, too
+		case !strings.HasSuffix(hit, "job.yaml"): // which a model part holds, too
 			t.Errorf("in clear: %s", hit)
 		}
 	}
 	if sealed != 3 {
-		t.Errorf("the scan finds %d sealed portions, want 3", sealed)
+		t.Errorf("the scan finds %d sealed model parts, want 3", sealed)
 	}
 	w.halt("east")
 	f, err := w.members[hub].boss.Forget(t.Context(), id)

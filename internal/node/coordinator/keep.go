@@ -23,8 +23,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Estate keeps what finished jobs leave, sealed.
-type Estate interface {
+// Artifacts keeps what finished jobs leave, sealed.
+type Artifacts interface {
 	Write(id job.ID, item vault.Item, write func(io.Writer) error) error
 	Put(id job.ID, item vault.Item, secret []byte) error
 	Get(id job.ID, item vault.Item) ([]byte, error)
@@ -96,7 +96,7 @@ func (c *Coordinator) leave(w *course) error {
 	j := w.job
 	hub := w.hub
 	if m := hub.Model; m != nil && c.keepsModel(j, m) {
-		if err := c.Estate.Write(j.ID, vault.Model, m.Write); err != nil {
+		if err := c.Artifacts.Write(j.ID, vault.Model, m.Write); err != nil {
 			return err
 		}
 	}
@@ -104,11 +104,11 @@ func (c *Coordinator) leave(w *course) error {
 	if hub.Outcome != nil {
 		decided = hub.Outcome()
 	}
-	if err := c.Estate.Put(j.ID, vault.Decisions, decided.Encode()); err != nil {
+	if err := c.Artifacts.Put(j.ID, vault.Decisions, decided.Encode()); err != nil {
 		return err
 	}
 	if l := hub.Later; l != nil && l.Lasts() {
-		if err := c.Estate.Write(j.ID, vault.Rows, l.Write); err != nil {
+		if err := c.Artifacts.Write(j.ID, vault.Rows, l.Write); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func (c *Coordinator) leave(w *course) error {
 	if err != nil || kept.Body == nil {
 		return err
 	}
-	return c.Estate.Put(j.ID, vault.Answers, kept.Encode())
+	return c.Artifacts.Put(j.ID, vault.Answers, kept.Encode())
 }
 
 // keepsModel reports whether anybody can use the model: to download it, or to ask it.
@@ -201,8 +201,8 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 
 // left opens an item that a finished job left.
 func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
-	b, err := c.Estate.Get(id, item)
-	if errors.Is(err, vault.ErrNoKeepsake) {
+	b, err := c.Artifacts.Get(id, item)
+	if errors.Is(err, vault.ErrNoRetained) {
 		return nil, fault.Openly(fault.BadInputf("coordinator: what job %v left has been forgotten, with its %s; submit the job again", id, item))
 	}
 	if err != nil {

@@ -72,7 +72,7 @@ func TestALostClosingIsToldAgain(t *testing.T) {
 			}
 			w.eventually("north destroys the seeds", func() bool { return len(w.seedsAt("north")) == 0 })
 			w.eventually("north keeps what predictions need", func() bool {
-				_, err := w.estate("north").Get(done.ID, vault.Predictor)
+				_, err := w.artifacts("north").Get(done.ID, vault.Predictor)
 				return err == nil
 			})
 		})
@@ -252,7 +252,7 @@ func TestUnreadableJobsAreSetAside(t *testing.T) {
 			if _, err := boss.Delete(t.Context(), old.ID); err != nil {
 				t.Errorf("it cannot be deleted: %v", err)
 			}
-			if left, err := w.estate(hub).List(old.ID); err != nil || len(left) > 0 {
+			if left, err := w.artifacts(hub).List(old.ID); err != nil || len(left) > 0 {
 				t.Errorf("deleted, it has left %v, %v", left, err)
 			}
 		})
@@ -305,10 +305,10 @@ func TestRetention(t *testing.T) {
 	w.limits.Retention = time.Nanosecond
 	w.start("north", never)
 	w.eventually("north forgets both", func() bool {
-		left, err := w.estate("north").Jobs()
+		left, err := w.artifacts("north").Jobs()
 		return err == nil && len(left) == 0
 	})
-	if left, err := w.estate("south").List(first.ID); err != nil || len(left) == 0 {
+	if left, err := w.artifacts("south").List(first.ID); err != nil || len(left) == 0 {
 		t.Fatalf("south keeps %v, %v", left, err)
 	}
 	w.halt(hub)
@@ -321,7 +321,7 @@ func TestRetention(t *testing.T) {
 	w.start("east", never)
 	for _, name := range []string{"south", "east"} {
 		w.eventually(name+" forgets both", func() bool {
-			left, err := w.estate(name).Jobs()
+			left, err := w.artifacts(name).Jobs()
 			return err == nil && len(left) == 0
 		})
 	}

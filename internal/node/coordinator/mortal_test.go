@@ -204,9 +204,9 @@ func (w *world) losing(loses func(to, kind string) bool) {
 	w.loses = loses
 }
 
-// frail is an estate on a disk that breaks when the test says so.
+// frail is artifacts on a disk that breaks when the test says so.
 type frail struct {
-	*vault.Estate
+	*vault.Artifacts
 	w *world
 }
 
@@ -223,19 +223,19 @@ func (f frail) Write(id job.ID, item vault.Item, write func(io.Writer) error) er
 	if err := f.fault("write", item); err != nil {
 		return err
 	}
-	return f.Estate.Write(id, item, write)
+	return f.Artifacts.Write(id, item, write)
 }
 
 func (f frail) Put(id job.ID, item vault.Item, secret []byte) error {
 	if err := f.fault("write", item); err != nil {
 		return err
 	}
-	return f.Estate.Put(id, item, secret)
+	return f.Artifacts.Put(id, item, secret)
 }
 
 func (f frail) Erase(id job.ID) ([]vault.Item, error) {
 	if err := f.fault("erase", ""); err != nil {
 		return nil, err
 	}
-	return f.Estate.Erase(id)
+	return f.Artifacts.Erase(id)
 }

@@ -76,7 +76,7 @@ func TestPredictNewRows(t *testing.T) {
 	}
 }
 
-// A restarted federation answers too: models and keepsakes are on disk.
+// A restarted federation answers too: models and retained states are on disk.
 func TestPredictAfterARestart(t *testing.T) {
 	j := parse(t, openJob)
 	w := newWorld(t, tumours(t, j))

@@ -14,7 +14,7 @@ import (
 // keeps reports what a member keeps of a job.
 func (w *world) keeps(name string, id job.ID) []vault.Item {
 	w.t.Helper()
-	items, err := w.estate(name).List(id)
+	items, err := w.artifacts(name).List(id)
 	if err != nil {
 		w.t.Fatal(err)
 	}

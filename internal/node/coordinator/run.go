@@ -342,7 +342,7 @@ func (c *Coordinator) destroy(j *Job, outcome string) error {
 
 // discard removes what a failed job had written before it failed.
 func (c *Coordinator) discard(id job.ID) error {
-	_, err := c.Estate.Erase(id)
+	_, err := c.Artifacts.Erase(id)
 	if rm := os.Remove(c.path(id, resultFile)); !errors.Is(rm, fs.ErrNotExist) {
 		err = errors.Join(err, rm)
 	}

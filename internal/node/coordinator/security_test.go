@@ -154,19 +154,19 @@ func TestRule3TheSameJobTwiceIsTwoSessionsWithOtherSeeds(t *testing.T) {
 	}
 }
 
-// estate returns what jobs have left on a member's disk.
-func (w *world) estate(name string) *vault.Estate {
-	return vault.ReadEstate(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
+// artifacts returns what jobs have left on a member's disk.
+func (w *world) artifacts(name string) *vault.Artifacts {
+	return vault.ReadArtifacts(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
 }
 
 // encoder reads what a job left at a party.
 func (w *world) encoder(name string, id job.ID) *okraroom.Kept {
 	w.t.Helper()
-	secret, err := w.estate(name).Get(id, vault.Predictor)
+	secret, err := w.artifacts(name).Get(id, vault.Predictor)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	k, err := method.DecodeKeepsake(secret)
+	k, err := method.DecodeRetained(secret)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -321,10 +321,10 @@ func TestRule4AfterTheResultNoSeedKeyOrRowIsLeft(t *testing.T) {
 			t.Errorf("%s: left on disk:\n%s", name, strings.Join(hits, "\n"))
 		}
 	}
-	if left, err := w.estate(hub).List(done.ID); err != nil || !slices.Equal(left, []vault.Item{vault.Decisions}) {
+	if left, err := w.artifacts(hub).List(done.ID); err != nil || !slices.Equal(left, []vault.Item{vault.Decisions}) {
 		t.Errorf("the closed job left %v, %v", left, err)
 	}
-	model, err := open.estate(hub).Get(first(open).ID, vault.Model)
+	model, err := open.artifacts(hub).Get(first(open).ID, vault.Model)
 	if err != nil || !slices.ContainsFunc(w.rows(e), func(n needle) bool { return bytes.Contains(model, n.bytes) }) {
 		t.Errorf("the scan does not even find the support vectors in the model (%v)", err)
 	}
@@ -355,7 +355,7 @@ func TestRule4AfterAFailureNoSeedOrKeyIsLeft(t *testing.T) {
 	if hits := w.found(w.secrets(okra.Seed{1})); len(hits) > 0 {
 		t.Errorf("left on disk:\n%s", strings.Join(hits, "\n"))
 	}
-	if left, err := w.estate(hub).List(id); err != nil || len(left) > 0 {
+	if left, err := w.artifacts(hub).List(id); err != nil || len(left) > 0 {
 		t.Errorf("a failed job has left %v, %v", left, err)
 	}
 }

@@ -158,11 +158,11 @@ func TestAColumnFarFromTheOthers(t *testing.T) {
 		if own := name == "south"; strings.Contains(w.lines(name), remark) != own || strings.Contains(w.lines(name), "kidney") != own {
 			t.Errorf("the log of %s: %s", name, w.lines(name))
 		}
-		left, err := w.estate(name).Get(done.Spec.Data.Fit.Job, vault.Remarks) // of the job that has fitted
+		left, err := w.artifacts(name).Get(done.Spec.Data.Fit.Job, vault.Remarks) // of the job that has fitted
 		if name == "south" && (err != nil || !strings.HasPrefix(string(left), `column "kidney": the median`) || strings.Contains(string(left), "\n")) {
 			t.Errorf("south keeps %q, %v", left, err)
 		}
-		if name != "south" && !errors.Is(err, vault.ErrNoKeepsake) {
+		if name != "south" && !errors.Is(err, vault.ErrNoRetained) {
 			t.Errorf("%s keeps %q", name, left)
 		}
 	}

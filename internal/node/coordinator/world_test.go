@@ -292,14 +292,14 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 	conn := mortalConn{tapped{m.conn, name, w.tap, w}, m.life}
 	kept := mortalVault{noted{crowded{m.disk, w, name}, w}, m.life}
 	usage := func() (float64, uint64) { return 0, 0 }
-	estate, err := vault.OpenEstate(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
+	artifacts, err := vault.OpenArtifacts(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
 	if err != nil {
 		return nil, err
 	}
 	if name == hub {
 		m.boss, err = coordinator.New(coordinator.Config{
 			Reader: w.reader(), Identity: w.keys[hub], Roster: w.roster, Conn: conn, Vault: kept, Jobs: filepath.Join(w.home(hub), "jobs"),
-			Estate: frail{estate, w}, Retention: w.retention, Own: w.policy.Own, Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
+			Artifacts: frail{artifacts, w}, Retention: w.retention, Own: w.policy.Own, Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
 		})
 		if err != nil {
 			return nil, err
@@ -307,15 +307,15 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 		return m.boss.Run, nil
 	}
 	m.party = party.New(party.Config{
-		Reader: w.reader(), Approved: w.dictionaries.Approved, Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policyOf(name), nil }, Limits: w.limits,
-		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryKeepsake(), Alignments: estate.Of(vault.Aligned),
+		Reader: w.reader(), Approved: w.dictionaries.Approved, Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Retained: artifacts.Retained(), Policy: func(string) (party.Policy, error) { return w.policyOf(name), nil }, Limits: w.limits,
+		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryRetained(), Alignments: artifacts.Of(vault.Aligned),
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
 		Aligned: func(id job.ID, ids []string) error {
 			w.align(name, ids)
-			return estate.Put(id, vault.Alignment, []byte(strings.Join(ids, "\n")))
+			return artifacts.Put(id, vault.Alignment, []byte(strings.Join(ids, "\n")))
 		},
 		Remarked: func(id job.ID, lines []string) error {
-			return estate.Put(id, vault.Remarks, []byte(strings.Join(lines, "\n")))
+			return artifacts.Put(id, vault.Remarks, []byte(strings.Join(lines, "\n")))
 		},
 		Judged: func(id job.ID, own *method.Judged) error {
 			b, err := json.Marshal(own)
@@ -323,11 +323,11 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 				return err
 			}
 			w.judge(name, own)
-			return estate.Put(id, vault.Figures, b)
+			return artifacts.Put(id, vault.Figures, b)
 		},
 		Recommended: func(id job.ID, list []method.Recommendation) error {
 			w.recommend(name, list)
-			return estate.Put(id, vault.Recommendations, fmt.Append(nil, list))
+			return artifacts.Put(id, vault.Recommendations, fmt.Append(nil, list))
 		},
 	})
 	return m.party.Run, nil

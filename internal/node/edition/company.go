@@ -39,7 +39,7 @@ func (s Store) Left(table, by string) (func(name string) bool, error) {
 
 // Leave writes down that people have left a table for good.
 func (s Store) Leave(table, by string, names []string) error {
-	return s.change(func(b *book, _ *vault.Estate) error {
+	return s.change(func(b *book, _ *vault.Artifacts) error {
 		t := b.table(table)
 		if len(t.Left.People) > 0 && t.Left.By != by {
 			return ErrLeaversUnknown
@@ -79,11 +79,11 @@ func (s Store) Company(table string, now []Standing, out map[Element]bool) error
 	if err != nil {
 		return err
 	}
-	estate, err := s.Sealed()
+	artifacts, err := s.Sealed()
 	if err != nil {
 		return err
 	}
-	groups, err := groupsAt(estate, b.table(table).People)
+	groups, err := groupsAt(artifacts, b.table(table).People)
 	if err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func TestAnEarlierProgramsListWaits(t *testing.T) {
 	if got := clear(); !slices.Equal(got, []bool{true}) {
 		t.Errorf("clear beside edition 1: %v", got)
 	}
-	err := s.change(func(b *book, _ *vault.Estate) error {
+	err := s.change(func(b *book, _ *vault.Artifacts) error {
 		for i := range b.Editions {
 			b.Editions[i].Compared = nil // as it was
 		}

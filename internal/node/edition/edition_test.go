@@ -127,14 +127,14 @@ func store(t testing.TB) Store {
 		t.Fatal(err)
 	}
 	folder := filepath.Join(t.TempDir(), "editions")
-	return Store{folder, func() (*vault.Estate, error) { return vault.OpenEstate(folder, id.KEMKey()) }}
+	return Store{folder, func() (*vault.Artifacts, error) { return vault.OpenArtifacts(folder, id.KEMKey()) }}
 }
 
 // draft is an edition of people whose cells are what they were, but for some.
 func draft(cut Cut, fails error, others ...int) Draft {
 	d := Draft{
 		Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, Known: "ids", Labels: []string{"two"}, Rows: cut,
-		Keep: func(e *vault.Estate, id job.ID) error {
+		Keep: func(e *vault.Artifacts, id job.ID) error {
 			if fails != nil {
 				return fails
 			}
@@ -219,7 +219,7 @@ func TestMake(t *testing.T) {
 // holds reports whether the rows of an edition can be opened.
 func holds(t *testing.T, s Store, text string) bool {
 	t.Helper()
-	estate, err := s.Sealed()
+	artifacts, err := s.Sealed()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,9 +227,9 @@ func holds(t *testing.T, s Store, text string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = estate.Get(id, "rows")
-	if err != nil && !errors.Is(err, vault.ErrNoKeepsake) {
-		_, err = estate.Open(id, "rows")
+	_, err = artifacts.Get(id, "rows")
+	if err != nil && !errors.Is(err, vault.ErrNoRetained) {
+		_, err = artifacts.Open(id, "rows")
 	}
 	return err == nil
 }
@@ -292,15 +292,15 @@ func TestCrashesOfEditions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	estate, err := s.Sealed()
+	artifacts, err := s.Sealed()
 	if err != nil {
 		t.Fatal(err)
 	}
 	phantom := job.ID{7}
-	if err := estate.Put(phantom, "rows", []byte("rows")); err != nil {
+	if err := artifacts.Put(phantom, "rows", []byte("rows")); err != nil {
 		t.Fatal(err)
 	}
-	if err := estate.Put(job.ID{8}, groupsItem, encodedOf(Groups{{element(1), 1}})); err != nil {
+	if err := artifacts.Put(job.ID{8}, groupsItem, encodedOf(Groups{{element(1), 1}})); err != nil {
 		t.Fatal(err)
 	}
 	mustLack(t, s, draft(people(0, 101), nil), 9)
@@ -366,7 +366,7 @@ func BenchmarkMake(b *testing.B) {
 		d := Draft{
 			Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, Known: "ids", Labels: []string{"ill"},
 			Columns: []string{"a", "b", "c", "d", "e"}, People: people,
-			Keep: func(*vault.Estate, job.ID) error { return nil },
+			Keep: func(*vault.Artifacts, job.ID) error { return nil },
 		}
 		for i := range people {
 			d.Rows = append(d.Rows, Known[Part]{people[i].ID, Part{Held: people[i].Held}})
@@ -412,7 +412,7 @@ func rememberMany(b *testing.B, s Store, people []Person, editions int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	estate, err := s.Sealed()
+	artifacts, err := s.Sealed()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -420,7 +420,7 @@ func rememberMany(b *testing.B, s Store, people []Person, editions int) {
 	for n := range editions {
 		p.add(fmt.Sprint("id", n), n+1, people[:len(people)-1000*(editions+1-n)])
 	}
-	if err := estate.Put(id, pastItem, encoded(p)); err != nil {
+	if err := artifacts.Put(id, pastItem, encoded(p)); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -200,7 +200,7 @@ func (b *book) fits(table, dictionary, known string, labels []string) error {
 }
 
 // change changes the list beside no other change, and erases what it does not name.
-func (s Store) change(do func(*book, *vault.Estate) error) (err error) {
+func (s Store) change(do func(*book, *vault.Artifacts) error) (err error) {
 	if err := disk.MakeDir(s.Folder); err != nil {
 		return fmt.Errorf("edition: %w", err)
 	}
@@ -209,28 +209,28 @@ func (s Store) change(do func(*book, *vault.Estate) error) (err error) {
 		return fmt.Errorf("edition: %w", err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	estate, err := s.Sealed()
+	artifacts, err := s.Sealed()
 	if err != nil {
 		return err
 	}
-	if err := s.begin(estate); err != nil {
+	if err := s.begin(artifacts); err != nil {
 		return err
 	}
 	b, err := s.book()
 	if err != nil {
 		return err
 	}
-	err = do(b, estate)
-	return errors.Join(err, s.sweep(estate))
+	err = do(b, artifacts)
+	return errors.Join(err, s.sweep(artifacts))
 }
 
 // begin writes an empty list before anything else is there, so that a list that is missing later is lost.
-func (s Store) begin(estate *vault.Estate) error {
+func (s Store) begin(artifacts *vault.Artifacts) error {
 	_, err := os.Stat(filepath.Join(s.Folder, "list"))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	left, err := estate.Jobs()
+	left, err := artifacts.Jobs()
 	switch {
 	case err != nil:
 		return err
@@ -241,7 +241,7 @@ func (s Store) begin(estate *vault.Estate) error {
 }
 
 // sweep erases what the list does not name: what was there before the last change, or what a crash left.
-func (s Store) sweep(estate *vault.Estate) error {
+func (s Store) sweep(artifacts *vault.Artifacts) error {
 	b, err := s.book()
 	if err != nil {
 		return err
@@ -256,10 +256,10 @@ func (s Store) sweep(estate *vault.Estate) error {
 			named[d.ID], named[d.Past] = true, true
 		}
 	}
-	left, err := estate.Jobs()
+	left, err := artifacts.Jobs()
 	for _, l := range left {
 		if !named[l.Job.String()] {
-			_, erased := estate.Erase(l.Job)
+			_, erased := artifacts.Erase(l.Job)
 			err = errors.Join(err, erased)
 		}
 	}

@@ -43,7 +43,7 @@ func (e *LackError) Error() string {
 // Store is the folder of a home's editions. It need not exist.
 type Store struct {
 	Folder string
-	Sealed func() (*vault.Estate, error) // opens the folder to write
+	Sealed func() (*vault.Artifacts, error) // opens the folder to write
 }
 
 // Draft is an edition that is about to be made.
@@ -62,11 +62,11 @@ type Draft struct {
 	People  []Person
 	// Others are the cells as other dictionaries of the table read them now, by hash.
 	Others map[string]Cells
-	// Keep writes the rows under an id of the estate.
-	Keep func(e *vault.Estate, id job.ID) error
+	// Keep writes the rows under an id of the artifacts.
+	Keep func(e *vault.Artifacts, id job.ID) error
 }
 
-// Items of an estate.
+// Items of artifacts.
 const (
 	groupsItem vault.Item = "people"
 	cellsItem  vault.Item = "cells"
@@ -78,18 +78,18 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 	if d.Training+d.HeldOut > 0 && len(d.People) == 0 {
 		return made, errors.New("edition: a draft that does not say who is in it")
 	}
-	err = s.change(func(b *book, estate *vault.Estate) error {
+	err = s.change(func(b *book, artifacts *vault.Artifacts) error {
 		if err := b.fits(d.Table, d.Dictionary, d.Known, d.Labels); err != nil {
 			return err
 		}
 		table := b.table(d.Table)
 		dictionary := table.dictionary(d.Dictionary)
 		if d.Cells != nil {
-			if err := d.markAll(estate, table, dictionary); err != nil {
+			if err := d.markAll(artifacts, table, dictionary); err != nil {
 				return err
 			}
 		}
-		before, err := groupsAt(estate, d.groupsOf(table, dictionary))
+		before, err := groupsAt(artifacts, d.groupsOf(table, dictionary))
 		if err != nil {
 			return err
 		}
@@ -103,11 +103,11 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 			b.note(d.Edition, lack)
 			return errors.Join(&LackError{lack, d.Training + d.HeldOut}, s.write(b))
 		}
-		past, err := d.past(estate, dictionary)
+		past, err := d.past(artifacts, dictionary)
 		if err != nil {
 			return err
 		}
-		made, err = d.put(estate, table, dictionary, next, past)
+		made, err = d.put(artifacts, table, dictionary, next, past)
 		if err != nil {
 			return err
 		}
@@ -120,13 +120,13 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 
 // past returns who is in the editions so far; nobody where an earlier program made them, since their
 // people are known to no one.
-func (d *Draft) past(estate *vault.Estate, dictionary *dictionaryState) (*past, error) {
+func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*past, error) {
 	slices.SortFunc(d.People, func(a, b Person) int { return compareElements(a.ID, b.ID) })
 	fresh := &past{columns: d.Columns, labels: d.Labels, byRows: d.Cells == nil}
 	if dictionary.Past == "" {
 		return fresh, nil
 	}
-	b, err := at(estate, dictionary.Past, pastItem)
+	b, err := at(artifacts, dictionary.Past, pastItem)
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +154,8 @@ func (d *Draft) groupsOf(table *tableState, dictionary *dictionaryState) string 
 
 // markAll finds out whose cells have changed since the edition before, of this dictionary or of another: who
 // compares the editions of two learns it, too.
-func (d *Draft) markAll(estate *vault.Estate, table *tableState, own *dictionaryState) error {
-	last, err := cellsAt(estate, own.ID)
+func (d *Draft) markAll(artifacts *vault.Artifacts, table *tableState, own *dictionaryState) error {
+	last, err := cellsAt(artifacts, own.ID)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (d *Draft) markAll(estate *vault.Estate, table *tableState, own *dictionary
 		if other == nil || other == own {
 			continue
 		}
-		if last, err = cellsAt(estate, other.ID); err != nil {
+		if last, err = cellsAt(artifacts, other.ID); err != nil {
 			return err
 		}
 		d.mark(last, now)
@@ -199,11 +199,11 @@ func (c Cells) after(last Cells) Cells {
 	return all
 }
 
-func cellsAt(estate *vault.Estate, id string) (Cells, error) {
+func cellsAt(artifacts *vault.Artifacts, id string) (Cells, error) {
 	if id == "" {
 		return nil, nil
 	}
-	b, err := at(estate, id, cellsItem)
+	b, err := at(artifacts, id, cellsItem)
 	if err != nil {
 		return nil, err
 	}
@@ -211,22 +211,22 @@ func cellsAt(estate *vault.Estate, id string) (Cells, error) {
 }
 
 // put writes all of an edition but its place in the list.
-func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *dictionaryState, next Groups, so *past) (made Edition, err error) {
+func (d *Draft) put(artifacts *vault.Artifacts, table *tableState, dictionary *dictionaryState, next Groups, so *past) (made Edition, err error) {
 	var ids [4]job.ID // of rows, groups, cells and the past
 	for i := range ids {
 		if ids[i], err = newID(); err != nil {
 			return made, err
 		}
 	}
-	if err := d.Keep(estate, ids[0]); err != nil {
+	if err := d.Keep(artifacts, ids[0]); err != nil {
 		return made, err
 	}
-	if err := write(estate, ids[1], groupsItem, next); err != nil {
+	if err := write(artifacts, ids[1], groupsItem, next); err != nil {
 		return made, err
 	}
 	table.Known, dictionary.Labels, dictionary.ID = d.Known, d.Labels, ids[1].String()
 	if d.Cells != nil {
-		if err := write(estate, ids[2], cellsItem, d.Cells); err != nil {
+		if err := write(artifacts, ids[2], cellsItem, d.Cells); err != nil {
 			return made, err
 		}
 		table.People, dictionary.ID = ids[1].String(), ids[2].String()
@@ -237,34 +237,34 @@ func (d *Draft) put(estate *vault.Estate, table *tableState, dictionary *diction
 	made.ID, made.Number = ids[0].String(), dictionary.Last
 	so.add(made.ID, made.Number, d.People)
 	made.Beside, made.Compared = so.beside(), so.compared()
-	return made, estate.Write(ids[3], pastItem, so.writeTo)
+	return made, artifacts.Write(ids[3], pastItem, so.writeTo)
 }
 
-func write(estate *vault.Estate, id job.ID, item vault.Item, what io.WriterTo) error {
-	return estate.Write(id, item, func(to io.Writer) error {
+func write(artifacts *vault.Artifacts, id job.ID, item vault.Item, what io.WriterTo) error {
+	return artifacts.Write(id, item, func(to io.Writer) error {
 		_, err := what.WriteTo(to)
 		return err
 	})
 }
 
-func groupsAt(estate *vault.Estate, id string) (Groups, error) {
+func groupsAt(artifacts *vault.Artifacts, id string) (Groups, error) {
 	if id == "" {
 		return nil, nil
 	}
-	b, err := at(estate, id, groupsItem)
+	b, err := at(artifacts, id, groupsItem)
 	if err != nil {
 		return nil, err
 	}
 	return DecodeGroups(b)
 }
 
-func at(estate *vault.Estate, text string, item vault.Item) ([]byte, error) {
+func at(artifacts *vault.Artifacts, text string, item vault.Item) ([]byte, error) {
 	id, err := job.ParseID(text)
 	if err != nil {
 		return nil, err
 	}
-	b, err := estate.Get(id, item)
-	if errors.Is(err, vault.ErrNoKeepsake) {
+	b, err := artifacts.Get(id, item)
+	if errors.Is(err, vault.ErrNoRetained) {
 		return nil, errLost
 	}
 	return b, err
@@ -296,7 +296,7 @@ func (s Store) EraseBut(table string, ids map[string]bool) error {
 }
 
 func (s Store) erase(which func(Edition) bool) error {
-	return s.change(func(b *book, _ *vault.Estate) error {
+	return s.change(func(b *book, _ *vault.Artifacts) error {
 		b.Editions = slices.DeleteFunc(b.Editions, which)
 		return s.write(b)
 	})

@@ -100,7 +100,7 @@ func (p *Party) keep(w *work, c *control.Closing) error {
 			kept.Prepared = made.Encode()
 		}
 	}
-	return p.Keepsake.Put(w.id, kept.Encode())
+	return p.Retained.Put(w.id, kept.Encode())
 }
 
 // last puts away what a job that continues this one needs.
@@ -112,7 +112,7 @@ func (p *Party) last(w *work) {
 	var b bytes.Buffer
 	err := l.Write(&b)
 	if err == nil {
-		err = p.Keepsake.Put(w.id, b.Bytes())
+		err = p.Retained.Put(w.id, b.Bytes())
 	}
 	clear(b.Bytes())
 	if err != nil {

@@ -295,8 +295,8 @@ func TestClosingARunningJob(t *testing.T) {
 		t.Errorf("report %+v; want a failure", r)
 	}
 	s.hear(control.KindClosed)
-	if _, err := s.party.Keepsake.Get(p.Job); err == nil {
-		t.Error("a job that never got to its upload left a keepsake")
+	if _, err := s.party.Retained.Get(p.Job); err == nil {
+		t.Error("a job that never got to its upload left a retained state")
 	}
 	s.propose(p)
 	s.refuses(fault.CodePolicy, "is over here, and its id is not used again")

@@ -20,8 +20,8 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	if q.ID() != prop.Job {
 		return nil, refuse("the proposal is about another question than it names")
 	}
-	secret, err := p.Keepsake.Get(q.Job)
-	if errors.Is(err, vault.ErrNoKeepsake) {
+	secret, err := p.Retained.Get(q.Job)
+	if errors.Is(err, vault.ErrNoRetained) {
 		return nil, fault.Openly(fault.BadInputf("%s has forgotten its part of the model of job %v, or never kept one, and the model is useless without it; submit the job again", p.Name, q.Job))
 	}
 	if err != nil {

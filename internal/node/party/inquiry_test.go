@@ -40,31 +40,31 @@ func byColumns(t *testing.T, scale string) *job.Job {
 	return j
 }
 
-// withPortion is a stand whose party, north, keeps a part of a model.
-func withPortion(t *testing.T, policy Policy) (*stand, *columns.Portion, job.ID) {
+// withModelPart is a stand whose party, north, keeps a part of a model.
+func withModelPart(t *testing.T, policy Policy) (*stand, *columns.ModelPart, job.ID) {
 	t.Helper()
 	s := newStand(t, policy)
-	o := &columns.Portion{
+	o := &columns.ModelPart{
 		Job: byColumns(t, "none"), Basis: columns.Basis{Parent: protocol.SessionID{9}, Rows: 1, Outputs: 1}, Width: 30, Rows: linalg.New[float64](1, 30),
 	}
 	id := job.ID{1}
-	if err := s.party.Keepsake.Put(id, o.Encode()); err != nil {
+	if err := s.party.Retained.Put(id, o.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	return s, o, id
 }
 
-// inquiry proposes the first session of a question about the portion's model.
-func (s *stand) inquiry(o *columns.Portion, q *control.Inquiry) *control.Proposal {
+// inquiry proposes the first session of a question about the model part's model.
+func (s *stand) inquiry(o *columns.ModelPart, q *control.Inquiry) *control.Proposal {
 	s.t.Helper()
 	plan := s.planned(o, q.Asker)
 	return &control.Proposal{Job: q.ID(), Spec: o.Job.Encode(), Inquiry: q, Descriptor: plan[0].Session.Descriptor(q.ID(), 0, s.roster.Hash(), 0)}
 }
 
-// planned returns the steps of a question about the portion's model.
-func (s *stand) planned(o *columns.Portion, asker string) []method.Step {
+// planned returns the steps of a question about the model part's model.
+func (s *stand) planned(o *columns.ModelPart, asker string) []method.Step {
 	s.t.Helper()
-	opened, err := o.Job.Protocol.Kind.(*method.Protocol).OpenParty(o.Keepsake(), s.party.Reader)
+	opened, err := o.Job.Protocol.Kind.(*method.Protocol).OpenParty(o.RetainedState(), s.party.Reader)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -83,49 +83,49 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		policy   Policy
-		proposal func(s *stand, o *columns.Portion, id job.ID) *control.Proposal
+		proposal func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal
 		code     fault.Code
 		want     string
 	}{
-		"in this party's name": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
+		"in this party's name": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
 			return s.inquiry(o, q("north", id))
 		}, fault.CodePolicy, "has not asked for this prediction"},
-		"by a stranger": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
+		"by a stranger": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry = q("west", id)
 			p.Job = p.Inquiry.ID()
 			return p
 		}, fault.CodeBadInput, "west took no part in the job"},
-		"of another model": {opened(), func(s *stand, o *columns.Portion, _ job.ID) *control.Proposal {
+		"of another model": {opened(), func(s *stand, o *columns.ModelPart, _ job.ID) *control.Proposal {
 			return s.inquiry(o, q("south", job.ID{7}))
 		}, fault.CodeBadInput, "north has forgotten its part of the model"},
-		"under another name": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
+		"under another name": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry.Tag[0]++
 			return p
 		}, fault.CodePolicy, "about another question than it names"},
-		"with another job file": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
+		"with another job file": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()
 			return p
 		}, fault.CodePolicy, "another job file than its model"},
-		"with another session": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
+		"with another session": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Descriptor.Purpose = "train"
 			return p
 		}, fault.CodePolicy, "the proposed session is not what the job file says"},
-		"out of order": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
+		"out of order": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			plan := s.planned(o, "south")
 			p.Stage, p.Descriptor = 1, plan[1].Session.Descriptor(p.Job, 1, s.roster.Hash(), 0)
 			return p
 		}, fault.CodeFailed, "stage align has not ended here"},
-		"against the policy": {usual(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
+		"against the policy": {usual(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
 			return s.inquiry(o, q("south", id))
 		}, fault.CodePolicy, "which this party does not allow (open_prediction in its policy)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, o, id := withPortion(t, tt.policy)
+			s, o, id := withModelPart(t, tt.policy)
 			s.propose(tt.proposal(s, o, id))
 			s.refuses(tt.code, tt.want)
 			s.idle()
@@ -161,7 +161,7 @@ func (s *stand) asked(ctx context.Context, id job.ID) (*control.Inquiry, <-chan 
 
 // A coordinator that says a question is answered before it is has answered nothing.
 func TestAnInquiryThatIsClosedEarly(t *testing.T) {
-	s, o, id := withPortion(t, opened())
+	s, o, id := withModelPart(t, opened())
 	q, ended := s.asked(t.Context(), id)
 	s.propose(s.inquiry(o, q))
 	s.hear(control.KindAcceptance)
@@ -177,7 +177,7 @@ func TestAnInquiryThatIsClosedEarly(t *testing.T) {
 
 // Once nobody waits, nothing more is done for a question.
 func TestAnInquiryThatIsWithdrawn(t *testing.T) {
-	s, o, id := withPortion(t, opened())
+	s, o, id := withModelPart(t, opened())
 	ctx, stop := context.WithCancel(t.Context())
 	q, ended := s.asked(ctx, id)
 	s.propose(s.inquiry(o, q))
@@ -196,17 +196,17 @@ func TestAnInquiryThatIsWithdrawn(t *testing.T) {
 
 // Only the coordinator can have a party forget, and then it has.
 func TestForgetting(t *testing.T) {
-	s, _, id := withPortion(t, opened())
+	s, _, id := withModelPart(t, opened())
 	f := &control.Forget{Job: id}
 	s.tell("south", control.Topic(id), control.KindForget, f.Encode())
 	s.tell("hub", control.Topic(id), control.KindForget, f.Encode()[1:])
 	s.idle()
-	if _, err := s.party.Keepsake.Get(id); err != nil {
+	if _, err := s.party.Retained.Get(id); err != nil {
 		t.Fatal(err)
 	}
 	s.tell("hub", control.Topic(id), control.KindForget, f.Encode())
 	s.hear(control.KindForgotten)
-	if _, err := s.party.Keepsake.Get(id); !errors.Is(err, vault.ErrNoKeepsake) {
+	if _, err := s.party.Retained.Get(id); !errors.Is(err, vault.ErrNoRetained) {
 		t.Errorf("error %v, want that nothing is left", err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)

@@ -35,7 +35,7 @@ func TestAttackAFitIsClosedEarly(t *testing.T) {
 	s.begin(fit, job.ID{7})
 	s.tell("hub", control.Topic(job.ID{7}), control.KindClosing, (&control.Closing{Job: job.ID{7}, Done: true}).Encode())
 	s.hear(control.KindClosed)
-	if b, err := s.party.Keepsake.Get(job.ID{7}); err == nil {
+	if b, err := s.party.Retained.Get(job.ID{7}); err == nil {
 		t.Errorf("%d bytes of a fit that was never made are kept", len(b))
 	}
 	s.idle()
@@ -62,7 +62,7 @@ func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 	s.refuses(fault.CodeBadInput, "north has nothing of the fit of job 09000000000000000000000000000000 any more; submit the job with data: fit: {job: 09000000000000000000000000000000, told: [north]}")
 	var w wire.Writer
 	w.String(method.FitMagic)
-	if err := s.party.Keepsake.Put(job.ID{9}, w.Bytes()); err != nil {
+	if err := s.party.Retained.Put(job.ID{9}, w.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	n := named("north")
@@ -70,7 +70,7 @@ func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 	s.propose(s.proposal(n, job.ID{3}, 0))
 	s.refuses(fault.CodeBadInput, "the job has north told the fit of job 09000000000000000000000000000000, of which it keeps its own")
 	for i, kept := range [][]byte{{}, []byte("x"), w.Bytes()} {
-		if err := s.party.Keepsake.Put(job.ID{9}, kept); err != nil {
+		if err := s.party.Retained.Put(job.ID{9}, kept); err != nil {
 			t.Fatal(err)
 		}
 		s.propose(s.proposal(named(), job.ID{4, byte(i)}, 0))
@@ -86,25 +86,25 @@ func TestRetentionKeepsFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	estate, err := vault.OpenEstate(t.TempDir(), id.KEMKey())
+	artifacts, err := vault.OpenArtifacts(t.TempDir(), id.KEMKey())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Party{Config: Config{Keepsake: estate.Keepsake(), Limits: Limits{Retention: time.Nanosecond}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}}
+	p := &Party{Config: Config{Retained: artifacts.Retained(), Limits: Limits{Retention: time.Nanosecond}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}}
 	var w wire.Writer
 	w.String(method.FitMagic)
-	if err := p.Keepsake.Put(job.ID{7}, w.Bytes()); err != nil {
+	if err := p.Retained.Put(job.ID{7}, w.Bytes()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Keepsake.Put(job.ID{8}, []byte("a model")); err != nil {
+	if err := p.Retained.Put(job.ID{8}, []byte("a model")); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(10 * time.Millisecond)
 	p.retain()
-	if _, err := p.Keepsake.Get(job.ID{7}); err != nil {
+	if _, err := p.Retained.Get(job.ID{7}); err != nil {
 		t.Errorf("the fit is gone by age: %v", err)
 	}
-	if _, err := p.Keepsake.Get(job.ID{8}); err == nil {
+	if _, err := p.Retained.Get(job.ID{8}); err == nil {
 		t.Error("a model stays")
 	}
 }

@@ -34,7 +34,7 @@ type Config struct {
 	Roster   *roster.Roster // approved by the operator
 	Conn     transport.Conn
 	Vault    vault.Vault
-	Keepsake Keepsake
+	Retained Retained
 	// Policy returns the operator's policy for a table of the catalogue; an error says
 	// that there is no such table.
 	Policy func(table string) (Policy, error)
@@ -395,7 +395,7 @@ func (p *Party) tell(ctx context.Context, id protocol.SessionID, kind string, bo
 // Snapshots holds the rows of sources that can change, sealed under a key for each job.
 type Snapshots interface {
 	// Jobs lists the jobs that have a snapshot.
-	Jobs() ([]vault.Left, error)
+	Jobs() ([]vault.Retained, error)
 	// Erase destroys a job's snapshot; a job that has none is no error.
 	Erase(id job.ID) ([]vault.Item, error)
 }

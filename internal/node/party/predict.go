@@ -24,16 +24,16 @@ type Items interface {
 	Get(id job.ID) ([]byte, error)
 }
 
-// Keepsake holds what survives a job that keeps predictions open: the encoder's
+// RetainedState holds what survives a job that keeps predictions open: the encoder's
 // secret or a model, sealed.
-type Keepsake interface {
+type Retained interface {
 	Put(id job.ID, secret []byte) error
 	Get(id job.ID) ([]byte, error)
 	// Erase destroys it with everything else that the job left here, and returns what
 	// that was; a job that left nothing is no error.
 	Erase(id job.ID) ([]vault.Item, error)
 	// Jobs lists the jobs that have left something.
-	Jobs() ([]vault.Left, error)
+	Jobs() ([]vault.Retained, error)
 }
 
 // question is a wish to have new rows predicted.
@@ -100,15 +100,15 @@ func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source
 // predictHere answers from the model that a job left here, or returns nil where
 // it left none: an encoder's secret, or nothing, is for the question to find.
 func (p *Party) predictHere(id job.ID, set *dataset.Set) (*method.Prediction, error) {
-	keepsake, err := p.Keepsake.Get(id)
-	if errors.Is(err, vault.ErrNoKeepsake) {
+	retained, err := p.Retained.Get(id)
+	if errors.Is(err, vault.ErrNoRetained) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer clear(keepsake)
-	opened, err := p.open(keepsake)
+	defer clear(retained)
+	opened, err := p.open(retained)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +125,8 @@ func (p *Party) predictHere(id job.ID, set *dataset.Set) (*method.Prediction, er
 }
 
 // open opens what a job left here.
-func (p *Party) open(keepsake []byte) (method.Erasable, error) {
-	k, err := method.DecodeKeepsake(keepsake)
+func (p *Party) open(retained []byte) (method.Erasable, error) {
+	k, err := method.DecodeRetained(retained)
 	if err != nil {
 		return nil, err
 	}
@@ -140,20 +140,20 @@ func (p *Party) open(keepsake []byte) (method.Erasable, error) {
 // Preparation returns the preparation that a job has left here, nil where its tables had no
 // schema or where it left nothing.
 func (p *Party) Preparation(id job.ID) ([]byte, error) {
-	keepsake, err := p.Keepsake.Get(id)
-	if errors.Is(err, vault.ErrNoKeepsake) {
+	retained, err := p.Retained.Get(id)
+	if errors.Is(err, vault.ErrNoRetained) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer clear(keepsake)
-	return preparationOf(keepsake)
+	defer clear(retained)
+	return preparationOf(retained)
 }
 
-// preparationOf returns a copy of a keepsake's preparation.
-func preparationOf(keepsake []byte) ([]byte, error) {
-	k, err := method.DecodeKeepsake(keepsake)
+// preparationOf returns a copy of a retained state's preparation.
+func preparationOf(retained []byte) ([]byte, error) {
+	k, err := method.DecodeRetained(retained)
 	return bytes.Clone(k.Prepared), err
 }
 
@@ -171,7 +171,7 @@ func (p *Party) stopAll(ctx context.Context, w *work, why error) error {
 // Forget erases everything that a job left here, and returns the names of the erased items:
 // state for predictions, the order of its rows, its recommendations.
 func (p *Party) Forget(id job.ID) ([]string, error) {
-	gone, err := p.Keepsake.Erase(id)
+	gone, err := p.Retained.Erase(id)
 	var names []string
 	for _, item := range gone {
 		names = append(names, string(item))
@@ -197,8 +197,8 @@ func (p *Party) prepareQuestion(q *question) error {
 	if len(p.pending) > maxQuestions {
 		return fmt.Errorf("party: %d questions wait for an answer, the most there may be; ask again later", maxQuestions)
 	}
-	secret, err := p.Keepsake.Get(q.job)
-	if errors.Is(err, vault.ErrNoKeepsake) {
+	secret, err := p.Retained.Get(q.job)
+	if errors.Is(err, vault.ErrNoRetained) {
 		return fault.BadInputf("job %v left nothing here to encode new rows with; submit it with prediction: open", q.job)
 	}
 	if err != nil {

@@ -231,9 +231,9 @@ func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	if !of.Named() {
 		return nil, nil
 	}
-	kept, err := p.Keepsake.Get(of.Job)
+	kept, err := p.Retained.Get(of.Job)
 	switch {
-	case errors.Is(err, vault.ErrNoKeepsake):
+	case errors.Is(err, vault.ErrNoRetained):
 		return nil, nil
 	case err != nil:
 		return nil, fault.Kept.Of(err)
@@ -249,7 +249,7 @@ func (p *Party) keptAlignment(by job.ID) ([]byte, error) {
 		return nil, nil
 	}
 	kept, err := p.Alignments.Get(by)
-	if errors.Is(err, vault.ErrNoKeepsake) {
+	if errors.Is(err, vault.ErrNoRetained) {
 		return nil, nil
 	}
 	return kept, fault.Kept.Of(err)
@@ -261,9 +261,9 @@ func (p *Party) resumeFrom(w *work) error {
 	if next == nil || !next.Continues {
 		return nil
 	}
-	rest, err := p.Keepsake.Get(next.Earlier)
+	rest, err := p.Retained.Get(next.Earlier)
 	defer clear(rest)
-	if err != nil && !errors.Is(err, vault.ErrNoKeepsake) {
+	if err != nil && !errors.Is(err, vault.ErrNoRetained) {
 		return fault.Kept.Of(err)
 	}
 	return next.Resume(rest)

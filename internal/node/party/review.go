@@ -69,12 +69,12 @@ func (p *Party) retain() {
 	if p.Limits.Retention <= 0 {
 		return
 	}
-	kept, err := p.Keepsake.Jobs()
+	kept, err := p.Retained.Jobs()
 	for _, k := range kept {
 		if time.Since(k.Since) < p.Limits.Retention {
 			continue
 		}
-		if b, _ := p.Keepsake.Get(k.Job); method.IsFit(b) {
+		if b, _ := p.Retained.Get(k.Job); method.IsFit(b) {
 			continue // later jobs prepare their rows by it
 		}
 		_, gone := p.Forget(k.Job)
@@ -94,7 +94,7 @@ func (p *Party) askState(ctx context.Context) error {
 	for id := range p.jobs {
 		all = append(all, control.Holding{Job: id, Open: true})
 	}
-	kept, err := p.Keepsake.Jobs()
+	kept, err := p.Retained.Jobs()
 	for _, k := range kept {
 		if p.jobs[k.Job] == nil {
 			all = append(all, control.Holding{Job: k.Job})
@@ -193,7 +193,7 @@ func (p *Party) Holdings(ctx context.Context) ([]Holding, error) {
 		for id, w := range p.jobs {
 			list = append(list, Holding{id, w.job.Name, true, w.since()})
 		}
-		kept, err := p.Keepsake.Jobs()
+		kept, err := p.Retained.Jobs()
 		for _, k := range kept {
 			if p.jobs[k.Job] == nil {
 				list = append(list, Holding{Job: k.Job, Since: k.Since})

@@ -20,31 +20,31 @@ func TestSnapshotsGoWithTheirJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	estate, err := vault.OpenEstate(filepath.Join(t.TempDir(), "snapshots"), id.KEMKey())
+	artifacts, err := vault.OpenArtifacts(filepath.Join(t.TempDir(), "snapshots"), id.KEMKey())
 	if err != nil {
 		t.Fatal(err)
 	}
 	open, gone := job.ID{1}, job.ID{2}
 	for _, id := range []job.ID{open, gone} {
-		if err := errors.Join(estate.Put(id, vault.Snapshot, []byte("rows")), estate.Put(id, "run-3", []byte("rows"))); err != nil {
+		if err := errors.Join(artifacts.Put(id, vault.Snapshot, []byte("rows")), artifacts.Put(id, "run-3", []byte("rows"))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p := &Party{
-		Config: Config{Snapshots: estate, Vault: vault.NewMemory(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))},
+		Config: Config{Snapshots: artifacts, Vault: vault.NewMemory(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))},
 		jobs:   map[job.ID]*work{open: {id: open, inquiry: &control.Inquiry{}}},
 	}
 	p.sweepSnapshots()
-	if left, err := estate.Jobs(); err != nil || len(left) != 1 || left[0].Job != open {
+	if left, err := artifacts.Jobs(); err != nil || len(left) != 1 || left[0].Job != open {
 		t.Fatalf("%v are left, %v", left, err)
 	}
-	if _, err := estate.Get(open, vault.Snapshot); err != nil {
+	if _, err := artifacts.Get(open, vault.Snapshot); err != nil {
 		t.Error(err)
 	}
 	if err := p.destroy(p.jobs[open], "done"); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := estate.Jobs(); err != nil || len(left) != 0 {
+	if left, err := artifacts.Jobs(); err != nil || len(left) != 0 {
 		t.Errorf("%v are left, %v", left, err)
 	}
 }

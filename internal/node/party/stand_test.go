@@ -110,7 +110,7 @@ func newStand(t *testing.T, policy Policy) *stand {
 		t.Fatal(err)
 	}
 	s.party = New(Config{
-		Reader: all.Reader().Knowing(s.dictionaries.Find), Approved: s.dictionaries.Approved, Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(), Snapshots: vault.NewMemoryKeepsake(),
+		Reader: all.Reader().Knowing(s.dictionaries.Find), Approved: s.dictionaries.Approved, Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Retained: vault.NewMemoryRetained(), Snapshots: vault.NewMemoryRetained(),
 		Policy: func(string) (Policy, error) { return policy, nil }, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet,
 		Load: func(job.ID, job.Data) (method.Table, error) {
 			s.loads.Add(1)

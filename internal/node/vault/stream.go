@@ -119,7 +119,7 @@ func openSealed(file, key []byte, info string) ([]byte, error) {
 
 // Open is Get for what is too large to be in memory as a whole. Reading fails at the first
 // segment that does not open, and at an end that is not the item's.
-func (e *Estate) Open(id job.ID, item Item) (io.ReadCloser, error) {
+func (e *Artifacts) Open(id job.ID, item Item) (io.ReadCloser, error) {
 	key, err := e.keyOf(id)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (e *Estate) Open(id job.ID, item Item) (io.ReadCloser, error) {
 	defer clear(key)
 	f, err := os.Open(e.path(id, string(item)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoKeepsake
+		return nil, ErrNoRetained
 	}
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
@@ -141,7 +141,7 @@ func (e *Estate) Open(id job.ID, item Item) (io.ReadCloser, error) {
 
 // Remove removes one of a job's items, which stays sealed under the job's key wherever a drive
 // still has it.
-func (e *Estate) Remove(id job.ID, item Item) error {
+func (e *Artifacts) Remove(id job.ID, item Item) error {
 	if err := os.Remove(e.path(id, string(item))); err != nil {
 		return fmt.Errorf("vault: %w", err)
 	}

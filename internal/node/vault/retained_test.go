@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-type keepsake interface {
+type retained interface {
 	Put(job.ID, []byte) error
 	Get(job.ID) ([]byte, error)
 	Erase(job.ID) ([]Item, error)
@@ -26,9 +26,9 @@ func key(t testing.TB, n byte) hpke.PrivateKey {
 	return id.KEMKey()
 }
 
-func onDisk(t testing.TB, folder string, n byte) *Estate {
+func onDisk(t testing.TB, folder string, n byte) *Artifacts {
 	t.Helper()
-	e, err := OpenEstate(folder, key(t, n))
+	e, err := OpenArtifacts(folder, key(t, n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,15 +37,15 @@ func onDisk(t testing.TB, folder string, n byte) *Estate {
 
 var encoder = []byte("the secret of an encoder, which decodes every row")
 
-func TestKeepsakes(t *testing.T) {
-	for name, k := range map[string]keepsake{
-		"memory": NewMemoryKeepsake(),
-		"disk":   onDisk(t, filepath.Join(t.TempDir(), "kept"), 1).Keepsake(),
+func TestRetained(t *testing.T) {
+	for name, k := range map[string]retained{
+		"memory": NewMemoryRetained(),
+		"disk":   onDisk(t, filepath.Join(t.TempDir(), "kept"), 1).Retained(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			one, two := job.ID{1}, job.ID{2}
-			if _, err := k.Get(one); !errors.Is(err, ErrNoKeepsake) {
-				t.Fatalf("%v, want ErrNoKeepsake", err)
+			if _, err := k.Get(one); !errors.Is(err, ErrNoRetained) {
+				t.Fatalf("%v, want ErrNoState", err)
 			}
 			if _, err := k.Erase(one); err != nil {
 				t.Fatalf("erasing nothing: %v", err)
@@ -65,8 +65,8 @@ func TestKeepsakes(t *testing.T) {
 			if !bytes.Equal(got, encoder) {
 				t.Fatal("Erase reached into what Get had returned")
 			}
-			if _, err := k.Get(one); !errors.Is(err, ErrNoKeepsake) {
-				t.Fatalf("%v after Erase, want ErrNoKeepsake", err)
+			if _, err := k.Get(one); !errors.Is(err, ErrNoRetained) {
+				t.Fatalf("%v after Erase, want ErrNoState", err)
 			}
 			if other, err := k.Get(two); err != nil || string(other) != "other" {
 				t.Fatalf("another job's: %q, %v", other, err)
@@ -76,8 +76,8 @@ func TestKeepsakes(t *testing.T) {
 }
 
 // What is replaced or erased is overwritten in memory.
-func TestMemoryKeepsakeOverwrites(t *testing.T) {
-	k, id := NewMemoryKeepsake(), job.ID{1}
+func TestMemoryRetainedOverwrites(t *testing.T) {
+	k, id := NewMemoryRetained(), job.ID{1}
 	for name, end := range map[string]func() error{
 		"Put":   func() error { return k.Put(id, []byte("newer")) },
 		"Erase": func() error { _, err := k.Erase(id); return err },

@@ -17,10 +17,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Portion holds one party's part of a model by columns whose job leaves predictions open. It
+// ModelPart holds one party's part of a model by columns whose job leaves predictions open. It
 // is secret, and of no use without the others' parts. All methods share one format: the
 // fields of another method stay empty.
-type Portion struct {
+type ModelPart struct {
 	Job     *job.Job
 	Basis   Basis
 	Width   int           // the party's columns
@@ -97,35 +97,35 @@ const (
 	maxFeatures = 1 << 21
 )
 
-// portionMagic names the version of the format. The job file in a portion stays as it was
+// modelPartMagic names the version of the format. The job file in a model part stays as it was
 // written by the program that trained the model. A later program may write the file
 // otherwise, and can still read it.
-const portionMagic = "mercer/v1/portion"
+const modelPartMagic = "mercer/v1/portion"
 
-// Portion begins what the party keeps once the job is done. Parent names the session
+// ModelPart begins what the party keeps once the job is done. Parent names the session
 // that the model comes from, and is zero before it has ended.
-func (p *Party) Portion(parent protocol.SessionID, c method.Closing) (*Portion, error) {
+func (p *Party) Portion(parent protocol.SessionID, c method.Closing) (*ModelPart, error) {
 	if p.Set == nil || parent == (protocol.SessionID{}) {
 		return nil, errors.New("columns: the job has no model to keep a part of")
 	}
-	return &Portion{
+	return &ModelPart{
 		Job: p.Job, Basis: Basis{Parent: parent}, Width: p.Width(), Columns: p.Set.Columns, Scaling: p.Scaling,
 		Reading: learner.ReadingOf(p.Job, c.Classes),
 	}, nil
 }
 
-// Keepsake returns the portion as a keepsake of the job's method.
-func (o *Portion) Keepsake() method.Keepsake { return Keepsake(o.Job, o.Encode()) }
+// RetainedState returns the model part as a retained state of the job's method.
+func (o *ModelPart) RetainedState() method.RetainedState { return RetainedState(o.Job, o.Encode()) }
 
-// Keepsake returns a body as a keepsake of the job's method.
-func Keepsake(j *job.Job, body []byte) method.Keepsake {
-	return method.Keepsake{Method: j.Protocol.Name(), Version: 1, Body: body}
+// RetainedState returns a body as a retained state of the job's method.
+func RetainedState(j *job.Job, body []byte) method.RetainedState {
+	return method.RetainedState{Method: j.Protocol.Name(), Version: 1, Body: body}
 }
 
 // Encode returns the canonical encoding.
-func (o *Portion) Encode() []byte {
+func (o *ModelPart) Encode() []byte {
 	var w wire.Writer
-	w.String(portionMagic)
+	w.String(modelPartMagic)
 	w.Bytes32(o.Job.Encode())
 	o.Basis.write(&w)
 	w.Uint32(uint32(o.Width))
@@ -144,10 +144,10 @@ func (o *Portion) Encode() []byte {
 	return w.Bytes()
 }
 
-// Left counts the rows in the model to which a keepsake belongs; it returns false if the
-// keepsake is no portion.
-func Left(keepsake []byte) (rows int, ok bool) {
-	o, _, err := readPortion(keepsake)
+// RetainedRows counts the rows in the model to which a retained state belongs; it returns false if the
+// retained state is no model part.
+func RetainedRows(retained []byte) (rows int, ok bool) {
+	o, _, err := readModelPart(retained)
 	if err != nil {
 		return 0, false
 	}
@@ -155,14 +155,14 @@ func Left(keepsake []byte) (rows int, ok bool) {
 	return o.Basis.Rows, true
 }
 
-// readPortion reads the output of Encode, and returns the job file by itself.
-func readPortion(b []byte) (o *Portion, file []byte, err error) {
+// readModelPart reads the output of Encode, and returns the job file by itself.
+func readModelPart(b []byte) (o *ModelPart, file []byte, err error) {
 	r := wire.NewReader(b)
-	if magic := r.String(32); r.Err() == nil && magic != portionMagic {
-		r.Fail(fmt.Errorf("not a portion but %q", magic))
+	if magic := r.String(32); r.Err() == nil && magic != modelPartMagic {
+		r.Fail(fmt.Errorf("not a model part but %q", magic))
 	}
 	file = r.Bytes32(1 << 20)
-	o = &Portion{Basis: readBasis(r), Width: r.Count(gram.MaxColumns, 0), Columns: r.Strings(gram.MaxColumns, method.MaxLabelBytes)}
+	o = &ModelPart{Basis: readBasis(r), Width: r.Count(gram.MaxColumns, 0), Columns: r.Strings(gram.MaxColumns, method.MaxLabelBytes)}
 	if r.Bool() {
 		r.Cut(func(b []byte) ([]byte, error) { return o.Scaling.Cut(b, o.Width) })
 	}
@@ -174,16 +174,16 @@ func readPortion(b []byte) (o *Portion, file []byte, err error) {
 	o.Mean = r.Float64()
 	o.Coefficients = readMatrix(r, method.MaxClasses, maxFeatures)
 	o.Rows = readMatrix(r, gram.MaxRows, gram.MaxColumns)
-	return o, file, r.Close("columns: portion")
+	return o, file, r.Close("columns: model part")
 }
 
-// DecodePortion decodes what Encode wrote.
-func DecodePortion(jobs *job.Reader, b []byte) (*Portion, error) {
-	o, file, err := readPortion(b)
+// DecodeModelPart decodes what Encode wrote.
+func DecodeModelPart(jobs *job.Reader, b []byte) (*ModelPart, error) {
+	o, file, err := readModelPart(b)
 	if err != nil {
 		return nil, err
 	}
-	if o.Job, err = jobs.Parse("portion", file); err != nil {
+	if o.Job, err = jobs.Parse("model part", file); err != nil {
 		return nil, fmt.Errorf("columns: %w", err)
 	}
 	o.Reading = learner.ReadingOf(o.Job, o.Reading.Classes)
@@ -191,33 +191,33 @@ func DecodePortion(jobs *job.Reader, b []byte) (*Portion, error) {
 }
 
 // check refuses fields that do not fit together: the writer knew better.
-func (o *Portion) check() error {
+func (o *ModelPart) check() error {
 	if n := len(o.Columns); n > 0 && n != o.Width {
-		return fmt.Errorf("columns: portion: %d names of %d columns", n, o.Width)
+		return fmt.Errorf("columns: model part: %d names of %d columns", n, o.Width)
 	}
 	if c := o.Coefficients; c.Rows > 0 {
 		if c.Cols != 2*o.Job.Protocol.Limit("directions") {
-			return fmt.Errorf("columns: portion: %d coefficients for %d directions", c.Cols, o.Job.Protocol.Limit("directions"))
+			return fmt.Errorf("columns: model part: %d coefficients for %d directions", c.Cols, o.Job.Protocol.Limit("directions"))
 		}
 		if err := o.Reading.Check(c.Rows); err != nil {
-			return fmt.Errorf("columns: portion: %w", err)
+			return fmt.Errorf("columns: model part: %w", err)
 		}
 	}
 	if o.Rows.Rows != o.Basis.Rows || o.Rows.Rows > 0 && o.Rows.Cols != o.Width {
-		return fmt.Errorf("columns: portion: %d x %d values of %d rows", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows)
+		return fmt.Errorf("columns: model part: %d x %d values of %d rows", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows)
 	}
 	return nil
 }
 
 // Erase implements [method.Erasable].
-func (o *Portion) Erase() {
+func (o *ModelPart) Erase() {
 	clear(o.Directions.Key[:])
 	clear(o.Coefficients.Data)
 	clear(o.Rows.Data)
 }
 
-// copied returns a portion that outlives an erased one.
-func (o *Portion) copied() *Portion {
+// copied returns a model part that outlives an erased one.
+func (o *ModelPart) copied() *ModelPart {
 	c := *o
 	c.Coefficients.Data, c.Rows.Data = slices.Clone(o.Coefficients.Data), slices.Clone(o.Rows.Data)
 	return &c

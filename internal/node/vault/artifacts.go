@@ -35,39 +35,41 @@ const (
 	Snapshot        Item = "snapshot" // rows of a source that can change; of open jobs only
 )
 
-// Estate holds what finished jobs leave, in a folder for each job. Everything of a
+// Artifacts holds what finished jobs leave, in a folder for each job. Everything of a
 // job is sealed under a key of its own, and that key to the identity:
 //
 //	ID/key   the job's 32 bytes, sealed to the identity
 //	ID/ITEM  an item, sealed under the key
 //
 // To erase a job is to overwrite its key; then the rest cannot be opened, even if a
-// drive, snapshot or backup still has some of it. An Estate is for concurrent use within
+// drive, snapshot or backup still has some of it. Artifacts is for concurrent use within
 // one process.
-type Estate struct {
+type Artifacts struct {
 	folder string
 	key    hpke.PrivateKey
 	mu     sync.Mutex // of keys: one for each job
 }
 
-// OpenEstate uses the folder, which it creates if need be, and removes what a crash
+// OpenArtifacts uses the folder, which it creates if need be, and removes what a crash
 // left in it: halves of files, and files whose key is gone.
-func OpenEstate(folder string, key hpke.PrivateKey) (*Estate, error) {
+func OpenArtifacts(folder string, key hpke.PrivateKey) (*Artifacts, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
-	e := ReadEstate(folder, key)
+	e := ReadArtifacts(folder, key)
 	if err := e.sweep(); err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
 	return e, nil
 }
 
-// ReadEstate is for another process than the one that owns the folder: it changes
+// ReadArtifacts is for another process than the one that owns the folder: it changes
 // nothing.
-func ReadEstate(folder string, key hpke.PrivateKey) *Estate { return &Estate{folder: folder, key: key} }
+func ReadArtifacts(folder string, key hpke.PrivateKey) *Artifacts {
+	return &Artifacts{folder: folder, key: key}
+}
 
-func (e *Estate) sweep() error {
+func (e *Artifacts) sweep() error {
 	entries, err := os.ReadDir(e.folder)
 	for _, dir := range entries {
 		if _, notOurs := job.ParseID(dir.Name()); notOurs != nil || !dir.IsDir() {
@@ -84,7 +86,7 @@ func (e *Estate) sweep() error {
 
 const keyFile = "key"
 
-func (e *Estate) path(id job.ID, file string) string {
+func (e *Artifacts) path(id job.ID, file string) string {
 	return filepath.Join(e.folder, id.String(), file)
 }
 
@@ -97,7 +99,7 @@ func itemInfo(id job.ID, item Item) string {
 }
 
 // Put seals an item and makes it durable, in the place of an earlier one.
-func (e *Estate) Put(id job.ID, item Item, secret []byte) error {
+func (e *Artifacts) Put(id job.ID, item Item, secret []byte) error {
 	return e.Write(id, item, func(w io.Writer) error {
 		_, err := w.Write(secret)
 		return err
@@ -105,7 +107,7 @@ func (e *Estate) Put(id job.ID, item Item, secret []byte) error {
 }
 
 // Write is Put for what is too large to be in memory as a whole.
-func (e *Estate) Write(id job.ID, item Item, write func(io.Writer) error) error {
+func (e *Artifacts) Write(id job.ID, item Item, write func(io.Writer) error) error {
 	key, err := e.makeKey(id)
 	if err != nil {
 		return fmt.Errorf("vault: %w", err)
@@ -136,11 +138,11 @@ func newSealingWriter(to io.Writer, key []byte, info string) (*sealingWriter, er
 }
 
 // makeKey returns a job's key, a new one if it has none.
-func (e *Estate) makeKey(id job.ID) ([]byte, error) {
+func (e *Artifacts) makeKey(id job.ID) ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	key, err := e.openKey(id)
-	if !errors.Is(err, ErrNoKeepsake) {
+	if !errors.Is(err, ErrNoRetained) {
 		return key, err
 	}
 	key = make([]byte, 32)
@@ -157,11 +159,11 @@ func (e *Estate) makeKey(id job.ID) ([]byte, error) {
 	return key, disk.Replace(e.path(id, keyFile), sealed)
 }
 
-// openKey returns a job's key, or [ErrNoKeepsake].
-func (e *Estate) openKey(id job.ID) ([]byte, error) {
+// openKey returns a job's key, or [ErrNoState].
+func (e *Artifacts) openKey(id job.ID) ([]byte, error) {
 	sealed, err := os.ReadFile(e.path(id, keyFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoKeepsake
+		return nil, ErrNoRetained
 	}
 	if err != nil {
 		return nil, err
@@ -173,18 +175,18 @@ func (e *Estate) openKey(id job.ID) ([]byte, error) {
 	return key, nil
 }
 
-// keyOf is openKey for callers outside: a missing key is [ErrNoKeepsake] itself.
-func (e *Estate) keyOf(id job.ID) ([]byte, error) {
+// keyOf is openKey for callers outside: a missing key is [ErrNoState] itself.
+func (e *Artifacts) keyOf(id job.ID) ([]byte, error) {
 	key, err := e.openKey(id)
-	if err == nil || errors.Is(err, ErrNoKeepsake) {
+	if err == nil || errors.Is(err, ErrNoRetained) {
 		return key, err
 	}
 	return nil, fmt.Errorf("vault: %w", err)
 }
 
-// Get opens an item. One that is not there gives [ErrNoKeepsake]; what cannot be
+// Get opens an item. One that is not there gives [ErrNoState]; what cannot be
 // read, or was sealed to another identity, is another error.
-func (e *Estate) Get(id job.ID, item Item) ([]byte, error) {
+func (e *Artifacts) Get(id job.ID, item Item) ([]byte, error) {
 	key, err := e.keyOf(id)
 	if err != nil {
 		return nil, err
@@ -192,7 +194,7 @@ func (e *Estate) Get(id job.ID, item Item) ([]byte, error) {
 	defer clear(key)
 	sealed, err := os.ReadFile(e.path(id, string(item)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoKeepsake
+		return nil, ErrNoRetained
 	}
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
@@ -205,7 +207,7 @@ func (e *Estate) Get(id job.ID, item Item) ([]byte, error) {
 }
 
 // List names what a job has left, in alphabetical order.
-func (e *Estate) List(id job.ID) ([]Item, error) {
+func (e *Artifacts) List(id job.ID) ([]Item, error) {
 	entries, err := os.ReadDir(e.path(id, ""))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -224,12 +226,12 @@ func (e *Estate) List(id job.ID) ([]Item, error) {
 
 // Jobs lists the jobs that have left something, with the time at which the last of
 // it was written.
-func (e *Estate) Jobs() ([]Left, error) {
+func (e *Artifacts) Jobs() ([]Retained, error) {
 	entries, err := os.ReadDir(e.folder)
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
-	var list []Left
+	var list []Retained
 	for _, dir := range entries {
 		id, notOurs := job.ParseID(dir.Name())
 		if notOurs != nil {
@@ -242,14 +244,14 @@ func (e *Estate) Jobs() ([]Left, error) {
 		if err != nil {
 			return nil, fmt.Errorf("vault: %w", err)
 		}
-		list = append(list, Left{id, info.ModTime()})
+		list = append(list, Retained{id, info.ModTime()})
 	}
 	return list, nil
 }
 
 // Erase overwrites a job's key, removes everything that it sealed, and returns what
 // that was. A job that left nothing is fine.
-func (e *Estate) Erase(id job.ID) ([]Item, error) {
+func (e *Artifacts) Erase(id job.ID) ([]Item, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if _, err := os.Stat(e.path(id, "")); errors.Is(err, fs.ErrNotExist) {
@@ -268,64 +270,64 @@ func (e *Estate) Erase(id job.ID) ([]Item, error) {
 	return gone, disk.SyncDir(e.folder)
 }
 
-// ErrNoKeepsake reports a job that left nothing.
-var ErrNoKeepsake = errors.New("vault: this job left nothing here")
+// ErrNoState reports a job that left nothing.
+var ErrNoRetained = errors.New("vault: this job left nothing here")
 
-// Left is a job that has left something, and since when.
-type Left struct {
+// Retained is a job that has left something, and since when.
+type Retained struct {
 	Job   job.ID
 	Since time.Time
 }
 
 // Of is one item of all jobs.
-func (e *Estate) Of(item Item) Items { return Items{e, item} }
+func (e *Artifacts) Of(item Item) Items { return Items{e, item} }
 
 // Items are one item of all jobs.
 type Items struct {
-	estate *Estate
-	item   Item
+	artifacts *Artifacts
+	item      Item
 }
 
 // Put seals a job's item and makes it durable.
-func (i Items) Put(id job.ID, secret []byte) error { return i.estate.Put(id, i.item, secret) }
+func (i Items) Put(id job.ID, secret []byte) error { return i.artifacts.Put(id, i.item, secret) }
 
-// Get opens a job's item. Without one it gives [ErrNoKeepsake].
-func (i Items) Get(id job.ID) ([]byte, error) { return i.estate.Get(id, i.item) }
+// Get opens a job's item. Without one it gives [ErrNoState].
+func (i Items) Get(id job.ID) ([]byte, error) { return i.artifacts.Get(id, i.item) }
 
-// Keepsake is the part of the estate that a party's predictions need.
-func (e *Estate) Keepsake() *DiskKeepsake { return &DiskKeepsake{e} }
+// RetainedState is the part of the artifacts that a party's predictions need.
+func (e *Artifacts) Retained() *DiskRetained { return &DiskRetained{e} }
 
-// DiskKeepsake keeps on disk what jobs leave at a party for predictions.
-type DiskKeepsake struct{ estate *Estate }
+// DiskStates keeps on disk what jobs leave at a party for predictions.
+type DiskRetained struct{ artifacts *Artifacts }
 
 // Put seals a secret and makes it durable.
-func (k *DiskKeepsake) Put(id job.ID, secret []byte) error {
-	return k.estate.Put(id, Predictor, secret)
+func (k *DiskRetained) Put(id job.ID, secret []byte) error {
+	return k.artifacts.Put(id, Predictor, secret)
 }
 
-// Get opens a job's secret. Without one it gives [ErrNoKeepsake].
-func (k *DiskKeepsake) Get(id job.ID) ([]byte, error) { return k.estate.Get(id, Predictor) }
+// Get opens a job's secret. Without one it gives [ErrNoState].
+func (k *DiskRetained) Get(id job.ID) ([]byte, error) { return k.artifacts.Get(id, Predictor) }
 
 // Erase erases everything that the job left here, and returns what that was.
-func (k *DiskKeepsake) Erase(id job.ID) ([]Item, error) { return k.estate.Erase(id) }
+func (k *DiskRetained) Erase(id job.ID) ([]Item, error) { return k.artifacts.Erase(id) }
 
 // Jobs lists the jobs that have left something.
-func (k *DiskKeepsake) Jobs() ([]Left, error) { return k.estate.Jobs() }
+func (k *DiskRetained) Jobs() ([]Retained, error) { return k.artifacts.Jobs() }
 
-// MemoryKeepsake holds the items that jobs leave for predictions, until the process
+// MemoryStates holds the items that jobs leave for predictions, until the process
 // ends.
-type MemoryKeepsake struct {
+type MemoryRetained struct {
 	mu   sync.Mutex
 	kept map[job.ID][]byte
 }
 
-// NewMemoryKeepsake returns an empty one.
-func NewMemoryKeepsake() *MemoryKeepsake {
-	return &MemoryKeepsake{kept: make(map[job.ID][]byte)}
+// NewMemoryStates returns an empty one.
+func NewMemoryRetained() *MemoryRetained {
+	return &MemoryRetained{kept: make(map[job.ID][]byte)}
 }
 
 // Put keeps a secret.
-func (k *MemoryKeepsake) Put(id job.ID, secret []byte) error {
+func (k *MemoryRetained) Put(id job.ID, secret []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	clear(k.kept[id])
@@ -333,18 +335,18 @@ func (k *MemoryKeepsake) Put(id job.ID, secret []byte) error {
 	return nil
 }
 
-// Get returns a copy of a job's secret, or [ErrNoKeepsake].
-func (k *MemoryKeepsake) Get(id job.ID) ([]byte, error) {
+// Get returns a copy of a job's secret, or [ErrNoState].
+func (k *MemoryRetained) Get(id job.ID) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if secret, ok := k.kept[id]; ok {
 		return bytes.Clone(secret), nil // Erase overwrites its own
 	}
-	return nil, ErrNoKeepsake
+	return nil, ErrNoRetained
 }
 
 // Erase forgets a job's secret.
-func (k *MemoryKeepsake) Erase(id job.ID) ([]Item, error) {
+func (k *MemoryRetained) Erase(id job.ID) ([]Item, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	secret, some := k.kept[id]
@@ -357,4 +359,4 @@ func (k *MemoryKeepsake) Erase(id job.ID) ([]Item, error) {
 }
 
 // Jobs lists none: a process that ends forgets them all.
-func (k *MemoryKeepsake) Jobs() ([]Left, error) { return nil, nil }
+func (k *MemoryRetained) Jobs() ([]Retained, error) { return nil, nil }

@@ -101,9 +101,9 @@ func TestLongColumnNames(t *testing.T) {
 	}
 }
 
-// A question can be withdrawn, and its keepsake erased, while the machine that asks is
+// A question can be withdrawn, and its retained state erased, while the machine that asks is
 // being built. Rows must not be encoded under an erased seed, which everybody knows.
-func TestQuestionOutlivesItsKeepsake(t *testing.T) {
+func TestQuestionOutlivesItsRetained(t *testing.T) {
 	announced := func(erase bool) string {
 		e := someKept(t)
 		o := &inquirer{encoder: e}
@@ -135,6 +135,6 @@ func TestQuestionOutlivesItsKeepsake(t *testing.T) {
 		return string(first.Send[0].Body) // holds a tag of the seed
 	}
 	if announced(true) != announced(false) {
-		t.Error("the rows are encoded under another seed once the keepsake is erased")
+		t.Error("the rows are encoded under another seed once the retained state is erased")
 	}
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Keepsake holds the secret that a member keeps of a finished job.
-type Keepsake struct {
+// RetainedState holds the secret that a member keeps of a finished job.
+type RetainedState struct {
 	Method   string
 	Version  uint16 // of the body, by the method's own count
 	Body     []byte
 	Prepared []byte // the preparation of a table with a schema, nil for none
 }
 
-// keepsakeMagic begins every keepsake, except the keepsakes of earlier programs, which knew
+// retainedMagic begins every retained state, except the retained states of earlier programs, which knew
 // no method by name. With the other one a preparation stands before the body.
 const (
-	keepsakeMagic = "mercer/v1/keepsake"
+	retainedMagic = "mercer/v1/keepsake"
 	preparedMagic = "mercer/v1/prepared-keepsake"
 )
 
@@ -36,37 +36,37 @@ func IsFit(kept []byte) bool {
 }
 
 // Encode returns the canonical encoding.
-func (k Keepsake) Encode() []byte {
+func (k RetainedState) Encode() []byte {
 	var w wire.Writer
 	if k.Prepared != nil {
 		w.String(preparedMagic)
 		w.Bytes32(k.Prepared)
 	} else {
-		w.String(keepsakeMagic)
+		w.String(retainedMagic)
 	}
 	w.String(k.Method)
 	w.Uint16(k.Version)
 	return append(w.Bytes(), k.Body...)
 }
 
-// DecodeKeepsake decodes the output of Encode. A keepsake of an earlier program has no name:
+// DecodeRetainedState decodes the output of Encode. A retained state of an earlier program has no name:
 // it is a body alone.
-func DecodeKeepsake(b []byte) (Keepsake, error) {
+func DecodeRetained(b []byte) (RetainedState, error) {
 	r := wire.NewReader(b)
 	magic := r.String(len(preparedMagic)) // "" where the body begins otherwise
-	if magic != keepsakeMagic && magic != preparedMagic {
-		return Keepsake{Body: b}, nil
+	if magic != retainedMagic && magic != preparedMagic {
+		return RetainedState{Body: b}, nil
 	}
-	var k Keepsake
+	var k RetainedState
 	if magic == preparedMagic {
 		k.Prepared = r.Bytes32(len(b))
 	}
 	k.Method, k.Version, k.Body = r.String(protocol.MaxNameBytes), r.Uint16(), r.Rest()
-	return k, r.Close("method: keepsake")
+	return k, r.Close("method: retained state")
 }
 
-// Opener finds the protocol that opens a keepsake.
-func Opener(list []job.Protocol, k Keepsake) (*Protocol, error) {
+// Opener finds the protocol that opens a retained state.
+func Opener(list []job.Protocol, k RetainedState) (*Protocol, error) {
 	for _, one := range list {
 		m, federated := one.(*Protocol)
 		if federated && m.answers != nil && (k.Method == m.Name() || k.Method == "" && m.answers.left(k.Body)) {
@@ -79,7 +79,7 @@ func Opener(list []job.Protocol, k Keepsake) (*Protocol, error) {
 	return nil, fmt.Errorf("method: what the job left here is of protocol %s, whose questions this program does not answer; ask with the program that trained the model, or submit the job again", k.Method)
 }
 
-// Erasable is an opened keepsake.
+// Erasable is an opened retained state.
 type Erasable interface {
 	// Erase overwrites what is secret.
 	Erase()

@@ -15,7 +15,7 @@ import (
 
 // Who reads the disk, or a backup of it, without the identity finds nothing in
 // clear, and can put no job's files in the place of another's.
-func TestEstateIsSealed(t *testing.T) {
+func TestArtifactsIsSealed(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "kept")
 	e, one, two := onDisk(t, folder, 1), job.ID{1}, job.ID{2}
 	if err := errors.Join(e.Put(one, Predictor, encoder), e.Put(two, Predictor, []byte("other"))); err != nil {
@@ -34,19 +34,19 @@ func TestEstateIsSealed(t *testing.T) {
 	if got, err := onDisk(t, folder, 1).Get(one, Predictor); err != nil || !bytes.Equal(got, encoder) {
 		t.Fatalf("after a restart: %q, %v", got, err)
 	}
-	if got, err := onDisk(t, folder, 2).Get(one, Predictor); err == nil || errors.Is(err, ErrNoKeepsake) {
+	if got, err := onDisk(t, folder, 2).Get(one, Predictor); err == nil || errors.Is(err, ErrNoRetained) {
 		t.Fatalf("another identity: %q, %v", got, err)
 	}
 	for _, file := range []string{keyFile, string(Predictor)} {
 		good, other := read(t, e.path(two, file)), read(t, e.path(one, file))
 		write(t, e.path(two, file), other)
-		if got, err := e.Get(two, Predictor); err == nil || errors.Is(err, ErrNoKeepsake) {
+		if got, err := e.Get(two, Predictor); err == nil || errors.Is(err, ErrNoRetained) {
 			t.Fatalf("one job's %s under another's name: %q, %v", file, got, err)
 		}
 		write(t, e.path(two, file), good)
 	}
 	write(t, e.path(two, string(Model)), read(t, e.path(two, string(Predictor))))
-	if got, err := e.Get(two, Model); err == nil || errors.Is(err, ErrNoKeepsake) {
+	if got, err := e.Get(two, Model); err == nil || errors.Is(err, ErrNoRetained) {
 		t.Fatalf("one item under another's name: %q, %v", got, err)
 	}
 }
@@ -157,7 +157,7 @@ func TestEraseTakesTheKey(t *testing.T) {
 
 // A kill in the middle of a write or of an erasure leaves halves and orphans, which
 // the next start removes.
-func TestOpenEstateSweeps(t *testing.T) {
+func TestOpenArtifactsSweeps(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "kept")
 	e, one, two := onDisk(t, folder, 1), job.ID{1}, job.ID{2}
 	if err := errors.Join(e.Put(one, Model, encoder), e.Put(two, Model, encoder)); err != nil {
@@ -178,7 +178,7 @@ func TestOpenEstateSweeps(t *testing.T) {
 
 // A folder that cannot be read is an error, not a secret that is not there; what
 // cannot be written leaves what there was.
-func TestEstateErrors(t *testing.T) {
+func TestArtifactsErrors(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "kept")
 	e, id := onDisk(t, folder, 1), job.ID{1}
 	if err := e.Put(id, Model, encoder); err != nil {
@@ -194,7 +194,7 @@ func TestEstateErrors(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(e.path(id, string(Answers)), "inside"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := e.Get(id, Answers); err == nil || errors.Is(err, ErrNoKeepsake) {
+	if got, err := e.Get(id, Answers); err == nil || errors.Is(err, ErrNoRetained) {
 		t.Errorf("Get: %q, %v", got, err)
 	}
 	if err := e.Put(id, Answers, encoder); err == nil {
@@ -202,7 +202,7 @@ func TestEstateErrors(t *testing.T) {
 	}
 	file := filepath.Join(folder, "file")
 	write(t, file, nil)
-	if _, err := OpenEstate(filepath.Join(file, "kept"), key(t, 1)); err == nil {
+	if _, err := OpenArtifacts(filepath.Join(file, "kept"), key(t, 1)); err == nil {
 		t.Error("a folder inside a file")
 	}
 }

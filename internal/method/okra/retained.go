@@ -15,9 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// keepsake returns a body as a keepsake of a job's method.
-func keepsake(j *job.Job, body []byte) method.Keepsake {
-	return method.Keepsake{Method: j.Protocol.Name(), Version: 1, Body: body}
+// retained state returns a body as a retained state of a job's method.
+func retained(j *job.Job, body []byte) method.RetainedState {
+	return method.RetainedState{Method: j.Protocol.Name(), Version: 1, Body: body}
 }
 
 // left reports whether an earlier program wrote a body.
@@ -28,7 +28,7 @@ func left(body []byte) bool {
 }
 
 // openParty opens what a party keeps.
-func openParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
+func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
 	if k.Version == restVersion || k.Version == unmarkedVersion {
 		return silent{}, nil
 	}
@@ -37,7 +37,7 @@ func openParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
 }
 
 // openServer opens what the coordinator keeps.
-func openServer(_ method.Instance, k method.Keepsake, file func() ([]byte, error)) (method.Erasable, error) {
+func openServer(_ method.Instance, k method.RetainedState, file func() ([]byte, error)) (method.Erasable, error) {
 	a, err := decodeAnswers(k.Body)
 	if err != nil {
 		return nil, err
@@ -122,14 +122,14 @@ func decodeAnswers(b []byte) (answers, error) {
 	return a, r.Close("okra: answers")
 }
 
-// Versions of a party's keepsake for a job that continues.
+// Versions of a party's retained state for a job that continues.
 const (
 	unmarkedVersion = 2 // without columns and marks
 	restVersion     = 3
 )
 
-// rest holds the part of a job that a party keeps for a job that continues it. It is secret.
-type rest struct {
+// continuation holds the part of a job that a party keeps for a job that continues it. It is secret.
+type continuation struct {
 	params   okra.Params
 	scale    job.Scaling
 	standing okra.Standing
@@ -137,8 +137,8 @@ type rest struct {
 	rows     []mark   // that the coordinator keeps of this party
 }
 
-// encode returns a whole keepsake.
-func (r rest) encode(j *job.Job) []byte {
+// encode returns a whole retained state.
+func (r continuation) encode(j *job.Job) []byte {
 	var w wire.Writer
 	w.Bytes32(r.params.Encode())
 	w.String(string(r.scale))
@@ -148,28 +148,28 @@ func (r rest) encode(j *job.Job) []byte {
 	for i := range r.rows {
 		w.Fixed(r.rows[i][:])
 	}
-	return method.Keepsake{Method: j.Protocol.Name(), Version: restVersion, Body: w.Bytes()}.Encode()
+	return method.RetainedState{Method: j.Protocol.Name(), Version: restVersion, Body: w.Bytes()}.Encode()
 }
 
-// decodeRest decodes what encode wrote.
-func decodeRest(b []byte) (rest, error) {
-	k, err := method.DecodeKeepsake(b)
+// decodeContinuation decodes what encode wrote.
+func decodeContinuation(b []byte) (continuation, error) {
+	k, err := method.DecodeRetained(b)
 	if err != nil {
-		return rest{}, err
+		return continuation{}, err
 	}
 	if k.Version != restVersion && k.Version != unmarkedVersion {
-		return rest{}, fault.BadInputf("okra: the earlier job has kept an encoder for questions, and is not continuable; submit a new job")
+		return continuation{}, fault.BadInputf("okra: the earlier job has kept an encoder for questions, and is not continuable; submit a new job")
 	}
 	r := wire.NewReader(k.Body)
 	params := r.Bytes32(1 << 10)
 	scale := r.String(method.MaxLabelBytes)
 	standing := r.Bytes32(1 << 20)
-	out := rest{scale: job.Scaling(scale)}
+	out := continuation{scale: job.Scaling(scale)}
 	if k.Version == restVersion {
 		out.readMarks(r)
 	}
 	if err := r.Close("okra: rest"); err != nil {
-		return rest{}, err
+		return continuation{}, err
 	}
 	if out.params, err = okra.DecodeParams(params); err == nil {
 		out.standing, err = okra.DecodeStanding(standing)
@@ -178,7 +178,7 @@ func decodeRest(b []byte) (rest, error) {
 }
 
 // readMarks reads the columns and the marks.
-func (r *rest) readMarks(from *wire.Reader) {
+func (r *continuation) readMarks(from *wire.Reader) {
 	r.columns = from.Strings(okra.MaxFeatures, method.MaxLabelBytes)
 	r.rows = make([]mark, from.Count(maxMarks, len(mark{})))
 	for i := range r.rows {
@@ -189,7 +189,7 @@ func (r *rest) readMarks(from *wire.Reader) {
 // maxMarks bounds the rows of a party.
 const maxMarks = 1 << 26
 
-// silent is a keepsake that answers no questions.
+// silent is a retained state that answers no questions.
 type silent struct{}
 
 // Erase implements [method.Erasable]: nothing was read.
@@ -253,7 +253,7 @@ func (o *inquirer) trained(q method.Question) (okra.Params, protocol.SessionID, 
 }
 
 // party is the asker, which has a copy of the seed, which outlives
-// the keepsake: a question can be withdrawn while its machine is built.
+// the retained state: a question can be withdrawn while its machine is built.
 func (o *inquirer) party(_ method.Question, _ string, t method.Table) (*asker, error) {
 	rows, err := o.encoder.rows(t.Set)
 	return &asker{*o.encoder, rows, &method.Prediction{Reading: o.encoder.Reading}}, err

@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-const portioned = `apiVersion: mercer/v1
+const keepsParts = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: portions}
 spec:
@@ -29,18 +29,18 @@ spec:
   prediction: open
 `
 
-func portionJob(t testing.TB, protocol, rest string) *job.Job {
+func modelPartJob(t testing.TB, protocol, rest string) *job.Job {
 	t.Helper()
-	return jobtest.Parse(t, strings.Replace(portioned, "%", protocol, 1)+rest)
+	return jobtest.Parse(t, strings.Replace(keepsParts, "%", protocol, 1)+rest)
 }
 
-// portions returns the parts that guest and host keep of a model by phases, and of one by
+// model parts returns the parts that guest and host keep of a model by phases, and of one by
 // products.
-func portions(t testing.TB) map[string]*columns.Portion {
+func modelParts(t testing.TB) map[string]*columns.ModelPart {
 	t.Helper()
-	phases := portionJob(t, "fdskl, directions: 2", "  kernel: {name: rbf, gamma: 0.5, gamma_unit: median}\n  learner: {name: logistic}\n")
-	products := portionJob(t, "gram", "  kernel: {name: linear}\n  learner: {name: svc}\n")
-	return map[string]*columns.Portion{
+	phases := modelPartJob(t, "fdskl, directions: 2", "  kernel: {name: rbf, gamma: 0.5, gamma_unit: median}\n  learner: {name: logistic}\n")
+	products := modelPartJob(t, "gram", "  kernel: {name: linear}\n  learner: {name: svc}\n")
+	return map[string]*columns.ModelPart{
 		"label holder": {
 			Job: phases, Basis: columns.Basis{Parent: protocol.SessionID{1}}, Width: 2, Columns: []string{"a", "b"},
 			Scaling:    scale.Scaling{Offset: []float64{1, 2}, Factor: []float64{3, 4}},
@@ -67,24 +67,24 @@ func matrixOf(rows ...[]float64) linalg.Matrix[float64] {
 	return m
 }
 
-func TestPortionsRoundTrip(t *testing.T) {
-	for name, o := range portions(t) {
+func TestModelPartsRoundTrip(t *testing.T) {
+	for name, o := range modelParts(t) {
 		b := o.Encode()
-		again, err := columns.DecodePortion(all.Reader(), b)
+		again, err := columns.DecodeModelPart(all.Reader(), b)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if d := cmp.Diff(o, again, cmpopts.IgnoreFields(columns.Portion{}, "Job"), cmpopts.EquateEmpty()); d != "" {
+		if d := cmp.Diff(o, again, cmpopts.IgnoreFields(columns.ModelPart{}, "Job"), cmpopts.EquateEmpty()); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 		if !bytes.Equal(again.Job.Encode(), o.Job.Encode()) {
 			t.Errorf("%s comes with another job", name)
 		}
-		if rows, ok := columns.Left(b); !ok || rows != o.Basis.Rows {
+		if rows, ok := columns.RetainedRows(b); !ok || rows != o.Basis.Rows {
 			t.Errorf("%s is not known for what it is: %d rows, %v", name, rows, ok)
 		}
 		for n := range b {
-			if _, err := columns.DecodePortion(all.Reader(), b[:n]); err == nil {
+			if _, err := columns.DecodeModelPart(all.Reader(), b[:n]); err == nil {
 				t.Fatalf("%s is read from %d of %d bytes", name, n, len(b))
 			}
 		}
@@ -94,58 +94,58 @@ func TestPortionsRoundTrip(t *testing.T) {
 		}
 	}
 	for _, b := range [][]byte{[]byte("an encoder of another protocol"), nil} {
-		if _, ok := columns.Left(b); ok {
-			t.Errorf("%q is taken for a portion", b)
+		if _, ok := columns.RetainedRows(b); ok {
+			t.Errorf("%q is taken for a model part", b)
 		}
 	}
 }
 
-func TestPortionsThatDoNotFit(t *testing.T) {
-	for name, change := range map[string]func(o *columns.Portion){
-		"names of":        func(o *columns.Portion) { o.Columns = []string{"a"} },
-		"coefficients":    func(o *columns.Portion) { o.Coefficients = matrixOf([]float64{1, 2}) },
-		"cannot come":     func(o *columns.Portion) { o.Reading.Classes = []string{"a", "b", "c"} },
-		"values of":       func(o *columns.Portion) { o.Basis.Rows = 1 },
-		"not finite":      func(o *columns.Portion) { o.Coefficients.Data[0] = math.Inf(1) },
-		"canonical":       func(o *columns.Portion) { o.Job.Name = "PORTIONS" },
-		"rows and 1 outp": func(o *columns.Portion) { o.Basis.Rows, o.Basis.Outputs = 1<<20, 1 },
+func TestModelPartsThatDoNotFit(t *testing.T) {
+	for name, change := range map[string]func(o *columns.ModelPart){
+		"names of":        func(o *columns.ModelPart) { o.Columns = []string{"a"} },
+		"coefficients":    func(o *columns.ModelPart) { o.Coefficients = matrixOf([]float64{1, 2}) },
+		"cannot come":     func(o *columns.ModelPart) { o.Reading.Classes = []string{"a", "b", "c"} },
+		"values of":       func(o *columns.ModelPart) { o.Basis.Rows = 1 },
+		"not finite":      func(o *columns.ModelPart) { o.Coefficients.Data[0] = math.Inf(1) },
+		"canonical":       func(o *columns.ModelPart) { o.Job.Name = "PORTIONS" },
+		"rows and 1 outp": func(o *columns.ModelPart) { o.Basis.Rows, o.Basis.Outputs = 1<<20, 1 },
 	} {
-		o := portions(t)["label holder"]
+		o := modelParts(t)["label holder"]
 		change(o)
-		if _, err := columns.DecodePortion(all.Reader(), o.Encode()); err == nil || !strings.Contains(err.Error(), name) && name != "canonical" {
+		if _, err := columns.DecodeModelPart(all.Reader(), o.Encode()); err == nil || !strings.Contains(err.Error(), name) && name != "canonical" {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 }
 
 // A later program that writes another job file for the same job, with one more default
-// say, reads the portions of an earlier one: here with a comment for the difference.
-func TestPortionsOfEarlierPrograms(t *testing.T) {
-	for name, o := range portions(t) {
+// say, reads the model parts of an earlier one: here with a comment for the difference.
+func TestModelPartsOfEarlierPrograms(t *testing.T) {
+	for name, o := range modelParts(t) {
 		now := o.Job.Encode()
 		then := append([]byte("# as it was written then\n"), now...)
 		var w, v wire.Writer
 		w.Bytes32(now)
 		v.Bytes32(then)
 		b := bytes.Replace(o.Encode(), w.Bytes(), v.Bytes(), 1)
-		again, err := columns.DecodePortion(all.Reader(), b)
+		again, err := columns.DecodeModelPart(all.Reader(), b)
 		if err != nil || !bytes.Equal(again.Encode(), o.Encode()) || len(b) == len(o.Encode()) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func FuzzDecodePortion(f *testing.F) {
-	for _, o := range portions(f) {
+func FuzzDecodeModelPart(f *testing.F) {
+	for _, o := range modelParts(f) {
 		f.Add(o.Encode())
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		o, err := columns.DecodePortion(all.Reader(), b)
+		o, err := columns.DecodeModelPart(all.Reader(), b)
 		if err != nil {
 			return
 		}
-		if again, err := columns.DecodePortion(all.Reader(), o.Encode()); err != nil || !bytes.Equal(again.Encode(), o.Encode()) {
-			t.Errorf("a portion that was read is not written so that it can be read again: %v", err)
+		if again, err := columns.DecodeModelPart(all.Reader(), o.Encode()); err != nil || !bytes.Equal(again.Encode(), o.Encode()) {
+			t.Errorf("a model part that was read is not written so that it can be read again: %v", err)
 		}
 	})
 }
