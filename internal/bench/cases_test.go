@@ -30,9 +30,9 @@ func small(t *testing.T) map[string]Benchmark {
 		"encode":  encodeOf(encodeSize{rows: 4, few: 64, many: 256, others: []int{128, 512}, blocked: 256, blockDgemm: 32, flaked: []int{48}}),
 		"psi":     PSI(100),
 		"fdskl":   fdsklOf(cachedSize{400, 60, 128, 16}, cachedSize{300, 60, 96, 16}),
-		"secagg":  secaggOf(1<<20, []crowdSize{{30, 100}, {100, 1000}}),
+		"secagg":  secaggOf(1<<20, []devicesSize{{30, 100}, {100, 1000}}),
 		"gateway": gatewayBenchmark(all.Reader(), []string{os.Args[0]}, t.TempDir(), gatewaySize{rsa: 40, voprf: 4, counted: []int{200, 3000}}),
-		"crowd":   crowdBenchmark(crowdRun{clients: 30, items: 40, liked: 9, parts: 4}),
+		"devices": devicesBenchmark(devicesRun{clients: 30, items: 40, liked: 9, parts: 4}),
 	}
 }
 

@@ -12,28 +12,28 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// crowdSize is one session of secure aggregation: that many clients with
+// devicesSize is one session of secure aggregation: that many clients with
 // vectors of that many entries of 0 or 1.
-type crowdSize struct{ clients, entries int }
+type devicesSize struct{ clients, entries int }
 
 // SecAgg measures secure aggregation. It sets masks beside the cipher that makes them, and
 // the cost of sessions for a client and the server beside the cost that follows from counting
 // streams and keys. Of each session it runs one client's whole part, and the server's for
 // some of the clients.
 func SecAgg() Benchmark {
-	var sizes []crowdSize
+	var sizes []devicesSize
 	for _, clients := range []int{100, 1000, 10_000} {
 		for _, entries := range []int{1e5, 1e6, 1e7} {
-			sizes = append(sizes, crowdSize{clients, entries})
+			sizes = append(sizes, devicesSize{clients, entries})
 		}
 	}
 	const movieUsers, moviePairs = 6040, 3706 * 3707 / 2 // ml-1m
-	return secaggOf(512<<20, append(sizes, crowdSize{movieUsers, moviePairs}))
+	return secaggOf(512<<20, append(sizes, devicesSize{movieUsers, moviePairs}))
 }
 
 // secaggOf measures masks over that many bytes of keystream, and sessions, whose
 // predictions need less of it.
-func secaggOf(keystream int, sizes []crowdSize) Benchmark {
+func secaggOf(keystream int, sizes []devicesSize) Benchmark {
 	b := Benchmark{[]scene{sceneOf("masks", keystream, raceMasks)}}
 	for _, s := range sizes {
 		b.cases = append(b.cases, scene{
@@ -44,7 +44,7 @@ func secaggOf(keystream int, sizes []crowdSize) Benchmark {
 	return b
 }
 
-func (s crowdSize) String() string {
+func (s devicesSize) String() string {
 	return fmt.Sprintf("%d clients, %d entries", s.clients, s.entries)
 }
 
@@ -156,7 +156,7 @@ func (bits) Read(_, first int, dst []int64) {
 	}
 }
 
-func raceSession(s crowdSize, keystream int) (race, error) {
+func raceSession(s devicesSize, keystream int) (race, error) {
 	p, err := secagg.NewParams(secagg.Spec{
 		Corrupted: .05, Dropped: .1, Minimum: 2, Epoch: "bench",
 		Groups: []secagg.Group{{Entries: s.entries, Bound: 1}},
@@ -194,7 +194,7 @@ func raceSession(s crowdSize, keystream int) (race, error) {
 
 // forecast predicts the cost of a session by counting operations.
 type forecast struct {
-	crowdSize
+	devicesSize
 	p         secagg.Params
 	sampled   sample
 	unit      []span
@@ -209,16 +209,16 @@ func (f forecast) rows(client, stayed, vanished span, sent, received int) []Row 
 	}
 	serving, part := f.server(in, gone).on(f.unit, f.keystream), f.client().on(f.unit, f.keystream)
 	cores := float64(runtime.GOMAXPROCS(0))
-	measured := fmt.Sprintf("server, %v: unmasking with %d vanished, extrapolated from %d clients", f.crowdSize, gone, f.sampled.stayed+f.sampled.vanished)
+	measured := fmt.Sprintf("server, %v: unmasking with %d vanished, extrapolated from %d clients", f.devicesSize, gone, f.sampled.stayed+f.sampled.vanished)
 	out, back := f.traffic()
 	return []Row{
-		figure(fmt.Sprintf("client, %v: 1 core", f.crowdSize), client.wall, "s").
+		figure(fmt.Sprintf("client, %v: 1 core", f.devicesSize), client.wall, "s").
 			beside("counted streams, keys and signatures", part.wall).byCPU(client.cpu / part.cpu),
 		figure(measured, scaled(wallOf), "s").
 			beside("counted streams and keys on all cores", serving.wall/cores).byCPU(scaled(cpuOf) / serving.cpu),
-		figure(fmt.Sprintf("client, %v: sent", f.crowdSize), float64(sent), "bytes").agrees("the formula", out),
-		figure(fmt.Sprintf("client, %v: received", f.crowdSize), float64(received), "bytes").agrees("the formula", back),
-		figure(fmt.Sprintf("server, %v: sent and received, extrapolated from 1 client", f.crowdSize), float64(f.clients)*float64(sent+received), "bytes").
+		figure(fmt.Sprintf("client, %v: sent", f.devicesSize), float64(sent), "bytes").agrees("the formula", out),
+		figure(fmt.Sprintf("client, %v: received", f.devicesSize), float64(received), "bytes").agrees("the formula", back),
+		figure(fmt.Sprintf("server, %v: sent and received, extrapolated from 1 client", f.devicesSize), float64(f.clients)*float64(sent+received), "bytes").
 			agrees("the formula", float64(f.clients)*(out+back)),
 	}
 }

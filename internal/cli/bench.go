@@ -38,7 +38,7 @@ func (a *app) bench() *cobra.Command {
 		a.benchmark("kpca", "Kernel PCA, compared with reading the matrix, and its eigenvalues", benchRuns, bench.KPCA),
 		a.benchmark("encode", "OKRA's encoders, compared with passes over the rows and dgemm", benchRuns, bench.Encode),
 		a.benchmark("secagg", "Secure aggregation, compared with the cipher and a count of operations", benchRuns, bench.SecAgg),
-		a.benchmark("crowd", "A session of secure aggregation with 6,040 clients, whole except for its segments", crowdRuns, bench.Crowd),
+		a.benchmark("devices", "A session of secure aggregation with 6,040 clients, whole except for its segments", devicesRuns, bench.Devices),
 		a.benchPSI(),
 		a.benchFDSKL(),
 		a.benchGateway(),
@@ -70,11 +70,11 @@ func thisMachine() benchMachine {
 	}
 }
 
-// benchRuns is of how many turns the best counts, and crowdRuns where one takes
+// benchRuns is of how many turns the best counts, and devicesRuns where one takes
 // minutes.
 const (
-	benchRuns = 5
-	crowdRuns = 1
+	benchRuns   = 5
+	devicesRuns = 1
 )
 
 // benchmark makes a command that measures, in the given number of runs unless told otherwise.

@@ -37,7 +37,7 @@ func (a *app) demo() *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo [NAME]",
-		Short: "Run a whole federation on this machine: hospitals, banks, a recommender or a crowd",
+		Short: "Run a whole federation on this machine: hospitals, banks, a recommender or many devices",
 		Long: `Run a whole federation on this machine, on bundled data. NAME is hospitals unless
 given.
 
@@ -61,11 +61,11 @@ films. A tenth of the devices vanishes on the way. The data are the first people
 MovieLens if ml-100k is in the data folder (mercer data get ml-100k), and made-up
 ratings otherwise. The result says which.
 
-crowd: an issuer, a relay and a gateway run as processes on this machine, with 200
+devices: an issuer, a relay and a gateway run as processes on this machine, with 200
 devices that hold a digit each. In three windows of anonymous packages, each paid
 for with a token, they find out which digits are odd. The gateway ends with the
 model and says what it learnt about anybody.`,
-		Example: "  mercer demo\n  mercer demo banks\n  mercer demo recommender\n  mercer demo crowd\n  mercer demo --json --wire float64",
+		Example: "  mercer demo\n  mercer demo banks\n  mercer demo recommender\n  mercer demo devices\n  mercer demo --json --wire float64",
 		Args: func(cmd *cobra.Command, given []string) error {
 			return args("NAME")(cmd, append(given, "hospitals")[:max(1, len(given))])
 		},
@@ -80,11 +80,14 @@ model and says what it learnt about anybody.`,
 			case "banks":
 				return a.banks(ctx, f)
 			case "crowd":
-				return a.crowd(ctx, f)
+				a.tell("warning: demo crowd is now called demo devices; write devices")
+				fallthrough
+			case "devices":
+				return a.devices(ctx, f)
 			case "recommender":
 				return a.recommender(ctx, f)
 			}
-			return nil, usage("there is no demonstration %q; this version has hospitals, banks, recommender and crowd", name)
+			return nil, usage("there is no demonstration %q; this version has hospitals, banks, recommender and devices", name)
 		}),
 	}
 	cmd.Flags().StringVar(&f.out, "out", "mercer-demo", "folder of the results")
@@ -307,11 +310,11 @@ func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*m
 // The demonstration is small: the example has all 943 people.
 const (
 	demoPeople  = 250
-	demoItems   = 140 // generated: little more than a crowd of 250 may learn about
+	demoItems   = 140 // generated: little more than 250 devices may learn about
 	demoRatings = 30  // generated, of each person
 )
 
-// recommender lets a small crowd recommend films to itself.
+// recommender lets a small devices recommend films to itself.
 func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 	if err := folder(f.out); err != nil {
 		return nil, err

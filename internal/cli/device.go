@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mercer-fl/mercer/internal/anonymous/fleet"
+	"github.com/mercer-fl/mercer/internal/anonymous/simulator"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
@@ -25,15 +25,15 @@ import (
 type deviceFlags struct {
 	home, configuration, rows, label, proxy, authorities string
 	relayKey, issuerKey                                  string
-	fleet                                                fleet.Config
+	fleet                                                simulator.Config
 	seed                                                 insecureSeed
 }
 
 func (a *app) device() *cobra.Command {
-	f := deviceFlags{fleet: fleet.Config{Limits: secvm.DefaultLimits()}}
+	f := deviceFlags{fleet: simulator.Config{Limits: secvm.DefaultLimits()}}
 	cmd := &cobra.Command{
 		Use:   "device",
-		Short: "Take part in a crowd's training; the server does not learn whose data it gets",
+		Short: "Take part in a training of many devices; the server does not learn whose data it gets",
 		Long: `Take part in a job of protocol secvm with one record. For tests and
 demonstrations, one process can run a device for each of several rows of a table.
 Each device has its own credential, tokens and secrets. A feature of a row is a
@@ -108,7 +108,7 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	c.Home, c.Identity, c.Seed, c.Logger = f.home, id, f.seed.orNil(), a.log
-	done, err := fleet.Run(ctx, c)
+	done, err := simulator.Run(ctx, c)
 	switch {
 	case toldToStop(ctx, err):
 		return served{f.home}, nil
@@ -119,7 +119,7 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 }
 
 // tookPart reports the work that devices have done.
-type tookPart struct{ *fleet.Result }
+type tookPart struct{ *simulator.Result }
 
 // Print writes the report.
 func (t tookPart) Print(w io.Writer) error {
@@ -148,7 +148,7 @@ func (a *app) deviceCredentials() *cobra.Command {
 			defer func() { err = errors.Join(err, lock.Close()) }()
 			var list credentials
 			for i := range max(0, count) {
-				key := fleet.Credential(id, first+i).Public().(ed25519.PublicKey)
+				key := simulator.Credential(id, first+i).Public().(ed25519.PublicKey)
 				list.Devices = append(list.Devices, hex.EncodeToString(key))
 			}
 			return list, nil

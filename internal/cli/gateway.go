@@ -42,7 +42,7 @@ func (a *app) gateway() *cobra.Command {
 	var f gatewayFlags
 	cmd := &cobra.Command{
 		Use:   "gateway",
-		Short: "Run the server of a crowd: publish weights and count anonymous packages",
+		Short: "Run the server of many devices: publish weights and count anonymous packages",
 		Long: `Run a job of protocol secvm as its server. The gateway publishes signed weights for
 all devices alike. It counts the packages that come through a relay, each
 with a token of the issuer, and takes a step when a window is over. It ends when

@@ -24,7 +24,7 @@ func (a *app) issuer() *cobra.Command {
 	var doors daemon.Doors
 	cmd := &cobra.Command{
 		Use:   "issuer",
-		Short: "Give the devices of a crowd their tokens",
+		Short: "Issue tokens to devices",
 		Long: `Give every device in the roster as many tokens for each iteration of a job as it
 sends packages. Tokens are blind: the issuer knows the device and cannot recognise
 its tokens. Another operator than the gateway's must run the issuer, because it

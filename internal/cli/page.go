@@ -176,7 +176,7 @@ func turnText(t method.Turn) string {
 }
 
 // pooledRows counts the rows for learning in one place, including the rows of people
-// who vanish from a crowd.
+// of devices that vanish.
 func (o outcome) pooledRows() int {
 	if o.shown != nil && o.shown.Pooled > 0 {
 		return o.shown.Pooled

@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mercer-fl/mercer/internal/anonymous/fleet"
+	"github.com/mercer-fl/mercer/internal/anonymous/simulator"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
@@ -24,8 +24,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/node/crowd"
-	"github.com/mercer-fl/mercer/internal/node/crowd/hosted"
+	"github.com/mercer-fl/mercer/internal/node/devices"
+	devicesim "github.com/mercer-fl/mercer/internal/node/devices/simulator"
 )
 
 // enrol is a command of the authority: another operator than the server's.
@@ -33,7 +33,7 @@ func (a *app) enrol() *cobra.Command {
 	var home, jobFile, roster, out string
 	cmd := &cobra.Command{
 		Use:   "enrol",
-		Short: "Sign the job of a crowd, with the key of every device that takes part",
+		Short: "Sign a job of devices, with the key of every participant",
 		Long: `Sign a job of protocol fedcfk, or of secvm with aggregation: secagg, with the public
 key of every device that takes part. The server and all devices need a copy of the
 file, and the key that this command prints. Another operator than the server's must
@@ -58,7 +58,7 @@ each person once. The home holds the key that signs.`,
 				return nil, err
 			}
 			defer func() { err = errors.Join(err, lock.Close()) }()
-			signed, err := crowd.Enrol(j, keys, id.SigningKey())
+			signed, err := devices.Enrol(j, keys, id.SigningKey())
 			if err != nil {
 				return nil, err
 			}
@@ -94,7 +94,7 @@ func (f *enrolmentFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.authority, "authority", "", "public key of the authority, in hexadecimal digits")
 }
 
-func (a *app) opened(f enrolmentFlags) (*crowd.Enrolment, error) {
+func (a *app) opened(f enrolmentFlags) (*devices.Enrolment, error) {
 	return daemon.OpenEnrolment(f.path, f.authority, daemon.Options{Reader: a.reader})
 }
 
@@ -104,8 +104,8 @@ func (a *app) gatewaySums() *cobra.Command {
 	var doors daemon.Doors
 	cmd := &cobra.Command{
 		Use:   "sums",
-		Short: "Run the server of a crowd whose data are added up in secret",
-		Long: `Run a job as the server of a crowd. Devices call it by HTTP, and it adds up what they
+		Short: "Run the server of devices that add up their data by secure aggregation",
+		Long: `Run a job as the server of many devices. Devices call it by HTTP, and it adds up what they
 have to say by secure aggregation. Of protocol fedcfk it makes the kernel between
 items, tells it to the devices that are still there, and leaves it in
 HOME/items.kernel. Of secvm with aggregation: secagg it takes a step after each sum,
@@ -147,7 +147,7 @@ it speaks HTTPS.`,
 	return daemonCommand(cmd)
 }
 
-// summed is a crowd's job that is over, with the work of the server's last process.
+// summed is a finished job of devices, with the work of the server's last process.
 type summed struct {
 	*method.Result
 	seconds, cpu float64
@@ -161,7 +161,7 @@ func (a *app) summedUp(model string, j *job.Job, r *method.Result, took time.Dur
 	}
 	sum := sha256.Sum256(b)
 	r.ModelHash = hex.EncodeToString(sum[:])
-	r.Models = []method.ModelFile{{Party: crowd.Server, Path: model, SHA256: r.ModelHash}}
+	r.Models = []method.ModelFile{{Party: devices.Server, Path: model, SHA256: r.ModelHash}}
 	s := summed{Result: r, seconds: took.Seconds()}
 	s.cpu, r.PeakRSS = daemon.Usage()
 	s.shown, err = method.Presented(a.reader.Protocols, j, r)
@@ -202,15 +202,15 @@ type sumsFlags struct {
 	home, server, authorities, vanish string
 	ratings, rows, label              string // the people's data
 	enrolment                         enrolmentFlags
-	hosted                            hosted.Config
+	hosted                            devicesim.Config
 	seed                              insecureSeed
 }
 
 func (a *app) deviceSums() *cobra.Command {
-	f := sumsFlags{hosted: hosted.Config{Floors: method.DefaultFloors()}}
+	f := sumsFlags{hosted: devicesim.Config{Floors: method.DefaultFloors()}}
 	cmd := &cobra.Command{
 		Use:   "sums",
-		Short: "Take part in a crowd's sums with one person's data, and keep what the device is told",
+		Short: "Take part in a secure sum with the data of one person, and keep the result",
 		Long: `Take part in a job of protocol fedcfk with the ratings of one person, or in a job of
 secvm with aggregation: secagg with one record. The server learns sums over all
 devices. For tests and demonstrations, one process can run a device for each of
@@ -274,8 +274,8 @@ func (a *app) addUp(ctx context.Context, f sumsFlags) (r Result, err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	c.Home, c.Server, c.Seed, c.Logger = f.home, f.server, f.seed.orNil(), a.log
-	c.Credential = func(row int) ed25519.PrivateKey { return fleet.Credential(id, row) }
-	done, err := hosted.Run(ctx, c)
+	c.Credential = func(row int) ed25519.PrivateKey { return simulator.Credential(id, row) }
+	done, err := devicesim.Run(ctx, c)
 	switch {
 	case toldToStop(ctx, err):
 		return served{f.home}, nil
@@ -297,17 +297,17 @@ func (a *app) people(f sumsFlags) (source string, people []method.Table, err err
 		if err != nil {
 			return "", nil, err
 		}
-		return all.Name, hosted.Ratings(all), nil
+		return all.Name, devicesim.Ratings(all), nil
 	}
 	all, err := a.library().Load(f.rows, catalogue.Columns{Label: f.label})
 	if err != nil {
 		return "", nil, err
 	}
-	return all.Name, hosted.Rows(all), nil
+	return all.Name, devicesim.Rows(all), nil
 }
 
 // readVanishing reads which devices of a rehearsal vanish, and when.
-func readVanishing(path string) (map[string][]hosted.Moment, error) {
+func readVanishing(path string) (map[string][]devicesim.Moment, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -315,20 +315,20 @@ func readVanishing(path string) (map[string][]hosted.Moment, error) {
 	if err != nil {
 		return nil, usage("--vanish: %w", err)
 	}
-	list := make(map[string][]hosted.Moment)
+	list := make(map[string][]devicesim.Moment)
 	for line := range strings.Lines(string(b)) {
 		words := strings.Fields(line)
 		if len(words) != 3 {
 			return nil, usage("--vanish: %q is no device, step and kind", strings.TrimSpace(line))
 		}
-		list[words[0]] = append(list[words[0]], hosted.Moment{Step: words[1], Kind: words[2]})
+		list[words[0]] = append(list[words[0]], devicesim.Moment{Step: words[1], Kind: words[2]})
 	}
 	return list, nil
 }
 
 // addedUp reports the work that devices have done.
 type addedUp struct {
-	*hosted.Result
+	*devicesim.Result
 	CPU     float64 `json:"cpu_s"`
 	PeakRSS uint64  `json:"peak_rss_bytes"`
 }

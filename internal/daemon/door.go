@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// Doors are the addresses of a process of a crowd, host:port.
+// Doors are the addresses of a process of many devices, host:port.
 type Doors struct {
 	Listen  string
 	Metrics string // "": none; always plain HTTP

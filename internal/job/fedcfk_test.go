@@ -51,7 +51,7 @@ func TestRecommender(t *testing.T) {
 		t.Error(err)
 	}
 	if err := j.Deployable(); err == nil || err.Error() != "job: parties that each have their own list need one catalogue; add items: and all items there are to protocol" {
-		t.Errorf("a crowd is deployed: %v", err)
+		t.Errorf("a job of devices is deployed: %v", err)
 	}
 	checkRoundTrip(t, j)
 	full := strings.NewReplacer(

@@ -104,7 +104,7 @@ func (d *Data) finishHeldOut(in *section.Place) error {
 	case d.Partition.By == Columns:
 		return in.Refuse("test", "by columns all parties have the same people, and no party can be held out; use test: {fraction: 0.25}")
 	case d.Partition.By == Devices:
-		return in.Refuse("test", "a crowd on devices has no parties to hold out; use test: {fraction: 0.25}, or {every: 10} with ratings")
+		return in.Refuse("test", "devices have no parties to hold out; use test: {fraction: 0.25}, or {every: 10} with ratings")
 	case d.Test.Party != "" && parties != nil && !slices.Contains(parties, d.Test.Party):
 		return in.Refuse("test", "test holds out %s, which is no party of the job; name one of %s", section.Quote(d.Test.Party), strings.Join(parties, ", "))
 	}

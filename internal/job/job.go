@@ -327,7 +327,7 @@ func (j *Job) finishRepeats(in *section.Place) error {
 // finishLink refuses lines where one process plays all members itself.
 func (j *Job) finishLink(in *section.Place) error {
 	if in.Given("link") && j.Data.Partition.By == Devices {
-		return in.Refuse("link", "people of a crowd have no lines in this version; remove link")
+		return in.Refuse("link", "devices have no lines in this version; remove link")
 	}
 	return nil
 }

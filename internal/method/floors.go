@@ -23,7 +23,7 @@ type Floors struct {
 
 	// Of fedcfk.
 	Threshold int     // people who like an item that takes part
-	Active    bool    // the crowd withstands clients and servers that break the rules
+	Active    bool    // the devices withstands clients and servers that break the rules
 	Corrupted float64 // least share of the people who may work with the server
 	Dropped   float64 // greatest share of the people who may vanish
 

@@ -184,10 +184,10 @@ type (
 		Heard   func(*S) (*learner.Prepared, error)
 		Remarks func(*P) []string
 	}
-	// DevicesOf is what a crowd of devices asks of a protocol whose jobs no parties of a coordinator
+	// DevicesOf is what many devices asks of a protocol whose jobs no parties of a coordinator
 	// run.
 	DevicesOf[P, S any] struct {
-		Serves func(*job.Job) error // the reason why no crowd can run the job, or nil
+		Serves func(*job.Job) error // the reason why no devices can run the job, or nil
 		// Passing says that no session needs an earlier one. A device that is missing from one takes
 		// part in the next, and everybody erases a session once the next has begun.
 		Passing bool

@@ -72,9 +72,9 @@ func Federated(j *job.Job) bool {
 	return ok && m.devices == nil
 }
 
-// OfCrowd finds the protocol of a job, if a crowd can run it: one that parties run, too, or one of
+// OfDevices finds the protocol of a job, if devices can run it: one that parties run, too, or one of
 // devices. passes says that its sessions are passing, see [DevicesOf].
-func OfCrowd(j *job.Job) (m *Protocol, passes bool, err error) {
+func OfDevices(j *job.Job) (m *Protocol, passes bool, err error) {
 	m, ok := j.Protocol.Kind.(*Protocol)
 	if !ok || m.devices == nil {
 		if err = j.Deployable(); err == nil {

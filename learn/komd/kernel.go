@@ -49,7 +49,7 @@ func (s Spec) Validate() error {
 
 // Kernel returns the normalised kernel between items: items x items, ones on
 // the diagonal. An item that nobody liked has zeros only, also on the diagonal.
-// Counts that no crowd can have are an error.
+// Counts that no group of people can have are an error.
 func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
 	values, err := s.values(float64(c.Users))
 	if err != nil {
@@ -260,7 +260,7 @@ func (u universe) some(x float64, d int) float64 {
 	return -math.Expm1(log)
 }
 
-// Counts says of a crowd how many of its users liked item i and item j, or adds up
+// Counts says of many devices how many of its users liked item i and item j, or adds up
 // the products of their ratings of i and j.
 type Counts struct {
 	Users int
@@ -299,7 +299,7 @@ func ProductsOf(items, most int, profiles [][]int, ratings [][]int64) Counts {
 	return Counts{Users: len(profiles), Most: most, C: c}
 }
 
-// check refuses what no crowd can have counted: these numbers came from a sum
+// check refuses what no group of people can have counted: these numbers came from a sum
 // that nobody could look into.
 func (c Counts) check() error {
 	if c.C.Rows != c.C.Cols {

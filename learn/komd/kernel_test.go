@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// crowd is users by the set of items that they liked, as bits.
-func crowd(users, items int) []uint {
+// likedBy is users by the set of items that they liked, as bits.
+func likedBy(users, items int) []uint {
 	rng := rand.New(rand.NewPCG(1, 2))
 	list := make([]uint, users)
 	for u := range list {
@@ -75,7 +75,7 @@ func raters(users []uint, items int) []uint {
 
 func TestBooleanKernelsAgainstCountingAll(t *testing.T) {
 	const users, items = 5, 7
-	people := crowd(users, items)
+	people := likedBy(users, items)
 	counts := komd.CountsOf(items, profiles(people, items))
 	sets := raters(people, items)
 	and := func(d int) ([]uint, int) { return conjunctions(sets, users, d) }
@@ -141,8 +141,8 @@ func TestOtherKernels(t *testing.T) {
 	}
 }
 
-// A large crowd and a high degree stay finite, and an item is like itself.
-func TestKernelsOfALargeCrowd(t *testing.T) {
+// Many people and a high degree stay finite, and an item is like itself.
+func TestKernelsOfManyPeople(t *testing.T) {
 	c := komd.Counts{Users: 1e6, C: linalg.Matrix[float64]{Rows: 2, Cols: 2, Stride: 2, Data: []float64{30, 25, 25, 9e5}}}
 	for _, name := range []komd.Name{komd.Conjunctive, komd.Disjunctive, komd.DNF, komd.CNF} {
 		k, err := komd.Spec{Name: name, Degree: komd.MaxDegree, Clause: 2}.Kernel(c)

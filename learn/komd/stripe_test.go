@@ -106,7 +106,7 @@ func TestDescendRefuses(t *testing.T) {
 
 // With rows of a whole kernel a stripe knows as much as the model.
 func TestStripe(t *testing.T) {
-	people := profiles(crowd(40, 9), 9)
+	people := profiles(likedBy(40, 9), 9)
 	k, err := komd.Spec{Name: komd.Linear}.Kernel(komd.CountsOf(9, people))
 	if err != nil {
 		t.Fatal(err)

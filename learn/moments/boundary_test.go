@@ -11,21 +11,21 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// crowd is three parties' held-out rows, of class 0 or 1 by chance.
-type crowd struct {
+// pool is three parties' held-out rows, of class 0 or 1 by chance.
+type pool struct {
 	rows  []linalg.Matrix[float64]
 	codes [][]int
 	jobs  byte // the number of jobs that have been run
 }
 
-const crowdWidth, crowdFeatures = 8, 64
+const poolWidth, poolFeatures = 8, 64
 
 // answer returns the sum that one job tells a server. solution makes the server's
 // solution from the job's features, which are new in each job.
-func (c *crowd) answer(t *testing.T, solution func(feature.Map) Solution) (sum int64) {
+func (c *pool) answer(t *testing.T, solution func(feature.Map) Solution) (sum int64) {
 	t.Helper()
 	c.jobs++
-	m := featuresOf(c.jobs, crowdFeatures, crowdWidth, 1e-8) // the job's choice: features are all but linear
+	m := featuresOf(c.jobs, poolFeatures, poolWidth, 1e-8) // the job's choice: features are all but linear
 	s := solution(m)
 	for i, rows := range c.rows {
 		n, err := Correct(m, s, rows, c.codes[i])
@@ -42,10 +42,10 @@ func (c *crowd) answer(t *testing.T, solution func(feature.Map) Solution) (sum i
 func halfSpace(t *testing.T, m feature.Map, threshold float64) Solution {
 	t.Helper()
 	s := Solution{Weights: linalg.New[float64](3, m.Len()), Offset: []float64{-threshold, -1, 0}}
-	first := mat.NewVecDense(crowdWidth, nil)
+	first := mat.NewVecDense(poolWidth, nil)
 	first.SetVec(0, 1)
 	var sines mat.VecDense
-	if err := sines.SolveVec(mat.NewDense(m.Len()/2, crowdWidth, m.Directions.Data).T(), first); err != nil {
+	if err := sines.SolveVec(mat.NewDense(m.Len()/2, poolWidth, m.Directions.Data).T(), first); err != nil {
 		t.Fatal(err)
 	}
 	copy(s.Weights.Row(0)[m.Len()/2:], sines.RawVector().Data)
@@ -66,7 +66,7 @@ func point(m feature.Map, s Solution, row linalg.Matrix[float64]) Solution {
 
 // drawRows draws rows of class 0 or 1.
 func drawRows(r *rand.Rand, n int) (linalg.Matrix[float64], []int) {
-	x, codes := linalg.New[float64](n, crowdWidth), make([]int, n)
+	x, codes := linalg.New[float64](n, poolWidth), make([]int, n)
 	for k := range x.Data {
 		x.Data[k] = r.NormFloat64()
 	}
@@ -76,9 +76,9 @@ func drawRows(r *rand.Rand, n int) (linalg.Matrix[float64], []int) {
 	return x, codes
 }
 
-// drawCrowd draws parties that hold out some rows each.
-func drawCrowd(r *rand.Rand, sizes ...int) *crowd {
-	c := &crowd{}
+// drawPool draws parties that hold out some rows each.
+func drawPool(r *rand.Rand, sizes ...int) *pool {
+	c := &pool{}
 	for _, n := range sizes {
 		x, codes := drawRows(r, n)
 		c.rows, c.codes = append(c.rows, x), append(c.codes, codes)
@@ -88,7 +88,7 @@ func drawCrowd(r *rand.Rand, sizes ...int) *crowd {
 
 // boundary halves a part of a column, in ten jobs, until few rows lie between its ends of which one tips the rounding. It
 // returns the ends, what the upper one counts, and by how much the lower one counts more.
-func (c *crowd) boundary(t *testing.T, from, to float64) (lo, hi float64, high, jump int64) {
+func (c *pool) boundary(t *testing.T, from, to float64) (lo, hi float64, high, jump int64) {
 	t.Helper()
 	base := func(threshold float64) int64 {
 		return c.answer(t, func(m feature.Map) Solution { return halfSpace(t, m, threshold) })
@@ -121,7 +121,7 @@ func TestAttackBoundaryOfRounding(t *testing.T) {
 	alone, right, seen, most := 0, 0, 0, 0
 	for range trials {
 		sizes := []int{5003, 5010, 5017}
-		c := drawCrowd(r, sizes...)
+		c := drawPool(r, sizes...)
 		from := 2*r.Float64() - 1
 		_, hi, high, jump := c.boundary(t, from, from+0.01) // some ten rows of each party: the server knows how many are in training
 		party := slices.Index(sizes, int(jump))             // a thousandth of its rows
@@ -147,7 +147,7 @@ func TestAttackBoundaryOfRounding(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("of %d crowds %d gave the boundary away in %d jobs; then %d of %d answers are right, and by a question alone %d rows are seen",
+	t.Logf("of %d pools %d gave the boundary away in %d jobs; then %d of %d answers are right, and by a question alone %d rows are seen",
 		trials, seen, most-people, right, seen*people, alone)
 	if alone > 0 {
 		t.Errorf("%d single rows show through rounding without a boundary", alone)

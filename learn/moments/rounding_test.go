@@ -19,7 +19,7 @@ func TestAttackBoundaryOfFives(t *testing.T) {
 	const trials, people = 10, 10
 	right, asked, seen, most := 0, 0, 0, 0
 	for range trials {
-		c := drawCrowd(r, 151, 203, 174)
+		c := drawPool(r, 151, 203, 174)
 		from := r.Float64() - 0.5
 		lo, hi, high, jump := c.boundary(t, from, from+0.2)
 		if jump != Five*Thousand {
@@ -59,7 +59,7 @@ func TestAttackBoundaryOfFives(t *testing.T) {
 // one party.
 func likeNobody(seed uint64, n int) (m feature.Map, x linalg.Matrix[float64], y Numbers) {
 	r := rand.New(rand.NewPCG(seed, 1))
-	x = linalg.New[float64](n, crowdWidth)
+	x = linalg.New[float64](n, poolWidth)
 	for k := range x.Data {
 		x.Data[k] = r.NormFloat64()
 	}
@@ -67,12 +67,12 @@ func likeNobody(seed uint64, n int) (m feature.Map, x linalg.Matrix[float64], y 
 	for i := range y.Values {
 		y.Values[i] = max(-1, min(1, 0.3*r.NormFloat64()))
 	}
-	return featuresOf(1, 2048, crowdWidth, 50), x, y
+	return featuresOf(1, 2048, poolWidth, 50), x, y
 }
 
 // asksAbout adds a person to a made-up solution, by a row of weights.
 func asksAbout(m feature.Map, weights, person []float64, much float64) {
-	a, phi := linalg.New[float64](1, crowdWidth), linalg.New[float64](1, m.Len())
+	a, phi := linalg.New[float64](1, poolWidth), linalg.New[float64](1, m.Len())
 	copy(a.Data, person)
 	m.Rows(phi, a)
 	for k, v := range phi.Data {
@@ -100,7 +100,7 @@ func TestAttackAMeanTellsOnePerson(t *testing.T) {
 		r := rand.New(rand.NewPCG(6, 1))
 		right, off := 0, 0.0
 		for q := range 40 {
-			person, in := make([]float64, crowdWidth), q%2 == 0
+			person, in := make([]float64, poolWidth), q%2 == 0
 			for k := range person {
 				person[k] = r.NormFloat64()
 			}
@@ -132,7 +132,7 @@ func TestAttackSquaredScoresTellOnePerson(t *testing.T) {
 		r := rand.New(rand.NewPCG(8, 1))
 		right := 0
 		for q := range 40 {
-			person, in := make([]float64, crowdWidth), q%2 == 0
+			person, in := make([]float64, poolWidth), q%2 == 0
 			for k := range person {
 				person[k] = r.NormFloat64()
 			}

@@ -39,15 +39,15 @@ func TestSessionsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	lead, a, b := protocol.Member{Name: "lead", Role: protocol.RoleLeader}, protocol.Member{Name: "a", Role: protocol.RoleParty}, protocol.Member{Name: "b", Role: protocol.RoleParty}
-	crowd := []protocol.Member{lead}
+	several := []protocol.Member{lead}
 	for i := range MaxWorkers {
-		crowd = append(crowd, protocol.Member{Name: strings.Repeat("x", i+1), Role: protocol.RoleParty})
+		several = append(several, protocol.Member{Name: strings.Repeat("x", i+1), Role: protocol.RoleParty})
 	}
 	for name, d := range map[string]protocol.Descriptor{
 		"nobody active":    {Protocol: Name, Version: Version, Params: p.Encode(), Members: []protocol.Member{a, b}},
 		"nobody passive":   {Protocol: Name, Version: Version, Params: p.Encode(), Members: []protocol.Member{lead}},
 		"a server":         {Protocol: Name, Version: Version, Params: p.Encode(), Members: []protocol.Member{lead, a, {Name: "hub", Role: protocol.RoleServer}}},
-		"too many":         {Protocol: Name, Version: Version, Params: p.Encode(), Members: crowd},
+		"too many":         {Protocol: Name, Version: Version, Params: p.Encode(), Members: several},
 		"another protocol": {Protocol: "scale", Version: Version, Params: p.Encode(), Members: []protocol.Member{lead, a}},
 		"another version":  {Protocol: Name, Version: Version + 1, Params: p.Encode(), Members: []protocol.Member{lead, a}},
 		"no parameters":    {Protocol: Name, Version: Version, Members: []protocol.Member{lead, a}},

@@ -272,7 +272,7 @@ func TestPredictionConstructorsRefuse(t *testing.T) {
 	good := predictSession(t, p, parent)
 	d := good.Descriptor
 	d.Members = hospitals
-	crowd, err := protocol.NewSession(d)
+	several, err := protocol.NewSession(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestPredictionConstructorsRefuse(t *testing.T) {
 		rows    linalg.Matrix[float64]
 		want    string
 	}{
-		{crowd, "south", rows, "okra: a prediction has one owner of rows, not 3"},
+		{several, "south", rows, "okra: a prediction has one owner of rows, not 3"},
 		{predictSession(t, p, protocol.SessionID{}), "south", rows, "okra: a prediction's descriptor names the training session as its parent"},
 		{good, "hub", rows, `okra: "hub" is not a party in this session`},
 		{good, "south", linalg.New[float64](0, 9), "okra: 0 rows; a party brings 1 to 67108864"},
@@ -292,7 +292,7 @@ func TestPredictionConstructorsRefuse(t *testing.T) {
 		}
 	}
 	for session, want := range map[*protocol.Session]string{
-		crowd: "okra: a prediction has one owner of rows, not 3",
+		several: "okra: a prediction has one owner of rows, not 3",
 		predictSession(t, p, protocol.SessionID{}): "okra: a prediction's descriptor names the training session as its parent",
 	} {
 		if _, err := NewPredictServer(protocol.Setup{Session: session, Self: "hub"}, p, Tag{}, 80, nil, Limits{}); err == nil || err.Error() != want {

@@ -15,8 +15,8 @@ const (
 	Active     Adversary = "active"      // the server may tell different clients different things
 )
 
-// Crowd describes the clients of a session and what may become of them.
-type Crowd struct {
+// Cohort describes the clients of a session and what may become of them.
+type Cohort struct {
 	Clients   int
 	Corrupted float64 // gamma: share of the clients that work with the server
 	Dropped   float64 // delta: share of the clients that may vanish
@@ -32,7 +32,7 @@ type Degree struct {
 	Complete  bool
 }
 
-func (c Crowd) orDefault() Crowd {
+func (c Cohort) orDefault() Cohort {
 	if c.Sigma == 0 {
 		c.Sigma = 40
 	}
@@ -42,13 +42,13 @@ func (c Crowd) orDefault() Crowd {
 	return c
 }
 
-// maxCrowd is the number of clients at which the search for a degree ends.
-const maxCrowd = 10_000_000
+// maxCohort is the number of clients at which the search for a degree ends.
+const maxCohort = 10_000_000
 
-func (c Crowd) validate() error {
+func (c Cohort) validate() error {
 	switch {
-	case c.Clients < 2 || c.Clients > maxCrowd:
-		return fmt.Errorf("secagg: %d clients, there must be from 2 to %d", c.Clients, maxCrowd)
+	case c.Clients < 2 || c.Clients > maxCohort:
+		return fmt.Errorf("secagg: %d clients, there must be from 2 to %d", c.Clients, maxCohort)
 	case c.Adversary != SemiHonest && c.Adversary != Active:
 		return fmt.Errorf("secagg: there is no adversary %q; write %s or %s", c.Adversary, Active, SemiHonest)
 	case !(c.Corrupted >= 0 && c.Corrupted < 1) || !(c.Dropped >= 0 && c.Dropped < 1):
@@ -66,7 +66,7 @@ func (c Crowd) validate() error {
 // survive the dropped ones (Bell et al. 2020, section 3.5, with the tail bounds
 // of the hypergeometric distribution taken exactly). Where no sparse graph does
 // it, everybody shares with everybody.
-func (c Crowd) Degree() (Degree, error) {
+func (c Cohort) Degree() (Degree, error) {
 	c = c.orDefault()
 	if err := c.validate(); err != nil {
 		return Degree{}, err
@@ -80,13 +80,13 @@ func (c Crowd) Degree() (Degree, error) {
 }
 
 // share counts a share of the clients, forgiving it the rounding of a decimal.
-func (c Crowd) share(part float64) int { return int(math.Floor((part + 1e-14) * float64(c.Clients))) }
+func (c Cohort) share(part float64) int { return int(math.Floor((part + 1e-14) * float64(c.Clients))) }
 
-func (c Crowd) survivors() int { return c.Clients - c.share(c.Dropped) }
+func (c Cohort) survivors() int { return c.Clients - c.share(c.Dropped) }
 
 // threshold returns the least safe threshold with k holders, if there is one
 // that survives the dropped clients.
-func (c Crowd) threshold(k int) (int, bool) {
+func (c Cohort) threshold(k int) (int, bool) {
 	n, p := float64(c.Clients), math.Exp2(-c.Sigma-1)
 	if !c.connected(k, p) {
 		return 0, false
@@ -102,7 +102,7 @@ func (c Crowd) threshold(k int) (int, bool) {
 // connected says that the honest survivors are connected with probability 1-p:
 // on a ring, two disjoint runs of k/2 others would have to be corrupted or
 // dropped.
-func (c Crowd) connected(k int, p float64) bool {
+func (c Cohort) connected(k int, p float64) bool {
 	bad := c.share(c.Corrupted) + c.share(c.Dropped)
 	if k > bad {
 		return true
@@ -120,7 +120,7 @@ const lostSigma = 8
 // active server would leave out as many honest ones as the clients stand for,
 // and have a larger share of corrupted ones among the others. A threshold in a
 // complete graph counts with all of them anyway.
-func (c Crowd) leastCohort(d Degree) int {
+func (c Cohort) leastCohort(d Degree) int {
 	if c.Adversary != Active || d.Complete {
 		return c.survivors()
 	}
@@ -132,7 +132,7 @@ func (c Crowd) leastCohort(d Degree) int {
 // resists returns the sigma with which no client of a cohort that holds all the
 // corrupted ones has enough of them among its holders that both its secrets
 // can be put together.
-func (c Crowd) resists(d Degree, cohort int) float64 {
+func (c Cohort) resists(d Degree, cohort int) float64 {
 	drawn := min(d.Holders, cohort-1)
 	h, p := hypergeometric{cohort, min(c.share(c.Corrupted), cohort), drawn}, 0.0
 	for x := max(2*d.Threshold-drawn, h.least()); x <= h.most(); x++ {
@@ -143,7 +143,7 @@ func (c Crowd) resists(d Degree, cohort int) float64 {
 
 // complete shares among all clients, each holding a share of its own secret
 // too. The threshold is the highest that survives the dropped ones.
-func (c Crowd) complete() (Degree, error) {
+func (c Cohort) complete() (Degree, error) {
 	t, corrupted := c.survivors(), c.share(c.Corrupted)
 	if t < 2 || t <= corrupted || c.Adversary == Active && 2*t <= c.Clients+corrupted {
 		return Degree{}, fmt.Errorf("secagg: %d clients are too few for %v corrupted and %v dropped", c.Clients, c.Corrupted, c.Dropped)

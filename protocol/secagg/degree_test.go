@@ -44,7 +44,7 @@ func TestDegreeTable(t *testing.T) {
 		n := 10
 		for _, want := range tt.want {
 			n *= 10
-			c := Crowd{Clients: n, Corrupted: tt.corrupted, Dropped: tt.dropped, Adversary: tt.adversary, Eta: tt.eta}
+			c := Cohort{Clients: n, Corrupted: tt.corrupted, Dropped: tt.dropped, Adversary: tt.adversary, Eta: tt.eta}
 			d, err := c.Degree()
 			if got := fmt.Sprintf("%d/%d", d.Holders, d.Threshold); err != nil || got != want {
 				t.Errorf("%s, %d clients, %v corrupted, %v dropped, eta %v: %s, %v; want %s", tt.adversary, n, tt.corrupted, tt.dropped, tt.eta, got, err, want)
@@ -55,22 +55,22 @@ func TestDegreeTable(t *testing.T) {
 
 func TestDegreeOfFew(t *testing.T) {
 	for _, tt := range []struct {
-		crowd Crowd
-		want  Degree
+		cohort Cohort
+		want   Degree
 	}{
-		{Crowd{Clients: 10, Corrupted: .05, Dropped: .33, Adversary: SemiHonest}, Degree{Holders: 4, Threshold: 2}}, // Google's test
-		{Crowd{Clients: 943, Corrupted: .05, Dropped: .10, Adversary: Active}, Degree{Holders: 74, Threshold: 49}},
-		{Crowd{Clients: 3, Adversary: SemiHonest}, Degree{Holders: 2, Threshold: 3, Complete: true}},
-		{Crowd{Clients: 4, Dropped: .25, Adversary: Active}, Degree{Holders: 3, Threshold: 3, Complete: true}},
+		{Cohort{Clients: 10, Corrupted: .05, Dropped: .33, Adversary: SemiHonest}, Degree{Holders: 4, Threshold: 2}}, // Google's test
+		{Cohort{Clients: 943, Corrupted: .05, Dropped: .10, Adversary: Active}, Degree{Holders: 74, Threshold: 49}},
+		{Cohort{Clients: 3, Adversary: SemiHonest}, Degree{Holders: 2, Threshold: 3, Complete: true}},
+		{Cohort{Clients: 4, Dropped: .25, Adversary: Active}, Degree{Holders: 3, Threshold: 3, Complete: true}},
 	} {
-		if got, err := tt.crowd.Degree(); err != nil || got != tt.want {
-			t.Errorf("%+v: %+v, %v; want %+v", tt.crowd, got, err, tt.want)
+		if got, err := tt.cohort.Degree(); err != nil || got != tt.want {
+			t.Errorf("%+v: %+v, %v; want %+v", tt.cohort, got, err, tt.want)
 		}
 	}
 }
 
 func TestDegreeRefuses(t *testing.T) {
-	for name, c := range map[string]Crowd{
+	for name, c := range map[string]Cohort{
 		"one client":             {Clients: 1, Adversary: Active},
 		"no adversary":           {Clients: 9},
 		"too many corrupted":     {Clients: 9, Corrupted: 1, Adversary: SemiHonest},

@@ -42,7 +42,7 @@ func TestClientsAreCountedWithoutTheServer(t *testing.T) {
 
 // A client that speaks as the server would is refused, early or late.
 func TestServersKindsComeFromTheServer(t *testing.T) {
-	c := newCrowd(t, spec(Active), 5)
+	c := newCohort(t, spec(Active), 5)
 	s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestServersKindsComeFromTheServer(t *testing.T) {
 
 // After the end no machine holds a secret.
 func TestSecretsDieWithTheSession(t *testing.T) {
-	c := newCrowd(t, spec(Active), 5)
+	c := newCohort(t, spec(Active), 5)
 	r := c.run(t, sim.Schedule{}, nil)
 	c.checkSum(t, r, 5)
 	for _, name := range c.names {

@@ -46,16 +46,16 @@
 //     story and are in the sum; each keeps its masks with the honest ones among
 //     them. So a server that tells stories to several groups needs groups in which
 //     everybody has (threshold - corrupted holders) of its holders, which in a
-//     random graph are not much under half of the crowd. That two such halves are
+//     random graph are not much under half of the devices. That two such halves are
 //     not found is no part of the argument, and the argument is no proof: sums over
-//     about half of the agreed crowd are not excluded. Bell et al. sign for each
+//     about half of the agreed cohort are not excluded. Bell et al. sign for each
 //     pair of neighbours who is included; here the whole list is signed, which
 //     shows each client the number in the sum.
 //   - Sessions that end before vectors are sent cost a client nothing, and show the
 //     server whom it drew as holders. A server that has begun r of them has r
 //     draws to choose from: sigma falls by log2(r), by 3 for 8.
 //
-// If more clients are corrupted than agreed, nothing is promised. In a crowd of
+// If more clients are corrupted than agreed, nothing is promised. In many devices of
 // few the agreed share rounds down, to none below 1/share.
 //
 // # What is not promised
@@ -68,7 +68,7 @@
 // came, but not whose they are; if exactly a threshold came, a wrong share of a
 // self mask makes the sum wrong. The
 // sum itself may tell much about a person who differs from all others, and two
-// sums over crowds that differ by one person tell all about that person: clients
+// sums over groups of devices that differ by one person tell all about that person: clients
 // contribute once for each epoch and purpose, so an operator who approves a session
 // must look at both names. A server that invents clients defeats every cohort:
 // clients accept only keys that a roster vouches for.

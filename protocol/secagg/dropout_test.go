@@ -29,7 +29,7 @@ func TestPitfall18DropoutsBetweenAnyTwoRounds(t *testing.T) {
 	for _, a := range []Adversary{SemiHonest, Active} {
 		for _, m := range moments {
 			t.Run(fmt.Sprintf("%s/%s", a, m.name), func(t *testing.T) {
-				c := newCrowd(t, spec(a), 30)
+				c := newCohort(t, spec(a), 30)
 				r := c.run(t, sim.Schedule{Gone: map[string]int{"c003": m.gone, "c011": m.gone, "c029": m.gone}}, nil)
 				if m.in {
 					c.checkSum(t, r, 30)
@@ -48,7 +48,7 @@ func TestDropoutsInEveryRound(t *testing.T) {
 	}
 	s := spec(Active)
 	s.Dropped, s.Corrupted = .2, .03
-	c := newCrowd(t, s, 40)
+	c := newCohort(t, s, 40)
 	gone := map[string]int{"c000": neverThere, "c001": afterAdvertise, "c002": afterCohort, "c003": afterHolderKeys, "c004": afterShares, "c005": afterMasked, "c006": afterSurvivors}
 	c.checkSum(t, c.run(t, sim.Schedule{Gone: gone, Reorder: .3, Duplicate: .1, MaxDelay: 9}, nil), 35)
 }
@@ -73,7 +73,7 @@ var moments = []struct {
 func TestPitfall18ExactlyTheThreshold(t *testing.T) {
 	s := spec(Active)
 	s.Dropped, s.Corrupted = .4, 0
-	c := newCrowd(t, s, 4)
+	c := newCohort(t, s, 4)
 	if d := c.params.Degree(); d.Threshold != 3 || !d.Complete {
 		t.Fatalf("degree %+v", d)
 	}
@@ -90,7 +90,7 @@ func TestPitfall18ExactlyTheThreshold(t *testing.T) {
 }
 
 // checkNoSum demands that the server gave up because somebody was silent.
-func (c *crowd) checkNoSum(t *testing.T, r *sim.Result) {
+func (c *cohort) checkNoSum(t *testing.T, r *sim.Result) {
 	t.Helper()
 	o := r.Outcome("server")
 	if o.End == nil {
@@ -112,7 +112,7 @@ func TestPitfall18ExactlyTheThresholdOfHolders(t *testing.T) {
 		t.Skip("long")
 	}
 	const victim = 7
-	c := newCrowd(t, spec(Active), 60)
+	c := newCohort(t, spec(Active), 60)
 	d := c.params.Degree()
 	if d.Complete {
 		t.Fatalf("degree %+v", d)

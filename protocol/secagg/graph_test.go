@@ -12,7 +12,7 @@ import (
 // With an active server, holders depend on the client's own seed and on who is
 // there, and on nothing that the server could try out.
 func TestPitfall05ClientsDrawTheirHolders(t *testing.T) {
-	c := newCrowd(t, spec(Active), 100)
+	c := newCohort(t, spec(Active), 100)
 	all := everybody(100)
 	a := c.params.holders(protocol.SessionID{1}, 5, all, [32]byte{1})
 	if b := c.params.holders(protocol.SessionID{2}, 5, all, [32]byte{1}); !slices.Equal(a, b) {
@@ -46,7 +46,7 @@ func TestRingIsMutual(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	c := newCrowd(t, spec(SemiHonest), 100)
+	c := newCohort(t, spec(SemiHonest), 100)
 	all := everybody(100)
 	id := protocol.SessionID{3}
 	for i := range 100 {
@@ -65,7 +65,7 @@ func TestRingIsMutual(t *testing.T) {
 // The ring is another in every session, and not the order of the members, which
 // the corrupted may have chosen.
 func TestRingIsDrawnBySession(t *testing.T) {
-	c := newCrowd(t, spec(SemiHonest), 100)
+	c := newCohort(t, spec(SemiHonest), 100)
 	all := everybody(100)
 	shared, beside := 0, 0
 	for i := range 100 {
@@ -90,7 +90,7 @@ func TestRingIsDrawnBySession(t *testing.T) {
 
 // Nobody is made to hold more shares than fit a message.
 func TestHoldersAreBounded(t *testing.T) {
-	c := newCrowd(t, spec(Active), 30)
+	c := newCohort(t, spec(Active), 30)
 	s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 
 // The server cannot put keys of its own in the place of a client's.
 func TestPitfall04KeysAreSigned(t *testing.T) {
-	c := newCrowd(t, spec(Active), 12)
+	c := newCohort(t, spec(Active), 12)
 	own, err := newSecrets([32]byte{66}, c.session.ID())
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestPitfall04KeysAreSigned(t *testing.T) {
 }
 
 // resign makes a client advertise other keys, under its own signature.
-func (c *crowd) resign(who int, change func(*keys)) func(protocol.Message) []protocol.Message {
+func (c *cohort) resign(who int, change func(*keys)) func(protocol.Message) []protocol.Message {
 	return func(m protocol.Message) []protocol.Message {
 		if m.Round == roundAdvertise && m.Sender == c.names[who] {
 			var k keys
@@ -70,7 +70,7 @@ func TestUnusableKeysAreRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	c := newCrowd(t, spec(Active), 30)
+	c := newCohort(t, spec(Active), 30)
 	first, err := c.client(0)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func (u usedMasks) Add(dst []uint64, first int, masks []Mask) {
 // key that masks is used once by a pair of clients, with both signs, or once by a
 // single one; no vector has more than one piece.
 func TestPitfall06NoKeyMasksTwice(t *testing.T) {
-	c := newCrowd(t, insecureSparse(Active), 9)
+	c := newCohort(t, insecureSparse(Active), 9)
 	clients, server := usedMasks{signs: make(map[[32]byte][]bool)}, usedMasks{signs: make(map[[32]byte][]bool)}
 	c.masker = func(member int) Masker {
 		if member < 0 {
@@ -164,7 +164,7 @@ func TestPitfall06NoKeySealsTwice(t *testing.T) {
 	seen := make(map[[32]byte]string)
 	sealings := 0
 	for nonce := range byte(2) {
-		c := newCrowd(t, insecureSparse(Active), 9).again(t, nonce)
+		c := newCohort(t, insecureSparse(Active), 9).again(t, nonce)
 		id := c.session.ID()
 		secret := func(i int) *secrets { return must(newSecrets(c.setup(c.names[i]).Seed, id))(t) }
 		c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
@@ -191,7 +191,7 @@ func TestPitfall06NoKeySealsTwice(t *testing.T) {
 			return []protocol.Message{m}
 		})
 	}
-	if want := 2 * 9 * newCrowd(t, insecureSparse(Active), 9).params.Degree().Holders; sealings != want || len(seen) != want {
+	if want := 2 * 9 * newCohort(t, insecureSparse(Active), 9).params.Degree().Holders; sealings != want || len(seen) != want {
 		t.Errorf("%d messages under %d keys, want %d", sealings, len(seen), want)
 	}
 }
@@ -199,10 +199,10 @@ func TestPitfall06NoKeySealsTwice(t *testing.T) {
 // A session's name binds everything that was agreed: a message of a session
 // with other parameters is refused.
 func TestPitfall11TheSessionBindsWhatWasAgreed(t *testing.T) {
-	c := newCrowd(t, spec(Active), 5)
+	c := newCohort(t, spec(Active), 5)
 	s := spec(Active)
 	s.Groups = []Group{{Entries: 41, Bound: 7}}
-	other := newCrowd(t, s, 5)
+	other := newCohort(t, s, 5)
 	client, err := c.client(0)
 	if err != nil {
 		t.Fatal(err)

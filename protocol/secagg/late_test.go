@@ -13,7 +13,7 @@ import (
 
 // What comes after its client was declared dropped is thrown away.
 func TestPitfall08LateVectorsAreNotAdded(t *testing.T) {
-	c := newCrowd(t, spec(Active), 30)
+	c := newCohort(t, spec(Active), 30)
 	var server *Server
 	nodes := c.nodes(t)
 	nodes[0].New = func() (protocol.Machine, error) {
@@ -73,7 +73,7 @@ func (s *tardy) Step(e protocol.Event) (protocol.Effects, error) {
 // The last share that comes when the masks are already being taken off does not
 // begin that anew: they would be taken off twice.
 func TestPitfall08LateSharesAreNotUsed(t *testing.T) {
-	c := newCrowd(t, spec(Active), 30)
+	c := newCohort(t, spec(Active), 30)
 	nodes := c.nodes(t)
 	var server *tardy
 	nodes[0].New = func() (protocol.Machine, error) {
@@ -109,7 +109,7 @@ func TestStalledVectorsMakeRoom(t *testing.T) {
 		t.Skip("long")
 	}
 	s := Spec{Dropped: .3, Minimum: 2, Epoch: "1", Groups: []Group{{Entries: 70_000, Bound: 1 << 40}}}
-	c := newCrowd(t, s, 12)
+	c := newCohort(t, s, 12)
 	stop := c.names[:3] // as many as there is room for
 	r := c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
 		if m.Round == roundMasked && m.Chunk == 1 && slices.Contains(stop, m.Sender) {
@@ -126,7 +126,7 @@ func TestStalledVectorsMakeRoom(t *testing.T) {
 // A piece that comes twice does not stand for one that has not come, and a piece
 // of another length is none.
 func TestPiecesOfAVectorComeOnce(t *testing.T) {
-	c := newCrowd(t, Spec{Minimum: 2, Epoch: "1", Groups: []Group{{Entries: 70_000, Bound: 1 << 40}}}, 5)
+	c := newCohort(t, Spec{Minimum: 2, Epoch: "1", Groups: []Group{{Entries: 70_000, Bound: 1 << 40}}}, 5)
 	s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestPiecesOfAVectorComeOnce(t *testing.T) {
 
 // What a client that was given up sends after all is not used, and no offence.
 func TestStalledVectorsDoNotGoOn(t *testing.T) {
-	c := newCrowd(t, spec(Active), 5)
+	c := newCohort(t, spec(Active), 5)
 	s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestFewStalledVectorsAreDropped(t *testing.T) {
 		t.Skip("long")
 	}
 	s := Spec{Dropped: .3, Minimum: 2, Epoch: "1", Groups: []Group{{Entries: 70_000, Bound: 1 << 40}}}
-	c := newCrowd(t, s, 12)
+	c := newCohort(t, s, 12)
 	r := c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
 		if m.Round == roundMasked && m.Chunk == 1 && m.Sender == c.names[5] {
 			return nil
@@ -199,7 +199,7 @@ func TestFewStalledVectorsAreDropped(t *testing.T) {
 
 // A client whose vector nobody takes any more ends by timer, too.
 func TestStuckClientEnds(t *testing.T) {
-	c := newCrowd(t, spec(Active), 5)
+	c := newCohort(t, spec(Active), 5)
 	client, err := c.client(1)
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func (l *liar) swallow(m protocol.Message) (protocol.Effects, error) {
 }
 
 // lie runs a session whose server lies, and returns what it has got out.
-func (c *crowd) lie(t *testing.T, s sim.Schedule, tell func(protocol.Message) protocol.Message) (*sim.Result, *liar) {
+func (c *cohort) lie(t *testing.T, s sim.Schedule, tell func(protocol.Message) protocol.Message) (*sim.Result, *liar) {
 	t.Helper()
 	nodes := c.nodes(t)
 	var l *liar
@@ -68,7 +68,7 @@ func (c *crowd) lie(t *testing.T, s sim.Schedule, tell func(protocol.Message) pr
 
 // checkHonest makes sure that the liar's plumbing works: without a lie there is
 // a sum.
-func (c *crowd) checkHonest(t *testing.T, l *liar) {
+func (c *cohort) checkHonest(t *testing.T, l *liar) {
 	t.Helper()
 	if l.Sums() == nil {
 		t.Fatal("without a lie there is no sum")
@@ -105,7 +105,7 @@ func nobodyReleases(t *testing.T, l *liar) {
 }
 
 // rewrite changes the set in a server's message.
-func (c *crowd) rewrite(t *testing.T, m protocol.Message, change func(set)) protocol.Message {
+func (c *cohort) rewrite(t *testing.T, m protocol.Message, change func(set)) protocol.Message {
 	t.Helper()
 	told, err := decodeSet(m.Body, len(c.names))
 	if err != nil {
@@ -118,4 +118,4 @@ func (c *crowd) rewrite(t *testing.T, m protocol.Message, change func(set)) prot
 
 func remove(s set, i int) { s.bits[i/8] &^= 1 << (i % 8) }
 
-func (c *crowd) index(name string) int { return slices.Index(c.names, name) }
+func (c *cohort) index(name string) int { return slices.Index(c.names, name) }

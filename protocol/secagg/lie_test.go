@@ -16,13 +16,13 @@ import (
 type lie struct {
 	name  string
 	round uint16
-	bend  func(t *testing.T, c *crowd, m protocol.Message) []byte
+	bend  func(t *testing.T, c *cohort, m protocol.Message) []byte
 	words string // of the client's refusal
 }
 
 // ofSet bends a message that is a set of clients.
-func ofSet(change func(s set, receiver int)) func(*testing.T, *crowd, protocol.Message) []byte {
-	return func(t *testing.T, c *crowd, m protocol.Message) []byte {
+func ofSet(change func(s set, receiver int)) func(*testing.T, *cohort, protocol.Message) []byte {
+	return func(t *testing.T, c *cohort, m protocol.Message) []byte {
 		s := must(decodeSet(m.Body, len(c.names)))(t)
 		change(s, c.index(m.Receiver))
 		return encodeSets(s)
@@ -30,15 +30,15 @@ func ofSet(change func(s set, receiver int)) func(*testing.T, *crowd, protocol.M
 }
 
 // ofMembers bends the keys of holders.
-func ofMembers(change func(list []member) []member) func(*testing.T, *crowd, protocol.Message) []byte {
-	return func(t *testing.T, c *crowd, m protocol.Message) []byte {
+func ofMembers(change func(list []member) []member) func(*testing.T, *cohort, protocol.Message) []byte {
+	return func(t *testing.T, c *cohort, m protocol.Message) []byte {
 		return encodeMembers(change(must(decodeMembers(m.Body, len(c.names)))(t)))
 	}
 }
 
 // ofDeliveries bends the shares of others.
-func ofDeliveries(change func(d *deliveries, receiver int)) func(*testing.T, *crowd, protocol.Message) []byte {
-	return func(t *testing.T, c *crowd, m protocol.Message) []byte {
+func ofDeliveries(change func(d *deliveries, receiver int)) func(*testing.T, *cohort, protocol.Message) []byte {
+	return func(t *testing.T, c *cohort, m protocol.Message) []byte {
 		d := must(decodeDeliveries(m.Body, len(c.names)))(t)
 		change(&d, c.index(m.Receiver))
 		return d.encode()
@@ -46,8 +46,8 @@ func ofDeliveries(change func(d *deliveries, receiver int)) func(*testing.T, *cr
 }
 
 // ofSignatures bends the word of others.
-func ofSignatures(change func(list []signature) []signature) func(*testing.T, *crowd, protocol.Message) []byte {
-	return func(t *testing.T, c *crowd, m protocol.Message) []byte {
+func ofSignatures(change func(list []signature) []signature) func(*testing.T, *cohort, protocol.Message) []byte {
+	return func(t *testing.T, c *cohort, m protocol.Message) []byte {
 		return encodeSignatures(change(must(decodeSignatures(m.Body, len(c.names)))(t)))
 	}
 }
@@ -77,7 +77,7 @@ func lies() []lie {
 	return []lie{
 		{"a cohort without its receiver", roundCohort, ofSet(func(s set, receiver int) { remove(s, receiver) }), "a cohort without the client"},
 		{"a cohort of those that the server likes", roundCohort, ofSet(shrink(26)), "a cohort of 26 clients, fewer than the 27"},
-		{"a set beyond the clients", roundCohort, func(_ *testing.T, _ *crowd, m protocol.Message) []byte { return append(m.Body[:4:4], 0xff) }, "too many"},
+		{"a set beyond the clients", roundCohort, func(_ *testing.T, _ *cohort, m protocol.Message) []byte { return append(m.Body[:4:4], 0xff) }, "too many"},
 		{"other holders", roundHolderKeys, ofMembers(func(l []member) []member { return l[1:] }), "keys of other clients than were asked for"},
 		{"one key for all", roundHolderKeys, ofMembers(func(l []member) []member {
 			for i := range l {
@@ -103,7 +103,7 @@ func lies() []lie {
 			l[0].value = l[1].value
 			return l
 		}), "has signed another story"},
-		{"signatures of another session", roundSignatures, func(t *testing.T, c *crowd, m protocol.Message) []byte {
+		{"signatures of another session", roundSignatures, func(t *testing.T, c *cohort, m protocol.Message) []byte {
 			all := everybody(len(c.names))
 			told := statement(c.again(t, 1).session.ID(), all, all, all)
 			return ofSignatures(func(l []signature) []signature {
@@ -140,7 +140,7 @@ func TestLiesAreRefusedAndForgotten(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	c := newCrowd(t, spec(Active), 30)
+	c := newCohort(t, spec(Active), 30)
 	honest := c.run(t, sim.Schedule{}, nil)
 	for _, l := range lies() {
 		t.Run(l.name, func(t *testing.T) {

@@ -61,13 +61,13 @@ func TestTwinMasksAreTheSame(t *testing.T) {
 // place, at some members or at all, the session is the same byte for byte.
 func TestTwinMasksGiveTheSameSession(t *testing.T) {
 	gone := sim.Schedule{Gone: map[string]int{"c002": afterShares}}
-	want := newCrowd(t, few(Active), 4).run(t, gone, nil)
+	want := newCohort(t, few(Active), 4).run(t, gone, nil)
 	for name, plain := range map[string]func(i int) bool{
 		"all":   func(int) bool { return true },
 		"mixed": func(i int) bool { return i%2 == 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCrowd(t, few(Active), 4)
+			c := newCohort(t, few(Active), 4)
 			c.masker = func(i int) Masker {
 				if plain(i) {
 					return plainMasks{}
@@ -91,7 +91,7 @@ func (noMasks) Add([]uint64, int, []Mask) {}
 // The sum comes from the vectors and not from the masks: where nobody masks, it
 // is the same, and what travels are the vectors.
 func TestWithoutMasksVectorsTravelInClear(t *testing.T) {
-	c := newCrowd(t, few(Active), 4)
+	c := newCohort(t, few(Active), 4)
 	c.masker = func(int) Masker { return noMasks{} }
 	clear := 0
 	r := c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
@@ -170,7 +170,7 @@ func TestPitfall16OnlyIntegersAreMasked(t *testing.T) {
 	for _, x := range []int64{-1 << 40, -1, 0, 1 << 40} {
 		s := spec(Active)
 		s.Groups = []Group{{Entries: 500, Bound: 1 << 40, Signed: true}}
-		c := newCrowd(t, s, 6)
+		c := newCohort(t, s, 6)
 		for _, v := range c.vectors {
 			for i := range v[0] {
 				v[0][i] = x
@@ -199,7 +199,7 @@ func TestPitfall18ZerosLookUniform(t *testing.T) {
 	}
 	s := spec(Active)
 	s.Groups = []Group{{Entries: 200_000, Bound: 1}}
-	c := newCrowd(t, s, 6)
+	c := newCohort(t, s, 6)
 	for i := range c.vectors {
 		clear(c.vectors[i][0])
 	}

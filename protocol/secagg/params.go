@@ -58,9 +58,9 @@ func NewParams(s Spec, clients int) (Params, error) {
 	if clients > maxClients {
 		return Params{}, fmt.Errorf("secagg: %d clients, a session has at most %d", clients, maxClients)
 	}
-	crowd := Crowd{clients, s.Corrupted, s.Dropped, s.Adversary, s.Sigma, s.Eta}.orDefault()
-	s.Sigma, s.Eta = crowd.Sigma, crowd.Eta
-	degree, err := crowd.Degree()
+	cohort := Cohort{clients, s.Corrupted, s.Dropped, s.Adversary, s.Sigma, s.Eta}.orDefault()
+	s.Sigma, s.Eta = cohort.Sigma, cohort.Eta
+	degree, err := cohort.Degree()
 	if err != nil {
 		return Params{}, err
 	}
@@ -72,13 +72,13 @@ func NewParams(s Spec, clients int) (Params, error) {
 	case degree.Holders > maxHeld(clients):
 		return Params{}, fmt.Errorf("secagg: %d clients, each with %d holders, whose keys do not fit a message; allow for fewer corrupted or dropped ones", clients, degree.Holders)
 	}
-	s.Minimum = max(s.Minimum, crowd.survivors())
+	s.Minimum = max(s.Minimum, cohort.survivors())
 	layout, err := NewLayout(clients, s.Groups)
 	if err != nil {
 		return Params{}, err
 	}
 	s.Groups = layout.Groups
-	return Params{s, clients, layout, degree, max(s.Minimum, crowd.leastCohort(degree)), AESCTR{}}, nil
+	return Params{s, clients, layout, degree, max(s.Minimum, cohort.leastCohort(degree)), AESCTR{}}, nil
 }
 
 // maxClients is the number of clients that a session can name beside its server.

@@ -36,7 +36,7 @@ func TestCohortKeepsSigma(t *testing.T) {
 		{10_000, .05, .33, 11, 32},
 		{10_000, .2, .2, 14, 32},
 	} {
-		c := Crowd{tt.n, tt.gamma, tt.delta, Active, 40, 20}
+		c := Cohort{tt.n, tt.gamma, tt.delta, Active, 40, 20}
 		d, err := c.Degree()
 		if err != nil {
 			t.Fatal(err)
@@ -47,12 +47,12 @@ func TestCohortKeepsSigma(t *testing.T) {
 			t.Errorf("%d clients: sigma %.1f with all, %.1f with %d, %.1f with %d", tt.n, all, least, c.leastCohort(d), few, c.survivors())
 		}
 	}
-	complete := Crowd{4, 0, .25, Active, 40, 20}
+	complete := Cohort{4, 0, .25, Active, 40, 20}
 	d, err := complete.Degree()
 	if err != nil || !d.Complete || complete.leastCohort(d) != 3 {
 		t.Errorf("%+v, %v, at least %d", d, err, complete.leastCohort(d))
 	}
-	one := Crowd{10, .1, .2, Active, 40, 20}
+	one := Cohort{10, .1, .2, Active, 40, 20}
 	if exact := one.resists(Degree{Holders: 4, Threshold: 3}, 10); !math.IsInf(exact, 1) {
 		t.Errorf("two stories need two corrupted holders of four, one corrupted client has sigma %v", exact)
 	}

@@ -47,7 +47,7 @@ func TestProperties(t *testing.T) {
 		{"chunks", long, 4, true, 4 * 2 * protocol.MaxChunkBytes, 2},
 	} {
 		protocoltest.Run(t, protocoltest.Protocol{Name: tt.name, New: func(t testing.TB) protocoltest.Case {
-			c := newCrowd(t, tt.spec, tt.clients)
+			c := newCohort(t, tt.spec, tt.clients)
 			if d := c.params.Degree(); d.Complete != tt.complete {
 				t.Fatalf("degree %+v", d)
 			}
@@ -62,7 +62,7 @@ func TestProperties(t *testing.T) {
 func ownWord(h protocol.Header) bool { return h.Sender == "server" || h.Kind == kindMasked }
 
 // isSum reports whether the server has the sum of its survivors' vectors.
-func (c *crowd) isSum(name string, m protocol.Machine) error {
+func (c *cohort) isSum(name string, m protocol.Machine) error {
 	s, ok := m.(*Server)
 	if !ok {
 		return nil
@@ -92,7 +92,7 @@ func TestTranscripts(t *testing.T) {
 		{"rough.txt", few(Active), 4, sim.Schedule{Seed: 3, Loss: .4, Duplicate: .4, Reorder: 1, MaxDelay: 9, Crash: []sim.Crash{{Node: "server", Event: 9}, {Node: "c001", Event: 3}}}},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
-			c := newCrowd(t, tt.spec, tt.clients)
+			c := newCohort(t, tt.spec, tt.clients)
 			r := c.run(t, tt.schedule, nil)
 			protocoltest.Golden(t, tt.file, r.Transcript()+fmt.Sprintln("sums", r.Outcome("server").Machine.(*Server).Sums()))
 		})

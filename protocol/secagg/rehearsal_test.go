@@ -12,7 +12,7 @@ import (
 // holds everybody's.
 func TestRehearsalIsLikeASession(t *testing.T) {
 	for a, clients := range map[Adversary]int{SemiHonest: 8, Active: 3} {
-		c := newCrowd(t, spec(a), clients)
+		c := newCohort(t, spec(a), clients)
 		if a == Active && c.params.Degree().Holders != clients-1 {
 			t.Fatalf("%+v; choose fewer clients", c.params.Degree())
 		}
@@ -41,7 +41,7 @@ func TestRehearsalIsLikeASession(t *testing.T) {
 // The server's work can be rehearsed for those who stay and those who vanish.
 func TestRehearsedUnmasking(t *testing.T) {
 	for _, a := range []Adversary{SemiHonest, Active} {
-		c := newCrowd(t, spec(a), 40)
+		c := newCohort(t, spec(a), 40)
 		rehearsal, err := NewRehearsal(c.params, c.vectors[0])
 		if err != nil {
 			t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// crowd is a session with its clients' vectors.
-type crowd struct {
+// cohort is a session with its clients' vectors.
+type cohort struct {
 	session *protocol.Session
 	params  Params
 	names   []string
@@ -23,13 +23,13 @@ type crowd struct {
 	masker  func(member int) Masker // of the clients and, as -1, of the server; nil: AESCTR
 }
 
-func newCrowd(t testing.TB, s Spec, n int) *crowd {
+func newCohort(t testing.TB, s Spec, n int) *cohort {
 	t.Helper()
 	p, err := NewParams(s, n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crowd{params: p}
+	c := &cohort{params: p}
 	members := []protocol.Member{{Name: "server", Role: protocol.RoleServer}}
 	for i := range n {
 		c.names = append(c.names, fmt.Sprintf("c%03d", i))
@@ -47,7 +47,7 @@ func newCrowd(t testing.TB, s Spec, n int) *crowd {
 
 // again is another session among the same clients with the same vectors and,
 // which no driver would do, the same seeds.
-func (c *crowd) again(t testing.TB, nonce byte) *crowd {
+func (c *cohort) again(t testing.TB, nonce byte) *cohort {
 	t.Helper()
 	d := c.session.Descriptor
 	d.Nonce = [32]byte{nonce}
@@ -74,11 +74,11 @@ func randomVector(seed uint64, groups []Group) inMemory {
 	return v
 }
 
-func (c *crowd) setup(name string) protocol.Setup {
+func (c *cohort) setup(name string) protocol.Setup {
 	return protocol.Setup{Session: c.session, Self: name, Seed: sha256.Sum256([]byte("seed of " + name))}
 }
 
-func (c *crowd) public() []ed25519.PublicKey {
+func (c *cohort) public() []ed25519.PublicKey {
 	var list []ed25519.PublicKey
 	for _, k := range c.keys {
 		list = append(list, k.Public().(ed25519.PublicKey))
@@ -86,13 +86,13 @@ func (c *crowd) public() []ed25519.PublicKey {
 	return list
 }
 
-func (c *crowd) client(i int) (*Client, error) {
+func (c *cohort) client(i int) (*Client, error) {
 	sign := func(m []byte) []byte { return ed25519.Sign(c.keys[i], m) }
 	return NewClient(c.setup(c.names[i]), c.paramsOf(i), c.vectors[i], Identity{sign, c.public()})
 }
 
 // paramsOf are the parameters with a member's own machinery.
-func (c *crowd) paramsOf(member int) Params {
+func (c *cohort) paramsOf(member int) Params {
 	if c.masker == nil {
 		return c.params
 	}
@@ -133,7 +133,7 @@ func timers() map[protocol.Timer]int64 {
 	return all
 }
 
-func (c *crowd) nodes(t testing.TB) []sim.Node {
+func (c *cohort) nodes(t testing.TB) []sim.Node {
 	t.Helper()
 	nodes := []sim.Node{{Name: "server", Timers: timers(), New: func() (protocol.Machine, error) {
 		return NewServer(c.setup("server"), c.paramsOf(-1), c.public(), Limits{Uploads: 3})
@@ -148,7 +148,7 @@ func (c *crowd) nodes(t testing.TB) []sim.Node {
 	return nodes
 }
 
-func (c *crowd) run(t testing.TB, s sim.Schedule, intercept func(protocol.Message) []protocol.Message) *sim.Result {
+func (c *cohort) run(t testing.TB, s sim.Schedule, intercept func(protocol.Message) []protocol.Message) *sim.Result {
 	t.Helper()
 	r, err := sim.Run(sim.Config{Session: c.session, Nodes: c.nodes(t), Schedule: s, Intercept: intercept})
 	if err != nil {
@@ -158,7 +158,7 @@ func (c *crowd) run(t testing.TB, s sim.Schedule, intercept func(protocol.Messag
 }
 
 // plain adds the vectors of the named clients in clear.
-func (c *crowd) plain(names []string) [][]int64 {
+func (c *cohort) plain(names []string) [][]int64 {
 	in := make(map[string]bool)
 	for _, name := range names {
 		in[name] = true
@@ -178,7 +178,7 @@ func (c *crowd) plain(names []string) [][]int64 {
 }
 
 // checkSum demands that the server has the sum of its survivors' vectors.
-func (c *crowd) checkSum(t testing.TB, r *sim.Result, survivors int) {
+func (c *cohort) checkSum(t testing.TB, r *sim.Result, survivors int) {
 	t.Helper()
 	o := r.Outcome("server")
 	if o.End == nil || o.End.Err != nil {
@@ -213,7 +213,7 @@ func TestSum(t *testing.T) {
 	for _, a := range []Adversary{SemiHonest, Active} {
 		for _, n := range []int{3, 12, 100} {
 			t.Run(fmt.Sprintf("%s/%d", a, n), func(t *testing.T) {
-				c := newCrowd(t, spec(a), n)
+				c := newCohort(t, spec(a), n)
 				c.checkSum(t, c.run(t, sim.Schedule{}, nil), n)
 			})
 		}

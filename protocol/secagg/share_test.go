@@ -20,7 +20,7 @@ func TestPitfall14WrongSharesAreFoundOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	c := newCrowd(t, spec(Active), 40)
+	c := newCohort(t, spec(Active), 40)
 	changed := 0
 	r := c.run(t, sim.Schedule{Gone: map[string]int{c.names[9]: afterShares}}, func(m protocol.Message) []protocol.Message {
 		if m.Round == roundUnmask && m.Sender == c.names[3] {
@@ -43,7 +43,7 @@ func TestPitfall14WrongSharesAreFoundOut(t *testing.T) {
 func TestPitfall14TheKeyMustBeTheOneAdvertised(t *testing.T) {
 	s := spec(Active)
 	s.Dropped, s.Corrupted = .4, 0
-	c := newCrowd(t, s, 4)
+	c := newCohort(t, s, 4)
 	changed := 0
 	r := c.run(t, sim.Schedule{Gone: map[string]int{c.names[3]: afterShares}}, func(m protocol.Message) []protocol.Message {
 		if m.Round == roundUnmask && m.Sender == c.names[0] {
@@ -70,7 +70,7 @@ func TestPitfall14TheKeyMustBeTheOneAdvertised(t *testing.T) {
 // another holder, or were sealed in another session, do not open. The client goes on
 // without them: it gives the server nothing of those clients, neither share.
 func TestPitfall15SharesNameSenderReceiverAndSession(t *testing.T) {
-	c := newCrowd(t, spec(Active), 5)
+	c := newCohort(t, spec(Active), 5)
 	earlier := deliveriesTo(t, c.again(t, 1))
 	here := deliveriesTo(t, c)
 	const victim = 2
@@ -111,7 +111,7 @@ func TestPitfall15SharesNameSenderReceiverAndSession(t *testing.T) {
 }
 
 // deliveriesTo runs a session and returns what each client was handed.
-func deliveriesTo(t *testing.T, c *crowd) map[int]deliveries {
+func deliveriesTo(t *testing.T, c *cohort) map[int]deliveries {
 	t.Helper()
 	all := make(map[int]deliveries)
 	c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {

@@ -11,7 +11,7 @@ import (
 // As many clients as ml-100k has users, with the parameters that their session
 // gets, a tenth of whom vanish: some at each moment.
 func TestOneTenthOf943Vanishes(t *testing.T) {
-	c := newCrowd(t, spec(Active), 943)
+	c := newCohort(t, spec(Active), 943)
 	if d := c.params.Degree(); d != (Degree{Holders: 74, Threshold: 49}) {
 		t.Fatalf("degree %+v", d)
 	}

@@ -11,7 +11,7 @@ import (
 
 // A client answers once, with one kind of share for each other client.
 func TestPitfall01BothSharesOfOneClient(t *testing.T) {
-	c := newCrowd(t, spec(Active), 12)
+	c := newCohort(t, spec(Active), 12)
 	r, l := c.lie(t, sim.Schedule{}, func(m protocol.Message) protocol.Message { return m })
 	c.checkHonest(t, l)
 	for name, list := range l.released {
@@ -39,7 +39,7 @@ func TestPitfall01BothSharesOfOneClient(t *testing.T) {
 // A second, different list of survivors while the first is being signed is not
 // even read.
 func TestPitfall01TwoStoriesToOneClient(t *testing.T) {
-	c := newCrowd(t, spec(Active), 12)
+	c := newCohort(t, spec(Active), 12)
 	client, err := c.client(0)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestPitfall02DifferentSurvivorsToDifferentClients(t *testing.T) {
 		t.Skip("long")
 	}
 	const victim = 7
-	half := func(c *crowd) func(protocol.Message) protocol.Message {
+	half := func(c *cohort) func(protocol.Message) protocol.Message {
 		return func(m protocol.Message) protocol.Message {
 			if m.Round == roundSurvivors && c.index(m.Receiver)%2 == 0 {
 				return c.rewrite(t, m, func(s set) { remove(s, victim) })
@@ -80,7 +80,7 @@ func TestPitfall02DifferentSurvivorsToDifferentClients(t *testing.T) {
 			return m
 		}
 	}
-	c := newCrowd(t, spec(Active), 40)
+	c := newCohort(t, spec(Active), 40)
 	r, l := c.lie(t, sim.Schedule{}, half(c))
 	nobodyReleases(t, l)
 	blames(t, r, c.names[victim], "has signed another story")
@@ -89,7 +89,7 @@ func TestPitfall02DifferentSurvivorsToDifferentClients(t *testing.T) {
 	// A cleverer server hands each client only the signatures that agree with
 	// it. Some clients answer; but no secret has a threshold of holders that
 	// were told one thing, and another that were told the other.
-	c = newCrowd(t, spec(Active), 40)
+	c = newCohort(t, spec(Active), 40)
 	_, l = c.lie(t, sim.Schedule{}, func(m protocol.Message) protocol.Message {
 		if m.Round != roundSignatures {
 			return half(c)(m)
@@ -107,7 +107,7 @@ func TestPitfall02DifferentSurvivorsToDifferentClients(t *testing.T) {
 
 	// Against onlookers only there is no such round, and the lie works: 20
 	// answers of each kind give the server both secrets of the victim.
-	c = newCrowd(t, spec(SemiHonest), 40)
+	c = newCohort(t, spec(SemiHonest), 40)
 	_, l = c.lie(t, sim.Schedule{}, half(c))
 	if mask, self := c.sharesOf(l, victim); min(mask, self) < c.params.Degree().Threshold {
 		t.Errorf("a semi-honest session gives up %d and %d shares of the victim; the attack should work with %d", mask, self, c.params.Degree().Threshold)
@@ -115,7 +115,7 @@ func TestPitfall02DifferentSurvivorsToDifferentClients(t *testing.T) {
 }
 
 // sharesOf counts the shares of a client's two secrets that the server got.
-func (c *crowd) sharesOf(l *liar, victim int) (mask, self int) {
+func (c *cohort) sharesOf(l *liar, victim int) (mask, self int) {
 	for name, list := range l.released {
 		for _, u := range list {
 			if u.owner != victim {
@@ -136,7 +136,7 @@ func (c *crowd) sharesOf(l *liar, victim int) (mask, self int) {
 func TestPitfall17TheOwnShareCountsOnce(t *testing.T) {
 	s := spec(Active)
 	s.Dropped, s.Corrupted = .4, 0
-	c := newCrowd(t, s, 4)
+	c := newCohort(t, s, 4)
 	tell := func(left ...int) error {
 		client := must(c.client(0))(t)
 		begin(t, client)
@@ -162,7 +162,7 @@ func TestPitfall17TheOwnShareCountsOnce(t *testing.T) {
 
 // The threshold counts a client's holders that are in the sum, not all clients.
 func TestPitfall17TheThresholdCountsHolders(t *testing.T) {
-	c := newCrowd(t, spec(Active), 100)
+	c := newCohort(t, spec(Active), 100)
 	client, err := c.client(0)
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // with another cohort: two sums of the same vectors would give the difference. But
 // every client finds its contribution for this epoch and purpose spent, and says so.
 func TestPitfall07OneContributionPerEpoch(t *testing.T) {
-	c := newCrowd(t, spec(Active), 12)
+	c := newCohort(t, spec(Active), 12)
 	ledger := &memory.Ledger{}
 	run := func(nonce byte, gone map[string]int) *sim.Result {
 		again := c.again(t, nonce)
@@ -52,7 +52,7 @@ func TestPitfall09TheMinimumIsTheClients(t *testing.T) {
 	}
 	s := spec(Active)
 	s.Minimum = 38
-	c := newCrowd(t, s, 40)
+	c := newCohort(t, s, 40)
 	r, l := c.lie(t, sim.Schedule{}, func(m protocol.Message) protocol.Message {
 		if m.Round != roundSurvivors {
 			return m
@@ -70,14 +70,14 @@ func TestPitfall09TheMinimumIsTheClients(t *testing.T) {
 }
 
 // What secure aggregation cannot hide, as the package says: an entry to which one
-// client alone contributes is in the sum as it is, and two sums over crowds that
+// client alone contributes is in the sum as it is, and two sums over groups of devices that
 // differ by one client differ by its vector. Against the first, callers leave out
 // entries of few (the recommender's threshold); against the second there is one
 // contribution for each epoch and purpose. A sum of one is never agreed to.
 func TestPitfall10SumsTellOfThoseWhoStandAlone(t *testing.T) {
 	s := spec(Active)
 	s.Groups = []Group{{Entries: 20, Bound: 7}}
-	c := newCrowd(t, s, 12)
+	c := newCohort(t, s, 12)
 	const victim, alone = 5, 13
 	for i, v := range c.vectors {
 		if v[0][alone] = 0; i == victim {

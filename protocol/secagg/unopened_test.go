@@ -11,7 +11,7 @@ import (
 
 // spoil changes what some clients have sealed for the first holders of each, as a
 // corrupted client would seal it.
-func spoil(t *testing.T, c *crowd, holders int, corrupted ...int) func(protocol.Message) []protocol.Message {
+func spoil(t *testing.T, c *cohort, holders int, corrupted ...int) func(protocol.Message) []protocol.Message {
 	return func(m protocol.Message) []protocol.Message {
 		if m.Round == roundShare && slices.Contains(corrupted, c.index(m.Sender)) {
 			list := must(decodeShares(m.Body, len(m.Body)/sealedBytes))(t)
@@ -34,7 +34,7 @@ func TestAttackSharesThatDoNotOpen(t *testing.T) {
 	for _, a := range []Adversary{SemiHonest, Active} {
 		s := spec(a)
 		s.Corrupted, s.Dropped = .05, .2
-		c := newCrowd(t, s, 40)
+		c := newCohort(t, s, 40)
 		d := c.params.Degree()
 		victims := d.Holders - d.Threshold
 		if 2*victims <= 8 {
@@ -56,7 +56,7 @@ func TestAttackNoSharesThatOpen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	c := newCrowd(t, spec(Active), 40)
+	c := newCohort(t, spec(Active), 40)
 	r := c.run(t, sim.Schedule{}, spoil(t, c, 40, 11))
 	o := r.Outcome("server")
 	if o.End == nil || o.End.Err == nil || !strings.Contains(o.End.Err.Error(), "c011") || !strings.Contains(o.End.Err.Error(), "of its holders say that its shares do not open") {
@@ -77,7 +77,7 @@ func TestAttackFalseComplaint(t *testing.T) {
 	}
 	s := spec(Active)
 	s.Corrupted, s.Dropped = .1, .2
-	c := newCrowd(t, s, 40)
+	c := newCohort(t, s, 40)
 	c.checkSum(t, c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
 		if m.Round == roundUnmask && slices.Contains([]int{3, 14, 15, 39}, c.index(m.Sender)) {
 			list := must(decodeReleases(m.Body, 40))(t)
@@ -92,7 +92,7 @@ func TestAttackFalseComplaint(t *testing.T) {
 // back. It gets no share of that client at all, of either secret.
 func TestAttackServerSpoilsShares(t *testing.T) {
 	const victim = 7
-	c := newCrowd(t, spec(Active), 30)
+	c := newCohort(t, spec(Active), 30)
 	_, l := c.lie(t, sim.Schedule{}, func(m protocol.Message) protocol.Message {
 		if m.Round == roundShares {
 			d := must(decodeDeliveries(m.Body, 30))(t)

@@ -25,7 +25,7 @@ func modes(t *testing.T, p secvm.Params, d *secvm.Device, w []float64) map[strin
 	return map[string][]secvm.Package{"paper": said, "hardened": answer(t, p, d, 0, w, 1)}
 }
 
-// totals returns the gateway's tally of a crowd, in both modes.
+// totals returns the gateway's tally of many devices, in both modes.
 func totals(t *testing.T, p secvm.Params, crowd []*secvm.Device, w []float64) map[string]*secvm.Tally {
 	t.Helper()
 	all := map[string]*secvm.Tally{"paper": secvm.NewTally(p), "hardened": secvm.NewTally(p)}

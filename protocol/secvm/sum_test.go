@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// crowd is devices of both labels and roles, some inside the margin.
+// devices is devices of both labels and roles, some inside the margin.
 func crowd(t *testing.T, p secvm.Params) []*secvm.Device {
 	t.Helper()
 	var list []*secvm.Device

@@ -29,11 +29,11 @@ var (
 	forged    = outcome{"forged", http.StatusForbidden}
 	other     = outcome{"other iteration", http.StatusConflict}
 	late      = outcome{"late", http.StatusGone}
-	crowded   = outcome{"crowded", http.StatusServiceUnavailable}
+	loaded    = outcome{"crowded", http.StatusServiceUnavailable}
 )
 
 func outcomes() []outcome {
-	return []outcome{counted, before, heard, malformed, tokenless, forged, other, late, crowded}
+	return []outcome{counted, before, heard, malformed, tokenless, forged, other, late, loaded}
 }
 
 // window holds the facts that checks of packages need, while one iteration is open.
@@ -107,7 +107,7 @@ func (g *Gateway) await(ctx context.Context, f *counter.Flush, done outcome) out
 	select {
 	case <-f.Done():
 		if f.Err() != nil {
-			return crowded
+			return loaded
 		}
 		return done
 	case <-hold.C:

@@ -23,14 +23,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/endpoint/endpointtest"
 	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/internal/daemon"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/privacypass"
-	"github.com/mercer-fl/mercer/protocol/secvm"
+	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Attacks of whole programs on a crowd's devices. Issuer, relay and gateway behave
+// Attacks of whole programs on many devices. Issuer, relay and gateway behave
 // as they should, except the attacker.
 
 const (
@@ -74,7 +74,7 @@ func acknowledged(reports []device.Report) (devices []int) {
 }
 
 // counted returns the tally of the gateway in the first iteration.
-func (w *world) counted() *secvm.Tally {
+func (w *world) counted() *secvmmachines.Tally {
 	w.t.Helper()
 	path := filepath.Join(w.home, "copy")
 	b, err := os.ReadFile(filepath.Join(w.config.Home, "packages-0"))
@@ -82,7 +82,7 @@ func (w *world) counted() *secvm.Tally {
 	check(w.t, os.WriteFile(path, b, 0o600))
 	signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
 	check(w.t, err)
-	c, err := secvm.DecodeConfiguration(signed)
+	c, err := secvmmachines.DecodeConfiguration(signed)
 	check(w.t, err)
 	k, err := counter.Open(c.Params, path, 1)
 	check(w.t, err)
@@ -90,11 +90,11 @@ func (w *world) counted() *secvm.Tally {
 	return k.Tally()
 }
 
-// record returns the packages that a device of the crowd sends if it is inside the margin,
+// record returns the packages that a device of the devices sends if it is inside the margin,
 // sampled as the device has sampled them: bins with counts, the bias last.
-func (w *world) record(c *secvm.Configuration, row int) map[int]uint64 {
-	seeds := crowd.SeedsOf(daemon.InsecureSeeds(seed), row)
-	v := c.Params.Vector(crowd.Features(w.rows.X, row))
+func (w *world) record(c *secvmmachines.Configuration, row int) map[int]uint64 {
+	seeds := secvm.SeedsOf(daemon.InsecureSeeds(seed), row)
+	v := c.Params.Vector(secvm.Features(w.rows.X, row))
 	if v.Units() > c.Params.Room() {
 		v = v.Sample(c.Params.Room(), seeds.Random())
 	}
@@ -134,7 +134,7 @@ func (m *marking) ServeHTTP(a http.ResponseWriter, q *http.Request) {
 	}
 	answer := endpointtest.NewRecorder()
 	m.honest.ServeHTTP(answer, q)
-	if answer.Code == http.StatusOK && q.URL.Path == secvm.AnnouncementPath {
+	if answer.Code == http.StatusOK && q.URL.Path == secvmmachines.AnnouncementPath {
 		b := m.mark(answer.Body.Bytes())
 		answer.Body = bytes.NewBuffer(b)
 	}
@@ -148,9 +148,9 @@ func (m *marking) mark(announcement []byte) []byte {
 	defer m.mu.Unlock()
 	signed, err := os.ReadFile(filepath.Join(m.w.config.Home, "configuration"))
 	check(m.w.t, err)
-	c, err := secvm.DecodeConfiguration(signed)
+	c, err := secvmmachines.DecodeConfiguration(signed)
 	check(m.w.t, err)
-	a, err := secvm.DecodeAnnouncement(c.Params, announcement)
+	a, err := secvmmachines.DecodeAnnouncement(c.Params, announcement)
 	check(m.w.t, err)
 	seed := bytes.Repeat([]byte{byte(len(m.keys) + 1)}, 32)
 	key, err := ohttp.NewKey(1, seed)
@@ -198,7 +198,7 @@ func TestAttackKeyForEachDevice(t *testing.T) {
 			t.Errorf("packages by the key that opened them: %v; devices that sent: %v", m.opened, acknowledged(reports))
 		}
 		for i, err := range errs {
-			if !errors.Is(err, secvm.ErrForked) {
+			if !errors.Is(err, secvmmachines.ErrForked) {
 				t.Errorf("device %d: %v", i, err)
 			}
 		}
@@ -225,10 +225,10 @@ func TestAttackConfigurationForOneDevice(t *testing.T) {
 		a, _ := o.announcement()
 		last := a.Chain[0].Link
 		last.Configuration = own.Hash()
-		a.Chain = secvm.Chain(nil).Extend(last, sign)
+		a.Chain = secvmmachines.Chain(nil).Extend(last, sign)
 		honest := w.atGateway
 		w.atGateway = http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) {
-			if q.URL.Path == secvm.AnnouncementPath {
+			if q.URL.Path == secvmmachines.AnnouncementPath {
 				_, _ = r.Write(a.Encode())
 				return
 			}
@@ -238,7 +238,7 @@ func TestAttackConfigurationForOneDevice(t *testing.T) {
 		d := w.device(victim, func(c *device.Config) { c.Configuration = signed; c.Early = 1 })
 		ctx, cancel := context.WithTimeout(t.Context(), attackT)
 		defer cancel()
-		if err := d.Run(ctx); !errors.Is(err, secvm.ErrConfiguration) {
+		if err := d.Run(ctx); !errors.Is(err, secvmmachines.ErrConfiguration) {
 			t.Errorf("%v", err)
 		}
 		if n := w.metric("counted") + w.metric("waiting"); n != 0 {
@@ -256,10 +256,10 @@ func (w *world) favouring(lie bool) {
 		switch {
 		case q.URL.Path == "/" && q.Header.Get(request.NameHeader) != who:
 			http.Error(a, "come again", http.StatusServiceUnavailable)
-		case q.URL.Path == secvm.StatementPath && lie:
+		case q.URL.Path == secvmmachines.StatementPath && lie:
 			answer := endpointtest.NewRecorder()
 			w.issuer.ServeHTTP(answer, q)
-			if s, err := secvm.DecodeStatement(answer.Body.Bytes(), key.Public().Sign); err == nil {
+			if s, err := secvmmachines.DecodeStatement(answer.Body.Bytes(), key.Public().Sign); err == nil {
 				s.Devices = 1000
 				_, _ = a.Write(s.Sign(func(b []byte) []byte { return ed25519.Sign(key.SigningKey(), b) }))
 				return
@@ -316,7 +316,7 @@ func TestCoalitionOfIssuerAndGateway(t *testing.T) {
 		sending.Go(func() {
 			for {
 				for _, b := range made {
-					r, err := o.http.Post("http://"+atRelay+secvm.PresencePath, "application/octet-stream", bytes.NewReader(b))
+					r, err := o.http.Post("http://"+atRelay+secvmmachines.PresencePath, "application/octet-stream", bytes.NewReader(b))
 					check(t, err)
 					check(t, r.Body.Close())
 				}
@@ -434,17 +434,17 @@ func TestCoalitionOfRelayAndGateway(t *testing.T) {
 			}
 			q, err := bhttp.ParseRequest(b)
 			check(t, err)
-			spent, err := secvm.DecodeSpent(q.Content, s.TokenSize)
+			spent, err := secvmmachines.DecodeSpent(q.Content, s.TokenSize)
 			check(t, err)
-			if spent.Iteration == 0 && spent.Kind == secvm.Training && spent.Index < 16 {
+			if spent.Iteration == 0 && spent.Kind == secvmmachines.Training && spent.Index < 16 {
 				bins[int(spent.Index)] = true
 			}
 		}
 	}
-	p, err := secvm.NewParams(secvm.Spec{Name: "same bins", Bins: 16, Packages: 1 << 10, Cohort: 10})
+	p, err := secvmmachines.NewParams(secvmmachines.Spec{Name: "same bins", Bins: 16, Packages: 1 << 10, Cohort: 10})
 	check(t, err)
 	whole := map[int]bool{}
-	for _, e := range p.Vector(crowd.Features(words(observed).X, victim)) {
+	for _, e := range p.Vector(secvm.Features(words(observed).X, victim)) {
 		whole[e.Bin] = true
 	}
 	if packages == 0 || len(bins) == 0 {

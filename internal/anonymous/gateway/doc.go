@@ -1,5 +1,5 @@
 // Package gateway implements the server of a SecVM job: it publishes weights, counts the
-// anonymous packages of a crowd and takes a step when a window is over. It keeps
+// anonymous packages of many devices and takes a step when a window is over. It keeps
 // counts only.
 //
 //	HOME/configuration     the signed configuration; devices need a copy

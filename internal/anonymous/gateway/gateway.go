@@ -26,11 +26,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/privacypass"
-	"github.com/mercer-fl/mercer/protocol/secvm"
+	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // Config holds the job to learn, its schedule and its resources.
@@ -62,17 +62,17 @@ type Config struct {
 // Gateway is a job's server.
 type Gateway struct {
 	Config
-	configuration *secvm.Configuration
+	configuration *secvmmachines.Configuration
 	published     []byte // configuration, signed
 	challenges    map[[sha256.Size]byte]uint32
 	tokenSize     int
-	server        *crowd.Training
-	chain         secvm.Chain
-	tests         [2]secvm.Outcome // of the last closed iteration
-	curve         []tested         // of closed iterations with enough testing devices
-	windows       int              // closed ones
-	participants  int              // of the first iteration
-	rare          int              // see [crowd.Rare], of the first iteration
+	server        *secvm.Training
+	chain         secvmmachines.Chain
+	tests         [2]secvmmachines.Outcome // of the last closed iteration
+	curve         []tested                 // of closed iterations with enough testing devices
+	windows       int                      // closed ones
+	participants  int                      // of the first iteration
+	rare          int                      // see [devices.Rare], of the first iteration
 
 	window       atomic.Pointer[window]        // nil when all is over
 	inbox        atomic.Pointer[ohttp.Gateway] // opens what is sealed for the window's key
@@ -94,7 +94,7 @@ func Open(c Config) (*Gateway, error) {
 		return nil, fault.BadInputf("records of %d packages; use 1 or more", c.Least)
 	}
 	var err error
-	if g.server, err = crowd.NewTraining(c.Job, [2]string(crowd.KeysOf(c.Job).Classes)); err != nil {
+	if g.server, err = secvm.NewTraining(c.Job, [2]string(secvm.KeysOf(c.Job).Classes)); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	if err := g.configure(); err != nil {
@@ -128,17 +128,17 @@ func newMetrics() *metrics {
 
 // Check refuses jobs that no gateway can run.
 func Check(j *job.Job) error {
-	switch k, ok := j.Protocol.Values.(*crowd.Keys); {
+	switch k, ok := j.Protocol.Values.(*secvm.Keys); {
 	case !ok:
 		return fault.BadInputf("a gateway runs jobs of protocol secvm; write protocol: {name: secvm, classes: [MINUS, PLUS]}")
-	case k.Aggregation != crowd.AnonymousPackages:
+	case k.Aggregation != secvm.AnonymousPackages:
 		return fault.BadInputf("a gateway counts packages; devices that add up (aggregation: secagg) are served by mercer gateway sums")
 	}
-	return crowd.CheckUnseen(j, "a gateway")
+	return secvm.CheckUnseen(j, "a gateway")
 }
 
 // Spec returns the description that devices get of a job that Check has let pass.
-func Spec(j *job.Job) secvm.Spec { return crowd.SpecOf(j) }
+func Spec(j *job.Job) secvmmachines.Spec { return secvm.SpecOf(j) }
 
 // checkMode has a gateway that is its own issuer say so: an issuer that gives tokens to one
 // device only knows which device sent the packages, and hardened devices take no part.
@@ -158,8 +158,8 @@ func (c Config) checkMode() error {
 // configure makes the configuration, and compares it with what has been
 // published.
 func (g *Gateway) configure() (err error) {
-	g.configuration = &secvm.Configuration{
-		Params: g.server.Params(), Classes: [2]string(crowd.KeysOf(g.Job).Classes), Testers: g.Job.Data.Test.Fraction, Iterations: learner.StepsOf(g.Job).Iterations,
+	g.configuration = &secvmmachines.Configuration{
+		Params: g.server.Params(), Classes: [2]string(secvm.KeysOf(g.Job).Classes), Testers: g.Job.Data.Test.Fraction, Iterations: learner.StepsOf(g.Job).Iterations,
 		Window: milliseconds(g.Window), Grace: milliseconds(g.Grace), Pause: milliseconds(g.Pause),
 		Issuer: g.Tokens.Name, TokenType: uint16(g.Tokens.Type), TokenKeys: g.Tokens.Keys,
 		Signer: g.Identity.Public().Sign,
@@ -213,7 +213,7 @@ func (g *Gateway) open() error {
 	if err := g.openInbox(); err != nil {
 		return errors.Join(err, c.Close())
 	}
-	a := secvm.Announcement{Chain: g.chain, Weights: secvm.EncodeWeights(weights)}.Encode()
+	a := secvmmachines.Announcement{Chain: g.chain, Weights: secvmmachines.EncodeWeights(weights)}.Encode()
 	g.announcement.Store(&a)
 	g.window.Store(&window{iteration: iteration, verifier: v, challenge: g.configuration.PackageToken(iteration).Digest(), counter: c})
 	g.metrics.iteration.Set(float64(iteration))
@@ -234,9 +234,9 @@ func (g *Gateway) Collect(r prometheus.Registerer) error { return g.metrics.coll
 // public facts.
 func (g *Gateway) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+secvm.ConfigurationPath, func(w http.ResponseWriter, _ *http.Request) { endpoint.Answer(w, g.published) })
-	mux.HandleFunc("GET "+secvm.AnnouncementPath, g.serveAnnouncement)
-	mux.Handle("POST /", endpoint.Timely(secvm.RequestSize+ohttp.Overhead, http.HandlerFunc(g.servePackage)))
+	mux.HandleFunc("GET "+secvmmachines.ConfigurationPath, func(w http.ResponseWriter, _ *http.Request) { endpoint.Answer(w, g.published) })
+	mux.HandleFunc("GET "+secvmmachines.AnnouncementPath, g.serveAnnouncement)
+	mux.Handle("POST /", endpoint.Timely(secvmmachines.RequestSize+ohttp.Overhead, http.HandlerFunc(g.servePackage)))
 	return mux
 }
 
@@ -270,7 +270,7 @@ func (g *Gateway) Iteration() int {
 
 // History returns the announcements so far. It is not to be called while the
 // gateway runs.
-func (g *Gateway) History() secvm.Chain { return slices.Clone(g.chain) }
+func (g *Gateway) History() secvmmachines.Chain { return slices.Clone(g.chain) }
 
 // metrics are counts, as all that a gateway keeps.
 type metrics struct {
@@ -310,10 +310,10 @@ func (g *Gateway) openInbox() error {
 	if err != nil {
 		return err
 	}
-	if public := [secvm.KeySize]byte(key.Config().Encode()); public != g.chain[place].Key {
+	if public := [secvmmachines.KeySize]byte(key.Config().Encode()); public != g.chain[place].Key {
 		return fmt.Errorf("gateway: %s is not the key that was announced", g.keyPath(place))
 	}
-	g.inbox.Store(&ohttp.Gateway{Keys: []*ohttp.Key{key}, Serve: g.serve, Pad: pad, Limit: secvm.RequestSize + ohttp.Overhead})
+	g.inbox.Store(&ohttp.Gateway{Keys: []*ohttp.Key{key}, Serve: g.serve, Pad: pad, Limit: secvmmachines.RequestSize + ohttp.Overhead})
 	return nil
 }
 
@@ -323,7 +323,7 @@ func pad(size int) int { return max(size, answerSize) }
 // serve answers a request that was sealed.
 func (g *Gateway) serve(ctx context.Context, q *bhttp.Request) *bhttp.Response {
 	switch {
-	case q.Path != secvm.PackagePath:
+	case q.Path != secvmmachines.PackagePath:
 		return &bhttp.Response{Status: http.StatusNotFound}
 	case q.Method != http.MethodPost:
 		return &bhttp.Response{Status: http.StatusMethodNotAllowed}

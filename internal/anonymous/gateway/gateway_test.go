@@ -50,7 +50,7 @@ func metricOf(t *testing.T, c collector, name string) int {
 	return n
 }
 
-// expect checks that the crowd has ended in the model of the simulation, with
+// expect checks that the devices has ended in the model of the simulation, with
 // every package of every device counted once.
 func (w *world) expect(r *gateway.Result, said *tally) {
 	w.t.Helper()
@@ -73,7 +73,7 @@ func (w *world) expect(r *gateway.Result, said *tally) {
 	}
 }
 
-// With tokens, relay and network the crowd ends in the model of the simulation.
+// With tokens, relay and network the devices ends in the model of the simulation.
 // (TestAttackLink does so with tokens of blind RSA.) What comes for an iteration
 // that is over is late.
 func TestModelIsTheSimulations(t *testing.T) {
@@ -105,7 +105,7 @@ func TestModelIsTheSimulations(t *testing.T) {
 
 // A job without hashing ends in the model of the simulation: the configuration says that features
 // are columns, and how many there are. A device whose features are no columns takes no part.
-func TestColumnsOfACrowd(t *testing.T) {
+func TestColumnsOfADevices(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}

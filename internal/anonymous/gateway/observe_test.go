@@ -22,7 +22,7 @@ import (
 
 const observed = 24 // devices
 
-// observe lets a crowd run to its end.
+// observe runs the devices to the end.
 func observe(t *testing.T) *traffic.Scene {
 	s := &traffic.Scene{Devices: observed}
 	synctest.Test(t, func(t *testing.T) {

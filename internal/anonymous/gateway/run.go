@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/internal/learner"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-	"github.com/mercer-fl/mercer/protocol/secvm"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // Result describes how a job ended.
@@ -25,7 +25,7 @@ type Result struct {
 	Iterations int         `json:"iterations"`
 	Windows    int         `json:"windows"`
 	Classes    []ClassTest `json:"classes"`
-	Majority   float64     `json:"majority_accuracy"` // see [crowd.MajorityOf]
+	Majority   float64     `json:"majority_accuracy"` // see [devices.MajorityOf]
 	// Curve has the tests of the iterations, without those that fewer devices than the cohort
 	// have tested. Withheld counts these.
 	Curve    []Point             `json:"curve,omitempty"`
@@ -34,7 +34,7 @@ type Result struct {
 }
 
 // ClassTest counts how the testing devices of a class were predicted.
-type ClassTest = crowd.ClassTest
+type ClassTest = secvm.ClassTest
 
 // Run holds windows until the model is trained and tested.
 func (g *Gateway) Run(ctx context.Context) (*Result, error) {
@@ -120,14 +120,14 @@ func (g *Gateway) close(d *window) error {
 	g.tests = t.Tests
 	g.plot(d.iteration, t.Tests)
 	if d.iteration == 0 {
-		g.participants, g.rare = t.Count(), crowd.Rare(t)
+		g.participants, g.rare = t.Count(), secvm.Rare(t)
 	}
 	return g.proceed(d)
 }
 
 // plot keeps the test of an iteration that is over. Where fewer devices than the cohort
 // have tested, nothing of it is kept for the curve.
-func (g *Gateway) plot(iteration uint32, tests [2]secvm.Outcome) {
+func (g *Gateway) plot(iteration uint32, tests [2]secvmmachines.Outcome) {
 	if tests[0].Total+tests[1].Total >= uint64(g.server.Params().Spec().Cohort) {
 		g.curve = append(g.curve, tested{iteration, tests})
 	}
@@ -143,7 +143,7 @@ func (g *Gateway) again(d *window) error {
 	if err := g.openInbox(); err != nil {
 		return err
 	}
-	a := secvm.Announcement{Chain: g.chain, Weights: secvm.EncodeWeights(weights)}.Encode()
+	a := secvmmachines.Announcement{Chain: g.chain, Weights: secvmmachines.EncodeWeights(weights)}.Encode()
 	d.counter.Reopen()
 	g.announcement.Store(&a)
 	return nil
@@ -182,7 +182,7 @@ func (g *Gateway) finish() (*Result, error) {
 	}
 	sum := sha256.Sum256(model)
 	r := &Result{Model: g.path("model"), SHA256: hex.EncodeToString(sum[:]), Iterations: learner.StepsOf(g.Job).Iterations, Windows: g.windows}
-	r.Leakage = crowd.Leakage(crowd.Facts{Params: g.server.Params(), Network: true, OwnIssuer: g.Verifiers != nil, Participants: g.participants, Rare: g.rare})
+	r.Leakage = secvm.Leakage(secvm.Facts{Params: g.server.Params(), Network: true, OwnIssuer: g.Verifiers != nil, Participants: g.participants, Rare: g.rare})
 	for i, t := range g.tests {
 		r.Classes = append(r.Classes, ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
 	}
@@ -190,7 +190,7 @@ func (g *Gateway) finish() (*Result, error) {
 		r.Curve = append(r.Curve, t.point())
 	}
 	r.Withheld = r.Iterations + 1 - len(r.Curve)
-	r.Majority = crowd.MajorityOf(r.Classes)
+	r.Majority = secvm.MajorityOf(r.Classes)
 	return r, nil
 }
 
@@ -204,7 +204,7 @@ func (t tested) point() Point {
 		p.Testers += o.Total
 		correct += o.Correct
 	}
-	p.Accuracy, p.Majority = float64(correct)/float64(p.Testers), crowd.MajorityOf(classes)
+	p.Accuracy, p.Majority = float64(correct)/float64(p.Testers), secvm.MajorityOf(classes)
 	return p
 }
 
@@ -227,7 +227,7 @@ const (
 // refuses ends the context that is returned.
 func (g *Gateway) show(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	h := secvm.History{Configuration: g.published, Chain: g.chain}.Encode()
+	h := secvmmachines.History{Configuration: g.published, Chain: g.chain}.Encode()
 	var showing sync.WaitGroup
 	for _, w := range g.Witnesses {
 		showing.Go(func() {
@@ -277,13 +277,13 @@ func (g *Gateway) showTo(ctx context.Context, witness string, history []byte) er
 }
 
 func (g *Gateway) postHistory(ctx context.Context, witness string, history []byte) (status int, err error) {
-	u, err := url.JoinPath(witness, secvm.HistoryPath)
+	u, err := url.JoinPath(witness, secvmmachines.HistoryPath)
 	if err != nil {
 		return 0, fmt.Errorf("gateway: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, showTime)
 	defer cancel()
-	signer := request.Signer{Purpose: secvm.HistoryPurpose, Of: g.configuration.Signer}
+	signer := request.Signer{Purpose: secvmmachines.HistoryPurpose, Of: g.configuration.Signer}
 	q, err := signer.Post(ctx, u, g.Identity.SigningKey(), history)
 	if err != nil {
 		return 0, fmt.Errorf("gateway: %w", err)
@@ -315,5 +315,5 @@ func (p Point) String() string {
 // tested holds an iteration and its test packages by class.
 type tested struct {
 	iteration uint32
-	tests     [2]secvm.Outcome
+	tests     [2]secvmmachines.Outcome
 }

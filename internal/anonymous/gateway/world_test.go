@@ -29,11 +29,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/method/local"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
 	played "github.com/mercer-fl/mercer/internal/method/secvm/local"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
-	"github.com/mercer-fl/mercer/protocol/secvm"
+	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 const jobText = `apiVersion: mercer/v1
@@ -136,7 +136,7 @@ func newWorldOf(t *testing.T, text string, kind privacypass.Type, devices int, c
 	}
 	issuing := issuer.Config{
 		Name: "issuer.example", Home: w.folder("issuer"), Identity: newIdentity(t, "issuer"), Type: kind,
-		Iterations: learner.StepsOf(w.job).Iterations + 1, Quota: secvm.Tokens(w.settings().Packages), Devices: keys, Gateway: newIdentity(t, "gateway").Public().Sign, Logger: slog.New(slog.DiscardHandler),
+		Iterations: learner.StepsOf(w.job).Iterations + 1, Quota: secvmmachines.Tokens(w.settings().Packages), Devices: keys, Gateway: newIdentity(t, "gateway").Public().Sign, Logger: slog.New(slog.DiscardHandler),
 	}
 	var err error
 	if w.issuer, err = issuer.Open(issuing); err != nil {
@@ -221,8 +221,8 @@ func (w *world) device(row int, change func(*device.Config)) *device.Device {
 	w.t.Helper()
 	signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
 	check(w.t, err)
-	limits := secvm.Limits{Cohort: 10, Paper: w.job.Protocol.Mode() == job.Paper}
-	seeds := crowd.SeedsOf(daemon.InsecureSeeds(seed), row)
+	limits := secvmmachines.Limits{Cohort: 10, Paper: w.job.Protocol.Mode() == job.Paper}
+	seeds := secvm.SeedsOf(daemon.InsecureSeeds(seed), row)
 	c := device.Config{
 		Configuration: signed, Relay: "http://" + atRelay, Issuer: "http://" + atIssuer, Credential: credential(row),
 		RelayKey: newIdentity(w.t, "relay").Public().Sign, IssuerKey: newIdentity(w.t, "issuer").Public().Sign,
@@ -231,7 +231,7 @@ func (w *world) device(row int, change func(*device.Config)) *device.Device {
 	if change != nil {
 		change(&c)
 	}
-	d, err := device.New(c, crowd.Features(w.rows.X, row), w.rows.Labels[row])
+	d, err := device.New(c, secvm.Features(w.rows.X, row), w.rows.Labels[row])
 	check(w.t, err)
 	return d
 }
@@ -322,4 +322,4 @@ func lineWith(text, prefix string) string {
 }
 
 // settings returns the SecVM settings of the job.
-func (w *world) settings() *crowd.Keys { return job.As[*crowd.Keys](w.job.Protocol) }
+func (w *world) settings() *secvm.Keys { return job.As[*secvm.Keys](w.job.Protocol) }

@@ -1,4 +1,4 @@
-// Package issuer gives every device of a crowd its tokens: one fixed number for
+// Package issuer gives every device its tokens: one fixed number for
 // each iteration, whether the device has something to say or not. It knows the devices and
 // sees nothing of the tokens; the gateway sees the tokens and knows no device.
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Scene holds what relay and gateway have seen of a crowd, each at its own place,
+// Scene holds what relay and gateway have seen of many devices, each at its own place,
 // and facts that only a test knows. Its methods are attempts to link the packages
 // of one device; their errors say what could be linked.
 //
@@ -27,7 +27,7 @@ type Scene struct {
 	TokenSize      int
 	Keys           []*ohttp.Key // the gateway's, one for each window, which open requests
 	// Device returns the owner of a package, from 0, by the request as the relay saw it and
-	// by its token; -1: nobody of the crowd.
+	// by its token; -1: nobody of the devices.
 	Device func(Exchange, *privacypass.Token) int
 
 	found map[string]*content // by sealed request
@@ -35,7 +35,7 @@ type Scene struct {
 
 // content describes the package in a sealed request.
 type content struct {
-	device int // -1: nobody's of the crowd
+	device int // -1: nobody's of the devices
 	token  *privacypass.Token
 	frame  string // all but what the package says and what its token has of its own
 	own    string // of the token: nonce and authenticator
@@ -271,7 +271,7 @@ func (s *Scene) ByOwnConnection() error {
 
 // ByConnection looks at the relay's connections to the gateway: a table of devices
 // and connections, these put together until five packages are to be expected in each
-// place, must show no tie. A small crowd has too few packages.
+// place, must show no tie. A small devices has too few packages.
 func (s *Scene) ByConnection() (Statistic, error) {
 	list, devices := s.arrivals(s.Gateway)
 	lanes := min(8, len(list)/(5*s.Devices))

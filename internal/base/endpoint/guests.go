@@ -125,7 +125,7 @@ func (s *guests) estrange(g *guest) {
 	}
 }
 
-// largest returns the connections of the address that has most of the strangers': a crowd
+// largest returns the connections of the address that has most of the strangers': many devices
 // behind one address stands in for itself, and not for others.
 func (s *guests) largest() (most *list.List) {
 	for _, one := range s.strangers {

@@ -117,7 +117,7 @@ func polatoFigure1(ctx context.Context, l *Lab) (*Finding, error) {
 			return nil, err
 		}
 		var own struct {
-			Crowd struct {
+			Devices struct {
 				Paper struct {
 					Errors []float64 `json:"kernel_errors"`
 				}
@@ -126,7 +126,7 @@ func polatoFigure1(ctx context.Context, l *Lab) (*Finding, error) {
 		if err := details(r, &own); err != nil {
 			return nil, err
 		}
-		errors := own.Crowd.Paper.Errors
+		errors := own.Devices.Paper.Errors
 		name := fmt.Sprintf("%.0f %% of people", 100*share)
 		lines = append(lines, report.Line{Name: name, Values: errors})
 		f.Rows = append(f.Rows,

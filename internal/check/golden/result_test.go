@@ -115,7 +115,7 @@ func runs() []run {
 		patients("secureboost-sealed", "name: secureboost, mode: paper", "name: linear", "name: boosted-trees, rounds: 1, depth: 2, bins: 8", ""),
 		patients("fdskl-paper", "name: fdskl, mode: paper, directions: 64", rbf, "name: huber, delta: 0.5", "").forPeople(),
 
-		// crowds
+		// groups of devices
 		of("fedcfk-films", films, "name: fedcfk, threshold: 2, margin: none, dropped: 0.05", "name: tanimoto", "name: cf-komd, recommend: 3", "").forPeople(),
 		of("fedcfk-dnf", films, "name: fedcfk, threshold: 2, margin: none, dropped: 0.05, adversary: semi-honest", "name: dnf, degree: 2, clause: 2", "name: cf-komd", "  compare: []\n"),
 		of("fedcfk-paper", films, "name: fedcfk, mode: paper, rounds: 4, participation: 0.5, decoys: 1", "name: linear", "name: cf-komd", "").forPeople(),

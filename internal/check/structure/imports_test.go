@@ -84,13 +84,13 @@ func TestMayImport(t *testing.T) {
 }
 
 // daemons lists the packages of processes that run on a machine of their own, beside other people's.
-var daemons = []string{"internal/node/coordinator", "internal/node/party", "internal/daemon", "internal/node/crowd", "internal/anonymous/gateway", "internal/anonymous/relay", "internal/anonymous/issuer"}
+var daemons = []string{"internal/node/coordinator", "internal/node/party", "internal/daemon", "internal/node/devices", "internal/anonymous/gateway", "internal/anonymous/relay", "internal/anonymous/issuer"}
 
 // together lists packages that see rows of several parties in one process, attacks that read data
 // from the view of a role, and tools for tests, each with everything that lies below it.
 var together = []string{
 	"internal/local/partition", "internal/local/simulate", "internal/local/demo", "internal/method/local/turns", "internal/method/local", // one process plays everybody
-	"internal/bench", "internal/anonymous/fleet", "internal/node/crowd/hosted",
+	"internal/bench", "internal/anonymous/simulator", "internal/node/devices/simulator",
 	"internal/attack/lattice", "internal/attack/traffic",
 	"internal/check/golden", "internal/check/structure", "internal/check/onerow",
 	"protocol/sim", "protocol/memory", "protocol/protocoltest",

@@ -2,13 +2,13 @@ package demo
 
 // Divert has the others reach issuer, relay or gateway at another address, where somebody
 // passes on all that comes to the returned address. It must be called before the start.
-func (f *Crowd) Divert(name, through string) (address string) {
+func (f *Devices) Divert(name, through string) (address string) {
 	f.reached[name] = through
 	return f.address[name]
 }
 
 // MetricsURL returns the address of the metrics of issuer, relay or gateway.
-func (f *Crowd) MetricsURL(name string) string {
+func (f *Devices) MetricsURL(name string) string {
 	return "http://" + f.address[metricsOf(name)] + "/metrics"
 }
 

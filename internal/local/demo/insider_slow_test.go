@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/mercer-fl/mercer/internal/anonymous/fleet"
+	"github.com/mercer-fl/mercer/internal/anonymous/simulator"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/internal/daemon"
@@ -29,7 +29,7 @@ func (o *onlooker) client() *ohttp.Client {
 	c := o.history()
 	key, err := ohttp.ParseKeyConfig(c[len(c)-1].Key[:])
 	check(o.t, err)
-	return &ohttp.Client{Relay: o.crowd.URL(demo.Relay), Config: key, Size: secvm.RequestSize, HTTP: o.http}
+	return &ohttp.Client{Relay: o.devices.URL(demo.Relay), Config: key, Size: secvm.RequestSize, HTTP: o.http}
 }
 
 // post sends a content as a package, sealed as sealing says, and returns the status of the answer; 0 if
@@ -47,7 +47,7 @@ func (o *onlooker) post(content []byte) int {
 // homes.
 func (o *onlooker) tokens() map[uint32]map[int][]*privacypass.Token {
 	o.t.Helper()
-	files, err := filepath.Glob(filepath.Join(o.crowd.Dir, "devices*", "devices", "*"))
+	files, err := filepath.Glob(filepath.Join(o.devices.Dir, "devices*", "devices", "*"))
 	check(o.t, err)
 	size := privacypass.Type(o.configuration.TokenType).Size()
 	all := map[uint32]map[int][]*privacypass.Token{}
@@ -87,11 +87,11 @@ func (o *onlooker) ask(process string, row int, iteration uint32) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := identity.Load(daemon.Home(filepath.Join(o.crowd.Dir, process)).IdentityPath())
+	id, err := identity.Load(daemon.Home(filepath.Join(o.devices.Dir, process)).IdentityPath())
 	if err != nil {
 		return 0, err
 	}
-	key := fleet.Credential(id, row)
+	key := simulator.Credential(id, row)
 	q := secvm.TokenRequest{Device: key.Public().(ed25519.PublicKey), Iteration: iteration}
 	for range o.configuration.Params.Tokens() {
 		blinded, _, err := c.Request(o.configuration.PackageToken(iteration))
@@ -101,7 +101,7 @@ func (o *onlooker) ask(process string, row int, iteration uint32) (int, error) {
 		q.Blinded = append(q.Blinded, blinded)
 	}
 	signer := request.Signer{Purpose: secvm.TokenPurpose, Of: o.configuration.TokenKeys[iteration]}
-	signed, err := signer.Post(o.t.Context(), o.crowd.URL(demo.Issuer)+"?"+q.Query(), key, q.Body())
+	signed, err := signer.Post(o.t.Context(), o.devices.URL(demo.Issuer)+"?"+q.Query(), key, q.Body())
 	if err != nil {
 		return 0, err
 	}

@@ -18,18 +18,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// onlooker is a test among the processes of a crowd: it asks the gateway through
+// onlooker is a test among the processes of a devices federation: it asks the gateway through
 // the relay, as devices do, and knows what is in everybody's home.
 type onlooker struct {
 	t             *testing.T
-	crowd         *demo.Crowd
+	devices       *demo.Devices
 	configuration *secvm.Configuration
 	http          *http.Client
 	sealing       *ohttp.Client //nolint:unused // of packages; for the slow tests
 }
 
-// onlook joins a crowd that has its configuration.
-func onlook(t *testing.T, f *demo.Crowd) *onlooker {
+// onlook joins the devices of a configuration.
+func onlook(t *testing.T, f *demo.Devices) *onlooker {
 	t.Helper()
 	signed, err := os.ReadFile(filepath.Join(f.Dir, demo.Gateway, "configuration"))
 	check(t, err)
@@ -44,7 +44,7 @@ func onlook(t *testing.T, f *demo.Crowd) *onlooker {
 	}
 	h, err := ohttp.Dial("", roots, 30*time.Second)
 	check(t, err)
-	return &onlooker{t: t, crowd: f, configuration: c, http: h}
+	return &onlooker{t: t, devices: f, configuration: c, http: h}
 }
 
 func check(t *testing.T, err error) {
@@ -68,7 +68,7 @@ func (o *onlooker) opens() []time.Time {
 // answers.
 func (o *onlooker) history() secvm.Chain {
 	o.t.Helper()
-	r, err := o.http.Get(o.crowd.URL(demo.Relay) + secvm.AnnouncementPath)
+	r, err := o.http.Get(o.devices.URL(demo.Relay) + secvm.AnnouncementPath)
 	if err != nil {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (o *onlooker) history() secvm.Chain {
 // it does not count yet.
 func (o *onlooker) metric(process, name string) int {
 	o.t.Helper()
-	r, err := http.Get(o.crowd.MetricsURL(process))
+	r, err := http.Get(o.devices.MetricsURL(process))
 	check(o.t, err)
 	b, err := io.ReadAll(r.Body)
 	check(o.t, err)

@@ -15,20 +15,20 @@ const mostRefused = 3
 // Refusals lists the refusals of a party for a job that one process plays. This party's
 // operator allows the job's protocol on the table, and open predictions where the job asks
 // for them, and has written nothing else. The refusals come from the parties' own code.
-// aligned counts the rows that holders of columns had in common; a crowd has no shares.
+// aligned counts the rows that holders of columns had in common; devices have no shares.
 func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if j.Parties() == nil && shares != nil {
 		return nil // there is no party
 	}
-	crowd := j.Data.Partition.By == job.Devices // to which nobody submits a job
+	devices := j.Data.Partition.By == job.Devices // to which nobody submits a job
 	asked := j
-	if !crowd {
+	if !devices {
 		asked = j.Owned("own")
 		if err := asked.Played(); err != nil {
 			return []string{err.Error()}
 		}
 	}
-	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open, Own: crowd}
+	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open, Own: devices}
 	parties := len(j.Parties())
 	if shares == nil {
 		parties = job.MaxParties // of people, whom nobody counts here

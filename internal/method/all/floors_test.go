@@ -33,7 +33,7 @@ func TestFloors(t *testing.T) {
 		{"dropped", changed(func(p *fedcfk.Keys) { p.Dropped = 0.21 }), "dropped is 0.21, this party allows 0.2 at most"},
 		{"cohort", cohort(99), "cohort is 99, a device asks for 100 or more"},
 		{"a large cohort", cohort(100), ""},
-		{"a protocol without a crowd", job.Named{Kind: okra.Protocol(), Values: new(okra.Keys)}, ""},
+		{"a protocol without devices", job.Named{Kind: okra.Protocol(), Values: new(okra.Keys)}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := &job.Job{Protocol: tt.protocol}

@@ -11,7 +11,7 @@ import (
 // wrapping is a protocol put into a kind of a program's own, to log or to measure.
 type wrapping struct{ *method.Protocol }
 
-// Whatever a program wraps a protocol in, no coordinator, party or crowd runs it, and no party takes a
+// Whatever a program wraps a protocol in, no coordinator, party or devices runs it, and no party takes a
 // job of it: what a wrapper hides or adds cannot come between a protocol and the ledger.
 func TestNobodyRunsAWrappedProtocol(t *testing.T) {
 	for _, k := range all.Reader().Protocols {
@@ -23,8 +23,8 @@ func TestNobodyRunsAWrappedProtocol(t *testing.T) {
 		if _, err := method.Of(j); err == nil {
 			t.Errorf("%s: a federation runs it", bare.Name())
 		}
-		if _, _, err := method.OfCrowd(j); err == nil {
-			t.Errorf("%s: a crowd runs it", bare.Name())
+		if _, _, err := method.OfDevices(j); err == nil {
+			t.Errorf("%s: devices run it", bare.Name())
 		}
 		if err := method.DefaultFloors().CheckJob(j); err == nil {
 			t.Errorf("%s: no floor holds for it", bare.Name())

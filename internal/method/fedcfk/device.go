@@ -12,7 +12,7 @@ import (
 
 // Device computes with one person's list, which never leaves the person's device.
 type Device struct {
-	Crowd
+	Devices
 	Liked []int   // items, ascending
 	Rated []int64 // the rating of each; nil: 1
 }

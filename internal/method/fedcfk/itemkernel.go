@@ -31,7 +31,7 @@ func SpecOf(k job.Kernel) komd.Spec {
 // from the second, its counts are too small by at most as many; the diagonal is never too
 // small, as if each of the missing were several people who like one item each. So the result
 // is a kernel, up to rounding; the solver refuses a matrix that is none.
-func (c Crowd) ItemKernel(kept []int, popularity, pairs []int64, people int) (*ItemKernel, error) {
+func (c Devices) ItemKernel(kept []int, popularity, pairs []int64, people int) (*ItemKernel, error) {
 	counts := komd.Counts{Users: people, Most: c.Keys().Ratings, C: linalg.New[float64](len(kept), len(kept))}
 	at := 0
 	for r, item := range kept {

@@ -4,7 +4,7 @@
 //
 //	popularity -> triangle -> learn -> tell (each party recommends to itself)
 //
-// The first two are secure sums, tell is a broadcast. Crowds too large for a process
+// The first two are secure sums, tell is a broadcast. Federations too large for a process
 // each run the same steps in one, see package local; so does mode paper, whose steps
 // are its own.
 package fedcfk
@@ -34,7 +34,7 @@ var itself = method.New(method.Binding[Party, Server, public]{
 		Cuts: job.Devices, Rated: true, Undeployable: undeployable, Grid: job.ByItself,
 		NoGrid: "fedcfk has nothing to choose one by, since held-out ratings stay in the devices",
 	},
-	Steps: steps, NewParty: newParty, NewServer: func(c method.Instance) (*Server, error) { return crowdOf(c).Server(), nil },
+	Steps: steps, NewParty: newParty, NewServer: func(c method.Instance) (*Server, error) { return devicesOf(c).Server(), nil },
 	Public: (*Party).values, PublicServer: (*Server).values, Facts: method.NoFacts[Party], Minimums: minimums,
 	Result: (*Server).Result, Ended: method.IgnoresEnds[Server],
 	Model:   &method.ModelOf[Server]{Write: (*Server).WriteModel},         // every device gets it
@@ -92,11 +92,11 @@ func steps(c method.Instance) ([]step, error) {
 	if err := c.Job.Deployable(); err != nil {
 		return nil, err
 	}
-	return crowdOf(c).steps()
+	return devicesOf(c).steps()
 }
 
 // Plan returns the steps of a job for who plays them in one process.
-func (c Crowd) Plan() ([]method.Step, error) {
+func (c Devices) Plan() ([]method.Step, error) {
 	list, err := c.steps()
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (c Crowd) Plan() ([]method.Step, error) {
 // makes a kernel of that, and tells it to everybody who is still there. Each party recommends
 // to itself. A person's list goes into one sum of each kind ever, which claims see to, and
 // nothing that the ledger of releases counts leaves the party.
-func (c Crowd) steps() ([]step, error) {
+func (c Devices) steps() ([]step, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -129,8 +129,8 @@ func (c Crowd) steps() ([]step, error) {
 	}, nil
 }
 
-// check refuses a crowd before it gives anything, if its second sum could not be.
-func (c Crowd) check() error {
+// check refuses the devices before anything is sent, if the second sum could not be.
+func (c Devices) check() error {
 	if err := c.CheckCatalogue(); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ type heard struct {
 }
 
 // summing describes the session of one of the two sums.
-func (c Crowd) summing(s method.Session, clients []string, spec secagg.Spec) (*method.Session, error) {
+func (c Devices) summing(s method.Session, clients []string, spec secagg.Spec) (*method.Session, error) {
 	params, err := secagg.NewParams(spec, len(clients))
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -170,7 +170,7 @@ func (c Crowd) summing(s method.Session, clients []string, spec secagg.Spec) (*m
 
 // pairing returns the announced counts and the items of the second sum, if they can
 // follow from the first.
-func (c Crowd) pairing(k public, announced []byte) (likes []int64, kept []int, err error) {
+func (c Devices) pairing(k public, announced []byte) (likes []int64, kept []int, err error) {
 	if k.first.Session == nil {
 		return nil, nil, errors.New("fedcfk: the first sum has not ended here")
 	}
@@ -185,7 +185,7 @@ func (c Crowd) pairing(k public, announced []byte) (likes []int64, kept []int, e
 }
 
 // enough returns the items that take part, if these are enough to learn from.
-func (c Crowd) enough(people int, likes []int64) ([]int, error) {
+func (c Devices) enough(people int, likes []int64) ([]int, error) {
 	kept := c.Kept(people, likes)
 	if len(kept) < minItems {
 		return nil, fault.BadInputf("fedcfk: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
@@ -198,7 +198,7 @@ func (c Crowd) enough(people int, likes []int64) ([]int, error) {
 // vectors are in the first, gone or not: nobody chooses whom to leave out. Their names, the
 // first sum's session, its result and the items that follow from it are all part of the
 // session's name (rule 12).
-func (c Crowd) followPairs(_ method.Session, k public, announced []byte) (*method.Session, error) {
+func (c Devices) followPairs(_ method.Session, k public, announced []byte) (*method.Session, error) {
 	likes, kept, err := c.pairing(k, announced)
 	if err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func (c Crowd) followPairs(_ method.Session, k public, announced []byte) (*metho
 }
 
 // notified returns the announcement of the kernel, if it can follow from the second sum.
-func (c Crowd) notified(k public, announced []byte) (notice, error) {
+func (c Devices) notified(k public, announced []byte) (notice, error) {
 	if k.second.Session == nil {
 		return notice{}, errors.New("fedcfk: the second sum has not ended here")
 	}
@@ -227,7 +227,7 @@ func (c Crowd) notified(k public, announced []byte) (notice, error) {
 
 // followKernel returns the session in which the kernel of the second sum is told. Its name
 // holds the kernel's hash, so that all who are told a kernel are told the same kernel.
-func (c Crowd) followKernel(_ method.Session, k public, announced []byte) (*method.Session, error) {
+func (c Devices) followKernel(_ method.Session, k public, announced []byte) (*method.Session, error) {
 	n, err := c.notified(k, announced)
 	if err != nil {
 		return nil, err

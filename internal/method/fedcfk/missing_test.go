@@ -27,7 +27,7 @@ type opened struct {
 
 // openSums adds up what devices bring to both sums, with the given items in the
 // second.
-func openSums(c Crowd, kept []int, lists [][]int, missing []int) opened {
+func openSums(c Devices, kept []int, lists [][]int, missing []int) opened {
 	o := opened{kept: kept, both: mat.NewSymDense(len(kept), nil), missing: likedBy(kept, pick(lists, missing))}
 	pairs := make([]int64, Entries(len(kept)-1))
 	likes := make([]int64, len(pairs))
@@ -36,7 +36,7 @@ func openSums(c Crowd, kept []int, lists [][]int, missing []int) opened {
 			continue
 		}
 		o.people++
-		Device{Crowd: c, Liked: list}.Pairs(kept).Read(0, 0, likes)
+		Device{Devices: c, Liked: list}.Pairs(kept).Read(0, 0, likes)
 		for i, x := range likes {
 			pairs[i] += x
 		}
@@ -206,7 +206,7 @@ func tastes(people, items int, rng *rand.Rand) [][]int {
 
 // takingPart are the items that take part, and those that would if a cut alone chose
 // them.
-func takingPart(t *testing.T, c Crowd, lists [][]int) (kept, byCut []int) {
+func takingPart(t *testing.T, c Devices, lists [][]int) (kept, byCut []int) {
 	t.Helper()
 	sums := make([]int64, c.Items)
 	for _, list := range lists {
@@ -230,7 +230,7 @@ func takingPart(t *testing.T, c Crowd, lists [][]int) (kept, byCut []int) {
 func TestAttackDifferenceOfTheSums(t *testing.T) {
 	const people, items, victim = 200, 60, 77
 	lists, names := tastes(people, items, rand.New(rand.NewPCG(1, 2))), fedcfktest.Names(people)
-	c := someCrowd(items, MarginCorrupted)
+	c := someDevices(items, MarginCorrupted)
 	kept, _ := takingPart(t, c, lists)
 	for _, missing := range [][]int{{victim}, {3, 40, 41, victim, 199}} {
 		there := slices.Clone(lists)
@@ -282,7 +282,7 @@ func whole(v []float64) []int64 {
 // it must read everything, or the test could not fail. Against the choice of today
 // no rank is wanting; the attacker takes the least one eigenvalue, or a tenth of
 // all, for zero anyway.
-func attackRank(t *testing.T, c Crowd, lists [][]int, seed uint64) {
+func attackRank(t *testing.T, c Devices, lists [][]int, seed uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
 	kept, byCut := takingPart(t, c, lists)
@@ -318,7 +318,7 @@ func attackRank(t *testing.T, c Crowd, lists [][]int, seed uint64) {
 // person (Gauss-Newton on the null space). It stands for a server that chooses one person or
 // five to be missing, and knows how much they like.
 func TestAttackRankOfTheSecondSum(t *testing.T) {
-	c := someCrowd(120, MarginCorrupted)
+	c := someDevices(120, MarginCorrupted)
 	attackRank(t, c, tastes(80, c.Items, rand.New(rand.NewPCG(5, 6))), 1)
 }
 
@@ -334,7 +334,7 @@ func attackRankOn(t *testing.T, n int) {
 	t.Helper()
 	people, items := fedcfktest.MovieLens(t)
 	order := rand.New(rand.NewPCG(uint64(n), 8)).Perm(len(people))
-	attackRank(t, someCrowd(items, MarginCorrupted), pick(people, order[:n]), uint64(n))
+	attackRank(t, someDevices(items, MarginCorrupted), pick(people, order[:n]), uint64(n))
 }
 
 // TestTraceOfTheMissing: an attack by rank on sums that lack no rank finds no list, and yet
@@ -342,18 +342,18 @@ func attackRankOn(t *testing.T, n int) {
 // missing person likes. It stands for a server that would use its guess to tell the list of
 // the missing person from outsiders' lists.
 func TestTraceOfTheMissing(t *testing.T) {
-	const crowds = 30
+	const groups = 30
 	rng, total := rand.New(rand.NewPCG(22, 7)), 0.0
-	for range crowds {
-		c := someCrowd(120, MarginCorrupted)
+	for range groups {
+		c := someDevices(120, MarginCorrupted)
 		lists := tastes(300, c.Items, rng)
-		crowd, outsiders := lists[:80], lists[80:]
-		kept, _ := takingPart(t, c, crowd)
-		o := openSums(c, kept, crowd, []int{rng.IntN(len(crowd))})
+		devices, outsiders := lists[:80], lists[80:]
+		kept, _ := takingPart(t, c, devices)
+		o := openSums(c, kept, devices, []int{rng.IntN(len(devices))})
 		total += o.better(o.byRank(len(kept)/10), outsiders, 1, rng)
 	}
-	t.Logf("the missing person's list fits the guess worse than %.2f of outsiders' lists; .5 is chance", total/crowds)
-	if got := total / crowds; got < .2 || got > .8 {
+	t.Logf("the missing person's list fits the guess worse than %.2f of outsiders' lists; .5 is chance", total/groups)
+	if got := total / groups; got < .2 || got > .8 {
 		t.Errorf("the missing person's list fits the guess worse than %.2f of outsiders' lists", got)
 	}
 }

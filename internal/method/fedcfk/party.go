@@ -30,8 +30,8 @@ func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	if n := len(t.Ratings.Users); n != 1 {
 		return nil, fmt.Errorf("%s has ratings of %d people; a party brings the ratings of one person", t.Ratings.Name, n)
 	}
-	crowd := crowdOf(c)
-	within, err := t.Ratings.Within(crowd.Keys().Items)
+	devices := devicesOf(c)
+	within, err := t.Ratings.Within(devices.Keys().Items)
 	if err != nil {
 		return nil, err
 	}
@@ -39,17 +39,17 @@ func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	if err != nil {
 		return nil, err
 	}
-	rated, err := crowd.Rated(within, train)
+	rated, err := devices.Rated(within, train)
 	if err != nil {
 		return nil, err
 	}
-	p := crowd.Party(train[0])
+	p := devices.Party(train[0])
 	p.Rated = rated[0]
 	return p, nil
 }
 
 // Party returns the party of a person who likes the given items, ascending.
-func (c Crowd) Party(liked []int) *Party { return &Party{Device: Device{Crowd: c, Liked: liked}} }
+func (c Devices) Party(liked []int) *Party { return &Party{Device: Device{Devices: c, Liked: liked}} }
 
 // Split returns the items that each person likes, to learn from and to be judged by: places
 // in the list of items, ascending.

@@ -55,7 +55,7 @@ func afterFirst(t *testing.T) (*Party, []method.Step) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := first(t, crowdOf(c), c.Parties, c.Parties[:17])
+	k := first(t, devicesOf(c), c.Parties, c.Parties[:17])
 	party.NoteFirst(k.first.Summation, k.first.survivors)
 	return party, plan
 }
@@ -162,7 +162,7 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 // With too few left after the first sum the coordinator says who is missing.
 func TestTooFewAfterTheFirstSum(t *testing.T) {
 	p, _ := afterFirst(t)
-	srv := crowdOf(methodtest.Instance(filmsJob(t))).Server()
+	srv := devicesOf(methodtest.Instance(filmsJob(t))).Server()
 	srv.first = counted{heard: p.first, likes: make([]int64, 12)}
 	srv.EndedFirst(method.End{Stayed: filmsJob(t).Parties()[3:]})
 	_, err := srv.AnnouncePairs()
@@ -175,7 +175,7 @@ func TestTooFewAfterTheFirstSum(t *testing.T) {
 // same words, after the first. It announces no counts that a party would not believe.
 func TestSecondSumThatTheCoordinatorAnnounces(t *testing.T) {
 	p, plan := afterFirst(t)
-	srv := crowdOf(methodtest.Instance(filmsJob(t))).Server()
+	srv := devicesOf(methodtest.Instance(filmsJob(t))).Server()
 	srv.first = counted{heard: p.first, likes: []int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}}
 	srv.EndedFirst(method.End{Session: p.first.Session.ID(), Stayed: filmsJob(t).Parties()[1:]})
 	announced, err := srv.AnnouncePairs()

@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/learn/komd"
 )
 
-// ratedCrowd has ratings from 1 to 5.
-func ratedCrowd(items int) Crowd {
-	c := someCrowd(items, MarginNone)
+// ratedDevices has ratings from 1 to 5.
+func ratedDevices(items int) Devices {
+	c := someDevices(items, MarginNone)
 	c.Keys().Ratings = 5
 	return c
 }
@@ -23,7 +23,7 @@ func TestVectorsOfRatings(t *testing.T) {
 	for range 50 {
 		items := 1 + rng.IntN(30)
 		rating := make([]int64, items) // 0: not liked
-		d := Device{Crowd: ratedCrowd(items)}
+		d := Device{Devices: ratedDevices(items)}
 		var kept []int
 		var first, pairs []int64
 		for i := range items {
@@ -52,21 +52,21 @@ func TestVectorsOfRatings(t *testing.T) {
 // The bound of every entry is the square of the greatest rating, from which secure aggregation takes
 // the modulus: a sum of everybody's greatest product fits, and is the sum.
 func TestBoundOfRatings(t *testing.T) {
-	c := ratedCrowd(20)
+	c := ratedDevices(20)
 	if g := c.Spec(100, c.firstEntries()).Groups[0]; g.Bound != 25 || g.Entries != 40 {
 		t.Errorf("first sum %+v", g)
 	}
 	if g := c.pairSpec(100, 90, 45).Groups[0]; g.Bound != 25 {
 		t.Errorf("second sum %+v", g)
 	}
-	if g := someCrowd(20, MarginNone).Spec(100, 20).Groups[0]; g.Bound != 1 {
+	if g := someDevices(20, MarginNone).Spec(100, 20).Groups[0]; g.Bound != 1 {
 		t.Errorf("without ratings %+v", g)
 	}
 }
 
 // The server's counts are believed only if ratings may have them.
 func TestCountsOfRatingsThatCannotBe(t *testing.T) {
-	c, people := ratedCrowd(2), []string{"a", "b", "c"}
+	c, people := ratedDevices(2), []string{"a", "b", "c"}
 	if err := c.possible(people, []int64{3, 1, 75, 1}); err != nil {
 		t.Error(err)
 	}
@@ -98,7 +98,7 @@ func TestRatingsThatAreNoWholeNumbers(t *testing.T) {
 		"one of it": {5, ""},
 	} {
 		all := &dataset.Ratings{Name: "u.data", Users: []string{"ann"}, Items: []string{"tea"}, List: []dataset.Rating{{Value: tt.value}}}
-		rated, err := ratedCrowd(1).Rated(all, [][]int{{0}})
+		rated, err := ratedDevices(1).Rated(all, [][]int{{0}})
 		if tt.want == "" {
 			if err != nil || rated[0][0] != int64(tt.value) {
 				t.Errorf("%s: %v, %v", name, rated, err)
@@ -112,7 +112,7 @@ func TestRatingsThatAreNoWholeNumbers(t *testing.T) {
 // Where people are missing from the second sum, the matrix is a kernel still: the diagonal of the
 // first is never too small.
 func TestKernelOfRatingsWithoutTheMissing(t *testing.T) {
-	c := ratedCrowd(3)
+	c := ratedDevices(3)
 	c.Job.Kernel = job.Kernel{Name: job.Linear}
 	all := komd.ProductsOf(3, 5, [][]int{{0, 1, 2}, {0, 1}, {1, 2}}, [][]int64{{5, 1, 4}, {2, 5}, {3, 3}})
 	there := komd.ProductsOf(3, 5, [][]int{{0, 1, 2}, {1, 2}}, [][]int64{{5, 1, 4}, {3, 3}})

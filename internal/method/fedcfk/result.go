@@ -15,7 +15,7 @@ import (
 
 // Details holds the part of a result that only FedCFK has.
 type Details struct {
-	Crowd *Figures `json:"crowd"`
+	Devices *Figures `json:"crowd"`
 }
 
 // Figures describes how a job went.
@@ -62,12 +62,12 @@ type PaperFigures struct {
 // present describes a result.
 func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
-	if err != nil || d == nil || d.Crowd == nil {
+	if err != nil || d == nil || d.Devices == nil {
 		return nil, err
 	}
-	p := &method.Presentation{Unit: "ratings", Pooled: d.Crowd.Ratings, Text: d.Crowd.text(r), Curves: d.Crowd.curves()}
+	p := &method.Presentation{Unit: "ratings", Pooled: d.Devices.Ratings, Text: d.Devices.text(r), Curves: d.Devices.curves()}
 	if j != nil {
-		p.Summary = d.Crowd.summary(j, r)
+		p.Summary = d.Devices.summary(j, r)
 	}
 	return p, nil
 }
@@ -199,7 +199,7 @@ func (f facts) absence() string {
 }
 
 // leakage describes in plain words what each role learns, computed for this job.
-func (c Crowd) leakage(f facts) map[string][]string {
+func (c Devices) leakage(f facts) map[string][]string {
 	k := c.Keys()
 	corrupted := sums.Share(k.Corrupted, f.people)
 	lines := map[string][]string{
@@ -233,7 +233,7 @@ func (c Crowd) leakage(f facts) map[string][]string {
 
 // tellRatings changes the statement for sums of ratings: squares beside the counts of likes, products
 // in place of the numbers of people who like two items.
-func (c Crowd) tellRatings(lines map[string][]string, f facts) {
+func (c Devices) tellRatings(lines map[string][]string, f facts) {
 	server := lines["server"]
 	server[0] += " It learns the sum of the squared ratings of each item too: where one person alone likes an item, that tells the person's rating, and where few do, often each rating, but not whose. No limit holds for this: a party takes part only if its policy allows it (ratings: true)."
 	server[1] = fmt.Sprintf("For every pair of the %d items with at least %d likes it learns the sum of the products of %d people's ratings: %d pairs have the sum 1, of one person who rates both with 1. A product of two ratings often tells both.",

@@ -59,7 +59,7 @@ what each device recommends, which real ones keep to themselves: out/recommendat
 
 // With the job at hand, and in mode paper, whose rounds are many.
 func TestPresentOnAPage(t *testing.T) {
-	j := someCrowd(80, MarginCorrupted).Job
+	j := someDevices(80, MarginCorrupted).Job
 	p, text := shown(t, j, `{"crowd": {"source": "films", "people": 60, "items": 80, "paper": {"rounds": 12, "rows_requested": 7200}}}`)
 	if !strings.Contains(text, "60 people, 80 items; 12 rounds") || !strings.Contains(text, "rows of the kernel asked for: 10 by each device in each round") {
 		t.Errorf("text\n%s", text)

@@ -17,7 +17,7 @@ import (
 
 // Server holds the coordinator's state of a job: counts, and the results computed from them.
 type Server struct {
-	Crowd
+	Devices
 	first, second       counted
 	firstEnd, secondEnd method.End
 	kernel              *ItemKernel // between the items in the second sum
@@ -31,7 +31,7 @@ type counted struct {
 }
 
 // Server returns the coordinator's state at the start of a job.
-func (c Crowd) Server() *Server { return &Server{Crowd: c} }
+func (c Devices) Server() *Server { return &Server{Devices: c} }
 
 func (s *Server) values() public {
 	k := public{first: s.first.heard, second: s.second.heard}

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/okra"
-	protocol "github.com/mercer-fl/mercer/protocol/okra"
+	okramachines "github.com/mercer-fl/mercer/protocol/okra"
 )
 
 // Protocol is FLAKE. Parties and coordinator are okra's.
@@ -36,6 +36,6 @@ func (k *Keys) Demands() job.Demands {
 }
 
 // Spec implements [okra.Settings].
-func (k *Keys) Spec() protocol.Spec {
-	return protocol.Spec{Encoder: protocol.Flake, Wire: string(k.Wire), Mode: string(k.Mode)}
+func (k *Keys) Spec() okramachines.Spec {
+	return okramachines.Spec{Encoder: okramachines.Flake, Wire: string(k.Wire), Mode: string(k.Mode)}
 }

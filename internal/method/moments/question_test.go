@@ -120,7 +120,7 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 	}
 
 	f := federate(t, j, tables)
-	var members, crowd []suspect
+	var members, outsiders []suspect
 	var questions []asked
 	held := 0
 	for i, name := range j.Parties() {
@@ -134,10 +134,10 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 			asked{"in training", suspects(split.Set, split.Rows(false), 0), public, false, others})
 		if i == 0 {
 			questions = append(questions, asked{"outside", suspects(set, every(1500, set.X.Rows()), 0), public, false, others})
-			crowd = slices.Concat(members[:7], questions[3].list[:13])
+			outsiders = slices.Concat(members[:7], questions[3].list[:13])
 		}
 	}
-	f.runWithQuestion(t, crowd)
+	f.runWithQuestion(t, outsiders)
 	count := float64(f.Server.figures[0]) / moments.Thousand
 	if f.Server.heldOut != int64(held) || len(f.Server.figures) != 1 || count != moments.Five {
 		t.Errorf("of 20 people 7 are held out, the server reads %v of %d rows", f.Server.figures, f.Server.heldOut)

@@ -126,7 +126,7 @@ func (k *Keys) finishFeatures(in *section.Place) error {
 	return in.Count("hashes", &k.Hashes, 1)
 }
 
-// check checks that learner, kernel and data fit a crowd with one labelled record each.
+// check checks that learner, kernel and data fit many devices with one labelled record each.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.StepsOf(j) == nil:

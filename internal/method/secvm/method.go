@@ -6,7 +6,7 @@
 //	publish weights -> window -> step, until the last weights are tested
 //
 // Package gateway holds windows of real devices that send packages, and takes the training
-// from here. Package crowd runs the sums of real devices. Package local plays a
+// from here. Package devices runs the sums of real devices. Package local plays a
 // whole job in one process.
 package secvm
 
@@ -43,7 +43,7 @@ var itself = method.New(method.Binding[Party, Server, nothing]{
 // undeployable refuses all jobs: a coordinator knows its parties, and they are few.
 func undeployable(j *job.Job) string {
 	if KeysOf(j).summed() {
-		return "protocol secvm with aggregation: secagg has a crowd of devices, and no parties to submit a job to; mercer gateway sums serves it"
+		return "protocol secvm with aggregation: secagg has devices and no parties to submit a job to; mercer gateway sums serves it"
 	}
 	return "protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it"
 }
@@ -60,7 +60,7 @@ func minimums(f method.Floors, j *job.Job) error {
 	return nil
 }
 
-// serves returns the reason why no crowd of devices that add up can run the job, or nil.
+// serves returns the reason why no devices of devices that add up can run the job, or nil.
 func serves(j *job.Job) error {
 	switch k := KeysOf(j); {
 	case !k.summed():
@@ -70,7 +70,7 @@ func serves(j *job.Job) error {
 	case j.Data.Partition.Dropout > 0:
 		return fault.BadInputf("secvm: dropout is for simulate only; remove it")
 	}
-	return CheckUnseen(j, "the server of a crowd")
+	return CheckUnseen(j, "the server of devices")
 }
 
 // summedOf returns the public settings of a case.

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Party is a device in the sums of a crowd: one labelled record, and the weights that the
+// Party is a device in the sums of many devices: one labelled record, and the weights that the
 // device was told last.
 type Party struct {
 	Summed

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Server is a crowd's server: the training, and the last window's sum.
+// Server is the server of the devices: the training, and the last window's sum.
 type Server struct {
 	Summed
 	training *Training

@@ -38,8 +38,8 @@ func read(t testing.TB, text string) *job.Job {
 	return j
 }
 
-// windowCrowd is a few devices at the window of an iteration.
-type windowCrowd struct {
+// windowDevices is a few devices at the window of an iteration.
+type windowDevices struct {
 	Summed
 	call    Call
 	names   []string
@@ -48,14 +48,14 @@ type windowCrowd struct {
 	devices []*secvm.Device
 }
 
-func newWindowCrowd(t testing.TB, devices int) *windowCrowd {
+func newWindowDevices(t testing.TB, devices int) *windowDevices {
 	t.Helper()
 	j := read(t, windowJob)
 	p, err := secvm.NewParams(SpecOf(j))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &windowCrowd{Summed: Summed{Job: j, ID: job.ID{1}, Server: "server", Params: p}}
+	c := &windowDevices{Summed: Summed{Job: j, ID: job.ID{1}, Server: "server", Params: p}}
 	for i := range devices {
 		c.names = append(c.names, fmt.Sprintf("device-%d", i+1))
 		c.keys = append(c.keys, ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i))))
@@ -73,7 +73,7 @@ func newWindowCrowd(t testing.TB, devices int) *windowCrowd {
 }
 
 // of is the honest server's call.
-func (c *windowCrowd) of(t testing.TB, iteration uint32, weights []float64) Call {
+func (c *windowDevices) of(t testing.TB, iteration uint32, weights []float64) Call {
 	t.Helper()
 	s, err := c.Window(iteration, weights, c.names)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *windowCrowd) of(t testing.TB, iteration uint32, weights []float64) Call
 }
 
 // nodes are the server and the devices, each with a session of its own making.
-func (c *windowCrowd) nodes(t testing.TB) (*protocol.Session, []sim.Node) {
+func (c *windowDevices) nodes(t testing.TB) (*protocol.Session, []sim.Node) {
 	t.Helper()
 	s, weights, err := c.Accept(c.call)
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *windowCrowd) nodes(t testing.TB) (*protocol.Session, []sim.Node) {
 }
 
 // isTally refuses a sum that differs from the tally of its members' packages.
-func (c *windowCrowd) isTally(_ string, m protocol.Machine) error {
+func (c *windowDevices) isTally(_ string, m protocol.Machine) error {
 	s, ok := m.(*secagg.Server)
 	if !ok {
 		return nil
@@ -165,7 +165,7 @@ func TestWindowProperties(t *testing.T) {
 		t.Skip("long")
 	}
 	protocoltest.Run(t, protocoltest.Protocol{Name: "secvm by secagg", New: func(t testing.TB) protocoltest.Case {
-		c := newWindowCrowd(t, 4)
+		c := newWindowDevices(t, 4)
 		session, nodes := c.nodes(t)
 		ownWord := func(h protocol.Header) bool { return h.Sender == "server" || h.Kind == "MaskedInput" }
 		return protocoltest.Case{Session: session, Nodes: nodes, InFlight: 16 << 10, Runs: 10, Check: c.isTally, Trusts: ownWord}
@@ -174,7 +174,7 @@ func TestWindowProperties(t *testing.T) {
 
 // A device refuses calls that a server should not make.
 func TestCallsRefused(t *testing.T) {
-	c := newWindowCrowd(t, 5)
+	c := newWindowDevices(t, 5)
 	heavy := make([]float64, c.Params.Features())
 	heavy[1] = 1e9
 	for want, change := range map[string]func(*Call){
@@ -199,7 +199,7 @@ func TestCallsRefused(t *testing.T) {
 // Epoch and purpose name the model and the iteration and nothing that a server
 // could vary: neither cohort nor weights.
 func TestWindowIsSpentByIteration(t *testing.T) {
-	c := newWindowCrowd(t, 5)
+	c := newWindowDevices(t, 5)
 	name := func(iteration uint32, w float64, devices []string) string {
 		weights := make([]float64, c.Params.Features())
 		weights[0] = w
@@ -216,7 +216,7 @@ func TestWindowIsSpentByIteration(t *testing.T) {
 }
 
 func TestWindowMinimum(t *testing.T) {
-	c := newWindowCrowd(t, 5)
+	c := newWindowDevices(t, 5)
 	for devices, want := range map[int]int{3: 3, 5: 4, 100: 75} { // the model's cohort is 3
 		if got := c.Minimum(devices); got != want {
 			t.Errorf("of %d devices at least %d, want %d", devices, got, want)

@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Summation is one secure sum of a crowd's job.
+// Summation is one secure sum of many devices' job.
 type Summation struct {
 	Session *protocol.Session
 	Params  secagg.Params
@@ -63,7 +63,7 @@ func Served(server string, clients []string) []protocol.Member {
 	return append(protocol.Members(protocol.RoleServer, server), protocol.Members(protocol.RoleParty, clients...)...)
 }
 
-// HashKeys returns what a crowd's descriptors carry for its clients' keys.
+// HashKeys returns what many devices' descriptors carry for its clients' keys.
 func HashKeys(names []string, keys []ed25519.PublicKey) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/crowd")
@@ -94,7 +94,7 @@ func Count(sum []int64, value int64) int {
 	return n
 }
 
-// Figures describes how a secure sum of a crowd went.
+// Figures describes how a secure sum of many devices went.
 type Figures struct {
 	Purpose    string `json:"purpose"`
 	Clients    int    `json:"clients"`

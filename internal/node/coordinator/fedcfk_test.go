@@ -161,7 +161,7 @@ func figuresOf(t *testing.T, r *method.Result) *fedcfk.Figures {
 	if err != nil || d == nil {
 		t.Fatalf("details %s, error %v", r.Details, err)
 	}
-	return d.Crowd
+	return d.Devices
 }
 
 // Each party has one person's list. The federation's kernel and everybody's

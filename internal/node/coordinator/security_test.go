@@ -1,7 +1,7 @@
 package coordinator_test
 
 import (
-	okraroom "github.com/mercer-fl/mercer/internal/method/okra"
+	"github.com/mercer-fl/mercer/internal/method/okra"
 
 	"bytes"
 	"encoding/base64"
@@ -29,7 +29,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/okra"
+	okramachines "github.com/mercer-fl/mercer/protocol/okra"
 )
 
 // onThe dies before the nth operation of that name.
@@ -160,7 +160,7 @@ func (w *world) artifacts(name string) *vault.Artifacts {
 }
 
 // encoder reads what a job left at a party.
-func (w *world) encoder(name string, id job.ID) *okraroom.Kept {
+func (w *world) encoder(name string, id job.ID) *okra.Kept {
 	w.t.Helper()
 	secret, err := w.artifacts(name).Get(id, vault.Predictor)
 	if err != nil {
@@ -170,7 +170,7 @@ func (w *world) encoder(name string, id job.ID) *okraroom.Kept {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	e, err := okraroom.DecodeKept(k.Body)
+	e, err := okra.DecodeKept(k.Body)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ type needle struct {
 }
 
 // secrets are the seeds and session keys of a world, and the epoch seed.
-func (w *world) secrets(epoch okra.Seed) []needle {
+func (w *world) secrets(epoch okramachines.Seed) []needle {
 	list := []needle{{"epoch seed", epoch[:]}}
 	for label, seeds := range w.seeds() {
 		for _, seed := range seeds {
@@ -232,7 +232,7 @@ func (w *world) secrets(epoch okra.Seed) []needle {
 }
 
 // rows are the parties' rows, as they are, scaled, and encoded.
-func (w *world) rows(e *okraroom.Kept) []needle {
+func (w *world) rows(e *okra.Kept) []needle {
 	w.t.Helper()
 	var list []needle
 	for name, table := range w.tables {
@@ -244,8 +244,8 @@ func (w *world) rows(e *okraroom.Kept) []needle {
 		scaled := linalg.New[float64](raw.Rows, raw.Cols)
 		linalg.Gather(scaled, e.Scaling.Rows(raw), 0)
 		list = append(list, floats(name+"'s scaled row", scaled)...)
-		k := okra.Padding(raw.Cols)
-		encoder, err := okra.NewEncoder(e.Params, e.Epoch, raw.Cols, k)
+		k := okramachines.Padding(raw.Cols)
+		encoder, err := okramachines.NewEncoder(e.Params, e.Epoch, raw.Cols, k)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -342,7 +342,7 @@ func TestRule4AfterAFailureNoSeedOrKeyIsLeft(t *testing.T) {
 	w.startAll()
 	id := w.submit(j)
 	w.untilDead("south")
-	if hits := w.found(w.secrets(okra.Seed{1})); len(hits) == 0 {
+	if hits := w.found(w.secrets(okramachines.Seed{1})); len(hits) == 0 {
 		t.Fatal("no seed is on any disk while the session runs: the scan finds nothing")
 	}
 	w.mu.Lock()
@@ -352,7 +352,7 @@ func TestRule4AfterAFailureNoSeedOrKeyIsLeft(t *testing.T) {
 	if done := w.wait(id); done.Failure == nil {
 		t.Fatal("the job has a result")
 	}
-	if hits := w.found(w.secrets(okra.Seed{1})); len(hits) > 0 {
+	if hits := w.found(w.secrets(okramachines.Seed{1})); len(hits) > 0 {
 		t.Errorf("left on disk:\n%s", strings.Join(hits, "\n"))
 	}
 	if left, err := w.artifacts(hub).List(id); err != nil || len(left) > 0 {

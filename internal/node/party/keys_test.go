@@ -21,7 +21,7 @@ const (
 	byLedger   = "the ledger holds a second job that has it otherwise"
 	ofProtocol = "it shapes what the protocol lets out of the rows that are admitted, which the protocol's page says"
 	afterwards = "it decides what is computed from what has been let out"
-	ofCrowds   = "it is about people of a crowd, for whom claims and floors stand"
+	ofDevices  = "it is about people with devices, for whom claims and limits hold"
 )
 
 // judged lists keys, each by its path; a path that ends in a dot stands for all below it.
@@ -58,7 +58,7 @@ var judged = map[string][]string{
 		"spec.scoring", "learner svc.", "learner nu-svc.", "learner one-class.", "learner svr.", "learner ridge.", "learner gp.", "learner kpca.", "learner cca.", "learner kmeans.",
 		"learner ridge-classifier.", "learner logistic.", "learner smooth-hinge.", "learner squared.", "learner huber.", "learner boosted-trees.",
 	},
-	ofCrowds: {"spec.data.like", "protocol fedcfk.", "protocol secvm.", "learner cf-komd.", "learner linear-svm."},
+	ofDevices: {"spec.data.like", "protocol fedcfk.", "protocol secvm.", "learner cf-komd.", "learner linear-svm."},
 }
 
 // Nobody adds a key to the job file without a word on what it lets a coordinator choose.

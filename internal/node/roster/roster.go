@@ -99,7 +99,7 @@ func (r *Roster) Fingerprints() []string {
 	return lines
 }
 
-// MaxMembers bounds a federation. Crowds of devices are not members.
+// MaxMembers bounds a federation. Devices are not members.
 const MaxMembers = 4096
 
 const maxNameBytes = 63

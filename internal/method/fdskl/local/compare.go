@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
-	protocol "github.com/mercer-fl/mercer/protocol/fdskl"
+	fdsklmachines "github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
 // Own is FDSKL where one process owns all columns.
@@ -159,7 +159,7 @@ const (
 // expose measures what the label holder of a job of protocol fdskl finds
 // out about the other parties' columns: all is the rows in one place, of which its
 // own columns come first.
-func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (protocol.Exposure, error) {
+func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fdsklmachines.Exposure, error) {
 	n, width := all.Shape()
 	n = min(n, exposedRows)
 	rows := linalg.New[float64](n, width)
@@ -168,21 +168,21 @@ func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (protocol
 	}
 	d, err := rehearsed(j, rows)
 	if err != nil {
-		return protocol.Exposure{}, err
+		return fdsklmachines.Exposure{}, err
 	}
 	truth, err := similarity(d.Kernel)
 	if err != nil {
-		return protocol.Exposure{}, err
+		return fdsklmachines.Exposure{}, err
 	}
 	table, part, err := answered(ctx, j, d, rows, own)
 	if err != nil {
-		return protocol.Exposure{}, err
+		return fdsklmachines.Exposure{}, err
 	}
 	return table.Expose(part, rowPairs(n), func(a, b int) float64 { return truth(rows.Row(a)[own:], rows.Row(b)[own:]) }), nil
 }
 
 // answered returns the label holder's phases: of all columns, and of its own columns.
-func answered(ctx context.Context, j *job.Job, d fdskl.Directions, rows linalg.Matrix[float64], own int) (*protocol.Table, protocol.Source, error) {
+func answered(ctx context.Context, j *job.Job, d fdskl.Directions, rows linalg.Matrix[float64], own int) (*fdsklmachines.Table, fdsklmachines.Source, error) {
 	bits := job.As[*fdskl.Keys](j.Protocol).Bits
 	everything, err := d.Phases(rows, bits)
 	if err != nil {
@@ -192,11 +192,11 @@ func answered(ctx context.Context, j *job.Job, d fdskl.Directions, rows linalg.M
 	if err != nil {
 		return nil, nil, err
 	}
-	params, err := protocol.NewParams(protocol.Spec{Bits: bits, Rows: rows.Rows, Directions: fdskl.OwnDirections(j)})
+	params, err := fdsklmachines.NewParams(fdsklmachines.Spec{Bits: bits, Rows: rows.Rows, Directions: fdskl.OwnDirections(j)})
 	if err != nil {
 		return nil, nil, err
 	}
-	table := protocol.NewTable(params)
+	table := fdsklmachines.NewTable(params)
 	return table, part, fdskl.AnswerAll(ctx, table, everything, bits/8)
 }
 

@@ -27,7 +27,7 @@ func (p *people) pool() error {
 	if err != nil {
 		return err
 	}
-	p.result.Pooled, _, err = learner.Ranking(p.crowd.Items, p.train, p.test, func(user int) ([]float64, error) {
+	p.result.Pooled, _, err = learner.Ranking(p.setting.Items, p.train, p.test, func(user int) ([]float64, error) {
 		return m.Scores(p.train[user], learner.ProfileOf(p.Job).Lambda)
 	})
 	return err
@@ -36,9 +36,9 @@ func (p *people) pool() error {
 // pooled returns the result of the same learner on all lists in one place, without any
 // threshold: the cost of privacy is measured by it.
 func (p *people) pooled() (*komd.Model, error) {
-	counts := komd.CountsOf(p.crowd.Items, p.train)
-	if most := p.crowd.Keys().Ratings; most > 0 {
-		counts = komd.ProductsOf(p.crowd.Items, most, p.train, p.rated)
+	counts := komd.CountsOf(p.setting.Items, p.train)
+	if most := p.setting.Keys().Ratings; most > 0 {
+		counts = komd.ProductsOf(p.setting.Items, most, p.train, p.rated)
 	}
 	k, err := fedcfk.SpecOf(p.Job.Kernel).Kernel(counts)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *people) pooled() (*komd.Model, error) {
 // plain counts in the lists of the named people, by the dumbest way there is, how
 // many like item i and item j, at i items + j. With ratings it adds up their products.
 func (p *people) plain(names []string) []int64 {
-	counts := make([]int64, p.crowd.Items*p.crowd.Items)
+	counts := make([]int64, p.setting.Items*p.setting.Items)
 	for _, name := range names {
 		profile, rated := p.train[p.Place[name]], p.rated[p.Place[name]]
 		for k, i := range profile {
@@ -59,7 +59,7 @@ func (p *people) plain(names []string) []int64 {
 				if rated != nil {
 					product = rated[k] * rated[l]
 				}
-				counts[i*p.crowd.Items+j] += product
+				counts[i*p.setting.Items+j] += product
 			}
 		}
 	}
@@ -67,15 +67,15 @@ func (p *people) plain(names []string) []int64 {
 }
 
 func (r *recommending) exactPopularity() bool {
-	plain, likes := r.plain(r.first.Added), make([]int64, r.crowd.Items)
+	plain, likes := r.plain(r.first.Added), make([]int64, r.setting.Items)
 	for _, name := range r.first.Added {
 		for _, i := range r.train[r.Place[name]] {
 			likes[i]++
 		}
 	}
-	squares := r.crowd.Squares(r.first.Sums[0])
-	for i, n := range r.crowd.Popularity(r.first.Sums[0]) {
-		if n != likes[i] || squares[i] != plain[i*r.crowd.Items+i] {
+	squares := r.setting.Squares(r.first.Sums[0])
+	for i, n := range r.setting.Popularity(r.first.Sums[0]) {
+		if n != likes[i] || squares[i] != plain[i*r.setting.Items+i] {
 			return false
 		}
 	}
@@ -88,7 +88,7 @@ func (p *people) exactPairs(s *clients.Sum, items []int, apart int) bool {
 	plain, at := p.plain(s.Added), 0
 	for k, i := range items {
 		for _, j := range items[k+apart:] {
-			if s.Sums[0][at] != plain[i*p.crowd.Items+j] {
+			if s.Sums[0][at] != plain[i*p.setting.Items+j] {
 				return false
 			}
 			at++

@@ -1,8 +1,8 @@
 package local
 
-// Differences solves for single people: each exact sum over a known crowd is an equation for
+// Differences solves for single people: each exact sum over a known group is an equation for
 // the lists of those in it, and a person on whose own list some combination of the equations
-// ends is given away. Two crowds that differ by one person are the shortest combination (So
+// ends is given away. Two groups of people that differ by one person are the shortest combination (So
 // et al., arXiv 2106.03328). It computes modulo a prime: except for rare coincidences, its
 // findings hold for rational numbers.
 type Differences struct {
@@ -10,7 +10,7 @@ type Differences struct {
 	rows   map[int][]uint64 // by the column of their first entry, which is 1
 }
 
-// NewDifferences returns one for crowds out of a number of people.
+// NewDifferences returns one for groups of people out of a number of people.
 func NewDifferences(people int) *Differences {
 	return &Differences{people, make(map[int][]uint64)}
 }
@@ -19,9 +19,9 @@ func NewDifferences(people int) *Differences {
 const prime = 1<<31 - 1
 
 // Add takes in who was in a sum.
-func (d *Differences) Add(crowd []int) {
+func (d *Differences) Add(group []int) {
 	row := make([]uint64, d.people)
-	for _, person := range crowd {
+	for _, person := range group {
 		row[person] = 1
 	}
 	for at := range row {

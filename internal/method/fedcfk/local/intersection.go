@@ -14,7 +14,7 @@ type Intersection struct {
 }
 
 // NewIntersection returns one for a number of devices.
-func NewIntersection(c fedcfk.Crowd, devices int) *Intersection {
+func NewIntersection(c fedcfk.Devices, devices int) *Intersection {
 	p := c.Keys()
 	return &Intersection{decoys: p.Decoys, omitted: p.Omitted, items: c.Items, asked: make([][]uint16, devices)}
 }

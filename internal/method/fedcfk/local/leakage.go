@@ -15,7 +15,7 @@ func warnings(k *fedcfk.Keys) []string {
 	}
 	if !k.Once {
 		list = append(list,
-			"differencing: the same people are added again and again, and sums over crowds that differ give single lists",
+			"differencing: the same people are added again and again, and sums over groups of people that differ give single lists",
 			"max-merge: the largest count of all rounds is no sum; the kernel is biased and not positive semidefinite")
 	}
 	return append(list,
@@ -24,7 +24,7 @@ func warnings(k *fedcfk.Keys) []string {
 
 // leakage describes in plain words what each role learns of a number of people, computed for
 // this job.
-func leakage(c fedcfk.Crowd, people int, r fedcfk.PaperFigures) map[string][]string {
+func leakage(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string][]string {
 	lines := map[string][]string{
 		"server": {
 			fmt.Sprintf("For every pair of items and each of %d rounds the server learns exactly how many of those in it like both. Sole raters: off items that one person alone liked in a round it reads %d of %d people's lists, and for %d of them one person alone was in all the rounds where the list showed.",
@@ -47,7 +47,7 @@ func leakage(c fedcfk.Crowd, people int, r fedcfk.PaperFigures) map[string][]str
 }
 
 // differencing tells what sums over several rounds show together.
-func differencing(c fedcfk.Crowd, r fedcfk.PaperFigures) string {
+func differencing(c fedcfk.Devices, r fedcfk.PaperFigures) string {
 	if c.Keys().Once {
 		return "Differencing: nobody is in two rounds, so that sums and differences of rounds show nothing that one round does not."
 	}
@@ -55,7 +55,7 @@ func differencing(c fedcfk.Crowd, r fedcfk.PaperFigures) string {
 }
 
 // merged tells how good the estimate is for a device.
-func merged(c fedcfk.Crowd, r fedcfk.PaperFigures) string {
+func merged(c fedcfk.Devices, r fedcfk.PaperFigures) string {
 	if c.Keys().Once {
 		return "The estimate is the kernel of all who have been in a round."
 	}

@@ -39,7 +39,7 @@ func (m *merging) rounds(ctx context.Context) (err error) {
 	if m.truth, err = m.pooled().Offer(m.Job.Kernel); err != nil {
 		return err
 	}
-	for round := 1; round <= m.crowd.Keys().Rounds; round++ {
+	for round := 1; round <= m.setting.Keys().Rounds; round++ {
 		if err := m.round(ctx, round, m.some(round)); err != nil {
 			return err
 		}
@@ -49,10 +49,10 @@ func (m *merging) rounds(ctx context.Context) (err error) {
 
 // pooled is the estimate from one round in which everybody takes part.
 func (m *merging) pooled() *Estimate {
-	e, plain := NewEstimate(m.crowd.Items), m.plain(m.Names)
+	e, plain := NewEstimate(m.setting.Items), m.plain(m.Names)
 	var pairs []int64
-	for i := range m.crowd.Items {
-		pairs = append(pairs, plain[i*m.crowd.Items+i:(i+1)*m.crowd.Items]...)
+	for i := range m.setting.Items {
+		pairs = append(pairs, plain[i*m.setting.Items+i:(i+1)*m.setting.Items]...)
 	}
 	e.Merge(pairs, len(m.Names))
 	return e
@@ -60,7 +60,7 @@ func (m *merging) pooled() *Estimate {
 
 // some draws the people who take part in a round.
 func (m *merging) some(round int) []string {
-	keys := m.crowd.Keys()
+	keys := m.setting.Keys()
 	if keys.Once {
 		order, groups := m.order(0), keys.Groups()
 		return m.named(order[(round-1)*len(order)/groups : round*len(order)/groups])
@@ -86,7 +86,7 @@ func (m *merging) named(chosen []int) []string {
 }
 
 func (m *merging) round(ctx context.Context, number int, names []string) error {
-	s, err := Round(m.crowd, m.Roster, number, names)
+	s, err := Round(m.setting, m.Roster, number, names)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 	m.figures.Sums = append(m.figures.Sums, sum.Figures())
 	m.exact = m.exact && m.exactPairs(sum, m.catalogue, 0)
 	m.attack(sum)
-	if m.crowd.Keys().Once {
+	if m.setting.Keys().Once {
 		m.estimate.Add(sum.Sums[0], len(sum.Added))
 	} else {
 		m.estimate.Merge(sum.Sums[0], len(sum.Added))
@@ -112,12 +112,12 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 
 // attack adds a sum to the server's two attacks.
 func (m *merging) attack(sum *clients.Sum) {
-	crowd := make([]int, len(sum.Added))
+	group := make([]int, len(sum.Added))
 	for i, name := range sum.Added {
-		crowd[i] = m.Place[name]
+		group[i] = m.Place[name]
 	}
-	m.differences.Add(crowd)
-	m.readings.Add(SoleLists(m.crowd.Items, sum.Sums[0]), sum.Added)
+	m.differences.Add(group)
+	m.readings.Add(SoleLists(m.setting.Items, sum.Sums[0]), sum.Added)
 }
 
 // ask lets every device ask for rows, while the server counts.
@@ -171,7 +171,7 @@ func (m *merging) evaluate(context.Context) error {
 func (m *merging) compare(context.Context) error {
 	m.result.Exact = &m.exact
 	m.judge(m.figures.Paper)
-	m.result.Leakage = leakage(m.crowd, len(m.Names), *m.figures.Paper)
+	m.result.Leakage = leakage(m.setting, len(m.Names), *m.figures.Paper)
 	return m.pool()
 }
 

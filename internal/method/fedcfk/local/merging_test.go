@@ -18,11 +18,11 @@ func paperJob() string {
 
 // The paper's way runs on the same machines: exact sums of every round, people
 // who vanish, rankings, and every attack with its figures.
-func TestPaperCrowd(t *testing.T) {
+func TestPaperDevices(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	r := runCrowd(t, paperJob())
+	r := runDevices(t, paperJob())
 	figures := figuresOf(t, r)
 	if r.Exact == nil || !*r.Exact || len(figures.Sums) != 12 {
 		t.Errorf("exact %v over %d rounds", r.Exact, len(figures.Sums))
@@ -63,7 +63,7 @@ func TestRoundsThatAreAddedUpEndInTheKernel(t *testing.T) {
 		t.Skip("long")
 	}
 	once := strings.Replace(paperJob(), "mode: paper, rounds: 12, participation: 0.3", "mode: paper, once: true, participation: 0.25", 1)
-	r := runCrowd(t, strings.Replace(once, ", dropout: 0.1", "", 1))
+	r := runDevices(t, strings.Replace(once, ", dropout: 0.1", "", 1))
 	p := figuresOf(t, r).Paper
 	if len(p.KernelErrors) != 4 || p.Added != 60 || p.KernelErrors[3] != 0 || p.KernelErrors[0] <= p.KernelErrors[2] {
 		t.Errorf("%d lists in rounds, errors of the kernel %v", p.Added, p.KernelErrors)
@@ -96,7 +96,7 @@ func TestDifferencingTwoRounds(t *testing.T) {
 	p.result, p.figures = &method.Result{}, &fedcfk.Figures{}
 	m := newMerging(p)
 	sum := func(round int, names []string) []int64 {
-		s, err := Round(p.crowd, p.Roster, round, names)
+		s, err := Round(p.setting, p.Roster, round, names)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestDifferencingTwoRounds(t *testing.T) {
 	for at := range all {
 		all[at] -= but[at]
 	}
-	if d := cmp.Diff([][]int{p.train[0]}, SoleLists(p.crowd.Items, all)); d != "" {
+	if d := cmp.Diff([][]int{p.train[0]}, SoleLists(p.setting.Items, all)); d != "" {
 		t.Errorf("the difference is not the first person's list: %s", d)
 	}
 }

@@ -19,13 +19,13 @@ import (
 	"github.com/mercer-fl/mercer/learn/komd"
 )
 
-// paperCrowd is a crowd in mode paper.
-func paperCrowd(items int) fedcfk.Crowd {
+// paperDevices is a group in mode paper.
+func paperDevices(items int) fedcfk.Devices {
 	keys := &fedcfk.Keys{
 		Moded: job.Moded{Mode: job.Paper}, Keys: sums.Keys{Adversary: sums.Active, Corrupted: .05, Dropped: .1},
 		Participation: .1, Decoys: 3, Omitted: .2,
 	}
-	return fedcfk.Crowd{Items: items, Instance: method.Instance{Coordinator: "server", Job: &job.Job{
+	return fedcfk.Devices{Items: items, Instance: method.Instance{Coordinator: "server", Job: &job.Job{
 		Protocol: job.Named{Kind: fedcfk.Protocol(), Values: keys},
 		Kernel:   job.Kernel{Name: job.Linear}, Learner: job.Named{Kind: learner.CFKOMD{}, Values: &learner.CFKOMD{Profile: learner.Profile{Lambda: .1}}},
 	}}}
@@ -64,7 +64,7 @@ func randomLists(people, items, most int) [][]int {
 
 // Each round is a session of its own, over all pairs of the catalogue.
 func TestRound(t *testing.T) {
-	c := paperCrowd(5)
+	c := paperDevices(5)
 	one, err := Round(c, [32]byte{}, 1, fedcfktest.Names(40))
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestRound(t *testing.T) {
 	if one.Session.Purpose != "fedcfk/paper/1" || one.Session.ID() == two.Session.ID() || one.Params.Layout().Entries() != 15 {
 		t.Errorf("%+v", one.Session.Descriptor)
 	}
-	if _, err := Round(paperCrowd(fedcfk.MaxItems+1), [32]byte{}, 1, fedcfktest.Names(40)); err == nil {
+	if _, err := Round(paperDevices(fedcfk.MaxItems+1), [32]byte{}, 1, fedcfktest.Names(40)); err == nil {
 		t.Error("a catalogue that no device can hold")
 	}
 }
@@ -141,7 +141,7 @@ func TestEstimate(t *testing.T) {
 func TestRequest(t *testing.T) {
 	const rounds = 200
 	liked := []int{2, 30, 31, 77, 90}
-	a := NewPaperDevice(paperCrowd(100), liked, prg.New([32]byte{}, "test"))
+	a := NewPaperDevice(paperDevices(100), liked, prg.New([32]byte{}, "test"))
 	var before []int
 	own, others := 0, 0
 	for range rounds {
@@ -161,7 +161,7 @@ func TestRequest(t *testing.T) {
 	if others != 15*rounds || own < 720 || own > 880 {
 		t.Errorf("%d others, want 15 each time; %d of 1000 liked ones, want four fifths", others, own)
 	}
-	all := NewPaperDevice(paperCrowd(6), []int{0, 1, 2, 3}, prg.New([32]byte{}, "test"))
+	all := NewPaperDevice(paperDevices(6), []int{0, 1, 2, 3}, prg.New([32]byte{}, "test"))
 	if request := all.Request(); !slices.Contains(request, 4) || !slices.Contains(request, 5) {
 		t.Errorf("%v: there are two others, and both are asked for", request)
 	}
@@ -170,7 +170,7 @@ func TestRequest(t *testing.T) {
 // Of rows that disagree the younger one is believed, and what was never asked for
 // is not known.
 func TestKeep(t *testing.T) {
-	a := NewPaperDevice(paperCrowd(4), []int{0, 2, 3}, prg.New([32]byte{}, "test"))
+	a := NewPaperDevice(paperDevices(4), []int{0, 2, 3}, prg.New([32]byte{}, "test"))
 	if scores, convex, err := a.Rank([]float64{.1, .4, .2, .3}, .1); err != nil || !convex || !slices.Equal(scores, []float64{.1, .4, .2, .3}) {
 		t.Errorf("without a row: %v, %v, %v", scores, convex, err)
 	}
@@ -199,7 +199,7 @@ func TestMaxMergeIsNoKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := NewPaperDevice(paperCrowd(3), []int{0, 1, 2}, prg.New([32]byte{}, "test"))
+	a := NewPaperDevice(paperDevices(3), []int{0, 1, 2}, prg.New([32]byte{}, "test"))
 	a.Keep(1, a.Liked, offer.Rows(a.Liked))
 	if _, convex, err := a.Rank(offer.Mean, .1); err != nil || convex {
 		t.Errorf("0 is like 1, 1 like 2, 0 not like 2: convex %v, %v", convex, err)

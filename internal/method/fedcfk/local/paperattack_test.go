@@ -58,7 +58,7 @@ func TestSoleRatersInPaperMode(t *testing.T) {
 	}
 }
 
-// TestDifferencing: sums over crowds give the lists of those whom the crowds'
+// TestDifferencing: sums over groups of people give the lists of those whom the groups of people'
 // equations leave alone.
 func TestDifferencing(t *testing.T) {
 	people, items := randomLists(20, 15, 7), 15
@@ -114,10 +114,10 @@ func TestDifferencesAgainstRank(t *testing.T) {
 		d := NewDifferences(people)
 		var rows [][]float64
 		for range rounds {
-			crowd := rng.Perm(people)[:1+rng.IntN(people)]
-			d.Add(crowd)
+			group := rng.Perm(people)[:1+rng.IntN(people)]
+			d.Add(group)
 			row := make([]float64, people)
-			for _, u := range crowd {
+			for _, u := range group {
 				row[u] = 1
 			}
 			rows = append(rows, row)
@@ -171,7 +171,7 @@ func rank(rows [][]float64) (n int) {
 func TestDecoyIntersection(t *testing.T) {
 	const items = 400
 	lists := randomLists(40, items, items/8)
-	c := paperCrowd(items)
+	c := paperDevices(items)
 	n := NewIntersection(c, len(lists))
 	for round := 1; round <= 50; round++ {
 		n.Begin()

@@ -24,8 +24,8 @@ type heldRow struct {
 }
 
 // NewPaperDevice returns the device of a person who likes the given items, ascending.
-func NewPaperDevice(c fedcfk.Crowd, liked []int, random *prg.Stream) *PaperDevice {
-	return &PaperDevice{fedcfk.Device{Crowd: c, Liked: liked}, random, make([]heldRow, len(liked))}
+func NewPaperDevice(c fedcfk.Devices, liked []int, random *prg.Stream) *PaperDevice {
+	return &PaperDevice{fedcfk.Device{Devices: c, Liked: liked}, random, make([]heldRow, len(liked))}
 }
 
 // Request draws the items whose rows the device asks for, ascending: most of the items that

@@ -17,7 +17,7 @@ import (
 // saddle.
 func paperFigures(t *testing.T, train, test [][]int, items, rounds int, share float64) (m learner.Metrics, saddles float64) {
 	t.Helper()
-	c, e := paperCrowd(items), NewEstimate(items)
+	c, e := paperDevices(items), NewEstimate(items)
 	for round := range rounds {
 		_, lists := someOf(train, share, round)
 		e.Merge(pairsOf(items, lists), len(lists))
@@ -77,7 +77,7 @@ func TestPaperAttackFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	people, c := r.Profiles(in), paperCrowd(len(r.Items))
+	people, c := r.Profiles(in), paperDevices(len(r.Items))
 	n, differences := NewIntersection(c, len(people)), NewDifferences(len(people))
 	var readings Readings
 	devices := make([]*PaperDevice, len(people))

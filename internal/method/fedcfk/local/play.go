@@ -1,4 +1,4 @@
-// Package local plays a job of FedCFK in one process, for crowds too large for a process
+// Package local plays a job of FedCFK in one process, for groups of people too large for a process
 // each, and mode paper, which runs in no other way:
 //
 //	popularity -> triangle -> learn -> evaluate (each device by itself) -> compare
@@ -44,7 +44,7 @@ func Own() local.Own {
 
 // files lists the table of everybody's recommendations.
 func files(r *method.Result) map[string]*string {
-	return map[string]*string{"recommendations": &r.Details.(*fedcfk.Details).Crowd.Recommendations}
+	return map[string]*string{"recommendations": &r.Details.(*fedcfk.Details).Devices.Recommendations}
 }
 
 // mayWarn warns: mode paper is open to published attacks.
@@ -89,12 +89,12 @@ func steps(p *people) ([]local.Step, error) {
 }
 
 func newMerging(p *people) *merging {
-	m := &merging{people: p, exact: true, catalogue: dataset.Complement(p.crowd.Items, nil), estimate: NewEstimate(p.crowd.Items),
-		differences: NewDifferences(len(p.Names)), intersection: NewIntersection(p.crowd, len(p.Names))}
+	m := &merging{people: p, exact: true, catalogue: dataset.Complement(p.setting.Items, nil), estimate: NewEstimate(p.setting.Items),
+		differences: NewDifferences(len(p.Names)), intersection: NewIntersection(p.setting, len(p.Names))}
 	for i, name := range p.Names {
-		m.devices = append(m.devices, NewPaperDevice(p.crowd, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
+		m.devices = append(m.devices, NewPaperDevice(p.setting, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
 	}
-	p.figures.Paper = &fedcfk.PaperFigures{Rounds: p.crowd.Keys().Rounds}
+	p.figures.Paper = &fedcfk.PaperFigures{Rounds: p.setting.Keys().Rounds}
 	return m
 }
 
@@ -103,7 +103,7 @@ type people struct {
 	local.Play
 	*clients.Clients
 	ratings     *dataset.Ratings // with all ratings of all people
-	crowd       fedcfk.Crowd
+	setting     fedcfk.Devices
 	result      *method.Result
 	figures     *fedcfk.Figures // in the result
 	devices     []fedcfk.Device
@@ -124,17 +124,17 @@ func gather(c local.Play, ratings *dataset.Ratings) (*people, error) {
 		return nil, fault.BadInput(err)
 	}
 	p.Clients = clients.New(c.Job, len(p.train), c.Seed, c.Progress)
-	p.crowd = fedcfk.Crowd{
+	p.setting = fedcfk.Devices{
 		Instance: method.Instance{Job: c.Job, ID: p.ID, Coordinator: clients.Server, Parties: p.Names},
 		Items:    len(p.ratings.Items),
 	}
-	p.figures = &fedcfk.Figures{Source: ratings.Name, People: len(p.Names), Items: p.crowd.Items}
-	p.result = &method.Result{Job: c.Job.Name, Timings: map[string]float64{}, Grid: []learner.Cell{}, Details: &fedcfk.Details{Crowd: p.figures}}
-	if p.rated, err = p.crowd.Rated(p.ratings, p.train); err != nil {
+	p.figures = &fedcfk.Figures{Source: ratings.Name, People: len(p.Names), Items: p.setting.Items}
+	p.result = &method.Result{Job: c.Job.Name, Timings: map[string]float64{}, Grid: []learner.Cell{}, Details: &fedcfk.Details{Devices: p.figures}}
+	if p.rated, err = p.setting.Rated(p.ratings, p.train); err != nil {
 		return nil, err
 	}
 	for i, liked := range p.train {
-		p.devices = append(p.devices, fedcfk.Device{Crowd: p.crowd, Liked: liked, Rated: p.rated[i]})
+		p.devices = append(p.devices, fedcfk.Device{Devices: p.setting, Liked: liked, Rated: p.rated[i]})
 		p.figures.Ratings += len(liked)
 	}
 	return p, nil
@@ -152,10 +152,10 @@ type recommending struct {
 }
 
 func newRecommending(p *people) (*recommending, error) {
-	plan, err := p.crowd.Plan()
-	r := &recommending{people: p, plan: plan, server: p.crowd.Server()}
+	plan, err := p.setting.Plan()
+	r := &recommending{people: p, plan: plan, server: p.setting.Server()}
 	for i, liked := range p.train {
-		party := p.crowd.Party(liked)
+		party := p.setting.Party(liked)
 		party.Rated = p.rated[i]
 		r.parties = append(r.parties, party)
 	}
@@ -297,7 +297,7 @@ func (r *recommending) learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c, k := r.figures, d.Crowd
+	c, k := r.figures, d.Devices
 	c.Cut, c.Kept, c.Broadcast, c.Sums, r.result.Leakage = k.Cut, k.Kept, k.Broadcast, k.Sums, public.Leakage
 	return nil
 }
@@ -312,7 +312,7 @@ func (p *people) save(kernel []byte) error {
 func (r *recommending) evaluate(context.Context) error {
 	m := r.kernel.Model()
 	return r.recommend(func(user int) ([]float64, error) {
-		return r.devices[user].Recommend(m, r.kernel.Kept, r.crowd.Popularity(r.first.Sums[0]))
+		return r.devices[user].Recommend(m, r.kernel.Kept, r.setting.Popularity(r.first.Sums[0]))
 	})
 }
 
@@ -330,7 +330,7 @@ func (p *people) recommend(score func(user int) ([]float64, error)) (err error) 
 		}
 		return scores, err
 	}
-	p.result.Metrics, p.figures.Judged, err = learner.Ranking(p.crowd.Items, p.train, p.test, keeping)
+	p.result.Metrics, p.figures.Judged, err = learner.Ranking(p.setting.Items, p.train, p.test, keeping)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func from(r *dataset.Ratings) func(string) (*dataset.Ratings, error) {
 	return func(string) (*dataset.Ratings, error) { return r, nil }
 }
 
-func runCrowd(t *testing.T, text string) *method.Result {
+func runDevices(t *testing.T, text string) *method.Result {
 	t.Helper()
 	r, err := play(t.Context(), played(t, text))
 	if err != nil {
@@ -60,7 +60,7 @@ func runCrowd(t *testing.T, text string) *method.Result {
 
 // A tenth vanishes in each sum, the sums are over the clients who remain, and the rankings
 // nearly equal the rankings from pooled lists. Kernels are made of the sums, whoever the adversary is.
-func TestCrowd(t *testing.T) {
+func TestDevices(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
@@ -109,11 +109,11 @@ func TestCrowd(t *testing.T) {
 }
 
 // Equal secrets give equal results, however the cores share the work.
-func TestCrowdIsReproducible(t *testing.T) {
+func TestDevicesAreReproducible(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	one, two := runCrowd(t, recommender), runCrowd(t, recommender)
+	one, two := runDevices(t, recommender), runDevices(t, recommender)
 	if lists := readLists(t, one); lists != readLists(t, two) || strings.Count(lists, "\n") != 1+60*10 || !strings.HasPrefix(lists, "user,rank,item,score\n1,1,") {
 		t.Errorf("the recommendations differ, or are not 10 to each of 60 people: %s", lists)
 	}
@@ -129,7 +129,7 @@ func figuresOf(t *testing.T, r *method.Result) *fedcfk.Figures {
 	if err != nil || d == nil {
 		t.Fatalf("details %+v, error %v", r.Details, err)
 	}
-	return d.Crowd
+	return d.Devices
 }
 
 func readLists(t *testing.T, r *method.Result) string {
@@ -141,7 +141,7 @@ func readLists(t *testing.T, r *method.Result) string {
 	return string(b)
 }
 
-// TestRule14_OneEpochOnly: two sums over crowds that differ by one person give
+// TestRule14_OneEpochOnly: two sums over groups of people that differ by one person give
 // that person's list. Nobody else's device takes part in the second.
 func TestRule14_OneEpochOnly(t *testing.T) {
 	if testing.Short() {
@@ -152,7 +152,7 @@ func TestRule14_OneEpochOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := func(names []string) (sums.Summation, error) {
-		c := p.crowd
+		c := p.setting
 		c.Parties = names
 		plan, err := c.Plan()
 		if err != nil {
@@ -171,7 +171,7 @@ func TestRule14_OneEpochOnly(t *testing.T) {
 	}
 	without, err := sum(p.Names[1:])
 	if err == nil {
-		t.Fatal("the server has the difference of two crowds")
+		t.Fatal("the server has the difference of two groups of people")
 	}
 	for i, name := range p.Names[1:] {
 		if err := p.Ledgers[i+1].Claim(name, `secagg/masked-input/"once"/"fedcfk/popularity"`, without.Session.ID()); err == nil {
@@ -180,7 +180,7 @@ func TestRule14_OneEpochOnly(t *testing.T) {
 	}
 }
 
-func TestCrowdEnds(t *testing.T) {
+func TestDevicesEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}

@@ -19,7 +19,7 @@ const PurposePaper = "fedcfk/paper"
 
 // Round describes a round of mode paper over the listed clients: how many of
 // them like both of two items, for all pairs of the catalogue.
-func Round(c fedcfk.Crowd, roster [sha256.Size]byte, number int, clients []string) (sums.Summation, error) {
+func Round(c fedcfk.Devices, roster [sha256.Size]byte, number int, clients []string) (sums.Summation, error) {
 	if err := c.CheckCatalogue(); err != nil {
 		return sums.Summation{}, err
 	}

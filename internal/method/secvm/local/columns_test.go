@@ -11,8 +11,8 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/method"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-	"github.com/mercer-fl/mercer/protocol/secvm"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // unhashed is the anonymous job on the columns themselves.
@@ -24,7 +24,7 @@ func weightsOf(t *testing.T, r *method.Result) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := crowd.DecodeLinearModel(b)
+	m, err := secvm.DecodeLinearModel(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func explicit(t *testing.T, c people) (rows [][]float64, labels []float64) {
 		t.Fatal(err)
 	}
 	for i, role := range roles {
-		if role != secvm.Train {
+		if role != secvmmachines.Train {
 			continue
 		}
 		x := make([]float64, c.rows.X.Cols()+1)
@@ -105,10 +105,10 @@ func TestColumnsAreTheNaiveTwins(t *testing.T) {
 		}
 	}
 	f := figuresOf(t, r)
-	if f.Bins != 40 || f.Features != crowd.ColumnFeatures || r.Metrics["accuracy"] < .8 || r.Metrics["accuracy"] < r.Pooled["accuracy"]-.02 {
+	if f.Bins != 40 || f.Features != secvm.ColumnFeatures || r.Metrics["accuracy"] < .8 || r.Metrics["accuracy"] < r.Pooled["accuracy"]-.02 {
 		t.Errorf("%d %s, %v, pooled %v", f.Bins, f.Features, r.Metrics, r.Pooled)
 	}
-	shown, err := crowd.Protocol().Present(c.Job, r)
+	shown, err := secvm.Protocol().Present(c.Job, r)
 	if err != nil || !strings.Contains(fmt.Sprint(shown.Text), "40 columns, which are not hashed") {
 		t.Errorf("%v, %v", shown, err)
 	}
@@ -155,7 +155,7 @@ func TestManyBinsAreColumns(t *testing.T) {
 	columns := weightsOf(t, runDevices(t, devicesConfig(t, unhashed)))
 	taken := make(map[int]bool)
 	for c := range 40 {
-		bin := secvm.Bin(strconv.Itoa(c+1), 0, 1<<16)
+		bin := secvmmachines.Bin(strconv.Itoa(c+1), 0, 1<<16)
 		if taken[bin] {
 			t.Fatalf("two words share bin %d", bin)
 		}

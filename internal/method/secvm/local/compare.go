@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/kernel"
@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/secagg"
-	"github.com/mercer-fl/mercer/protocol/secvm"
+	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // averages follows means of the last weight vectors on the held-out records, as
@@ -25,7 +25,7 @@ import (
 type averages struct {
 	counts []int
 	last   [][]float64 // at most the greatest of counts
-	points []crowd.AveragePoint
+	points []secvm.AveragePoint
 }
 
 // note takes the weights of an iteration, and measures if asked to.
@@ -38,7 +38,7 @@ func (a *averages) note(iteration int, w []float64, measure func(w []float64) fl
 	}
 	for _, n := range a.counts { // early on, the mean of all there are
 		last := a.last[max(0, len(a.last)-n):]
-		a.points = append(a.points, crowd.AveragePoint{Iteration: iteration, Averaged: n, Accuracy: measure(mean(last))})
+		a.points = append(a.points, secvm.AveragePoint{Iteration: iteration, Averaged: n, Accuracy: measure(mean(last))})
 	}
 }
 
@@ -68,9 +68,9 @@ func (r *records) follow(iteration int, w []float64) {
 // accuracy returns the accuracy of weights on the records of testing devices.
 func (r *records) accuracy(w []float64) float64 {
 	right := 0
-	tests := r.with(secvm.Test)
+	tests := r.with(secvmmachines.Test)
 	for _, i := range tests {
-		if p := r.profiles[i]; secvm.Predict(p.Vector.Score(w)) == p.Label {
+		if p := r.profiles[i]; secvmmachines.Predict(p.Vector.Score(w)) == p.Label {
 			right++
 		}
 	}
@@ -78,7 +78,7 @@ func (r *records) accuracy(w []float64) float64 {
 }
 
 // with lists the devices of a role.
-func (r *records) with(role secvm.Role) []int {
+func (r *records) with(role secvmmachines.Role) []int {
 	var list []int
 	for i, have := range r.roles {
 		if have == role {
@@ -97,17 +97,17 @@ func (r *records) evaluate(context.Context) error {
 	if err != nil {
 		return err
 	}
-	m["accuracy"] = crowd.AccuracyOf(tests)
+	m["accuracy"] = secvm.AccuracyOf(tests)
 	r.result.Metrics = m
 	spec := r.server.Params().Spec()
-	r.figures = &crowd.Figures{
-		Source: r.rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvm.Train)), Testers: len(r.with(secvm.Test)),
-		Windows: learner.StepsOf(r.Job).Iterations + 1, Bins: spec.Bins, Features: crowd.KeysOf(r.Job).Space, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
-		Classes:  crowd.TestsOf(r.classes, tests),
+	r.figures = &secvm.Figures{
+		Source: r.rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvmmachines.Train)), Testers: len(r.with(secvmmachines.Test)),
+		Windows: learner.StepsOf(r.Job).Iterations + 1, Bins: spec.Bins, Features: secvm.KeysOf(r.Job).Space, Packages: spec.Packages, PackageBytes: secvmmachines.PackageSize, Sampled: r.sampled,
+		Classes:  secvm.TestsOf(r.classes, tests),
 		Averages: r.curve.points,
 	}
-	r.figures.Majority = crowd.MajorityOf(r.figures.Classes)
-	r.result.Details = &crowd.Details{SecVM: r.figures}
+	r.figures.Majority = secvm.MajorityOf(r.figures.Classes)
+	r.result.Details = &secvm.Details{SecVM: r.figures}
 	if r.summing != nil {
 		r.result.Exact, r.figures.Sums = &r.summing.exact, r.summing.sums
 	}
@@ -116,14 +116,14 @@ func (r *records) evaluate(context.Context) error {
 
 // measure judges scores of the testing devices.
 func (r *records) measure(score func(device int) float64) (learner.Metrics, error) {
-	tests := r.with(secvm.Test)
+	tests := r.with(secvmmachines.Test)
 	truth, guess := make([]string, len(tests)), make([]string, len(tests))
 	positive, scores := make([]bool, len(tests)), make([]float64, len(tests))
 	name := func(label int8) string { return r.classes[(label+1)/2] }
 	for k, i := range tests {
 		scores[k] = score(i)
 		positive[k] = r.profiles[i].Label > 0
-		truth[k], guess[k] = name(r.profiles[i].Label), name(secvm.Predict(scores[k]))
+		truth[k], guess[k] = name(r.profiles[i].Label), name(secvmmachines.Predict(scores[k]))
 	}
 	confusion, err := metrics.NewConfusionMatrix(truth, guess)
 	if err != nil {
@@ -148,7 +148,7 @@ func (r *records) compare(ctx context.Context) error {
 	if !r.Job.Compares(job.Pooled) {
 		return nil
 	}
-	train := r.with(secvm.Train)
+	train := r.with(secvmmachines.Train)
 	all, err := r.featured()
 	if err != nil {
 		return err
@@ -183,14 +183,14 @@ func (r *records) compare(ctx context.Context) error {
 func (r *records) compareBins(ctx context.Context) error {
 	for power := 6; power <= 16; power++ {
 		j := *r.Job
-		k := *crowd.KeysOf(&j)
+		k := *secvm.KeysOf(&j)
 		k.Space, k.Bins, k.Hashes = "", 1<<power, max(1, k.Hashes)
 		j.Protocol.Values = &k
 		accuracy, err := r.accuracyOf(ctx, &j)
 		if err != nil {
 			return err
 		}
-		r.figures.BinCurve = append(r.figures.BinCurve, crowd.BinPoint{Bins: 1 << power, Accuracy: accuracy})
+		r.figures.BinCurve = append(r.figures.BinCurve, secvm.BinPoint{Bins: 1 << power, Accuracy: accuracy})
 	}
 	return nil
 }
@@ -199,8 +199,8 @@ func (r *records) compareBins(ctx context.Context) error {
 // published, since cover changes nothing that is learnt.
 func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
 	c := r.people
-	k := *crowd.KeysOf(j)
-	k.Mode, k.Aggregation = job.Paper, crowd.AnonymousPackages
+	k := *secvm.KeysOf(j)
+	k.Mode, k.Aggregation = job.Paper, secvm.AnonymousPackages
 	j.Protocol.Values, j.Data.Partition.Dropout = &k, 0
 	c.Job = j
 	other, err := enlist(c, r.roles)
@@ -212,7 +212,7 @@ func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
 			return 0, err
 		}
 	}
-	return crowd.AccuracyOf(other.last.Outcomes()), nil
+	return secvm.AccuracyOf(other.last.Outcomes()), nil
 }
 
 // featured is the table of all devices' bins.
@@ -247,19 +247,19 @@ func (r *records) measurePooled(m *svm.Classifier, all *dataset.CSR, train []int
 // summing turns windows into sums.
 type summing struct {
 	*clients.Clients
-	windows crowd.Summed
+	windows secvm.Summed
 	sums    []sums.Figures
 	exact   bool // every sum so far equals the sum of the plain packages
 }
 
 // sumUp calls all devices, also those that vanished from earlier windows, and adds up their
 // vectors.
-func (r *records) sumUp(ctx context.Context, iteration uint32, published []float64) (*secvm.Sum, error) {
+func (r *records) sumUp(ctx context.Context, iteration uint32, published []float64) (*secvmmachines.Sum, error) {
 	s, err := r.summing.windows.Window(iteration, published, r.summing.Names)
 	if err != nil {
 		return nil, err
 	}
-	call := crowd.Call{Iteration: iteration, Weights: published, Devices: r.summing.Names, Session: s.Session.ID()}
+	call := secvm.Call{Iteration: iteration, Weights: published, Devices: r.summing.Names, Session: s.Session.ID()}
 	summands, err := r.summands(call)
 	if err != nil {
 		return nil, err
@@ -268,7 +268,7 @@ func (r *records) sumUp(ctx context.Context, iteration uint32, published []float
 	if err != nil {
 		return nil, err
 	}
-	sum, err := secvm.NewSum(r.server.Params(), done.Sums, len(done.Added))
+	sum, err := secvmmachines.NewSum(r.server.Params(), done.Sums, len(done.Added))
 	if err != nil {
 		return nil, err
 	}
@@ -277,8 +277,8 @@ func (r *records) sumUp(ctx context.Context, iteration uint32, published []float
 }
 
 // summands has every device look at a call and answer it.
-func (r *records) summands(call crowd.Call) ([]secvm.Summand, error) {
-	list, errs := make([]secvm.Summand, len(r.devices)), make([]error, len(r.devices))
+func (r *records) summands(call secvm.Call) ([]secvmmachines.Summand, error) {
+	list, errs := make([]secvmmachines.Summand, len(r.devices)), make([]error, len(r.devices))
 	linalg.For(len(list), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			_, weights, err := r.summing.windows.Accept(call)
@@ -295,12 +295,12 @@ func (r *records) summands(call crowd.Call) ([]secvm.Summand, error) {
 }
 
 // compareSum holds a sum against the packages of those who are in it.
-func (r *records) compareSum(s *secvm.Sum, added []string, call crowd.Call) error {
+func (r *records) compareSum(s *secvmmachines.Sum, added []string, call secvm.Call) error {
 	weights, err := r.server.Params().Weights(call.Weights)
 	if err != nil {
 		return err
 	}
-	plain := secvm.NewTally(r.server.Params())
+	plain := secvmmachines.NewTally(r.server.Params())
 	for _, name := range added {
 		if err := r.deliver(plain, r.summing.Place[name], call.Iteration, weights); err != nil {
 			return err

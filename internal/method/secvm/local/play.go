@@ -19,16 +19,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/secvm"
+	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // Own is SecVM where one process owns all records.
-func Own() local.Own { return local.Own{Name: crowd.Protocol().Name(), Play: play} }
+func Own() local.Own { return local.Own{Name: secvm.Protocol().Name(), Play: play} }
 
 // play plays every member: each row is a device that answers every window with
 // as many packages as all others, encoded and counted one by one. With aggregation
@@ -76,7 +76,7 @@ func read(c local.Play) (p people, err error) {
 
 // counted gives a job without hashing the number of columns of its tables, where it names none.
 func (p people) counted() (people, error) {
-	k := *crowd.KeysOf(p.Job)
+	k := *secvm.KeysOf(p.Job)
 	if !k.Unhashed() {
 		return p, nil
 	}
@@ -84,7 +84,7 @@ func (p people) counted() (people, error) {
 	if p.heldOut != nil {
 		columns = max(columns, p.heldOut.X.Cols())
 	}
-	most := secvm.DefaultLimits().Bins
+	most := secvmmachines.DefaultLimits().Bins
 	switch {
 	case k.Bins == 0:
 		k.Bins = columns
@@ -100,25 +100,25 @@ func (p people) counted() (people, error) {
 	return p, nil
 }
 
-// records is a crowd with one labelled record each.
+// records are devices with one labelled record each.
 type records struct {
 	people
-	server   *crowd.Training
+	server   *secvm.Training
 	classes  [2]string
-	devices  []*secvm.Device
-	random   []secvm.Random
-	profiles []secvm.Record // whole, as the comparisons see them
-	roles    []secvm.Role
+	devices  []*secvmmachines.Device
+	random   []secvmmachines.Random
+	profiles []secvmmachines.Record // whole, as the comparisons see them
+	roles    []secvmmachines.Role
 	sampled  int // records that had more units than packages
 	result   *method.Result
-	figures  *crowd.Figures // of the result, once it is evaluated
-	last     crowd.Window   // what the last window gave
+	figures  *secvm.Figures // of the result, once it is evaluated
+	last     secvm.Window   // what the last window gave
 	curve    *averages
 	summing  *summing // nil where packages are counted
 }
 
 // enlist gives every row a device.
-func enlist(c people, roles []secvm.Role) (*records, error) {
+func enlist(c people, roles []secvmmachines.Role) (*records, error) {
 	r := &records{people: c, roles: roles}
 	labels := c.rows.Labels
 	if c.heldOut != nil {
@@ -128,7 +128,7 @@ func enlist(c people, roles []secvm.Role) (*records, error) {
 	if r.classes, err = twoClasses(c.Job, labels); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.rows.Name, err)
 	}
-	if r.server, err = crowd.NewTraining(c.Job, r.classes); err != nil {
+	if r.server, err = secvm.NewTraining(c.Job, r.classes); err != nil {
 		return nil, err
 	}
 	r.curve = newAverages()
@@ -139,24 +139,24 @@ func enlist(c people, roles []secvm.Role) (*records, error) {
 	if err := r.checkCohort(); err != nil {
 		return nil, err
 	}
-	if len(r.with(secvm.Test)) == 0 {
+	if len(r.with(secvmmachines.Test)) == 0 {
 		return nil, fmt.Errorf("%s: no device tests; hold more rows out", c.rows.Name)
 	}
-	if crowd.KeysOf(c.Job).Aggregation == crowd.SecureSum {
+	if secvm.KeysOf(c.Job).Aggregation == secvm.SecureSum {
 		r.summing = newSumming(c, r.server.Params(), len(r.devices))
 	}
 	r.result = &method.Result{
 		Job: c.Job.Name, Timings: map[string]float64{}, Grid: []learner.Cell{},
-		Training: len(r.with(secvm.Train)), HeldOut: len(r.with(secvm.Test)),
+		Training: len(r.with(secvmmachines.Train)), HeldOut: len(r.with(secvmmachines.Test)),
 	}
 	return r, nil
 }
 
 func newAverages() *averages { return &averages{counts: []int{1, 2, 5, 10, 50}} }
 
-func newSumming(c people, p secvm.Params, devices int) *summing {
+func newSumming(c people, p secvmmachines.Params, devices int) *summing {
 	all := clients.New(c.Job, devices, c.Seed, c.Progress)
-	return &summing{Clients: all, exact: true, windows: crowd.Summed{
+	return &summing{Clients: all, exact: true, windows: secvm.Summed{
 		Job: c.Job, ID: all.ID, Roster: all.Roster, Server: clients.Server, Params: p,
 	}}
 }
@@ -164,8 +164,8 @@ func newSumming(c people, p secvm.Params, devices int) *summing {
 // checkCohort makes sure that every window has participants enough, even if all
 // that vanish train.
 func (r *records) checkCohort() error {
-	cohort, vanish := crowd.KeysOf(r.Job).Cohort, sums.Share(r.Job.Data.Partition.Dropout, len(r.devices))
-	switch n := len(r.with(secvm.Train)); {
+	cohort, vanish := secvm.KeysOf(r.Job).Cohort, sums.Share(r.Job.Data.Partition.Dropout, len(r.devices))
+	switch n := len(r.with(secvmmachines.Train)); {
 	case n < cohort:
 		return fmt.Errorf("%s: %d devices train, and a step takes at least %d participants; lower cohort", r.rows.Name, n, cohort)
 	case n-vanish < cohort:
@@ -183,7 +183,7 @@ func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 	if len(found) != 2 {
 		return [2]string{}, fmt.Errorf("there are %d classes; secvm tells two apart", len(found))
 	}
-	named := crowd.KeysOf(j).Classes
+	named := secvm.KeysOf(j).Classes
 	if len(named) == 0 {
 		return [2]string(found), nil
 	}
@@ -197,13 +197,13 @@ func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 
 // drawRoles lets every device draw its role, unless the job says which rows are
 // held out.
-func drawRoles(c people) ([]secvm.Role, error) {
+func drawRoles(c people) ([]secvmmachines.Role, error) {
 	rows := c.rows.X.Rows()
-	roles := make([]secvm.Role, rows)
+	roles := make([]secvmmachines.Role, rows)
 	switch t := c.Job.Data.Test; {
 	case c.heldOut != nil:
 		for range c.heldOut.X.Rows() {
-			roles = append(roles, secvm.Test)
+			roles = append(roles, secvmmachines.Test)
 		}
 	case t.Every > 0:
 		_, test, err := dataset.Every(rows, t.Every)
@@ -211,11 +211,11 @@ func drawRoles(c people) ([]secvm.Role, error) {
 			return nil, err
 		}
 		for _, i := range test {
-			roles[i] = secvm.Test
+			roles[i] = secvmmachines.Test
 		}
 	default:
 		for i := range roles {
-			roles[i] = crowd.SeedsOf(c.Seed, i).Cast(t.Fraction)
+			roles[i] = secvm.SeedsOf(c.Seed, i).Cast(t.Fraction)
 		}
 	}
 	return roles, nil
@@ -227,17 +227,17 @@ func (r *records) add(s *dataset.Set) {
 	p := r.server.Params()
 	for i := range s.X.Rows() {
 		n := len(r.profiles)
-		record := secvm.Record{Vector: p.Vector(crowd.Features(s.X, i)), Label: 1}
+		record := secvmmachines.Record{Vector: p.Vector(secvm.Features(s.X, i)), Label: 1}
 		if s.Labels[i] == r.classes[0] {
 			record.Label = -1
 		}
 		r.profiles = append(r.profiles, record)
-		r.random = append(r.random, crowd.SeedsOf(r.Seed, n).Random())
+		r.random = append(r.random, secvm.SeedsOf(r.Seed, n).Random())
 		if record.Vector.Units() > p.Room() {
 			record.Vector = record.Vector.Sample(p.Room(), r.random[n])
 			r.sampled++
 		}
-		d, err := secvm.NewDevice(p, record, r.roles[n])
+		d, err := secvmmachines.NewDevice(p, record, r.roles[n])
 		if err != nil {
 			panic(err) // a record of this function
 		}
@@ -286,23 +286,23 @@ func (r *records) step(ctx context.Context) (err error) {
 }
 
 // countUp has all devices answer, and counts their packages in shards.
-func (r *records) countUp(iteration uint32, published []float64) (*secvm.Tally, error) {
+func (r *records) countUp(iteration uint32, published []float64) (*secvmmachines.Tally, error) {
 	weights, err := r.server.Params().Weights(published)
 	if err != nil {
 		return nil, err
 	}
 	const shards = 8 // tallies take memory by bins
 	shard := (len(r.devices) + shards - 1) / shards
-	tallies, errs := make([]*secvm.Tally, shards), make([]error, shards)
+	tallies, errs := make([]*secvmmachines.Tally, shards), make([]error, shards)
 	linalg.For(shards, 1, func(lo, hi int) {
 		for s := lo; s < hi; s++ {
-			tallies[s] = secvm.NewTally(r.server.Params())
+			tallies[s] = secvmmachines.NewTally(r.server.Params())
 			for i := s * shard; i < min((s+1)*shard, len(r.devices)); i++ {
 				errs[s] = errors.Join(errs[s], r.deliver(tallies[s], i, iteration, weights))
 			}
 		}
 	})
-	total := secvm.NewTally(r.server.Params())
+	total := secvmmachines.NewTally(r.server.Params())
 	for s, t := range tallies {
 		if errs[s] != nil {
 			return nil, errs[s]
@@ -315,14 +315,14 @@ func (r *records) countUp(iteration uint32, published []float64) (*secvm.Tally, 
 }
 
 // deliver carries one device's packages to the tally, as bytes.
-func (r *records) deliver(t *secvm.Tally, device int, iteration uint32, weights secvm.Weights) error {
+func (r *records) deliver(t *secvmmachines.Tally, device int, iteration uint32, weights secvmmachines.Weights) error {
 	packages, err := r.answer(device, iteration, weights)
 	if err != nil {
 		return err
 	}
-	var b [secvm.PackageSize]byte
+	var b [secvmmachines.PackageSize]byte
 	for _, one := range packages {
-		arrived, err := secvm.DecodePackage(one.Append(b[:0]))
+		arrived, err := secvmmachines.DecodePackage(one.Append(b[:0]))
 		if err != nil {
 			return err
 		}
@@ -333,7 +333,7 @@ func (r *records) deliver(t *secvm.Tally, device int, iteration uint32, weights 
 	return nil
 }
 
-func (r *records) answer(device int, iteration uint32, weights secvm.Weights) ([]secvm.Package, error) {
+func (r *records) answer(device int, iteration uint32, weights secvmmachines.Weights) ([]secvmmachines.Package, error) {
 	if r.Job.Protocol.Mode() == job.Paper {
 		return r.devices[device].AnswerAsPublished(iteration, weights)
 	}
@@ -344,11 +344,11 @@ func (r *records) answer(device int, iteration uint32, weights secvm.Weights) ([
 // records.
 func (r *records) leak() {
 	switch w := r.last.(type) {
-	case *secvm.Tally:
-		r.result.Leakage = crowd.Leakage(crowd.Facts{
-			Params: r.server.Params(), Published: r.Job.Protocol.Mode() == job.Paper, Participants: w.Count(), Rare: crowd.Rare(w),
+	case *secvmmachines.Tally:
+		r.result.Leakage = secvm.Leakage(secvm.Facts{
+			Params: r.server.Params(), Published: r.Job.Protocol.Mode() == job.Paper, Participants: w.Count(), Rare: secvm.Rare(w),
 		})
-	case *secvm.Sum:
-		r.result.Leakage = r.summing.windows.Leakage(crowd.SumFactsOf(w), len(r.devices))
+	case *secvmmachines.Sum:
+		r.result.Leakage = r.summing.windows.Leakage(secvm.SumFactsOf(w), len(r.devices))
 	}
 }

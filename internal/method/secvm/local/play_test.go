@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/method/local"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -74,16 +74,16 @@ func runDevices(t *testing.T, c people) *method.Result {
 }
 
 // figuresOf returns what only results of SecVM have.
-func figuresOf(t *testing.T, r *method.Result) *crowd.Figures {
+func figuresOf(t *testing.T, r *method.Result) *secvm.Figures {
 	t.Helper()
-	d, err := method.DetailsOf[crowd.Details](r)
+	d, err := method.DetailsOf[secvm.Details](r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d.SecVM
 }
 
-// The crowd learns nearly what pooled data would, and leaves a model that
+// The devices learn nearly what pooled data would, and leaves a model that
 // predicts as the testing devices did.
 func TestDevices(t *testing.T) {
 	c := devicesConfig(t, anonymous)
@@ -95,20 +95,20 @@ func TestDevices(t *testing.T) {
 	if s.Trainers+s.Testers != 400 || s.Testers < 70 || s.Testers > 130 || s.Windows != 41 || s.Sampled != 0 {
 		t.Errorf("%+v", s)
 	}
-	if s.Majority < .5 || s.Majority > .7 || s.Majority != crowd.MajorityOf(s.Classes) {
+	if s.Majority < .5 || s.Majority > .7 || s.Majority != secvm.MajorityOf(s.Classes) {
 		t.Errorf("the larger class is %v of %+v", s.Majority, s.Classes)
 	}
 	b, err := os.ReadFile(r.Models[0].Path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := crowd.DecodeLinearModel(b)
+	m, err := secvm.DecodeLinearModel(b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	right := 0
 	for i, label := range c.rows.Labels {
-		if m.Predict(crowd.Features(c.rows.X, i)) == label {
+		if m.Predict(secvm.Features(c.rows.X, i)) == label {
 			right++
 		}
 	}
@@ -135,7 +135,7 @@ func TestDevicesAsPublished(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := crowd.DecodeLinearModel(b)
+		m, err := secvm.DecodeLinearModel(b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestDevicesHeldOut(t *testing.T) {
 		t.Errorf("%+v", figuresOf(t, r))
 	}
 	plain := runDevices(t, devicesConfig(t, anonymous))
-	share := func(c crowd.ClassTest) float64 { return float64(c.Correct) / float64(c.Tested) }
+	share := func(c secvm.ClassTest) float64 { return float64(c.Correct) / float64(c.Tested) }
 	if share(figuresOf(t, r).Classes[1]) < share(figuresOf(t, plain).Classes[1]) {
 		t.Errorf("the class of weight 4 is predicted right in %.3f, without it in %.3f", share(figuresOf(t, r).Classes[1]), share(figuresOf(t, plain).Classes[1]))
 	}
@@ -210,10 +210,10 @@ func TestBadDevices(t *testing.T) {
 	for want, change := range map[string]func(*people){
 		"there are 1 classes":                   func(c *people) { c.rows.Labels = slices.Repeat([]string{"a"}, 400) },
 		"no column":                             func(c *people) { c.rows.Labels = nil },
-		"lower cohort":                          func(c *people) { crowd.KeysOf(c.Job).Cohort = 390 },
-		`which the job's classes do not name`:   func(c *people) { crowd.KeysOf(c.Job).Classes = []string{"a", "b"} },
+		"lower cohort":                          func(c *people) { secvm.KeysOf(c.Job).Cohort = 390 },
+		`which the job's classes do not name`:   func(c *people) { secvm.KeysOf(c.Job).Classes = []string{"a", "b"} },
 		`class_weight names class "malignant"`:  func(c *people) { learner.StepsOf(c.Job).ClassWeight = map[string]float64{"malignant": 2} },
-		"use 3 (that it takes part, its bias, ": func(c *people) { crowd.KeysOf(c.Job).Packages = 2 },
+		"use 3 (that it takes part, its bias, ": func(c *people) { secvm.KeysOf(c.Job).Packages = 2 },
 	} {
 		c := devicesConfig(t, anonymous)
 		change(&c)

@@ -11,13 +11,13 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	turns "github.com/mercer-fl/mercer/internal/method/local/turns"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/secagg"
-	"github.com/mercer-fl/mercer/protocol/secvm"
+	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // addedUp is a small job whose windows are sums.
@@ -102,8 +102,8 @@ func TestBadSums(t *testing.T) {
 	}
 }
 
-// crowdOf is a few devices with a first window called.
-func crowdOf(t *testing.T, changes ...string) (*records, crowd.Call) {
+// windowOf is a few devices with a first window called.
+func windowOf(t *testing.T, changes ...string) (*records, secvm.Call) {
 	t.Helper()
 	c := summedConfig(t, changes...)
 	roles, err := drawRoles(c)
@@ -118,13 +118,13 @@ func crowdOf(t *testing.T, changes ...string) (*records, crowd.Call) {
 	return r, r.call(t, 0, w, r.summing.Names)
 }
 
-func (r *records) call(t *testing.T, iteration uint32, w []float64, devices []string) crowd.Call {
+func (r *records) call(t *testing.T, iteration uint32, w []float64, devices []string) secvm.Call {
 	t.Helper()
 	s, err := r.summing.windows.Window(iteration, w, devices)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return crowd.Call{Iteration: iteration, Weights: w, Devices: devices, Session: s.Session.ID()}
+	return secvm.Call{Iteration: iteration, Weights: w, Devices: devices, Session: s.Session.ID()}
 }
 
 // Attack: a second sum of one iteration, without one device, would give that device's record.
@@ -133,7 +133,7 @@ func TestRule11_OneSummandForEachIteration(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	r, call := crowdOf(t)
+	r, call := windowOf(t)
 	if _, err := r.sumUp(t.Context(), 0, call.Weights); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestRule11_OneSummandForEachIteration(t *testing.T) {
 	}
 	other := slices.Clone(call.Weights)
 	other[3] = .5
-	for name, again := range map[string]crowd.Call{
+	for name, again := range map[string]secvm.Call{
 		"without one":   r.call(t, 0, call.Weights, r.summing.Names[1:]),
 		"other weights": r.call(t, 0, other, r.summing.Names),
 	} {
@@ -164,8 +164,8 @@ func TestAttackDifferenceOfIterations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	r, call := crowdOf(t)
-	victim := slices.Index(r.roles, secvm.Train)
+	r, call := windowOf(t)
+	victim := slices.Index(r.roles, secvmmachines.Train)
 	all, err := r.sumUp(t.Context(), 0, call.Weights)
 	if err != nil {
 		t.Fatal(err)
@@ -200,13 +200,13 @@ func TestAttackOwnWeightsInASum(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	r, call := crowdOf(t)
+	r, call := windowOf(t)
 	own := slices.Clone(call.Weights)
 	own[7] = 9
 	told := call
 	told.Weights = own
 	if _, _, err := r.summing.windows.Accept(told); err == nil || !strings.Contains(err.Error(), "not follow from iteration 0 and the weights") {
-		t.Errorf("other weights under the crowd's session: %v", err)
+		t.Errorf("other weights under the devices' session: %v", err)
 	}
 	alone, err := r.summing.windows.Window(0, own, r.summing.Names)
 	if err != nil {
@@ -248,7 +248,7 @@ func TestAttackLinkSummands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	r, call := crowdOf(t)
+	r, call := windowOf(t)
 	spies := r.spies(t, call)
 	r.devices = append(r.devices[1:], r.devices[0])
 	others := r.spies(t, call)
@@ -331,7 +331,7 @@ func (r *records) client(t *testing.T, s sums.Summation, weights []float64, devi
 }
 
 // spies runs a window and returns what each client sent and heard.
-func (r *records) spies(t *testing.T, call crowd.Call) []*spy {
+func (r *records) spies(t *testing.T, call secvm.Call) []*spy {
 	t.Helper()
 	s, _, err := r.summing.windows.Accept(call)
 	if err != nil {

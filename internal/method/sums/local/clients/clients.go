@@ -1,4 +1,4 @@
-// Package clients plays the devices of a crowd in secure sums, for methods that play all
+// Package clients plays the devices in secure sums, for methods that play all
 // members of a job in one process.
 package clients
 
@@ -21,10 +21,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Server is the name of the server in a crowd.
+// Server is the name of the server in many devices.
 const Server = "server"
 
-// Clients are the devices of a crowd as secure sums know them: names, identities
+// Clients are the devices as secure sums know them: names, identities
 // and ledgers, for all sessions of a job.
 type Clients struct {
 	ID       job.ID
@@ -69,7 +69,7 @@ func (c *Clients) Sign(client int) func(message []byte) []byte {
 	return func(m []byte) []byte { return ed25519.Sign(c.keys[client], m) }
 }
 
-// Sum is a secure sum that has ended. Its machines are gone: a crowd's take
+// Sum is a finished secure sum. Its machines are gone: those of many devices take
 // hundreds of megabytes.
 type Sum struct {
 	sums.Summation
@@ -86,7 +86,7 @@ func (s *Sum) End() method.End {
 
 // Sum runs one secure sum among the clients of a session. Each client that leaves does so
 // before the message that is named for it. The function vector returns a client's vector by
-// the client's place in the crowd.
+// the client's place in the devices.
 func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]string, vector func(client int) secagg.Vector) (*Sum, error) {
 	names := s.Session.With(protocol.RoleParty)
 	public := c.Public(names)
@@ -125,7 +125,7 @@ func (c *Clients) machines(s sums.Summation, names []string, public []ed25519.Pu
 	return machines, errors.Join(errs...)
 }
 
-// seats returns the clients as a crowd that takes turns has them.
+// seats returns the clients as a session in turns has them.
 func (c *Clients) seats(names []string, machines []*secagg.Client, leavers map[string]string) []turns.Client {
 	list := make([]turns.Client, len(names))
 	for i, name := range names {

@@ -1,0 +1,145 @@
+// Package simulator runs many devices in one process: a device for each row of a
+// table, with a credential, a state and secrets of its own. It is for tests and
+// demonstrations, and for a household that shares a machine.
+package simulator
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/device"
+	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// Config selects the devices to play. They own the rows from First on.
+type Config struct {
+	Home                string // folder of their states
+	Identity            *identity.Identity
+	Rows                *dataset.Set
+	First, Count        int
+	Configuration       []byte
+	Relay, Issuer       string
+	RelayKey, IssuerKey ed25519.PublicKey // of the witnesses' statements
+	HTTP                *http.Client
+	Limits              secvmmachines.Limits
+	Early               int
+	// Seed fixes what devices draw, for comparison with a simulation; nil for
+	// true randomness.
+	Seed   func(label string) [32]byte
+	Logger *slog.Logger
+}
+
+// Result counts the outcomes of all windows of all devices.
+type Result struct {
+	Devices      int `json:"devices"`
+	Answers      int `json:"answers"` // windows that a device has answered
+	TooFew       int `json:"too_few"` // windows that a device has not answered: too few had come
+	Acknowledged int `json:"acknowledged"`
+	Refused      int `json:"refused"`
+	Lost         int `json:"lost"`
+}
+
+// Credential is the key by which the issuer knows the device of a row.
+func Credential(id *identity.Identity, row int) ed25519.PrivateKey {
+	seed := id.Derive("device", uint32(row))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// Run plays the devices until the last window is over.
+func Run(ctx context.Context, c Config) (*Result, error) {
+	if c.First < 0 || c.Count < 1 || c.First+c.Count > c.Rows.X.Rows() {
+		return nil, fault.BadInputf("%s has %d rows; there are no devices for rows %d to %d", c.Rows.Name, c.Rows.X.Rows(), c.First, c.First+c.Count-1)
+	}
+	if c.Rows.Labels == nil {
+		return nil, fault.BadInputf("%s has no labels; name their column with --label", c.Rows.Name)
+	}
+	if err := disk.MakeDir(filepath.Join(c.Home, "devices")); err != nil {
+		return nil, err
+	}
+	r := &Result{Devices: c.Count}
+	var mu sync.Mutex
+	devices := make([]*device.Device, c.Count)
+	for i := range devices {
+		d, err := c.device(c.First+i, func(one device.Report) {
+			mu.Lock()
+			defer mu.Unlock()
+			r.add(one)
+		})
+		if err != nil {
+			return nil, fault.BadInput(err)
+		}
+		devices[i] = d
+	}
+	if err := all(devices, func(d *device.Device) error { return d.Prepare(ctx) }); err != nil {
+		return nil, err
+	}
+	c.Logger.Info("the devices have their first tokens", "devices", c.Count)
+	return r, all(devices, func(d *device.Device) error { return d.Run(ctx) })
+}
+
+func (r *Result) add(one device.Report) {
+	if one.TooFew {
+		r.TooFew++
+		return
+	}
+	r.Answers++
+	r.Acknowledged += one.Acknowledged
+	r.Refused += one.Refused
+	r.Lost += one.Lost
+}
+
+// all does something with all devices at a time.
+func all(devices []*device.Device, do func(*device.Device) error) error {
+	errs := make([]error, len(devices))
+	var running sync.WaitGroup
+	for i, d := range devices {
+		running.Go(func() { errs[i] = do(d) })
+	}
+	running.Wait()
+	for _, err := range errs { // one is enough: mostly they are alike
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c Config) device(row int, report func(device.Report)) (*device.Device, error) {
+	one := device.Config{
+		Configuration: c.Configuration, Relay: c.Relay, Issuer: c.Issuer, RelayKey: c.RelayKey, IssuerKey: c.IssuerKey, Credential: Credential(c.Identity, row), HTTP: c.HTTP,
+		Store: file(filepath.Join(c.Home, "devices", strconv.Itoa(row))), Limits: c.Limits, Early: c.Early, Report: report,
+	}
+	if c.Seed != nil {
+		seeds := secvm.SeedsOf(c.Seed, row)
+		one.Seeds = &seeds
+	}
+	return device.New(one, secvm.Features(c.Rows.X, row), c.Rows.Labels[row])
+}
+
+// file is a device's store.
+type file string
+
+// Load implements [device.Store].
+func (f file) Load() ([]byte, error) {
+	b, err := os.ReadFile(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// Save implements [device.Store].
+func (f file) Save(b []byte) error { return disk.Replace(string(f), b) }

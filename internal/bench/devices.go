@@ -1,0 +1,282 @@
+package bench
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/mercer-fl/mercer/internal/method/local/turns"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/memory"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// devicesRun is a session that is run with all its clients, of whom a tenth vanishes at the
+// dearest moment: before they send their vectors, when all others have masked with them. Keys
+// and shares are complete; of the vector's segments only the first of parts equal parts is
+// there, because masks are most of the work and every segment takes equal masks.
+type devicesRun struct {
+	clients, items int
+	liked          int // items of each client
+	parts          int
+}
+
+// Devices runs one session of secure aggregation with the clients and pairs of items of ml-1m,
+// on generated likes, and extrapolates the cost of the whole vector.
+func Devices() Benchmark {
+	return devicesBenchmark(devicesRun{clients: 6040, items: 3706, liked: 166, parts: 16})
+}
+
+func devicesBenchmark(c devicesRun) Benchmark {
+	return Benchmark{[]scene{sceneOf(c.String(), c, raceDevices)}}
+}
+
+func (c devicesRun) String() string { return fmt.Sprintf("%d clients, %d items", c.clients, c.items) }
+
+// params returns the parameters for vectors with the given number of entries of 0 or 1.
+func (c devicesRun) params(entries int) (secagg.Params, error) {
+	return secagg.NewParams(secagg.Spec{
+		Corrupted: .05, Dropped: .1, Minimum: 2, Epoch: "bench",
+		Groups: []secagg.Group{{Entries: entries, Bound: 1}},
+	}, c.clients)
+}
+
+func (c devicesRun) entries() int { return c.items * (c.items + 1) / 2 }
+func (c devicesRun) kept() int    { return (c.entries() + c.parts - 1) / c.parts }
+
+// vanishes reports whether a client vanishes: every tenth one does, the largest number that
+// was agreed.
+func (c devicesRun) vanishes(client int) bool { return client%10 == 9 }
+
+// liking is a client's vector: which of the first pairs of items it likes both
+// of, in ascending order.
+type liking []int
+
+// likes draws a client's items. Pair (i, j), i <= j, is entry
+// i n - i (i-1)/2 + j - i of the triangle.
+func (c devicesRun) likes(client int) liking {
+	items := rand.New(rand.NewPCG(1, uint64(client))).Perm(c.items)[:c.liked]
+	slices.Sort(items)
+	var pairs liking
+	for at, i := range items {
+		for _, j := range items[at:] {
+			if pair := i*c.items - i*(i-1)/2 + j - i; pair < c.kept() {
+				pairs = append(pairs, pair)
+			}
+		}
+	}
+	return pairs
+}
+
+// Read implements [secagg.Vector].
+func (l liking) Read(_, first int, dst []int64) {
+	clear(dst)
+	at, _ := slices.BinarySearch(l, first)
+	for ; at < len(l) && l[at] < first+len(dst); at++ {
+		dst[l[at]-first] = 1
+	}
+}
+
+// uploads counts the vectors that the server holds beside the sum.
+const uploads = 8
+
+// hall is the clients of a session, with the meters on it.
+type hall struct {
+	devicesRun
+	turns           sync.Mutex
+	server          *secagg.Server
+	config          turns.Config
+	present, absent spending // of all who stay and of all who do not
+	serving         spending
+	masks           timedMasks // of serving
+	peak            float64    // bytes
+}
+
+// hall makes all machines.
+func (c devicesRun) hall() (*hall, error) {
+	p, err := c.params(c.kept())
+	if err != nil {
+		return nil, err
+	}
+	members := []protocol.Member{{Name: "server", Role: protocol.RoleServer}}
+	keys, public := make([]ed25519.PrivateKey, c.clients), make([]ed25519.PublicKey, c.clients)
+	for i := range keys {
+		seed := seedOf("identity", i)
+		keys[i] = ed25519.NewKeyFromSeed(seed[:])
+		public[i] = keys[i].Public().(ed25519.PublicKey)
+		members = append(members, protocol.Member{Name: fmt.Sprintf("client-%d", i), Role: protocol.RoleParty})
+	}
+	session, err := protocol.NewSession(protocol.Descriptor{Protocol: secagg.Name, Version: secagg.Version, Params: p.Encode(), Members: members, Purpose: "bench"})
+	if err != nil {
+		return nil, err
+	}
+	h := &hall{devicesRun: c, config: turns.Config{Session: session}}
+	if h.server, err = secagg.NewServer(protocol.Setup{Session: session, Self: "server"}, p.WithMasker(&h.masks), public, secagg.Limits{Uploads: uploads}); err != nil {
+		return nil, err
+	}
+	h.config.Server = &meter{h.server, &h.turns, &h.serving, takesVectors}
+	for i, key := range keys {
+		sign := func(m []byte) []byte { return ed25519.Sign(key, m) }
+		setup := protocol.Setup{Session: session, Self: members[1+i].Name, Seed: seedOf("seed", i)}
+		if err := h.seat(i, setup, p, secagg.Identity{Sign: sign, Keys: public}); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// takesVectors tells a server's steps that take segments.
+func takesVectors(e protocol.Event) bool {
+	r, received := e.(protocol.Received)
+	return received && r.Message.Kind == "MaskedInput"
+}
+
+func seedOf(what string, client int) [32]byte { return sha256.Sum256(fmt.Append(nil, what, client)) }
+
+// seat adds a client. To make one takes as long as its vector, which is hashed.
+func (h *hall) seat(i int, setup protocol.Setup, p secagg.Params, id secagg.Identity) error {
+	spent, leaves := &h.present, ""
+	if h.vanishes(i) {
+		spent, leaves = &h.absent, "MaskedInput"
+	}
+	vector := h.likes(i)
+	var client *secagg.Client
+	took, err := stopwatch(func() (err error) {
+		client, err = secagg.NewClient(setup, p, vector, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	spent.segments.add(took)
+	h.config.Clients = append(h.config.Clients, turns.Client{
+		Name: setup.Self, InputHash: client.InputHash(), Ledger: &memory.Ledger{}, LeavesBefore: leaves,
+		Machine: &meter{client, &h.turns, spent, sendsVector},
+	})
+	return nil
+}
+
+// sendsVector tells a client's steps that mask and send segments.
+func sendsVector(e protocol.Event) bool {
+	_, resumed := e.(protocol.Resumed)
+	return resumed
+}
+
+// run runs the session and checks the sum.
+func (h *hall) run(ctx context.Context) error {
+	if err := resetPeak(); err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	r, err := turns.Run(ctx, h.config)
+	if err != nil {
+		return err
+	}
+	if len(r.Failures) > 0 {
+		return fmt.Errorf("bench: %s gave up: %w", r.Failures[0].Client, r.Failures[0].Err)
+	}
+	if h.peak, err = peakMemory(); err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	return h.check()
+}
+
+// check compares the sum with the sum of the vectors in clear.
+func (h *hall) check() error {
+	want := make([]int64, h.kept())
+	for i := range h.clients {
+		if !h.vanishes(i) {
+			for _, pair := range h.likes(i) {
+				want[pair]++
+			}
+		}
+	}
+	if sums := h.server.Sums(); len(sums) != 1 || !slices.Equal(want, sums[0]) {
+		return errors.New("bench: the sum of the vectors is not their sum")
+	}
+	return nil
+}
+
+// stayed counts the clients in the sum.
+func (c devicesRun) stayed() int {
+	n := 0
+	for i := range c.clients {
+		if !c.vanishes(i) {
+			n++
+		}
+	}
+	return n
+}
+
+func raceDevices(c devicesRun) (race, error) {
+	whole, err := c.params(c.entries())
+	if err != nil {
+		return race{}, err
+	}
+	const keystream = 64 << 20
+	runs, err := units(keystream)
+	if err != nil {
+		return race{}, err
+	}
+	var last *hall // of the last turn
+	runs = append(runs, func(ctx context.Context) error {
+		h, err := c.hall()
+		if err != nil {
+			return err
+		}
+		last = h
+		return h.run(ctx)
+	})
+	return race{runs: runs, rows: func(best []span) []Row {
+		f := forecast{devicesSize: devicesSize{c.clients, c.entries()}, p: whole, unit: best[:3], keystream: keystream}
+		return last.rows(f, best[3])
+	}}, nil
+}
+
+// rows returns the measured figures, and the figures that follow for the whole vector.
+func (h *hall) rows(f forecast, session span) []Row {
+	stayed := h.stayed()
+	client := spending{h.present.fixed.times(1 / float64(stayed)), h.present.segments.times(1 / float64(stayed)), h.present.sent / stayed, h.present.received / stayed}
+	server := spending{fixed: h.serving.fixed.less(h.masks.spent), segments: h.serving.segments}
+	server.segments.add(h.masks.spent)
+
+	const allowed = 2 << 10 // MiB
+	part := fmt.Sprintf("1/%d of the segments", h.parts)
+	missing := float64(f.p.Layout().Words()) * 8 * (1 - 1/float64(h.parts)) // bytes of a vector
+	name := func(format string, args ...any) string {
+		return fmt.Sprintf("%v: ", h.devicesRun) + fmt.Sprintf(format, args...)
+	}
+	counted, serving := f.client().on(f.unit, f.keystream), f.server(stayed, h.clients-stayed).on(f.unit, f.keystream)
+	out, back := f.traffic()
+	return []Row{
+		figure(name("client, keys and shares, processor time, mean of %d", stayed), client.fixed.cpu, "s"),
+		figure(name("client, masks of %s, processor time", part), client.segments.cpu, "s"),
+		figure(name("client, all segments, processor time, extrapolated from both"), h.whole(client).cpu, "s").
+			beside("counted streams, keys and signatures", counted.cpu),
+		figure(name("server, keys, shares and secrets, processor time"), server.fixed.cpu, "s"),
+		figure(name("server, vectors and masks of %s, processor time", part), server.segments.cpu, "s"),
+		figure(name("server, all segments, processor time, extrapolated from both"), h.whole(server).cpu, "s").
+			beside("counted streams and keys", serving.cpu),
+		figure(name("server, all segments, on %s, extrapolated from both", coresText(runtime.GOMAXPROCS(0))), h.whole(server).wall, "s"),
+		figure(name("client, sent with %s", part), float64(client.sent), "bytes"),
+		figure(name("client, sent with all segments, extrapolated"), float64(client.sent)+missing, "bytes").agrees("the formula", out),
+		figure(name("client, received"), float64(client.received), "bytes").agrees("the formula", back),
+		figure(name("server, sent and received with %s", part), float64(h.serving.sent+h.serving.received), "bytes"),
+		figure(name("server, sent and received with all segments, extrapolated"), float64(h.serving.sent+h.serving.received)+missing*float64(stayed), "bytes"),
+		figure(name("all in one process with %s, on %s", part, coresText(runtime.GOMAXPROCS(0))), session.wall, "s"),
+		figure(name("all in one process with %s, peak memory", part), h.peak/(1<<20), "MiB"),
+		figure(name("all in one process with all segments, peak memory, extrapolated"), (h.peak+missing*(1+uploads))/(1<<20), "MiB").within(allowed),
+	}
+}
+
+// whole extrapolates the spending of machines to all segments.
+func (c devicesRun) whole(w spending) span {
+	s := w.segments.times(float64(c.parts))
+	s.add(w.fixed)
+	return s
+}

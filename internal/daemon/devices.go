@@ -1,0 +1,265 @@
+package daemon
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
+	"github.com/mercer-fl/mercer/internal/anonymous/issuer"
+	"github.com/mercer-fl/mercer/internal/anonymous/relay"
+	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/devices"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// TokensPath is the URL path at which a gateway that is its own issuer gives tokens.
+const TokensPath = "/tokens"
+
+// PublicPath returns the file in which an issuer leaves its name and public keys, for the gateway.
+func (h Home) PublicPath() string { return h.path("public") }
+
+// WitnessKeyPath returns the file in which a relay or an issuer leaves the key of
+// its statements, in hexadecimal digits. It is public, and for the devices' owners.
+func (h Home) WitnessKeyPath() string { return h.path("witness-key") }
+
+func (h Home) writeWitnessKey(id *identity.Identity) error {
+	return disk.Replace(h.WitnessKeyPath(), []byte(hex.EncodeToString(id.Public().Sign)+"\n"))
+}
+
+// ParseKey reads a public key of Ed25519 in hexadecimal digits.
+func ParseKey(digits string) (ed25519.PublicKey, error) {
+	key, err := hex.DecodeString(strings.TrimSpace(digits))
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return nil, fault.BadInputf("%q is no public key; write its %d hexadecimal digits", digits, 2*ed25519.PublicKeySize)
+	}
+	return key, nil
+}
+
+// Own opens the identity of a home that is in no federation, and draws it the
+// first time. It keeps a second process out of the home until the file is
+// closed.
+func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, error) {
+	if err := os.MkdirAll(string(h), 0o700); err != nil {
+		return nil, nil, fault.BadInputf("%s cannot be a home: %w", h, err)
+	}
+	id, err := identity.Load(h.IdentityPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		if seed == nil {
+			seed = coordinator.RandomSeed
+		}
+		id, err = identity.Create(h.IdentityPath(), seed("identity/"+string(h)))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	lock, err := disk.Lock(h.IdentityPath())
+	if errors.Is(err, disk.ErrLocked) {
+		return nil, nil, fault.BadInputf("another process runs in %s; stop that one first", h)
+	}
+	return id, lock, err
+}
+
+// ReadRoster reads the devices of an issuer: a public key on each line, in
+// hexadecimal digits.
+func ReadRoster(path string) ([]ed25519.PublicKey, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fault.BadInputf("daemon: %w", err)
+	}
+	var keys []ed25519.PublicKey
+	n := 0
+	for line := range strings.Lines(string(b)) {
+		n++
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		key, err := hex.DecodeString(line)
+		if err != nil || len(key) != ed25519.PublicKeySize {
+			return nil, fault.BadInputf("%s:%d: %q is no device's key; write what mercer device credentials prints", path, n, line)
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// RunIssuer gives tokens until ctx ends.
+func RunIssuer(ctx context.Context, c issuer.Config, d Doors, o Options) (err error) {
+	i, err := issuer.Open(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.Close()) }()
+	h := Home(c.Home)
+	if err := errors.Join(disk.Replace(h.PublicPath(), i.Public().Encode()), h.writeWitnessKey(c.Identity)); err != nil {
+		return err
+	}
+	return d.serve(ctx, o, i, i, nil)
+}
+
+// RunRelay passes requests on until ctx ends.
+func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) (err error) {
+	r, err := relay.Open(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if err := Home(c.Home).writeWitnessKey(c.Identity); err != nil {
+		return err
+	}
+	return d.serve(ctx, o, r, r, nil)
+}
+
+// RunGateway holds windows until the model is trained, or ctx ends, without a result. A gateway
+// that is its own issuer is given what to issue to; its tokens are of VOPRF.
+func RunGateway(ctx context.Context, c gateway.Config, own *issuer.Config, d Doors, o Options) (r *gateway.Result, err error) {
+	var handler http.Handler
+	var parts collectors
+	if own != nil {
+		own.Type = privacypass.VOPRF
+		i, err := issuer.Open(*own)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, i.Close()) }()
+		c.Tokens = i.Public()
+		if c.Verifiers, err = i.Verifiers(); err != nil {
+			return nil, err
+		}
+		handler, parts = i, append(parts, i)
+	}
+	g, err := gateway.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	mux := http.NewServeMux()
+	mux.Handle("/", g.Handler())
+	if handler != nil {
+		mux.Handle("POST "+TokensPath, handler)
+	}
+	err = d.serve(ctx, o, mux, append(parts, g), func(ctx context.Context) (err error) {
+		r, err = g.Run(ctx)
+		return err
+	})
+	return r, err
+}
+
+// Configure opens a gateway's home and leaves the configuration there.
+func Configure(c gateway.Config) error {
+	g, err := gateway.Open(c)
+	if err != nil {
+		return err
+	}
+	return g.Close()
+}
+
+// collector is a part with metrics.
+type collector interface {
+	Collect(prometheus.Registerer) error
+}
+
+type collectors []collector
+
+// Collect implements [collector].
+func (list collectors) Collect(r prometheus.Registerer) error {
+	var errs error
+	for _, c := range list {
+		errs = errors.Join(errs, c.Collect(r))
+	}
+	return errs
+}
+
+// Build names this program, whose journals no other program reads.
+func Build() (string, error) { return build() }
+
+// SumsModelPath returns the file in which the server of many devices leaves the model of a job.
+func (h Home) SumsModelPath(j *job.Job) string {
+	if j.Traits().Rated {
+		return h.path("items.kernel")
+	}
+	return h.path("model")
+}
+
+// OpenEnrolment reads a file that an authority has signed.
+func OpenEnrolment(path, authority string, o Options) (*devices.Enrolment, error) {
+	key, err := ParseKey(authority)
+	if err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fault.BadInputf("the enrolment cannot be read: %w", err)
+	}
+	return devices.Open(b, key, o.Reader)
+}
+
+// RunSums serves the devices until their job is done, or ctx ends, without a result. A
+// home whose job is done gives its result again.
+func (h Home) RunSums(ctx context.Context, e *devices.Enrolment, d Doors, o Options) (r *method.Result, err error) {
+	if r, err := h.summed(); r != nil || err != nil {
+		return r, err
+	}
+	b, err := build()
+	if err != nil {
+		return nil, err
+	}
+	kept, err := vault.OpenDisk(h.path("vault"), b)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	s, err := devices.New(devices.Config{Enrolment: e, Vault: kept, Model: h.SumsModelPath(e.Job), Progress: func(protocol.Progress) {}, Logger: o.Logger})
+	if err != nil {
+		return nil, h.otherBuild(err)
+	}
+	err = d.serve(ctx, o, s.Handler(), collectors(nil), func(ctx context.Context) error {
+		done, err := s.Run(ctx)
+		if err != nil {
+			return err
+		}
+		r = done
+		return errors.Join(h.keepSummed(done), s.Close())
+	})
+	return r, err
+}
+
+func (h Home) keepSummed(r *method.Result) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("daemon: %w", err)
+	}
+	return disk.Replace(h.path("result.json"), b)
+}
+
+// summed returns the result of a job that is done, nil where there is none.
+func (h Home) summed() (*method.Result, error) {
+	b, err := os.ReadFile(h.path("result.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	r := &method.Result{}
+	if err == nil {
+		err = json.Unmarshal(b, r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("daemon: %w", err)
+	}
+	return r, nil
+}

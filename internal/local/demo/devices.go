@@ -1,0 +1,229 @@
+package demo
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
+	"github.com/mercer-fl/mercer/internal/anonymous/simulator"
+	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// The processes of many devices, beside its devices' processes.
+const (
+	Issuer  = "issuer"
+	Relay   = "relay"
+	Gateway = "gateway"
+)
+
+// DevicesConfig describes the devices to run.
+type DevicesConfig struct {
+	Program   []string // how to run mercer
+	Job       *job.Job // of protocol secvm
+	Rows      *dataset.Set
+	Processes int // of devices, which share the rows
+	Dir       string
+	// Of the gateway; see there.
+	Window, Grace, Pause, Lead time.Duration
+	Least                      int
+	Batch                      int // of the relay
+	Early                      int // iterations whose tokens devices fetch before the first window
+	// Certificate and Key are files by which issuer, relay and gateway speak HTTPS,
+	// and which the others trust; "": HTTP.
+	Certificate, Key string
+	InsecureSeed     *uint64
+}
+
+// Devices is issuer, relay, gateway and devices as processes on this machine.
+type Devices struct {
+	DevicesConfig
+	processes
+	address map[string]string // host:port
+	reached map[string]string // where it is not the address: see Divert of the tests
+
+	gatewayKey string // in hexadecimal digits
+}
+
+// DevicesResult describes how the whole run went.
+type DevicesResult struct {
+	Gateway gateway.Result
+	Devices simulator.Result // of all processes
+}
+
+// ink is the least value, of 0 to 16, with which a pixel of the digits is a feature.
+const ink = 8
+
+// OddDigits are the first rows of the bundled digits as people of many devices have
+// them: their features are the dark pixels, their labels odd and even.
+func OddDigits(digits *dataset.Set, rows int) (*dataset.Set, error) {
+	x := linalg.New[float64](rows, digits.X.Cols())
+	labels := make([]string, rows)
+	for i := range rows {
+		digits.X.Each(i, func(col int, value float64) {
+			if value >= ink {
+				x.Row(i)[col] = 1
+			}
+		})
+		digit, err := strconv.Atoi(digits.Labels[i])
+		if err != nil {
+			return nil, fmt.Errorf("demo: %w", err)
+		}
+		labels[i] = []string{"even", "odd"}[digit%2]
+	}
+	return &dataset.Set{Name: "digits, pixels from 8 on", X: dataset.NewDense(x), Columns: digits.Columns, Labels: labels}, nil
+}
+
+// FoundDevices makes homes, credentials and a table.
+func FoundDevices(c DevicesConfig) (*Devices, error) {
+	if err := tryProcesses(); err != nil {
+		return nil, err
+	}
+	f := &Devices{DevicesConfig: c, processes: newProcesses(c.Program, c.Dir), address: map[string]string{}, reached: map[string]string{}}
+	for _, name := range []string{Issuer, Relay, Gateway, metricsOf(Issuer), metricsOf(Relay), metricsOf(Gateway)} {
+		address, err := endpoint.Unused()
+		if err != nil {
+			return nil, err
+		}
+		f.address[name] = address
+	}
+	if err := disk.Replace(f.path("job.yaml"), c.Job.Encode()); err != nil {
+		return nil, err
+	}
+	if err := writeTable(f.path("rows.csv"), c.Rows); err != nil {
+		return nil, err
+	}
+	return f, errors.Join(f.enrol(), f.drawGateway())
+}
+
+// drawGateway draws the gateway's key, which issuer and relay need before they start.
+func (f *Devices) drawGateway() error {
+	id, lock, err := daemon.Home(f.path(Gateway)).Own(nil)
+	if err != nil {
+		return err
+	}
+	f.gatewayKey = hex.EncodeToString(id.Public().Sign)
+	return lock.Close()
+}
+
+// path returns the path of a file in the devices' folder.
+func (f *Devices) path(name ...string) string {
+	return filepath.Join(append([]string{f.Dir}, name...)...)
+}
+
+// share returns the rows that are devices of a process: the first, and their number.
+func (f *Devices) share(process int) (first, count int) {
+	rows := f.Rows.X.Rows()
+	first = process * rows / f.Processes
+	return first, (process+1)*rows/f.Processes - first
+}
+
+func deviceProcess(i int) string { return fmt.Sprintf("devices%d", i) }
+
+// enrol gives every device its credential, and writes the roster.
+func (f *Devices) enrol() (err error) {
+	var roster strings.Builder
+	for i := range f.Processes {
+		id, lock, err := daemon.Home(f.path(deviceProcess(i))).Own(nil)
+		if err != nil {
+			return err
+		}
+		first, count := f.share(i)
+		for row := first; row < first+count; row++ {
+			key := simulator.Credential(id, row).Public().(ed25519.PublicKey)
+			roster.WriteString(hex.EncodeToString(key) + "\n")
+		}
+		if err := lock.Close(); err != nil {
+			return err
+		}
+	}
+	return disk.Replace(f.path("roster"), []byte(roster.String()))
+}
+
+// Names returns the names of all processes, sorted.
+func (f *Devices) Names() []string { return slices.Sorted(maps.Keys(f.running)) }
+
+// Windows returns how many windows the gateway has closed, as its log says.
+func (f *Devices) Windows() int {
+	b, err := os.ReadFile(f.logPath(Gateway))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0
+	}
+	return strings.Count(string(b), "window over")
+}
+
+// Wait waits until the gateway and all devices have ended. watch, if not nil, is
+// told the number of closed windows now and then.
+func (f *Devices) Wait(ctx context.Context, watch func(windows int)) (*DevicesResult, error) {
+	names := append([]string{Gateway}, f.deviceProcesses()...)
+	r := &DevicesResult{}
+	for _, name := range names {
+		for !f.hasEnded(name) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if watch != nil {
+				watch(f.Windows())
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if err := f.running[name].err; err != nil {
+			return nil, fmt.Errorf("demo: %s failed (%w); it said last: %s", name, err, f.lastWords(name))
+		}
+	}
+	if err := f.said(Gateway, &r.Gateway); err != nil {
+		return nil, err
+	}
+	for _, name := range names[1:] {
+		var one simulator.Result
+		if err := f.said(name, &one); err != nil {
+			return nil, err
+		}
+		r.Devices.Devices += one.Devices
+		r.Devices.Answers += one.Answers
+		r.Devices.TooFew += one.TooFew
+		r.Devices.Acknowledged += one.Acknowledged
+		r.Devices.Refused += one.Refused
+		r.Devices.Lost += one.Lost
+	}
+	return r, nil
+}
+
+// hasEnded reports whether a process is gone, unless it is to be started again.
+func (f *Devices) hasEnded(name string) bool {
+	select {
+	case <-f.running[name].ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// said reads the document that a process has printed.
+func (f *Devices) said(name string, result any) error {
+	b, err := os.ReadFile(f.outPath(name))
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	document := struct{ Result any }{result}
+	if err := json.Unmarshal(b, &document); err != nil {
+		return fmt.Errorf("demo: what %s printed is no document: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package fedcfk
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// The purposes of FedCFK's two sums. They are part of the claim that a client makes in its
+// ledger, so neither may depend on anything that a server chooses.
+const (
+	PurposePopularity = "fedcfk/popularity"
+	PurposeTriangle   = "fedcfk/triangle"
+	// onceForEver stands where other jobs name a period: a client's profile goes
+	// into one sum of each kind, ever (Mercer's rule 14).
+	onceForEver = "once"
+)
+
+// Devices holds the public settings of a FedCFK job before it starts (Polato, Gallinaro and
+// Aiolli, "Privacy-preserving kernel computation for vertically partitioned data"; two sums
+// for one, and adding every list once only, are ours): two secure sums over many clients. The
+// first counts how many like each item. The second counts, among those in the first and for
+// items that enough people like, how many like both of two.
+type Devices struct {
+	method.Instance
+	Items int // of the catalogue
+}
+
+func devicesOf(c method.Instance) Devices {
+	return Devices{c, len(job.As[*Keys](c.Job.Protocol).Items)}
+}
+
+// Keys returns the settings of the devices' job.
+func (c Devices) Keys() *Keys { return job.As[*Keys](c.Job.Protocol) }
+
+// Minimum is the least number of clients that any of a number of them lets its
+// first vector be summed with: all but those that may vanish.
+func (c Devices) Minimum(clients int) int {
+	return max(2, clients-sums.Share(c.Keys().Dropped, clients))
+}
+
+// Remaining is the least number of clients in the second sum, of those who began
+// the first: as many may vanish again.
+func (c Devices) Remaining(people int) int {
+	return max(2, people-2*sums.Share(c.Keys().Dropped, people))
+}
+
+// minItems is the least number of items of a second sum: a server that wants fewer counts too
+// little to recommend from, and knows too much of the few people who take part.
+const minItems = 10
+
+// MaxKept bounds the items of the second sum. A sum of outer products over fewer people than
+// items has low rank, so that its diagonal, the likes among the people in it, follows from
+// the rest; less the first sum's, that is the list of the missing person. With two thirds as
+// many items as people the diagonal is free (Ledermann, "On the rank of the reduced
+// correlational matrix", 1937; Mercer's rule 12). Corrupted people may bring lists that add
+// nothing to the rank: where the job expects many of them, the others alone must be enough.
+func (c Devices) MaxKept(people int) int {
+	least := c.Remaining(people)
+	honest := max(0, least-sums.Share(c.Keys().Corrupted, people))
+	return min(2*least/3, 3*honest/4)
+}
+
+// least returns the smallest number of likes for an item to take part. The corrupted clients
+// of a session may pretend to like any item that they want to see counted: they are not
+// relied upon (rule 13).
+func (c Devices) least(people int) int64 {
+	k := c.Keys()
+	cut := k.Threshold
+	if k.Margin == MarginCorrupted {
+		cut += sums.Share(k.Corrupted, people)
+	}
+	return int64(cut)
+}
+
+// Cut returns the number of likes with which an item takes part, among the people who began
+// the first sum. It is the least number with which no more items take part than
+// [Devices.MaxKept] admits.
+func (c Devices) Cut(people int, likes []int64) int64 {
+	cut, most := c.least(people), c.MaxKept(people)
+	if len(likes) <= most {
+		return cut
+	}
+	ascending := slices.Sorted(slices.Values(likes))
+	return max(cut, ascending[len(likes)-1-most]+1)
+}
+
+// Kept returns the items that enough of the people who began the first sum like,
+// ascending. Every client computes it again.
+func (c Devices) Kept(people int, likes []int64) []int {
+	cut := c.Cut(people, likes)
+	var kept []int
+	for i, d := range likes {
+		if d >= cut {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// CheckCatalogue refuses a catalogue that no device can hold a kernel of.
+func (c Devices) CheckCatalogue() error {
+	if c.Items < 1 || c.Items > MaxItems {
+		return fault.BadInputf("fedcfk: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxItems)
+	}
+	return nil
+}
+
+// possible refuses counts that no first sum of these people has.
+func (c Devices) possible(survivors []string, likes []int64) error {
+	if n := c.firstEntries(); len(likes) != n {
+		return fmt.Errorf("counts of %d items, the catalogue has %d", len(likes)*c.Items/n, c.Items)
+	}
+	for i, n := range c.Popularity(likes) {
+		if n < 0 || n > int64(len(survivors)) {
+			return fmt.Errorf("item %d is liked by %d of %d people", i, n, len(survivors))
+		}
+	}
+	return c.possibleSquares(c.Popularity(likes), c.Squares(likes))
+}
+
+// Spec returns the settings with which the given number of clients add up entries that are 0
+// or 1, or products of two ratings.
+func (c Devices) Spec(clients, entries int) secagg.Spec {
+	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: c.bound()})
+}
+
+// pairSpec returns the settings of the second sum: its clients tolerate as many absences as
+// both sums together allow, less the clients who are already absent.
+func (c Devices) pairSpec(people, clients, entries int) secagg.Spec {
+	s, least := c.Spec(clients, entries), c.Remaining(people)
+	s.Minimum, s.Dropped = least, max(0, float64(clients-least)/float64(clients))
+	return s
+}
+
+// salt tells one second sum from others: all that the sum must hold is in its name (rule 12).
+func salt(likes []int64, kept []int) []byte {
+	var w, salt wire.Writer
+	for _, d := range likes {
+		w.Uint64(uint64(d))
+	}
+	hash := sha256.Sum256(w.Bytes())
+	salt.Fixed(hash[:])
+	for _, i := range kept {
+		salt.Uint32(uint32(i))
+	}
+	return salt.Bytes()
+}
+
+// blame blames the server for a message that it must not send to a party.
+func (c Devices) blame(format string, args ...any) error {
+	return protocol.Blame(c.Coordinator, protocol.KindInconsistent, fmt.Errorf("fedcfk: "+format, args...))
+}
+
+// The first sum of a job with ratings counts, after the likes of each item, the squares of its
+// ratings. The second adds up products of ratings instead of pairs. Without ratings every rating
+// is 1, which is its own square.
+
+// bound returns the greatest entry of a person's vector.
+func (c Devices) bound() int64 {
+	v := int64(max(1, c.Keys().Ratings))
+	return v * v
+}
+
+// firstEntries counts the entries of the first sum.
+func (c Devices) firstEntries() int {
+	if c.Keys().Ratings > 0 {
+		return 2 * c.Items
+	}
+	return c.Items
+}
+
+// Popularity returns how many people like each item, of a first sum.
+func (c Devices) Popularity(sum []int64) []int64 { return sum[:min(c.Items, len(sum))] }
+
+// Squares returns the sum of the squares of each item's ratings, of a first sum.
+func (c Devices) Squares(sum []int64) []int64 { return sum[len(sum)-min(c.Items, len(sum)):] }
+
+// possibleSquares refuses sums of squares that no ratings of as many people have.
+func (c Devices) possibleSquares(likes, squares []int64) error {
+	for i, n := range likes {
+		if s := squares[i]; s < n || s > n*c.bound() {
+			return fmt.Errorf("the squares of %d ratings of item %d add up to %d", n, i, s)
+		}
+	}
+	return nil
+}
+
+// Rated returns everybody's ratings of the items in their lists, in the order of the lists; nothing
+// for a job without ratings. It refuses ratings that are no whole numbers from 1 to the greatest.
+func (c Devices) Rated(all *dataset.Ratings, lists [][]int) ([][]int64, error) {
+	rated := make([][]int64, len(lists))
+	most := float64(c.Keys().Ratings)
+	if most == 0 {
+		return rated, nil
+	}
+	values := make(map[[2]int]float64, len(all.List))
+	for _, x := range all.List {
+		values[[2]int{x.User, x.Item}] = x.Value
+	}
+	for u, list := range lists {
+		for _, item := range list {
+			v := values[[2]int{u, item}]
+			if v != math.Trunc(v) || v < 1 || v > most {
+				return nil, fault.BadInputf("fedcfk: %s: user %s rates item %s with %g; with ratings: %g in the job a rating is a whole number from 1 to %[5]g", all.Name, all.Users[u], all.Items[item], v, most)
+			}
+			rated[u] = append(rated[u], int64(v))
+		}
+	}
+	return rated, nil
+}
+
+// Rated is the vector of the first sum of a job with ratings: 1 for each item that the person likes,
+// and behind all of these the squares of the ratings.
+type Rated struct {
+	items int
+	liked []int // ascending
+	rated []int64
+}
+
+// Read implements secagg.Vector.
+func (v Rated) Read(group, first int, dst []int64) {
+	Likes(v.liked).Read(group, first, dst)
+	for k, item := range v.liked {
+		if at := v.items + item - first; at >= 0 && at < len(dst) {
+			dst[at] = v.rated[k] * v.rated[k]
+		}
+	}
+}

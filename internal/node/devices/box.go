@@ -1,0 +1,212 @@
+package devices
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/journal"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// box holds the messages of one session at the server, for each device in the order in which
+// the machine has sent them. It is the [driver.Mail] of the server's machine, and its Log.
+type box struct {
+	vault.Session
+	session *protocol.Session
+	in      chan driver.Inbound
+	done    chan struct{} // closed when the machine has ended
+	over    chan struct{} // closed when the next step has begun
+
+	fromServer, toServer atomic.Uint64 // bytes of bodies
+
+	mu     sync.Mutex
+	inbox  protocol.Inbox             // what the journal holds
+	held   map[[sha256.Size]byte]bool // hashes of messages in the journal and of refused ones; true: the machine has done with it
+	lists  map[string][]protocol.Message
+	more   map[string]chan struct{} // closed when a device gets another message
+	bodies map[[sha256.Size]byte][]byte
+
+	stayed   []string        // who went through to the end, once it has come
+	finished map[string]bool // who needs nothing more
+	refused  map[string]int  // messages that the machine has not taken, by their device
+}
+
+const (
+	room       = 64 // messages that may wait for the machine
+	maxRefused = 64 // messages of a device that a session has not taken, and one under way
+)
+
+func newBox(s *protocol.Session, kept vault.Session) *box {
+	b := &box{
+		Session: kept, session: s, in: make(chan driver.Inbound, room), done: make(chan struct{}), over: make(chan struct{}),
+		lists: make(map[string][]protocol.Message), more: make(map[string]chan struct{}), bodies: make(map[[sha256.Size]byte][]byte), held: make(map[[sha256.Size]byte]bool), finished: make(map[string]bool), refused: make(map[string]int),
+	}
+	for _, m := range s.Members {
+		if m.Name != Server {
+			b.more[m.Name] = make(chan struct{})
+		}
+	}
+	return b
+}
+
+// Records yields the journal without its deliveries and its end. A device gets a message when
+// it asks, and may ask again after a restart: so a replay sends all of them again.
+func (b *box) Records() iter.Seq2[journal.Record, error] {
+	return func(yield func(journal.Record, error) bool) {
+		for r, err := range b.Session.Records() {
+			if err == nil && (r.Delivered > 0 || r.Ended == ended) {
+				continue
+			}
+			b.accepted(r)
+			if e, is := r.Event.(protocol.Received); is {
+				b.settle(e.Message.Sender, sumOf(e.Message))
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// ended is the outcome by which a driver seals a session that ended well.
+const ended = "done"
+
+// Append writes a record, except for deliveries: see Records.
+func (b *box) Append(r journal.Record) error {
+	if r.Delivered > 0 {
+		return nil
+	}
+	err := b.Session.Append(r)
+	if err == nil {
+		b.accepted(r)
+	}
+	return err
+}
+
+// accepted notes a message that the machine has taken.
+func (b *box) accepted(r journal.Record) {
+	e, is := r.Event.(protocol.Received)
+	if !is {
+		return
+	}
+	b.toServer.Add(uint64(len(e.Message.Body)))
+	sum := sumOf(e.Message)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.inbox.Accept(e.Message)
+	b.held[sum] = false
+}
+
+// Send keeps a message for its device.
+func (b *box) Send(_ context.Context, m protocol.Message) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	woken, known := b.more[m.Receiver]
+	if !known {
+		return fmt.Errorf("devices: %v is for nobody in the session", m.Header)
+	}
+	b.fromServer.Add(uint64(len(m.Body)))
+	m.Body = b.shared(m.Body)
+	b.lists[m.Receiver] = append(b.lists[m.Receiver], m)
+	close(woken)
+	b.more[m.Receiver] = make(chan struct{})
+	return nil
+}
+
+// shared returns a body that is kept once, however many devices are told it.
+func (b *box) shared(body []byte) []byte {
+	const small = 4 << 10
+	if len(body) < small {
+		return body
+	}
+	sum := sha256.Sum256(body)
+	if old, known := b.bodies[sum]; known {
+		return old
+	}
+	b.bodies[sum] = body
+	return body
+}
+
+// In delivers verified messages of the session.
+func (b *box) In() <-chan driver.Inbound { return b.in }
+
+// has reports whether a device takes part.
+func (b *box) has(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.more[name] != nil
+}
+
+// pull waits for messages behind a device's first ones, and returns some of them.
+func (b *box) pull(ctx context.Context, name string, after int) []protocol.Message {
+	for {
+		list, more := b.behind(name, after)
+		if len(list) > 0 {
+			return list
+		}
+		select {
+		case <-more:
+		case <-b.over:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (b *box) behind(name string, after int) ([]protocol.Message, <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.lists[name]
+	if after < 0 || after > len(all) {
+		return nil, b.more[name]
+	}
+	end, bytes := after, 0
+	for end < len(all) && (end == after || bytes+len(all[end].Body) <= maxPullBytes) {
+		bytes += len(all[end].Body)
+		end++
+	}
+	return all[after:end:end], b.more[name]
+}
+
+// verdict is the machine's answer to a message.
+type verdict int
+
+const (
+	taken   verdict = iota // it is on disk
+	later                  // it shall come again
+	tooLate                // the machine has ended without it
+)
+
+// receipt tells a waiting request how its message was settled. A message that is on disk is
+// held, also where nobody waits any more: its device asks again.
+type receipt struct {
+	answer chan verdict
+	box    *box
+	sender string
+	sum    [sha256.Size]byte
+}
+
+// Ack implements [transport.Receipt].
+func (r *receipt) Ack() error {
+	r.box.settle(r.sender, r.sum)
+	return r.settle(taken)
+}
+
+// Later implements [transport.Receipt].
+func (r *receipt) Later(time.Duration) error { return r.settle(later) }
+
+func (r *receipt) settle(v verdict) error {
+	select {
+	case r.answer <- v:
+	default: // settled before
+	}
+	return nil
+}

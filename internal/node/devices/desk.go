@@ -1,0 +1,136 @@
+package devices
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Limits on what devices may have under way. Only enrolled devices have a desk: a stranger's
+// request ends before it.
+const (
+	maxPolls   = 2                               // of a device, with the answers to them that it is reading
+	maxReading = 64 * maxPostBytes               // of bodies that are being read, of all devices
+	maxOften   = maxPostBytes                    // of these, of devices that were late more than maxTimes
+	maxLate    = 16*maxPostBytes - maxOften      // of these, of devices that were late before
+	maxPrompt  = maxReading - maxLate - maxOften // of the other devices
+	maxTimes   = 3
+)
+
+// rooms holds the bytes that may be read at a time of each kind of devices: see [desk.kind].
+var rooms = [...]int64{maxPrompt, maxLate, maxOften}
+
+// desk holds what a device has under way.
+type desk struct {
+	posting bool
+	polls   []*poll
+	late    int // bodies of the device that came slowly or not at all, or were no message of its
+}
+
+// kind returns which of the rooms has a device's bodies.
+func (d *desk) kind() int {
+	switch {
+	case d.late == 0:
+		return 0
+	case d.late <= maxTimes:
+		return 1
+	}
+	return 2
+}
+
+// poll is a request that waits for something to happen, until its answer has been read.
+type poll struct {
+	end       context.CancelFunc
+	answering bool
+}
+
+// desks holds the desks of all devices.
+type desks struct {
+	mu      sync.Mutex
+	of      map[string]*desk
+	reading [len(rooms)]int64 // bytes, by kind of devices
+}
+
+// desk returns a device's desk. The lock is held.
+func (d *desks) desk(name string) *desk {
+	if d.of == nil {
+		d.of = make(map[string]*desk)
+	}
+	if d.of[name] == nil {
+		d.of[name] = &desk{}
+	}
+	return d.of[name]
+}
+
+// leave forgets a desk that has nothing to remember. The lock is held.
+func (d *desks) leave(name string) {
+	if one := d.of[name]; !one.posting && len(one.polls) == 0 && one.late == 0 {
+		delete(d.of, name)
+	}
+}
+
+// poll gives a device's question a place, which its answer keeps. A third question ends the
+// oldest one that waits: a device that was killed may come back before its old connections are
+// known to be gone. Where none waits, since the device does not read its answers, there is no
+// place. end must be called.
+func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *poll, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	one := d.desk(name)
+	if len(one.polls) == maxPolls {
+		oldest := slices.IndexFunc(one.polls, func(p *poll) bool { return !p.answering })
+		if oldest < 0 {
+			return nil, nil, false
+		}
+		one.polls[oldest].end()
+		one.polls = slices.Delete(one.polls, oldest, oldest+1)
+	}
+	ctx, cancel := context.WithTimeout(ctx, waitTime)
+	p = &poll{end: cancel}
+	one.polls = append(one.polls, p)
+	return ctx, p, true
+}
+
+// answer reports whether a question still has the place that its answer needs.
+func (d *desks) answer(name string, p *poll) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	one := d.of[name]
+	p.answering = one != nil && slices.Contains(one.polls, p)
+	return p.answering
+}
+
+// end gives the place of a question back, once it is answered.
+func (d *desks) end(name string, p *poll) {
+	p.end()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	one := d.desk(name)
+	one.polls = slices.DeleteFunc(one.polls, func(other *poll) bool { return other == p })
+	d.leave(name)
+}
+
+// post gives a device a place for a body of a length, if it has no other, and if there is
+// room among the devices of its kind. done must be called, and told whether the device was late with it.
+func (d *desks) post(name string, length int64) (done func(late bool), ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	one := d.desk(name)
+	kind := one.kind()
+	if one.posting || d.reading[kind]+length > rooms[kind] {
+		d.leave(name)
+		return nil, false
+	}
+	one.posting = true
+	d.reading[kind] += length
+	return func(late bool) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		one.posting = false
+		if late {
+			one.late++
+		}
+		d.reading[kind] -= length
+		d.leave(name)
+	}, true
+}

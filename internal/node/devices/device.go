@@ -1,0 +1,263 @@
+package devices
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// DeviceConfig holds the settings and resources of a device.
+type DeviceConfig struct {
+	Enrolment *Enrolment
+	Server    string             // address
+	Key       ed25519.PrivateKey // enrolled
+	Table     method.Table       // the person's own data
+	Floors    method.Floors      // the least that the device asks of a job
+	Vault     vault.Vault        // of this device alone: its ledger outlives every job
+	HTTP      *http.Client
+	Patience  time.Duration // with a server that does not answer
+	// Turns, if not nil, holds a place for each machine of this process that may compute.
+	Turns chan struct{}
+	// Leaves, if not nil, makes the device of a rehearsal vanish before it sends a message of
+	// a kind in a step.
+	Leaves func(step, kind string) bool
+	// Draw, if not nil, gives what the device draws for the job, for comparison with a
+	// simulation. Otherwise the device draws by its key.
+	Draw   func(label string) [32]byte
+	Logger *slog.Logger
+}
+
+// Device is one person's side of a job.
+type Device struct {
+	DeviceConfig
+	line    *line
+	plan    []method.Step
+	passing bool // see [method.DevicesOf]
+	party   *method.PartySide
+	kept    sessions
+	before  map[int][]byte // what an earlier process was told, by step
+	last    struct {       // the session that the device has gone through last
+		step    int
+		session protocol.SessionID
+	}
+}
+
+// Report describes a device's way through a job.
+type Report struct {
+	Finished    bool
+	Vanished    bool   // as it was told
+	Left        string // the step that went on without it, or ""
+	Sessions    int    // that this process went through to the end
+	Sent        uint64 // bytes
+	Received    uint64
+	Recommended []method.Recommendation
+	Model       func(io.Writer) error // writes the model that the device was told; nil of a job without one
+}
+
+// NewDevice checks a job before anything is sent. A job below the floors is refused.
+func NewDevice(c DeviceConfig) (*Device, error) {
+	place, err := c.Enrolment.Place(c.Key.Public().(ed25519.PublicKey))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Floors.CheckJob(c.Enrolment.Job); err != nil {
+		return nil, fault.Forbidden(err)
+	}
+	d := &Device{DeviceConfig: c}
+	d.line = &line{enrolment: c.Enrolment, server: c.Server, name: Name(place), key: c.Key, http: c.HTTP, patience: c.Patience}
+	m, plan, passing, err := c.Enrolment.plan()
+	if err != nil {
+		return nil, err
+	}
+	d.plan, d.passing = plan, passing
+	instance := c.Enrolment.instance()
+	instance.Limits.Floors = c.Floors
+	if d.party, err = m.Party(instance, d.line.name, d.Table); err != nil {
+		return nil, fault.BadInput(err)
+	}
+	if err := d.draw(); err != nil {
+		return nil, fault.BadInput(err)
+	}
+	open, _, err := c.Vault.Open() // the ledger keeps what a lost session had added
+	if err != nil {
+		return nil, err
+	}
+	d.kept = reopened(open)
+	d.before, err = toldBefore(open, len(d.plan))
+	return d, err
+}
+
+// toldBefore returns the announcements that an earlier process has kept, by step.
+func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
+	before := make(map[int][]byte)
+	for _, k := range open {
+		b, err := k.Get(vault.Proposal)
+		if err != nil {
+			return nil, err
+		}
+		t, err := decodeTold(b)
+		if err != nil {
+			return nil, err
+		}
+		if t.step >= steps {
+			return nil, fmt.Errorf("devices: a note of step %d, the job has %d", t.step, steps)
+		}
+		before[t.step] = t.announced
+	}
+	return before, nil
+}
+
+// draw has the party draw what it needs: by the device's key and the job, the same in each
+// process.
+func (d *Device) draw() error {
+	if d.party.Draw == nil {
+		return nil
+	}
+	secret := d.Draw
+	if secret == nil {
+		secret = func(label string) [32]byte {
+			return prg.Derive([32]byte(d.Key.Seed()), "crowd/draw", d.Enrolment.sum[:], []byte(label))
+		}
+	}
+	return d.party.Draw(secret)
+}
+
+// Run takes part until the job is over for this device. A device that ctx stops can go on in
+// another process, on the same vault, while the server waits. An error says why a device has
+// given up, or was left out.
+func (d *Device) Run(ctx context.Context) (*Report, error) {
+	r := &Report{}
+	err := d.walk(ctx, r)
+	r.Sent, r.Received = d.line.sent.Load(), d.line.received.Load()
+	switch {
+	case errors.Is(err, errVanished):
+		r.Vanished = true
+		return r, nil
+	case errors.Is(err, errMoved):
+		return r, errors.Join(
+			fmt.Errorf("devices: %s was left out, since the job went on without it from step %s on: %w", d.line.name, r.Left, err),
+			d.forget("the job went on without this device"))
+	case err != nil:
+		return r, err
+	}
+	d.farewell(ctx)
+	r.Finished = true
+	if recommended := d.party.Recommended; recommended != nil {
+		r.Recommended = recommended()
+	}
+	r.Model = d.party.Model
+	return r, nil
+}
+
+// walk takes one step after the other. A passing session that the device is missing from ends
+// nothing, unless it is the last: the device takes part in the next.
+func (d *Device) walk(ctx context.Context, r *Report) (missed error) {
+	for i := d.first(); i < len(d.plan); i++ {
+		step := d.plan[i]
+		if step.Session == nil {
+			continue
+		}
+		r.Left = step.Name
+		announced, err := d.announced(ctx, i)
+		if over := (passed{}); errors.As(err, &over) {
+			i, missed = over.at-1, err
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		switch missed = d.join(ctx, i, announced); {
+		case missed == nil:
+			r.Left = ""
+			r.Sessions++
+		case !d.passing || !errors.Is(missed, errMoved) && !errors.Is(missed, errVanished):
+			return missed
+		}
+	}
+	return missed
+}
+
+// first returns the step at which this process begins: of passing sessions the last that an
+// earlier process was in.
+func (d *Device) first() (step int) {
+	if d.passing {
+		for i := range d.before {
+			step = max(step, i)
+		}
+	}
+	return step
+}
+
+// announced returns the announcement of a step: the kept one, or else the server's.
+func (d *Device) announced(ctx context.Context, step int) ([]byte, error) {
+	if b, known := d.before[step]; known {
+		return b, nil
+	}
+	return d.line.step(ctx, step)
+}
+
+// join takes part in a step, if the device is a member of its session.
+func (d *Device) join(ctx context.Context, i int, announced []byte) error {
+	next, err := d.plan[i].Session.After(d.party.Public(), announced)
+	if err != nil {
+		return err
+	}
+	if !next.Has(d.line.name) {
+		return fmt.Errorf("%w: an earlier step did not get all that this device had to send", errMoved)
+	}
+	return d.take(ctx, i, next, announced)
+}
+
+// take takes part in one session.
+func (d *Device) take(ctx context.Context, i int, next *method.Session, announced []byte) error {
+	step := d.plan[i].Name
+	opened, err := protocol.NewSession(d.Enrolment.descriptor(next, i))
+	if err != nil {
+		return err
+	}
+	if err := d.Vault.Unclaimed(opened.ID(), next.Claims...); err != nil {
+		return fmt.Errorf("devices: this device has added to such a sum before, and does so once: %w", err)
+	}
+	kept, err := d.kept.take(d.Vault, opened.ID(), told{i, announced}.encode())
+	if err != nil {
+		return fmt.Errorf("devices: step %s: %w", step, err)
+	}
+	if d.passing {
+		if err := d.kept.destroyAllBut(opened.ID(), ended); err != nil {
+			return err
+		}
+	}
+	run, err := d.party.Build(i, method.Setup{
+		Setup: protocol.Setup{Session: opened, Self: d.line.name, Seed: kept.Seed()}, Announced: announced, Key: d.Enrolment.Key,
+		Sign: func(message []byte) []byte { return ed25519.Sign(d.Key, message) },
+	})
+	if err != nil {
+		return err
+	}
+	if err := d.drive(ctx, i, next, opened, kept, run); err != nil {
+		return fmt.Errorf("devices: step %s: %w", step, err)
+	}
+	d.last.step, d.last.session = i, opened.ID()
+	if d.Turns != nil { // a device may learn from what it was told
+		d.Turns <- struct{}{}
+		defer func() { <-d.Turns }()
+	}
+	return run.Finish()
+}
+
+// forget destroys the secrets of the job. The ledger stays.
+func (d *Device) forget(outcome string) error { return d.kept.destroy(outcome) }
+
+// Close destroys the secrets of a job that is over for this device.
+func (d *Device) Close() error { return d.forget(ended) }

@@ -1,0 +1,50 @@
+// Package devices runs the secure sums of many devices over HTTP: one server, and a device for each
+// person, which calls the server and is never called. It knows no protocol. The job's method
+// gives the plan, the machines and the model, as it does to a coordinator and its parties.
+//
+//	authority  signs the enrolment: the job, and the key of every device
+//	server     runs its machines in package driver, with a journal; keeps messages for devices
+//	device     checks the enrolment, runs its machines, keeps its ledger of sums
+//
+// # Requests
+//
+//	GET  /devices/step?index=I                      the announcement of a step, once it has begun
+//	POST /devices/messages?step=I&session=S         one message to the server
+//	GET  /devices/messages?step=I&session=S&after=N the messages for a device behind its first N
+//	POST /devices/farewell?step=I&session=S         the device needs nothing more
+//
+// Each request's header carries the device's name, the hash of the body and a signature of
+// both, of method, address, length and enrolment ([request.Signer]). Nobody gets a place or has
+// a body read before it is verified. A GET waits for at most [waitTime]. A message is accepted
+// with 200 once it is in the server's journal. 503 asks for it again, and 410 says that the
+// session or the job is over, or that the session has refused too many messages of the device.
+//
+// # Many sessions
+//
+// Some methods have a session for each iteration, and none needs an earlier one ([Passing]). A
+// device that was missing from one takes part in the next: 410 for a step that is over names the
+// step that runs. The server keeps its state beside each new session ([Resumer]) and then erases
+// the session before, as devices do. So at most two sessions lie on a disk, however many a job
+// has. What stays of each is its name: on the server and in a device's vault, and the device's
+// claim in its ledger.
+//
+// # A server that is killed
+//
+// The server's journals hold what it has accepted. The messages to devices are not stored: a
+// new process replays the journal, which gives the same messages in the same order, so that
+// the number after which a device asks keeps its meaning.
+//
+// # A device that is killed
+//
+// A device keeps each announcement beside the session ([told]), so that a new process replays
+// what its journals have whole without the server. 410 ends a session only where its machine
+// lacks a message: see [deviceMail].
+//
+// # Who learns what
+//
+// The sums are secure against an active server: see protocol/secagg. What this package adds is
+// the enrolment. A device takes part only among keys that the authority has signed, so that a
+// server cannot invent people, swap keys, or show each device another devices. An authority that
+// enrols invented people defeats every cohort, and so does one person with many devices. The
+// network sees who sends how much and when; with HTTPS it sees no content.
+package devices

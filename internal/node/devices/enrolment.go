@@ -1,0 +1,148 @@
+package devices
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// Server is the name of the server in every devices.
+const Server = "server"
+
+// Bounds of an enrolment.
+const (
+	// MaxDevices is the number of devices that a session names beside its server.
+	MaxDevices  = 1<<16 - 1
+	maxJobBytes = 1 << 20
+	maxName     = 64
+)
+
+const magic = "mercer/v1/enrolment"
+
+// Enrolment is the word of an authority on who takes part in a job. The same job with
+// the same devices has one enrolment, and is one job.
+type Enrolment struct {
+	Job  *job.Job
+	Keys []ed25519.PublicKey // of the devices, in order
+
+	body []byte
+	sum  [sha256.Size]byte
+	at   map[string]int // a device's place
+}
+
+// Name returns the name of a device by its place, from 0.
+func Name(place int) string { return fmt.Sprintf("device-%d", place+1) }
+
+// Enrol signs who takes part. It refuses a job that no devices can run.
+func Enrol(j *job.Job, keys []ed25519.PublicKey, authority ed25519.PrivateKey) ([]byte, error) {
+	var w wire.Writer
+	w.String(magic)
+	w.Bytes32(j.Encode())
+	w.Uint32(uint32(len(keys)))
+	for _, k := range keys {
+		w.Fixed(k)
+	}
+	body := slices.Clone(w.Bytes())
+	e := &Enrolment{Job: j, Keys: keys, body: body}
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	return append(body, ed25519.Sign(authority, body)...), nil
+}
+
+// Open reads an enrolment that an authority has signed.
+func Open(signed []byte, authority ed25519.PublicKey, jobs *job.Reader) (*Enrolment, error) {
+	cut := len(signed) - ed25519.SignatureSize
+	if cut < 0 || len(authority) != ed25519.PublicKeySize || !ed25519.Verify(authority, signed[:cut], signed[cut:]) {
+		return nil, fault.BadInputf("devices: the enrolment is not signed by the authority whose key was given")
+	}
+	r := wire.NewReader(signed[:cut])
+	r.Magic(32, magic, "an enrolment of %q")
+	text := r.Bytes32(maxJobBytes)
+	e := &Enrolment{body: signed[:cut], Keys: make([]ed25519.PublicKey, r.Count(MaxDevices, ed25519.PublicKeySize))}
+	for i := range e.Keys {
+		e.Keys[i] = make([]byte, ed25519.PublicKeySize)
+		r.Fixed(e.Keys[i])
+	}
+	if err := r.Close("devices: enrolment"); err != nil {
+		return nil, fault.BadInput(err)
+	}
+	var err error
+	if e.Job, err = jobs.Parse("enrolment", text); err != nil {
+		return nil, err
+	}
+	return e, e.check()
+}
+
+// check refuses what no devices can run, and fills in what follows from the rest.
+func (e *Enrolment) check() error {
+	e.sum = sha256.Sum256(e.body)
+	e.at = make(map[string]int, len(e.Keys))
+	seen := make(map[string]bool, len(e.Keys))
+	for i, k := range e.Keys {
+		if len(k) != ed25519.PublicKeySize || seen[string(k)] {
+			return fault.BadInputf("devices: device %d has a key that another device has, or none; give each device its own", i+1)
+		}
+		seen[string(k)] = true
+		e.at[Name(i)] = i
+	}
+	if e.Job.Data.Partition.By != job.Devices {
+		return fault.BadInputf("devices: the data of protocol %s are not split by devices; use protocol fedcfk, or secvm with aggregation: secagg", e.Job.Protocol.Name())
+	}
+	if len(e.Job.Parties()) > 0 {
+		return fault.BadInputf("devices: the job names its parties, and devices are named by their enrolment; remove parties from partition")
+	}
+	_, _, _, err := e.plan()
+	return err
+}
+
+// plan returns the protocol of the job and its steps, and whether their sessions are passing.
+func (e *Enrolment) plan() (m *method.Protocol, steps []method.Step, passes bool, err error) {
+	if m, passes, err = method.OfDevices(e.Job); err == nil {
+		steps, err = m.Plan(e.instance())
+	}
+	if err != nil {
+		return nil, nil, false, fault.BadInput(err)
+	}
+	return m, steps, passes, nil
+}
+
+// cast returns the job with its participants.
+func (e *Enrolment) instance() method.Instance {
+	names := make([]string, len(e.Keys))
+	for i := range names {
+		names[i] = Name(i)
+	}
+	return method.Instance{Job: e.Job, ID: e.ID(), Coordinator: Server, Parties: names}
+}
+
+// ID names the job: it follows from the enrolment.
+func (e *Enrolment) ID() job.ID { return job.ID(e.sum[:16]) }
+
+// Key returns the key of a device, nil for a stranger.
+func (e *Enrolment) Key(name string) ed25519.PublicKey {
+	if i, known := e.at[name]; known {
+		return e.Keys[i]
+	}
+	return nil
+}
+
+// Place finds a device by its key.
+func (e *Enrolment) Place(key ed25519.PublicKey) (int, error) {
+	for i, k := range e.Keys {
+		if k.Equal(key) {
+			return i, nil
+		}
+	}
+	return 0, fault.BadInputf("devices: the authority has not enrolled this device; give it the key that mercer device credentials prints")
+}
+
+// errMoved marks a request for a session or a job that is over.
+var errMoved = errors.New("devices: it is over")

@@ -1,0 +1,341 @@
+package devices
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/base/request"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Handler serves the devices.
+func (s *Service) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+stepPath, s.known(s.polled(s.serveStep)))
+	mux.HandleFunc("GET "+messagesPath, s.known(s.polled(s.servePull)))
+	mux.HandleFunc("POST "+messagesPath, s.known(s.servePost))
+	mux.HandleFunc("POST "+farewellPath, s.known(s.serveFarewell))
+	return mux
+}
+
+// served is a handler of requests whose header a device has signed.
+type served func(http.ResponseWriter, *http.Request, request.Signed)
+
+// known lets requests of enrolled devices in. A stranger gets no place, and no byte of its
+// body is read.
+func (s *Service) known(serve served) http.HandlerFunc {
+	return func(w http.ResponseWriter, q *http.Request) {
+		by, err := s.Enrolment.signer().Verify(q, s.Enrolment.Key)
+		if err != nil {
+			request.Unread(w)
+			http.Error(w, "this device is not enrolled, or its signature is not right", http.StatusForbidden)
+			return
+		}
+		endpoint.Admit(q, by.Name)
+		serve(w, q, by)
+	}
+}
+
+// polled bounds how long a GET waits, and how many of a device wait or are answered. What serve
+// returns is the answer, in pieces; nil says that serve has answered itself, in few bytes.
+func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.Request, string) [][]byte) served {
+	return func(w http.ResponseWriter, q *http.Request, by request.Signed) {
+		if by.Length > 0 {
+			tooLong(w)
+			return
+		}
+		ctx, p, ok := s.desks.poll(q.Context(), by.Name)
+		if !ok {
+			endpoint.Refuse(w, http.StatusServiceUnavailable)
+			return
+		}
+		defer s.desks.end(by.Name, p)
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(waitTime + answerTime))
+		pieces := serve(ctx, w, q, by.Name)
+		switch {
+		case pieces == nil:
+		case s.desks.answer(by.Name, p):
+			endpoint.Answer(w, pieces...)
+		default: // a later question has the place
+			w.WriteHeader(http.StatusNoContent)
+		}
+	}
+}
+
+func tooLong(w http.ResponseWriter) {
+	request.Unread(w)
+	http.Error(w, "the message is too long", http.StatusRequestEntityTooLarge)
+}
+
+// serveStep returns the announcement of a step. It answers 204 while it has not begun.
+func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.Request, _ string) [][]byte {
+	index, err := strconv.Atoi(q.URL.Query().Get("index"))
+	if err != nil || index < 0 || index >= len(s.plan) {
+		http.Error(w, "the job has no such step", http.StatusBadRequest)
+		return nil
+	}
+	for {
+		s.mu.Lock()
+		now, failure, changed := len(s.begun)-1, s.failure, s.changed
+		var one stage
+		if index <= now {
+			one = *s.begun[index]
+		}
+		s.mu.Unlock()
+		switch {
+		case failure != nil: // its reason may name people: it is for the server's log
+			http.Error(w, "the job has failed", http.StatusGone)
+			return nil
+		case s.passing && index < now: // where the device can take part again
+			w.WriteHeader(http.StatusGone)
+			_, _ = fmt.Fprint(w, now)
+			return nil
+		case s.passing && index == now && one.box == nil: // of an earlier process: the next is about to begin
+		case index <= now:
+			return [][]byte{one.announced}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+	}
+}
+
+// open returns the box of the session that a request is about. Without one it answers: 410 for
+// a session of a step that is over, 503 for one that has not begun in this life of the server.
+func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box {
+	index, err := strconv.Atoi(q.URL.Query().Get("step"))
+	if err != nil {
+		http.Error(w, "step is no number", http.StatusBadRequest)
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch now := len(s.begun) - 1; {
+	case s.failure != nil || index < now:
+		s.moved(w)
+		return nil
+	case index == now && now >= 0:
+		if b := s.begun[now].box; b != nil && b.session.ID().Hex() == q.URL.Query().Get("session") && b.has(name) {
+			return b
+		}
+	}
+	s.again(w)
+	return nil
+}
+
+// servePull returns messages for a device. It answers 204 when there are none.
+func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.Request, name string) [][]byte {
+	b := s.open(w, q, name)
+	if b == nil {
+		return nil
+	}
+	after, err := strconv.Atoi(q.URL.Query().Get("after"))
+	if err != nil {
+		http.Error(w, "after is no number", http.StatusBadRequest)
+		return nil
+	}
+	list := b.pull(ctx, name, after)
+	if len(list) == 0 {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return pieces(list)
+}
+
+// servePost takes one message of a device. What the header says is enough to refuse it, or to
+// say that its message is here already: so nobody who repeats a header that he has read gets
+// the device's place.
+func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.Signed) {
+	if by.Length > maxPostBytes {
+		tooLong(w)
+		return
+	}
+	b := s.open(w, q, by.Name)
+	if b == nil {
+		return
+	}
+	if b.holds(by.Sum) {
+		request.Unread(w) // somebody who repeats a header may send none
+		return
+	}
+	if b.tires(by.Name) {
+		request.Unread(w)
+		http.Error(w, "the session has refused too many messages of this device", http.StatusGone)
+		return
+	}
+	done, ok := s.desks.post(by.Name, by.Length)
+	if !ok {
+		s.again(w)
+		return
+	}
+	var late error
+	defer func() { done(late != nil) }()
+	if late = s.take(w, q, b, by); late != nil {
+		s.complain(by.Name, late)
+	}
+}
+
+// take reads a message that its device has signed, and hands it to the session. An error says by
+// what the device was late: a body that is no message takes a place as a slow one does.
+func (s *Service) take(w http.ResponseWriter, q *http.Request, b *box, by request.Signed) (late error) {
+	began := time.Now()
+	body, err := by.Read(w, q, maxPostBytes)
+	took := time.Since(began)
+	if err != nil {
+		http.Error(w, "the message was cut off, too slow, or not the one that was signed", http.StatusBadRequest)
+		return err
+	}
+	if err := s.accept(w, q, b, by, body); err != nil {
+		return err
+	}
+	if most := request.BodyTime(by.Length) / 2; took > most {
+		return fmt.Errorf("devices: a body of %d bytes took %v, more than %v: half of the longest time", by.Length, took, most)
+	}
+	return nil
+}
+
+// complain tells the log about a device's message. The device decides how often there is cause.
+func (s *Service) complain(name string, why error) {
+	if n, tell := s.complaints.Count("", name); tell {
+		s.Logger.Warn("a device's message did not come as it has to", "device", name, "times", n, "error", why)
+	}
+}
+
+func (s *Service) moved(w http.ResponseWriter) {
+	http.Error(w, "the job has gone on", http.StatusGone)
+}
+
+func (s *Service) again(w http.ResponseWriter) {
+	http.Error(w, "send it again", http.StatusServiceUnavailable)
+}
+
+// accept hands a message that its device has signed to the session. An error says that it is none.
+func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by request.Signed, body []byte) error {
+	m, err := decode(body)
+	if err == nil {
+		err = b.session.Check(m.Header, Server)
+	}
+	if err == nil && m.Sender != by.Name {
+		err = errors.New("it is in the name of another one")
+	}
+	if err != nil {
+		http.Error(w, "this is no message of the device to the server", http.StatusBadRequest)
+		return fmt.Errorf("devices: this is no message of the device to the server: %w", err)
+	}
+	fresh, err := b.fresh(m)
+	switch {
+	case err != nil: // one device must not end the session of all
+		http.Error(w, "another message came under this header", http.StatusConflict)
+		return err
+	case !fresh: // it is on its way to the disk
+		s.again(w)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(q.Context(), waitTime)
+	defer cancel()
+	switch b.offer(ctx, m, by.Sum) {
+	case tooLate:
+		s.moved(w)
+	case later:
+		s.again(w)
+	}
+	return nil
+}
+
+// serveFarewell notes that a device needs nothing more of a session.
+func (s *Service) serveFarewell(w http.ResponseWriter, q *http.Request, by request.Signed) {
+	if b := s.open(w, q, by.Name); b != nil {
+		b.finish(by.Name)
+	}
+}
+
+// pieces encodes messages for a device. The bodies stay where they are.
+func pieces(list []protocol.Message) [][]byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(list)))
+	all := [][]byte{w.Bytes()}
+	for _, m := range list {
+		header := m.Encode()
+		var w wire.Writer
+		w.Uint32(uint32(len(header) + len(m.Body)))
+		all = append(all, append(w.Bytes(), header...), m.Body)
+	}
+	return all
+}
+
+// offer hands a message to the machine and waits for its answer. Without one in time the
+// message shall come again.
+func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]byte) verdict {
+	r := &receipt{answer: make(chan verdict, 1), box: b, sender: m.Sender, sum: sum}
+	select {
+	case b.in <- driver.Inbound{Message: m, Receipt: r}:
+	case <-b.done:
+		return tooLate
+	case <-ctx.Done():
+		return later
+	}
+	select {
+	case v := <-r.answer:
+		return v
+	case <-b.done:
+	case <-ctx.Done():
+		return later
+	}
+	select { // both may have come
+	case v := <-r.answer:
+		return v
+	default:
+		return tooLate
+	}
+}
+
+// holds reports whether a message with this hash is in the journal, on disk, or was refused.
+func (b *box) holds(sum [sha256.Size]byte) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held[sum]
+}
+
+// settle notes that the machine has done with a message, and that the journal is on disk as far as
+// it goes. A message that is not in it was refused, of which a session hears few: see tires.
+func (b *box) settle(sender string, sum [sha256.Size]byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, known := b.held[sum]; !known {
+		b.refused[sender]++
+	}
+	b.held[sum] = true
+}
+
+// tires reports whether a session has refused too many messages of a device to hear another one.
+func (b *box) tires(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refused[name] >= maxRefused
+}
+
+// fresh reports whether a message is new; an error says that its sender had sent another one
+// under its header.
+func (b *box) fresh(m protocol.Message) (bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.inbox.Fresh(m)
+}
+
+// finish notes that a device needs nothing more.
+func (b *box) finish(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.finished[name] = true
+}

@@ -1,0 +1,347 @@
+package devices
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/request"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// line is a device's way to the server.
+type line struct {
+	enrolment *Enrolment
+	server    string // address
+	name      string
+	key       ed25519.PrivateKey
+	http      *http.Client
+	patience  time.Duration // with a server that does not answer
+
+	sent, received atomic.Uint64 // bytes of bodies, repetitions included
+}
+
+// errRefused is an answer that no repetition changes.
+var errRefused = errors.New("devices: the server refuses this device")
+
+// ask repeats a request until the server answers it, or for as long as patience goes.
+func (l *line) ask(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
+	first, again := time.Now(), l.pauses()
+	for {
+		status, answer, err = l.once(ctx, method, path, query, body)
+		switch {
+		case ctx.Err() != nil:
+			return 0, nil, context.Cause(ctx)
+		case err == nil && status == http.StatusGone:
+			return status, answer, movedBy(answer)
+		case err == nil && (status == http.StatusOK || status == http.StatusNoContent):
+			return status, answer, nil
+		case err == nil && status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests:
+			return status, nil, fmt.Errorf("%w: %s", errRefused, reason(answer))
+		case err != nil && time.Since(first) > l.patience:
+			return 0, nil, fmt.Errorf("devices: the server has not answered for %v: %w", l.patience, err)
+		}
+		again.wait(ctx)
+	}
+}
+
+// pauses are the times between two tries, each longer than the one before.
+type pauses struct{ next, longest time.Duration }
+
+func (l *line) pauses() *pauses { return &pauses{retryFirst, l.longest()} }
+
+// wait waits until it is time for the next try, or ctx ends.
+func (p *pauses) wait(ctx context.Context) {
+	select {
+	case <-time.After(p.next/2 + rand.N(p.next)):
+	case <-ctx.Done():
+	}
+	p.next = min(2*p.next, p.longest)
+}
+
+// longest returns the longest time between two tries. A device that has waited for a server
+// to come back must not sleep through the round that begins then.
+func (l *line) longest() time.Duration {
+	return max(retryFirst, min(retryLast, l.enrolment.Job.Timeout.Round/retryShare))
+}
+
+// reason returns a server's text for a log.
+func reason(b []byte) string {
+	return strconv.Quote(strings.TrimSpace(string(b[:min(len(b), maxReason)])))
+}
+
+// once makes one request.
+func (l *line) once(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, waitTime+answerTime)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(l.server, "/")+path+"?"+query.Encode(), bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	l.enrolment.signer().Sign(q, l.name, l.key, body)
+	r, err := l.http.Do(q)
+	if err != nil {
+		return 0, nil, err
+	}
+	l.sent.Add(uint64(len(body)))
+	answer, err = io.ReadAll(io.LimitReader(r.Body, maxAnswer))
+	l.received.Add(uint64(len(answer)))
+	return r.StatusCode, answer, errors.Join(err, r.Body.Close())
+}
+
+// step waits until a step has begun, and returns its announcement. A step that is over and
+// that nobody needs any more is [passed]. A server that has nothing to say, and does not wait with
+// saying so, is not asked at once again.
+func (l *line) step(ctx context.Context, index int) ([]byte, error) {
+	for again := l.pauses(); ; again.wait(ctx) {
+		status, b, err := l.ask(ctx, http.MethodGet, stepPath, url.Values{"index": {strconv.Itoa(index)}}, nil)
+		switch {
+		case errors.Is(err, errMoved):
+			return nil, passedBy(b, index)
+		case err != nil:
+			return nil, err
+		case status == http.StatusNoContent:
+			continue
+		case len(b) > maxAnnounced:
+			return nil, fmt.Errorf("%w: an announcement of %d bytes", errRefused, len(b))
+		case len(b) == 0:
+			return nil, nil
+		}
+		return b, nil
+	}
+}
+
+// passed is the answer about a step that is over, and that nobody needs any more.
+type passed struct{ at int } // the step that runs now
+
+func (p passed) Error() string { return fmt.Sprintf("devices: the job is at step %d", p.at) }
+
+// Unwrap says that it is over.
+func (passed) Unwrap() error { return errMoved }
+
+// passedBy reads the answer about a step that is over.
+func passedBy(answer []byte, step int) error {
+	const digits = 10
+	at, err := strconv.Atoi(string(answer))
+	if err != nil || at <= step || len(answer) > digits {
+		return movedBy(answer)
+	}
+	return passed{at}
+}
+
+// movedBy returns the error of a request for what is over, in the server's words.
+func movedBy(answer []byte) error {
+	return fmt.Errorf("%w: the server says %s", errMoved, reason(answer))
+}
+
+// pull waits for messages behind the first ones, of which there is one at least. See step.
+func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, after int) ([]protocol.Message, error) {
+	query := about(step, session)
+	query.Set("after", strconv.Itoa(after))
+	for again := l.pauses(); ; again.wait(ctx) {
+		status, b, err := l.ask(ctx, http.MethodGet, messagesPath, query, nil)
+		if err != nil {
+			return nil, err
+		}
+		if status != http.StatusOK {
+			continue
+		}
+		if list, err := decodeAll(b); err != nil || len(list) > 0 {
+			return list, err
+		}
+	}
+}
+
+// about returns the part of an address that names a session.
+func about(step int, session protocol.SessionID) url.Values {
+	return url.Values{"step": {strconv.Itoa(step)}, "session": {session.Hex()}}
+}
+
+// decodeAll decodes what pieces has encoded.
+func decodeAll(b []byte) ([]protocol.Message, error) {
+	r := wire.NewReader(b)
+	list := make([]protocol.Message, r.Count(maxAnswer, 4))
+	for i := range list {
+		one := r.Bytes32(maxPostBytes)
+		if r.Err() != nil {
+			break
+		}
+		m, err := decode(one)
+		if err != nil {
+			r.Fail(err)
+			break
+		}
+		list[i] = m
+	}
+	if err := r.Close("devices: messages"); err != nil {
+		return nil, fmt.Errorf("the server's answer cannot be read: %w", err)
+	}
+	return list, nil
+}
+
+// The paths of a server.
+const (
+	stepPath     = "/crowd/step"
+	messagesPath = "/crowd/messages"
+	farewellPath = "/crowd/farewell"
+)
+
+// Limits of requests and answers.
+const (
+	waitTime     = 20 * time.Second               // of a GET that has nothing to say
+	maxPostBytes = protocol.MaxChunkBytes + 2<<10 // a message with its header
+	maxPullBytes = 1 << 20                        // of messages in one answer, and one more
+	maxAnnounced = 1 << 20                        // of an announcement
+	answerTime   = time.Minute                    // for an answer to reach its reader
+	maxAnswer    = maxPullBytes + 2*maxPostBytes  // what a device reads
+	maxReason    = 512                            // of a text in place of an answer
+	retryFirst   = 100 * time.Millisecond         // between two tries of a device
+	retryLast    = 2 * time.Second                // after many, and in long rounds
+	retryShare   = 8                              // in short ones, tries in each
+)
+
+// signer returns what signs a device's requests, and checks them: a request belongs to one
+// enrolment.
+func (e *Enrolment) signer() request.Signer {
+	return request.Signer{Purpose: "mercer/v2/crowd/request", Of: e.sum[:]}
+}
+
+// encode encodes a message.
+func encode(m protocol.Message) []byte { return append(m.Encode(), m.Body...) }
+
+// sumOf returns the hash of a message as encode writes it.
+func sumOf(m protocol.Message) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(m.Encode())
+	h.Write(m.Body)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// decode decodes what encode wrote. The body stays where it is.
+func decode(b []byte) (protocol.Message, error) {
+	h, body, err := protocol.CutHeader(b)
+	if err == nil {
+		err = h.Validate()
+	}
+	return protocol.Message{Header: h, Body: body}, err
+}
+
+// told describes a step that the server has announced. A device keeps it beside the session,
+// so that a new process comes as far as the journals go without a server.
+type told struct {
+	step      int
+	announced []byte
+}
+
+func (t told) encode() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(t.step))
+	w.Bytes32(t.announced)
+	return w.Bytes()
+}
+
+// decodeTold decodes what encode wrote. An announcement of nothing is nil.
+func decodeTold(b []byte) (told, error) {
+	r := wire.NewReader(b)
+	t := told{step: int(r.Uint32())}
+	if announced := r.Bytes32(maxAnnounced); len(announced) > 0 {
+		t.announced = announced
+	}
+	return t, r.Close("devices: note of a step")
+}
+
+const (
+	lingerLook   = 100 * time.Millisecond // between two looks at who still needs the server
+	farewellTime = 5 * time.Second        // for a device to say that it needs nothing more
+)
+
+// linger keeps the server there for devices that went through the last session and have not
+// said that they need nothing more, for the time in which devices may come to a job.
+func (s *Service) linger(ctx context.Context) error {
+	s.mu.Lock()
+	last := s.begun[len(s.begun)-1].box
+	s.mu.Unlock()
+	if last == nil {
+		return nil
+	}
+	limits := s.Enrolment.Job.Timeout
+	ctx, cancel := context.WithTimeout(ctx, max(limits.Join, limits.Round))
+	defer cancel()
+	often := time.NewTicker(lingerLook)
+	defer often.Stop()
+	kept := 0
+	for {
+		finished, missing := last.left()
+		if len(finished) > kept { // a server that is killed now must not wait for them again
+			if err := last.Put(vault.Report, encodeNames(finished)); err != nil {
+				return err
+			}
+			kept = len(finished)
+		}
+		if missing == 0 {
+			return nil
+		}
+		select {
+		case <-often.C:
+		case <-ctx.Done():
+			s.Logger.Warn("devices have not fetched what was for them", "devices", missing)
+			return nil
+		}
+	}
+}
+
+// left returns who needs nothing more, and the number of devices that may.
+func (b *box) left() (finished []string, missing int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, name := range b.stayed {
+		if !b.finished[name] {
+			missing++
+		}
+	}
+	return slices.Sorted(maps.Keys(b.finished)), missing
+}
+
+// farewell tells the server that this device has all that it came for: its journals hold it.
+// A server that does not hear it waits for nothing.
+func (d *Device) farewell(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, farewellTime)
+	defer cancel()
+	if err := d.line.farewell(ctx, d.last.step, d.last.session); err != nil {
+		d.Logger.Debug("the server has not heard that this device has finished", "error", err)
+	}
+}
+
+// farewell is a request of a device that needs nothing more.
+func (l *line) farewell(ctx context.Context, step int, session protocol.SessionID) error {
+	_, _, err := l.ask(ctx, http.MethodPost, farewellPath, about(step, session), nil)
+	return err
+}
+
+func encodeNames(names []string) []byte {
+	var w wire.Writer
+	w.Strings(names)
+	return w.Bytes()
+}
+
+// decodeNames decodes what encodeNames wrote.
+func decodeNames(b []byte) ([]string, error) {
+	r := wire.NewReader(b)
+	names := r.Strings(MaxDevices, maxName)
+	return names, r.Close("devices: devices that have finished")
+}

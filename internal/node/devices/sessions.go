@@ -1,0 +1,53 @@
+package devices
+
+import (
+	"crypto/rand"
+	"errors"
+
+	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// sessions are the open sessions of one member.
+type sessions map[protocol.SessionID]vault.Session
+
+// reopened returns the sessions that an earlier process has left.
+func reopened(open []vault.Session) sessions {
+	s := make(sessions)
+	for _, k := range open {
+		s[k.ID()] = k
+	}
+	return s
+}
+
+// take returns a session that an earlier process has left, or a new one. The note is kept
+// beside a new one, and on disk before anything of it is.
+func (s sessions) take(v vault.Vault, id protocol.SessionID, note []byte) (vault.Session, error) {
+	if k := s[id]; k != nil {
+		return k, nil
+	}
+	var seed [32]byte
+	_, _ = rand.Read(seed[:]) // which never fails: see crypto/rand
+	k, err := v.Create(id, seed, note)
+	if err == nil {
+		s[id] = k
+	}
+	return k, err
+}
+
+// destroy erases the secrets of all sessions.
+func (s sessions) destroy(outcome string) error {
+	return s.destroyAllBut(protocol.SessionID{}, outcome)
+}
+
+// destroyAllBut erases the secrets of all sessions but one.
+func (s sessions) destroyAllBut(one protocol.SessionID, outcome string) error {
+	var errs error
+	for id, k := range s {
+		if id != one {
+			errs = errors.Join(errs, k.Destroy(outcome))
+			delete(s, id)
+		}
+	}
+	return errs
+}

@@ -1,0 +1,219 @@
+// Package simulator runs many devices in one process: a device for each of several
+// people, with data, a key, a ledger and a journal of its own. It is for tests and
+// demonstrations, and for a household that shares a machine.
+//
+//	HOME/devices/N/vault                the device's ledger, and its journals while a job runs
+//	HOME/devices/N/recommendations.csv  rank, item, score: once the job is over for the device
+//	HOME/devices/N/model                the same of a job whose devices are told a model
+package simulator
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/devices"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+)
+
+// Config selects the devices to play. They own the data of the people from First on.
+type Config struct {
+	Home      string
+	Build     string // names the program: journals are for the same program
+	Enrolment *devices.Enrolment
+	Server    string // address
+	// Credential returns the key of the device of a row.
+	Credential   func(row int) ed25519.PrivateKey
+	Source       string         // of the people's data, for messages
+	People       []method.Table // of each person, see Ratings and Rows
+	First, Count int
+	Floors       method.Floors
+	HTTP         *http.Client
+	Patience     time.Duration
+	// Seed fixes what devices draw, for comparison with a simulation; nil for what each draws
+	// by its key.
+	Seed func(label string) [32]byte
+	// Vanishing has the step and the kind of message before which devices vanish, by name. It
+	// is for rehearsals.
+	Vanishing map[string][]Moment
+	Logger    *slog.Logger
+}
+
+// Moment is the time before a device sends a message of a kind in a step.
+type Moment struct{ Step, Kind string }
+
+// Result counts the outcomes of all devices.
+type Result struct {
+	Devices  int    `json:"devices"`
+	Finished int    `json:"finished"`
+	Vanished int    `json:"vanished"`
+	LeftOut  int    `json:"left_out"` // that gave up, or that the job went on without
+	Sessions int    `json:"sessions"` // that devices went through to the end
+	Sent     uint64 `json:"sent_bytes"`
+	Received uint64 `json:"received_bytes"`
+}
+
+// Run plays the devices until the job is over for all of them. Its error says how many devices
+// did not get what they came for, and why the first of them did not; the log says it of each.
+func Run(ctx context.Context, c Config) (*Result, error) {
+	if c.First < 0 || c.Count < 1 || c.First+c.Count > len(c.People) {
+		return nil, fault.BadInputf("%s has data of %d people; there are no devices for rows %d to %d", c.Source, len(c.People), c.First, c.First+c.Count-1)
+	}
+	r := &Result{Devices: c.Count}
+	errs, reports := make([]error, c.Count), make([]*devices.Report, c.Count)
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var running sync.WaitGroup
+	for i := range c.Count {
+		running.Go(func() { reports[i], errs[i] = c.device(ctx, c.First+i, turns) })
+	}
+	running.Wait()
+	var first error
+	for i, err := range errs {
+		if err == nil {
+			r.add(reports[i])
+			continue
+		}
+		c.Logger.Error("a device has failed", "row", c.First+i, "error", err)
+		r.LeftOut++
+		if first == nil {
+			first = err
+		}
+	}
+	switch {
+	case first == nil:
+		return r, nil
+	case c.Count == 1:
+		return r, first
+	}
+	return r, fmt.Errorf("%d of %d devices did not get what they came for; the first says: %w", r.LeftOut, c.Count, first)
+}
+
+func (r *Result) add(one *devices.Report) {
+	if one.Vanished {
+		r.Vanished++
+	} else {
+		r.Finished++
+	}
+	r.Sessions += one.Sessions
+	r.Sent += one.Sent
+	r.Received += one.Received
+}
+
+// Ratings returns each person's own ratings.
+func Ratings(all *dataset.Ratings) []method.Table {
+	people := make([]method.Table, len(all.Users))
+	for i := range people {
+		people[i].Ratings = &dataset.Ratings{Name: all.Name, Users: all.Users[i : i+1], Items: all.Items, Timed: all.Timed}
+	}
+	for _, v := range all.List {
+		own := people[v.User].Ratings
+		v.User = 0
+		own.List = append(own.List, v)
+	}
+	return people
+}
+
+// Rows returns each person's own row.
+func Rows(all *dataset.Set) []method.Table {
+	people := make([]method.Table, all.X.Rows())
+	for i := range people {
+		people[i].Set = all.Subset([]int{i})
+	}
+	return people
+}
+
+// draw returns what fixes the draws of a row's device, nil where nothing does.
+func (c Config) draw(row int) func(label string) [32]byte {
+	if c.Seed == nil {
+		return nil
+	}
+	return func(label string) [32]byte { return c.Seed(label + "/" + strconv.Itoa(row)) }
+}
+
+// device plays one device. One that has what it was to get is done.
+func (c Config) device(ctx context.Context, row int, turns chan struct{}) (r *devices.Report, err error) {
+	home := place(filepath.Join(c.Home, "devices", strconv.Itoa(row)))
+	if home.done() {
+		return &devices.Report{Finished: true}, nil
+	}
+	kept, err := vault.OpenDisk(filepath.Join(string(home), "vault"), c.Build)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	key := c.Credential(row)
+	at, err := c.Enrolment.Place(key.Public().(ed25519.PublicKey))
+	if err != nil {
+		return nil, err
+	}
+	moments := c.Vanishing[devices.Name(at)]
+	d, err := devices.NewDevice(devices.DeviceConfig{
+		Enrolment: c.Enrolment, Server: c.Server, Key: key, Table: c.People[row], Draw: c.draw(row), Floors: c.Floors, Vault: kept,
+		HTTP: c.HTTP, Patience: c.Patience, Turns: turns, Logger: c.Logger.With("device", devices.Name(at)),
+		Leaves: func(step, kind string) bool {
+			for _, m := range moments {
+				if m == (Moment{step, kind}) {
+					return true
+				}
+			}
+			return false
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r, err = d.Run(ctx); err != nil || r.Vanished {
+		return r, err
+	}
+	if err := home.keep(r); err != nil {
+		return nil, err
+	}
+	return r, d.Close()
+}
+
+// place is the folder of a device.
+type place string
+
+func (p place) list() string  { return filepath.Join(string(p), "recommendations.csv") }
+func (p place) model() string { return filepath.Join(string(p), "model") }
+
+// done reports whether the device has what it was to get.
+func (p place) done() bool {
+	for _, path := range []string{p.list(), p.model()} {
+		if _, err := os.Stat(path); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// keep writes what the device has got to its person.
+func (p place) keep(r *devices.Report) error {
+	if r.Model != nil {
+		return disk.ReplaceBy(p.model(), r.Model)
+	}
+	table := [][]string{{"rank", "item", "score"}}
+	for i, one := range r.Recommended {
+		table = append(table, []string{strconv.Itoa(i + 1), one.Item, strconv.FormatFloat(one.Score, 'f', 6, 64)})
+	}
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(table); err != nil {
+		return err
+	}
+	return disk.Replace(p.list(), b.Bytes())
+}
