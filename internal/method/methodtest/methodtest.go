@@ -43,6 +43,10 @@ type Federation struct {
 	Sent map[string][]protocol.Message
 	// Told holds the messages to each party, by party and step.
 	Told map[string]map[string][]protocol.Message
+	// Observe, if set, sees every message of a step as it is sent, in order.
+	Observe func(step string, m protocol.Message)
+	// Announced, if set, sees what the coordinator announces with the proposal of a step.
+	Announced func(step string, body []byte)
 }
 
 // New makes every member of a job ready.
@@ -201,7 +205,10 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.session(i, f.Server.Public(), announced)
+	if f.Announced != nil && len(announced) > 0 {
+		f.Announced(step.Name, announced)
+	}
+	s, err := f.session(i, f.Server.Known(), announced)
 	if err != nil {
 		return err
 	}
@@ -210,6 +217,9 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 		return err
 	}
 	r, err := sim.Run(sim.Config{Session: s, Nodes: nodes, Intercept: func(m protocol.Message) []protocol.Message {
+		if f.Observe != nil {
+			f.Observe(step.Name, m)
+		}
 		if m.Receiver == f.Coordinator {
 			f.Sent[step.Name] = append(f.Sent[step.Name], m)
 		} else {
@@ -368,7 +378,7 @@ func Hospital(t testing.TB, j *job.Job, party, text, id string) method.Table {
 		rule.Columns = []string{id}
 	}
 	own := j.Data.Own(party)
-	table := prepare.Table{Name: party, Schema: own.Reads(), ID: rule, Cut: j.Data.Test.Column}
+	table := prepare.Table{Name: party, Schema: own.Reads(), ID: rule, Cut: j.Data.Test.Column, Group: j.Data.Group}
 	if j.Labels(party) {
 		table.Label = j.Data.Label
 	}

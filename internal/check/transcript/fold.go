@@ -1,0 +1,204 @@
+package transcript
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Message is one message, or a chunk of one, as it was sent.
+type Message struct {
+	Step, From, To, Protocol, Kind string
+	Whole                          string // equal for the chunks of one message, and different for two messages
+	Bytes                          int
+}
+
+// Group is members of a session with one role.
+type Group struct {
+	Role    string // of one of them: "party", "device"
+	Members []string
+}
+
+// most is the number of members that are listed by name.
+const most = 4
+
+// pair is what one member sends another in messages of one kind.
+type pair struct {
+	from, to string
+	bytes    int
+	wholes   []string
+	sizes    []int // of whole messages
+}
+
+// folded is the messages of one kind in one step between two groups.
+type folded struct {
+	Message // the first one
+	pairs   []*pair
+	beyond  bool // goes to all others, and the members without the group's role too
+}
+
+// fold puts the messages of a step together, in the order in which each kind first comes.
+func (g Group) fold(list []Message) (all []*folded) {
+	for _, m := range list {
+		at := slices.IndexFunc(all, func(f *folded) bool {
+			return f.Protocol == m.Protocol && f.Kind == m.Kind && g.has(f.From) == g.has(m.From) && g.has(f.To) == g.has(m.To)
+		})
+		if at < 0 {
+			at, all = len(all), append(all, &folded{Message: m})
+		}
+		all[at].add(m)
+	}
+	return g.join(all)
+}
+
+// join makes one of messages of one kind and size that go to each other member of the group, and to a
+// member outside it.
+func (g Group) join(list []*folded) (all []*folded) {
+	for _, f := range list {
+		if n := len(all); n > 0 {
+			last := all[n-1]
+			each := "each " + g.Role
+			if last.Protocol == f.Protocol && last.Kind == f.Kind && last.size() == f.size() &&
+				strings.HasPrefix(last.route(g), each+" -> ") && f.route(g) == each+" -> "+"each other "+g.Role {
+				last.pairs, last.beyond = append(last.pairs, f.pairs...), true
+				continue
+			}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func (g Group) has(name string) bool { return slices.Contains(g.Members, name) }
+
+func (f *folded) add(m Message) {
+	at := slices.IndexFunc(f.pairs, func(p *pair) bool { return p.from == m.From && p.to == m.To })
+	if at < 0 {
+		at, f.pairs = len(f.pairs), append(f.pairs, &pair{from: m.From, to: m.To})
+	}
+	p := f.pairs[at]
+	p.bytes += m.Bytes
+	whole := slices.Index(p.wholes, m.Whole)
+	if whole < 0 {
+		whole, p.wholes, p.sizes = len(p.wholes), append(p.wholes, m.Whole), append(p.sizes, 0)
+	}
+	p.sizes[whole] += m.Bytes
+}
+
+// route says who sends to whom.
+func (f *folded) route(g Group) string {
+	if f.beyond {
+		return "each " + g.Role + " -> each other member"
+	}
+	var from, to []string
+	between := make(map[string]bool)
+	for _, p := range f.pairs {
+		if !slices.Contains(from, p.from) {
+			from = append(from, p.from)
+		}
+		if !slices.Contains(to, p.to) {
+			to = append(to, p.to)
+		}
+		between[p.from+" "+p.to] = true
+	}
+	slices.SortFunc(from, g.order)
+	slices.SortFunc(to, g.order)
+	every := true
+	for _, a := range from {
+		for _, b := range to {
+			every = every && (a == b || between[a+" "+b])
+		}
+	}
+	switch n := len(f.pairs); {
+	case every && len(from) == len(to) && len(from) == len(g.Members) && n > 2:
+		return "each " + g.Role + " -> each other " + g.Role
+	case every:
+		return g.these(from, to) + " -> " + g.these(to, from)
+	case n == len(g.Members) && g.ring(between, 1):
+		return "each " + g.Role + " -> the next " + g.Role
+	case n == len(g.Members) && g.ring(between, n-1):
+		return "each " + g.Role + " -> the previous " + g.Role
+	}
+	var list []string
+	for _, p := range f.pairs {
+		list = append(list, p.from+" -> "+p.to)
+	}
+	return strings.Join(list, ", ")
+}
+
+// order sorts names as the members stand.
+func (g Group) order(a, b string) int { return slices.Index(g.Members, a) - slices.Index(g.Members, b) }
+
+// ring reports whether every member sends to the one that stands some places after it, and to no other.
+func (g Group) ring(between map[string]bool, places int) bool {
+	for i, name := range g.Members {
+		if !between[name+" "+g.Members[(i+places)%len(g.Members)]] {
+			return false
+		}
+	}
+	return true
+}
+
+// these names senders or receivers, beside those at the other end.
+func (g Group) these(names, others []string) string {
+	n := len(g.Members)
+	switch {
+	case len(names) == 1:
+		return names[0]
+	case len(names) == n:
+		return "each " + g.Role
+	case len(names) == n-1 && len(others) == 1 && g.has(others[0]) && !slices.Contains(names, others[0]):
+		return "each other " + g.Role
+	case len(names) > most:
+		return fmt.Sprintf("%d of %d %ss", len(names), n, g.Role)
+	}
+	return strings.Join(names, ", ")
+}
+
+// size says how large the messages are.
+func (f *folded) size() string {
+	each := ""
+	if len(f.pairs) > 1 {
+		each = " each"
+	}
+	var bytes, times, sizes []int
+	for _, p := range f.pairs {
+		bytes, times, sizes = append(bytes, p.bytes), append(times, len(p.wholes)), append(sizes, p.sizes...)
+	}
+	switch number := span(times); {
+	case slices.Max(bytes) == 0:
+		return "empty"
+	case number == "1":
+		return units(bytes) + each
+	case slices.Min(sizes) == slices.Max(sizes):
+		return number + " messages" + each + ", of " + units(sizes)
+	default:
+		return number + " messages" + each + ", together " + units(bytes)
+	}
+}
+
+// units is a number of bytes, or a range.
+func units(list []int) string {
+	if slices.Max(list) == 1 {
+		return "1 byte"
+	}
+	return span(list) + " bytes"
+}
+
+// span is a number, or the least and the greatest of several.
+func span(list []int) string {
+	least, greatest := slices.Min(list), slices.Max(list)
+	if least == greatest {
+		return plain(least)
+	}
+	return plain(least) + " to " + plain(greatest)
+}
+
+// plain writes a number with commas.
+func plain(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

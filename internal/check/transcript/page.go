@@ -1,0 +1,152 @@
+package transcript
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const width = 110
+
+// How is what every transcript says of its lines.
+const How = `Each line says: sender -> receiver: the message [its name on the wire], the size of its body. "Reveals" is ` +
+	"what the receiver learns. Sealing and signing add bytes to each chunk of at most 512 KiB."
+
+// Session is one run as it was seen.
+type Session struct {
+	Members  []string // a line each
+	Group    Group    // whose members' messages are put together
+	Steps    []string // in order, computations too
+	Messages []Message
+}
+
+// Page is a transcript in the making.
+type Page struct {
+	words *Words
+	b     strings.Builder
+	steps int
+	errs  []error
+}
+
+// NewPage begins a transcript.
+func NewPage(w *Words) *Page {
+	p := &Page{words: w}
+	p.line("", "", w.Title)
+	p.line("", "", strings.Repeat("=", len([]rune(w.Title))))
+	p.b.WriteByte('\n')
+	p.line("", "", w.Session)
+	p.b.WriteByte('\n')
+	p.line("", "", cmp.Or(w.How, How))
+	return p
+}
+
+// line writes words in lines of at most width characters; the first one begins with head.
+func (p *Page) line(head, indent, text string) {
+	line := head
+	for i, word := range strings.Fields(text) {
+		switch {
+		case len([]rune(line))+1+len([]rune(word)) > width:
+			p.b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line = indent
+		case i > 0:
+			line += " "
+		}
+		line += word
+	}
+	p.b.WriteString(strings.TrimRight(line, " ") + "\n")
+}
+
+// Add shows a session, step by step.
+func (p *Page) Add(s Session) {
+	p.b.WriteByte('\n')
+	for _, m := range s.Members {
+		p.line("  ", "      ", m)
+	}
+	for _, name := range s.Steps {
+		p.step(name, s)
+	}
+}
+
+func (p *Page) step(name string, s Session) {
+	step, err := p.words.step(name)
+	p.note(err)
+	p.steps++
+	var list []Message
+	for _, m := range s.Messages {
+		if m.Step == name {
+			list = append(list, m)
+		}
+	}
+	does := step.Does
+	if len(list) == 0 {
+		does += " Nothing is sent."
+	}
+	p.b.WriteByte('\n')
+	p.line(fmt.Sprintf("%d. %s: ", p.steps, step.Name), "   ", does)
+	rest := &pair{}
+	for _, f := range s.Group.fold(list) {
+		k, own, err := p.words.kind(f.Message)
+		if p.note(err); step.See != "" && !own {
+			for _, pair := range f.pairs {
+				rest.bytes, rest.sizes = rest.bytes+pair.bytes, append(rest.sizes, pair.sizes...)
+			}
+			continue
+		}
+		p.b.WriteByte('\n')
+		p.line("   ", "       ", fmt.Sprintf("%s: %s [%s], %s", f.route(s.Group), k.Name, f.Kind, f.size()))
+		p.line("       reveals: ", "       ", k.Reveals)
+	}
+	if n := len(rest.sizes); n > 0 {
+		p.b.WriteByte('\n')
+		p.line("   ", "       ", fmt.Sprintf("(%d more messages, %s bytes in all: see %s)", n, plain(rest.bytes), step.See))
+	}
+}
+
+func (p *Page) note(err error) {
+	if err != nil {
+		p.errs = append(p.errs, err)
+	}
+}
+
+// Compare ends the transcript and compares it with docs/protocols/transcripts/name.txt, below the
+// repository's root. With MERCER_GOLDEN=write it writes the file instead.
+func (p *Page) Compare(t testing.TB, root, name string) {
+	t.Helper()
+	p.b.WriteString("\nWho learns what\n\n")
+	for _, l := range p.words.Learns {
+		p.line("   "+l.Who+" ", "       ", l.What)
+	}
+	for _, err := range p.errs {
+		t.Errorf("%s: %v", name, err)
+	}
+	for _, key := range p.words.Unused() {
+		t.Errorf("%s: nothing of this session is %q; remove the sentence", name, key)
+	}
+	file := filepath.Join(root, "docs", "protocols", "transcripts", name+".txt")
+	if os.Getenv("MERCER_GOLDEN") == "write" && !t.Failed() {
+		if err := os.WriteFile(file, []byte(p.b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := strings.Split(string(want), "\n"), strings.Split(p.b.String(), "\n")
+	for i := range max(len(a), len(b)) {
+		if x, y := at(a, i), at(b, i); x != y {
+			t.Fatalf("%s:%d is\n%s\nand the session says\n%s\nif that is meant, write it anew with MERCER_GOLDEN=write", file, i+1, x, y)
+		}
+	}
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return "(the end)"
+}
