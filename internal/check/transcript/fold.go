@@ -112,7 +112,7 @@ func (f *folded) route(g Group) string {
 	switch n := len(f.pairs); {
 	case every && len(from) == len(to) && len(from) == len(g.Members) && n > 2:
 		return "each " + g.Role + " -> each other " + g.Role
-	case every:
+	case every && !slices.ContainsFunc(from, func(name string) bool { return slices.Contains(to, name) }):
 		return g.these(from, to) + " -> " + g.these(to, from)
 	case n == len(g.Members) && g.ring(between, 1):
 		return "each " + g.Role + " -> the next " + g.Role

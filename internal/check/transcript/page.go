@@ -25,6 +25,11 @@ type Session struct {
 
 // Page is a transcript in the making.
 type Page struct {
+	// Shown holds the messages that the page shows, by "PROTOCOL/KIND", and by "step N PROTOCOL/KIND".
+	// Elsewhere holds those for which it refers to another page, by its name.
+	Shown     map[string]bool
+	Elsewhere map[string][]string
+
 	words *Words
 	b     strings.Builder
 	steps int
@@ -33,7 +38,7 @@ type Page struct {
 
 // NewPage begins a transcript.
 func NewPage(w *Words) *Page {
-	p := &Page{words: w}
+	p := &Page{words: w, Shown: make(map[string]bool), Elsewhere: make(map[string][]string)}
 	p.line("", "", w.Title)
 	p.line("", "", strings.Repeat("=", len([]rune(w.Title))))
 	p.b.WriteByte('\n')
@@ -89,19 +94,35 @@ func (p *Page) step(name string, s Session) {
 	rest := &pair{}
 	for _, f := range s.Group.fold(list) {
 		k, own, err := p.words.kind(f.Message)
+		key := f.Protocol + "/" + f.Kind
 		if p.note(err); step.See != "" && !own {
+			p.refer(step.See, key)
 			for _, pair := range f.pairs {
 				rest.bytes, rest.sizes = rest.bytes+pair.bytes, append(rest.sizes, pair.sizes...)
 			}
 			continue
 		}
+		p.Shown[key], p.Shown[fmt.Sprint("step ", p.steps, " ", key)] = true, true
 		p.b.WriteByte('\n')
 		p.line("   ", "       ", fmt.Sprintf("%s: %s [%s], %s", f.route(s.Group), k.Name, f.Kind, f.size()))
 		p.line("       reveals: ", "       ", k.Reveals)
 	}
 	if n := len(rest.sizes); n > 0 {
 		p.b.WriteByte('\n')
-		p.line("   ", "       ", fmt.Sprintf("(%d more messages, %s bytes in all: see %s)", n, plain(rest.bytes), step.See))
+		more := "more "
+		if n == len(list) {
+			more = ""
+		}
+		p.line("   ", "       ", fmt.Sprintf("(%d %smessages as in %s, %s bytes in all)", n, more, step.See, plain(rest.bytes)))
+	}
+}
+
+// refer notes that a message is shown elsewhere.
+func (p *Page) refer(see, key string) {
+	if name, page := strings.CutSuffix(see, ".txt"); page {
+		p.Elsewhere[name] = append(p.Elsewhere[name], key)
+	} else if !p.Shown[see+" "+key] {
+		p.note(fmt.Errorf("%s does not show %q", see, key))
 	}
 }
 

@@ -45,6 +45,7 @@ func TestTranscripts(t *testing.T) {
 		names = append(names, p.Name())
 		protocols[p.Name()], _ = p.(*method.Protocol) // nil: nothing is sent
 	}
+	pages := make(map[string]*transcript.Page)
 	for _, name := range names {
 		if slices.Contains(elsewhere, name) {
 			continue
@@ -55,6 +56,7 @@ func TestTranscripts(t *testing.T) {
 				t.Fatal(err)
 			}
 			page := transcript.NewPage(words)
+			pages[name] = page
 			for i, r := range words.Runs {
 				page.Add(show(t, protocols, r, byte(i)))
 			}
@@ -63,6 +65,15 @@ func TestTranscripts(t *testing.T) {
 			}
 			page.Compare(t, root, name)
 		})
+	}
+	for name, page := range pages {
+		for other, keys := range page.Elsewhere {
+			for _, key := range keys {
+				if pages[other] == nil || !pages[other].Shown[key] {
+					t.Errorf("%s refers to %s, which does not show %q", name, other, key)
+				}
+			}
+		}
 	}
 	for _, key := range common.Unused() {
 		t.Errorf("shared.yaml: no session of any transcript has %q; remove the sentence", key)
