@@ -51,15 +51,17 @@ func (g Group) fold(list []Message) (all []*folded) {
 	return g.join(all)
 }
 
-// join makes one of messages of one kind and size that go to each other member of the group, and to a
-// member outside it.
+// join makes one of messages of one kind and size that every member of the group sends to all others in
+// it, and to a member outside it.
 func (g Group) join(list []*folded) (all []*folded) {
+	each := "each " + g.Role + " -> "
+	inside := each + "each other " + g.Role
 	for _, f := range list {
 		if n := len(all); n > 0 {
 			last := all[n-1]
-			each := "each " + g.Role
-			if last.Protocol == f.Protocol && last.Kind == f.Kind && last.size() == f.size() &&
-				strings.HasPrefix(last.route(g), each+" -> ") && f.route(g) == each+" -> "+"each other "+g.Role {
+			a, b := last.route(g), f.route(g)
+			if last.Protocol == f.Protocol && last.Kind == f.Kind && last.size() == f.size() && g.has(last.To) != g.has(f.To) &&
+				(a == inside && strings.HasPrefix(b, each) || b == inside && strings.HasPrefix(a, each)) {
 				last.pairs, last.beyond = append(last.pairs, f.pairs...), true
 				continue
 			}
