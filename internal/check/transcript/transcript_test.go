@@ -203,7 +203,7 @@ func likes(of transcript.Likes, person int) *dataset.Ratings {
 	return r
 }
 
-// Every transcript of the documents is one that a test writes.
+// Every transcript of the documents is one that a test writes, and its page links it.
 func TestTranscriptsAreMade(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "docs", "protocols", "transcripts", "*"))
 	if err != nil || len(files) == 0 {
@@ -227,6 +227,11 @@ func TestTranscriptsAreMade(t *testing.T) {
 			t.Errorf("no test makes %s", file)
 		}
 		delete(made, filepath.Base(file))
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		page, err := os.ReadFile(filepath.Join(root, "docs", "protocols", name+".md"))
+		if err != nil || !strings.Contains(string(page), "(transcripts/"+name+".txt)") {
+			t.Errorf("docs/protocols/%s.md does not link %s: %v", name, file, err)
+		}
 	}
 	if len(made) > 0 {
 		t.Errorf("no file of %v", slices.Sorted(maps.Keys(made)))
