@@ -91,7 +91,7 @@ func show(t *testing.T, protocols map[string]*method.Protocol, r transcript.Run,
 	if m == nil {
 		return s
 	}
-	c := methodtest.Case(j)
+	c := methodtest.Instance(j)
 	c.ID = job.ID{7, number}
 	tables := make(map[string]method.Table)
 	s.Group = transcript.Group{Role: "party", Members: c.Parties}

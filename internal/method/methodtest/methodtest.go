@@ -208,7 +208,7 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	if f.Announced != nil && len(announced) > 0 {
 		f.Announced(step.Name, announced)
 	}
-	s, err := f.session(i, f.Server.Known(), announced)
+	s, err := f.session(i, f.Server.Public(), announced)
 	if err != nil {
 		return err
 	}
