@@ -11,7 +11,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mercer-fl/mercer/internal/method/local/turns"
+	"github.com/mercer-fl/mercer/internal/method/local/dropout"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -91,7 +91,7 @@ type hall struct {
 	devicesRun
 	turns           sync.Mutex
 	server          *secagg.Server
-	config          turns.Config
+	config          dropout.Config
 	present, absent spending // of all who stay and of all who do not
 	serving         spending
 	masks           timedMasks // of serving
@@ -116,7 +116,7 @@ func (c devicesRun) hall() (*hall, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hall{devicesRun: c, config: turns.Config{Session: session}}
+	h := &hall{devicesRun: c, config: dropout.Config{Session: session}}
 	if h.server, err = secagg.NewServer(protocol.Setup{Session: session, Self: "server"}, p.WithMasker(&h.masks), public, secagg.Limits{Uploads: uploads}); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (h *hall) seat(i int, setup protocol.Setup, p secagg.Params, id secagg.Iden
 		return err
 	}
 	spent.segments.add(took)
-	h.config.Clients = append(h.config.Clients, turns.Client{
+	h.config.Clients = append(h.config.Clients, dropout.Client{
 		Name: setup.Self, InputHash: client.InputHash(), Ledger: &memory.Ledger{}, LeavesBefore: leaves,
 		Machine: &meter{client, &h.turns, spent, sendsVector},
 	})
@@ -173,7 +173,7 @@ func (h *hall) run(ctx context.Context) error {
 	if err := resetPeak(); err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
-	r, err := turns.Run(ctx, h.config)
+	r, err := dropout.Run(ctx, h.config)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func raceWhole(size cachedSize) (race, error) {
 			return err
 		}
 		last = r.cachedFigures
-		edges, err = r.meeting.asPlanned(size.String(), r.params, r.schedule.requests)
+		edges, err = r.measuredSession.asPlanned(size.String(), r.params, r.schedule.requests)
 		return err
 	}
 	return race{runs: []run{train}, rows: func(best []span) []Row { return append(last.rows(best[0]), edges...) }}, nil
@@ -123,13 +123,13 @@ const fdsklWorkers = 4
 
 // federate seats workers who have the given parts of all columns; the kernel is exp(-gamma
 // |x-z|^2).
-func federate(parts []linalg.Rows, gamma float64, p fdskl.Params, s fdskl.Schedule) meeting {
+func federate(parts []linalg.Rows, gamma float64, p fdskl.Params, s fdskl.Schedule) measuredSession {
 	const active = "worker 0"
 	members := protocol.Members(protocol.RoleLeader, active)
 	for w := range len(parts) - 1 {
 		members = append(members, protocol.Members(protocol.RoleParty, fmt.Sprintf("worker %d", w+1))...)
 	}
-	m := newMeeting(protocol.Descriptor{Protocol: fdskl.Name, Version: fdskl.Version, Params: p.Encode(), Members: members, Purpose: "bench"})
+	m := newMeasuredSession(protocol.Descriptor{Protocol: fdskl.Name, Version: fdskl.Version, Params: p.Encode(), Members: members, Purpose: "bench"})
 	id := fdskl.Identity{Sign: m.Sign(active), Keys: m.Keys(protocol.RoleLeader)}
 	for w, rows := range parts {
 		name := members[w].Name
@@ -159,7 +159,7 @@ func phasesOf(rows linalg.Rows, gamma float64, worker, bits int) *feature.Phases
 }
 
 // asPlanned compares the sent bytes with the bytes that the requests must take.
-func (m meeting) asPlanned(name string, p fdskl.Params, requests []fdskl.Request) ([]Row, error) {
+func (m measuredSession) asPlanned(name string, p fdskl.Params, requests []fdskl.Request) ([]Row, error) {
 	plan, err := fdskl.Plan(m.Session.Session, requests...)
 	if err != nil {
 		return nil, err
@@ -185,8 +185,8 @@ func (m meeting) asPlanned(name string, p fdskl.Params, requests []fdskl.Request
 	return append(rows, figure(name+", bytes on all edges", float64(sent), "bytes").agrees("the formula", float64(planned)).atMost(0)), nil
 }
 
-// meeting is a session of which all members are in this process, with its traffic.
-type meeting struct {
+// measured session is a session of which all members are in this process, with its traffic.
+type measuredSession struct {
 	*memory.Session
 	sent map[route]amount
 }
@@ -200,8 +200,8 @@ type (
 	}
 )
 
-func newMeeting(d protocol.Descriptor) meeting {
-	m := meeting{memory.New(d), make(map[route]amount)}
+func newMeasuredSession(d protocol.Descriptor) measuredSession {
+	m := measuredSession{memory.New(d), make(map[route]amount)}
 	m.Sent = func(message protocol.Message) {
 		r := route{message.Sender, message.Receiver}
 		m.sent[r] = amount{m.sent[r].messages + 1, m.sent[r].bytes + int64(len(message.Body))}

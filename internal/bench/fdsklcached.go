@@ -77,9 +77,9 @@ func newClouds(rows, columns int) (clouds, error) {
 // cachedRun is a training, which holds the table of all phases.
 type cachedRun struct {
 	cachedFigures
-	meeting  meeting
-	params   fdskl.Params
-	schedule *cached
+	measuredSession measuredSession
+	params          fdskl.Params
+	schedule        *cached
 }
 
 // cachedFigures holds the measurements of a training. They outlive its table, since the next
@@ -102,8 +102,8 @@ func (c clouds) train(size cachedSize, p linear.Params) (r *cachedRun, err error
 		return nil, err
 	}
 	r.schedule = newCached(r.params)
-	r.meeting = federate(c.parts, 1/float64(4*size.columns), r.params, r.schedule)
-	if r.protocol, err = stopwatch(r.meeting.Run); err != nil {
+	r.measuredSession = federate(c.parts, 1/float64(4*size.columns), r.params, r.schedule)
+	if r.protocol, err = stopwatch(r.measuredSession.Run); err != nil {
 		return nil, err
 	}
 	var f *linear.Fitted

@@ -86,9 +86,9 @@ func psiRows(parties, rows int, alone, whole span, m alignment) []Row {
 	return append(list, figure(as+", target of wall", full*whole.wall, "s").within(fullWall), figure(as+", target of cpu", full*whole.cpu, "s").within(fullCPU))
 }
 
-// alignment is a meeting of parties, and from three on a comparer.
+// alignment is a measured session of parties, and from three on a comparer.
 type alignment struct {
-	meeting
+	measuredSession
 	parties []*psi.Party
 	common  int // rows
 	peak    float64
@@ -107,7 +107,7 @@ func align(tables [][][]byte) (alignment, error) {
 		members = append(members, protocol.Members(protocol.RoleServer, "comparer")...)
 	}
 	d := protocol.Descriptor{Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: "bench"}
-	a := alignment{meeting: newMeeting(d), common: len(tables[0]) / 2}
+	a := alignment{measuredSession: newMeasuredSession(d), common: len(tables[0]) / 2}
 	for i, table := range tables {
 		party, err := psi.NewParty(a.Setup(members[i].Name), params, table)
 		a.Add(members[i].Name, party, err)

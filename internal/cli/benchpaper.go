@@ -86,7 +86,7 @@ func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, e
 		}
 	}
 	r := paperResult{Machine: thisMachine()}
-	lab := &paper.Lab{Reader: a.reader, Run: a.paperJob, Has: a.has, Runs: f.runs, Quick: f.quick}
+	lab := &paper.Runner{Reader: a.reader, Run: a.paperJob, Has: a.has, Runs: f.runs, Quick: f.quick}
 	for i, e := range chosen {
 		bars := a.progress()
 		bars.Step("", protocol.Progress{Stage: e.Paper + " " + e.Name, Done: int64(i), Total: int64(len(chosen))})
@@ -137,8 +137,8 @@ func (a *app) paperJob(ctx context.Context, j *job.Job) (_ *method.Result, err e
 
 // paperResult holds the findings of experiments, and names the machine.
 type paperResult struct {
-	Machine  benchMachine     `json:"machine"`
-	Findings []*paper.Finding `json:"findings"`
+	Machine  benchMachine         `json:"machine"`
+	Findings []*paper.Measurement `json:"findings"`
 }
 
 // save writes the page and the table.

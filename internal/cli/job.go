@@ -65,7 +65,7 @@ func (a *app) jobForget() *cobra.Command {
 		Use:   "forget ID",
 		Short: "Erase the secrets and the model that a finished job left",
 		Long: `Erase what a finished job left. In a party's home, this is its encoder, its model or
-part of a model, the order of its rows, its recommendations and remarks. In the
+part of a model, the order of its rows, its recommendations and notices on its table. In the
 coordinator's home, it is the model, the decisions on held-out rows, the data that
 questions need, and everything at all parties. All of it is sealed under a key for
 each job, and the key is overwritten. Where the parties hold different columns
@@ -222,7 +222,7 @@ func (a *app) jobWait() *cobra.Command {
 
 func (a *app) jobShow() *cobra.Command {
 	var home, out string
-	var alignment, recommendations, remarks bool
+	var alignment, recommendations, notices bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a job with its result, or the tables that it left at a party",
@@ -232,13 +232,13 @@ what the job left there for the party's operator alone: where the party has the 
 and the scores of held-out rows (fdskl, fd-svrg, secureboost), its figures, and with
 --out the same files. --alignment prints the ids of the rows of a job by columns as CSV,
 in the order of its decisions, and --recommendations the items recommended to this
-party's person. --remarks lists columns of this party's table that lie far from the
+party's person. --notices lists columns of this party's table that lie far from the
 other parties', and those with values that so few rows have that sums do not count them.
 All of these work without a running daemon.`,
 		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./c --json\n  mercer job show 0123456789abcdef0123456789abcdef --home ./shop --alignment",
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			switch item, err := leftBy(alignment, recommendations, remarks); {
+			switch item, err := leftBy(alignment, recommendations, notices); {
 			case err != nil:
 				return nil, err
 			case item != "":
@@ -262,16 +262,18 @@ All of these work without a running daemon.`,
 	outFlag(cmd, &out)
 	cmd.Flags().BoolVar(&alignment, "alignment", false, "in a party's home: show the ids of the job's rows, in their order")
 	cmd.Flags().BoolVar(&recommendations, "recommendations", false, "in a party's home: show the items that the job recommends")
-	cmd.Flags().BoolVar(&remarks, "remarks", false, "in a party's home: show what its operator should know of its table")
+	cmd.Flags().BoolVar(&notices, "notices", false, "in a party's home: show what its operator should know of its table")
+	cmd.Flags().BoolVar(&notices, "remarks", false, "")
+	_ = cmd.Flags().MarkDeprecated("remarks", "write --notices")
 	return cmd
 }
 
 // leftBy returns the table that a flag asks for, "" for none.
-func leftBy(alignment, recommendations, remarks bool) (item vault.Item, err error) {
+func leftBy(alignment, recommendations, notices bool) (item vault.Item, err error) {
 	for _, one := range []struct {
 		asked bool
 		item  vault.Item
-	}{{alignment, vault.Alignment}, {recommendations, vault.Recommendations}, {remarks, vault.Remarks}} {
+	}{{alignment, vault.Alignment}, {recommendations, vault.Recommendations}, {notices, vault.Notices}} {
 		switch {
 		case one.asked && item != "":
 			return "", usage("--%s and --%s are two tables; ask for one at a time", item, one.item)

@@ -83,9 +83,9 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("\nMean and standard deviation over %d splits; all other figures are the first split's", len(o.Repeats.Seeds))
 		p.join(o.spreads().print(w))
 	}
-	if o.Turns != nil {
-		p.linef("\nEach party held out in turn, its figures by a model of the others; all other figures are of %s", o.Turns.Parties[0].Party)
-		p.join(o.turns().print(w))
+	if o.LeaveOneSiteOut != nil {
+		p.linef("\nEach party held out in turn, its figures by a model of the others; all other figures are of %s", o.LeaveOneSiteOut.Parties[0].Party)
+		p.join(o.sites().print(w))
 	}
 	if len(o.Grid) > 0 {
 		p.linef("\nWhat was chosen from, by %s", o.judge())
@@ -229,16 +229,16 @@ func (o outcome) spreads() *tableOf {
 	return t
 }
 
-// turns is the table of figures of each party that was held out, with mean and deviation.
-func (o outcome) turns() *tableOf {
+// sites is the table of figures of each party that was held out, with mean and deviation.
+func (o outcome) sites() *tableOf {
 	names := metricNames(o.Metrics)
 	t := &tableOf{header: append([]string{"held out", "rows", "in training"}, names...)}
-	for _, turn := range o.Turns.Parties {
-		t.add(append([]any{turn.Party, turn.HeldOut, turn.Training}, figures(turn.Metrics, names)...)...)
+	for _, site := range o.LeaveOneSiteOut.Parties {
+		t.add(append([]any{site.Party, site.HeldOut, site.Training}, figures(site.Metrics, names)...)...)
 	}
-	t.add(append([]any{"mean", "", ""}, spreadCells(o.Turns.Together, names)...)...)
-	if o.Turns.Pooled != nil {
-		t.add(append([]any{"pooled, mean", "", ""}, spreadCells(o.Turns.Pooled, names)...)...)
+	t.add(append([]any{"mean", "", ""}, spreadCells(o.LeaveOneSiteOut.Together, names)...)...)
+	if o.LeaveOneSiteOut.Pooled != nil {
+		t.add(append([]any{"pooled, mean", "", ""}, spreadCells(o.LeaveOneSiteOut.Pooled, names)...)...)
 	}
 	return t
 }

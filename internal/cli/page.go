@@ -70,10 +70,10 @@ func page(j *job.Job, o outcome) report.Run {
 		run.Boxes = append(run.Boxes, o.boxes(run.Metrics[0]))
 	}
 	o.addFigures(&run)
-	if r.Turns != nil {
+	if r.LeaveOneSiteOut != nil {
 		run.Boxes = append(run.Boxes, o.turnBoxes(run.Metrics[0]))
-		for _, t := range r.Turns.Parties {
-			run.Facts = append(run.Facts, report.Row{Label: t.Party + " held out", Value: turnText(t)})
+		for _, t := range r.LeaveOneSiteOut.Parties {
+			run.Facts = append(run.Facts, report.Row{Label: t.Party + " held out", Value: siteText(t)})
 		}
 	}
 	if o.bySums != nil {
@@ -157,8 +157,8 @@ func (o outcome) boxes(metric string) report.Boxes {
 
 // turnBoxes shows the first figure over the parties that were held out in turn.
 func (o outcome) turnBoxes(metric string) report.Boxes {
-	b := report.Boxes{Title: fmt.Sprintf("%s over %d parties, each held out in turn", metric, len(o.Turns.Parties))}
-	for _, s := range []learnt{{"together, by Mercer", report.Together, o.Turns.Together}, {"pooled, no privacy", report.Pooled, o.Turns.Pooled}} {
+	b := report.Boxes{Title: fmt.Sprintf("%s over %d parties, each held out in turn", metric, len(o.LeaveOneSiteOut.Parties))}
+	for _, s := range []learnt{{"together, by Mercer", report.Together, o.LeaveOneSiteOut.Together}, {"pooled, no privacy", report.Pooled, o.LeaveOneSiteOut.Pooled}} {
 		if v, some := s.figures[metric]; some {
 			b.Boxes = append(b.Boxes, report.Box{Name: s.name, Kind: s.kind, Values: v.Values})
 		}
@@ -166,8 +166,8 @@ func (o outcome) turnBoxes(metric string) report.Boxes {
 	return b
 }
 
-// turnText writes all figures of a party that was held out.
-func turnText(t method.Turn) string {
+// siteText writes all figures of a party that was held out.
+func siteText(t method.Site) string {
 	parts := []string{humanize.Count(t.HeldOut, "row")}
 	for _, name := range metricNames(t.Metrics) {
 		parts = append(parts, fmt.Sprintf("%s %.4f", name, t.Metrics[name]))

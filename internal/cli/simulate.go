@@ -238,23 +238,23 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 		}
 		return baseline.RunPooled(ctx, j, shares, dir)
 	}
-	var told remarks
+	var told notices
 	defer func() { told.print(a) }() // below the bars
 	bars := a.progress()
 	defer bars.Close()
 	return simulate.Run(ctx, simulate.Config{
 		Reader: a.reader, Job: j, Shares: shares, Dir: dir, Seed: seed, Usage: daemon.Usage, Logger: a.jobLog(),
-		Progress: func(p protocol.Progress) { bars.Step("", p) }, Remarked: told.add,
+		Progress: func(p protocol.Progress) { bars.Step("", p) }, Notified: told.add,
 	})
 }
 
-// remarks hold the warnings of a simulation's parties to their own operators.
-type remarks struct {
+// notices hold the warnings of a simulation's parties to their own operators.
+type notices struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (r *remarks) add(party string, lines []string) {
+func (r *notices) add(party string, lines []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, line := range lines {
@@ -263,7 +263,7 @@ func (r *remarks) add(party string, lines []string) {
 }
 
 // print tells the user, who has the tables of all.
-func (r *remarks) print(a *app) {
+func (r *notices) print(a *app) {
 	slices.Sort(r.lines)
 	for _, line := range r.lines {
 		a.tell(line)

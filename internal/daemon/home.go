@@ -297,7 +297,7 @@ func keepTable(e *vault.Artifacts, id job.ID, item vault.Item, table [][]string)
 
 // Left returns what a finished job left in a party's home: the order of its rows, as
 // CSV with one column, id, what it recommends to the party's person, as CSV with columns rank,
-// item and score, or what it remarks about the party's table, as CSV with one column.
+// item and score, or what it notices about the party's table, as CSV with one column.
 func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 	id, err := job.ParseID(name)
 	if err != nil {

@@ -107,7 +107,7 @@ func (h partyHome) live(ctx context.Context, o Options) (err error) {
 		Approved: h.Dictionaries().Approved,
 		Policy:   func(table string) (party.Policy, error) { return c.policy(h.Home, table) },
 		Releases: h.Releases(), Seed: o.Seed, Usage: Usage, Logger: o.Logger,
-		Aligned: keepAlignment(artifacts), Alignments: artifacts.Of(vault.Aligned), Recommended: keepRecommendations(artifacts), Remarked: keepRemarks(artifacts), Judged: keepJudged(artifacts),
+		Aligned: keepAlignment(artifacts), Alignments: artifacts.Of(vault.Aligned), Recommended: keepRecommendations(artifacts), Notified: keepNotices(artifacts), Judged: keepJudged(artifacts),
 		Version: o.Version, Limits: c.limits(),
 		Load: func(id job.ID, d job.Data) (method.Table, error) {
 			return h.load(ctx, c, d, h.key, snapshots{sealed, id})
@@ -148,14 +148,14 @@ func keepRecommendations(e *vault.Artifacts) func(id job.ID, list []method.Recom
 	}
 }
 
-// keepRemarks keeps what a job says of this party's own table.
-func keepRemarks(e *vault.Artifacts) func(id job.ID, lines []string) error {
+// keepNotices keeps what a job says of this party's own table.
+func keepNotices(e *vault.Artifacts) func(id job.ID, lines []string) error {
 	return func(id job.ID, lines []string) error {
-		table := [][]string{{"remark"}}
+		table := [][]string{{"notice"}}
 		for _, line := range lines {
 			table = append(table, []string{line})
 		}
-		return keepTable(e, id, vault.Remarks, table)
+		return keepTable(e, id, vault.Notices, table)
 	}
 }
 

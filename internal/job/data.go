@@ -115,13 +115,13 @@ const Devices Direction = "devices"
 // Test selects the held-out rows: one field is set, or no field beside folds, and By beside the
 // fraction of ratings.
 type Test struct {
-	By       Order   // of ratings
-	Fraction float64 // of the rows, by each party's own key; of ratings, the newest
-	Every    int     // rows Every-1, 2 Every-1, ... counted from 0; of ratings, of each user's
-	Source   string  // a source of its own
-	None     bool    // no row is held out, and no other field is set
-	Party    string  // all rows of this party
-	Parties  Turn    // all rows of each party in turn
+	By       Order          // of ratings
+	Fraction float64        // of the rows, by each party's own key; of ratings, the newest
+	Every    int            // rows Every-1, 2 Every-1, ... counted from 0; of ratings, of each user's
+	Source   string         // a source of its own
+	None     bool           // no row is held out, and no other field is set
+	Party    string         // all rows of this party
+	Parties  HeldOutParties // all rows of each party in turn
 	// Rows whose cell of Column is From or comes after it: a number, or a date.
 	Column, From string
 }
@@ -384,7 +384,7 @@ func (t *Test) Section() *section.Section {
 		{Key: "every", Value: section.Whole{Dst: &t.Every}, Else: "none", Doc: "Holds out one row in every n rows, with n of 2 or more; with ratings, of each user's ratings."},
 		{Key: "source", Value: section.Text{Dst: &t.Source}, Else: "none", Doc: "A table that holds the test rows."},
 		{Key: "party", Value: section.Text{Dst: &t.Party}, Else: "none", Doc: "The party of which all rows are held out. All others train."},
-		{Key: "parties", Value: section.Choice[Turn]{Noun: "choice", Dst: &t.Parties, Known: []Turn{Each}}, Else: "none",
+		{Key: "parties", Value: section.Choice[HeldOutParties]{Noun: "choice", Dst: &t.Parties, Known: []HeldOutParties{Each}}, Else: "none",
 			Doc: "Holds out all rows of each party in turn, in simulate. The result gives the figures of each party, their mean and deviation."},
 		{Key: "column", Value: section.Text{Dst: &t.Column}, Else: "none", Doc: "The column by which later rows are held out, beside from. It need not be a feature."},
 		{Key: "from", Value: section.Text{Dst: &t.From}, Else: "none", Doc: "The first value of column that is held out: a day such as 2024-01-01, or a number."},

@@ -9,11 +9,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Turn names parties that are held out in turn.
-type Turn string
+// HeldOutParties names parties whose rows are held out in turn.
+type HeldOutParties string
 
 // Each has every party be the test once, while all others train.
-const Each Turn = "each"
+const Each HeldOutParties = "each"
 
 // Splits lists the ways in which a job may say itself which rows are held out: a party's policy
 // allows each by its word.
@@ -70,11 +70,11 @@ func (d *Data) Training(parties []string) []string {
 	return slices.DeleteFunc(slices.Clone(parties), func(name string) bool { return name == d.Test.Party })
 }
 
-// Turn returns the job in which all rows of one party are held out.
-func (j *Job) Turn(party string) *Job {
-	turn := *j
-	turn.Data.Test = Test{Party: party}
-	return &turn
+// WithoutParty returns the job in which all rows of one party are held out.
+func (j *Job) WithoutParty(party string) *Job {
+	others := *j
+	others.Data.Test = Test{Party: party}
+	return &others
 }
 
 // finishCut checks a column and its first value that is held out.

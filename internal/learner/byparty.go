@@ -5,21 +5,21 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Word is a party's word about figures over its own held-out rows.
-type Word uint8
+// Permission is a party's word about figures over its own held-out rows.
+type FigurePermission uint8
 
 // The words.
 const (
-	Denied  Word = iota // its policy does not allow them
-	TooFew              // its held-out rows are below its floors
-	Allowed             // readers of the result may know them
+	Denied  FigurePermission = iota // its policy does not allow them
+	TooFew                          // its held-out rows are below its floors
+	Allowed                         // readers of the result may know them
 )
 
-// Holder is a party with its rows of a problem, and its word.
-type Holder struct {
-	Party string
-	Rows  []int
-	Word  Word
+// Share is a party with its rows of a problem, and its word.
+type Share struct {
+	Party      string
+	Rows       []int
+	Permission FigurePermission
 }
 
 // PartyFigures holds the figures over the held-out rows of one party.
@@ -57,7 +57,7 @@ func (w *Work) byParty() ([]PartyFigures, error) {
 			continue
 		}
 		one := PartyFigures{Party: h.Party}
-		switch h.Word {
+		switch h.Permission {
 		case Allowed:
 		case TooFew:
 			one.Withheld = fewText
@@ -155,7 +155,7 @@ func (p *PartyFigures) measure(f *Fitted) error {
 
 // Hold adds a party with its rows of the problem, from first to end-1. A party may have several
 // such ranges.
-func (w *Work) Hold(party string, first, end int, word Word) {
+func (w *Work) Hold(party string, first, end int, word FigurePermission) {
 	rows := linalg.Range(first, end)
 	for i := range w.Holders {
 		if h := &w.Holders[i]; h.Party == party {
@@ -163,5 +163,5 @@ func (w *Work) Hold(party string, first, end int, word Word) {
 			return
 		}
 	}
-	w.Holders = append(w.Holders, Holder{party, rows, word})
+	w.Holders = append(w.Holders, Share{party, rows, word})
 }

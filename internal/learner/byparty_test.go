@@ -16,7 +16,7 @@ import (
 
 // decided is the work on rows of several parties, of which every second is held out, with
 // decisions made up; it has rows of the parties in turn.
-func decided(t *testing.T, rows map[string]int, words map[string]Word, names ...string) *Work {
+func decided(t *testing.T, rows map[string]int, words map[string]FigurePermission, names ...string) *Work {
 	t.Helper()
 	w := &Work{Fitted: &Fitted{method: new(SVC), figures: Metrics{}}}
 	w.Fitted.Head.Reading = model.Reading{Kind: model.SVC, Classes: []string{"ill", "well"}}
@@ -44,7 +44,7 @@ func decided(t *testing.T, rows map[string]int, words map[string]Word, names ...
 func TestFiguresByParty(t *testing.T) {
 	names := []string{"north", "south", "east"}
 	rows := map[string]int{"north": 120, "south": 60, "east": 80}
-	w := decided(t, rows, map[string]Word{"north": Allowed, "south": Allowed, "east": Allowed}, names...)
+	w := decided(t, rows, map[string]FigurePermission{"north": Allowed, "south": Allowed, "east": Allowed}, names...)
 	if err := w.evaluate(1); err != nil {
 		t.Fatal(err)
 	}
@@ -82,17 +82,17 @@ func TestFiguresByPartyThatAreWithheld(t *testing.T) {
 	none := map[string]int{"a": 120, "b": 0, "c": 0, "d": 0}
 	for name, tt := range map[string]struct {
 		rows  map[string]int
-		words map[string]Word
+		words map[string]FigurePermission
 		want  string // of each party: why not, "" for figures
 	}{
 		"nobody allows":               {many, nil, "denied denied denied denied"},
-		"one only":                    {many, map[string]Word{"a": Allowed}, "yes denied denied denied"},
-		"all but two":                 {many, map[string]Word{"a": Allowed, "b": Allowed}, "yes yes denied denied"},
-		"all but one":                 {many, map[string]Word{"a": Allowed, "b": Allowed, "c": Allowed}, "rest rest rest denied"},
-		"all but one with few rows":   {many, map[string]Word{"a": Allowed, "b": Allowed, "c": Allowed, "d": TooFew}, "rest rest rest few"},
-		"all but two small ones":      {few, map[string]Word{"a": Allowed, "b": Allowed, "c": TooFew}, "rest rest few denied"},
-		"rows at one party":           {none, map[string]Word{"a": Allowed}, ""},
-		"a word that a program lacks": {many, map[string]Word{"a": Allowed, "b": Allowed, "c": Allowed, "d": 7}, "rest rest rest denied"},
+		"one only":                    {many, map[string]FigurePermission{"a": Allowed}, "yes denied denied denied"},
+		"all but two":                 {many, map[string]FigurePermission{"a": Allowed, "b": Allowed}, "yes yes denied denied"},
+		"all but one":                 {many, map[string]FigurePermission{"a": Allowed, "b": Allowed, "c": Allowed}, "rest rest rest denied"},
+		"all but one with few rows":   {many, map[string]FigurePermission{"a": Allowed, "b": Allowed, "c": Allowed, "d": TooFew}, "rest rest rest few"},
+		"all but two small ones":      {few, map[string]FigurePermission{"a": Allowed, "b": Allowed, "c": TooFew}, "rest rest few denied"},
+		"rows at one party":           {none, map[string]FigurePermission{"a": Allowed}, ""},
+		"a word that a program lacks": {many, map[string]FigurePermission{"a": Allowed, "b": Allowed, "c": Allowed, "d": 7}, "rest rest rest denied"},
 	} {
 		w := decided(t, tt.rows, tt.words, "a", "b", "c", "d")
 		if err := w.evaluate(1); err != nil {
@@ -114,7 +114,7 @@ func TestFiguresByPartyThatAreWithheld(t *testing.T) {
 // Rows in folds, of which each is decided while it is held out, have figures by party too, and
 // numbers have no classes.
 func TestFiguresByPartyInFoldsAndOfNumbers(t *testing.T) {
-	w := decided(t, map[string]int{"a": 60, "b": 80}, map[string]Word{"a": Allowed, "b": Allowed}, "a", "b")
+	w := decided(t, map[string]int{"a": 60, "b": 80}, map[string]FigurePermission{"a": Allowed, "b": Allowed}, "a", "b")
 	w.Problem.Test = make([]bool, 140)
 	w.Fitted.Head.Reading, w.Fitted.method = model.Reading{Kind: model.SVR}, new(SVR)
 	w.Fitted.Truth, w.Fitted.Decisions = nil, linalg.New[float64](140, 1)

@@ -107,7 +107,7 @@ type Work struct {
 	Metrics Metrics // after step evaluate
 	// Holders lists the parties with their rows, before step evaluate; nil where nobody may be told
 	// one party's figures.
-	Holders []Holder
+	Holders []Share
 	// Assessment describes the same predictions after step evaluate; nil where there is no truth.
 	Assessment *Assessment
 }

@@ -182,7 +182,7 @@ type (
 	PreparesOf[P, S any] struct {
 		Made    func(*P) *prepare.Preparation
 		Heard   func(*S) (*learner.Prepared, error)
-		Remarks func(*P) []string
+		Notices func(*P) []string
 	}
 	// DevicesOf is what many devices asks of a protocol whose jobs no parties of a coordinator
 	// run.
@@ -351,7 +351,7 @@ func (b Binding[P, S, K]) holder(p *P, c Instance, steps []StepOf[P, S, K]) *Par
 		h.Later.Earlier, h.Later.Continues = l.Continues(c.Job)
 	}
 	if r := b.Prepares; r != nil {
-		h.Preparation, h.Remarks = with(p, r.Made), with(p, r.Remarks)
+		h.Preparation, h.Notices = with(p, r.Made), with(p, r.Notices)
 	}
 	if o := b.Hands; o != nil {
 		h.Order, h.Alignment, h.Recommended, h.Judged = with(p, o.Order), with(p, o.Alignment), with(p, o.Recommended), with2(p, o.Judged)

@@ -38,21 +38,21 @@ type Result struct {
 	// Repeats spreads the figures over the runs of a job that repeats; the figures above are the
 	// first run's.
 	Repeats *learner.Repeats `json:"repeats,omitempty"`
-	// Turns lists the figures of each party of a job that holds them out in turn; the figures
+	// LeaveOneSiteOut lists the figures of each party of a job that holds them out in turn; the figures
 	// above are of the first one.
-	Turns      *Turns              `json:"turns,omitempty"`
-	Difference *float64            `json:"max_decision_difference"` // to pooled
-	Exact      *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
-	Grid       []learner.Cell      `json:"grid"`                    // empty without folds
-	Timings    map[string]float64  `json:"timings_s"`
-	Network    *Network            `json:"network,omitempty"` // on which the job's messages take time
-	PeakRSS    uint64              `json:"peak_rss_bytes"`
-	Parties    []Cost              `json:"parties"`
-	Processes  []int               `json:"processes"`
-	Models     []ModelFile         `json:"models"`
-	ModelHash  string              `json:"model_sha256"` // of the sorted list of models
-	Leakage    map[string][]string `json:"leakage"`      // what each role learns, in words
-	Warnings   []string            `json:"warnings,omitempty"`
+	LeaveOneSiteOut *LeaveOneSiteOut    `json:"turns,omitempty"`
+	Difference      *float64            `json:"max_decision_difference"` // to pooled
+	Exact           *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
+	Grid            []learner.Cell      `json:"grid"`                    // empty without folds
+	Timings         map[string]float64  `json:"timings_s"`
+	Network         *Network            `json:"network,omitempty"` // on which the job's messages take time
+	PeakRSS         uint64              `json:"peak_rss_bytes"`
+	Parties         []Cost              `json:"parties"`
+	Processes       []int               `json:"processes"`
+	Models          []ModelFile         `json:"models"`
+	ModelHash       string              `json:"model_sha256"` // of the sorted list of models
+	Leakage         map[string][]string `json:"leakage"`      // what each role learns, in words
+	Warnings        []string            `json:"warnings,omitempty"`
 	// Refused lists the refusals of a party with the default policy. It is filled only for a
 	// job that one process plays.
 	Refused  []string `json:"party_would_refuse,omitempty"`
@@ -225,16 +225,16 @@ type Block struct {
 	Rows   [][]string
 }
 
-// Turns holds the figures of a job that holds each party out in turn.
-type Turns struct {
-	Parties  []Turn                    `json:"parties"`
+// LeaveOneSiteOut holds the figures of a job that holds each party out in turn.
+type LeaveOneSiteOut struct {
+	Parties  []Site                    `json:"parties"`
 	Together map[string]learner.Spread `json:"together"` // over the parties that are held out
 	Pooled   map[string]learner.Spread `json:"pooled,omitempty"`
 	Seconds  learner.Spread            `json:"total_s"`
 }
 
-// Turn holds the figures on all rows of one party, by a model of the others.
-type Turn struct {
+// Site holds the figures on all rows of one party, by a model of the others.
+type Site struct {
 	Party    string          `json:"party"`
 	Training int             `json:"training_rows"`
 	HeldOut  int             `json:"held_out_rows"`

@@ -116,7 +116,7 @@ type PartySide struct {
 	Keep        func(Closing) (RetainedState, error)
 	Later       *Later
 	Preparation func() *prepare.Preparation
-	Remarks     func() []string
+	Notices     func() []string
 	Order       func() []string
 	Alignment   func() []byte // for later jobs that name it
 	Judged      func() (*Judged, error)
@@ -287,11 +287,11 @@ type Recommendation struct {
 // End describes how a session went for its parties, by their own reports.
 type End struct {
 	Session        protocol.SessionID
-	Asked          []string                // the session's members
-	Stayed         []string                // went through to the end, in the members' order
-	Sent, Received uint64                  // bytes of messages of all that have reported
-	Facts          Facts                   // of all parties together
-	Words          map[string]learner.Word // about figures over each party's own rows
+	Asked          []string                            // the session's members
+	Stayed         []string                            // went through to the end, in the members' order
+	Sent, Received uint64                              // bytes of messages of all that have reported
+	Facts          Facts                               // of all parties together
+	Words          map[string]learner.FigurePermission // about figures over each party's own rows
 }
 
 // Reporter receives progress; it may be nil.

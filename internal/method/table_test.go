@@ -18,7 +18,7 @@ func TestSumsOverOtherRowsAreNotClear(t *testing.T) {
 		"no row":                         {None: true},
 		"every row of 4":                 {Every: 4},
 		"rows of a source of their own":  {Source: "x.csv"},
-		"all rows of each party in turn": {Parties: job.Turn("each")},
+		"all rows of each party in turn": {Parties: job.HeldOutParties("each")},
 	} {
 		got, want := e.Without(test), e
 		if want.Out = out; test.Fraction == 0 {

@@ -54,8 +54,8 @@ func (c course) least() float64 { return c.best(math.Inf(1)) }
 
 // guFigure3 is Figure 3: the test error against the time of training. Each point is a training of
 // its own, of another length.
-func guFigure3(ctx context.Context, l *Lab) (*Finding, error) {
-	f := &Finding{Data: "original, or generated where the cell says so"}
+func guFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
+	f := &Measurement{Data: "original, or generated where the cell says so"}
 	sets := guSetsFor(l)[:2]
 	if l.Quick {
 		sets = sets[:1]
@@ -82,7 +82,7 @@ func guFigure3(ctx context.Context, l *Lab) (*Finding, error) {
 }
 
 // courses trains all methods on the rows of FDSKL's job.
-func (l *Lab) courses(ctx context.Context, g guSet, t task) ([]course, error) {
+func (l *Runner) courses(ctx context.Context, g guSet, t task) ([]course, error) {
 	list := []course{{name: "FDSKL"}, {name: "FD-SVRG"}, {name: "SecureBoost"}}
 	add := func(c int, t task, length string, seconds float64) error {
 		r, err := l.do(ctx, t)
@@ -180,8 +180,8 @@ func moments(least, most float64) (list []float64) {
 	}
 }
 
-// Lab runs jobs. A job that several experiments need runs once.
-type Lab struct {
+// Runner runs jobs. A job that several experiments need runs once.
+type Runner struct {
 	Reader *job.Reader
 	Run    func(context.Context, *job.Job) (*method.Result, error)
 	Has    func(source string) bool // reports whether a source is there
@@ -220,7 +220,7 @@ func (t task) text() string {
 }
 
 // do runs a job, or returns the result of an equal one.
-func (l *Lab) do(ctx context.Context, t task) (*method.Result, error) {
+func (l *Runner) do(ctx context.Context, t task) (*method.Result, error) {
 	text := t.text()
 	if r, ran := l.done[text]; ran {
 		return r, nil

@@ -12,15 +12,15 @@ import (
 
 // Errors follow the directions here; trees and iterations have none, and one error.
 func TestFigure3ShowsTheErrorThatEachMethodHasReached(t *testing.T) {
-	lab, _ := small(t, func(j *job.Job) *method.Result {
+	runner, _ := small(t, func(j *job.Job) *method.Result {
 		accuracy, seconds := .9, 3.
 		if k, is := j.Protocol.Values.(*fdskl.Keys); is {
 			accuracy, seconds = 1-8/float64(k.Directions), float64(k.Directions)/128
 		}
 		return &method.Result{Metrics: map[string]float64{"accuracy": accuracy}, Timings: map[string]float64{"protocol": seconds}}
 	})
-	lab.Has = func(string) bool { return true }
-	f, err := guFigure3(t.Context(), lab)
+	runner.Has = func(string) bool { return true }
+	f, err := guFigure3(t.Context(), runner)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,11 +17,11 @@ type Experiment struct {
 	Paper string `json:"paper"` // the first author: polato, hartmann, hannemann, gu
 	Name  string `json:"name"`
 	Title string `json:"title"`
-	run   func(context.Context, *Lab) (*Finding, error)
+	run   func(context.Context, *Runner) (*Measurement, error)
 }
 
 // Run makes the experiment.
-func (e Experiment) Run(ctx context.Context, l *Lab) (*Finding, error) {
+func (e Experiment) Run(ctx context.Context, l *Runner) (*Measurement, error) {
 	f, err := e.run(ctx, l)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", e.Paper, e.Name, err)

@@ -57,7 +57,7 @@ var guLargeSets = []guSet{
 }
 
 // data describes the rows, and data lists the keys of a job that reads them.
-func (g guSet) data(l *Lab) (keys, origin string) {
+func (g guSet) data(l *Runner) (keys, origin string) {
 	if g.name == "default-credit" && l.Has("default-credit/guest.csv") {
 		return "sources: {guest: default-credit/guest.csv, host: default-credit/host.csv}\nid: id\nlabel: y\npartition: {by: columns, aligned: true}\ntest: {fraction: 0.25}\nscale: standard", "original"
 	}
@@ -69,14 +69,14 @@ func (g guSet) data(l *Lab) (keys, origin string) {
 }
 
 // guSetsFor returns the data sets: only the original ones for a look.
-func guSetsFor(l *Lab) []guSet {
+func guSetsFor(l *Runner) []guSet {
 	if l.Quick {
 		return guSets[:3]
 	}
 	return guSets
 }
 
-func (g guSet) job(l *Lab) (task, string) {
+func (g guSet) job(l *Runner) (task, string) {
 	keys, origin := g.data(l)
 	t := task{
 		name: "gu-" + dashed(g.name), data: keys, protocol: "{name: fdskl, directions: 2048}",
@@ -120,8 +120,8 @@ func (g guRival) on(t task) task {
 
 // guFigure6 is Figure 6: box plots of the errors of 10 splits. Where rows are generated, errors
 // say nothing about the paper's.
-func guFigure6(ctx context.Context, l *Lab) (*Finding, error) {
-	f := &Finding{Data: "original, or generated where the cell says so"}
+func guFigure6(ctx context.Context, l *Runner) (*Measurement, error) {
+	f := &Measurement{Data: "original, or generated where the cell says so"}
 	sets := guSetsFor(l)
 	if !l.Quick {
 		sets = slices.Concat(sets, guLargeSets)
@@ -160,8 +160,8 @@ func guFigure6(ctx context.Context, l *Lab) (*Finding, error) {
 }
 
 // guTable4 is Table 4: minutes of training. The paper's machine had 24 cores.
-func guTable4(ctx context.Context, l *Lab) (*Finding, error) {
-	f := &Finding{Data: "original, or generated where the cell says so"}
+func guTable4(ctx context.Context, l *Runner) (*Measurement, error) {
+	f := &Measurement{Data: "original, or generated where the cell says so"}
 	for _, g := range guSetsFor(l) {
 		t, origin := g.job(l)
 		r, err := l.do(ctx, t)
@@ -200,8 +200,8 @@ var growing = []struct {
 }
 
 // guFigure5 is Figure 5: time against rows.
-func guFigure5(ctx context.Context, l *Lab) (*Finding, error) {
-	f := &Finding{Data: "generated: 50 columns"}
+func guFigure5(ctx context.Context, l *Runner) (*Measurement, error) {
+	f := &Measurement{Data: "generated: 50 columns"}
 	rows := []int{1000, 2000, 4000, 8000, 16000, 32000, 64000}
 	if l.Quick {
 		rows = rows[:4]

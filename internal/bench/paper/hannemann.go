@@ -74,8 +74,8 @@ func (h hannemannSet) data() string {
 
 // hannemannSVM is the table of support vector machines: OKRA beside the same machine without
 // privacy.
-func hannemannSVM(ctx context.Context, l *Lab) (*Finding, error) {
-	f := &Finding{Data: "original slices of Alzheimer's disease where they are in the data folder; the other sets are generated or stand in"}
+func hannemannSVM(ctx context.Context, l *Runner) (*Measurement, error) {
+	f := &Measurement{Data: "original slices of Alzheimer's disease where they are in the data folder; the other sets are generated or stand in"}
 	worst := 0.0
 	for _, set := range hannemannSets {
 		if source, _, _ := strings.Cut(set.source, "#"); !strings.Contains(source, ":") && !l.Has(source) {
@@ -117,8 +117,8 @@ var rivals = []struct {
 
 // hannemannFigure2 is Figure 2: 400 rows of 1,000 features at each of 3 to 10 parties, with the
 // time that the messages would take on the paper's network.
-func hannemannFigure2(ctx context.Context, l *Lab) (*Finding, error) {
-	f := &Finding{Data: "generated as in the paper: 400 rows of 1,000 features a party"}
+func hannemannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
+	f := &Measurement{Data: "generated as in the paper: 400 rows of 1,000 features a party"}
 	counts := []int{3, 4, 5, 6, 7, 8, 9, 10}
 	if l.Quick {
 		counts = []int{3, 6, 10}
@@ -190,8 +190,8 @@ var encoders = []struct {
 }
 
 // hannemannFigure3 is Figure 3: the time to make the encoder and to encode 400 rows.
-func hannemannFigure3(ctx context.Context, l *Lab) (*Finding, error) {
-	f := &Finding{Data: "generated as in the paper: 400 rows"}
+func hannemannFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
+	f := &Measurement{Data: "generated as in the paper: 400 rows"}
 	widths := []int{1 << 7, 1 << 9, 1 << 11, 1 << 13, 1 << 15, 1 << 17, 1 << 19}
 	if l.Quick {
 		widths = widths[:5]

@@ -36,7 +36,7 @@ type secVM struct {
 }
 
 // hartmannJob is the training of a figure. Without the profiles it is on digits, odd against even.
-func hartmannJob(l *Lab, features, compare string) (t task, data string) {
+func hartmannJob(l *Runner, features, compare string) (t task, data string) {
 	t = task{
 		name: "hartmann", protocol: "{name: secvm, " + features + ", packages: 64}", kernel: "{name: linear}",
 		learner: "{name: linear-svm, lambda: 0.001, iterations: 300}", compare: compare,
@@ -49,7 +49,7 @@ func hartmannJob(l *Lab, features, compare string) (t task, data string) {
 	return t, "stand-in: the bundled digits, odd against even"
 }
 
-func hartmannRun(ctx context.Context, l *Lab, features, compare string) (*method.Result, secVM, string, error) {
+func hartmannRun(ctx context.Context, l *Runner, features, compare string) (*method.Result, secVM, string, error) {
 	t, data := hartmannJob(l, features, compare)
 	var own secVM
 	r, err := l.do(ctx, t)
@@ -60,12 +60,12 @@ func hartmannRun(ctx context.Context, l *Lab, features, compare string) (*method
 }
 
 // hartmannFigure2 is Figure 2. As in the paper, no feature is hashed.
-func hartmannFigure2(ctx context.Context, l *Lab) (*Finding, error) {
+func hartmannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	_, own, data, err := hartmannRun(ctx, l, "features: columns", "")
 	if err != nil {
 		return nil, err
 	}
-	f := &Finding{Data: data}
+	f := &Measurement{Data: data}
 	c := report.Curve{Title: "accuracy by iteration", X: "iteration"}
 	lines := make(map[int]*report.Line)
 	var ks []int
@@ -107,12 +107,12 @@ func thinned(steps []string) []string {
 }
 
 // hartmannFigure3 is Figure 3.
-func hartmannFigure3(ctx context.Context, l *Lab) (*Finding, error) {
+func hartmannFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
 	r, own, data, err := hartmannRun(ctx, l, "bins: 16384", "pooled, curve")
 	if err != nil {
 		return nil, err
 	}
-	f := &Finding{Data: data}
+	f := &Measurement{Data: data}
 	line, c := report.Line{Name: "SecVM"}, report.Curve{Title: "accuracy by bins", X: "bins"}
 	for _, b := range own.SecVM.Bins {
 		c.Steps, line.Values = append(c.Steps, strconv.Itoa(b.Bins)), append(line.Values, b.Accuracy)

@@ -15,10 +15,10 @@ import (
 
 // small is a lab with no data folder, whose jobs are read and not run: each gives the figures that
 // follow from its name.
-func small(t *testing.T, result func(*job.Job) *method.Result) (*Lab, *[]string) {
+func small(t *testing.T, result func(*job.Job) *method.Result) (*Runner, *[]string) {
 	t.Helper()
 	var ran []string
-	return &Lab{
+	return &Runner{
 		Reader: all.Reader(), Runs: 1, Quick: true, Has: func(string) bool { return false },
 		Run: func(_ context.Context, j *job.Job) (*method.Result, error) {
 			ran = append(ran, j.Name)
@@ -38,10 +38,10 @@ func TestEveryExperimentHasAPaperAndANameOfItsOwn(t *testing.T) {
 }
 
 func TestFigure6TurnsAccuracyIntoErrorAndMarksGeneratedRows(t *testing.T) {
-	lab, _ := small(t, func(*job.Job) *method.Result {
+	runner, _ := small(t, func(*job.Job) *method.Result {
 		return &method.Result{Metrics: map[string]float64{"accuracy": 0.75}, Pooled: map[string]float64{"accuracy": 0.875}, ExactKernel: map[string]float64{"accuracy": 1}}
 	})
-	f, err := guFigure6(t.Context(), lab)
+	f, err := guFigure6(t.Context(), runner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +57,13 @@ func TestFigure6TurnsAccuracyIntoErrorAndMarksGeneratedRows(t *testing.T) {
 }
 
 func TestEqualJobsRunOnce(t *testing.T) {
-	lab, ran := small(t, func(*job.Job) *method.Result {
+	runner, ran := small(t, func(*job.Job) *method.Result {
 		return &method.Result{Metrics: map[string]float64{"accuracy": 0.75}, Timings: map[string]float64{"protocol": 30, "learn": 30}}
 	})
-	if _, err := guFigure6(t.Context(), lab); err != nil {
+	if _, err := guFigure6(t.Context(), runner); err != nil {
 		t.Fatal(err)
 	}
-	f, err := guTable4(t.Context(), lab)
+	f, err := guTable4(t.Context(), runner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,16 +80,16 @@ func TestEqualJobsRunOnce(t *testing.T) {
 }
 
 func TestTwoClassesOfAlzheimersDiseaseMergeTheStages(t *testing.T) {
-	lab, _ := small(t, nil)
+	runner, _ := small(t, nil)
 	var merged []job.MergedClass
 	generated := false
-	lab.Has = func(string) bool { return true }
-	lab.Run = func(_ context.Context, j *job.Job) (*method.Result, error) {
+	runner.Has = func(string) bool { return true }
+	runner.Run = func(_ context.Context, j *job.Job) (*method.Result, error) {
 		merged = append(merged, j.Data.Classes...)
 		generated = generated || j.Data.Source == "generated:1000x30000x4"
 		return &method.Result{}, nil
 	}
-	if _, err := hannemannSVM(t.Context(), lab); err != nil {
+	if _, err := hannemannSVM(t.Context(), runner); err != nil {
 		t.Fatal(err)
 	}
 	if len(merged) != 1 || merged[0].Class != "Demented" || len(merged[0].Of) != 3 || !generated {
@@ -98,8 +98,8 @@ func TestTwoClassesOfAlzheimersDiseaseMergeTheStages(t *testing.T) {
 }
 
 func TestPolatoWithoutRatingsSaysWhatToGet(t *testing.T) {
-	lab, ran := small(t, nil)
-	f, err := polatoTable1(t.Context(), lab)
+	runner, ran := small(t, nil)
+	f, err := polatoTable1(t.Context(), runner)
 	if err != nil || len(f.Rows) != 0 || !strings.Contains(f.Data, "mercer data get ml-100k") || len(*ran) != 0 {
 		t.Errorf("%+v, error %v, ran %v", f, err, *ran)
 	}
@@ -120,18 +120,18 @@ func TestClaimsAreJudgedByOurNumbers(t *testing.T) {
 }
 
 func TestErrorsNameTheExperiment(t *testing.T) {
-	lab, _ := small(t, nil)
-	lab.Run = func(context.Context, *job.Job) (*method.Result, error) { return nil, errors.New("no room") }
+	runner, _ := small(t, nil)
+	runner.Run = func(context.Context, *job.Job) (*method.Result, error) { return nil, errors.New("no room") }
 	e := Experiments()[len(Experiments())-1]
-	if _, err := e.Run(t.Context(), lab); err == nil || !strings.Contains(err.Error(), "gu table4: job gu-phishing: no room") {
+	if _, err := e.Run(t.Context(), runner); err == nil || !strings.Contains(err.Error(), "gu table4: job gu-phishing: no room") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestCSVHasALineForEachRow(t *testing.T) {
-	f := &Finding{Experiment: Experiments()[0], Data: "original", Rows: []Row{{"all", "auc", once(0.5), published(0.808)}, {"half", "auc", once(0.25), nil}}}
+	f := &Measurement{Experiment: Experiments()[0], Data: "original", Rows: []Row{{"all", "auc", once(0.5), published(0.808)}, {"half", "auc", once(0.25), nil}}}
 	var b strings.Builder
-	if err := WriteCSV(&b, []*Finding{f}); err != nil {
+	if err := WriteCSV(&b, []*Measurement{f}); err != nil {
 		t.Fatal(err)
 	}
 	want := "paper,experiment,cell,figure,mean,deviation,runs,paper,data\npolato,table1,all,auc,0.5,,1,0.808,original\npolato,table1,half,auc,0.25,,1,no number,original\n"
@@ -150,12 +150,12 @@ func TestTheWallNeedsMoreRowsThanTheMatrixHasRoomFor(t *testing.T) {
 }
 
 func TestFigure6HasAllTenSets(t *testing.T) {
-	lab, ran := small(t, func(*job.Job) *method.Result {
+	runner, ran := small(t, func(*job.Job) *method.Result {
 		one := map[string]float64{"accuracy": .5}
 		return &method.Result{Metrics: one, Pooled: one, ExactKernel: one}
 	})
-	lab.Quick, lab.Runs = false, 3
-	f, err := guFigure6(t.Context(), lab)
+	runner.Quick, runner.Runs = false, 3
+	f, err := guFigure6(t.Context(), runner)
 	if err != nil {
 		t.Fatal(err)
 	}

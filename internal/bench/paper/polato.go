@@ -57,26 +57,30 @@ func (p polatoSet) round(participation float64, rounds, repeats int) task {
 	}
 }
 
-// missing is the finding where the ratings are not at hand, and nil where they are.
-func (p polatoSet) missing(l *Lab, claim string) *Finding {
+// missing is the measurement where the ratings are not at hand, and nil where they are.
+func (p polatoSet) missing(l *Runner, claim string) *Measurement {
 	if l.Has(p.source) {
 		return nil
 	}
 	why := p.name + " is not in the data folder: " + p.get
-	return &Finding{Data: why, Claims: []Claim{{Text: claim, Verdict: Unknown, Numbers: why}}}
+	return &Measurement{Data: why, Claims: []Claim{{Text: claim, Verdict: Unknown, Numbers: why}}}
 }
 
-func polatoTable1(ctx context.Context, l *Lab) (*Finding, error) { return ml100k.robustness(ctx, l) }
-func polatoTable2(ctx context.Context, l *Lab) (*Finding, error) { return ml1m.robustness(ctx, l) }
+func polatoTable1(ctx context.Context, l *Runner) (*Measurement, error) {
+	return ml100k.robustness(ctx, l)
+}
+func polatoTable2(ctx context.Context, l *Runner) (*Measurement, error) {
+	return ml1m.robustness(ctx, l)
+}
 
 // robustness is Table 1 or 2. The paper does not say how it held 10 % of the ratings out; these
 // are the newest of all.
-func (p polatoSet) robustness(ctx context.Context, l *Lab) (*Finding, error) {
+func (p polatoSet) robustness(ctx context.Context, l *Runner) (*Measurement, error) {
 	claim := fmt.Sprintf("One round with half of the people costs little; with 30 %% it costs clearly more (%s).", p.name)
 	if f := p.missing(l, claim); f != nil {
 		return f, nil
 	}
-	f, auc := &Finding{Data: "original: " + p.name}, make(map[float64]float64)
+	f, auc := &Measurement{Data: "original: " + p.name}, make(map[float64]float64)
 	for _, cells := range p.table {
 		if l.Quick && (cells.share == .9 || cells.share == .7) {
 			continue
@@ -100,12 +104,12 @@ func (p polatoSet) robustness(ctx context.Context, l *Lab) (*Finding, error) {
 }
 
 // polatoFigure1 is Figure 1: the mean squared difference between the normalised kernels.
-func polatoFigure1(ctx context.Context, l *Lab) (*Finding, error) {
+func polatoFigure1(ctx context.Context, l *Runner) (*Measurement, error) {
 	const claim = "Rounds bring the estimated kernel nearer to the kernel."
 	if f := ml100k.missing(l, claim); f != nil {
 		return f, nil
 	}
-	f := &Finding{Data: "original: " + ml100k.name}
+	f := &Measurement{Data: "original: " + ml100k.name}
 	rounds, shares := 100, []float64{.01, .05, .10}
 	if l.Quick {
 		rounds, shares = 20, []float64{.01, .05}

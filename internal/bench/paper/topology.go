@@ -55,10 +55,10 @@ func treeHops(nodes int) (list []hop) {
 
 // guFigure4 is Figure 4: the time to add up the nodes' kernel matrices. The matrices travel whole,
 // as in the paper, on emulated lines.
-func guFigure4(ctx context.Context, l *Lab) (*Finding, error) {
+func guFigure4(ctx context.Context, l *Runner) (*Measurement, error) {
 	const rows = 512 // of the matrix; the order of the structures does not depend on it
 	line := link.Line{Rate: 125e6, Latency: 100 * time.Microsecond}
-	f := &Finding{Data: fmt.Sprintf("a kernel matrix of %d rows at each node, on lines of 1 Gbit/s with 0.1 ms", rows)}
+	f := &Measurement{Data: fmt.Sprintf("a kernel matrix of %d rows at each node, on lines of 1 Gbit/s with 0.1 ms", rows)}
 	nodes := []int{2, 4, 8, 12, 16}
 	c := report.Curve{Title: "seconds of messages", X: "nodes"}
 	for _, n := range nodes {

@@ -22,7 +22,7 @@ func Of(j *job.Job) []Run {
 	if j.Data.Test.Parties != "" {
 		var turns []Run
 		for _, party := range j.Parties() {
-			turns = append(turns, Run{"without-" + party, j.Turn(party)})
+			turns = append(turns, Run{"without-" + party, j.WithoutParty(party)})
 		}
 		return turns
 	}
@@ -38,7 +38,7 @@ func Collect(j *job.Job, runs []Run, results []*method.Result) *method.Result {
 	first := results[0]
 	switch {
 	case j.Data.Test.Parties != "":
-		first.Turns = turnsOf(j.Parties(), results)
+		first.LeaveOneSiteOut = turnsOf(j.Parties(), results)
 	case j.Repeats > 0:
 		seeds := make([]uint64, len(runs))
 		for i, run := range runs {
@@ -82,14 +82,14 @@ func spreads(runs []*method.Result, of func(*method.Result) learner.Metrics) map
 }
 
 // turnsOf collects the figures of runs, in each of which one party is held out.
-func turnsOf(parties []string, runs []*method.Result) *method.Turns {
-	t := &method.Turns{
+func turnsOf(parties []string, runs []*method.Result) *method.LeaveOneSiteOut {
+	t := &method.LeaveOneSiteOut{
 		Together: spreads(runs, func(r *method.Result) learner.Metrics { return r.Metrics }),
 		Pooled:   spreads(runs, func(r *method.Result) learner.Metrics { return r.Pooled }),
 		Seconds:  secondsOf(runs),
 	}
 	for i, r := range runs {
-		t.Parties = append(t.Parties, method.Turn{Party: parties[i], Training: r.Training, HeldOut: r.HeldOut, Metrics: r.Metrics, Pooled: r.Pooled, Alone: r.Alone})
+		t.Parties = append(t.Parties, method.Site{Party: parties[i], Training: r.Training, HeldOut: r.HeldOut, Metrics: r.Metrics, Pooled: r.Pooled, Alone: r.Alone})
 	}
 	return t
 }

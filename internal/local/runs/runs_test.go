@@ -61,7 +61,7 @@ func TestRunsOfAJob(t *testing.T) {
 		t.Errorf("each party: %+v", got)
 	}
 	results := []*method.Result{{Timings: map[string]float64{}}, {Timings: map[string]float64{}}}
-	if r := Collect(j, got, results); r != results[0] || len(r.Turns.Parties) != 2 || r.Repeats != nil {
+	if r := Collect(j, got, results); r != results[0] || len(r.LeaveOneSiteOut.Parties) != 2 || r.Repeats != nil {
 		t.Errorf("collected %+v", r)
 	}
 }

@@ -44,9 +44,9 @@ type Config struct {
 	Seed     func(label string) [32]byte
 	Usage    func() (cpuSeconds float64, peakRSS uint64)
 	Progress func(protocol.Progress)
-	// Remarked takes what a party's operator alone would read about the party's table; nil: nobody
+	// Notified takes what a party's operator alone would read about the party's table; nil: nobody
 	// reads it.
-	Remarked func(party string, lines []string)
+	Notified func(party string, lines []string)
 	Logger   *slog.Logger
 }
 
@@ -200,7 +200,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Name: share.Party, Reader: c.Reader, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Retained: retained, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
-			Aligned: f.aligned.put, Alignments: vault.NewMemoryRetained(), Remarked: c.remarked(share.Party), Judged: f.judged.put(share.Party),
+			Aligned: f.aligned.put, Alignments: vault.NewMemoryRetained(), Notified: c.notified(share.Party), Judged: f.judged.put(share.Party),
 			Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
 			Load:     func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryRetained(),
 		}))
@@ -208,11 +208,11 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	return f, nil
 }
 
-// remarked passes a party's remarks on.
-func (c Config) remarked(party string) func(job.ID, []string) error {
+// notified passes a party's notices on.
+func (c Config) notified(party string) func(job.ID, []string) error {
 	return func(_ job.ID, lines []string) error {
-		if c.Remarked != nil {
-			c.Remarked(party, lines)
+		if c.Notified != nil {
+			c.Notified(party, lines)
 		}
 		return nil
 	}

@@ -39,7 +39,7 @@ var itself = method.New(method.Binding[party, server, none]{
 	Prepares: &method.PreparesOf[party, server]{
 		Made:    func(p *party) *prepare.Preparation { return p.Split.Prepared },
 		Heard:   func(s *server) (*learner.Prepared, error) { return s.Witness.Prepared() },
-		Remarks: func(p *party) []string { return p.Party.Remarks() },
+		Notices: func(p *party) []string { return p.Party.Notices() },
 	},
 	NoFile: func(*job.Job) string {
 		return "has no file: it is over products of rows (protocol escaped), and new rows have none"
@@ -151,8 +151,8 @@ type server struct {
 	rows.Witness
 	learner.Work
 	facts method.Facts
-	words map[string]learner.Word // of the parties, about figures over their own rows
-	owner []int                   // the rows of each party
+	words map[string]learner.FigurePermission // of the parties, about figures over their own rows
+	owner []int                               // the rows of each party
 }
 
 func newServer(c method.Instance) (*server, error) {

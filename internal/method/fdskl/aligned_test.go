@@ -35,7 +35,7 @@ func TestAligned(t *testing.T) {
 		t.Run(parties, func(t *testing.T) {
 			j, set := alignedJob(t, parties), columnstest.Numbered(t, "wdbc", 300)
 			f := runSteps(t, j, columnstest.Whole(t, j, set))
-			if m := f.Server.finding.Metrics; m["accuracy"] < .9 {
+			if m := f.Server.learned.Metrics; m["accuracy"] < .9 {
 				t.Errorf("metrics %v", m)
 			}
 			common := f.Parties["guest"].Aligned()

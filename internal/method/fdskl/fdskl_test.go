@@ -86,7 +86,7 @@ func TestFDSKL(t *testing.T) {
 		t.Run(strings.TrimPrefix(c.protocol+", "+c.learner, ", "), func(t *testing.T) {
 			f, set := federatedPhases(t, c.protocol, c.learner, 300)
 			f.JudgedBy(t, "guest", columnstest.Labels(set))
-			m := f.Server.finding.Metrics
+			m := f.Server.learned.Metrics
 			t.Log(m)
 			if m["accuracy"] < c.least || len(m) != 4 {
 				t.Errorf("metrics %v", m)
@@ -275,7 +275,7 @@ func TestTrainingThatHasNotConverged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Server.finding, err = decodeFinding(job.Classes(), v.encode(job.Classes()))
+	f.Server.learned, err = decodeFinding(job.Classes(), v.encode(job.Classes()))
 	if err != nil || !(v.Left > linear.DefaultTol) {
 		t.Fatalf("what is left of the gradient: %v, %v", v.Left, err)
 	}
@@ -286,7 +286,7 @@ func TestTrainingThatHasNotConverged(t *testing.T) {
 }
 
 func TestFinding(t *testing.T) {
-	v := finding{Learned{learner.Metrics{"accuracy": 0.5, "f1_micro": 0.25}, 0.125}, [32]byte{7}}
+	v := learned{Learned{learner.Metrics{"accuracy": 0.5, "f1_micro": 0.25}, 0.125}, [32]byte{7}}
 	b := v.encode(job.Classes())
 	back, err := decodeFinding(job.Classes(), b)
 	if err != nil || len(back.Metrics) != 2 || back.Metrics["f1_micro"] != 0.25 || back.Left != 0.125 || back.model != v.model || len(b) != findingBytes(job.Classes()) {
@@ -303,9 +303,9 @@ func TestFinding(t *testing.T) {
 }
 
 func FuzzDecodeFinding(f *testing.F) {
-	f.Add(finding{Learned{learner.Metrics{"rmse": 1}, 0.5}, [32]byte{1}}.encode(job.Numbers()))
-	f.Add(finding{}.encode(job.Classes()))
-	hidden := finding{}.encode(job.Classes())
+	f.Add(learned{Learned{learner.Metrics{"rmse": 1}, 0.5}, [32]byte{1}}.encode(job.Numbers()))
+	f.Add(learned{}.encode(job.Classes()))
+	hidden := learned{}.encode(job.Classes())
 	hidden[1] = 1 // of a figure that is not there
 	f.Add(hidden)
 	f.Fuzz(func(t *testing.T, b []byte) {

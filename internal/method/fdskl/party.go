@@ -198,21 +198,21 @@ func (p *party) teller(setup method.Setup) (*method.Run, error) {
 
 // learn ends the training, unless it is interrupted, and measures it on held-out
 // rows.
-func (p *party) learn(interrupt func() error) (finding, error) {
+func (p *party) learn(interrupt func() error) (learned, error) {
 	got, err := p.solver.Learn(interrupt)
 	if err != nil {
-		return finding{}, fault.BadInput(err)
+		return learned{}, fault.BadInput(err)
 	}
 	p.learnt = got
 	if p.Job.Data.Spread { // nobody can judge all rows; see the step errors
-		return finding{model: got.hash()}, nil
+		return learned{model: got.hash()}, nil
 	}
 	labels := p.Set.Labels
 	if _, test, err := columns.Sizes(p.Job, len(labels)); err != nil || got.Decisions.Cols != test {
-		return finding{}, fmt.Errorf("fdskl: %d of %d held-out rows are judged: another active worker has asked about the others", got.Decisions.Cols, test)
+		return learned{}, fmt.Errorf("fdskl: %d of %d held-out rows are judged: another active worker has asked about the others", got.Decisions.Cols, test)
 	}
 	m, err := p.solver.Outputs().Measure(got.Decisions, labels[len(labels)-got.Decisions.Cols:])
-	return finding{Learned{m, got.Left}, got.hash()}, err
+	return learned{Learned{m, got.Left}, got.hash()}, err
 }
 
 // decided describes the decisions about held-out rows of which this party has the labels.

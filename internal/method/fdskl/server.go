@@ -21,7 +21,7 @@ import (
 type server struct {
 	columns.Server
 	parent  protocol.SessionID // of the phases
-	finding finding
+	learned learned
 	verdict *verdict // where labels are spread; nil before
 }
 
@@ -39,7 +39,7 @@ func (s *server) takeFinding(body []byte) error {
 	if err != nil {
 		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
 	}
-	s.finding = v
+	s.learned = v
 	return nil
 }
 
@@ -51,7 +51,7 @@ func (s *server) writeModel(out io.Writer) error {
 	w.Fixed(s.Declared.Digest[:])
 	w.Uint32(uint32(keysOf(s.Job).Directions))
 	w.Uint8(uint8(keysOf(s.Job).Bits))
-	w.Fixed(s.finding.model[:])
+	w.Fixed(s.learned.model[:])
 	_, err := out.Write(w.Bytes())
 	return err
 }
@@ -75,8 +75,8 @@ func (s *server) result() (*method.Result, error) {
 		return nil, err
 	}
 	r := &method.Result{
-		Job: s.Job.Name, Metrics: s.finding.Metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train,
-		Warnings: s.finding.Warnings("the training"), Leakage: Leakage(s.Job, train+test, fdskl.Exposure{}),
+		Job: s.Job.Name, Metrics: s.learned.Metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train,
+		Warnings: s.learned.Warnings("the training"), Leakage: Leakage(s.Job, train+test, fdskl.Exposure{}),
 	}
 	if s.verdict != nil {
 		err = s.verdict.report(r)
@@ -102,8 +102,8 @@ func (l Learned) Warnings(who string) []string {
 		who, linear.DefaultMaxPasses, l.Left, linear.DefaultTol)}
 }
 
-// finding holds the label holder's report to the coordinator about the model it has learnt.
-type finding struct {
+// learned holds the label holder's report to the coordinator about the model it has learnt.
+type learned struct {
 	Learned
 	model [32]byte // SHA-256 of the coefficients, which stay where they are
 }
@@ -116,7 +116,7 @@ func findingMetrics(t job.Task) []string {
 	return []string{"accuracy", "f1_micro", "f1_macro", "auc"}
 }
 
-func (v finding) encode(t job.Task) []byte {
+func (v learned) encode(t job.Task) []byte {
 	var w wire.Writer
 	for _, name := range findingMetrics(t) {
 		value, has := v.Metrics[name]
@@ -128,9 +128,9 @@ func (v finding) encode(t job.Task) []byte {
 	return w.Bytes()
 }
 
-func decodeFinding(t job.Task, b []byte) (finding, error) {
+func decodeFinding(t job.Task, b []byte) (learned, error) {
 	r := wire.NewReader(b)
-	v := finding{Learned: Learned{Metrics: learner.Metrics{}}}
+	v := learned{Learned: Learned{Metrics: learner.Metrics{}}}
 	for _, name := range findingMetrics(t) {
 		has, value := r.Bool(), r.Float64()
 		if r.Err() == nil && value-value != 0 {

@@ -30,8 +30,8 @@ func TestSeveralActive(t *testing.T) {
 	} {
 		f, set := federatedPhases(t, c.protocol, c.learner, 300)
 		f.JudgedBy(t, "guest", columnstest.Labels(set))
-		t.Log(f.Server.finding.Metrics)
-		if m := f.Server.finding.Metrics; m[c.metric] < c.least {
+		t.Log(f.Server.learned.Metrics)
+		if m := f.Server.learned.Metrics; m[c.metric] < c.least {
 			t.Errorf("%s: metrics %v", c.protocol, m)
 		}
 		for name, p := range f.Parties {

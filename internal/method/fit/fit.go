@@ -32,7 +32,7 @@ var itself = method.New(method.Binding[party, server, none]{
 	Prepares: &method.PreparesOf[party, server]{
 		Made:    func(p *party) *prepare.Preparation { return p.Split.Prepared },
 		Heard:   func(s *server) (*learner.Prepared, error) { return s.Prepared() },
-		Remarks: func(p *party) []string { return p.Remarks() },
+		Notices: func(p *party) []string { return p.Notices() },
 	},
 })
 

@@ -40,7 +40,7 @@ var itself = method.New(method.Binding[party, server, public]{
 	Prepares: &method.PreparesOf[party, server]{
 		Made:    func(p *party) *prepare.Preparation { return p.Split.Prepared },
 		Heard:   func(s *server) (*learner.Prepared, error) { return s.Witness.Prepared() },
-		Remarks: func(p *party) []string { return p.Party.Remarks() },
+		Notices: func(p *party) []string { return p.Party.Notices() },
 	},
 	Present: present,
 })

@@ -138,7 +138,7 @@ func (p *party) summand(setup method.Setup) (*method.Run, error) {
 	}
 	return sums.Client(setup, sumVector{own}, func() {
 		p.session, p.features, p.own = setup.Session.ID(), features, own
-		p.RemarkCommon()
+		p.NoticeCommon()
 	})
 }
 

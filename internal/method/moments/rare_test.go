@@ -221,13 +221,13 @@ func TestAttackOnlyOneWithARareValue(t *testing.T) {
 				if n := products.At(4, 4); math.Abs(n) > 0.1 {
 					t.Errorf("gamma %v: the sums count %.2f people with hiv", gamma, n)
 				}
-				told := f.Parties["east"].Remarks()
+				told := f.Parties["east"].Notices()
 				want := fmt.Sprintf(`fewer than 10 of %d rows have a value, by column: "hiv" (1); sums count it as the commonest, or as other`, len(f.Parties["east"].Split.Rows(false)))
 				if !slices.Equal(told, []string{want}) {
 					t.Errorf("east's operator is told %q, want %q", told, want)
 				}
-				if f.Parties["north"].Remarks() != nil {
-					t.Errorf("north, where everybody has one value, is told %q", f.Parties["north"].Remarks())
+				if f.Parties["north"].Notices() != nil {
+					t.Errorf("north, where everybody has one value, is told %q", f.Parties["north"].Notices())
 				}
 			}
 		})

@@ -58,7 +58,7 @@ func Bind(v Variant) *method.Protocol {
 		Prepares: &method.PreparesOf[party, server]{
 			Made:    func(p *party) *prepare.Preparation { return p.Split.Prepared },
 			Heard:   func(s *server) (*learner.Prepared, error) { return s.Witness.Prepared() },
-			Remarks: func(p *party) []string { return p.Party.Remarks() },
+			Notices: func(p *party) []string { return p.Party.Notices() },
 		},
 		Present: present,
 	})

@@ -91,7 +91,7 @@ func TestAttackDictionaryOfRareWords(t *testing.T) {
 		if hiv := sum[len(sum)-1-prepare.MaxUnited-3:][:2]; hiv[1] != 0 || hiv[0] != sum[0] {
 			t.Errorf("%s: south is told that %d of %d people are listed with hiv", parties, hiv[1], sum[0])
 		}
-		if told := strings.Join(f.Parties["north"].Remarks(), "\n"); !strings.Contains(told, `by column: "hiv" (`) || !strings.Contains(told, `, "smoker" (`) {
+		if told := strings.Join(f.Parties["north"].Notices(), "\n"); !strings.Contains(told, `by column: "hiv" (`) || !strings.Contains(told, `, "smoker" (`) {
 			t.Errorf("north's operator is told %q", told)
 		}
 	}

@@ -28,7 +28,7 @@ type server struct {
 	upload *okra.Server       // the Gram matrix, labels, encoded rows
 	parent protocol.SessionID // of the upload
 	facts  method.Facts
-	words  map[string]learner.Word // of the parties, about figures over their own rows
+	words  map[string]learner.FigurePermission // of the parties, about figures over their own rows
 	model  *model.Private
 
 	course // of a job whose parties change

@@ -98,13 +98,13 @@ func (p *Party) Common() (linalg.Rows, error) {
 	return rows, nil
 }
 
-// RemarkCommon tells the operator in which columns Common replaces values.
-func (p *Party) RemarkCommon() {
+// NoticeCommon tells the operator in which columns Common replaces values.
+func (p *Party) NoticeCommon() {
 	if p.Split.Frame != nil {
-		p.remarkRare(p.Split.Prepared.Rare(p.Split.Frame, counted(p.Split)))
+		p.noticeRare(p.Split.Prepared.Rare(p.Split.Frame, counted(p.Split)))
 		return
 	}
-	p.remarkRare(rareNumbers(p.Split, numbers(p.Split)))
+	p.noticeRare(rareNumbers(p.Split, numbers(p.Split)))
 }
 
 // rareNumbers lists columns, among some of numbers, in which Common replaces values of the counted
@@ -131,11 +131,11 @@ func columnName(set *dataset.Set, j int) string {
 	return set.Columns[j]
 }
 
-// mostNamed bounds the columns that a remark names: a table of pixels has many.
+// mostNamed bounds the columns that a notice names: a table of pixels has many.
 const mostNamed = 8
 
-// remarkRare tells the operator of columns in which values are replaced before sums are made.
-func (p *Party) remarkRare(list []prepare.Rare) {
+// noticeRare tells the operator of columns in which values are replaced before sums are made.
+func (p *Party) noticeRare(list []prepare.Rare) {
 	if len(list) == 0 {
 		return
 	}
@@ -147,7 +147,7 @@ func (p *Party) remarkRare(list []prepare.Rare) {
 		named = append(named, fmt.Sprintf("and %d more", n))
 	}
 	line := fmt.Sprintf("fewer than %d of %d rows have a value, by column: %s; sums count it as the commonest, or as other", prepare.Least, len(counted(p.Split)), strings.Join(named, ", "))
-	if !slices.Contains(p.remarks, line) {
-		p.remarks = append(p.remarks, line)
+	if !slices.Contains(p.notices, line) {
+		p.notices = append(p.notices, line)
 	}
 }

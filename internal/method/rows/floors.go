@@ -114,7 +114,7 @@ func checkTargets(f method.Floors, s method.Split, rows []int) error {
 
 // JoinWords returns the parties' words about figures over their own held-out rows: of each party
 // the later one.
-func JoinWords(before, after map[string]learner.Word) map[string]learner.Word {
+func JoinWords(before, after map[string]learner.FigurePermission) map[string]learner.FigurePermission {
 	all := maps.Clone(after)
 	for name, word := range before {
 		if _, later := after[name]; !later {

@@ -31,7 +31,7 @@ type Party struct {
 	label   string   // the column of the labels, where the catalogue says
 	key     [32]byte // of all parties and not of the coordinator; after the step column-order
 	fit     fitter
-	remarks []string     // about the party's own columns
+	notices []string     // about the party's own columns
 	raw     *dataset.Set // the table as it was read, where its preparation is fitted
 	kept    []byte       // the fit of an earlier job by which rows are prepared; nil before it is told, or of none
 }

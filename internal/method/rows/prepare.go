@@ -350,9 +350,9 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 		if p.kept != nil {
 			return nil // it is prepared
 		}
-		p.remarks = p.fit.plan.Remarks(p.fit.sum, p.frame(), p.Split.Rows(false))
+		p.notices = p.fit.plan.Notices(p.fit.sum, p.frame(), p.Split.Rows(false))
 		if !p.Tested() {
-			p.remarkRare(p.fit.plan.Rare(p.frame(), p.Split.Rows(false)))
+			p.noticeRare(p.fit.plan.Rare(p.frame(), p.Split.Rows(false)))
 		}
 		return p.take(made)
 	})
@@ -374,9 +374,9 @@ func (p *Party) made() (*prepare.Preparation, error) {
 	return p.fit.plan.Fit(p.fit.sum)
 }
 
-// Remarks lists columns that lie far from the other parties' numbers, and columns with values that
+// Notices lists columns that lie far from the other parties' numbers, and columns with values that
 // sums do not count as they are, for the party's own operator.
-func (p *Party) Remarks() []string { return p.remarks }
+func (p *Party) Notices() []string { return p.notices }
 
 // encodeWords writes lists of words into a body of that size.
 func encodeWords(lists [][]string, size int) ([]byte, error) {

@@ -42,7 +42,7 @@ func (p *Party) scaler(s method.Setup) (*method.Run, error) {
 		p.Scaling = m.Result().Spread(places, p.Width())
 		p.scaled()
 		if !p.Tested() {
-			p.remarkRare(rareNumbers(p.Split, places))
+			p.noticeRare(rareNumbers(p.Split, places))
 		}
 		return nil
 	}}, nil

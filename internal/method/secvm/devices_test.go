@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/local/turns"
+	"github.com/mercer-fl/mercer/internal/method/local/dropout"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/memory"
@@ -115,15 +115,15 @@ func (e *enrolled) window(i int, leavers map[string]string) *secvm.Sum {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	var seats []turns.Client
+	var seats []dropout.Client
 	for k, name := range e.c.Parties {
 		run, err := e.steps[i].Party(e.parties[k], e.setup(opened, name, announced))
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		seats = append(seats, turns.Client{Name: name, Machine: run.Machine, InputHash: run.InputHash, Ledger: e.ledgers[name], LeavesBefore: leavers[name]})
+		seats = append(seats, dropout.Client{Name: name, Machine: run.Machine, InputHash: run.InputHash, Ledger: e.ledgers[name], LeavesBefore: leavers[name]})
 	}
-	if _, err := turns.Run(e.t.Context(), turns.Config{Session: opened, Server: server.Machine, Clients: seats}); err != nil {
+	if _, err := dropout.Run(e.t.Context(), dropout.Config{Session: opened, Server: server.Machine, Clients: seats}); err != nil {
 		e.t.Fatal(err)
 	}
 	if err := server.Finish(); err != nil {

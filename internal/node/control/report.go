@@ -26,7 +26,7 @@ type Report struct {
 	Facts        method.Facts
 	// Word is the party's word about figures over its own held-out rows. Reports of earlier
 	// programs have none.
-	Word learner.Word
+	Word learner.FigurePermission
 }
 
 func readGrid(r *wire.Reader) method.Grid {
@@ -78,7 +78,7 @@ func (p *Report) read(r *wire.Reader) {
 	if r.Err() != nil || r.Len() == 0 {
 		return
 	}
-	if p.Word = learner.Word(r.Uint8()); p.Word > learner.Allowed {
+	if p.Word = learner.FigurePermission(r.Uint8()); p.Word > learner.Allowed {
 		r.Fail(fmt.Errorf("word %d about figures", p.Word))
 	}
 	if r.Err() == nil && r.Len() > 0 {

@@ -109,7 +109,7 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 
 // ended sums the parties' reports up.
 func (d *conducted) ended() method.End {
-	e := method.End{Session: d.session.ID(), Words: make(map[string]learner.Word)}
+	e := method.End{Session: d.session.ID(), Words: make(map[string]learner.FigurePermission)}
 	for _, m := range d.session.Members {
 		e.Asked = append(e.Asked, m.Name)
 		r := d.reports[m.Name]

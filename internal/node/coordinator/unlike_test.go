@@ -153,12 +153,12 @@ func TestAColumnFarFromTheOthers(t *testing.T) {
 	if f := done.Result.Figures; f == nil || f.Positive != "ill" {
 		t.Errorf("the listed classes are not in their order: %+v", f)
 	}
-	const remark = `column \"kidney\": the median of this party's training rows is `
+	const notice = `column \"kidney\": the median of this party's training rows is `
 	for _, name := range []string{hub, "north", "south", "east"} {
-		if own := name == "south"; strings.Contains(w.lines(name), remark) != own || strings.Contains(w.lines(name), "kidney") != own {
+		if own := name == "south"; strings.Contains(w.lines(name), notice) != own || strings.Contains(w.lines(name), "kidney") != own {
 			t.Errorf("the log of %s: %s", name, w.lines(name))
 		}
-		left, err := w.artifacts(name).Get(done.Spec.Data.Fit.Job, vault.Remarks) // of the job that has fitted
+		left, err := w.artifacts(name).Get(done.Spec.Data.Fit.Job, vault.Notices) // of the job that has fitted
 		if name == "south" && (err != nil || !strings.HasPrefix(string(left), `column "kidney": the median`) || strings.Contains(string(left), "\n")) {
 			t.Errorf("south keeps %q, %v", left, err)
 		}
@@ -166,7 +166,7 @@ func TestAColumnFarFromTheOthers(t *testing.T) {
 			t.Errorf("%s keeps %q", name, left)
 		}
 	}
-	if hits := w.found([]needle{{"remark", []byte("the median of this party")}}); len(hits) > 0 {
+	if hits := w.found([]needle{{"notice", []byte("the median of this party")}}); len(hits) > 0 {
 		t.Errorf("a disk has %q", hits)
 	}
 }

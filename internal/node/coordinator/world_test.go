@@ -314,8 +314,8 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 			w.align(name, ids)
 			return artifacts.Put(id, vault.Alignment, []byte(strings.Join(ids, "\n")))
 		},
-		Remarked: func(id job.ID, lines []string) error {
-			return artifacts.Put(id, vault.Remarks, []byte(strings.Join(lines, "\n")))
+		Notified: func(id job.ID, lines []string) error {
+			return artifacts.Put(id, vault.Notices, []byte(strings.Join(lines, "\n")))
 		},
 		Judged: func(id job.ID, own *method.Judged) error {
 			b, err := json.Marshal(own)

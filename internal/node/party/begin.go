@@ -137,20 +137,20 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 
 // finish takes the result over, and logs what it says of this party's table.
 func (p *Party) finish(r *running) error {
-	before := remarksOf(r.work)
+	before := noticesOf(r.work)
 	err := r.run.Finish()
-	if now := remarksOf(r.work); len(now) > len(before) {
+	if now := noticesOf(r.work); len(now) > len(before) {
 		for _, line := range now[len(before):] {
-			p.Logger.Warn("a remark about this party's table", "job", r.work.id.String(), "remark", line)
+			p.Logger.Warn("notice about this party's table", "job", r.work.id.String(), "notice", line)
 		}
 	}
 	return err
 }
 
-// remarksOf returns what a job has to say of this party's own table, nil for nothing.
-func remarksOf(w *work) []string {
-	if remarks := w.holder().Remarks; remarks != nil {
-		return remarks()
+// noticesOf returns what a job has to say of this party's own table, nil for nothing.
+func noticesOf(w *work) []string {
+	if notices := w.holder().Notices; notices != nil {
+		return notices()
 	}
 	return nil
 }

@@ -145,9 +145,9 @@ func (p *Party) hand(w *work) {
 			p.Logger.Error("could not keep a job's recommendations", "job", w.id.String(), "error", err)
 		}
 	}
-	if lines := remarksOf(w); lines != nil {
-		if err := p.Remarked(w.id, lines); err != nil {
-			p.Logger.Error("could not keep the remarks about this party's table", "job", w.id.String(), "error", err)
+	if lines := noticesOf(w); lines != nil {
+		if err := p.Notified(w.id, lines); err != nil {
+			p.Logger.Error("could not keep the notices about this party's table", "job", w.id.String(), "error", err)
 		}
 	}
 }

@@ -49,9 +49,9 @@ type Config struct {
 	// Recommended takes a finished recommender's list for this party's
 	// person, best first.
 	Recommended func(id job.ID, list []method.Recommendation) error
-	// Remarked takes what this party's operator, and nobody else, should read about the party's
+	// Notified takes what this party's operator, and nobody else, should read about the party's
 	// own table after a job.
-	Remarked func(id job.ID, lines []string) error
+	Notified func(id job.ID, lines []string) error
 	// Judged takes the predictions of held-out rows of which this party has the labels, with
 	// their figures. The coordinator has neither.
 	Judged func(id job.ID, own *method.Judged) error

@@ -200,7 +200,7 @@ func errAborted(by, why string) error {
 
 // word is the party's word about figures over its own held-out rows, by the policy of their
 // table.
-func (p *Party) word(w *work) learner.Word {
+func (p *Party) word(w *work) learner.FigurePermission {
 	own := w.holder()
 	if own.OwnFigures == nil {
 		return learner.Denied

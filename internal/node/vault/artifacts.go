@@ -30,7 +30,7 @@ const (
 	Alignment       Item = "alignment" // the ids of the job's rows, in their order
 	Aligned         Item = "aligned"   // an alignment under its name, for later jobs
 	Recommendations Item = "recommendations"
-	Remarks         Item = "remarks"  // about the party's own table
+	Notices         Item = "remarks"  // about the party's own table
 	Figures         Item = "figures"  // of held-out rows whose labels the party has, with its predictions
 	Snapshot        Item = "snapshot" // rows of a source that can change; of open jobs only
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	turns "github.com/mercer-fl/mercer/internal/method/local/turns"
+	"github.com/mercer-fl/mercer/internal/method/local/dropout"
 	"github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
@@ -337,16 +337,16 @@ func (r *records) spies(t *testing.T, call secvm.Call) []*spy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spies, seats := make([]*spy, len(r.devices)), make([]turns.Client, len(r.devices))
+	spies, seats := make([]*spy, len(r.devices)), make([]dropout.Client, len(r.devices))
 	for i, name := range r.summing.Names {
 		spies[i] = &spy{Client: r.client(t, s, call.Weights, i), name: name}
-		seats[i] = turns.Client{Name: name, Machine: spies[i], InputHash: spies[i].InputHash(), Ledger: new(memory.Ledger)}
+		seats[i] = dropout.Client{Name: name, Machine: spies[i], InputHash: spies[i].InputHash(), Ledger: new(memory.Ledger)}
 	}
 	server, err := secagg.NewServer(r.summing.Setup(s, clients.Server), s.Params, r.summing.Public(r.summing.Names), secagg.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := turns.Run(t.Context(), turns.Config{Session: s.Session, Server: server, Clients: seats}); err != nil {
+	if _, err := dropout.Run(t.Context(), dropout.Config{Session: s.Session, Server: server, Clients: seats}); err != nil {
 		t.Fatal(err)
 	}
 	return spies

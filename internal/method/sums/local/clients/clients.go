@@ -14,7 +14,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/method/local/turns"
+	"github.com/mercer-fl/mercer/internal/method/local/dropout"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/memory"
@@ -73,7 +73,7 @@ func (c *Clients) Sign(client int) func(message []byte) []byte {
 // hundreds of megabytes.
 type Sum struct {
 	sums.Summation
-	*turns.Result
+	*dropout.Result
 	Sums  [][]int64
 	Added []string            // the clients in the sum, as the server knows
 	Heard map[string][]string // the clients in the sum, as each client has heard it
@@ -98,7 +98,7 @@ func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]
 	if err != nil {
 		return nil, err
 	}
-	went, err := turns.Run(ctx, turns.Config{Session: s.Session, Server: server, Clients: c.seats(names, machines, leavers), Progress: c.progress})
+	went, err := dropout.Run(ctx, dropout.Config{Session: s.Session, Server: server, Clients: c.seats(names, machines, leavers), Progress: c.progress})
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +126,10 @@ func (c *Clients) machines(s sums.Summation, names []string, public []ed25519.Pu
 }
 
 // seats returns the clients as a session in turns has them.
-func (c *Clients) seats(names []string, machines []*secagg.Client, leavers map[string]string) []turns.Client {
-	list := make([]turns.Client, len(names))
+func (c *Clients) seats(names []string, machines []*secagg.Client, leavers map[string]string) []dropout.Client {
+	list := make([]dropout.Client, len(names))
 	for i, name := range names {
-		list[i] = turns.Client{
+		list[i] = dropout.Client{
 			Name: name, Machine: machines[i], InputHash: machines[i].InputHash(),
 			Ledger: &c.Ledgers[c.Place[name]], LeavesBefore: leavers[name],
 		}

@@ -1,4 +1,4 @@
-package turns
+package dropout
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-// Package turns runs one session between a server and many clients in this
+// Package dropout runs one session between a server and many clients in this
 // process: every client with a machine, keys and a ledger of its own, and some
 // of them leaving on the way. It stands in for the network between devices, which
 // is a later matter; the machines cannot tell.
@@ -12,9 +12,9 @@
 // taken. When nobody has anything to do, the time that the server was waiting for
 // the missing ones is over.
 //
-//	r, err := turns.Run(ctx, turns.Config{Session: s, Server: server, Clients: clients})
+//	r, err := dropout.Run(ctx, dropout.Config{Session: s, Server: server, Clients: clients})
 //	if err != nil {
 //		return err
 //	}
 //	next := r.Stayed
-package turns
+package dropout

@@ -1,4 +1,4 @@
-package turns
+package dropout
 
 import (
 	"context"
@@ -67,7 +67,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			continue
 		}
 		if r.armed == "" {
-			return nil, errors.New("turns: nobody has anything left to do, and the session has not ended")
+			return nil, errors.New("dropout: nobody has anything left to do, and the session has not ended")
 		}
 		timer := r.armed
 		r.armed = ""
@@ -95,12 +95,12 @@ type run struct {
 func newRun(c Config) (*run, error) {
 	servers := c.Session.With(protocol.RoleServer)
 	if len(servers) != 1 {
-		return nil, fmt.Errorf("turns: a session with %d servers; it must have one", len(servers))
+		return nil, fmt.Errorf("dropout: a session with %d servers; it must have one", len(servers))
 	}
 	r := &run{Config: c, server: servers[0], byName: make(map[string]*seat, len(c.Clients))}
 	for _, client := range c.Clients {
 		if c.Session.RoleOf(client.Name) != protocol.RoleParty || r.byName[client.Name] != nil || client.Ledger == nil {
-			return nil, fmt.Errorf("turns: %q is no client of the session, is there twice, or has no ledger", client.Name)
+			return nil, fmt.Errorf("dropout: %q is no client of the session, is there twice, or has no ledger", client.Name)
 		}
 		s := &seat{Client: client, session: c.Session.ID(), server: r.server}
 		s.inbox = []protocol.Event{protocol.Start{InputHash: client.InputHash}}
@@ -192,7 +192,7 @@ func (r *run) obey(e protocol.Effects) error {
 	for _, m := range e.Send {
 		s := r.byName[m.Receiver]
 		if s == nil {
-			return fmt.Errorf("turns: the server writes to %q, who is no client", m.Receiver)
+			return fmt.Errorf("dropout: the server writes to %q, who is no client", m.Receiver)
 		}
 		r.FromServer += uint64(len(m.Body))
 		s.arrived = append(s.arrived, m)
@@ -276,7 +276,7 @@ func (s *seat) obey(e protocol.Effects) error {
 			s.leave()
 			return nil
 		case m.Receiver != s.server:
-			return fmt.Errorf("turns: a message to %q; clients write to the server only", m.Receiver)
+			return fmt.Errorf("dropout: a message to %q; clients write to the server only", m.Receiver)
 		}
 		s.outbox = append(s.outbox, m)
 	}

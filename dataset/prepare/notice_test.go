@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// far returns the remarks of a party whose numbers are the others' times a factor, plus a shift.
+// far returns the notices of a party whose numbers are the others' times a factor, plus a shift.
 func far(t *testing.T, c Column, scaling Scaling, times, plus float64) []string {
 	t.Helper()
 	c.Name, c.Type, c.Outside = "x", Number, OutsideRefuse
@@ -41,17 +41,17 @@ func far(t *testing.T, c Column, scaling Scaling, times, plus float64) []string 
 	if _, err := plan.Fit(sum); err != nil {
 		t.Fatal(err)
 	}
-	return plan.Remarks(sum, own, rows)
+	return plan.Notices(sum, own, rows)
 }
 
-func TestRemarks(t *testing.T) {
+func TestNotices(t *testing.T) {
 	wide := [2]float64{0, 1000}
 	for _, tt := range []struct {
 		name        string
 		column      Column
 		scaling     Scaling
 		times, plus float64
-		want        string // part of the only remark; "" for none
+		want        string // part of the only notice; "" for none
 	}{
 		{"like the others", Column{Range: wide, Missing: FillMedian}, Standard, 1, 0, ""},
 		{"a hundredth, by the median", Column{Range: wide, Missing: FillMedian}, Unscaled, .01, 0, `column "x": the median of this party's training rows is 0.595, and the median of all parties' is 5`},
@@ -67,7 +67,7 @@ func TestRemarks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := far(t, tt.column, tt.scaling, tt.times, tt.plus)
 			if tt.want == "" && got != nil || tt.want != "" && (len(got) != 1 || !strings.Contains(got[0], tt.want)) {
-				t.Errorf("remarks %q, want %q", got, tt.want)
+				t.Errorf("notices %q, want %q", got, tt.want)
 			}
 		})
 	}

@@ -22,11 +22,11 @@ type middle struct {
 	transformed bool    // value and deviation are of the transformed numbers
 }
 
-// Remarks compares the median of each number column over a party's own rows with the column's
+// Notices compares the median of each number column over a party's own rows with the column's
 // median over all parties' training rows, or with its mean where the sums tell no median. It
 // returns a sentence for each column that lies far away. The sentences quote both numbers, and are
 // for the party's own operator.
-func (p *Plan) Remarks(sum []int64, f *Frame, rows []int) []string {
+func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 	var list []string
 	for j, s := range p.split(sum) {
 		c := &p.schema[j]

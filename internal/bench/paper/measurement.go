@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/report/picture"
 )
 
-// Finding holds the rows, charts and claims of an experiment.
-type Finding struct {
+// Measurement holds the rows, charts and claims of an experiment.
+type Measurement struct {
 	Experiment Experiment     `json:"experiment"`
 	Data       string         `json:"data"` // where the rows come from: the paper's data, or a stand-in
 	Rows       []Row          `json:"rows"`
@@ -76,7 +76,7 @@ func Header() []string {
 const beforeData = 6
 
 // Brief returns the table without the column of the data, and its header.
-func (f *Finding) Brief() (header []string, rows [][]string) {
+func (f *Measurement) Brief() (header []string, rows [][]string) {
 	for _, row := range f.Table() {
 		rows = append(rows, row[:beforeData])
 	}
@@ -84,7 +84,7 @@ func (f *Finding) Brief() (header []string, rows [][]string) {
 }
 
 // Table returns the rows as texts.
-func (f *Finding) Table() [][]string {
+func (f *Measurement) Table() [][]string {
 	var table [][]string
 	for _, r := range f.Rows {
 		paper := "no number"
@@ -105,11 +105,11 @@ func (f *Finding) Table() [][]string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-// WriteCSV writes the rows of all findings, with paper and experiment before each.
-func WriteCSV(w io.Writer, findings []*Finding) error {
+// WriteCSV writes the rows of all measurements, with paper and experiment before each.
+func WriteCSV(w io.Writer, measurements []*Measurement) error {
 	c := csv.NewWriter(w)
 	records := [][]string{append([]string{"paper", "experiment"}, Header()...)}
-	for _, f := range findings {
+	for _, f := range measurements {
 		for _, row := range f.Table() {
 			records = append(records, append([]string{f.Experiment.Paper, f.Experiment.Name}, row...))
 		}
@@ -118,7 +118,7 @@ func WriteCSV(w io.Writer, findings []*Finding) error {
 }
 
 // SavePictures writes each curve and box plot as SVG and PNG into a folder.
-func (f *Finding) SavePictures(dir string) error {
+func (f *Measurement) SavePictures(dir string) error {
 	n := 0
 	save := func(p *plot.Plot, err error) error {
 		n++
@@ -140,8 +140,8 @@ func (f *Finding) SavePictures(dir string) error {
 	return nil
 }
 
-// Part returns the finding as a part of a page.
-func (f *Finding) Part() report.Part {
+// Part returns the measurement as a part of a page.
+func (f *Measurement) Part() report.Part {
 	p := report.Part{
 		Title: fmt.Sprintf("%s %s: %s", f.Experiment.Paper, f.Experiment.Name, f.Experiment.Title),
 		Intro: fmt.Sprintf("Data: %s. It took %.0f s.", f.Data, f.Seconds),
