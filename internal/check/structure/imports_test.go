@@ -89,7 +89,7 @@ var daemons = []string{"internal/node/coordinator", "internal/node/party", "inte
 // together lists packages that see rows of several parties in one process, attacks that read data
 // from the view of a role, and tools for tests, each with everything that lies below it.
 var together = []string{
-	"internal/local/partition", "internal/local/simulate", "internal/local/demo", "internal/method/local/turns", "internal/method/local", // one process plays everybody
+	"internal/local/partition", "internal/local/simulate", "internal/local/demo", "internal/method/local/dropout", "internal/method/local", // one process plays everybody
 	"internal/bench", "internal/anonymous/simulator", "internal/node/devices/simulator",
 	"internal/attack/lattice", "internal/attack/traffic",
 	"internal/check/golden", "internal/check/structure", "internal/check/onerow",
