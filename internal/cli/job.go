@@ -276,20 +276,12 @@ func leftBy(alignment, recommendations, notices bool) (item vault.Item, err erro
 	}{{alignment, vault.Alignment}, {recommendations, vault.Recommendations}, {notices, vault.Notices}} {
 		switch {
 		case one.asked && item != "":
-			return "", usage("--%s and --%s are two tables; ask for one at a time", flagOf(item), flagOf(one.item))
+			return "", usage("--%s and --%s are two tables; ask for one at a time", item.Noun(), one.item.Noun())
 		case one.asked:
 			item = one.item
 		}
 	}
 	return item, nil
-}
-
-// flagOf returns the flag of a table, without hyphens.
-func flagOf(item vault.Item) string {
-	if item == vault.Notices {
-		return "notices" // a stored table has the name of an earlier version
-	}
-	return string(item)
 }
 
 // leftResult is a table that a job left at a party.

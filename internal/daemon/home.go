@@ -309,7 +309,7 @@ func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 	}
 	b, err := e.Get(id, item)
 	if errors.Is(err, vault.ErrNoRetained) {
-		return nil, fault.BadInputf("job %s left no %s in %s, or it has been forgotten", name, item, h)
+		return nil, fault.BadInputf("job %s left no %s in %s, or it has been forgotten", name, item.Noun(), h)
 	}
 	return b, err
 }

@@ -35,6 +35,14 @@ const (
 	Snapshot        Item = "snapshot" // rows of a source that can change; of open jobs only
 )
 
+// Noun returns the item's name for people. Its file keeps the name that the first version gave it.
+func (i Item) Noun() string {
+	if i == Notices {
+		return "notices"
+	}
+	return string(i)
+}
+
 // Artifacts holds what finished jobs leave, in a folder for each job. Everything of a
 // job is sealed under a key of its own, and that key to the identity:
 //
