@@ -25,7 +25,7 @@ type Schedule interface {
 type Active struct {
 	worker
 	schedule Schedule
-	mine     *lane // of lanes
+	mine     *requests // of queues
 	turns    turns
 }
 
@@ -43,12 +43,12 @@ func newActive(s protocol.Setup, in Input, id Identity, schedule Schedule, chunk
 	if id.Sign == nil || schedule == nil {
 		return nil, errors.New("fdskl: an active worker has something to sign with and a schedule of requests")
 	}
-	if _, ok := schedule.(Partner); len(w.lanes) > 1 && !ok {
+	if _, ok := schedule.(Partner); len(w.queues) > 1 && !ok {
 		return nil, errors.New("fdskl: several active workers exchange parts of the model; give a schedule that is a Partner")
 	}
 	a := &Active{worker: w, schedule: schedule}
-	a.mine = &a.lanes[slices.Index(a.leaders(), s.Self)]
-	a.turns.done = make([]retirement, len(a.lanes))
+	a.mine = &a.queues[slices.Index(a.leaders(), s.Self)]
+	a.turns.done = make([]retirement, len(a.queues))
 	a.turns.mine = a.mine.index == 0 || w.params.spec.Asynchronous
 	return a, nil
 }
@@ -64,7 +64,7 @@ func (a *Active) receive(m protocol.Message) (protocol.Effects, error) {
 		return a.receiveTurn(m)
 	}
 	e, err := a.answer(m)
-	if l, _ := a.laneOf(m); err == nil && m.Round == roundRequest {
+	if l, _ := a.requestsOf(m); err == nil && m.Round == roundRequest {
 		a.owe(l, m.Sequence)
 	}
 	return e, err
@@ -104,8 +104,8 @@ func (a *Active) complete() bool {
 	if t == nil || t.answered() {
 		return false
 	}
-	for i := range t.passes {
-		if !t.passes[i].ready() {
+	for i := range t.upstream {
+		if !t.upstream[i].ready() {
 			return false
 		}
 	}
@@ -135,7 +135,7 @@ func (a *Active) iterate() protocol.Effects {
 	q.shares = !a.alone()
 	e := a.request(q)
 	if q.shares {
-		a.turns.iterating, a.turns.parts = a.mine.counter, make([][]float64, len(a.lanes))
+		a.turns.iterating, a.turns.parts = a.mine.counter, make([][]float64, len(a.queues))
 		a.turns.parts[a.mine.index] = make([]float64, q.count())
 	}
 	return e
@@ -174,18 +174,18 @@ func (a *Active) check(q Request) error {
 // in mode paper the sum of all masks.
 func (a *Active) use() protocol.Effects {
 	t, r := a.mine.task, a.params.ring()
-	chunk := t.passes[0].next
+	chunk := t.upstream[0].next
 	words := a.words(t, chunk)
 	if a.params.spec.Mode == Hardened {
 		r.apply(t.masks, chunk, words)
 	}
-	r.add(words, t.passes[0].release())
-	if len(t.passes) > 1 {
-		r.sub(words, t.passes[1].release())
+	r.add(words, t.upstream[0].release())
+	if len(t.upstream) > 1 {
+		r.sub(words, t.upstream[1].release())
 	}
 	a.schedule.Answer(t.request.rows(t.layout.span(chunk)), words)
 	e := protocol.Effects{Progress: t.progress()}
-	for tree := range t.passes {
+	for tree := range t.upstream {
 		e.Send = append(e.Send, a.grantRoom(a.mine, tree)...)
 	}
 	return e
@@ -196,7 +196,7 @@ func (a *Active) awaits() await {
 	if w, some := a.awaitsPeer(); some {
 		return w
 	}
-	names, n := a.leaders(), len(a.lanes)
+	names, n := a.leaders(), len(a.queues)
 	for i := range names {
 		if a.turns.iterating > 0 && i != a.mine.index && a.turns.parts[i] == nil {
 			return await{TimerRequest, names[i], "a part of f"}

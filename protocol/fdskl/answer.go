@@ -11,14 +11,14 @@ func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
 	if m.Round == roundKeys {
 		return w.receiveKey(m)
 	}
-	l, counter := w.laneOf(m)
-	_, climbs := w.climbs(m.Round)
+	l, counter := w.requestsOf(m)
+	_, up := w.goesUp(m.Round)
 	switch {
 	case l.finished:
 		return protocol.Effects{}, l.late(m)
 	case m.Kind == kindRoom:
 		return protocol.Effects{}, w.receiveRoom(l, counter, m)
-	case climbs:
+	case up:
 		return protocol.Effects{}, w.receiveWords(l, counter, m)
 	case l.own():
 		return protocol.Effects{}, m.Unexpected()
@@ -32,8 +32,8 @@ func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, m.Unexpected()
 }
 
-// late is nil for a parent's word on room that comes behind the lane's end.
-func (l *lane) late(m protocol.Message) error {
+// late is nil for a parent's word on room that comes behind its last request.
+func (l *requests) late(m protocol.Message) error {
 	if tree := int(m.Round) - int(roundPhases); m.Kind == kindRoom && len(m.Body) == 0 && l.trees[tree][l.self] == l.place(m.Sender) {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (l *lane) late(m protocol.Message) error {
 }
 
 // Round 6, Finish: the active worker needs nothing more.
-func (w *worker) receiveFinish(l *lane, counter uint32, m protocol.Message) (protocol.Effects, error) {
+func (w *worker) receiveFinish(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case m.Sender != l.names[0] || counter != l.counter || !l.idle():
 		return protocol.Effects{}, m.Unexpected()
@@ -56,8 +56,8 @@ func (w *worker) receiveFinish(l *lane, counter uint32, m protocol.Message) (pro
 
 // endIfFinished ends the session once nobody asks for anything more.
 func (w *worker) endIfFinished(e protocol.Effects) protocol.Effects {
-	for i := range w.lanes {
-		if !w.lanes[i].finished {
+	for i := range w.queues {
+		if !w.queues[i].finished {
 			return e
 		}
 	}

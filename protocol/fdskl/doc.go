@@ -48,7 +48,7 @@
 // tree.
 //
 // In mode paper directions are the same for all, so that [Source] uses a common
-// seed; each worker masks with numbers of its own, whose sum climbs a second
+// seed; each worker masks with numbers of its own, whose sum go up a second
 // tree. What the paper leaves open or gets wrong is settled thus:
 //
 //   - The phase b of a direction is the same for all rows. The worker that adds
@@ -56,9 +56,9 @@
 //   - Masks are fresh for each (row, direction, request). One for each direction,
 //     as line 2 of Algorithm 3 reads, is a pad used for all rows: its receiver
 //     sees the difference of any two rows' phases.
-//   - All workers mask, and the masks of all climb the second tree. Definition 2,
+//   - All workers mask, and the masks of all go up the second tree. Definition 2,
 //     totally different trees, admits trees that leak; [SafeTrees] is the test
-//     that this one passes.
+//     that this one upstream sums.
 //   - A row that is drawn twice meets a new direction each time: directions are
 //     counted by requests, and not by rows.
 //

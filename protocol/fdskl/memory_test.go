@@ -17,9 +17,9 @@ type weighed struct {
 func (w *weighed) Step(e protocol.Event) (protocol.Effects, error) {
 	effects, err := w.Machine.Step(e)
 	held := 0
-	for _, l := range w.worker.lanes {
-		for i := 0; l.task != nil && i < len(l.task.passes); i++ {
-			for _, s := range l.task.passes[i].slots {
+	for _, l := range w.worker.queues {
+		for i := 0; l.task != nil && i < len(l.task.upstream); i++ {
+			for _, s := range l.task.upstream[i].slots {
 				held += len(s.words)
 			}
 		}

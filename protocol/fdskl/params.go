@@ -139,7 +139,7 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 	return p, nil
 }
 
-// trees returns the trees that a request's words climb.
+// trees returns the trees that a request's words go up.
 func (p Params) trees(workers int) []Tree {
 	trees := []Tree{p.spec.Topology.Tree(workers)}
 	if p.spec.Mode == Paper {

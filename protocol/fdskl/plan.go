@@ -49,7 +49,7 @@ func plan(s *protocol.Session, chunk int, requests []Request) ([]Edge, error) {
 	for _, q := range requests {
 		t.request(len(q.Rows))
 		for _, tree := range p.trees(len(names)) {
-			t.climb(tree, newLayout(q, p.ring(), chunk), p.RequestBytes(q))
+			t.goUp(tree, newLayout(q, p.ring(), chunk), p.RequestBytes(q))
 		}
 	}
 	t.finish()
@@ -99,9 +99,9 @@ func (t *traffic) request(spans int) {
 	}
 }
 
-// climb counts the words that go up a tree, and the empty messages that grant
+// goUp counts the words that go up a tree, and the empty messages that grant
 // room for them.
-func (t *traffic) climb(tree Tree, l layout, bytes int64) {
+func (t *traffic) goUp(tree Tree, l layout, bytes int64) {
 	for w := 1; w < t.q; w++ {
 		t.add(w, tree[w], l.chunks(), bytes)
 		t.add(tree[w], w, max(0, (l.chunks()-1)/grant-1), 0)

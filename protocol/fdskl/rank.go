@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// SafeTrees reports whether masked phases may climb t1 while their masks climb t2.
+// SafeTrees reports whether masked phases may go up t1 while their masks go up t2.
 // The phases o and the masks r of all workers are unknowns; whatever worker w
 // receives is a sum of some of them. Nobody may be able to combine what it has
 // so that masks cancel and phases remain, other than its own, and at the root

@@ -305,7 +305,7 @@ func TestSeveralProperties(t *testing.T) {
 }
 
 // That a worker needs no more iterations is for itself to say: another one's word
-// would end its training early. Who lies is named, and not who passes it on.
+// would end its training early. Who lies is named, and not who upstream sums it on.
 func TestTurnThatRetiresAnother(t *testing.T) {
 	c := newCouncil(t, Spec{Mode: Paper, Bits: 32, Rows: 4, Directions: 9}, 4, 2, 2, 2)
 	by := func(signer, who int) retirement {

@@ -29,7 +29,7 @@ const maxShared = protocol.MaxChunkBytes / 8
 
 // owedShares are parts of f that another active worker waits for.
 type owedShares struct {
-	lane     *lane
+	requests *requests
 	sequence uint32
 	request  Request
 }
@@ -48,7 +48,7 @@ func (a *Active) gathered() bool {
 // Algorithm 1). They go straight to the one who asks and not through a tree, so
 // that it sees each part and not only their sum.
 func (a *Active) receiveShares(m protocol.Message) error {
-	l, counter := a.laneOf(m)
+	l, counter := a.requestsOf(m)
 	from := slices.Index(a.leaders(), m.Sender)
 	if !l.own() || from < 0 || from == l.index || a.turns.iterating == 0 || counter != a.turns.iterating || a.turns.parts[from] != nil {
 		return m.Unexpected()
@@ -83,7 +83,7 @@ func decodeShares(b []byte, n int) ([]float64, error) {
 func (a *Active) leaders() []string { return a.setup.Session.With(protocol.RoleLeader) }
 
 // owe notes that another active worker waits for this one's part.
-func (a *Active) owe(l *lane, sequence uint32) {
+func (a *Active) owe(l *requests, sequence uint32) {
 	if q := l.task.request; q.shares {
 		l.owed = true
 		a.turns.owed = append(a.turns.owed, owedShares{l, sequence, q})
@@ -97,14 +97,14 @@ func (a *Active) pay() protocol.Effects {
 	if !complete {
 		return a.request(missing)
 	}
-	a.turns.owed, o.lane.owed = a.turns.owed[1:], false
-	m := a.message(o.lane, o.lane.names[0], roundShares, encodeShares(values))
+	a.turns.owed, o.requests.owed = a.turns.owed[1:], false
+	m := a.message(o.requests, o.requests.names[0], roundShares, encodeShares(values))
 	m.Sequence = o.sequence
 	return protocol.Effects{Sync: true, Send: []protocol.Message{m}}
 }
 
 // conclude gives the schedule the sum of the others' parts, in the session's
-// order, and passes the turn on.
+// order, and upstream sums the turn on.
 func (a *Active) conclude() protocol.Effects {
 	sum := make([]float64, len(a.turns.parts[a.mine.index]))
 	for i, part := range a.turns.parts {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Topology is the shape of the tree that sums climb.
+// Topology is the shape of the tree that sums go up.
 type Topology string
 
 // The topologies.
@@ -51,7 +51,7 @@ func (t Topology) Tree(q int) Tree {
 	return tree
 }
 
-// maskTree returns the tree T2 of mode paper, in which masks climb by themselves: a
+// maskTree returns the tree T2 of mode paper, in which masks go up by themselves: a
 // path from worker 1, which is a child of the root in every topology, over all
 // others to the root. Every set of masks that a worker gets here includes worker 1's
 // masks, and no set of masked phases that it gets elsewhere includes worker 1's.

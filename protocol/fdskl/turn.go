@@ -27,7 +27,7 @@ type turns struct {
 	owed      []owedShares // to others
 }
 
-func (a *Active) alone() bool { return len(a.lanes) == 1 }
+func (a *Active) alone() bool { return len(a.queues) == 1 }
 
 // retirement is an active worker's signature that it needs no more iterations.
 // Others pass it on, and can say so of nobody else.
@@ -75,7 +75,7 @@ func (a *Active) allDone() bool {
 func (a *Active) passTurn() protocol.Effects {
 	a.turns.mine = false
 	a.turns.made++
-	next := (a.mine.index + 1) % len(a.lanes)
+	next := (a.mine.index + 1) % len(a.queues)
 	return protocol.Effects{Sync: true, Send: []protocol.Message{a.turn(next)}}
 }
 
@@ -116,7 +116,7 @@ func (a *Active) retire() protocol.Effects {
 		return a.passTurn()
 	}
 	e := protocol.Effects{Sync: true}
-	for to := range a.lanes {
+	for to := range a.queues {
 		if to != a.mine.index {
 			e.Send = append(e.Send, a.turn(to))
 		}
@@ -129,7 +129,7 @@ func (a *Active) receiveTurn(m protocol.Message) (protocol.Effects, error) {
 	if from < 0 || from == a.mine.index || a.turns.retired(from) && a.params.spec.Asynchronous {
 		return protocol.Effects{}, m.Unexpected()
 	}
-	done, err := decodeDone(m.Body, len(a.lanes))
+	done, err := decodeDone(m.Body, len(a.queues))
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
@@ -146,10 +146,10 @@ func (a *Active) receiveTurn(m protocol.Message) (protocol.Effects, error) {
 	return a.takeTurn(m, from, done)
 }
 
-// takeTurn takes the right to make an iteration, or passes on that nobody needs
+// takeTurn takes the right to make an iteration, or upstream sums on that nobody needs
 // one.
 func (a *Active) takeTurn(m protocol.Message, from int, done []retirement) (protocol.Effects, error) {
-	n := len(a.lanes)
+	n := len(a.queues)
 	if (from+1)%n != a.mine.index || a.turns.mine || int(m.Sequence)%n != a.mine.index || m.Sequence <= a.turns.made {
 		return protocol.Effects{}, m.Unexpected()
 	}

@@ -51,7 +51,7 @@ type worker struct {
 	names    []string // of the workers, in the session's order
 	self     int
 	chunk    int // bytes of a message
-	lanes    []lane
+	queues   []requests
 
 	key    *ecdh.PrivateKey // nil in mode paper
 	shared [][32]byte       // secrets agreed with the others
@@ -80,7 +80,7 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 	w := worker{setup: s, params: p, input: in, identity: id, names: s.Session.With(protocol.RoleLeader, protocol.RoleParty), chunk: chunk}
 	w.self, w.agreed = w.index(s.Self), make([]bool, len(w.names))
 	for i := range s.Session.With(protocol.RoleLeader) {
-		w.lanes = append(w.lanes, newLane(s, p, i))
+		w.queues = append(w.queues, newRequests(s, p, i))
 	}
 	if p.spec.Mode == Hardened {
 		w.key, err = sessionKey(s)
@@ -89,11 +89,11 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 	return w, err
 }
 
-// newLane returns the lane of the active worker with the given index. Directions are
+// newRequests returns the requests of the active worker with the given index. Directions are
 // divided among the active workers, so that each draws its own.
-func newLane(s protocol.Setup, p Params, index int) lane {
+func newRequests(s protocol.Setup, p Params, index int) requests {
 	active := s.Session.With(protocol.RoleLeader)
-	l := lane{index: index, names: order(s.Session, index), marks: make(marks, p.spec.Rows), witnessed: true}
+	l := requests{index: index, names: order(s.Session, index), marks: make(marks, p.spec.Rows), witnessed: true}
 	l.self, l.trees = slices.Index(l.names, s.Self), p.trees(len(l.names))
 	l.owned.First = index * p.spec.Directions / len(active)
 	l.owned.Count = (index+1)*p.spec.Directions/len(active) - l.owned.First
@@ -176,7 +176,7 @@ func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	case err != nil:
 		return protocol.Effects{}, err
 	case effects.End != nil:
-		w.setup.Seed, w.key, w.shared, w.lanes = [32]byte{}, nil, nil, nil
+		w.setup.Seed, w.key, w.shared, w.queues = [32]byte{}, nil, nil, nil
 		return effects, nil
 	}
 	if effects.Resume = m.ready(); !effects.Resume {
@@ -219,15 +219,15 @@ func finish(err error) protocol.Effects {
 	return protocol.Effects{Sync: true, End: &protocol.End{Err: err}}
 }
 
-// message is to another worker, about one of a lane's requests.
-func (w *worker) message(l *lane, to string, round uint16, body []byte) protocol.Message {
+// message is to another worker, about one of a active worker's requests.
+func (w *worker) message(l *requests, to string, round uint16, body []byte) protocol.Message {
 	m := w.setup.Message(to, round, kindOf(round), body)
 	m.Sequence = w.sequence(l, l.counter)
 	return m
 }
 
 // toOthers returns a message with this body for each of the others.
-func (w *worker) toOthers(l *lane, round uint16, body []byte) []protocol.Message {
+func (w *worker) toOthers(l *requests, round uint16, body []byte) []protocol.Message {
 	var list []protocol.Message
 	for _, to := range l.names {
 		if to != w.setup.Self {
@@ -239,7 +239,7 @@ func (w *worker) toOthers(l *lane, round uint16, body []byte) []protocol.Message
 
 // Round 2, Request: an active worker asks all others at once for a block of
 // phases (line 3 of Algorithm 1). It signs what it asks for.
-func (w *worker) receiveRequest(l *lane, counter uint32, m protocol.Message) (protocol.Effects, error) {
+func (w *worker) receiveRequest(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case m.Sender != l.names[0] || counter != l.counter+1 || !l.idle():
 		return protocol.Effects{}, m.Unexpected()
@@ -361,8 +361,8 @@ func kindOf(round uint16) string {
 	return ""
 }
 
-// climbs reports whether a round's words climb a tree in this mode, and which.
-func (w *worker) climbs(round uint16) (tree int, some bool) {
+// go up reports whether a round's words go up a tree in this mode, and which.
+func (w *worker) goesUp(round uint16) (tree int, some bool) {
 	tree = int(round) - int(roundPhases)
 	return tree, tree == 0 || tree == 1 && w.params.spec.Mode == Paper
 }
@@ -370,11 +370,11 @@ func (w *worker) climbs(round uint16) (tree int, some bool) {
 // verify refuses kinds that do not belong to their round, and pieces of what
 // travels whole.
 func (w *worker) verify(m protocol.Message) error {
-	_, climbs := w.climbs(m.Round)
+	_, up := w.goesUp(m.Round)
 	switch {
-	case climbs && (m.Kind == kindRoom || m.Kind == kindOf(m.Round)):
+	case up && (m.Kind == kindRoom || m.Kind == kindOf(m.Round)):
 		return nil
-	case climbs || m.Round == roundMasks || m.Kind == "" || m.Kind != kindOf(m.Round), m.Chunks != 1:
+	case up || m.Round == roundMasks || m.Kind == "" || m.Kind != kindOf(m.Round), m.Chunks != 1:
 		return m.Unexpected()
 	}
 	return nil

@@ -59,7 +59,7 @@ func steps(c method.Instance) ([]step, error) {
 		return nil, fmt.Errorf("fdskl: phases of %d parties cannot be added up; name at most %d", len(c.Parties), fdskl.MaxWorkers)
 	}
 	if c.Job.Data.Spread {
-		plan = append(plan, rollStep(c))
+		plan = append(plan, labelBroadcastStep(c))
 	}
 	adds := step{
 		Name: "protocol", Party: (*party).worker, Releases: (*party).releases,
@@ -98,9 +98,9 @@ func workers(c method.Instance) []protocol.Member {
 	return list
 }
 
-// rollStep is the session in which the active workers tell each other how many labels they
+// labelBroadcastStep is the session in which the active workers tell each other how many labels they
 // have, and their classes. The coordinator and passive workers are no members.
-func rollStep(c method.Instance) step {
+func labelBroadcastStep(c method.Instance) step {
 	return step{Name: "labels", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Purpose: "labels",
 		Members: protocol.Members(protocol.RoleParty, c.Job.Active()...),

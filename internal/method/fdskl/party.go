@@ -20,11 +20,11 @@ import (
 // party is a holder of columns: a worker.
 type party struct {
 	*columns.Party
-	parent     protocol.SessionID // of the phases
-	directions Directions
-	roll       roll    // of all labels, at an active worker where they are spread
-	solver     Solver  // of an active worker; nil before
-	learnt     *Learnt // at the label holder, at the end
+	parent         protocol.SessionID // of the phases
+	directions     Directions
+	labelBroadcast labelBroadcast // of all labels, at an active worker where they are spread
+	solver         Solver         // of an active worker; nil before
+	learnt         *Learnt        // at the label holder, at the end
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -124,7 +124,7 @@ func (p *party) added(setup method.Setup) error {
 func (p *party) solverOf(index, train int, seed [32]byte) (Solver, error) {
 	switch {
 	case p.Job.Data.Spread:
-		return newOwner(p.Job, p.Set.Labels, p.Spread(), p.roll, train, index, seed)
+		return newOwner(p.Job, p.Set.Labels, p.Spread(), p.labelBroadcast, train, index, seed)
 	case keysOf(p.Job).Active > 1:
 		return newPartner(p.Job, p.Set.Labels, train, index, seed)
 	}
@@ -147,7 +147,7 @@ func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*
 
 // newOwner is the training of the active worker with the given index where labels are spread:
 // it draws and judges the rows of which it has labels.
-func newOwner(j *job.Job, labels []string, own columns.Spread, all roll, train, index int, seed [32]byte) (*partner, error) {
+func newOwner(j *job.Job, labels []string, own columns.Spread, all labelBroadcast, train, index int, seed [32]byte) (*partner, error) {
 	out, err := learner.OutputsFor(all.classes, linalg.At(labels, own.Training))
 	if err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func TestAttackRequestsTellWhoHasLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newOwner(f.Job, p.Set.Labels, p.Spread(), p.roll, train, 0, [32]byte{1})
+	s, err := newOwner(f.Job, p.Set.Labels, p.Spread(), p.labelBroadcast, train, 0, [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}

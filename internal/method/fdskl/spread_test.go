@@ -88,7 +88,7 @@ func twins(t *testing.T, f *federated, labels []string) []*partner {
 		}
 		own := party.Spread()
 		p.out.Y = linalg.Matrix[float64]{Rows: 1, Cols: len(own.Training), Stride: len(own.Training), Data: linalg.At(p.out.Y.Row(0), own.Training)}
-		twin, err := partnerOf(p, i, own, party.roll.weight(i), methodtest.Setup(nil, name).Seed)
+		twin, err := partnerOf(p, i, own, party.labelBroadcast.weight(i), methodtest.Setup(nil, name).Seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestSpreadLabelsEqualTheTwin(t *testing.T) {
 			var owned []*partner
 			for i, name := range f.Job.Active() {
 				p := f.Parties[name]
-				o, err := newOwner(f.Job, p.Set.Labels, p.Spread(), p.roll, all[0].train, i, methodtest.Setup(nil, name).Seed)
+				o, err := newOwner(f.Job, p.Set.Labels, p.Spread(), p.labelBroadcast, all[0].train, i, methodtest.Setup(nil, name).Seed)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -197,7 +197,7 @@ func TestSpreadLabelsAreAddedUp(t *testing.T) {
 	if n := len(f.Sent["labels"]); n > 0 || f.Plan[f.Index(t, "labels")].Session.Has("third") {
 		t.Errorf("the coordinator is sent %d messages about classes", n)
 	}
-	if p := f.Parties["third"]; p.roll.counts != nil || p.Set.Labels != nil || p.solver != nil {
+	if p := f.Parties["third"]; p.labelBroadcast.counts != nil || p.Set.Labels != nil || p.solver != nil {
 		t.Error("a passive worker knows of labels")
 	}
 	if !strings.Contains(strings.Join(r.Leakage["party"], " "), "who has its label") || !strings.Contains(strings.Join(r.Leakage["server"], " "), "no party's part of the sums") {
@@ -303,7 +303,7 @@ func TestSpreadLabelsOfNobody(t *testing.T) {
 // weighted mean slopes is the mean slope of all labels.
 func TestWeightsOfSpreadLabels(t *testing.T) {
 	slopes := [][]float64{{3, 5, -1, 4, 2}, {7}, {1, -6}}
-	r, sum, all := roll{}, 0.0, 0
+	r, sum, all := labelBroadcast{}, 0.0, 0
 	for _, own := range slopes {
 		r.counts = append(r.counts, len(own))
 		for _, v := range own {
@@ -331,7 +331,7 @@ func TestHeldOutRowsAreJudgedOnce(t *testing.T) {
 	j := random(t, ", active: 2, training: faithful, labels: spread", "logistic")
 	keysOf(j).Directions = 4
 	own := columns.Spread{Training: linalg.Range(0, 10), HeldOut: linalg.Range(12, 20)}
-	s, err := newOwner(j, labels, own, roll{[]int{10, 10}, []string{"a", "b"}}, 12, 0, [32]byte{})
+	s, err := newOwner(j, labels, own, labelBroadcast{[]int{10, 10}, []string{"a", "b"}}, 12, 0, [32]byte{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func TestHeldOutRowsAreJudgedOnce(t *testing.T) {
 	}
 }
 
-func TestRollThatIsRefused(t *testing.T) {
+func TestLabelBroadcastThatIsRefused(t *testing.T) {
 	good := entry{3, []string{"0", "1"}}.encode()
 	long := append(slices.Clone(good), 0)
 	filled := slices.Clone(good)
@@ -377,7 +377,7 @@ func TestRollThatIsRefused(t *testing.T) {
 		"no labels": entry{0, []string{"0"}}.encode(), "labels of more rows than there are": entry{8, []string{"0"}}.encode(),
 		"no class": entry{3, nil}.encode(), "a class without a name": entry{3, []string{""}}.encode(), "one class twice": entry{3, []string{"0", "0"}}.encode(),
 	} {
-		_, err := readRoll([]string{"guest", "host"}, nil, [][]byte{good, b}, 7)
+		_, err := readLabelBroadcast([]string{"guest", "host"}, nil, [][]byte{good, b}, 7)
 		var blame *protocol.BlameError
 		if !errors.As(err, &blame) || blame.Party != "host" {
 			t.Errorf("%s: %v, want host named", name, err)

@@ -20,9 +20,9 @@ const (
 	grant  = window / 2
 )
 
-// pass is the work of one worker in one tree for one request: it adds up its
+// upstreamSum is the work of one worker in one tree for one request: it adds up its
 // children's chunks, which come in any order, and lets go of them one by one.
-type pass struct {
+type upstreamSum struct {
 	round    uint16
 	parent   int // Root at the root
 	children []int
@@ -34,14 +34,14 @@ type pass struct {
 
 // slot is the sum of one chunk from some of the children.
 type slot struct {
-	from  uint64 // the children, by place in pass.children
+	from  uint64 // the children, by place in upstreamSum.children
 	words []byte
 }
 
-func (p *pass) done() bool { return p.next == p.chunks }
+func (p *upstreamSum) done() bool { return p.next == p.chunks }
 
 // missing returns the first child whose part of the next chunk has not come.
-func (p *pass) missing() (child int, some bool) {
+func (p *upstreamSum) missing() (child int, some bool) {
 	if p.done() {
 		return 0, false
 	}
@@ -52,13 +52,13 @@ func (p *pass) missing() (child int, some bool) {
 }
 
 // ready reports whether the next chunk is there and may go up.
-func (p *pass) ready() bool {
+func (p *upstreamSum) ready() bool {
 	_, some := p.missing()
 	return !some && p.next < min(p.chunks, p.room)
 }
 
 // take adds a child's words to their chunk. It keeps m's body.
-func (p *pass) take(m protocol.Message, child, size int, r ring) error {
+func (p *upstreamSum) take(m protocol.Message, child, size int, r ring) error {
 	i, chunk := slices.Index(p.children, child), int(m.Chunk)
 	if i < 0 || int(m.Chunks) != p.chunks || chunk < p.next || chunk >= p.next+window {
 		return m.Unexpected()
@@ -80,7 +80,7 @@ func (p *pass) take(m protocol.Message, child, size int, r ring) error {
 
 // release gives up what the children have sent of the next chunk, nil for a
 // leaf.
-func (p *pass) release() []byte {
+func (p *upstreamSum) release() []byte {
 	s := &p.slots[p.next%window]
 	words := s.words
 	*s = slot{}
@@ -89,11 +89,11 @@ func (p *pass) release() []byte {
 }
 
 // grants reports whether the children are to be told now of room for more.
-func (p *pass) grants() bool { return p.next%grant == 0 && p.next+grant < p.chunks }
+func (p *upstreamSum) grants() bool { return p.next%grant == 0 && p.next+grant < p.chunks }
 
 // receiveRoom takes the parent's word that it has used all chunks below
 // m.Chunk.
-func (p *pass) receiveRoom(m protocol.Message) error {
+func (p *upstreamSum) receiveRoom(m protocol.Message) error {
 	used := int(m.Chunk)
 	if int(m.Chunks) != p.chunks || used%grant != 0 || used > p.next {
 		return m.Unexpected()

@@ -15,15 +15,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// roll holds what the active workers tell each other, and nobody else, about spread labels.
-type roll struct {
+// labelBroadcast holds what the active workers tell each other, and nobody else, about spread labels.
+type labelBroadcast struct {
 	counts  []int    // labels of training rows at each active worker
 	classes []string // of all labels, in the order of the job or of package dataset
 }
 
 // weight returns the weight of a label at the active worker with this index. Each worker makes
 // as many iterations as any other; by their weights all labels pull alike.
-func (r roll) weight(index int) float64 {
+func (r labelBroadcast) weight(index int) float64 {
 	all := 0
 	for _, n := range r.counts {
 		all += n
@@ -31,7 +31,7 @@ func (r roll) weight(index int) float64 {
 	return float64(r.counts[index]*len(r.counts)) / float64(all)
 }
 
-// caller is an active worker's machine of the roll.
+// caller is an active worker's machine of the label broadcast.
 func (p *party) caller(setup method.Setup) (*method.Run, error) {
 	own := p.Spread()
 	classes, _ := dataset.Classes(linalg.At(p.Set.Labels, slices.Concat(own.Training, own.HeldOut)))
@@ -43,7 +43,7 @@ func (p *party) caller(setup method.Setup) (*method.Run, error) {
 	}
 	return sums.Declarer(setup, entry{len(own.Training), classes}.encode(), func(statements [][]byte) error {
 		var err error
-		p.roll, err = readRoll(p.Job.Active(), p.Job.Data.Order, statements, len(p.Set.Labels))
+		p.labelBroadcast, err = readLabelBroadcast(p.Job.Active(), p.Job.Data.Order, statements, len(p.Set.Labels))
 		return err
 	})
 }
@@ -53,7 +53,7 @@ func ownLabels(err error) error {
 	return fault.Labels.Of(err)
 }
 
-// entry is one active worker's part of the roll.
+// entry is one active worker's part of the label broadcast.
 type entry struct {
 	count   int // of training rows
 	classes []string
@@ -83,17 +83,17 @@ func decodeEntry(b []byte, rows int) (entry, error) {
 	case len(e.classes) == 2 && e.classes[0] == e.classes[1]:
 		r.Fail(errors.New("one class twice"))
 	}
-	return e, r.Close("fdskl: roll of labels")
+	return e, r.Close("fdskl: broadcast of labels")
 }
 
 // errClasses reports that the active workers' labels are not of two classes. The classes stand
 // in the parties' own logs.
 const errClasses = "the active parties' labels are not of two classes in one spelling; their own logs list the classes"
 
-// readRoll reads the entries of the active workers, of whom each has this many rows. The
+// readLabelBroadcast reads the entries of the active workers, of whom each has this many rows. The
 // job may have an order of classes.
-func readRoll(active, order []string, statements [][]byte, rows int) (roll, error) {
-	var r roll
+func readLabelBroadcast(active, order []string, statements [][]byte, rows int) (labelBroadcast, error) {
+	var r labelBroadcast
 	var all []string
 	_, err := sums.Statements(active, statements, func(b []byte) error {
 		e, err := decodeEntry(b, rows)
@@ -101,11 +101,11 @@ func readRoll(active, order []string, statements [][]byte, rows int) (roll, erro
 		return err
 	})
 	if err != nil {
-		return roll{}, err
+		return labelBroadcast{}, err
 	}
 	r.classes, _ = dataset.ClassesIn(order, all)
 	if err := dataset.CheckSpelling(r.classes); err != nil || len(r.classes) != 2 {
-		return roll{}, &fault.Error{Code: fault.CodeBadInput, Public: errClasses,
+		return labelBroadcast{}, &fault.Error{Code: fault.CodeBadInput, Public: errClasses,
 			Err: fmt.Errorf("the labels of %d active parties have the classes %q, and spread labels have two, which all write alike; correct the tables, or let the job merge classes", len(active), r.classes)}
 	}
 	return r, nil

@@ -13,17 +13,17 @@ import (
 )
 
 // Rounds 4 and 5, Phases and Masks (lines 2 to 7 of Algorithm 3): sums of words
-// climb a tree, chunk by chunk. In mode hardened a worker adds its phases under
+// go up a tree, chunk by chunk. In mode hardened a worker adds its phases under
 // masks that cancel when all are added up. In mode paper it adds its phases under
 // a mask of its own in the first tree, and that mask by itself in the second.
 
 // newTask prepares to answer a request.
-func (w *worker) newTask(l *lane, q Request, signed witness) *task {
+func (w *worker) newTask(l *requests, q Request, signed witness) *task {
 	r := w.params.ring()
 	t := &task{request: q, signed: signed, layout: newLayout(q, r, w.chunk)}
 	for i, tree := range l.trees {
-		t.passes = append(t.passes, newPass(tree, l.self, t.layout.chunks()))
-		t.passes[i].round = roundPhases + uint16(i)
+		t.upstream = append(t.upstream, newUpstreamSum(tree, l.self, t.layout.chunks()))
+		t.upstream[i].round = roundPhases + uint16(i)
 	}
 	if w.params.spec.Mode == Hardened {
 		t.masks = pairMasks(w.setup.Session.ID(), w.self, w.shared, signed.hash)
@@ -55,8 +55,8 @@ func directionPhases(s protocol.Setup, self, workers int, d Span, r ring) []byte
 	return row
 }
 
-func newPass(t Tree, self int, chunks int) pass {
-	p := pass{parent: t[self], children: t.children(self), chunks: chunks, room: window}
+func newUpstreamSum(t Tree, self int, chunks int) upstreamSum {
+	p := upstreamSum{parent: t[self], children: t.children(self), chunks: chunks, room: window}
 	if p.parent == Root {
 		p.room = chunks
 	}
@@ -86,8 +86,8 @@ func pairMasks(id protocol.SessionID, self int, shared [][32]byte, request [sha2
 
 // answered reports whether everything has gone up.
 func (t *task) answered() bool {
-	for i := range t.passes {
-		if !t.passes[i].done() {
+	for i := range t.upstream {
+		if !t.upstream[i].done() {
 			return false
 		}
 	}
@@ -107,8 +107,8 @@ func (w *worker) words(t *task, chunk int) []byte {
 
 // receiveWords takes a child's sum of one chunk. A child may have been asked
 // before this worker.
-func (w *worker) receiveWords(l *lane, counter uint32, m protocol.Message) error {
-	tree, _ := w.climbs(m.Round)
+func (w *worker) receiveWords(l *requests, counter uint32, m protocol.Message) error {
+	tree, _ := w.goesUp(m.Round)
 	child := l.place(m.Sender)
 	switch {
 	case l.trees[tree][child] == l.self && !l.own() && counter == l.counter+1:
@@ -116,13 +116,13 @@ func (w *worker) receiveWords(l *lane, counter uint32, m protocol.Message) error
 	case l.task == nil || counter != l.counter || int(m.Chunk) >= l.task.layout.chunks():
 		return m.Unexpected()
 	}
-	return l.task.passes[tree].take(m, child, l.task.layout.size(int(m.Chunk)), w.params.ring())
+	return l.task.upstream[tree].take(m, child, l.task.layout.size(int(m.Chunk)), w.params.ring())
 }
 
 // receiveRoom takes a parent's word that more may be sent. One for an earlier
 // request has been overtaken by others.
-func (w *worker) receiveRoom(l *lane, counter uint32, m protocol.Message) error {
-	tree, _ := w.climbs(m.Round)
+func (w *worker) receiveRoom(l *requests, counter uint32, m protocol.Message) error {
+	tree, _ := w.goesUp(m.Round)
 	switch {
 	case l.task == nil || counter > l.counter || l.place(m.Sender) != l.trees[tree][l.self]:
 		return m.Unexpected()
@@ -131,7 +131,7 @@ func (w *worker) receiveRoom(l *lane, counter uint32, m protocol.Message) error 
 	case counter < l.counter:
 		return nil
 	}
-	return l.task.passes[tree].receiveRoom(m)
+	return l.task.upstream[tree].receiveRoom(m)
 }
 
 // sends reports whether a chunk can go up a tree of another worker's.
@@ -140,12 +140,12 @@ func (w *worker) sends() bool {
 	return l != nil
 }
 
-// nextUp returns the first lane and tree in which a chunk can go up.
-func (w *worker) nextUp() (*lane, int) {
-	for i := range w.lanes {
-		l := &w.lanes[i]
-		for tree := 0; !l.own() && l.task != nil && tree < len(l.task.passes); tree++ {
-			if l.task.passes[tree].ready() {
+// nextUp returns the first active worker and tree in which a chunk can go up.
+func (w *worker) nextUp() (*requests, int) {
+	for i := range w.queues {
+		l := &w.queues[i]
+		for tree := 0; !l.own() && l.task != nil && tree < len(l.task.upstream); tree++ {
+			if l.task.upstream[tree].ready() {
 				return l, tree
 			}
 		}
@@ -153,11 +153,11 @@ func (w *worker) nextUp() (*lane, int) {
 	return nil, 0
 }
 
-// sendNext passes that chunk on to the parent, and room to the children.
+// sendNext upstream sums that chunk on to the parent, and room to the children.
 func (w *worker) sendNext() protocol.Effects {
 	l, tree := w.nextUp()
 	t, r := l.task, w.params.ring()
-	p := &t.passes[tree]
+	p := &t.upstream[tree]
 	chunk := p.next
 	words := make([]byte, t.layout.size(chunk))
 	if tree == 0 {
@@ -172,8 +172,8 @@ func (w *worker) sendNext() protocol.Effects {
 }
 
 // grantRoom tells the children of a tree that they may send more.
-func (w *worker) grantRoom(l *lane, tree int) []protocol.Message {
-	p := &l.task.passes[tree]
+func (w *worker) grantRoom(l *requests, tree int) []protocol.Message {
+	p := &l.task.upstream[tree]
 	if !p.grants() {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (w *worker) grantRoom(l *lane, tree int) []protocol.Message {
 
 // progress counts chunks.
 func (t *task) progress() protocol.Progress {
-	return protocol.Progress{Stage: "phases", Done: int64(t.passes[0].next), Total: int64(t.passes[0].chunks)}
+	return protocol.Progress{Stage: "phases", Done: int64(t.upstream[0].next), Total: int64(t.upstream[0].chunks)}
 }
 
 // awaitsOthers says for whom the worker waits: for what it needs to answer a
@@ -197,8 +197,8 @@ func (w *worker) awaitsOthers() await {
 	if a, some := w.awaitsPeer(); some {
 		return a
 	}
-	for i := range w.lanes {
-		if l := &w.lanes[i]; !l.finished && !l.own() {
+	for i := range w.queues {
+		if l := &w.queues[i]; !l.finished && !l.own() {
 			return await{TimerRequest, l.names[0], "the next request"}
 		}
 	}
@@ -212,23 +212,23 @@ func (w *worker) awaitsPeer() (await, bool) {
 			return await{TimerPhases, w.names[i], "a key"}, true
 		}
 	}
-	for i := range w.lanes {
-		if a, some := w.lanes[i].awaitsPeer(); some {
+	for i := range w.queues {
+		if a, some := w.queues[i].awaitsPeer(); some {
 			return a, true
 		}
 	}
 	return await{}, false
 }
 
-func (l *lane) awaitsPeer() (await, bool) {
-	for i := 0; l.task != nil && i < len(l.task.passes); i++ {
-		p := &l.task.passes[i]
+func (l *requests) awaitsPeer() (await, bool) {
+	for i := 0; l.task != nil && i < len(l.task.upstream); i++ {
+		p := &l.task.upstream[i]
 		if child, some := p.missing(); some {
 			return await{TimerPhases, l.names[child], kindOf(p.round)}, true
 		}
 	}
-	for i := 0; l.task != nil && i < len(l.task.passes); i++ {
-		if p := &l.task.passes[i]; !p.done() && !p.ready() {
+	for i := 0; l.task != nil && i < len(l.task.upstream); i++ {
+		if p := &l.task.upstream[i]; !p.done() && !p.ready() {
 			return await{TimerPhases, l.names[p.parent], "room for " + kindOf(p.round)}, true
 		}
 	}
@@ -262,8 +262,8 @@ func (l layout) size(chunk int) int {
 	return (hi - lo) * l.rowBytes
 }
 
-// lane is one active worker's requests, as this worker has them.
-type lane struct {
+// requests is one active worker's requests, as this worker has them.
+type requests struct {
 	index     int
 	names     []string // of the workers, this active one first: the numbers in its trees
 	self      int
@@ -279,12 +279,12 @@ type lane struct {
 
 // task is a request that is being answered, or was answered last.
 type task struct {
-	request Request
-	signed  witness
-	layout  layout
-	passes  []pass // one for each tree
-	masks   []mask
-	phases  []byte // mode paper: this worker's share of the directions' own
+	request  Request
+	signed   witness
+	layout   layout
+	upstream []upstreamSum // one for each tree
+	masks    []mask
+	phases   []byte // mode paper: this worker's share of the directions' own
 }
 
 // order lists the workers, the active one with the given index first.
@@ -299,23 +299,23 @@ func order(s *protocol.Session, index int) []string {
 	return names
 }
 
-func (l *lane) place(name string) int { return slices.Index(l.names, name) }
+func (l *requests) place(name string) int { return slices.Index(l.names, name) }
 
-// own reports whether the lane is this worker's.
-func (l *lane) own() bool { return l.self == 0 }
+// own reports whether the requests are this worker's own.
+func (l *requests) own() bool { return l.self == 0 }
 
 // idle reports whether nothing of the last request is left to do.
-func (l *lane) idle() bool { return l.task == nil || l.task.answered() }
+func (l *requests) idle() bool { return l.task == nil || l.task.answered() }
 
-// laneOf finds the lane that a message belongs to, and which request of it.
-func (w *worker) laneOf(m protocol.Message) (*lane, uint32) {
-	n := uint32(len(w.lanes))
-	return &w.lanes[m.Sequence%n], m.Sequence / n
+// requestsOf finds the active worker that a message is about, and which of its requests.
+func (w *worker) requestsOf(m protocol.Message) (*requests, uint32) {
+	n := uint32(len(w.queues))
+	return &w.queues[m.Sequence%n], m.Sequence / n
 }
 
-// sequence numbers a lane's requests among the requests of all lanes.
-func (w *worker) sequence(l *lane, counter uint32) uint32 {
-	return counter*uint32(len(w.lanes)) + uint32(l.index)
+// sequence numbers an active worker's requests among the requests of all.
+func (w *worker) sequence(l *requests, counter uint32) uint32 {
+	return counter*uint32(len(w.queues)) + uint32(l.index)
 }
 
 // witness is the request that one passive worker shows the next: what it was asked for.
@@ -337,8 +337,8 @@ func decodeWitness(b []byte) (v witness, err error) {
 
 var errUnsigned = errors.New("a request that the active worker has not signed")
 
-// verifies reports whether a lane's active worker has signed a request.
-func (w *worker) verifies(l *lane, v witness) bool {
+// verifies reports whether a active worker's active worker has signed a request.
+func (w *worker) verifies(l *requests, v witness) bool {
 	return ed25519.Verify(w.identity.Keys[l.index], v.hash[:], v.signature[:])
 }
 
@@ -346,7 +346,7 @@ func (w *worker) verifies(l *lane, v witness) bool {
 // for. Who was asked for something else holds two requests of one counter with
 // the active worker's signature. The phases are safe without it, since their
 // masks do not cancel then; this tells who spoiled them.
-func (w *worker) receiveWitness(l *lane, counter uint32, m protocol.Message) (protocol.Effects, error) {
+func (w *worker) receiveWitness(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case l.self == 1 || l.place(m.Sender) != l.self-1:
 		return protocol.Effects{}, m.Unexpected()
