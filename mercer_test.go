@@ -256,7 +256,7 @@ func TestGammaIsOneOverColumnsTimesVariance(t *testing.T) {
 // coordinator.
 func TestLoadReadsModelsOfJobs(t *testing.T) {
 	random, err := model.NewRandom(model.RandomSpec{
-		Reading: model.Reading{Kind: model.Ridge}, Kernel: kernel.Spec{Name: "rbf", Gamma: 1},
+		Output: model.Output{Kind: model.Ridge}, Kernel: kernel.Spec{Name: "rbf", Gamma: 1},
 		Solution: moments.Solution{Weights: linalg.Matrix[float64]{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 2}}, Offset: []float64{3}, Alpha: 1},
 		Width:    2, Columns: []string{"age", "dose"},
 	})
@@ -280,7 +280,7 @@ func TestLoadReadsModelsOfJobs(t *testing.T) {
 	again(t, m, [][]float64{{1, 2}, {3, 4}})
 
 	public, err := model.New(kernel.Spec{Name: "linear"}, nil, linalg.Matrix[float64]{Rows: 1, Cols: 1, Stride: 1, Data: []float64{1}},
-		model.Head{Reading: model.Reading{Kind: model.Ridge}, Functions: []model.Function{model.Dense([]float64{1}, 0)}})
+		model.Head{Output: model.Output{Kind: model.Ridge}, Functions: []model.Function{model.Dense([]float64{1}, 0)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func (m *Model) Save(w io.Writer) error {
 	case *model.Random:
 		return model.EncodeRandom(w, file)
 	}
-	return fmt.Errorf("mercer: a %s model has no file", m.file.Reading().Kind)
+	return fmt.Errorf("mercer: a %s model has no file", m.file.Output().Kind)
 }
 
 // Columns returns the names of a row's columns, in order; nil if the model does not
@@ -49,16 +49,16 @@ func (m *Model) Predict(rows [][]float64) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	predicted := m.file.Reading().Predict(out)
+	predicted := m.file.Output().Predict(out)
 	if predicted == nil {
-		return nil, fmt.Errorf("mercer: a %s model predicts nothing; use Decisions", m.file.Reading().Kind)
+		return nil, fmt.Errorf("mercer: a %s model predicts nothing; use Decisions", m.file.Output().Kind)
 	}
 	return predicted, nil
 }
 
 // PredictNumbers returns the number that a regression predicts for each row.
 func (m *Model) PredictNumbers(rows [][]float64) ([]float64, error) {
-	if kind := m.file.Reading().Kind; !kind.Regresses() {
+	if kind := m.file.Output().Kind; !kind.Regresses() {
 		return nil, fmt.Errorf("mercer: a %s model predicts no numbers; use Predict or Decisions", kind)
 	}
 	out, err := m.decide(rows)
@@ -73,7 +73,7 @@ func (m *Model) PredictNumbers(rows [][]float64) ([]float64, error) {
 }
 
 // Decisions returns the numbers behind the prediction of each row, as the model's
-// [model.Shape] says: of an SVC one for each pair of classes, where above 0 is for the
+// [model.OutputShape] says: of an SVC one for each pair of classes, where above 0 is for the
 // first; of a Gaussian process the prediction and its standard deviation.
 func (m *Model) Decisions(rows [][]float64) ([][]float64, error) {
 	out, err := m.decide(rows)

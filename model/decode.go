@@ -260,7 +260,7 @@ func readVectors(r *wire.Reader, h header) linalg.Matrix[float64] {
 }
 
 func readHead(r *wire.Reader, h header) Head {
-	head := Head{Reading: Reading{Kind: h.kind}}
+	head := Head{Output: Output{Kind: h.kind}}
 	if len(h.classes) > 0 {
 		head.Classes = h.classes
 	}
@@ -292,7 +292,7 @@ func readTail(r *wire.Reader, h *Head) {
 		for i := range h.Sigmoids {
 			h.Sigmoids[i] = svm.Sigmoid{A: r.Float64(), B: r.Float64()}
 		}
-	case h.Kind.Shape() == Deviation:
+	case h.Kind.OutputShape() == Deviation:
 		h.Noise, h.Unit = r.Float64(), r.Float64()
 	}
 }

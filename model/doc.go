@@ -16,13 +16,13 @@
 //		return err
 //	}
 //	decisions, err := m.Decisions(rows)              // rows as the training data came, not scaled
-//	for _, class := range m.Reading().Predict(decisions) {
+//	for _, class := range m.Output().Predict(decisions) {
 //		fmt.Println(class)
 //	}
 //
 // Every learner ends in the same thing, functions of the kernel of a new row with
-// some rows of the training data ([Function]); [Reading] says what their values
-// mean for each [Shape] of model. A Gaussian process needs its rows once more, for
+// some rows of the training data ([Function]); [Output] says what their values
+// mean for each [OutputShape] of model. A Gaussian process needs its rows once more, for
 // the deviations. [WriteLIBSVM] and [ReadLIBSVM] exchange models with LIBSVM.
 //
 // # What a file reveals
@@ -64,7 +64,7 @@
 //	     8      2  version: 1, or 2 with the names of columns; a private model has none
 //	    10      8  length of the file, from the magic to the checksum
 //	    18         string: the kind of the model, such as "svc"; of one that is none of
-//	               the constants here, a name, a colon and its [Shape], such as "klr:odds"
+//	               the constants here, a name, a colon and its [OutputShape], such as "klr:odds"
 //	               string: the kernel as kernel.Spec.Canonical writes it
 //	            4  f, the width of a row: features, or encoded width when private
 //	            4  s, the number of support vectors

@@ -195,7 +195,7 @@ func (h *Head) tail() []byte {
 			w.Float64(s.A)
 			w.Float64(s.B)
 		}
-	case h.Kind.Shape() == Deviation:
+	case h.Kind.OutputShape() == Deviation:
 		w.Float64(h.Noise)
 		w.Float64(h.Unit)
 	}
@@ -223,8 +223,8 @@ func NewPrivate(m *Model) (*Private, error) {
 // Kernel returns the kernel with every parameter explicit.
 func (p *Private) Kernel() kernel.Spec { return p.model.Kernel() }
 
-// Reading returns the meaning of the outputs. The caller must not change it.
-func (p *Private) Reading() Reading { return p.model.Reading() }
+// Output returns the meaning of the outputs. The caller must not change it.
+func (p *Private) Output() Output { return p.model.Output() }
 
 // Width returns the width of an encoded row.
 func (p *Private) Width() int { return p.model.Width() }
@@ -232,7 +232,7 @@ func (p *Private) Width() int { return p.model.Width() }
 // Support returns the number of rows.
 func (p *Private) Support() int { return p.model.count }
 
-// Decisions returns the numbers that [Reading] describes for encoded rows, under
+// Decisions returns the numbers that [Output] describes for encoded rows, under
 // the conditions of [Model.Decisions].
 func (p *Private) Decisions(encoded linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 	return p.model.Decisions(encoded)

@@ -38,6 +38,6 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(read.Kind(), read.Reading().Predict(decisions))
+	fmt.Println(read.Kind(), read.Output().Predict(decisions))
 	// Output: svc [high]
 }

@@ -30,7 +30,7 @@ func Dense(coef []float64, rho float64) Function {
 // Head is a learner's result over the kernel of new rows with the rows of a
 // model.
 type Head struct {
-	Reading
+	Output
 	// Functions give the outputs: for svc and nu-svc one for each pair of
 	// classes (0,1), (0,2), ..., for kpca and kmeans one for each component or
 	// cluster, else one.
@@ -45,7 +45,7 @@ type Head struct {
 
 // Voters returns the head of a classifier; calibration may be nil.
 func Voters(kind Kind, c *svm.Classifier, calibration *svm.Calibration) Head {
-	h := Head{Reading: Reading{Kind: kind, Classes: c.Classes}, Functions: make([]Function, len(c.Pairs))}
+	h := Head{Output: Output{Kind: kind, Classes: c.Classes}, Functions: make([]Function, len(c.Pairs))}
 	for k, p := range c.Pairs {
 		h.Functions[k] = Function{Index: p.Index, Coef: p.Coef, Rho: p.Rho}
 	}
@@ -55,7 +55,7 @@ func Voters(kind Kind, c *svm.Classifier, calibration *svm.Calibration) Head {
 	return h
 }
 
-// Decisions returns what [Reading] describes, except the deviations of a Gaussian
+// Decisions returns what [Output] describes, except the deviations of a Gaussian
 // process, which need more than functions. cross is the kernel of new rows with
 // the model's rows, in that order.
 func (h *Head) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
@@ -97,19 +97,19 @@ func (f *Function) at(cross []float64) float64 {
 // check refuses what no training can give, over a number of rows.
 func (h *Head) check(rows int) error {
 	outputs := h.outputs()
-	if h.Kind.Shape() == Deviation {
+	if h.Kind.OutputShape() == Deviation {
 		outputs++
 	}
 	switch {
-	case h.Kind.Shape() != "" && !h.Kind.holdsRows():
+	case h.Kind.OutputShape() != "" && !h.Kind.holdsRows():
 		return fmt.Errorf("a %s model is of random features and holds no rows", h.Kind)
-	case h.Kind.Shape() == Deviation && (!(h.Noise >= 0) || !(h.Unit > 0) || !finite(h.Noise) || !finite(h.Unit)):
+	case h.Kind.OutputShape() == Deviation && (!(h.Noise >= 0) || !(h.Unit > 0) || !finite(h.Noise) || !finite(h.Unit)):
 		return fmt.Errorf("noise %v in units of %v, which must be finite, at least 0 and above 0", h.Noise, h.Unit)
-	case h.Kind.Shape() != Deviation && (h.Noise != 0 || h.Unit != 0):
+	case h.Kind.OutputShape() != Deviation && (h.Noise != 0 || h.Unit != 0):
 		return fmt.Errorf("noise %v in units of %v in a %s model", h.Noise, h.Unit, h.Kind)
-	case h.Sigmoids != nil && (h.Kind.Shape() != Pairs || len(h.Sigmoids) != len(h.Functions)):
+	case h.Sigmoids != nil && (h.Kind.OutputShape() != Pairs || len(h.Sigmoids) != len(h.Functions)):
 		return fmt.Errorf("%d sigmoids for %d functions of a %s model", len(h.Sigmoids), len(h.Functions), h.Kind)
-	case h.Kind.Shape() == Deviation && rows > MaxProcess:
+	case h.Kind.OutputShape() == Deviation && rows > MaxProcess:
 		return fmt.Errorf("a Gaussian process over %d rows, at most %d are allowed", rows, MaxProcess)
 	}
 	for k, s := range h.Sigmoids {
@@ -129,7 +129,7 @@ func (h *Head) checkFunctions(rows, outputs int) error {
 			return err
 		}
 	}
-	if h.Kind.Shape() == Pairs {
+	if h.Kind.OutputShape() == Pairs {
 		return h.checkPairs(rows)
 	}
 	if err := h.Check(outputs); err != nil {
@@ -153,7 +153,7 @@ func (h *Head) checkUse(rows int) error {
 
 // used says of each row whether the head needs it.
 func (h *Head) used(rows int) []bool {
-	used, all := make([]bool, rows), h.Kind.Shape() == Deviation // deviations need all
+	used, all := make([]bool, rows), h.Kind.OutputShape() == Deviation // deviations need all
 	for i := range used {
 		used[i] = all
 	}

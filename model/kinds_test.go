@@ -86,31 +86,31 @@ func TestEveryKindByHand(t *testing.T) {
 		if d := cmp.Diff(want[kind].outputs, got.Row(0), near); d != "" {
 			t.Errorf("%s: %s", kind, d)
 		}
-		if d := cmp.Diff(want[kind].predicted, m.Reading().Predict(got)); d != "" {
+		if d := cmp.Diff(want[kind].predicted, m.Output().Predict(got)); d != "" {
 			t.Errorf("%s: %s", kind, d)
 		}
-		if n := m.Reading().Probabilities(got).Cols; (n == 2) != (kind == model.SVC || kind.Shape() == model.Odds) {
+		if n := m.Output().Probabilities(got).Cols; (n == 2) != (kind == model.SVC || kind.OutputShape() == model.Odds) {
 			t.Errorf("%s: %d probabilities", kind, n)
 		}
-		if err := m.Reading().Check(got.Cols + 3); (err == nil) != (kind == model.KPCA || kind == model.KMeans) {
+		if err := m.Output().Check(got.Cols + 3); (err == nil) != (kind == model.KPCA || kind == model.KMeans) {
 			t.Errorf("%s: three outputs too many: %v", kind, err)
 		}
 	}
-	outside := model.Reading{Kind: model.OneClass}
+	outside := model.Output{Kind: model.OneClass}
 	if d := cmp.Diff([]string{"-1", "-1"}, outside.Predict(matrix([]float64{0}, []float64{-1}))); d != "" {
 		t.Error(d)
 	}
-	if err := (model.Reading{Kind: "tree"}).Check(1); err == nil {
+	if err := (model.Output{Kind: "tree"}).Check(1); err == nil {
 		t.Error("a kind that there is not")
 	}
-	if err := (model.Reading{Kind: model.SVC, Classes: []string{"a"}}).Check(1); err == nil {
+	if err := (model.Output{Kind: model.SVC, Classes: []string{"a"}}).Check(1); err == nil {
 		t.Error("one class")
 	}
 }
 
 // A process whose deviations cannot be computed says so.
 func TestGPThatCannotBeConditioned(t *testing.T) {
-	h := model.Head{Reading: model.Reading{Kind: model.GP}, Functions: []model.Function{model.Dense([]float64{1, 1}, 0)}, Unit: 1}
+	h := model.Head{Output: model.Output{Kind: model.GP}, Functions: []model.Function{model.Dense([]float64{1, 1}, 0)}, Unit: 1}
 	m, err := model.New(kernel.Spec{Name: "linear"}, nil, matrix([]float64{1}, []float64{2}), h)
 	if err != nil {
 		t.Fatal(err)

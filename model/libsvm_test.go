@@ -71,10 +71,10 @@ func checkPredictions(t *testing.T, m *model.Model, rows linalg.Matrix[float64],
 		t.Fatal(err)
 	}
 	if out[0][0] == "labels" {
-		checkProbabilities(t, m.Reading(), decisions, out)
+		checkProbabilities(t, m.Output(), decisions, out)
 		return
 	}
-	predicted := m.Reading().Predict(decisions)
+	predicted := m.Output().Predict(decisions)
 	if len(out) != len(predicted) {
 		t.Fatalf("%d predictions, svm-predict has %d", len(predicted), len(out))
 	}
@@ -89,7 +89,7 @@ func checkPredictions(t *testing.T, m *model.Model, rows linalg.Matrix[float64],
 }
 
 // checkProbabilities allows for LIBSVM's coupling, which stops earlier.
-func checkProbabilities(t *testing.T, r model.Reading, decisions linalg.Matrix[float64], out [][]string) {
+func checkProbabilities(t *testing.T, r model.Output, decisions linalg.Matrix[float64], out [][]string) {
 	t.Helper()
 	if d := cmp.Diff(r.Classes, out[0][1:]); d != "" {
 		t.Error(d)

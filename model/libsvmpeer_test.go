@@ -73,7 +73,7 @@ func fitted(t *testing.T, kind model.Kind, src kernel.Source, labels []string) (
 	if c != nil {
 		return model.Voters(kind, c.Compact(), nil), c.Support()
 	}
-	return model.Head{Reading: model.Reading{Kind: kind}, Functions: []model.Function{model.Dense(m.Coef, m.Rho)}}, m.Support
+	return model.Head{Output: model.Output{Kind: kind}, Functions: []model.Function{model.Dense(m.Coef, m.Rho)}}, m.Support
 }
 
 // What we write predicts with svm-predict as it does here, and what svm-train

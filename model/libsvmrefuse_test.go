@@ -58,7 +58,7 @@ func TestLIBSVMLabels(t *testing.T) {
 			t.Errorf("%v: renamed %t %s", tt.classes, renamed, d)
 		}
 	}
-	h := model.Head{Reading: model.Reading{Kind: model.SVC, Classes: []string{"ill", "well"}}, Functions: []model.Function{{Index: []int{0}, Coef: []float64{1}}}}
+	h := model.Head{Output: model.Output{Kind: model.SVC, Classes: []string{"ill", "well"}}, Functions: []model.Function{{Index: []int{0}, Coef: []float64{1}}}}
 	m, err := model.New(kernel.Spec{Name: "linear"}, nil, matrix([]float64{1}), h)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestLIBSVMLabels(t *testing.T) {
 
 func TestWriteLIBSVMRefuses(t *testing.T) {
 	one := func(kind model.Kind, spec kernel.Spec, classes ...string) *model.Model {
-		h := model.Head{Reading: model.Reading{Kind: kind, Classes: classes}, Functions: []model.Function{{Index: []int{0}, Coef: []float64{1}}}}
+		h := model.Head{Output: model.Output{Kind: kind, Classes: classes}, Functions: []model.Function{{Index: []int{0}, Coef: []float64{1}}}}
 		m, err := model.New(spec, nil, matrix([]float64{1}), h)
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestWriteLIBSVMRefuses(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
-	mixed := model.Head{Reading: model.Reading{Kind: model.SVC, Classes: []string{"1", "2", "3"}}, Functions: []model.Function{
+	mixed := model.Head{Output: model.Output{Kind: model.SVC, Classes: []string{"1", "2", "3"}}, Functions: []model.Function{
 		{Index: []int{0}, Coef: []float64{1}}, {}, {Index: []int{0}, Coef: []float64{1}},
 	}}
 	m, err := model.New(linear, nil, matrix([]float64{1}), mixed)

@@ -71,7 +71,7 @@ func build(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model,
 		return nil, err
 	}
 	m.norms = kernel.SquaredNorms(vectors)
-	if h.Kind.Shape() == Deviation {
+	if h.Kind.OutputShape() == Deviation {
 		m.process = sync.OnceValues(func() (*ridge.GP, error) {
 			return condition(kernel.Of(kernel.LinearGram(m.vectors), m.kernel), h.Noise)
 		})
@@ -152,8 +152,8 @@ func (m *Model) Kind() Kind { return m.head.Kind }
 // Kernel returns the kernel with every parameter explicit.
 func (m *Model) Kernel() kernel.Spec { return m.spec }
 
-// Reading returns the meaning of the outputs. The caller must not change it.
-func (m *Model) Reading() Reading { return m.head.Reading }
+// Output returns the meaning of the outputs. The caller must not change it.
+func (m *Model) Output() Output { return m.head.Output }
 
 // Head returns what the learner found. The caller must not change it.
 func (m *Model) Head() Head { return m.head }
@@ -171,7 +171,7 @@ func (m *Model) Width() int { return m.width }
 // for their kernel with the support vectors.
 const panelRows = 256
 
-// Decisions returns the numbers that [Reading] describes for rows as the training
+// Decisions returns the numbers that [Output] describes for rows as the training
 // data came, rows x outputs. It refuses rows of another width, numbers that are
 // not finite, and rows so large that an output would not be finite. With a
 // Gaussian process the first call takes n^3 / 3 multiplications for n rows of

@@ -69,7 +69,7 @@ func TestDecisionsByHand(t *testing.T) {
 	if d := cmp.Diff([]float64{2, -0.25}, got.Data); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"a", "b"}, m.Reading().Predict(got)); d != "" {
+	if d := cmp.Diff([]string{"a", "b"}, m.Output().Predict(got)); d != "" {
 		t.Error(d)
 	}
 }
@@ -231,7 +231,7 @@ func TestNewErrors(t *testing.T) {
 func TestHeadsThatCannotBe(t *testing.T) {
 	vectors := matrix([]float64{1}, []float64{2})
 	ridge := func(f model.Function) model.Head {
-		return model.Head{Reading: model.Reading{Kind: model.Ridge}, Functions: []model.Function{f}}
+		return model.Head{Output: model.Output{Kind: model.Ridge}, Functions: []model.Function{f}}
 	}
 	scaled := func(noise, unit float64) model.Head {
 		h := ridge(model.Dense([]float64{1, 1}, 0))

@@ -57,11 +57,11 @@ func TestPrivate(t *testing.T) {
 		t.Error("SHA256 is not the hash of the file")
 	}
 	d, err := p.Decisions(matrix([]float64{0.5, 0.25}))
-	if err != nil || d.Data[0] != 2 || p.Reading().Predict(d)[0] != "a" {
+	if err != nil || d.Data[0] != 2 || p.Output().Predict(d)[0] != "a" {
 		t.Errorf("decision %v, %v", d, err)
 	}
-	if !cmp.Equal(p.Kernel(), kernel.Spec{Name: "rbf", Gamma: 2}) || p.Width() != 2 || p.Support() != 1 || p.Reading().Kind != model.SVC || len(p.Reading().Classes) != 2 {
-		t.Errorf("%s %v %v", p, p.Kernel(), p.Reading())
+	if !cmp.Equal(p.Kernel(), kernel.Spec{Name: "rbf", Gamma: 2}) || p.Width() != 2 || p.Support() != 1 || p.Output().Kind != model.SVC || len(p.Output().Classes) != 2 {
+		t.Errorf("%s %v %v", p, p.Kernel(), p.Output())
 	}
 	if _, err := model.NewPrivate(small(t)); err == nil || err.Error() != "model: a private model with a scale: the parties scale their rows before they encode them" {
 		t.Errorf("a private model with a scale: %v", err)

@@ -25,7 +25,7 @@ const (
 
 // RandomSpec holds the parts of a [Random] model.
 type RandomSpec struct {
-	Reading
+	Output
 	Kernel   kernel.Spec // rbf or laplacian
 	Seed     [32]byte    // of the features; public
 	Solution moments.Solution
@@ -52,7 +52,7 @@ func NewRandom(s RandomSpec) (*Random, error) {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	m := &Random{spec: s}
-	if s.Kind.Shape() == Deviation {
+	if s.Kind.OutputShape() == Deviation {
 		m.process = sync.OnceValues(func() (*moments.Process, error) { return moments.NewProcess(s.Outer, s.Noise, s.Unit) })
 	}
 	return m, nil
@@ -61,7 +61,7 @@ func NewRandom(s RandomSpec) (*Random, error) {
 func (s *RandomSpec) check() error {
 	w := s.Solution.Weights
 	outputs := w.Rows
-	if s.Kind.Shape() == Deviation {
+	if s.Kind.OutputShape() == Deviation {
 		outputs++
 	}
 	if err := s.Check(outputs); err != nil {
@@ -76,9 +76,9 @@ func (s *RandomSpec) check() error {
 		return errors.New("a weight is not finite")
 	case s.Width < 0 || s.Width > maxWidth || s.Scale != nil && (!s.Scaled || s.Width == 0):
 		return fmt.Errorf("a row of %d columns, with or without its scale", s.Width)
-	case s.Kind.Shape() == Deviation && (!(s.Noise > 0) || !(s.Unit > 0) || !finite(s.Noise) || !finite(s.Unit) || s.Outer.Rows != w.Cols || firstNotFinite(s.Outer.Data) >= 0):
+	case s.Kind.OutputShape() == Deviation && (!(s.Noise > 0) || !(s.Unit > 0) || !finite(s.Noise) || !finite(s.Unit) || s.Outer.Rows != w.Cols || firstNotFinite(s.Outer.Data) >= 0):
 		return fmt.Errorf("noise %v in units of %v, with sums of %d features", s.Noise, s.Unit, s.Outer.Rows)
-	case s.Kind.Shape() != Deviation && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
+	case s.Kind.OutputShape() != Deviation && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
 		return fmt.Errorf("noise %v in units of %v in a %s model", s.Noise, s.Unit, s.Kind)
 	}
 	if err := checkColumns(s.Columns, s.Width); err != nil {
@@ -99,12 +99,12 @@ func randomKinds() []Kind { return []Kind{RidgeClassifier, Ridge, GP, KPCA} }
 // isRandom reports whether a model of the kind can be one of random features: the kinds
 // of randomKinds, and later kinds of the same shapes.
 func (k Kind) isRandom() bool {
-	later := shapes()[k] == "" && slices.Contains([]Shape{Each, Number, Deviation, Components}, k.Shape())
+	later := shapes()[k] == "" && slices.Contains([]OutputShape{Each, Number, Deviation, Components}, k.OutputShape())
 	return later || slices.Contains(randomKinds(), k)
 }
 
-// Reading returns the meaning of the outputs. The caller must not change it.
-func (m *Random) Reading() Reading { return m.spec.Reading }
+// Output returns the meaning of the outputs. The caller must not change it.
+func (m *Random) Output() Output { return m.spec.Output }
 
 // Kernel returns the kernel that the random features stand for.
 func (m *Random) Kernel() kernel.Spec { return m.spec.Kernel }
@@ -125,7 +125,7 @@ func (m *Random) Width() int { return m.spec.Width }
 // must not change them.
 func (m *Random) Columns() []string { return m.spec.Columns }
 
-// Decisions returns the numbers that [Reading] describes for rows as the training
+// Decisions returns the numbers that [Output] describes for rows as the training
 // data came, rows x outputs. It refuses rows of another width, numbers that are
 // not finite, and with [ErrUnscaled] rows that it cannot scale.
 func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
@@ -208,7 +208,7 @@ func EncodeRandom(w io.Writer, m *Random) error {
 	body.Float64(s.Solution.Alpha)
 	body.Float64s(s.Solution.Weights.Data)
 	body.Float64s(s.Solution.Offset)
-	if s.Kind.Shape() == Deviation {
+	if s.Kind.OutputShape() == Deviation {
 		body.Float64(s.Noise)
 		body.Float64(s.Unit)
 		for i := range s.Outer.Rows {
@@ -241,7 +241,7 @@ func (l Limits) OpenRandom(r io.Reader) (*Random, error) {
 }
 
 func readRandom(r *wire.Reader, named bool) RandomSpec {
-	s := RandomSpec{Reading: Reading{Kind: Kind(r.String(maxKind))}}
+	s := RandomSpec{Output: Output{Kind: Kind(r.String(maxKind))}}
 	s.Kernel.Name = r.String(32)
 	s.Kernel.Gamma = r.Float64()
 	r.Fixed(s.Seed[:])
@@ -267,7 +267,7 @@ func readRandom(r *wire.Reader, named bool) RandomSpec {
 	s.Solution.Weights, s.Solution.Offset = linalg.New[float64](outputs, features), make([]float64, outputs)
 	r.Float64s(s.Solution.Weights.Data)
 	r.Float64s(s.Solution.Offset)
-	if s.Kind.Shape() != Deviation {
+	if s.Kind.OutputShape() != Deviation {
 		return s
 	}
 	s.Noise, s.Unit = r.Float64(), r.Float64()

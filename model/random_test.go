@@ -43,19 +43,19 @@ func randomSpecs(t testing.TB) map[string]RandomSpec {
 		t.Fatal(err)
 	}
 	specs := map[string]RandomSpec{}
-	add := func(r Reading, s moments.Solution) *RandomSpec {
+	add := func(r Output, s moments.Solution) *RandomSpec {
 		one := base
-		one.Reading, one.Solution = r, s
+		one.Output, one.Solution = r, s
 		specs[string(r.Kind)] = one
 		return &one
 	}
-	add(Reading{Kind: RidgeClassifier, Classes: []string{"a", "b", "c"}}, classes)
-	add(Reading{Kind: "lda:each", Classes: []string{"a", "b", "c"}}, classes) // a later learner's
-	add(Reading{Kind: Ridge}, path)
-	gp := add(Reading{Kind: GP}, path)
+	add(Output{Kind: RidgeClassifier, Classes: []string{"a", "b", "c"}}, classes)
+	add(Output{Kind: "lda:each", Classes: []string{"a", "b", "c"}}, classes) // a later learner's
+	add(Output{Kind: Ridge}, path)
+	gp := add(Output{Kind: GP}, path)
 	gp.Noise, gp.Unit, gp.Outer = 0.1, moments.Unit(numbers, y.Range), numbers.Outer
 	specs["gp"] = *gp
-	add(Reading{Kind: KPCA}, scores)
+	add(Output{Kind: KPCA}, scores)
 	plain := specs["ridge"]
 	plain.Width, plain.Scaled, plain.Scale = 0, false, nil
 	specs["of any width"] = plain
@@ -183,7 +183,7 @@ func TestRandomRefusals(t *testing.T) {
 		"width":         func() error { return decide("ridge", func(*RandomSpec) {}, linalg.New[float64](1, 3)) },
 		"not finite":    func() error { return decide("ridge", func(*RandomSpec) {}, infinite) },
 		"rows of one": func() error {
-			_, err := New(kernel.Spec{Name: "linear"}, nil, infinite, Head{Reading: specs["ridge-classifier"].Reading})
+			_, err := New(kernel.Spec{Name: "linear"}, nil, infinite, Head{Output: specs["ridge-classifier"].Output})
 			return err
 		},
 	} {

@@ -51,7 +51,7 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 		return nil, err
 	}
 	products := 0
-	if s.Head.Kind.Shape() == Deviation {
+	if s.Head.Kind.OutputShape() == Deviation {
 		products = n
 	}
 	switch {
@@ -61,7 +61,7 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 		return nil, fmt.Errorf("%d x %d inner products in a %s model over %d rows", s.Dot.Rows, s.Dot.Cols, s.Head.Kind, n)
 	}
 	m := &Rowless{spec: s, kernel: k}
-	if s.Head.Kind.Shape() == Deviation {
+	if s.Head.Kind.OutputShape() == Deviation {
 		m.process = sync.OnceValues(func() (*ridge.GP, error) { return condition(kernel.Of(s.Dot, k), s.Head.Noise) })
 	}
 	return m, nil
@@ -78,7 +78,7 @@ func (m *Rowless) Outputs() int {
 	return m.spec.Head.outputs()
 }
 
-// Decisions returns the numbers that [Reading] describes, new rows x outputs. cross
+// Decisions returns the numbers that [Output] describes, new rows x outputs. cross
 // has the inner products of new rows with the model's, and is used up; squares has the
 // inner products of the new rows with themselves.
 func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (linalg.Matrix[float64], error) {
@@ -160,7 +160,7 @@ func readRowless(r *wire.Reader) RowlessSpec {
 	h.rows = r.Count(maxVectors, 8)
 	s.Squares = make([]float64, h.rows)
 	r.Float64s(s.Squares)
-	if h.kind.Shape() == Deviation && room(r, h.rows*(h.rows+1)/2, 8) {
+	if h.kind.OutputShape() == Deviation && room(r, h.rows*(h.rows+1)/2, 8) {
 		s.Dot = linalg.New[float64](h.rows, h.rows)
 		for i := range h.rows {
 			r.Float64s(s.Dot.Row(i)[:i+1])

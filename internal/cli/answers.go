@@ -54,7 +54,7 @@ func (s *sheet) addPrediction(p admin.Prediction) {
 		s.add("predicted", p.Predicted)
 	}
 	if !p.Learner.Regresses() && len(p.Decisions) > 0 {
-		s.addNumbers(scoreNames(p.Learner.Shape(), p.Classes, len(p.Decisions[0])), p.Decisions)
+		s.addNumbers(scoreNames(p.Learner.OutputShape(), p.Classes, len(p.Decisions[0])), p.Decisions)
 	}
 	if p.Deviations != nil {
 		s.add("deviation", numbers(p.Deviations))
@@ -76,7 +76,7 @@ func (s *sheet) addNumbers(names []string, values [][]float64) {
 
 // scoreNames names the numbers that a model gives for a row: a pair's number is above 0 for the
 // first class.
-func scoreNames(shape model.Shape, classes []string, n int) []string {
+func scoreNames(shape model.OutputShape, classes []string, n int) []string {
 	var names []string
 	switch {
 	case shape == model.Pairs:
@@ -114,14 +114,14 @@ func heldOut(o *method.Outcome, named func(*sheet)) (*sheet, error) {
 	if o == nil || len(o.Truth) == 0 {
 		return nil, nil
 	}
-	reading := model.Reading{Kind: o.Kind, Classes: o.Classes}
-	if err := reading.Check(o.Decisions.Cols); err != nil {
+	output := model.Output{Kind: o.Kind, Classes: o.Classes}
+	if err := output.Check(o.Decisions.Cols); err != nil {
 		return nil, err
 	}
 	s := &sheet{rows: make([][]string, len(o.Truth))}
 	named(s)
 	s.add("truth", o.Truth)
-	s.addPrediction(admin.NewPrediction(reading, o.Decisions))
+	s.addPrediction(admin.NewPrediction(output, o.Decisions))
 	return s, nil
 }
 

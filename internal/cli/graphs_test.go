@@ -38,7 +38,7 @@ func TestScoreNames(t *testing.T) {
 		{"pairs", []string{"a", "b", "c"}, 3, "score a over b"}, {"each", []string{"a", "b", "c"}, 3, "score a"}, {"odds", []string{"a", "b"}, 1, "score b"},
 		{"side", nil, 1, "score"}, {"components", nil, 2, "component 1"}, {"distances", nil, 4, "distance 1"},
 	} {
-		got := scoreNames(model.Shape(tt.shape), tt.classes, tt.n)
+		got := scoreNames(model.OutputShape(tt.shape), tt.classes, tt.n)
 		if len(got) != tt.n || got[0] != tt.first {
 			t.Errorf("%s: %q", tt.shape, got)
 		}

@@ -150,18 +150,18 @@ func export(from, to string) (Result, error) {
 		r.Range = to + ".range"
 		files[r.Range] = scale.Bytes()
 	}
-	if labels, renamed := model.LIBSVMLabels(m.Reading().Classes); renamed {
+	if labels, renamed := model.LIBSVMLabels(m.Output().Classes); renamed {
 		r.Table, r.Labels = to+".classes.csv", make(map[string]string)
 		s := &sheet{rows: make([][]string, len(labels))}
 		s.add("number", labels)
-		s.add("class", m.Reading().Classes)
+		s.add("class", m.Output().Classes)
 		text, err := s.encode()
 		if err != nil {
 			return nil, err
 		}
 		files[r.Table] = text
 		for i, label := range labels {
-			r.Labels[label] = m.Reading().Classes[i]
+			r.Labels[label] = m.Output().Classes[i]
 		}
 	}
 	return r, createAll(files)

@@ -59,9 +59,9 @@ result of the job that made the model. A private model is refused.`,
 }
 
 func describeFile(path string, m model.Predictor) modelResult {
-	reading := m.Reading()
-	name, _, _ := strings.Cut(string(reading.Kind), ":")
-	r := modelResult{Path: path, Learner: name, Outputs: string(reading.Kind.Shape()), Classes: reading.Classes, Width: m.Width(), Columns: m.Columns()}
+	output := m.Output()
+	name, _, _ := strings.Cut(string(output.Kind), ":")
+	r := modelResult{Path: path, Learner: name, Outputs: string(output.Kind.OutputShape()), Classes: output.Classes, Width: m.Width(), Columns: m.Columns()}
 	switch m := m.(type) {
 	case *model.Model:
 		r.Kernel, r.Scaled = m.Kernel(), m.Scale() != nil

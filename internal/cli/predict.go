@@ -85,7 +85,7 @@ func newPrediction(p admin.Prediction, set *dataset.Set) predictResult {
 	case r.Labels == nil:
 	case p.Learner.Regresses():
 		r.compareNumbers()
-	case p.Learner.Classifies() || p.Learner.Shape() == model.Side && !slices.ContainsFunc(r.Labels, notASide):
+	case p.Learner.Classifies() || p.Learner.OutputShape() == model.Side && !slices.ContainsFunc(r.Labels, notASide):
 		r.Accuracy = value(metrics.Accuracy(r.Labels, p.Predicted))
 	}
 	return r
@@ -266,7 +266,7 @@ func (a *app) predictByFile(q question, path string) (r predictResult, err error
 	if err != nil {
 		return r, err
 	}
-	return newPrediction(admin.NewPrediction(m.Reading(), decisions), set), nil
+	return newPrediction(admin.NewPrediction(m.Output(), decisions), set), nil
 }
 
 // like returns rows with their columns in the order of a model's, by their names.

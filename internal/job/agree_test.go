@@ -74,11 +74,11 @@ func TestLearnersAreKindsOfModels(t *testing.T) {
 	}
 	for _, l := range names {
 		j := &Job{Learner: jobtest.Learner(t, l)}
-		kind, task := learner.ReadingOf(j, nil).Kind, j.Task()
+		kind, task := learner.OutputOf(j, nil).Kind, j.Task()
 		if learner.StepsOf(j) != nil || learner.ProfileOf(j) != nil || learner.TreesOf(j) != nil { // weights, a kernel between items, or trees
 			continue
 		}
-		if kind.Shape() == "" || kind.Classifies() != task.Classes || kind.Regresses() != task.Numbers {
+		if kind.OutputShape() == "" || kind.Classifies() != task.Classes || kind.Regresses() != task.Numbers {
 			t.Errorf("learner %s is kind %s", l, kind)
 		}
 	}

@@ -17,7 +17,7 @@ type Task struct {
 	Score   string // the metric by which a cell of a grid is chosen; "": there is none
 	// Shape is of the numbers that a model gives for a row; the kinds of package model, which are older,
 	// need not say it.
-	Shape model.Shape
+	Shape model.OutputShape
 	// Check refuses labels that do not fit the task. Nil accepts all labels.
 	Check func(labels []string) error
 }

@@ -113,7 +113,7 @@ func (f *Fitted) Assess(training []string, seed uint64) (*Assessment, error) {
 		a, err = f.assessNumbers(seed)
 	case f.Head.Kind.Classifies():
 		a, err = f.assessClasses(f.Head.Classes, training, seed)
-	case f.Head.Kind.Shape() == model.Side && oneOf(f.Truth, model.Inside, model.Outside):
+	case f.Head.Kind.OutputShape() == model.Side && oneOf(f.Truth, model.Inside, model.Outside):
 		a, err = f.assessClasses([]string{model.Outside, model.Inside}, nil, seed)
 	}
 	if err != nil {
@@ -144,7 +144,7 @@ func (f *Fitted) rate(known []string) *rated {
 	if f.Decisions.Rows != n || f.Decisions.Cols == 0 {
 		return r
 	}
-	if f.Head.Kind.Shape() == model.Side {
+	if f.Head.Kind.OutputShape() == model.Side {
 		r.scores = linalg.New[float64](n, 2)
 		for i := range n {
 			d := f.Decisions.Row(i)[0]

@@ -19,7 +19,7 @@ import (
 func decided(t *testing.T, rows map[string]int, words map[string]FigurePermission, names ...string) *Work {
 	t.Helper()
 	w := &Work{Fitted: &Fitted{method: new(SVC), figures: Metrics{}}}
-	w.Fitted.Head.Reading = model.Reading{Kind: model.SVC, Classes: []string{"ill", "well"}}
+	w.Fitted.Head.Output = model.Output{Kind: model.SVC, Classes: []string{"ill", "well"}}
 	first := 0
 	var scores []float64
 	for k, name := range names {
@@ -116,7 +116,7 @@ func TestFiguresByPartyThatAreWithheld(t *testing.T) {
 func TestFiguresByPartyInFoldsAndOfNumbers(t *testing.T) {
 	w := decided(t, map[string]int{"a": 60, "b": 80}, map[string]FigurePermission{"a": Allowed, "b": Allowed}, "a", "b")
 	w.Problem.Test = make([]bool, 140)
-	w.Fitted.Head.Reading, w.Fitted.method = model.Reading{Kind: model.SVR}, new(SVR)
+	w.Fitted.Head.Output, w.Fitted.method = model.Output{Kind: model.SVR}, new(SVR)
 	w.Fitted.Truth, w.Fitted.Decisions = nil, linalg.New[float64](140, 1)
 	for i := range 140 {
 		w.Fitted.Truth = append(w.Fitted.Truth, "2")

@@ -58,7 +58,7 @@ func (p CCA) Fit(t Training) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := model.Head{Reading: model.Reading{Kind: model.NewKind(p.Name(), model.Components)}}
+	h := model.Head{Output: model.Output{Kind: model.NewKind(p.Name(), model.Components)}}
 	for side, v := range []cca.View{m.X, m.Y} {
 		for c := range v.Dual.Rows {
 			h.Functions = append(h.Functions, score(v.Dual.Row(c), v.Centring, sides[side], t.Kernel.Len()))

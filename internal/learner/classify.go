@@ -119,7 +119,7 @@ func (f *Fitted) ownScores() (linalg.Matrix[float64], error) {
 	if p := f.Head.Probabilities(f.Decisions); p.Cols > 0 {
 		return p, nil
 	}
-	pairs := f.Head.Kind.Shape() == model.Pairs
+	pairs := f.Head.Kind.OutputShape() == model.Pairs
 	switch {
 	case pairs && n > 2:
 		return metrics.VoteScores(f.Decisions, n)

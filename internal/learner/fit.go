@@ -66,7 +66,7 @@ type Solution struct {
 type Fitted struct {
 	Head        model.Head             // over the rows in Support
 	Support     []int                  // rows of the task that the model needs
-	Decisions   linalg.Matrix[float64] // held-out rows x outputs, as model.Reading says
+	Decisions   linalg.Matrix[float64] // held-out rows x outputs, as model.Output says
 	Predicted   []string               // of the held-out rows; nil where nothing is predicted
 	Truth       []string               // labels of the held-out rows; nil: none
 	Eigenvalues []float64              // of a kernel PCA
@@ -159,7 +159,7 @@ func Constant(j *job.Job, class string, truth []string) (*Fitted, error) {
 		return nil, err
 	}
 	f := &Fitted{Truth: truth, method: m, held: len(truth), figures: Metrics{}, order: j.Data.Order}
-	f.Head.Reading = ReadingOf(j, []string{class})
+	f.Head.Output = OutputOf(j, []string{class})
 	for range truth {
 		f.Predicted = append(f.Predicted, class)
 	}
@@ -185,8 +185,8 @@ func solverOf(l job.Named, seed uint64) (Solver, error) {
 	return on.Solver(seed), nil
 }
 
-// ReadingOf describes the meaning of the numbers that a model of a job's learner gives for a
+// OutputOf describes the meaning of the numbers that a model of a job's learner gives for a
 // row.
-func ReadingOf(j *job.Job, classes []string) model.Reading {
-	return model.Reading{Kind: model.NewKind(j.Learner.Name(), j.Task().Shape), Classes: classes}
+func OutputOf(j *job.Job, classes []string) model.Output {
+	return model.Output{Kind: model.NewKind(j.Learner.Name(), j.Task().Shape), Classes: classes}
 }

@@ -47,7 +47,7 @@ func (p KMeans) Fit(t Training) (*Solution, error) {
 	for _, c := range m.Assignment {
 		sizes[c]++
 	}
-	h := model.Head{Reading: model.Reading{Kind: model.KMeans}}
+	h := model.Head{Output: model.Output{Kind: model.KMeans}}
 	for c := range p.Clusters {
 		coef := make([]float64, n)
 		for j, own := range m.Assignment {

@@ -41,7 +41,7 @@ func (p KPCA) Fit(t Training) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := model.Head{Reading: model.Reading{Kind: model.KPCA}}
+	h := model.Head{Output: model.Output{Kind: model.KPCA}}
 	for c, lambda := range m.Eigenvalues {
 		coef, rho := make([]float64, t.Kernel.Len()), 0.0
 		shift := linalg.Sum(m.Vectors.Row(c)) / float64(len(coef)) // 0 up to rounding

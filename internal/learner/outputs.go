@@ -98,7 +98,7 @@ func (o *Outputs) measure(f *Fitted) (Metrics, error) {
 // the training rows.
 func (o *Outputs) Judge(j *job.Job, u linalg.Matrix[float64], truth, training []string) (*Work, error) {
 	f := &Fitted{Truth: truth, Decisions: linalg.New[float64](u.Cols, u.Rows), held: len(truth)}
-	f.Head.Reading = ReadingOf(j, o.Classes)
+	f.Head.Output = OutputOf(j, o.Classes)
 	if err := f.Head.Check(u.Rows); err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}

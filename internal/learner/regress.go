@@ -17,7 +17,7 @@ func machine(kind model.Kind, m *svm.Machine) *Solution {
 
 // single is the head of a learner that has one function.
 func single(kind model.Kind, f model.Function) model.Head {
-	return model.Head{Reading: model.Reading{Kind: kind}, Functions: []model.Function{f}}
+	return model.Head{Output: model.Output{Kind: kind}, Functions: []model.Function{f}}
 }
 
 // dense returns the solution of a learner that looks at every training row.

@@ -12,7 +12,7 @@ func (w *Work) Rowless() (*model.Rowless, error) {
 	for _, i := range support {
 		spec.Squares = append(spec.Squares, dot.Row(i)[i])
 	}
-	if spec.Head.Kind.Shape() == model.Deviation {
+	if spec.Head.Kind.OutputShape() == model.Deviation {
 		spec.Dot = linalg.New[float64](len(support), len(support))
 		for a, i := range support {
 			for b, k := range support {

@@ -16,7 +16,7 @@ import (
 type Outcome struct {
 	Classes   []string               // nil: the learner has none
 	Predicted []string               // nil: the learner predicts nothing
-	Decisions linalg.Matrix[float64] // held-out rows x outputs, see model.Reading
+	Decisions linalg.Matrix[float64] // held-out rows x outputs, see model.Output
 	// Rows are the ids of all rows of a job between holders of columns, in the
 	// order of the job, held-out rows last. Only parties know them, and a process
 	// that owns their data; they are not in what Encode writes.

@@ -68,11 +68,11 @@ func FuzzDecodeOutcome(f *testing.F) {
 }
 
 func TestTakeRefusesDecisionsForOtherClasses(t *testing.T) {
-	a := &method.Prediction{Reading: model.Reading{Kind: model.SVC, Classes: []string{"a", "b", "c"}}}
+	a := &method.Prediction{Output: model.Output{Kind: model.SVC, Classes: []string{"a", "b", "c"}}}
 	if err := a.Take(linalg.New[float64](2, 1)); err == nil || a.Predicted != nil {
 		t.Errorf("error %v, predicted %v; want an error and nothing", err, a.Predicted)
 	}
-	a = &method.Prediction{Reading: model.Reading{Kind: model.SVC, Classes: []string{"a", "b"}}}
+	a = &method.Prediction{Output: model.Output{Kind: model.SVC, Classes: []string{"a", "b"}}}
 	if err := a.Take(outcome().Decisions); err != nil || cmp.Diff([]string{"a", "b"}, a.Predicted) != "" {
 		t.Errorf("error %v, predicted %v; want a, b", err, a.Predicted)
 	}

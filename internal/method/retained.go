@@ -122,12 +122,12 @@ type Closing struct {
 
 // Prediction is the answer to a question about new rows.
 type Prediction struct {
-	model.Reading
+	model.Output
 	// Rows lists the table's rows that have an answer, ascending; the other rows are not
 	// known to all who hold their columns. Nil means all rows.
 	Rows      []int
 	Predicted []string               // one for each row; nil where the learner predicts nothing
-	Decisions linalg.Matrix[float64] // rows x outputs, see model.Reading
+	Decisions linalg.Matrix[float64] // rows x outputs, see model.Output
 }
 
 // Take computes the predictions from the decisions.

@@ -271,7 +271,7 @@ func (k *kept) Erase() { k.told = strings.Repeat("x", len(k.told)) }
 
 func (k *kept) Predict(set *dataset.Set) (*method.Prediction, error) {
 	n := set.X.Rows()
-	p := &method.Prediction{Reading: model.Reading{Kind: model.SVC, Classes: k.classes}, Decisions: linalg.New[float64](n, 1)}
+	p := &method.Prediction{Output: model.Output{Kind: model.SVC, Classes: k.classes}, Decisions: linalg.New[float64](n, 1)}
 	decision := -1.0 // for the second class
 	if k.told == k.classes[0] {
 		decision = 1

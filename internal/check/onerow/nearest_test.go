@@ -50,7 +50,7 @@ func (n Nearest) Fit(t learner.Training) (*learner.Solution, error) {
 		s.Support = append(s.Support, i)
 		t.Kernel.Row(i, k.Row(i))
 	}
-	s.Head.Reading = model.Reading{Kind: model.NewKind(n.Name(), model.Each), Classes: classes}
+	s.Head.Output = model.Output{Kind: model.NewKind(n.Name(), model.Each), Classes: classes}
 	for c := range classes {
 		s.Head.Functions = append(s.Head.Functions, n.score(k, codes, c))
 	}

@@ -26,7 +26,7 @@ type ModelPart struct {
 	Width   int           // the party's columns
 	Columns []string      // their names, or nil
 	Scaling scale.Scaling // empty: none
-	Reading model.Reading // of decisions, for any asker
+	Output  model.Output  // of decisions, for any asker
 
 	// Of random features: where the party's come from and, at the label holder, the
 	// model's coefficients.
@@ -110,7 +110,7 @@ func (p *Party) Portion(parent protocol.SessionID, c method.Closing) (*ModelPart
 	}
 	return &ModelPart{
 		Job: p.Job, Basis: Basis{Parent: parent}, Width: p.Width(), Columns: p.Set.Columns, Scaling: p.Scaling,
-		Reading: learner.ReadingOf(p.Job, c.Classes),
+		Output: learner.OutputOf(p.Job, c.Classes),
 	}, nil
 }
 
@@ -133,7 +133,7 @@ func (o *ModelPart) Encode() []byte {
 	w.Bool(len(o.Scaling.Offset) > 0)
 	w.Float64s(o.Scaling.Offset)
 	w.Float64s(o.Scaling.Factor)
-	w.Strings(o.Reading.Classes)
+	w.Strings(o.Output.Classes)
 	w.Float64(o.Directions.Gamma)
 	w.Fixed(o.Directions.Key[:])
 	w.Fixed(o.Directions.Common[:])
@@ -166,7 +166,7 @@ func readModelPart(b []byte) (o *ModelPart, file []byte, err error) {
 	if r.Bool() {
 		r.Cut(func(b []byte) ([]byte, error) { return o.Scaling.Cut(b, o.Width) })
 	}
-	o.Reading.Classes = r.Strings(method.MaxClasses, method.MaxLabelBytes)
+	o.Output.Classes = r.Strings(method.MaxClasses, method.MaxLabelBytes)
 	o.Directions.Gamma = r.Float64()
 	r.Fixed(o.Directions.Key[:])
 	r.Fixed(o.Directions.Common[:])
@@ -186,7 +186,7 @@ func DecodeModelPart(jobs *job.Reader, b []byte) (*ModelPart, error) {
 	if o.Job, err = jobs.Parse("model part", file); err != nil {
 		return nil, fmt.Errorf("columns: %w", err)
 	}
-	o.Reading = learner.ReadingOf(o.Job, o.Reading.Classes)
+	o.Output = learner.OutputOf(o.Job, o.Output.Classes)
 	return o, o.check()
 }
 
@@ -199,7 +199,7 @@ func (o *ModelPart) check() error {
 		if c.Cols != 2*o.Job.Protocol.Limit("directions") {
 			return fmt.Errorf("columns: model part: %d coefficients for %d directions", c.Cols, o.Job.Protocol.Limit("directions"))
 		}
-		if err := o.Reading.Check(c.Rows); err != nil {
+		if err := o.Output.Check(c.Rows); err != nil {
 			return fmt.Errorf("columns: model part: %w", err)
 		}
 	}

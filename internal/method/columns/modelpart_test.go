@@ -44,17 +44,17 @@ func modelParts(t testing.TB) map[string]*columns.ModelPart {
 		"label holder": {
 			Job: phases, Basis: columns.Basis{Parent: protocol.SessionID{1}}, Width: 2, Columns: []string{"a", "b"},
 			Scaling:    scale.Scaling{Offset: []float64{1, 2}, Factor: []float64{3, 4}},
-			Reading:    model.Reading{Kind: model.Logistic, Classes: []string{"no", "yes"}},
+			Output:     model.Output{Kind: model.Logistic, Classes: []string{"no", "yes"}},
 			Directions: columns.Directions{Gamma: 0.25, Key: [32]byte{2}, Common: [32]byte{3}}, Coefficients: matrixOf([]float64{1, -2, 3, 4}),
 		},
 		"worker": {
-			Job: phases, Basis: columns.Basis{Parent: protocol.SessionID{1}}, Width: 1, Reading: model.Reading{Kind: model.Logistic},
+			Job: phases, Basis: columns.Basis{Parent: protocol.SessionID{1}}, Width: 1, Output: model.Output{Kind: model.Logistic},
 			Directions: columns.Directions{Gamma: 0.25, Key: [32]byte{4}, Common: [32]byte{3}, Before: 2}, Mean: 0.5,
 		},
 		"holder": {
 			Job: products, Basis: columns.Basis{Parent: protocol.SessionID{5}, Rows: 2, Outputs: 1}, Width: 1,
-			Reading: model.Reading{Kind: model.SVC, Classes: []string{"no", "yes"}},
-			Rows:    matrixOf([]float64{7}, []float64{8}),
+			Output: model.Output{Kind: model.SVC, Classes: []string{"no", "yes"}},
+			Rows:   matrixOf([]float64{7}, []float64{8}),
 		},
 	}
 }
@@ -104,7 +104,7 @@ func TestModelPartsThatDoNotFit(t *testing.T) {
 	for name, change := range map[string]func(o *columns.ModelPart){
 		"names of":        func(o *columns.ModelPart) { o.Columns = []string{"a"} },
 		"coefficients":    func(o *columns.ModelPart) { o.Coefficients = matrixOf([]float64{1, 2}) },
-		"cannot come":     func(o *columns.ModelPart) { o.Reading.Classes = []string{"a", "b", "c"} },
+		"cannot come":     func(o *columns.ModelPart) { o.Output.Classes = []string{"a", "b", "c"} },
 		"values of":       func(o *columns.ModelPart) { o.Basis.Rows = 1 },
 		"not finite":      func(o *columns.ModelPart) { o.Coefficients.Data[0] = math.Inf(1) },
 		"canonical":       func(o *columns.ModelPart) { o.Job.Name = "PORTIONS" },

@@ -140,7 +140,7 @@ func (h *Helper) Answer() (*method.Prediction, error) {
 	}
 	places := dataset.Complement(len(h.order), nil) // in the common order, by place in the table
 	slices.SortFunc(places, func(a, b int) int { return h.order[a] - h.order[b] })
-	a := &method.Prediction{Reading: h.Portion.Reading}
+	a := &method.Prediction{Output: h.Portion.Output}
 	sorted := linalg.New[float64](h.Decisions.Rows, h.Decisions.Cols)
 	for i, place := range places {
 		copy(sorted.Row(i), h.Decisions.Row(place))

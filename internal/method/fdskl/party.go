@@ -251,7 +251,7 @@ func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	o.Directions = p.directions.Directions
 	if p.learnt != nil {
 		out := p.solver.Outputs()
-		o.Reading.Classes, o.Mean, o.Coefficients = out.Classes, out.Mean, p.learnt.Coefficients
+		o.Output.Classes, o.Mean, o.Coefficients = out.Classes, out.Mean, p.learnt.Coefficients
 	}
 	return o.RetainedState(), nil
 }

@@ -49,7 +49,7 @@ func exactly(t *testing.T, f *federated, positive string) (truth []bool, scores 
 			d := answer.Decisions.Row(i)
 			truth, predicted = append(truth, label == positive), append(predicted, answer.Predicted[i])
 			score := d[1] - d[0]
-			if answer.Reading.Classes[0] == positive {
+			if answer.Output.Classes[0] == positive {
 				score = -score
 			}
 			scores = append(scores, score/2)

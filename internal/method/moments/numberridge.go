@@ -155,7 +155,7 @@ func (p process) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int6
 // ridge regression.
 func (p process) describe(t *fitted, r *model.RandomSpec) {
 	if !p.deviations {
-		r.Reading.Kind = model.Ridge
+		r.Output.Kind = model.Ridge
 		return
 	}
 	r.Noise, r.Unit = r.Solution.Alpha, t.extra[0]

@@ -192,7 +192,7 @@ func (s *server) tellsShares() bool {
 // randomModel is the model of a job of moments: the solution, and the origin of the features.
 func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) model.RandomSpec {
 	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Solution: t.solution, Scaled: j.Data.Scale != job.None}
-	r.Reading = learner.ReadingOf(j, job.As[*Keys](j.Protocol).Classes)
+	r.Output = learner.OutputOf(j, job.As[*Keys](j.Protocol).Classes)
 	objectiveOf(j).describe(t, &r)
 	return r
 }
@@ -251,6 +251,6 @@ func (m local) Predict(set *dataset.Set) (*method.Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &method.Prediction{Reading: r.Reading()}
+	a := &method.Prediction{Output: r.Output()}
 	return a, a.Take(decisions)
 }

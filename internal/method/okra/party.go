@@ -189,7 +189,7 @@ func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	}
 	e := &Kept{
 		params, p.epoch, p.parent, p.Scaling, p.Split.Set.Columns, p.Width(),
-		learner.ReadingOf(p.Job, c.Classes)}
+		learner.OutputOf(p.Job, c.Classes)}
 	return retained(p.Job, e.encode()), nil
 }
 

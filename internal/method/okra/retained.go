@@ -59,7 +59,7 @@ type Kept struct {
 	Scaling scale.Scaling      // empty: none
 	Columns []string           // names, or nil
 	Width   int                // number of features
-	Reading model.Reading
+	Output  model.Output
 }
 
 // encode returns the canonical encoding.
@@ -73,8 +73,8 @@ func (e *Kept) encode() []byte {
 	w.Float64s(e.Scaling.Offset)
 	w.Float64s(e.Scaling.Factor)
 	w.Strings(e.Columns)
-	w.String(string(e.Reading.Kind))
-	w.Strings(e.Reading.Classes)
+	w.String(string(e.Output.Kind))
+	w.Strings(e.Output.Classes)
 	return w.Bytes()
 }
 
@@ -90,7 +90,7 @@ func DecodeKept(b []byte) (*Kept, error) {
 		r.Cut(func(b []byte) ([]byte, error) { return e.Scaling.Cut(b, e.Width) })
 	}
 	e.Columns = r.Strings(okra.MaxFeatures, method.MaxLabelBytes)
-	e.Reading = model.Reading{Kind: model.Kind(r.String(method.MaxLabelBytes)), Classes: r.Strings(method.MaxClasses, method.MaxLabelBytes)}
+	e.Output = model.Output{Kind: model.Kind(r.String(method.MaxLabelBytes)), Classes: r.Strings(method.MaxClasses, method.MaxLabelBytes)}
 	if err := r.Close("okra: encoder"); err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (o *inquirer) trained(q method.Question) (okra.Params, protocol.SessionID, 
 // the retained state: a question can be withdrawn while its machine is built.
 func (o *inquirer) party(_ method.Question, _ string, t method.Table) (*asker, error) {
 	rows, err := o.encoder.rows(t.Set)
-	return &asker{*o.encoder, rows, &method.Prediction{Reading: o.encoder.Reading}}, err
+	return &asker{*o.encoder, rows, &method.Prediction{Output: o.encoder.Output}}, err
 }
 
 // rows returns the rows of a table, encoded like the rows of the training.

@@ -25,7 +25,7 @@ func someKept(t testing.TB) *Kept {
 	}
 	return &Kept{
 		Params: params, Epoch: okra.Seed{1}, Parent: protocol.SessionID{2}, Width: 2,
-		Scaling: scale.Scaling{Offset: []float64{1, 2}, Factor: []float64{3, 4}}, Columns: []string{"x", "y"}, Reading: model.Reading{Kind: model.SVC, Classes: []string{"a", "b"}},
+		Scaling: scale.Scaling{Offset: []float64{1, 2}, Factor: []float64{3, 4}}, Columns: []string{"x", "y"}, Output: model.Output{Kind: model.SVC, Classes: []string{"a", "b"}},
 	}
 }
 

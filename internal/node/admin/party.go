@@ -25,7 +25,7 @@ type Prediction struct {
 	// known to all parties that hold their columns; none stands for all rows.
 	Rows      []int       `json:"rows,omitempty"`
 	Predicted []string    `json:"predicted"` // null where the learner predicts nothing
-	Decisions [][]float64 `json:"decisions"` // for each row the decisions that model.Reading describes
+	Decisions [][]float64 `json:"decisions"` // for each row the decisions that model.Output describes
 	// Probabilities holds the classes' probabilities, if the model is calibrated;
 	// Deviations holds a Gaussian process's deviations.
 	Probabilities [][]float64 `json:"probabilities,omitempty"`
@@ -55,7 +55,7 @@ func held(h party.Holding) Job {
 }
 
 // NewPrediction reads a model's outputs, rows x outputs.
-func NewPrediction(r model.Reading, outputs linalg.Matrix[float64]) Prediction {
+func NewPrediction(r model.Output, outputs linalg.Matrix[float64]) Prediction {
 	p := Prediction{Learner: r.Kind, Classes: r.Classes, Predicted: r.Predict(outputs)}
 	probabilities, own := r.Probabilities(outputs), r.Decisions(outputs)
 	for i := range outputs.Rows {
@@ -63,7 +63,7 @@ func NewPrediction(r model.Reading, outputs linalg.Matrix[float64]) Prediction {
 		if probabilities.Cols > 0 {
 			p.Probabilities = append(p.Probabilities, probabilities.Row(i))
 		}
-		if r.Kind.Shape() == model.Deviation {
+		if r.Kind.OutputShape() == model.Deviation {
 			p.Deviations = append(p.Deviations, outputs.Row(i)[1])
 		}
 	}
@@ -111,7 +111,7 @@ func predict(p *party.Party, r *http.Request, id job.ID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := NewPrediction(a.Reading, a.Decisions)
+	answer := NewPrediction(a.Output, a.Decisions)
 	answer.Rows = a.Rows
 	return answer, nil
 }

@@ -86,12 +86,12 @@ func FuzzDecodeRows(f *testing.F) {
 
 // Decisions, probabilities and deviations stand each in a place of their own.
 func TestAPredictionsNumbersStandOnce(t *testing.T) {
-	calibrated := model.Reading{Kind: model.SVC, Classes: []string{"ill", "well"}}
+	calibrated := model.Output{Kind: model.SVC, Classes: []string{"ill", "well"}}
 	p := NewPrediction(calibrated, linalg.Matrix[float64]{Rows: 1, Cols: 3, Stride: 3, Data: []float64{1.5, 0.9, 0.1}})
 	if len(p.Decisions[0]) != 1 || p.Decisions[0][0] != 1.5 || p.Probabilities[0][0] != 0.9 || p.Probabilities[0][1] != 0.1 {
 		t.Errorf("decisions %v, probabilities %v", p.Decisions, p.Probabilities)
 	}
-	p = NewPrediction(model.Reading{Kind: model.GP}, linalg.Matrix[float64]{Rows: 1, Cols: 2, Stride: 2, Data: []float64{20, 3}})
+	p = NewPrediction(model.Output{Kind: model.GP}, linalg.Matrix[float64]{Rows: 1, Cols: 2, Stride: 2, Data: []float64{20, 3}})
 	if len(p.Decisions[0]) != 1 || p.Decisions[0][0] != 20 || p.Deviations[0] != 3 || p.Predicted[0] != "20" {
 		t.Errorf("decisions %v, deviations %v, predicted %v", p.Decisions, p.Deviations, p.Predicted)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Kind names the learner of a model, as job files do. Behind the name of a kind that is
-// none of those below stand a colon and its [Shape], so that whatever holds the kind can be
+// none of those below stand a colon and its [OutputShape], so that whatever holds the kind can be
 // read without that learner: see [NewKind].
 type Kind string
 
@@ -41,51 +41,51 @@ const (
 // Kinds returns the kinds of models that hold rows.
 func Kinds() []Kind { return []Kind{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans} }
 
-// Shape names the meaning of the numbers that a model gives for a row.
-type Shape string
+// OutputShape names the meaning of the numbers that a model gives for a row.
+type OutputShape string
 
 // The shapes.
 const (
 	// Pairs is the decision of each pair of classes; if the model is calibrated, the
 	// probability of each class follows.
-	Pairs Shape = "pairs"
+	Pairs OutputShape = "pairs"
 	// Side is above 0 inside, else outside.
-	Side Shape = "side"
+	Side OutputShape = "side"
 	// Number is the prediction, in the unit of the targets.
-	Number Shape = "number"
+	Number OutputShape = "number"
 	// Deviation is the prediction, and the standard deviation of a measurement.
-	Deviation Shape = "deviation"
+	Deviation OutputShape = "deviation"
 	// Components are the scores along the components.
-	Components Shape = "components"
+	Components OutputShape = "components"
 	// Distances are the squared distances to each mean, up to a constant of the row.
-	Distances Shape = "distances"
+	Distances OutputShape = "distances"
 	// Each is a number for each class; the largest decides.
-	Each Shape = "each"
+	Each OutputShape = "each"
 	// Second is, of two classes, one number, which is for the second from 0 on; else as
 	// Each.
-	Second Shape = "second"
+	Second OutputShape = "second"
 	// Odds is Second; of two classes the logarithm of the odds of the second.
-	Odds Shape = "odds"
+	Odds OutputShape = "odds"
 )
 
 // shapes returns the shapes of the kinds above.
-func shapes() map[Kind]Shape {
-	return map[Kind]Shape{
+func shapes() map[Kind]OutputShape {
+	return map[Kind]OutputShape{
 		SVC: Pairs, NuSVC: Pairs, OneClass: Side, SVR: Number, Ridge: Number, GP: Deviation, KPCA: Components, KMeans: Distances,
 		RidgeClassifier: Each, Logistic: Odds, SmoothHinge: Second, Squared: Number, Huber: Number,
 	}
 }
 
 // NewKind returns the kind of a learner's models. Those above keep their own shape.
-func NewKind(learner string, s Shape) Kind {
-	if k := Kind(learner); k.Shape() != "" {
+func NewKind(learner string, s OutputShape) Kind {
+	if k := Kind(learner); k.OutputShape() != "" {
 		return k
 	}
 	return Kind(learner + ":" + string(s))
 }
 
-// Shape returns what the numbers of a kind are, "" if there is no such kind.
-func (k Kind) Shape() Shape {
+// OutputShape returns what the numbers of a kind are, "" if there is no such kind.
+func (k Kind) OutputShape() OutputShape {
 	known := shapes()
 	if s := known[k]; s != "" {
 		return s
@@ -102,16 +102,16 @@ func (k Kind) Shape() Shape {
 // holdsRows reports whether a model file of the kind may hold rows. A later learner's
 // file may, if its kind has a shape.
 func (k Kind) holdsRows() bool {
-	return slices.Contains(Kinds(), k) || shapes()[k] == "" && k.Shape() != ""
+	return slices.Contains(Kinds(), k) || shapes()[k] == "" && k.OutputShape() != ""
 }
 
 // Classifies reports whether a model tells classes apart.
 func (k Kind) Classifies() bool {
-	return slices.Contains([]Shape{Pairs, Each, Second, Odds}, k.Shape())
+	return slices.Contains([]OutputShape{Pairs, Each, Second, Odds}, k.OutputShape())
 }
 
 // Regresses reports whether a model predicts numbers.
-func (k Kind) Regresses() bool { return k.Shape() == Number || k.Shape() == Deviation }
+func (k Kind) Regresses() bool { return k.OutputShape() == Number || k.OutputShape() == Deviation }
 
 // The answers of a one-class machine, called as in LIBSVM and scikit-learn.
 const (
@@ -119,17 +119,17 @@ const (
 	Outside = "-1"
 )
 
-// Reading holds the meaning of the numbers that a model gives for a row: its kind, which
-// has a [Shape], and its classes.
-type Reading struct {
+// Output holds the meaning of the numbers that a model gives for a row: its kind, which
+// has an [OutputShape], and its classes.
+type Output struct {
 	Kind    Kind
 	Classes []string // of classifiers, by code; else nil
 }
 
 // Check refuses a number of outputs that the model cannot have.
-func (r Reading) Check(outputs int) error {
+func (r Output) Check(outputs int) error {
 	classes := len(r.Classes)
-	pairs, shape := classes*(classes-1)/2, r.Kind.Shape()
+	pairs, shape := classes*(classes-1)/2, r.Kind.OutputShape()
 	fits := false
 	switch {
 	case shape == "":
@@ -158,8 +158,8 @@ func (r Reading) Check(outputs int) error {
 // Predict reads the outputs, rows x outputs, as text: the class, "1" or "-1",
 // the number, or the cluster counted from 0. A kpca model predicts nothing, nil.
 // A number of outputs that Check refuses is a mistake of the program.
-func (r Reading) Predict(outputs linalg.Matrix[float64]) []string {
-	shape := r.Kind.Shape()
+func (r Output) Predict(outputs linalg.Matrix[float64]) []string {
+	shape := r.Kind.OutputShape()
 	if shape == Components {
 		return nil
 	}
@@ -188,7 +188,7 @@ func largest(outputs []float64) int {
 	return 1
 }
 
-func (r Reading) read(shape Shape, outputs []float64) string {
+func (r Output) read(shape OutputShape, outputs []float64) string {
 	switch {
 	case r.Classes != nil:
 		return r.Classes[largest(outputs)]
@@ -203,7 +203,7 @@ func (r Reading) read(shape Shape, outputs []float64) string {
 }
 
 // vote returns the class codes by the vote of all pairs.
-func (r Reading) vote(outputs linalg.Matrix[float64]) []int {
+func (r Output) vote(outputs linalg.Matrix[float64]) []int {
 	pairs := len(r.Classes) * (len(r.Classes) - 1) / 2
 	c, err := svm.NewClassifier(r.Classes, make([]svm.Pair, pairs), 0)
 	if err != nil {
@@ -214,8 +214,8 @@ func (r Reading) vote(outputs linalg.Matrix[float64]) []int {
 
 // Decisions returns what the outputs hold beside probabilities and deviations:
 // decisions of pairs or of classes, the prediction, the scores or the distances.
-func (r Reading) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
-	switch r.Kind.Shape() {
+func (r Output) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
+	switch r.Kind.OutputShape() {
 	case Deviation:
 		return columns(outputs, 0, 1)
 	case Pairs:
@@ -226,12 +226,12 @@ func (r Reading) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64
 
 // Probabilities returns the classes' probabilities that the outputs hold or, of two
 // classes by the logistic loss, mean: rows x classes; rows x 0 where there are none.
-func (r Reading) Probabilities(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
-	if r.Kind.Shape() == Odds && len(r.Classes) == 2 {
+func (r Output) Probabilities(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
+	if r.Kind.OutputShape() == Odds && len(r.Classes) == 2 {
 		return logistic(outputs)
 	}
 	pairs := outputs.Cols
-	if r.Kind.Shape() == Pairs {
+	if r.Kind.OutputShape() == Pairs {
 		pairs = len(r.Classes) * (len(r.Classes) - 1) / 2
 	}
 	return columns(outputs, pairs, outputs.Cols)
@@ -257,7 +257,7 @@ func columns(m linalg.Matrix[float64], lo, hi int) linalg.Matrix[float64] {
 type Predictor interface {
 	Width() int        // of a row; 0 if not known
 	Columns() []string // of a row, by name; nil if not known
-	Reading() Reading
+	Output() Output
 	Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error)
 }
 

@@ -18,18 +18,18 @@ func TestReadingsWithoutRows(t *testing.T) {
 	numbers := matrix([]float64{-1}, []float64{0.5})
 	each := matrix([]float64{1, 3, 2}, []float64{2, 1, 2})
 	for _, c := range []struct {
-		reading   model.Reading
+		reading   model.Output
 		outputs   linalg.Matrix[float64]
 		predicted []string
 	}{
-		{model.Reading{Kind: model.Logistic, Classes: two}, one, []string{"a", "b", "b"}},
-		{model.Reading{Kind: model.SmoothHinge, Classes: two}, one, []string{"a", "b", "b"}},
-		{model.Reading{Kind: model.Logistic, Classes: three}, each, []string{"b", "a"}},
-		{model.Reading{Kind: model.SmoothHinge, Classes: three}, each, []string{"b", "a"}},
-		{model.Reading{Kind: model.RidgeClassifier, Classes: three}, each, []string{"b", "a"}},
-		{model.Reading{Kind: model.RidgeClassifier, Classes: two}, matrix([]float64{1, 2}), []string{"b"}},
-		{model.Reading{Kind: model.Squared}, numbers, []string{"-1", "0.5"}},
-		{model.Reading{Kind: model.Huber}, numbers, []string{"-1", "0.5"}},
+		{model.Output{Kind: model.Logistic, Classes: two}, one, []string{"a", "b", "b"}},
+		{model.Output{Kind: model.SmoothHinge, Classes: two}, one, []string{"a", "b", "b"}},
+		{model.Output{Kind: model.Logistic, Classes: three}, each, []string{"b", "a"}},
+		{model.Output{Kind: model.SmoothHinge, Classes: three}, each, []string{"b", "a"}},
+		{model.Output{Kind: model.RidgeClassifier, Classes: three}, each, []string{"b", "a"}},
+		{model.Output{Kind: model.RidgeClassifier, Classes: two}, matrix([]float64{1, 2}), []string{"b"}},
+		{model.Output{Kind: model.Squared}, numbers, []string{"-1", "0.5"}},
+		{model.Output{Kind: model.Huber}, numbers, []string{"-1", "0.5"}},
 	} {
 		if err := c.reading.Check(c.outputs.Cols); err != nil {
 			t.Errorf("%v: %v", c.reading, err)
@@ -45,7 +45,7 @@ func TestReadingsWithoutRows(t *testing.T) {
 			t.Errorf("%v: %d probabilities", c.reading, p.Cols)
 		}
 	}
-	p := model.Reading{Kind: model.Logistic, Classes: two}.Probabilities(one)
+	p := model.Output{Kind: model.Logistic, Classes: two}.Probabilities(one)
 	odds := 1 / (1 + math.E)
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-15 })
 	if d := cmp.Diff([]float64{1 - odds, odds, 0.5, 0.5, 0.25, 0.75}, p.Data, near); d != "" {
@@ -73,7 +73,7 @@ func TestReadingRefuses(t *testing.T) {
 		{model.KPCA, nil, 0},
 		{model.GP, nil, 1},
 	} {
-		r := model.Reading{Kind: c.kind, Classes: c.classes}
+		r := model.Output{Kind: c.kind, Classes: c.classes}
 		if err := r.Check(c.outputs); err == nil {
 			t.Errorf("%s of %d classes gives %d numbers", c.kind, len(c.classes), c.outputs)
 		}
@@ -82,19 +82,28 @@ func TestReadingRefuses(t *testing.T) {
 
 // The kind of a later learner has its shape in its name; earlier kinds keep their shape.
 func TestShapes(t *testing.T) {
-	for kind, want := range map[model.Kind]model.Shape{
+	for kind, want := range map[model.Kind]model.OutputShape{
 		model.SVC: model.Pairs, model.GP: model.Deviation, model.NewKind("svc", model.Number): model.Pairs, "klr:odds": model.Odds,
 		model.NewKind("cox", model.Number): model.Number,
 		"klr":                              "", "klr:": "", ":odds": "", "klr:even": "", "svc:odds": "", "klr:odds:odds": "", "": "",
 		"a-learner-of-a-very-long-name:odds": "",
 	} {
-		if got := kind.Shape(); got != want {
+		if got := kind.OutputShape(); got != want {
 			t.Errorf("%q has shape %q, want %q", kind, got, want)
 		}
 	}
-	for _, r := range []model.Reading{{Kind: "klr:odds"}, {Kind: "cox:number", Classes: []string{"a", "b"}}, {Kind: "klr:even"}} {
+	for _, r := range []model.Output{{Kind: "klr:odds"}, {Kind: "cox:number", Classes: []string{"a", "b"}}, {Kind: "klr:even"}} {
 		if err := r.Check(1); err == nil {
 			t.Errorf("%v is accepted", r)
 		}
+	}
+}
+
+// Programs written against the earlier names compile, and get the same values.
+func TestEarlierNames(t *testing.T) {
+	var o model.Reading = model.Output{Kind: model.SVC, Classes: []string{"a", "b"}}
+	var s model.Shape = o.Kind.OutputShape()
+	if o.Kind.Shape() != s || s != model.Pairs {
+		t.Errorf("the earlier names say %q, %q", o.Kind.Shape(), s)
 	}
 }
