@@ -21,7 +21,7 @@ import (
 // app holds everything that all commands share.
 type app struct {
 	reader         *job.Reader
-	local          []local.Own
+	local          []local.LocalSupport
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            func(string) string
@@ -36,7 +36,7 @@ type app struct {
 // Main runs mercer with the arguments that follow its name and returns the
 // exit code. It reads jobs of the methods that the reader knows; own lists the additions of
 // these methods for one process that owns all data.
-func Main(reader *job.Reader, own []local.Own, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
+func Main(reader *job.Reader, own []local.LocalSupport, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	a := &app{reader: reader, local: own, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
 	a.json = asksForJSON(args) // before parsing, for errors in the arguments
 	return a.execute(a.root(), args)

@@ -23,11 +23,11 @@ spec:
 	j := jobtest.Parse(t, file)
 	r := &method.Result{Metrics: learner.Metrics{"coverage_95": 0.9, "r2": 0.5, "rmse": 2}}
 	run := page(j, outcome{Result: r})
-	_, course := learner.CourseOf(j)
+	_, params := learner.OptimizerParamsOf(j)
 	want := map[string]string{
 		"Protocol": j.Protocol.Text(),
 		"Kernel":   "rbf, gamma = 0.5",
-		"Learner":  "huber, lambda = " + fmt.Sprint(course.Lambda) + ", iterations = " + fmt.Sprint(course.Iterations) + ", delta = 0.25, rate = 0.125, batch = 16",
+		"Learner":  "huber, lambda = " + fmt.Sprint(params.Lambda) + ", iterations = " + fmt.Sprint(params.Iterations) + ", delta = 0.25, rate = 0.125, batch = 16",
 	}
 	for _, row := range run.Summary {
 		if w, some := want[row.Label]; some && row.Value != w {

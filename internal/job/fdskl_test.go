@@ -25,7 +25,7 @@ func TestFDSKL(t *testing.T) {
 	if d := cmp.Diff(want, As[*fdskl.Keys](j.Protocol)); d != "" || j.Protocol.Name() != "fdskl" {
 		t.Errorf("protocol %s: %s", j.Protocol.Name(), d)
 	}
-	if _, l := learner.CourseOf(j); !j.Task().Classes || l.Lambda != 1e-6 || l.Rate != 0 {
+	if _, l := learner.OptimizerParamsOf(j); !j.Task().Classes || l.Lambda != 1e-6 || l.Rate != 0 {
 		t.Errorf("learner %+v", j.Learner)
 	}
 	for _, c := range []struct {

@@ -14,16 +14,16 @@ import (
 // implement them. A method asks for the interface that it serves, so that no method lists
 // learners and no learner lists methods. What one learner alone can do is asked of its type.
 type (
-	// OnKernel learns from a kernel matrix: methods okra, gram and pooled.
-	OnKernel interface{ Solver(seed uint64) Solver }
-	// OnSums learns from sums of products of random features: method moments.
-	OnSums interface{ Sums() Objective }
-	// OnLoss learns by a convex loss, from random features in method fdskl, from columns in
+	// KernelLearner learns from a kernel matrix: methods okra, gram and pooled.
+	KernelLearner interface{ Solver(seed uint64) Solver }
+	// SumsLearner learns from sums of products of random features: method moments.
+	SumsLearner interface{ Sums() Objective }
+	// LossLearner learns by a convex loss, from random features in method fdskl, from columns in
 	// fd-svrg.
-	OnLoss interface {
+	LossLearner interface {
 		Loss() (linear.Loss, error)
-		// Course returns the settings, which the method completes while a job is read.
-		Course() *Descent
+		// OptimizerParams returns the settings, which the method completes while a job is read.
+		OptimizerParams() *Descent
 		// Exact returns the learner on the kernel matrix that random features stand for, with
 		// the given number of training rows.
 		Exact(rows float64) job.Named
@@ -78,8 +78,8 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 	switch {
 	case Twofold(j):
 		return in.Refuse("learner", "learner %s runs with protocols okra, flake and pooled only; use kpca", name)
-	case On[OnKernel](j):
-	case On[OnSums](j):
+	case On[KernelLearner](j):
+	case On[SumsLearner](j):
 		return in.Refuse("learner", "learner %s runs with protocol moments only; use svc", name)
 	case ProfileOf(j) != nil:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; fedcfk and %[2]s do", protocol, name)
@@ -88,7 +88,7 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 	case TreesOf(j) != nil:
 		return in.Refuse("learner", "protocol %s and learner %s do not go together; secureboost and %[2]s do", protocol, name)
 	default:
-		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s", protocol, name, Able(", ", On[OnLoss]))
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s", protocol, name, Able(", ", On[LossLearner]))
 	}
 	for _, k := range j.Kernels() {
 		if k.Name == job.LaplacianProduct {
@@ -108,7 +108,7 @@ type Objective struct {
 // ObjectiveOf returns a learner's way of learning from sums; false for a learner that does not
 // learn from sums.
 func ObjectiveOf(l job.Named) (Objective, bool) {
-	on, able := l.Values.(OnSums)
+	on, able := l.Values.(SumsLearner)
 	if !able {
 		return Objective{}, false
 	}

@@ -43,7 +43,7 @@ func (p *CCA) Section() *section.Section {
 	}}
 }
 
-// Solver implements [OnKernel].
+// Solver implements [KernelLearner].
 func (p *CCA) Solver(uint64) Solver { return *p }
 
 // Fit takes rows in turns for the first view and the second, as [InViews] arranges them. Its

@@ -46,7 +46,7 @@ func TestViewsEqualTwoKernels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, m := mustFit(t, Problem{Gram: kernel.LinearGram(rows), Test: marks}, method(t, l.Values.(OnKernel).Solver(0)))
+	f, m := mustFit(t, Problem{Gram: kernel.LinearGram(rows), Test: marks}, method(t, l.Values.(KernelLearner).Solver(0)))
 	first, second := cut(x, 2, 1), cut(x, 0, 3)
 	want, err := cca.Fit(kernel.Dense{K: kernel.LinearGram(head(first, train))}, kernel.Dense{K: kernel.LinearGram(head(second, train))},
 		cca.Params{Components: 2, Regularization: .01})

@@ -36,14 +36,14 @@ func (d *Descent) finish(in *section.Place) error {
 	return errors.Join(err, in.Some("batch", d.Batch), in.Some("iterations", d.Iterations))
 }
 
-// Course implements [OnLoss].
-func (d *Descent) Course() *Descent { return d }
+// OptimizerParams implements [LossLearner].
+func (d *Descent) OptimizerParams() *Descent { return d }
 
-// CourseOf returns a job's learner by a loss, and its settings; nil for a learner that has no
+// OptimizerParamsOf returns a job's learner by a loss, and its settings; nil for a learner that has no
 // loss.
-func CourseOf(j *job.Job) (OnLoss, *Descent) {
-	if on, able := j.Learner.Values.(OnLoss); able {
-		return on, on.Course()
+func OptimizerParamsOf(j *job.Job) (LossLearner, *Descent) {
+	if on, able := j.Learner.Values.(LossLearner); able {
+		return on, on.OptimizerParams()
 	}
 	return nil, nil
 }

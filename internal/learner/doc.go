@@ -20,7 +20,7 @@
 // A learner is a type in a file of its own and an entry of [Table]. The type has the name
 // by which job files call it, the meaning of labels to it (job.Task), and its keys with
 // their defaults and checks (section.Section); keys with List make grids. Its methods from
-// [OnKernel], [OnSums] and [OnLoss] declare the input that it learns
+// [KernelLearner], [SumsLearner] and [LossLearner] declare the input that it learns
 // from. If package model has no kind of its name, the task says the shape of its models. Nothing else names it: job files, policies, plans, tables, pages, model
 // files and predictions take it from there.
 package learner

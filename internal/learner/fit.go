@@ -178,7 +178,7 @@ func SpecOf(j *job.Job) (Spec, error) {
 }
 
 func solverOf(l job.Named, seed uint64) (Solver, error) {
-	on, able := l.Values.(OnKernel)
+	on, able := l.Values.(KernelLearner)
 	if !able {
 		return nil, fault.BadInputf("learner: %q cannot be run", l.Name())
 	}

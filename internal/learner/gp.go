@@ -31,10 +31,10 @@ func (g *GP) Section() *section.Section {
 	}, Finish: func(in *section.Place) error { return in.Positive("noise", g.Noise) }}
 }
 
-// Solver implements [OnKernel].
+// Solver implements [KernelLearner].
 func (g *GP) Solver(uint64) Solver { return *g }
 
-// Sums implements [OnSums].
+// Sums implements [SumsLearner].
 func (g *GP) Sums() Objective { return Objective{Penalty: g.Noise, Process: true} }
 
 // Fit implements [Solver].

@@ -30,8 +30,8 @@ func (l *Huber) Section() *section.Section {
 	return s
 }
 
-// Loss implements [OnLoss].
+// Loss implements [LossLearner].
 func (l *Huber) Loss() (linear.Loss, error) { return linear.NewHuber(l.Delta) }
 
-// Exact implements [OnLoss].
+// Exact implements [LossLearner].
 func (l *Huber) Exact(rows float64) job.Named { return exactRidge(rows * l.Lambda) }

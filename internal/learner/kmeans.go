@@ -27,7 +27,7 @@ func (p *KMeans) Section() *section.Section {
 	}, Finish: func(in *section.Place) error { return in.Some("n_clusters", p.Clusters) }}
 }
 
-// Solver implements [OnKernel].
+// Solver implements [KernelLearner].
 func (p *KMeans) Solver(seed uint64) Solver {
 	one := *p
 	one.Seed = seed

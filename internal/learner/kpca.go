@@ -25,10 +25,10 @@ func (p *KPCA) Section() *section.Section {
 	}, Finish: func(in *section.Place) error { return in.Some("n_components", p.Components) }}
 }
 
-// Solver implements [OnKernel].
+// Solver implements [KernelLearner].
 func (p *KPCA) Solver(uint64) Solver { return *p }
 
-// Sums implements [OnSums].
+// Sums implements [SumsLearner].
 func (p *KPCA) Sums() Objective { return Objective{Components: p.Components} }
 
 // Fit writes the scores as functions: the score of x along component c is

@@ -19,8 +19,8 @@ func (l *Logistic) Section() *section.Section {
 	return l.section("A linear model on random features, by the logistic loss.")
 }
 
-// Loss implements [OnLoss].
+// Loss implements [LossLearner].
 func (*Logistic) Loss() (linear.Loss, error) { return linear.Logistic{}, nil }
 
-// Exact implements [OnLoss].
+// Exact implements [LossLearner].
 func (l *Logistic) Exact(rows float64) job.Named { return exactMachine(rows * l.Lambda) }

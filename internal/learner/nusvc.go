@@ -31,7 +31,7 @@ func (s *NuSVC) Section() *section.Section {
 	}
 }
 
-// Solver implements [OnKernel].
+// Solver implements [KernelLearner].
 func (s *NuSVC) Solver(seed uint64) Solver {
 	one := *s
 	one.Seed = seed

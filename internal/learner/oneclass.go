@@ -32,7 +32,7 @@ func (o *OneClass) Section() *section.Section {
 	}
 }
 
-// Solver implements [OnKernel].
+// Solver implements [KernelLearner].
 func (o *OneClass) Solver(uint64) Solver { return *o }
 
 // Fit implements [Solver].

@@ -21,10 +21,10 @@ func (Ridge) Task() job.Task      { return job.Numbers() }
 // Section declares the keys.
 func (r *Ridge) Section() *section.Section { return alphaSection("Kernel ridge regression.", &r.Alpha) }
 
-// Solver implements [OnKernel].
+// Solver implements [KernelLearner].
 func (r *Ridge) Solver(uint64) Solver { return *r }
 
-// Sums implements [OnSums].
+// Sums implements [SumsLearner].
 func (r *Ridge) Sums() Objective { return Objective{Penalty: r.Alpha} }
 
 // Fit implements [Solver].

@@ -21,5 +21,5 @@ func (r *RidgeClassifier) Section() *section.Section {
 	return alphaSection("A ridge regression for each class, on 1 for its rows and -1 for the others.", &r.Alpha)
 }
 
-// Sums implements [OnSums].
+// Sums implements [SumsLearner].
 func (r *RidgeClassifier) Sums() Objective { return Objective{Penalty: r.Alpha} }

@@ -19,8 +19,8 @@ func (l *SmoothHinge) Section() *section.Section {
 	return l.section("A linear model on random features, by the hinge loss with its corner rounded.")
 }
 
-// Loss implements [OnLoss].
+// Loss implements [LossLearner].
 func (*SmoothHinge) Loss() (linear.Loss, error) { return linear.SmoothHinge{}, nil }
 
-// Exact implements [OnLoss].
+// Exact implements [LossLearner].
 func (l *SmoothHinge) Exact(rows float64) job.Named { return exactMachine(rows * l.Lambda) }

@@ -19,8 +19,8 @@ func (l *Squared) Section() *section.Section {
 	return l.section("A linear model on random features, by squared errors.")
 }
 
-// Loss implements [OnLoss].
+// Loss implements [LossLearner].
 func (*Squared) Loss() (linear.Loss, error) { return linear.Square{}, nil }
 
-// Exact implements [OnLoss].
+// Exact implements [LossLearner].
 func (l *Squared) Exact(rows float64) job.Named { return exactRidge(rows * l.Lambda / 2) }

@@ -50,7 +50,7 @@ func (s *SVC) finish(in *section.Place) error {
 	return s.Cache.finish(in)
 }
 
-// Solver implements [OnKernel].
+// Solver implements [KernelLearner].
 func (s *SVC) Solver(seed uint64) Solver {
 	one := *s
 	one.Seed = seed

@@ -32,7 +32,7 @@ func (s *SVR) Section() *section.Section {
 	}}
 }
 
-// Solver implements [OnKernel].
+// Solver implements [KernelLearner].
 func (s *SVR) Solver(uint64) Solver { return *s }
 
 // Fit implements [Solver].

@@ -42,8 +42,8 @@ type Session struct {
 	// Claims lists the names that a party takes in its ledger once and never again: where
 	// another session has taken one of them, the party cannot take part.
 	Claims []string
-	// Patient are the timers that wait for others' work and not for one round.
-	Patient []protocol.Timer
+	// SlowTimers are the timers that wait for others' work and not for one round.
+	SlowTimers []protocol.Timer
 
 	// Follow returns the session that follows from the public values of the steps before and
 	// from the coordinator's announcement, or the reason why there can be none. It is a pure
@@ -149,14 +149,14 @@ func RunOf[M interface {
 // Nothing is the Finish of a machine whose result nobody needs.
 func Nothing() error { return nil }
 
-// patience counts the rounds that an idle member waits: for the slowest other party, and for
+// slowRounds counts the rounds that an idle member waits: for the slowest other party, and for
 // the member that learns from all rows.
-const patience = 24
+const slowRounds = 24
 
 // Timeout returns the duration of a machine's timer where one round may take the given time.
 func (s *Session) Timeout(t protocol.Timer, round time.Duration) time.Duration {
-	if slices.Contains(s.Patient, t) {
-		return patience * round
+	if slices.Contains(s.SlowTimers, t) {
+		return slowRounds * round
 	}
 	return round
 }

@@ -187,14 +187,14 @@ func (d *DSG) Decide(s Sampler, rows []int) linalg.Matrix[float64] {
 //	}
 type Stochastic struct {
 	*DSG
-	course  Course
+	course  OptimizerParams
 	targets linalg.Matrix[float64] // outputs x rows
 	draw    Drawer
 	batch   []int // of the iteration under way, ascending
 }
 
-// Course describes the iterations of a training.
-type Course struct {
+// OptimizerParams describes the iterations of a training.
+type OptimizerParams struct {
 	DSGParams
 	Batch    int // rows of an iteration, >= 1
 	Block    int // new features of an iteration; the last one may have fewer
@@ -211,7 +211,7 @@ type Drawer interface {
 
 // NewStochastic returns a training on rows with the given targets, outputs x rows,
 // that has not begun.
-func NewStochastic(c Course, targets linalg.Matrix[float64], draw Drawer) (*Stochastic, error) {
+func NewStochastic(c OptimizerParams, targets linalg.Matrix[float64], draw Drawer) (*Stochastic, error) {
 	d, err := NewDSG(targets.Rows, c.DSGParams)
 	if err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func (c knownOptimum) squaredError(t *testing.T, best []float64, iterations int,
 	}
 	// The start is forgotten by the factor e^-6.
 	p := DSGParams{Loss: Logistic{}, Rate: 6 / (c.lambda * float64(iterations)), Lambda: c.lambda}
-	s, err := NewStochastic(Course{DSGParams: p, Batch: 1, Block: 1, Features: iterations}, row(c.y), drawer{draw})
+	s, err := NewStochastic(OptimizerParams{DSGParams: p, Batch: 1, Block: 1, Features: iterations}, row(c.y), drawer{draw})
 	if err != nil {
 		t.Fatal(err)
 	}

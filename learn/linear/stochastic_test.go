@@ -18,7 +18,7 @@ func TestStochastic(t *testing.T) {
 	source := dense{features}
 	p := DSGParams{Loss: Logistic{}, Rate: 0.5, Lambda: 0.1, PerDirection: 2}
 	for _, rho := range []float64{0, 0.1} {
-		s, err := NewStochastic(Course{p, 4, 6, 20, rho}, row(y), drawer{rand.New(rand.NewPCG(1, 2))})
+		s, err := NewStochastic(OptimizerParams{p, 4, 6, 20, rho}, row(y), drawer{rand.New(rand.NewPCG(1, 2))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func (d dense) ReadAt(dst linalg.Matrix[float64], feature int, rows []int) {
 func TestStochasticErrors(t *testing.T) {
 	p := DSGParams{Loss: Square{}, Rate: 1, PerDirection: 2}
 	draw := drawer{rand.New(rand.NewPCG(1, 2))}
-	for name, c := range map[string]Course{
+	for name, c := range map[string]OptimizerParams{
 		"no loss": {Batch: 1, Block: 2, Features: 2}, "batch": {p, 0, 2, 2, 0}, "block": {p, 1, 3, 4, 0},
 		"features": {p, 1, 2, 3, 0}, "rho": {p, 1, 2, 2, -1},
 	} {
@@ -81,7 +81,7 @@ func TestStochasticErrors(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := NewStochastic(Course{p, 1, 2, 2, 0}, linalg.New[float64](1, 0), draw); err == nil {
+	if _, err := NewStochastic(OptimizerParams{p, 1, 2, 2, 0}, linalg.New[float64](1, 0), draw); err == nil {
 		t.Error("no rows: no error")
 	}
 }

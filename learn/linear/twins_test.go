@@ -22,7 +22,7 @@ func (d drawer) Uint64n(n uint64) uint64 { return d.Uint64N(n) }
 func (w twin) run(t *testing.T, table *Phases[float64], y []float64) *Stochastic {
 	t.Helper()
 	w.params.PerDirection = 2
-	s, err := NewStochastic(Course{w.params, w.rows, 2 * w.directions, table.Features(), w.rho}, row(y), drawer{rand.New(rand.NewPCG(1, 1))})
+	s, err := NewStochastic(OptimizerParams{w.params, w.rows, 2 * w.directions, table.Features(), w.rho}, row(y), drawer{rand.New(rand.NewPCG(1, 1))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ const (
 
 // attacked runs the gateway and all devices through the first window and returns how
 // each device went.
-func (w *world) attacked() (reports []device.Report, errs []error) {
+func (w *testbed) attacked() (reports []device.Report, errs []error) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), attackT)
 	defer cancel()
@@ -74,7 +74,7 @@ func acknowledged(reports []device.Report) (devices []int) {
 }
 
 // counted returns the tally of the gateway in the first iteration.
-func (w *world) counted() *secvmmachines.Tally {
+func (w *testbed) counted() *secvmmachines.Tally {
 	w.t.Helper()
 	path := filepath.Join(w.home, "copy")
 	b, err := os.ReadFile(filepath.Join(w.config.Home, "packages-0"))
@@ -92,7 +92,7 @@ func (w *world) counted() *secvmmachines.Tally {
 
 // record returns the packages that a device of the devices sends if it is inside the margin,
 // sampled as the device has sampled them: bins with counts, the bias last.
-func (w *world) record(c *secvmmachines.Configuration, row int) map[int]uint64 {
+func (w *testbed) record(c *secvmmachines.Configuration, row int) map[int]uint64 {
 	seeds := secvm.SeedsOf(daemon.InsecureSeeds(seed), row)
 	v := c.Params.Vector(secvm.Features(w.rows.X, row))
 	if v.Units() > c.Params.Room() {
@@ -119,7 +119,7 @@ func ones(counts []uint64) map[int]uint64 {
 // marking is a gateway that gives every question for its announcement an answer with
 // a key of its own, all with one id, and tries all of them on what comes.
 type marking struct {
-	w      *world
+	w      *testbed
 	honest http.Handler
 	mu     sync.Mutex
 	keys   []*ohttp.Key
@@ -187,7 +187,7 @@ func TestAttackKeyForEachDevice(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.BlindRSA, 20, nil)
+		w := newTestbed(t, privacypass.BlindRSA, 20, nil)
 		m := &marking{w: w, honest: w.atGateway, opened: map[int]int{}}
 		w.atGateway = m
 		reports, errs := w.attacked()
@@ -214,7 +214,7 @@ func TestAttackConfigurationForOneDevice(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.BlindRSA, 20, nil)
+		w := newTestbed(t, privacypass.BlindRSA, 20, nil)
 		o := w.outsider()
 		sign := func(b []byte) []byte { return ed25519.Sign(w.config.Identity.SigningKey(), b) }
 		own := *o.configuration
@@ -249,7 +249,7 @@ func TestAttackConfigurationForOneDevice(t *testing.T) {
 
 // favouring is an issuer that serves one device only, and may lie about how many it
 // has served.
-func (w *world) favouring(lie bool) {
+func (w *testbed) favouring(lie bool) {
 	who := request.NameOf(credential(victim).Public().(ed25519.PublicKey))
 	key := newIdentity(w.t, "issuer")
 	w.net.serve(atIssuer, http.HandlerFunc(func(a http.ResponseWriter, q *http.Request) {
@@ -283,7 +283,7 @@ func TestAttackTokensForOneDevice(t *testing.T) {
 	for name, lie := range map[string]bool{"which counts": false, "which lies": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, privacypass.BlindRSA, 20, nil)
+				w := newTestbed(t, privacypass.BlindRSA, 20, nil)
 				w.favouring(lie)
 				reports, _ := w.attacked()
 				if list := acknowledged(reports); len(list) != 0 || !reports[victim].TooFew {
@@ -307,7 +307,7 @@ func TestCoalitionOfIssuerAndGateway(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.BlindRSA, 20, func(c *gateway.Config) { c.Least = 1 })
+		w := newTestbed(t, privacypass.BlindRSA, 20, func(c *gateway.Config) { c.Least = 1 })
 		o := w.outsider()
 		made := o.presences(10)
 		w.favouring(true)
@@ -342,7 +342,7 @@ func TestOwnIssuerServesOneDevice(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.VOPRF, 20, func(c *gateway.Config) { c.Least = 1 })
+		w := newTestbed(t, privacypass.VOPRF, 20, func(c *gateway.Config) { c.Least = 1 })
 		w.favouring(false)
 		reports, _ := w.attacked()
 		w.expectRecord(reports)
@@ -351,7 +351,7 @@ func TestOwnIssuerServesOneDevice(t *testing.T) {
 
 // expectRecord checks that the victim alone has sent packages, and that what the gateway
 // has counted is its record with its label.
-func (w *world) expectRecord(reports []device.Report) {
+func (w *testbed) expectRecord(reports []device.Report) {
 	w.t.Helper()
 	if list := acknowledged(reports); !slices.Equal(list, []int{victim}) {
 		w.t.Fatalf("devices %v have sent packages", list)
@@ -382,7 +382,7 @@ func TestOldCopyOfAHome(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.BlindRSA, 10, nil)
+		w := newTestbed(t, privacypass.BlindRSA, 10, nil)
 		run := func(long time.Duration) error {
 			ctx, cancel := context.WithTimeout(t.Context(), long)
 			defer cancel()

@@ -31,7 +31,7 @@ func TestCurve(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				text := strings.NewReplacer("fraction: 0.25", "fraction: "+c.fraction, "packages: 5", "packages: 3").Replace(jobText)
-				w := newWorldOf(t, text, privacypass.VOPRF, c.devices, nil)
+				w := newTestbedOf(t, text, privacypass.VOPRF, c.devices, nil)
 				r, _ := w.run(nil)
 				testers := r.Classes[0].Tested + r.Classes[1].Tested
 				if enough := testers >= 10; enough != c.points {

@@ -52,7 +52,7 @@ func metricOf(t *testing.T, c collector, name string) int {
 
 // expect checks that the devices has ended in the model of the simulation, with
 // every package of every device counted once.
-func (w *world) expect(r *gateway.Result, said *tally) {
+func (w *testbed) expect(r *gateway.Result, said *tally) {
 	w.t.Helper()
 	if want := w.simulated(); r.SHA256 != want {
 		w.t.Errorf("model %s, simulated %s; %+v", r.SHA256, want, said.Report)
@@ -82,7 +82,7 @@ func TestModelIsTheSimulations(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.VOPRF, 20, nil)
+		w := newTestbed(t, privacypass.VOPRF, 20, nil)
 		o := w.outsider()
 		var status int
 		r, said := w.run(func(ctx context.Context) {
@@ -111,7 +111,7 @@ func TestColumnsOfADevices(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorldOf(t, strings.Replace(jobText, "bins: 16", "features: columns, bins: 12", 1), privacypass.VOPRF, 20, nil)
+		w := newTestbedOf(t, strings.Replace(jobText, "bins: 16", "features: columns, bins: 12", 1), privacypass.VOPRF, 20, nil)
 		signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
 		check(t, err)
 		c, err := secvm.DecodeConfiguration(signed)
@@ -138,7 +138,7 @@ func TestWindowKeysAreErased(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.BlindRSA, 20, nil)
+		w := newTestbed(t, privacypass.BlindRSA, 20, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {

@@ -26,7 +26,7 @@ const observed = 24 // devices
 func observe(t *testing.T) *traffic.Scene {
 	s := &traffic.Scene{Devices: observed}
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.BlindRSA, observed, nil)
+		w := newTestbed(t, privacypass.BlindRSA, observed, nil)
 		before, behind := w.net.tap(atRelay), w.net.tap(atGateway)
 		r, said := w.run(func(ctx context.Context) { s.Keys = w.keys(ctx) })
 		w.expect(r, said)
@@ -51,7 +51,7 @@ func observe(t *testing.T) *traffic.Scene {
 
 // keys collects the keys with which the gateway opens requests, one for each window. They
 // are in its home only while their windows are open.
-func (w *world) keys(ctx context.Context) (keys []*ohttp.Key) {
+func (w *testbed) keys(ctx context.Context) (keys []*ohttp.Key) {
 	known := map[string]bool{}
 	for ctx.Err() == nil {
 		if _, err := os.Stat(filepath.Join(w.config.Home, "model")); err == nil {
@@ -104,7 +104,7 @@ func TestAttackReplay(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.BlindRSA, 20, nil)
+		w := newTestbed(t, privacypass.BlindRSA, 20, nil)
 		inner := w.atGateway
 		w.atGateway = http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) {
 			b, err := io.ReadAll(q.Body)

@@ -23,12 +23,12 @@ import (
 // outsider talks to the gateway through the relay, and to the issuer, as it
 // likes.
 type outsider struct {
-	*world
+	*testbed
 	configuration *secvm.Configuration
 	http          *http.Client
 }
 
-func (w *world) outsider() *outsider {
+func (w *testbed) outsider() *outsider {
 	w.t.Helper()
 	signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
 	check(w.t, err)
@@ -132,7 +132,7 @@ func TestRefusals(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.BlindRSA, 10, func(c *gateway.Config) { c.Least = 1 })
+		w := newTestbed(t, privacypass.BlindRSA, 10, func(c *gateway.Config) { c.Least = 1 })
 		o := w.outsider()
 		o.begin()
 		for _, c := range o.impostors() {
@@ -210,7 +210,7 @@ func TestTooFew(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.BlindRSA, 10, func(c *gateway.Config) { c.Least = 1 })
+		w := newTestbed(t, privacypass.BlindRSA, 10, func(c *gateway.Config) { c.Least = 1 })
 		o := w.outsider()
 		o.begin()
 		spent := secvm.Spent{Token: o.tokens(0, 0)[0], Package: o.cover(0)}.Encode()

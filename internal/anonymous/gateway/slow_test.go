@@ -16,7 +16,7 @@ import (
 
 // stall sends a request's head and a byte of its body, and returns the status of the answer and the
 // time that it took.
-func (w *world) stall(to, path string, length int) (status int, took time.Duration) {
+func (w *testbed) stall(to, path string, length int) (status int, took time.Duration) {
 	w.t.Helper()
 	began := time.Now()
 	c, err := w.net.dial("stranger", to)
@@ -38,7 +38,7 @@ func TestAttackBodyThatDoesNotCome(t *testing.T) {
 	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.BlindRSA, 1, nil)
+		w := newTestbed(t, privacypass.BlindRSA, 1, nil)
 		const sealed = secvm.RequestSize + ohttp.Overhead
 		for _, door := range []struct {
 			at, path string

@@ -64,7 +64,7 @@ func TestTranscript(t *testing.T) {
 	o := &overheard{t: t, messages: make(map[int][]transcript.Message)}
 	var packages int
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, privacypass.BlindRSA, devices, nil)
+		w := newTestbed(t, privacypass.BlindRSA, devices, nil)
 		packages = w.settings().Packages
 		taps := map[string]*traffic.Tap{atRelay: w.net.tap(atRelay), atIssuer: w.net.tap(atIssuer), atGateway: w.net.tap(atGateway)}
 		w.expect(w.run(nil))

@@ -86,4 +86,4 @@ func (Nearest) Measure(f *learner.Fitted, m learner.Metrics) (err error) {
 	return err
 }
 
-var _ learner.OnKernel = (*Nearest)(nil)
+var _ learner.KernelLearner = (*Nearest)(nil)

@@ -13,6 +13,6 @@ import (
 )
 
 // Local lists it.
-func Local() []local.Own {
-	return []local.Own{fdskl.Own(), fdsvrg.Own(), fedcfk.Own(), moments.Own(), secureboost.Own(), secvm.Own()}
+func Local() []local.LocalSupport {
+	return []local.LocalSupport{fdskl.Own(), fdsvrg.Own(), fedcfk.Own(), moments.Own(), secureboost.Own(), secvm.Own()}
 }

@@ -104,7 +104,7 @@ const modelPartMagic = "mercer/v1/portion"
 
 // ModelPart begins what the party keeps once the job is done. Parent names the session
 // that the model comes from, and is zero before it has ended.
-func (p *Party) Portion(parent protocol.SessionID, c method.Closing) (*ModelPart, error) {
+func (p *Party) ModelPart(parent protocol.SessionID, c method.Closing) (*ModelPart, error) {
 	if p.Set == nil || parent == (protocol.SessionID{}) {
 		return nil, errors.New("columns: the job has no model to keep a part of")
 	}

@@ -16,39 +16,39 @@ import (
 // Inquirer answers questions by sessions of all who hold columns. A method's own
 // inquirer embeds it.
 type Inquirer struct {
-	Portion *ModelPart // at a party
-	Basis   Basis      // of the model
+	ModelPart *ModelPart // at a party
+	Basis     Basis      // of the model
 }
 
 // Erase erases the model part's secrets.
 func (o *Inquirer) Erase() {
-	if o.Portion != nil {
-		o.Portion.Erase()
+	if o.ModelPart != nil {
+		o.ModelPart.Erase()
 	}
 }
 
 // Among lists who takes part in a question.
 func (o *Inquirer) Among(q method.Question) []string {
-	if o.Portion != nil {
-		return o.Portion.Job.Parties()
+	if o.ModelPart != nil {
+		return o.ModelPart.Job.Parties()
 	}
 	return q.Job.Parties()
 }
 
 // Fits refuses a table that is not like the one the model was trained on.
 func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
-	_, err := o.Portion.fitted(q.Asker, set)
+	_, err := o.ModelPart.fitted(q.Asker, set)
 	return err
 }
 
 // Asks refuses a question that does not go with the model, or that may refuses.
 func (o *Inquirer) Asks(q method.Question, may func(method.Question) error) error {
 	// Both as this program writes them: an earlier one may have trained the model.
-	if o.Portion != nil && !bytes.Equal(o.Portion.Job.Encode(), q.Job.Encode()) {
+	if o.ModelPart != nil && !bytes.Equal(o.ModelPart.Job.Encode(), q.Job.Encode()) {
 		return fault.Forbiddenf("the question comes with another job file than its model")
 	}
 	err := asks(q, may)
-	if err != nil && o.Portion != nil {
+	if err != nil && o.ModelPart != nil {
 		err = fault.BadInput(err)
 	}
 	return err
@@ -81,7 +81,7 @@ func (o *ModelPart) fitted(party string, set *dataset.Set) (*dataset.Set, error)
 type Helper struct {
 	method.Question
 	Self      string
-	Portion   *ModelPart    // its part of the model
+	ModelPart *ModelPart    // its part of the model
 	Rows      linalg.Rows   // the new rows that all have, in the common order, scaled
 	Scaling   scale.Scaling // of the training
 	Declared  Declared
@@ -96,12 +96,12 @@ type Helper struct {
 // that has its columns of the new rows. It has a copy of the model part's secrets, which
 // outlives the retained state: a question can be withdrawn while its machine is built.
 func (o *Inquirer) HelperOf(q method.Question, self string, set *dataset.Set) (*Helper, error) {
-	set, err := o.Portion.fitted(self, set)
+	set, err := o.ModelPart.fitted(self, set)
 	if err != nil {
 		return nil, err
 	}
-	q.Job = o.Portion.Job
-	return &Helper{Question: q, Self: self, Portion: o.Portion.copied(), Scaling: o.Portion.Scaling, table: unlabelled(set)}, nil
+	q.Job = o.ModelPart.Job
+	return &Helper{Question: q, Self: self, ModelPart: o.ModelPart.copied(), Scaling: o.ModelPart.Scaling, table: unlabelled(set)}, nil
 }
 
 // align takes the new rows that all parties have, in the common order, and commits to
@@ -140,7 +140,7 @@ func (h *Helper) Answer() (*method.Prediction, error) {
 	}
 	places := dataset.Complement(len(h.order), nil) // in the common order, by place in the table
 	slices.SortFunc(places, func(a, b int) int { return h.order[a] - h.order[b] })
-	a := &method.Prediction{Output: h.Portion.Output}
+	a := &method.Prediction{Output: h.ModelPart.Output}
 	sorted := linalg.New[float64](h.Decisions.Rows, h.Decisions.Cols)
 	for i, place := range places {
 		copy(sorted.Row(i), h.Decisions.Row(place))

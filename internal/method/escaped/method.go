@@ -87,7 +87,7 @@ func steps(c method.Instance) ([]step, error) {
 	plan = append(plan, step{
 		Name: "protocol", Session: &method.Session{
 			Protocol: escaped.Name, Version: escaped.Version, Members: c.AllMembers(), Purpose: "train",
-			Patient: []protocol.Timer{escaped.TimerGrant, escaped.TimerPartner, escaped.TimerProducts, escaped.TimerReceipt},
+			SlowTimers: []protocol.Timer{escaped.TimerGrant, escaped.TimerPartner, escaped.TimerProducts, escaped.TimerReceipt},
 		},
 		Party: (*party).meet, Server: (*server).adder, Releases: (*party).release,
 	})

@@ -136,10 +136,10 @@ func (k *Keys) Demands() job.Demands {
 // check checks that learner and kernel suit random features, and checks their further
 // settings.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
-	_, course := learner.CourseOf(j)
+	_, optimizer := learner.OptimizerParamsOf(j)
 	switch {
-	case course == nil:
-		return in.Refuse("learner", "protocol fdskl and learner %s do not go together; fdskl runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.OnLoss]))
+	case optimizer == nil:
+		return in.Refuse("learner", "protocol fdskl and learner %s do not go together; fdskl runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.LossLearner]))
 	case len(j.Kernels()) > 1 || !slices.Contains([]job.KernelName{job.RBF, job.Laplacian, job.LaplacianProduct, job.RationalQuadratic, job.Matern}, j.Kernel.Name):
 		return in.Refuse("kernel", "protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern")
 	case j.Kernel.Amplitude != 0:
@@ -155,7 +155,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case j.Data.Folds > 0:
 		return in.Refuse("data", "protocol fdskl chooses nothing by folds; use test: {fraction: 0.25}")
 	}
-	return k.finishTraining(course, in)
+	return k.finishTraining(optimizer, in)
 }
 
 // finishTraining fills in the learner's settings that the training needs, and refuses

@@ -79,7 +79,7 @@ func findingBytes(t job.Task) int { return 9*len(findingMetrics(t)) + 8 + 32 }
 
 // adding is a session that adds phases up.
 func adding(j *job.Job, s method.Session) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
-	s.Protocol, s.Version, s.Patient = fdskl.Name, fdskl.Version, []protocol.Timer{fdskl.TimerRequest}
+	s.Protocol, s.Version, s.SlowTimers = fdskl.Name, fdskl.Version, []protocol.Timer{fdskl.TimerRequest}
 	return &s, method.From(func(d columns.Declared) ([]byte, error) {
 		params, err := paramsOf(j, d)
 		if err != nil {

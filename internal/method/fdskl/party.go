@@ -244,7 +244,7 @@ func (p *party) decided() (*method.Judged, error) {
 
 // keep keeps the party's part of the model.
 func (p *party) keep(c method.Closing) (method.RetainedState, error) {
-	o, err := p.Portion(p.parent, c)
+	o, err := p.ModelPart(p.parent, c)
 	if err != nil {
 		return method.RetainedState{}, err
 	}

@@ -24,7 +24,7 @@ func openParty(k method.RetainedState, read *job.Reader) (method.Erasable, error
 	if err != nil {
 		return nil, err
 	}
-	return method.Opened(answering(&inquirer{columns.Inquirer{Portion: o, Basis: o.Basis}})), nil
+	return method.Opened(answering(&inquirer{columns.Inquirer{ModelPart: o, Basis: o.Basis}})), nil
 }
 
 func openServer(_ method.Instance, k method.RetainedState, _ func() ([]byte, error)) (method.Erasable, error) {
@@ -57,7 +57,7 @@ func onlyFirst(j *job.Job, asker string) error {
 }
 
 func (o *inquirer) fits(q method.Question, set *dataset.Set) error {
-	if err := onlyFirst(o.Portion.Job, q.Asker); err != nil {
+	if err := onlyFirst(o.ModelPart.Job, q.Asker); err != nil {
 		return err
 	}
 	return o.Inquirer.Fits(q, set)
@@ -98,7 +98,7 @@ func (o *inquirer) party(q method.Question, self string, t method.Table) (*helpe
 }
 
 func (h *helper) declare(d *columns.Declaration) error {
-	d.Columns.Columns = h.Portion.Width
+	d.Columns.Columns = h.ModelPart.Width
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (h *helper) worker(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, directions := params.Spec(), DirectionsOf(h.Job, h.Portion.Directions)
+	spec, directions := params.Spec(), DirectionsOf(h.Job, h.ModelPart.Directions)
 	source, err := directions.Phases(h.Rows, spec.Bits)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (h *helper) worker(setup method.Setup) (*method.Run, error) {
 	if h.Self != h.Job.Parties()[0] {
 		return workerOf(setup, in, nil, method.Nothing)
 	}
-	d := newDecider(h.Portion, spec)
+	d := newDecider(h.ModelPart, spec)
 	return workerOf(setup, in, d, func() error {
 		h.Decisions = d.decisions
 		return nil

@@ -19,7 +19,7 @@ type partner struct {
 	problem
 	*fdskl.Book // of own directions, counted from 0
 	first       int
-	course      *linear.Stochastic      // on the rows that this worker draws
+	optimizer   *linear.Stochastic      // on the rows that this worker draws
 	table       *linear.Phases[float64] // of own directions
 	own         columns.Spread          // the rows that this worker draws, and those that it judges
 	asked       []int                   // rows of the request under way
@@ -48,7 +48,7 @@ func partnerOf(p problem, index int, own columns.Spread, weight float64, seed [3
 		table: linear.NewPhases[float64](p.rows, directions, bits).Unscaled(),
 	}
 	var err error
-	s.course, err = linear.NewStochastic(p.courseOf(directions), p.out.Y, prg.New(seed, "fdskl/batches"))
+	s.optimizer, err = linear.NewStochastic(p.optimizerParamsOf(directions), p.out.Y, prg.New(seed, "fdskl/batches"))
 	return s, err
 }
 
@@ -68,7 +68,7 @@ func (s *partner) Next() (fdskl.Request, bool) {
 	if s.err != nil {
 		return fdskl.Request{}, false
 	}
-	drawn, features := s.course.Draw()
+	drawn, features := s.optimizer.Draw()
 	if s.learning = drawn != nil; s.learning {
 		s.asked = linalg.At(s.own.Training, drawn)
 		return s.ask(s.asked, features)
@@ -93,12 +93,12 @@ func (s *partner) Answer(rows []int, words []byte) { put(s.table, rows, words, s
 // Share implements fdskl.Partner. A training row belongs to another worker's
 // iteration, by which everybody's coefficients decay.
 func (s *partner) Share(rows []int) ([]float64, fdskl.Request, bool) {
-	if q, missing := s.ask(rows, s.course.Features()); missing {
+	if q, missing := s.ask(rows, s.optimizer.Features()); missing {
 		return nil, q, false
 	}
-	u := s.course.Decide(s.table, rows)
+	u := s.optimizer.Decide(s.table, rows)
 	if rows[0] < s.train {
-		s.course.Decay()
+		s.optimizer.Decay()
 	}
 	if slices.Max(rows) >= s.train {
 		s.leave(rows)
@@ -118,12 +118,12 @@ func (s *partner) leave(rows []int) {
 
 // Shares implements fdskl.Partner.
 func (s *partner) Shares(sum []float64) {
-	u := s.course.Decide(s.table, s.asked)
+	u := s.optimizer.Decide(s.table, s.asked)
 	for i, v := range sum {
 		u.Row(0)[i] += v
 	}
 	if s.learning {
-		s.err = s.course.LearnFrom(drawn{s.table, s.own.Training}, u)
+		s.err = s.optimizer.LearnFrom(drawn{s.table, s.own.Training}, u)
 		return
 	}
 	s.decisions = append(s.decisions, u.Row(0)...)
@@ -142,5 +142,5 @@ func (d drawn) ReadAt(dst linalg.Matrix[float64], feature int, rows []int) {
 func (s *partner) Learn(func() error) (*Learnt, error) {
 	decisions := linalg.New[float64](1, len(s.decisions))
 	copy(decisions.Row(0), s.decisions)
-	return &Learnt{Coefficients: s.course.Coefficients(), Decisions: decisions, several: true}, s.err
+	return &Learnt{Coefficients: s.optimizer.Coefficients(), Decisions: decisions, several: true}, s.err
 }

@@ -62,12 +62,12 @@ func NewSolver(j *job.Job, labels []string, train int, seed [32]byte) (Solver, e
 
 func newStochastic(p problem, seed [32]byte) (*stochastic, error) {
 	m := keysOf(p.job).Directions
-	course, err := linear.NewStochastic(p.courseOf(m), p.out.Y, prg.New(seed, "fdskl/batches"))
+	optimizer, err := linear.NewStochastic(p.optimizerParamsOf(m), p.out.Y, prg.New(seed, "fdskl/batches"))
 	if err != nil {
 		return nil, err
 	}
 	return &stochastic{
-		problem: p, Book: fdskl.NewBook(p.rows, keysOf(p.job).Bits), course: course,
+		problem: p, Book: fdskl.NewBook(p.rows, keysOf(p.job).Bits), optimizer: optimizer,
 		table: linear.NewPhases[float64](p.rows, m, keysOf(p.job).Bits).Unscaled(),
 	}, nil
 }
@@ -90,7 +90,7 @@ func newProblem(j *job.Job, labels []string, train int) (problem, error) {
 }
 
 func problemOf(j *job.Job, out *learner.Outputs, train, rows int) (problem, error) {
-	on, _ := learner.CourseOf(j)
+	on, _ := learner.OptimizerParamsOf(j)
 	loss, err := on.Loss()
 	return problem{job: j, loss: loss, out: out, train: train, rows: rows}, err
 }
@@ -121,7 +121,7 @@ func (c *cached) Answer(rows []int, words []byte) {
 }
 
 func (c *cached) Learn(interrupt func() error) (*Learnt, error) {
-	_, l := learner.CourseOf(c.job)
+	_, l := learner.OptimizerParamsOf(c.job)
 	f, err := linear.Fit(part[float32]{c.table, 0, c.train}, c.out.Y, linear.Params{Loss: c.loss, Lambda: l.Lambda, MaxPasses: c.passes, Interrupt: interrupt})
 	left := 0.0
 	switch {
@@ -155,15 +155,15 @@ const newtonRho = 1e-3
 type stochastic struct {
 	problem
 	*fdskl.Book
-	course *linear.Stochastic
-	table  *linear.Phases[float64]
-	drawn  bool // rows of an iteration, which have been asked for
+	optimizer *linear.Stochastic
+	table     *linear.Phases[float64]
+	drawn     bool // rows of an iteration, which have been asked for
 }
 
-// courseOf are the iterations that the job wants, over some directions.
-func (p *problem) courseOf(directions int) linear.Course {
-	_, l := learner.CourseOf(p.job)
-	c := linear.Course{
+// optimizerParamsOf are the iterations that the job wants, over some directions.
+func (p *problem) optimizerParamsOf(directions int) linear.OptimizerParams {
+	_, l := learner.OptimizerParamsOf(p.job)
+	c := linear.OptimizerParams{
 		DSGParams: linear.DSGParams{Loss: p.loss, Rate: l.Rate, Lambda: l.Lambda, PerDirection: 2},
 		Batch:     max(1, l.Batch), Block: 2, Features: 2 * directions,
 	}
@@ -182,11 +182,11 @@ func (s *stochastic) Next() (fdskl.Request, bool) {
 		return q, more
 	}
 	if s.drawn {
-		if s.err = s.course.Learn(s.table); s.err != nil {
+		if s.err = s.optimizer.Learn(s.table); s.err != nil {
 			return fdskl.Request{}, false
 		}
 	}
-	rows, features := s.course.Draw()
+	rows, features := s.optimizer.Draw()
 	if s.drawn = rows != nil; !s.drawn {
 		rows = linalg.Range(s.train, s.rows)
 	}
@@ -214,6 +214,6 @@ func (s *stochastic) Learn(func() error) (*Learnt, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	w := s.course.Coefficients()
+	w := s.optimizer.Coefficients()
 	return &Learnt{Coefficients: w, Decisions: linear.Decide(part[float64]{s.table, s.train, s.rows - s.train}, w)}, nil
 }

@@ -89,7 +89,7 @@ func TestAttackPartsOfTheValueTellLabels(t *testing.T) {
 		parts = append(parts, f.Parties[name].Rows)
 	}
 	rows := columnstest.Beside(parts)
-	params := all[1].courseOf(1).DSGParams
+	params := all[1].optimizerParamsOf(1).DSGParams
 	l := &listener{decay: 1 - params.Rate*params.Lambda, drawn: make([]float64, len(labels)), kernel: func(a, b int) float64 {
 		x, z := rows.Row(a), rows.Row(b)
 		return math.Exp(-gamma * (linalg.Dot(x, x) + linalg.Dot(z, z) - 2*linalg.Dot(x, z)))

@@ -131,7 +131,7 @@ func TestSpreadLabelsEqualTheTwin(t *testing.T) {
 			for i, name := range f.Job.Active() {
 				got := f.Parties[name].solver.(*partner)
 				judged += got.judged
-				if a, b := all[i].course.Coefficients().Row(0), owned[i].course.Coefficients().Row(0); !slices.Equal(a, b) {
+				if a, b := all[i].optimizer.Coefficients().Row(0), owned[i].optimizer.Coefficients().Row(0); !slices.Equal(a, b) {
 					t.Errorf("%s has other coefficients than its twin with all labels", name)
 				}
 				if len(got.decisions) == 0 || len(got.decisions) != len(all[i].decisions) {

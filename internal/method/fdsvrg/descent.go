@@ -23,15 +23,15 @@ const (
 // rateOf returns the length of a step: the job's or, where it gives none, 1 over four times the
 // bound of the objective's second derivative.
 func rateOf(j *job.Job, loss linear.Loss, d columns.Declared) float64 {
-	_, course := learner.CourseOf(j)
-	if course.Rate > 0 {
-		return course.Rate
+	_, params := learner.OptimizerParamsOf(j)
+	if params.Rate > 0 {
+		return params.Rate
 	}
 	norm := 0.0
 	for _, one := range d.List {
 		norm += one.Unit
 	}
-	return 1 / (4 * (loss.Curvature()*norm + course.Lambda))
+	return 1 / (4 * (loss.Curvature()*norm + params.Lambda))
 }
 
 // WithOnes puts a column of ones behind the label holder's columns: its weight is the intercept,

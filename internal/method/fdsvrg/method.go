@@ -74,9 +74,9 @@ func paramsOf(j *job.Job, d columns.Declared) (fdsvrg.Params, error) {
 	if err != nil {
 		return fdsvrg.Params{}, fault.BadInput(err)
 	}
-	_, course := learner.CourseOf(j)
+	_, params := learner.OptimizerParamsOf(j)
 	p, err := fdsvrg.NewParams(fdsvrg.Spec{
-		Rows: train, HeldOut: test, Outputs: 1, Batch: min(course.Batch, train), Epochs: course.Iterations, Alignment: d.Digest,
+		Rows: train, HeldOut: test, Outputs: 1, Batch: min(params.Batch, train), Epochs: params.Iterations, Alignment: d.Digest,
 	})
 	if err != nil {
 		return fdsvrg.Params{}, fault.BadInput(err)
@@ -119,20 +119,20 @@ func (k *Keys) Demands() job.Demands {
 
 // check asks for mode paper and for a linear model by a loss, and fills the learner's defaults.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
-	_, course := learner.CourseOf(j)
+	_, params := learner.OptimizerParamsOf(j)
 	switch {
 	case k.Mode != job.Paper:
 		return in.Refuse("protocol", "protocol fd-svrg has mode paper only; write mode: paper, or use protocol fdskl, which masks what it adds up")
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "fd-svrg has no prediction: open; remove it, or use protocol fdskl")
-	case course == nil:
-		return in.Refuse("learner", "protocol fd-svrg and learner %s do not go together; fd-svrg runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.OnLoss]))
+	case params == nil:
+		return in.Refuse("learner", "protocol fd-svrg and learner %s do not go together; fd-svrg runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.LossLearner]))
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
 		return in.Refuse("kernel", "protocol fd-svrg trains a linear model; write kernel: {name: linear}")
 	case j.Data.Folds > 0:
 		return in.Refuse("data", "protocol fd-svrg chooses nothing by folds; use test: {fraction: 0.25}")
 	}
-	course.Iterations = cmp.Or(course.Iterations, defaultEpochs)
-	course.Batch = cmp.Or(course.Batch, defaultBatch)
+	params.Iterations = cmp.Or(params.Iterations, defaultEpochs)
+	params.Batch = cmp.Or(params.Batch, defaultBatch)
 	return nil
 }

@@ -78,14 +78,14 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	on, course := learner.CourseOf(p.Job)
+	on, optimizer := learner.OptimizerParamsOf(p.Job)
 	loss, err := on.Loss()
 	if err != nil {
 		return nil, err
 	}
 	rate := rateOf(p.Job, loss, p.Declared)
 	if setup.Session.RoleOf(p.Self) != protocol.RoleLeader {
-		p.weights = newWeights(p.Rows, rate, course.Lambda)
+		p.weights = newWeights(p.Rows, rate, optimizer.Lambda)
 		m, err := fdsvrg.NewWorker(setup.Setup, p.weights)
 		return method.RunOf(m, err, method.Nothing)
 	}
@@ -95,7 +95,7 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	if p.outputs.Y.Rows > 1 {
 		return nil, fault.BadInput(errors.New("fdsvrg: fd-svrg tells two classes apart, and the labels have more; use protocol fdskl"))
 	}
-	p.weights = newWeights(WithOnes{p.Rows}, rate, course.Lambda)
+	p.weights = newWeights(WithOnes{p.Rows}, rate, optimizer.Lambda)
 	p.trainer = &trainer{loss: loss, y: p.outputs.Y.Row(0)}
 	m, err := fdsvrg.NewLeader(setup.Setup, p.weights, p.trainer)
 	return method.RunOf(m, err, method.Nothing)
@@ -182,8 +182,8 @@ func (s *server) result() (*method.Result, error) {
 // leakage describes in plain words what each role learns, computed for this job.
 func leakage(c method.Instance, rows int) map[string][]string {
 	first := c.Parties[0]
-	_, course := learner.CourseOf(c.Job)
-	active := fmt.Sprintf("%s, who holds the labels, learns the margin of each of %d rows over all columns, of training rows twice in each of %d epochs. Each step's margins tell something of the products of rows over the others' columns. If it sends slopes of its choice, it reads any such product.", first, rows, course.Iterations)
+	_, params := learner.OptimizerParamsOf(c.Job)
+	active := fmt.Sprintf("%s, who holds the labels, learns the margin of each of %d rows over all columns, of training rows twice in each of %d epochs. Each step's margins tell something of the products of rows over the others' columns. If it sends slopes of its choice, it reads any such product.", first, rows, params.Iterations)
 	if len(c.Parties) == 2 {
 		active += fmt.Sprintf(" With two parties, these are the margins of %s alone, after taking its own off.", c.Parties[1])
 	}

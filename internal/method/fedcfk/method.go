@@ -164,7 +164,7 @@ func (c Devices) summing(s method.Session, clients []string, spec secagg.Spec) (
 		return nil, fault.BadInput(err)
 	}
 	s.Absent, s.Claims = len(clients)-params.Cohort(), []string{secagg.Claim(onceForEver, s.Purpose)}
-	s.Patient = []protocol.Timer{secagg.TimerServer} // the server waits a round for each that vanishes
+	s.SlowTimers = []protocol.Timer{secagg.TimerServer} // the server waits a round for each that vanishes
 	return sums.Adding(s, params, c.Coordinator, clients), nil
 }
 

@@ -88,7 +88,7 @@ func (p *party) takeSupport(body []byte) error {
 }
 
 func (p *party) keep(c method.Closing) (method.RetainedState, error) {
-	o, err := p.Portion(p.parent, c)
+	o, err := p.ModelPart(p.parent, c)
 	if err != nil {
 		return method.RetainedState{}, err
 	}

@@ -98,7 +98,7 @@ func (h *helper) declare(d *columns.Declaration) error {
 
 // withModel has the model's rows and then the new ones.
 func (h *helper) withModel() linalg.Matrix[float64] {
-	kept := h.Portion.Rows
+	kept := h.ModelPart.Rows
 	n, width := h.Helper.Rows.Shape()
 	all := linalg.New[float64](kept.Rows+n, width)
 	linalg.Gather(all.Panel(0, kept.Rows), kept, 0)
@@ -114,7 +114,7 @@ func (h *helper) products() ([]method.Release, error) {
 func (h *helper) answered(body []byte) error {
 	r := wire.NewReader(body)
 	n, _ := h.Helper.Rows.Shape()
-	m := linalg.New[float64](n, h.Portion.Basis.Outputs)
+	m := linalg.New[float64](n, h.ModelPart.Basis.Outputs)
 	r.Float64s(m.Data)
 	err := r.Close("gram: answer")
 	if err == nil && slices.ContainsFunc(m.Data, func(v float64) bool { return v-v != 0 }) {

@@ -98,7 +98,7 @@ func openParty(k method.RetainedState, read *job.Reader) (method.Erasable, error
 	if err != nil {
 		return nil, err
 	}
-	return method.Opened(answering(&inquirer{Inquirer: columns.Inquirer{Portion: o, Basis: o.Basis}})), nil
+	return method.Opened(answering(&inquirer{Inquirer: columns.Inquirer{ModelPart: o, Basis: o.Basis}})), nil
 }
 
 func openServer(_ method.Instance, k method.RetainedState, _ func() ([]byte, error)) (method.Erasable, error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Own is the part of one protocol in a process that owns all data. A function that it has not is nil.
-type Own struct {
+// LocalSupport is the part of one protocol in a process that owns all data. A function that it has not is nil.
+type LocalSupport struct {
 	Name string // the protocol's word in job files
 	// Play plays every member of a job in this process, because they are too many for a process
 	// each, or because no coordinator runs the protocol.
@@ -83,11 +83,11 @@ func SaveModel(r *method.Result, owner, path string, model []byte) error {
 }
 
 // Of finds the part that a job's protocol adds, one without functions if it adds none.
-func Of(list []Own, j *job.Job) Own {
+func Of(list []LocalSupport, j *job.Job) LocalSupport {
 	for _, o := range list {
 		if o.Name == j.Protocol.Name() {
 			return o
 		}
 	}
-	return Own{}
+	return LocalSupport{}
 }

@@ -146,7 +146,7 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	case classifies && j.Data.Order != nil && !slices.Equal(k.Classes, j.Data.Order):
 		return in.Refuse("protocol", "protocol and label list classes unlike each other; list them once, or in one order")
 	case !able:
-		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able(" or ", learner.On[learner.OnSums]), l)
+		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able(" or ", learner.On[learner.SumsLearner]), l)
 	case classifies && k.Classes == nil:
 		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; %s", l, described(j, "classes: [ill, well]", "classes: [ill, well]"))
 	case !classifies && k.Classes != nil:

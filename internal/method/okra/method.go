@@ -134,7 +134,7 @@ func rowsSession(c method.Instance) (*method.Session, error) {
 	params, err := paramsOf(c.Job)
 	return &method.Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.AllMembers(), Purpose: "train",
-		Patient: []machine.Timer{okra.TimerReceipt},
+		SlowTimers: []machine.Timer{okra.TimerReceipt},
 	}, err
 }
 

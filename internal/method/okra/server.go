@@ -31,7 +31,7 @@ type server struct {
 	words  map[string]learner.FigurePermission // of the parties, about figures over their own rows
 	model  *model.Private
 
-	course // of a job whose parties change
+	phases // of a job whose parties change
 }
 
 func newServer(c method.Instance) (*server, error) {
@@ -164,8 +164,8 @@ func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	return retained(s.Job, answers{s.parent, s.upload.Tag()}.encode()), nil
 }
 
-// course is the coordinator's knowledge of a job whose parties change.
-type course struct {
+// phases is the coordinator's knowledge of a job whose parties change.
+type phases struct {
 	base  *okra.Base
 	fresh *okra.Server
 	hash  string // of the model from the fresh session
@@ -187,7 +187,7 @@ const (
 func (s *server) base0() ([]byte, error) { return s.base.Session[:], nil }
 
 // changed takes a session over, and reports whether it was not the one to learn from.
-func (c *course) changed(of account, m *okra.Server) bool {
+func (c *phases) changed(of account, m *okra.Server) bool {
 	c.phase(of, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
 	if of == fresh {
 		c.fresh = m
@@ -197,7 +197,7 @@ func (c *course) changed(of account, m *okra.Server) bool {
 	return of == first
 }
 
-func (c *course) phase(of account, change func(*Phase)) {
+func (c *phases) phase(of account, change func(*Phase)) {
 	if c.costs == nil {
 		c.costs = make(map[account]Phase)
 	}

@@ -102,7 +102,7 @@ func steps(c method.Instance) ([]step, error) {
 	return append(plan, step{
 		Name: "protocol", Session: &method.Session{
 			Protocol: secureboost.Name, Version: secureboost.Version, Members: c.DataParties(), Purpose: "train",
-			Patient: []protocol.Timer{secureboost.TimerGuest, secureboost.TimerHosts},
+			SlowTimers: []protocol.Timer{secureboost.TimerGuest, secureboost.TimerHosts},
 		},
 		Follow: method.From(func(d columns.Declared) ([]byte, error) {
 			params, err := paramsOf(c.Job, d)

@@ -72,7 +72,7 @@ func (c Summed) epoch() string { return fmt.Sprintf("secvm/%016x", c.Params.Tag(
 func (c Summed) session(iteration uint32, weights [sha256.Size]byte, params secagg.Params, devices []string) *method.Session {
 	s := method.Session{
 		Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: weights[:], Absent: len(devices) - params.Cohort(),
-		Patient: []protocol.Timer{secagg.TimerServer}, // the server waits a round for each that vanishes
+		SlowTimers: []protocol.Timer{secagg.TimerServer}, // the server waits a round for each that vanishes
 	}
 	s.Claims = []string{secagg.Claim(c.epoch(), s.Purpose)}
 	return sums.Adding(s, params, c.Server, devices)

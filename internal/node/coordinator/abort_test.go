@@ -24,7 +24,7 @@ import (
 
 const abortedByHub = "aborted by the operator of hub"
 
-func (w *world) abort(id job.ID) {
+func (w *testbed) abort(id job.ID) {
 	w.t.Helper()
 	if err := w.members[hub].boss.Abort(id); err != nil {
 		w.t.Fatal(err)
@@ -32,7 +32,7 @@ func (w *world) abort(id job.ID) {
 }
 
 // until waits for a line in the log of all members.
-func (w *world) until(line string) {
+func (w *testbed) until(line string) {
 	w.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(w.logs.String(), line); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -42,7 +42,7 @@ func (w *world) until(line string) {
 }
 
 // untilSent waits for a message of a member.
-func (w *world) untilSent(from, kind string) {
+func (w *testbed) untilSent(from, kind string) {
 	w.t.Helper()
 	sent := func(r recorded) bool { return r.from == from && kindOf(r.data) == kind }
 	for deadline := time.Now().Add(20 * time.Second); !slices.ContainsFunc(w.tap.all(), sent); time.Sleep(time.Millisecond) {
@@ -53,7 +53,7 @@ func (w *world) untilSent(from, kind string) {
 }
 
 // wantAborted checks a job that was aborted, and that nothing is left of it.
-func (w *world) wantAborted(id job.ID) {
+func (w *testbed) wantAborted(id job.ID) {
 	w.t.Helper()
 	began := time.Now()
 	j := w.wait(id)
@@ -73,7 +73,7 @@ func (w *world) wantAborted(id job.ID) {
 // A job waits for a party that is not there: it and one behind it are aborted,
 // and the one behind them runs.
 func TestAbortWhileAPartyIsAwaited(t *testing.T) {
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	for _, name := range []string{hub, "north", "south"} {
 		w.start(name, never)
 	}
@@ -98,7 +98,7 @@ func TestAbortWhileAPartyIsAwaited(t *testing.T) {
 
 // A job is aborted while its machines run, and waits for one that does nothing.
 func TestAbortWhileMachinesRun(t *testing.T) {
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	w.actor("east", polite)
 	for _, name := range []string{hub, "north", "south"} {
 		w.start(name, never)
@@ -115,7 +115,7 @@ func TestAbortWhileMachinesRun(t *testing.T) {
 
 // A job is aborted while the coordinator computes, which it does not wait for.
 func TestAbortWhileComputing(t *testing.T) {
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	computing, over := make(chan job.ID, 1), make(chan struct{})
 	first := true // only the one computation at a time asks
 	w.heard = func(id job.ID, p protocol.Progress) {
@@ -146,7 +146,7 @@ func TestAbortEndsASearch(t *testing.T) {
 		k.Gamma, l.C = 0.1*float64(1+i), 0.1*float64(1+i)
 		j.Grid.Kernels, j.Grid.Learners = append(j.Grid.Kernels, k), append(j.Grid.Learners, job.Named{Kind: learner.SVC{}, Values: &l})
 	}
-	w := newWorld(t, firstTumours(t, j, 500))
+	w := newTestbed(t, firstTumours(t, j, 500))
 	computing := make(chan job.ID, 1)
 	w.heard = func(id job.ID, p protocol.Progress) {
 		if p.Stage == "tune" {
@@ -179,15 +179,15 @@ func TestAbortEndsATraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains until it is aborted")
 	}
-	for name, end := range map[string]func(w *world, id job.ID){
-		"aborted":  func(w *world, id job.ID) { w.abort(id); w.wantAborted(id) },
-		"shutdown": func(w *world, _ job.ID) { w.halt(hub) },
+	for name, end := range map[string]func(w *testbed, id job.ID){
+		"aborted":  func(w *testbed, id job.ID) { w.abort(id); w.wantAborted(id) },
+		"shutdown": func(w *testbed, _ job.ID) { w.halt(hub) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := parse(t, "")
 			j.Kernel = job.Kernel{Name: "linear"}
 			j = jobtest.With(t, j, map[string]string{"learner.C": "1e6", "learner.tol": "1e-9"})
-			w := newWorld(t, unlearnable(t, j))
+			w := newTestbed(t, unlearnable(t, j))
 			w.startAll()
 			id := w.submit(j)
 			await(t, 60*time.Second, "the training begins", training)
@@ -211,7 +211,7 @@ func TestAbortWhileAPartyLearns(t *testing.T) {
 	}
 	j := phasesBy(t, "{join: 20s, round: 20s}", "directions: 16384")
 	j = jobtest.With(t, j, map[string]string{"learner.lambda": "1e-12"})
-	w := newWorld(t, firstTumours(t, j, 569))
+	w := newTestbed(t, firstTumours(t, j, 569))
 	w.startAll()
 	id := w.submit(j)
 	learning := func() bool { return running("learn/linear.(*newton") }
@@ -263,7 +263,7 @@ func running(name string) bool {
 
 // An abort that was answered holds, however often the process crashes afterwards.
 func TestAbortSurvivesACrash(t *testing.T) {
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	for _, name := range []string{"north", "south"} {
 		w.start(name, never)
 	}
@@ -281,7 +281,7 @@ func TestAbortSurvivesACrash(t *testing.T) {
 }
 
 func TestAbortRefuses(t *testing.T) {
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	done := w.mustRun(parse(t, ""))
 	boss := w.members[hub].boss
 	if err := boss.Abort(job.ID{7}); !errors.Is(err, coordinator.ErrNoJob) {

@@ -27,11 +27,11 @@ func rowsOf(t method.Table, places []int) method.Table {
 	return t
 }
 
-// growing is a world in which north and south have ended a job while north had its first 15 rows.
+// growing is a testbed in which north and south have ended a job while north had its first 15 rows.
 // The table of all its 20 rows is returned.
-func growing(t *testing.T) (*world, method.Table, job.ID) {
+func growing(t *testing.T) (*testbed, method.Table, job.ID) {
 	t.Helper()
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	w.policy.Continuation = true
 	whole := named(w.table("north"))
 	w.brings("north", rowsOf(whole, span(0, 15)))
@@ -49,7 +49,7 @@ func named(t method.Table) method.Table {
 	return t
 }
 
-func (w *world) brings(name string, t method.Table) {
+func (w *testbed) brings(name string, t method.Table) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tables[name] = t
@@ -59,7 +59,7 @@ func (w *world) brings(name string, t method.Table) {
 // model is, bit for bit, the model of a job of the same epoch that had all rows from the beginning.
 func TestAddedRowsAloneTravel(t *testing.T) {
 	t.Parallel()
-	fresh := newWorld(t, tumours(t, parse(t, "")))
+	fresh := newTestbed(t, tumours(t, parse(t, "")))
 	fresh.policy.Continuation = true
 	fresh.brings("north", named(fresh.table("north")))
 	want := fresh.mustRun(unscaled(t, "[north, south]", "continuable: true")).Result
@@ -94,7 +94,7 @@ func TestAddedRowsAloneTravel(t *testing.T) {
 // New rows are scaled as the first ones were, though they would have changed the scaling.
 func TestAddedRowsAreScaledAsTheOthers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	w.policy.Continuation = true
 	whole := w.table("north")
 	w.brings("north", rowsOf(whole, span(0, 15)))
@@ -134,7 +134,7 @@ func TestChangedRowsAreNotContinued(t *testing.T) {
 func TestContinuedColumnsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	model := func(turn bool) string {
-		w := newWorld(t, tumours(t, parse(t, "")))
+		w := newTestbed(t, tumours(t, parse(t, "")))
 		w.policy.Continuation = true
 		for _, name := range []string{"north", "south", "east"} {
 			w.table(name).Set.Columns = columnNames(30)

@@ -47,7 +47,7 @@ func TestSecondJobOfAnAlignment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, shares)
+	w := newTestbed(t, shares)
 	w.random = true
 	w.startAll()
 	var took [2]time.Duration

@@ -19,7 +19,7 @@ func under(t *testing.T, j *job.Job, name string) *job.Job {
 }
 
 // searches counts the sessions in which a party's peers have looked for ids.
-func (w *world) searches(name string) (n int) {
+func (w *testbed) searches(name string) (n int) {
 	peers, err := w.releases(name).Peers()
 	if err != nil {
 		w.t.Fatal(err)
@@ -36,7 +36,7 @@ func (w *world) searches(name string) (n int) {
 func TestNamedAlignment(t *testing.T) {
 	t.Parallel()
 	first := under(t, jobtest.With(t, columns(t), map[string]string{"data.scale": "standard"}), "people")
-	w := newWorld(t, tumours(t, first))
+	w := newTestbed(t, tumours(t, first))
 	w.random = true
 	one := w.mustRun(first)
 	order := w.aligned("south")
@@ -74,7 +74,7 @@ func TestNamedAlignment(t *testing.T) {
 func TestAlignmentsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	first := under(t, columns(t), "people")
-	w := newWorld(t, tumours(t, first))
+	w := newTestbed(t, tumours(t, first))
 	w.random = true
 	one := w.mustRun(first)
 	fails := func(what string, j *job.Job, want string) {
@@ -108,7 +108,7 @@ func TestAlignmentsThatAreRefused(t *testing.T) {
 func TestNamedAlignmentAfterARestart(t *testing.T) {
 	t.Parallel()
 	j := under(t, phases(t, "{join: 20s, round: 20s}"), "people")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.random = true
 	w.mustRun(j)
 	for _, name := range []string{"north", "south", hub} {

@@ -37,7 +37,7 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 				c.putOff(ctx, q)
 			})
 		}
-	case admitted:
+	case admission:
 		c.answerNext(ctx, running)
 	}
 }

@@ -21,7 +21,7 @@ func TestAttackLabelsOfSlopesHaveNoEntry(t *testing.T) {
 	for name, change := range map[string]string{"by ids": "coverage: 0.9", "aligned": "aligned: true"} {
 		t.Run(name, func(t *testing.T) {
 			j := jobtest.Parse(t, strings.Replace(string(slopes(t).Encode()), "coverage: 0.9", change, 1))
-			w := newWorld(t, tumours(t, j))
+			w := newTestbed(t, tumours(t, j))
 			w.policy.Modes = []string{string(job.Paper)}
 			w.mustRun(j)
 			list, err := w.releases("north").List()
@@ -76,7 +76,7 @@ func TestAttackPartiesRunWhatIsForSimulate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := jobtest.Parse(t, c.text)
-			w := newWorld(t, tumours(t, j))
+			w := newTestbed(t, tumours(t, j))
 			w.policy.Modes, w.policy.Splits = []string{c.mode}, job.Splits()
 			w.startAll()
 			if _, err := w.members[hub].boss.Submit(j); err == nil || !strings.Contains(err.Error(), c.why) {

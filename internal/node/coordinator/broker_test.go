@@ -25,14 +25,14 @@ import (
 
 // broker is the one that daemons have, in the test's process.
 type broker struct {
-	w      *world
+	w      *testbed
 	cfg    nats.Config
 	server *nats.Server
 }
 
-// onBroker moves a world from its network in memory to a broker, with all defaults
+// onBroker moves a testbed from its network in memory to a broker, with all defaults
 // of the daemons' but what change changes.
-func (w *world) onBroker(change func(*nats.Config)) *broker {
+func (w *testbed) onBroker(change func(*nats.Config)) *broker {
 	w.t.Helper()
 	b := &broker{w: w, cfg: nats.Config{Dir: w.t.TempDir(), Center: hub}}
 	for _, m := range w.roster.Members {
@@ -139,7 +139,7 @@ func TestKilledInALongUpload(t *testing.T) {
 // while, and returns the hash of its model.
 func uploads(t *testing.T, j *job.Job, shares []partition.Share, dies map[string]func(string) bool) string {
 	t.Helper()
-	w := newWorld(t, shares)
+	w := newTestbed(t, shares)
 	w.onBroker(nil)
 	for _, m := range w.roster.Members {
 		if die := dies[m.Name]; die != nil {
@@ -167,7 +167,7 @@ func uploads(t *testing.T, j *job.Job, shares []partition.Share, dies map[string
 }
 
 // within returns the job once it is over.
-func (w *world) within(id job.ID, limit time.Duration) coordinator.Job {
+func (w *testbed) within(id job.ID, limit time.Duration) coordinator.Job {
 	w.t.Helper()
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		j, err := w.members[hub].boss.Get(id)
@@ -189,7 +189,7 @@ func (w *world) within(id job.ID, limit time.Duration) coordinator.Job {
 // party.
 func TestAFloodOfQuestions(t *testing.T) {
 	j := asItIs(t, openJob)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.random = true
 	b := w.onBroker(nil)
 	done := w.mustRun(j)
@@ -227,7 +227,7 @@ func TestAFloodOfQuestions(t *testing.T) {
 // A party's own questions, asked at once, are all answered: it sends one at a time.
 func TestManyQuestionsAtOnce(t *testing.T) {
 	j := parse(t, openJob)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	answered := make(chan error)
 	const questions = 12
@@ -250,7 +250,7 @@ func TestAMemberThatFillsItsShare(t *testing.T) {
 	t.Parallel()
 	j := parse(t, "")
 	j.Data.Partition = job.Partition{By: job.Rows, Parties: []string{"north", "south"}}
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	b := w.onBroker(nil)
 	east, err := b.dial("east")
 	if err != nil {
@@ -283,7 +283,7 @@ func TestAMemberThatFillsItsShare(t *testing.T) {
 }
 
 // mustRunWithout is mustRun while one member is not there.
-func (w *world) mustRunWithout(j *job.Job, absent string) coordinator.Job {
+func (w *testbed) mustRunWithout(j *job.Job, absent string) coordinator.Job {
 	w.t.Helper()
 	for _, m := range w.roster.Members {
 		if m.Name != absent && w.members[m.Name] == nil {

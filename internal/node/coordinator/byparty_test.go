@@ -30,13 +30,13 @@ func TestFiguresOfEachParty(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
 			j := jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, ""), "{name: okra}", protocol, 1))
-			ready := func(change func(w *world)) *world {
-				w := newWorld(t, tumours(t, j))
+			ready := func(change func(w *testbed)) *testbed {
+				w := newTestbed(t, tumours(t, j))
 				w.policy.Modes = []string{string(job.Hardened), string(job.Paper)}
 				change(w)
 				return w
 			}
-			denied := ready(func(*world) {}).mustRun(j).Result
+			denied := ready(func(*testbed) {}).mustRun(j).Result
 			const none = "not allowed by its policy"
 			if got := withheld(denied.Figures.ByParty); got != "north: "+none+"; south: "+none+"; east: "+none {
 				t.Errorf("without a word in any policy: %s", got)
@@ -44,7 +44,7 @@ func TestFiguresOfEachParty(t *testing.T) {
 			if said := fmt.Sprint(denied.Leakage); strings.Contains(said, "as the policy of each allows") {
 				t.Error(said)
 			}
-			all := ready(func(w *world) { w.policy.OwnFigures = true }).mustRun(j).Result
+			all := ready(func(w *testbed) { w.policy.OwnFigures = true }).mustRun(j).Result
 			rows, right := 0, 0.0
 			for _, one := range all.Figures.ByParty {
 				rows, right = rows+one.HeldOut, right+one.Metrics["accuracy"]*float64(one.HeldOut)
@@ -56,7 +56,7 @@ func TestFiguresOfEachParty(t *testing.T) {
 				t.Error(said)
 			}
 			for _, one := range []func(*party.Policy){func(p *party.Policy) { p.OwnFigures = false }, func(p *party.Policy) { p.Floors.HeldOutRows = new(50) }} {
-				w := ready(func(w *world) {
+				w := ready(func(w *testbed) {
 					w.policy.OwnFigures = true
 					south := w.policy
 					one(&south)
@@ -68,7 +68,7 @@ func TestFiguresOfEachParty(t *testing.T) {
 					t.Errorf("south keeps its figures back: %s", got)
 				}
 			}
-			w := ready(func(w *world) { w.policy.OwnFigures = true })
+			w := ready(func(w *testbed) { w.policy.OwnFigures = true })
 			w.start(hub, onThe(3, "put report"))
 			w.startAll()
 			after := w.wait(w.submit(j))

@@ -20,7 +20,7 @@ func TestCrashOfChangingParties(t *testing.T) {
 	text := strings.NewReplacer("{name: okra}", "{name: okra, late: [east], withdrawn: [north], preparation: keep}",
 		"label: label", "label: label\n    scale: minmax").Replace(fmt.Sprintf(jobFile, ""))
 	j := jobtest.Parse(t, text)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.policy.Own = true // as in simulate
 	done := w.mustRun(j)
 	w.diesAndEndsTheSame(j, tumours(t, j), done, []death{
@@ -38,17 +38,17 @@ func between(t testing.TB, parties, keys string) *job.Job {
 	return jobtest.Parse(t, text)
 }
 
-// continuing is a world in which north and south have ended a job that a later one can continue.
-func continuing(t *testing.T) (*world, job.ID) {
+// continuing is a testbed in which north and south have ended a job that a later one can continue.
+func continuing(t *testing.T) (*testbed, job.ID) {
 	t.Helper()
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	w.policy.Continuation = true
 	return w, w.mustRun(between(t, "[north, south]", "continuable: true")).ID
 }
 
 // rowsFrom counts the messages with rows that each party sends during f, in new lives: what is
 // kept outlives the processes.
-func (w *world) rowsFrom(f func()) map[string]int {
+func (w *testbed) rowsFrom(f func()) map[string]int {
 	w.t.Helper()
 	var mu sync.Mutex
 	sent := make(map[string]int)

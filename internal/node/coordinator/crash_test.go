@@ -17,7 +17,7 @@ type pick func(name string, ops []string, seen map[string]bool) []int
 
 // crashing is a job whose processes die.
 type crashing struct {
-	world    func(t *testing.T) (*world, *job.Job)
+	testbed  func(t *testing.T) (*testbed, *job.Job)
 	points   pick
 	fewest   int // operations that each member does
 	patience time.Duration
@@ -26,7 +26,7 @@ type crashing struct {
 // operations runs the job undisturbed and lists what each member does.
 func (c crashing) operations(t *testing.T) (ops map[string][]string, model string) {
 	t.Helper()
-	w, j := c.world(t)
+	w, j := c.testbed(t)
 	ops = make(map[string][]string)
 	var mu sync.Mutex
 	for _, m := range w.roster.Members {
@@ -51,9 +51,9 @@ func (c crashing) operations(t *testing.T) (ops map[string][]string, model strin
 // the same model as an undisturbed one.
 func TestCrashAnywhereEndsInTheSameModel(t *testing.T) {
 	t.Parallel()
-	crashing{points: crashPoints, fewest: 20, patience: 30 * time.Second, world: func(t *testing.T) (*world, *job.Job) {
+	crashing{points: crashPoints, fewest: 20, patience: 30 * time.Second, testbed: func(t *testing.T) (*testbed, *job.Job) {
 		j := parse(t, "")
-		return newWorld(t, tumours(t, j)), j
+		return newTestbed(t, tumours(t, j)), j
 	}}.everywhere(t)
 }
 
@@ -66,9 +66,9 @@ func TestCrashAnywhereOverABroker(t *testing.T) {
 		t.Skip("starts a broker for each life")
 	}
 	shares := wide(map[string]int{"north": 7, "south": 3, "east": 4})
-	crashing{points: brokerPoints, fewest: 30, patience: 2 * time.Minute, world: func(t *testing.T) (*world, *job.Job) {
+	crashing{points: brokerPoints, fewest: 30, patience: 2 * time.Minute, testbed: func(t *testing.T) (*testbed, *job.Job) {
 		j := jobtest.Parse(t, wideJob)
-		w := newWorld(t, shares)
+		w := newTestbed(t, shares)
 		w.onBroker(func(c *nats.Config) { c.Share = 2 })
 		return w, j
 	}}.everywhere(t)
@@ -87,7 +87,7 @@ func (c crashing) everywhere(t *testing.T) {
 		for _, n := range points {
 			t.Run(fmt.Sprintf("%s/%d", name, n), func(t *testing.T) {
 				t.Parallel()
-				w, j := c.world(t)
+				w, j := c.testbed(t)
 				op := dieAt(w, name, n)
 				w.startAll()
 				id := w.submit(j)
@@ -107,7 +107,7 @@ func (c crashing) everywhere(t *testing.T) {
 }
 
 // dieAt starts a member that dies before its nth operation, which it names.
-func dieAt(w *world, name string, n int) *string {
+func dieAt(w *testbed, name string, n int) *string {
 	count, op := 0, new(string)
 	w.start(name, func(now string) bool {
 		count++

@@ -33,7 +33,7 @@ func phasesBy(t testing.TB, timeout, settings string) *job.Job {
 func TestCrashOfFDSKL(t *testing.T) {
 	t.Parallel()
 	j := phases(t, "{join: 20s, round: 20s}")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	if r := done.Result; r.Training < 20 || r.HeldOut < 5 || r.Metrics["accuracy"] < 0.5 || len(r.Leakage["active"]) == 0 {
 		t.Errorf("result %+v", done.Result)
@@ -65,7 +65,7 @@ func TestCrashOfFDSKL(t *testing.T) {
 func TestCrashOfSeveralActive(t *testing.T) {
 	t.Parallel()
 	j := phasesBy(t, "{join: 20s, round: 20s}", "active: 2, training: faithful, directions: 16")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	w.diesAndEndsTheSame(j, tumours(t, j), done, []death{
 		{"north", 2, "send fdskl/Turn"}, {"south", 1, "send fdskl/Turn"}, {"south", 2, "send fdskl/Shares"}, {"north", 1, "send fdskl/Shares"}, {"east", 3, "send fdskl/Phases"},
@@ -77,11 +77,11 @@ func TestCrashOfSeveralActive(t *testing.T) {
 func TestCrashOfSpreadLabels(t *testing.T) {
 	t.Parallel()
 	j := phasesBy(t, "{join: 20s, round: 20s}", "active: 2, training: faithful, labels: spread, directions: 16")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "spread_labels in its policy") {
 		t.Errorf("failure %+v, want a policy that does not allow it", f)
 	}
-	w = newWorld(t, tumours(t, j))
+	w = newTestbed(t, tumours(t, j))
 	w.policy.SpreadLabels = true
 	done := w.mustRun(j)
 	if r := done.Result; r.Metrics["accuracy"] < 0.5 || len(r.Metrics) != 3 || len(r.Warnings) > 0 {
@@ -99,7 +99,7 @@ func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
 	t.Parallel()
 	j := phases(t, "{join: 20s, round: 20s}")
 	j.Data.Scale = job.None
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.random = true
 	w.mustRun(j)
 	w.mustRun(j) // the same again tells nothing new
@@ -120,7 +120,7 @@ func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
 }
 
 // dropColumn takes a party's first column away, between two of its lives.
-func (w *world) dropColumn(name string) {
+func (w *testbed) dropColumn(name string) {
 	w.halt(name)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -132,7 +132,7 @@ func (w *world) dropColumn(name string) {
 func TestVanishedWorkerIsNamed(t *testing.T) {
 	t.Parallel()
 	j := phases(t, "{join: 20s, round: 1s}")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.start("east", onThe(1, "send fdskl/Phases"))
 	w.startAll()
 	id := w.submit(j)

@@ -74,15 +74,15 @@ func allRatings() *dataset.Ratings {
 	return generated.Ratings(people, 24, 12, [32]byte{3})
 }
 
-// newCinema is a world in which each party has one person's ratings in a text of
+// newCinema is a testbed in which each party has one person's ratings in a text of
 // their own.
-func newCinema(t *testing.T) (*world, *job.Job, *dataset.Ratings) {
+func newCinema(t *testing.T) (*testbed, *job.Job, *dataset.Ratings) {
 	t.Helper()
 	all := allRatings()
 	return cinemaOf(t, all), filmsJob(t, true, all), all
 }
 
-func cinemaOf(t *testing.T, all *dataset.Ratings) *world {
+func cinemaOf(t *testing.T, all *dataset.Ratings) *testbed {
 	t.Helper()
 	var shares []partition.Share
 	for i, user := range all.Users {
@@ -98,7 +98,7 @@ func cinemaOf(t *testing.T, all *dataset.Ratings) *world {
 		}
 		shares = append(shares, partition.Share{Party: person(i), Table: method.Table{Ratings: own}})
 	}
-	return newWorld(t, shares)
+	return newTestbed(t, shares)
 }
 
 // simulated runs the job in one process and returns its result, with everybody's
@@ -125,7 +125,7 @@ func simulatedJob(t *testing.T, j *job.Job, all *dataset.Ratings) (*method.Resul
 }
 
 // model returns the model that the coordinator keeps of a job.
-func (w *world) model(id job.ID) []byte {
+func (w *testbed) model(id job.ID) []byte {
 	w.t.Helper()
 	b, err := w.members[hub].boss.Download(id)
 	if err != nil {
@@ -135,7 +135,7 @@ func (w *world) model(id job.ID) []byte {
 }
 
 // over waits for a job's end while those who have died stay dead.
-func (w *world) over(id job.ID) coordinator.Job {
+func (w *testbed) over(id job.ID) coordinator.Job {
 	w.t.Helper()
 	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if j, err := w.members[hub].boss.Get(id); err != nil || j.Over() {
@@ -319,15 +319,15 @@ func TestRecommenderSurvivesTheCoordinator(t *testing.T) {
 func TestRecommenderThatIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		change func(*world)
+		change func(*testbed)
 		want   string
 		code   fault.Code
 	}{
-		"policy":    {func(w *world) { w.policy.Protocols = []string{"okra"} }, `protocol "fedcfk" is not among those this party allows`, fault.CodePolicy},
-		"too few":   {func(w *world) { w.policy.MinParties = 25 }, "the job has 24 parties, this party asks for 25 or more", fault.CodePolicy},
-		"an item":   {func(w *world) { w.tables[person(4)].Ratings.Items[2] = "unheard of" }, "person-5 refused: its data cannot be used for this job; its own log says why", fault.CodeBadInput},
-		"a table":   {func(w *world) { w.tables[person(4)] = method.Table{} }, "person-5 refused: its data cannot be used for this job", fault.CodeBadInput},
-		"two lists": {func(w *world) { w.tables[person(4)] = method.Table{Ratings: allRatings()} }, "person-5 refused: its data cannot be used for this job", fault.CodeBadInput},
+		"policy":    {func(w *testbed) { w.policy.Protocols = []string{"okra"} }, `protocol "fedcfk" is not among those this party allows`, fault.CodePolicy},
+		"too few":   {func(w *testbed) { w.policy.MinParties = 25 }, "the job has 24 parties, this party asks for 25 or more", fault.CodePolicy},
+		"an item":   {func(w *testbed) { w.tables[person(4)].Ratings.Items[2] = "unheard of" }, "person-5 refused: its data cannot be used for this job; its own log says why", fault.CodeBadInput},
+		"a table":   {func(w *testbed) { w.tables[person(4)] = method.Table{} }, "person-5 refused: its data cannot be used for this job", fault.CodeBadInput},
+		"two lists": {func(w *testbed) { w.tables[person(4)] = method.Table{Ratings: allRatings()} }, "person-5 refused: its data cannot be used for this job", fault.CodeBadInput},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, j, _ := newCinema(t)
@@ -359,7 +359,7 @@ func TestRule14_SecondRecommender(t *testing.T) {
 // party begins no more, however they end.
 func TestAttackManySessions(t *testing.T) {
 	t.Parallel()
-	begun := func(w *world, count int) {
+	begun := func(w *testbed, count int) {
 		w.startAll()
 		for i := range people {
 			for n := range count {

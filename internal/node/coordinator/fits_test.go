@@ -21,7 +21,7 @@ func fitted(t *testing.T) *job.Job {
 func TestLedgerOfAFitThatOthersHaveChanged(t *testing.T) {
 	t.Parallel()
 	j := fitted(t)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.random = true
 	whole := named(w.table("east"))
 	for _, name := range j.Parties() {

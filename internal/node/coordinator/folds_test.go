@@ -54,7 +54,7 @@ func TestFoldsByGroups(t *testing.T) {
 	} {
 		j := groupedJob(t, tt.protocol, tt.more)
 		shares := groupedTumours(t, j, 90)
-		w := newWorld(t, shares)
+		w := newTestbed(t, shares)
 		done := w.mustRun(j)
 		w.compare(done, j, shares)
 		r := done.Result
@@ -83,7 +83,7 @@ func TestFoldsByGroupsAreOtherFolds(t *testing.T) {
 	grouped := groupedJob(t, "{name: okra}", "")
 	single := jobtest.Parse(t, strings.Replace(string(grouped.Encode()), "    group: patient\n", "", 1))
 	shares := groupedTumours(t, grouped, 90)
-	a, b := newWorld(t, shares).mustRun(grouped).Result, newWorld(t, shares).mustRun(single).Result
+	a, b := newTestbed(t, shares).mustRun(grouped).Result, newTestbed(t, shares).mustRun(single).Result
 	if slices.Equal(a.Grid[1].Folds, b.Grid[1].Folds) {
 		t.Errorf("folds by patients and by rows have scores %v", a.Grid[1].Folds)
 	}
@@ -108,7 +108,7 @@ func TestFoldsWithoutGroups(t *testing.T) {
 		}
 	}
 	j.Data.Folds = 5
-	if f := newWorld(t, shares).run(j).Failure; f == nil || !strings.Contains(f.Message, "fill 3 of 5 folds; use fewer folds") {
+	if f := newTestbed(t, shares).run(j).Failure; f == nil || !strings.Contains(f.Message, "fill 3 of 5 folds; use fewer folds") {
 		t.Errorf("failure %+v", f)
 	}
 }

@@ -23,7 +23,7 @@ var stays = regexp.MustCompile(`^(hub/jobs/[0-9a-f]{32}/(job\.yaml|status\.json|
 
 // everything that members hold of a job, in the clear, cut into needles. It opens the
 // sealed files with their identities, as only they can.
-func (w *world) holdings(id job.ID) (needles []needle) {
+func (w *testbed) holdings(id job.ID) (needles []needle) {
 	w.t.Helper()
 	for _, m := range w.roster.Members {
 		items, err := w.artifacts(m.Name).List(id)
@@ -51,7 +51,7 @@ func (w *world) holdings(id job.ID) (needles []needle) {
 
 // unlikeTheHub takes the statement of leakage and the job file out of a party's figures: the
 // coordinator has both.
-func (w *world) unlikeTheHub(figures []byte) []byte {
+func (w *testbed) unlikeTheHub(figures []byte) []byte {
 	var own method.Judged
 	if err := json.Unmarshal(figures, &own); err != nil {
 		w.t.Fatal(err)
@@ -88,13 +88,13 @@ func TestForgottenJobsLeaveNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		job  *job.Job
-		w    *world
+		w    *testbed
 		at   map[vault.Item]int // members that hold each item before
 	}{
-		{"okra", okra, newWorld(t, tumours(t, okra)), map[vault.Item]int{vault.Model: 1, vault.Answers: 1, vault.Decisions: 1, vault.Predictor: 3}},
-		{"moments", sums, newWorld(t, firstTumours(t, sums, 80)).lets(sums), map[vault.Item]int{vault.Model: 1, vault.Decisions: 1, vault.Predictor: 3}},
-		{"gram", products, newWorld(t, tumours(t, products)), map[vault.Item]int{vault.Answers: 1, vault.Decisions: 1, vault.Predictor: 3, vault.Alignment: 3}},
-		{"fdskl", phased, newWorld(t, tumours(t, phased)), map[vault.Item]int{vault.Answers: 1, vault.Decisions: 1, vault.Predictor: 3, vault.Alignment: 3, vault.Figures: 1}},
+		{"okra", okra, newTestbed(t, tumours(t, okra)), map[vault.Item]int{vault.Model: 1, vault.Answers: 1, vault.Decisions: 1, vault.Predictor: 3}},
+		{"moments", sums, newTestbed(t, firstTumours(t, sums, 80)).lets(sums), map[vault.Item]int{vault.Model: 1, vault.Decisions: 1, vault.Predictor: 3}},
+		{"gram", products, newTestbed(t, tumours(t, products)), map[vault.Item]int{vault.Answers: 1, vault.Decisions: 1, vault.Predictor: 3, vault.Alignment: 3}},
+		{"fdskl", phased, newTestbed(t, tumours(t, phased)), map[vault.Item]int{vault.Answers: 1, vault.Decisions: 1, vault.Predictor: 3, vault.Alignment: 3, vault.Figures: 1}},
 		{"fedcfk", films, cinema, map[vault.Item]int{vault.Model: 1, vault.Decisions: 1, vault.Recommendations: people}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestForgottenJobsLeaveNothing(t *testing.T) {
 }
 
 // files lists all files under all homes.
-func (w *world) files() (list []string) {
+func (w *testbed) files() (list []string) {
 	w.t.Helper()
 	err := filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -50,16 +50,16 @@ func goldenJobs(t *testing.T) map[string]*job.Job {
 	}
 }
 
-// goldenWorld has the members of the homes, and the rows that are asked about.
-func goldenWorld(t *testing.T) *world {
+// goldenTestbed has the members of the homes, and the rows that are asked about.
+func goldenTestbed(t *testing.T) *testbed {
 	t.Helper()
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	_, w.fresh = newcomers(t, columns(t))
 	return w
 }
 
 // says returns a model's predictions for new rows at north.
-func (w *world) says(protocol string, id job.ID) []string {
+func (w *testbed) says(protocol string, id job.ID) []string {
 	w.t.Helper()
 	rows, source := newRows(w.t), ""
 	if protocol == "gram" {
@@ -74,7 +74,7 @@ func (w *world) says(protocol string, id job.ID) []string {
 }
 
 // give makes shares the members' tables.
-func (w *world) give(shares []partition.Share) {
+func (w *testbed) give(shares []partition.Share) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range shares {
@@ -83,7 +83,7 @@ func (w *world) give(shares []partition.Share) {
 }
 
 // pack ends all members and writes their homes into a file.
-func (w *world) pack(g golden, file string) {
+func (w *testbed) pack(g golden, file string) {
 	w.t.Helper()
 	for _, m := range w.roster.Members {
 		w.halt(m.Name)
@@ -144,7 +144,7 @@ func addFile(to *tar.Writer, homes fs.FS, path string) error {
 }
 
 // openGolden unpacks the homes.
-func openGolden(t *testing.T, w *world, file string) (g golden) {
+func openGolden(t *testing.T, w *testbed, file string) (g golden) {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
@@ -205,7 +205,7 @@ func (g golden) id(t *testing.T, name string) job.ID {
 // that was under way belongs to the earlier program; its sessions are kept until the
 // operator gives them up, and then it fails.
 func TestGoldenHomes(t *testing.T) {
-	w := goldenWorld(t)
+	w := goldenTestbed(t)
 	g := openGolden(t, w, goldenHomes)
 	w.random = true
 	for _, m := range w.roster.Members {
@@ -242,7 +242,7 @@ func TestGoldenHomes(t *testing.T) {
 }
 
 // approveAll has a party's operator approve all that is held, until nothing is.
-func (w *world) approveAll(name string) {
+func (w *testbed) approveAll(name string) {
 	w.t.Helper()
 	for _, e := range w.inState(name, disclosure.Held) {
 		if err := w.releases(name).Approve(e.ID); err != nil {
@@ -252,7 +252,7 @@ func (w *world) approveAll(name string) {
 }
 
 // wantForeign checks that another build keeps a member's open sessions and names them.
-func (w *world) wantForeign(name, build string) {
+func (w *testbed) wantForeign(name, build string) {
 	w.t.Helper()
 	w.withVault(name, build, func(v *vault.Disk) {
 		_, _, err := v.Open()
@@ -264,7 +264,7 @@ func (w *world) wantForeign(name, build string) {
 }
 
 // wantReadable checks that a member's journals can still be read, record by record.
-func (w *world) wantReadable(name string) {
+func (w *testbed) wantReadable(name string) {
 	w.t.Helper()
 	w.withVault(name, "test", func(v *vault.Disk) {
 		open, lost, err := v.Open()
@@ -292,7 +292,7 @@ func (w *world) wantReadable(name string) {
 	})
 }
 
-func (w *world) withVault(name, build string, look func(*vault.Disk)) {
+func (w *testbed) withVault(name, build string, look func(*vault.Disk)) {
 	w.t.Helper()
 	v, err := vault.OpenDisk(filepath.Join(w.home(name), "vault"), build)
 	if err != nil {

@@ -64,9 +64,9 @@ func TestGoldenEras(t *testing.T) {
 }
 
 // open unpacks the homes of an era.
-func (e era) open(t *testing.T) (*world, golden) {
+func (e era) open(t *testing.T) (*testbed, golden) {
 	t.Helper()
-	w := eraWorld(t)
+	w := eraTestbed(t)
 	g := openGolden(t, w, e.file)
 	w.renewNotes(g)
 	for _, m := range w.roster.Members {
@@ -76,17 +76,17 @@ func (e era) open(t *testing.T) (*world, golden) {
 	return w, g
 }
 
-// eraWorld has the members of all eras, whose operators allow what those of the earlier programs did.
-func eraWorld(t *testing.T) *world {
+// eraTestbed has the members of all eras, whose operators allow what those of the earlier programs did.
+func eraTestbed(t *testing.T) *testbed {
 	t.Helper()
-	w := goldenWorld(t)
+	w := goldenTestbed(t)
 	w.random = true
 	w.policy.Continuation, w.policy.Splits = true, job.Splits()
 	return w
 }
 
 // renewNotes gives the held releases today's time: a ledger forgets them after 30 days.
-func (w *world) renewNotes(g golden) {
+func (w *testbed) renewNotes(g golden) {
 	w.t.Helper()
 	names, err := filepath.Glob(filepath.Join(w.dir, "*", "releases", "*.held"))
 	if err != nil || len(names) == 0 {
@@ -107,7 +107,7 @@ func (w *world) renewNotes(g golden) {
 }
 
 // wantLedgers checks that each party's ledger is read and holds what it held.
-func (w *world) wantLedgers(g golden) {
+func (w *testbed) wantLedgers(g golden) {
 	w.t.Helper()
 	if len(g.Ledgers) != 3 {
 		w.t.Fatalf("%d ledgers", len(g.Ledgers))
@@ -121,7 +121,7 @@ func (w *world) wantLedgers(g golden) {
 
 // ledgerLines returns all releases of a party, without what was found beside earlier ones. The names of
 // questions are left out: earlier programs had others.
-func (w *world) ledgerLines(name string) (lines []string) {
+func (w *testbed) ledgerLines(name string) (lines []string) {
 	w.t.Helper()
 	list, err := w.releases(name).List()
 	if err != nil {
@@ -140,7 +140,7 @@ func (w *world) ledgerLines(name string) (lines []string) {
 
 // wantOver checks that the jobs end that had not: one whose sessions belong to the earlier program, and those
 // that say of a table what is its operator's word since.
-func (w *world) wantOver(g golden) {
+func (w *testbed) wantOver(g golden) {
 	w.t.Helper()
 	for name, why := range map[string]string{
 		"open":      "this session has been run before and never runs again",
@@ -157,7 +157,7 @@ func (w *world) wantOver(g golden) {
 }
 
 // wantAnswers checks that finished jobs have their results, and that their models say what they said.
-func (w *world) wantAnswers(g golden) {
+func (w *testbed) wantAnswers(g golden) {
 	w.t.Helper()
 	for name, said := range g.Says {
 		id := g.id(w.t, name)
@@ -172,7 +172,7 @@ func (w *world) wantAnswers(g golden) {
 }
 
 // answers returns the predictions of an era's model for new rows.
-func (w *world) answers(name string, id job.ID) []string {
+func (w *testbed) answers(name string, id job.ID) []string {
 	w.t.Helper()
 	switch name {
 	case "hospitals":
@@ -184,7 +184,7 @@ func (w *world) answers(name string, id job.ID) []string {
 }
 
 // diagnoses returns what a model says of patients of north, prepared as the job's rows were.
-func (w *world) diagnoses(id job.ID) []string {
+func (w *testbed) diagnoses(id job.ID) []string {
 	w.t.Helper()
 	content, err := w.members["north"].party.Preparation(id)
 	if err != nil {
@@ -207,7 +207,7 @@ func (w *world) diagnoses(id job.ID) []string {
 
 // wantHeld checks that releases are compared with those of the earlier program: equal ones pass, a column less
 // is held, and so are rows of people who are in its sums.
-func (w *world) wantHeld(g golden) {
+func (w *testbed) wantHeld(g golden) {
 	w.t.Helper()
 	old, err := w.members[hub].boss.Get(g.id(w.t, "okra"))
 	if err != nil {
@@ -222,7 +222,7 @@ func (w *world) wantHeld(g golden) {
 }
 
 // mustHold runs a job that some party's ledger holds.
-func (w *world) mustHold(what string, j *job.Job) {
+func (w *testbed) mustHold(what string, j *job.Job) {
 	w.t.Helper()
 	f := w.run(j).Failure
 	if f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
@@ -231,7 +231,7 @@ func (w *world) mustHold(what string, j *job.Job) {
 }
 
 // wantContinued checks that a job goes on from one of the earlier program, and no row travels again.
-func (w *world) wantContinued(g golden) {
+func (w *testbed) wantContinued(g golden) {
 	w.t.Helper()
 	w.give(patients(w.t))
 	done := w.mustRun(eraOkra(w.t, "[north, south]", ", continues: "+g.Jobs["kept"], ""))

@@ -16,10 +16,10 @@ import (
 //	MERCER_GOLDEN=write go test -run TestGoldenPhases ./internal/node/coordinator
 const goldenPhases = "testdata/homes-2.tar.gz"
 
-// phasesWorld has the members of these homes after the job by fdskl.
-func phasesWorld(t *testing.T) (*world, golden) {
+// phasesTestbed has the members of these homes after the job by fdskl.
+func phasesTestbed(t *testing.T) (*testbed, golden) {
 	t.Helper()
-	w := goldenWorld(t).lets(pausedJob(t))
+	w := goldenTestbed(t).lets(pausedJob(t))
 	j := opened(t, phases(t, "{join: 20s, round: 20s}"))
 	w.give(firstTumours(t, j, 80))
 	id := w.mustRun(j).ID
@@ -34,10 +34,10 @@ func pausedJob(t *testing.T) *job.Job {
 
 func writePhases(t *testing.T) {
 	j := pausedJob(t)
-	undisturbed, _ := phasesWorld(t)
+	undisturbed, _ := phasesTestbed(t)
 	undisturbed.give(firstTumours(t, j, 80))
 	model := undisturbed.mustRun(j).Result.ModelHash
-	w, g := phasesWorld(t)
+	w, g := phasesTestbed(t)
 	w.give(firstTumours(t, j, 80))
 	w.halt(hub)
 	w.start(hub, onThe(4, "create"))
@@ -55,7 +55,7 @@ func TestGoldenPhases(t *testing.T) {
 	if os.Getenv("MERCER_GOLDEN") == "write" {
 		writePhases(t)
 	}
-	w := goldenWorld(t)
+	w := goldenTestbed(t)
 	g := openGolden(t, w, goldenPhases)
 	w.give(firstTumours(t, pausedJob(t), 80))
 	w.startAll()

@@ -33,10 +33,10 @@ func TestWriteEra(t *testing.T) {
 	w.pack(g, file)
 }
 
-// ended returns a world in which all jobs of an era have ended that end.
-func (e era) ended(t *testing.T) (*world, golden) {
+// ended returns a testbed in which all jobs of an era have ended that end.
+func (e era) ended(t *testing.T) (*testbed, golden) {
 	t.Helper()
-	w := eraWorld(t).lets(e.paused(t))
+	w := eraTestbed(t).lets(e.paused(t))
 	g := golden{Jobs: map[string]string{}, Says: map[string][]string{}, Ledgers: map[string][]string{}}
 	e.runOkra(w, g)
 	if e.columns != "" {
@@ -55,14 +55,14 @@ func (e era) ended(t *testing.T) (*world, golden) {
 }
 
 // leaves runs a job to its end and notes what its model says.
-func (w *world) leaves(g golden, name string, j *job.Job) {
+func (w *testbed) leaves(g golden, name string, j *job.Job) {
 	w.t.Helper()
 	id := w.mustRun(j).ID
 	g.Jobs[name], g.Says[name] = id.String(), w.answers(name, id)
 }
 
 // runOkra runs the jobs of okra: two that end, and one that is held for a column less.
-func (e era) runOkra(w *world, g golden) {
+func (e era) runOkra(w *testbed, g golden) {
 	w.t.Helper()
 	j := eraOkra(w.t, allHospitals, "", openJob)
 	w.give(patients(w.t))
@@ -97,7 +97,7 @@ func (e era) moments(t *testing.T, directions string) *job.Job {
 }
 
 // letSplit has all operators approve the sums of a job that says itself which rows are held out.
-func (e era) letSplit(w *world) {
+func (e era) letSplit(w *testbed) {
 	w.t.Helper()
 	if !e.split {
 		return
@@ -116,7 +116,7 @@ func (e era) letSplit(w *world) {
 }
 
 // interrupt has the coordinator die during a job, while others wait.
-func (e era) interrupt(w *world, g golden) {
+func (e era) interrupt(w *testbed, g golden) {
 	w.t.Helper()
 	w.halt(hub)
 	w.start(hub, onThe(e.dies, "create"))

@@ -25,7 +25,7 @@ func columns(t testing.TB) *job.Job {
 func TestCrashOfGram(t *testing.T) {
 	t.Parallel()
 	j := columns(t)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	if done.Result.Training < 20 || done.Result.HeldOut < 5 {
 		t.Errorf("result %+v", done.Result)

@@ -38,11 +38,11 @@ func TestColumnsInThreeOrders(t *testing.T) {
 			for _, s := range one {
 				s.Table.Set.Columns = columnNames(30)
 			}
-			w := newWorld(t, one).lets(j)
+			w := newTestbed(t, one).lets(j)
 			want := w.mustRun(j)
 			three := tumours(t, j)
 			ordered(three)
-			v := newWorld(t, three).lets(j)
+			v := newTestbed(t, three).lets(j)
 			got := v.mustRun(j)
 			if d := cmp.Diff(want.Result.Metrics, got.Result.Metrics); d != "" || want.Result.ModelHash != got.Result.ModelHash {
 				t.Errorf("models %s and %s: %s", want.Result.ModelHash, got.Result.ModelHash, d)

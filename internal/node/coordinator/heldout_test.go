@@ -29,7 +29,7 @@ func TestWholePartyHeldOut(t *testing.T) {
 	for _, party := range []string{"north", "east"} { // the first leads
 		j := tested(t, parse(t, ""), fmt.Sprintf("{party: %s}", party))
 		shares := tumours(t, j)
-		w := newWorld(t, shares)
+		w := newTestbed(t, shares)
 		if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "the job holds out all rows of "+party+", and this party leaves that choice to no job") {
 			t.Fatalf("failure %+v", f)
 		}
@@ -53,7 +53,7 @@ func TestWholePartyHeldOut(t *testing.T) {
 func TestWholePartyHeldOutOfSums(t *testing.T) {
 	t.Parallel()
 	j := tested(t, components(t), "{party: east}")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.policy.Splits = []string{"party"}
 	w.random = true
 	done := w.run(j)
@@ -102,7 +102,7 @@ func TestLaterRowsHeldOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, shares)
+	w := newTestbed(t, shares)
 	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "splits: [column] in its policy would") {
 		t.Fatalf("failure %+v", f)
 	}
@@ -137,7 +137,7 @@ func TestLaterRowsHeldOut(t *testing.T) {
 // A job that leaves its parties to the roster may name a stranger.
 func TestHeldOutStranger(t *testing.T) {
 	text := strings.Replace(fmt.Sprintf(jobFile, ""), "partition: {parties: [north, south, east]}", "test: {party: west}", 1)
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	w.policy.Splits = []string{"party"}
 	w.startAll()
 	_, err := w.members[hub].boss.Submit(jobtest.Parse(t, text))

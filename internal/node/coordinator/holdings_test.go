@@ -16,7 +16,7 @@ func TestHostileHoldings(t *testing.T) {
 	t.Parallel()
 	j := hasty(t, "  prediction: open\n")
 	j.Data.Partition.Parties = []string{"north", "south"}
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	heard := make(chan protocol.Message, 1<<14)
 	east := w.actor("east", func(_ *actor, m protocol.Message) { heard <- m })
 	for _, name := range []string{hub, "north", "south"} {

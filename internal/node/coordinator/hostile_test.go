@@ -27,7 +27,7 @@ type actor struct {
 	x    *mail.Router
 }
 
-func (w *world) actor(name string, play func(a *actor, m protocol.Message)) *actor {
+func (w *testbed) actor(name string, play func(a *actor, m protocol.Message)) *actor {
 	w.t.Helper()
 	conn, err := w.network.Join(name)
 	if err != nil {
@@ -137,7 +137,7 @@ func TestPartiesThatLie(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			j := parse(t, "")
-			w := newWorld(t, tumours(t, j))
+			w := newTestbed(t, tumours(t, j))
 			for _, name := range []string{"north", "south"} {
 				w.actor(name, polite)
 			}
@@ -153,7 +153,7 @@ func TestPartiesThatLie(t *testing.T) {
 	}
 }
 
-func (w *world) nothingOpenAt(name string) {
+func (w *testbed) nothingOpenAt(name string) {
 	w.t.Helper()
 	w.halt(name)
 	w.start(name, never)
@@ -166,7 +166,7 @@ func (w *world) nothingOpenAt(name string) {
 func TestAPartyThatNeverComes(t *testing.T) {
 	j := parse(t, "")
 	j.Timeout.Join = 200 * time.Millisecond
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.actor("north", polite)
 	w.actor("south", polite)
 	w.start(hub, never)
@@ -192,7 +192,7 @@ func TestAPartyThatNeverComes(t *testing.T) {
 func TestAClosingThatIsNotConfirmed(t *testing.T) {
 	j := parse(t, "")
 	j.Timeout.Join = 200 * time.Millisecond
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	for _, name := range []string{"north", "south"} {
 		w.actor(name, polite)
 	}
@@ -216,7 +216,7 @@ func TestAClosingThatIsNotConfirmed(t *testing.T) {
 
 // Questions of those who may not ask are refused, in words.
 func TestQuestionsThatAreRefused(t *testing.T) {
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	closed := w.mustRun(asItIs(t, "")).ID
 	pair := asItIs(t, openJob)
 	pair.Data.Partition.Parties = []string{"north", "south"}
@@ -253,7 +253,7 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 
 func TestSubmitRefuses(t *testing.T) {
 	j := parse(t, "")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.start(hub, never)
 	boss := w.members[hub].boss
 	for want, parties := range map[string][]string{
@@ -274,7 +274,7 @@ func TestSubmitRefuses(t *testing.T) {
 
 // Jobs that are submitted at once keep apart, also under predictable seeds.
 func TestSubmitAtOnce(t *testing.T) {
-	w := newWorld(t, tumours(t, parse(t, "")))
+	w := newTestbed(t, tumours(t, parse(t, "")))
 	w.start(hub, never)
 	boss := w.members[hub].boss
 	ids := make(chan job.ID, 8)

@@ -52,7 +52,7 @@ func TestIDsByDifferentRules(t *testing.T) {
 			if tt.disjoint {
 				shares[0].Table.Set = otherIDs(shares[0].Table.Set)
 			}
-			w := newWorld(t, shares)
+			w := newTestbed(t, shares)
 			done := w.run(tt.job)
 			if tt.says == "" {
 				if done.Failure != nil {
@@ -77,7 +77,7 @@ func TestIDsByDifferentRules(t *testing.T) {
 }
 
 // readsOwnRulesOnly looks for rules where their parties' logs are not, and on the coordinator's disk.
-func readsOwnRulesOnly(t *testing.T, w *world, shares []partition.Share) {
+func readsOwnRulesOnly(t *testing.T, w *testbed, shares []partition.Share) {
 	t.Helper()
 	for _, s := range shares {
 		log := strings.ReplaceAll(w.lines(s.Party), `\"`, `"`)

@@ -67,16 +67,16 @@ func newcomers(t *testing.T, j *job.Job) (asked *dataset.Set, others map[string]
 }
 
 // trained runs a job by columns and brings newcomers.
-func trained(t *testing.T, j *job.Job) (w *world, id job.ID, rows *dataset.Set) {
+func trained(t *testing.T, j *job.Job) (w *testbed, id job.ID, rows *dataset.Set) {
 	t.Helper()
-	w = newWorld(t, tumours(t, j))
+	w = newTestbed(t, tumours(t, j))
 	w.random = true
 	rows, w.fresh = newcomers(t, j)
 	return w, w.mustRun(j).ID, rows
 }
 
 // mustAnswer asks about rows, all of which but the last are known to all.
-func (w *world) mustAnswer(name string, id job.ID, rows *dataset.Set) *method.Prediction {
+func (w *testbed) mustAnswer(name string, id job.ID, rows *dataset.Set) *method.Prediction {
 	w.t.Helper()
 	a, err := w.ask(name, id, rows, newSource)
 	if err != nil {
@@ -133,7 +133,7 @@ func TestModelOfACoordinatorThatDied(t *testing.T) {
 	for _, j := range []*job.Job{phases(t, "{join: 20s, round: 20s}"), columns(t)} {
 		t.Run(j.Protocol.Name(), func(t *testing.T) {
 			j := opened(t, j)
-			w := newWorld(t, tumours(t, j))
+			w := newTestbed(t, tumours(t, j))
 			w.random = true
 			rows, fresh := newcomers(t, j)
 			w.fresh = fresh
@@ -290,7 +290,7 @@ func TestQuestionsOfOtherLearners(t *testing.T) {
 }
 
 // wantPooled checks decisions about newcomers.
-func (w *world) wantPooled(a *method.Prediction, id job.ID) {
+func (w *testbed) wantPooled(a *method.Prediction, id job.ID) {
 	w.t.Helper()
 	want := pooledDecisions(w.t, w, id)
 	if a.Decisions.Rows != want.Rows || a.Decisions.Cols != want.Cols {
@@ -307,7 +307,7 @@ func (w *world) wantPooled(a *method.Prediction, id job.ID) {
 
 // pooledDecisions returns the decisions about newcomers that the job's learner takes when
 // the job's rows have all columns in one place.
-func pooledDecisions(t *testing.T, w *world, id job.ID) linalg.Matrix[float64] {
+func pooledDecisions(t *testing.T, w *testbed, id job.ID) linalg.Matrix[float64] {
 	t.Helper()
 	done, err := w.members[hub].boss.Get(id)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // compare adds to a job's result what its rows give in one place.
-func (w *world) compare(done coordinator.Job, j *job.Job, shares []partition.Share) {
+func (w *testbed) compare(done coordinator.Job, j *job.Job, shares []partition.Share) {
 	w.t.Helper()
 	outcome, err := w.members[hub].boss.Outcome(done.ID)
 	if err == nil {
@@ -26,7 +26,7 @@ func (w *world) compare(done coordinator.Job, j *job.Job, shares []partition.Sha
 func TestJobEqualsPooled(t *testing.T) {
 	j := parse(t, "")
 	shares := tumours(t, j)
-	w := newWorld(t, shares)
+	w := newTestbed(t, shares)
 	done := w.mustRun(j)
 	w.compare(done, j, shares)
 	if !*done.Result.Exact || *done.Result.Difference > 1e-5 {

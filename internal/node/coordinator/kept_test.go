@@ -69,7 +69,7 @@ func frozen(t *testing.T, shares []partition.Share) string {
 }
 
 // decisions returns the decisions of a job that ended well.
-func (w *world) decisions(id job.ID) []float64 {
+func (w *testbed) decisions(id job.ID) []float64 {
 	w.t.Helper()
 	o, err := w.members[hub].boss.Outcome(id)
 	if err != nil {
@@ -83,7 +83,7 @@ func (w *world) decisions(id job.ID) []float64 {
 func oldPreparation(t *testing.T, parties, schema string) []float64 {
 	t.Helper()
 	j := hospitalJob(t, parties, schema, "")
-	w := newWorld(t, hospitals(t, hospitalJob(t, allHospitals, schema, "")))
+	w := newTestbed(t, hospitals(t, hospitalJob(t, allHospitals, schema, "")))
 	return w.decisions(w.mustRun(j).ID)
 }
 
@@ -108,7 +108,7 @@ func TestJobsKeepThePreparation(t *testing.T) {
 	shares := hospitals(t, j)
 	schema := frozen(t, shares)
 	secret := slices.DeleteFunc(fittedNeedles(t, jobtest.Parse(t, schemaJob), hospitals(t, jobtest.Parse(t, schemaJob))), func(n needle) bool { return !strings.HasPrefix(n.name, "word ") })
-	w := newWorld(t, shares)
+	w := newTestbed(t, shares)
 	w.policy.Continuation = true
 	first := w.mustRun(hospitalJob(t, "[north, south]", grownSchema, ", continuable: true")).ID
 	var second, third job.ID
@@ -152,7 +152,7 @@ func TestJobsKeepThePreparation(t *testing.T) {
 func TestAddedRowsAreKeptAsTheOthers(t *testing.T) {
 	t.Parallel()
 	shares := hospitals(t, hospitalJob(t, allHospitals, grownSchema, ""))
-	w := newWorld(t, shares)
+	w := newTestbed(t, shares)
 	w.policy.Continuation = true
 	whole := w.table("south")
 	w.brings("south", rowsOf(whole, span(0, 120)))
@@ -170,7 +170,7 @@ func TestAddedRowsAreKeptAsTheOthers(t *testing.T) {
 	half := slices.Clone(shares)
 	half[1].Table = rowsOf(half[1].Table, span(0, 120))
 	schema := frozen(t, half)
-	fresh := newWorld(t, hospitals(t, hospitalJob(t, allHospitals, schema, "")))
+	fresh := newTestbed(t, hospitals(t, hospitalJob(t, allHospitals, schema, "")))
 	fresh.brings("south", rowsOf(fresh.table("south"), slices.Concat(span(0, 140))))
 	want := fresh.decisions(fresh.mustRun(hospitalJob(t, "[north, south]", schema, "")).ID)
 	got := w.decisions(next)
@@ -182,8 +182,8 @@ func TestAddedRowsAreKeptAsTheOthers(t *testing.T) {
 // A job that a hospital joins dies in the middle, and ends in an identical model.
 func TestCrashOfAKeptPreparation(t *testing.T) {
 	t.Parallel()
-	begin := func(t *testing.T) (*world, *job.Job) {
-		w := newWorld(t, hospitals(t, hospitalJob(t, allHospitals, grownSchema, "")))
+	begin := func(t *testing.T) (*testbed, *job.Job) {
+		w := newTestbed(t, hospitals(t, hospitalJob(t, allHospitals, grownSchema, "")))
 		w.policy.Continuation = true
 		first := w.mustRun(hospitalJob(t, "[north, south]", grownSchema, ", continuable: true")).ID
 		return w, hospitalJob(t, allHospitals, grownSchema, ", late: [east], continues: "+first.String())
@@ -206,7 +206,7 @@ func TestCrashOfAKeptPreparation(t *testing.T) {
 func TestCrashOfASecondFit(t *testing.T) {
 	t.Parallel()
 	j := hospitalJob(t, allHospitals, grownSchema, ", late: [east], preparation: refit")
-	w := newWorld(t, hospitals(t, j))
+	w := newTestbed(t, hospitals(t, j))
 	w.policy.Own = true // as in simulate
 	done := w.mustRun(j)
 	w.diesAndEndsTheSame(j, hospitals(t, j), done, []death{

@@ -52,7 +52,7 @@ func TestLeakageOfAJob(t *testing.T) {
 				t.Fatal(err)
 			}
 			var text string
-			for role, lines := range newWorld(t, shares).mustRun(j).Result.Leakage {
+			for role, lines := range newTestbed(t, shares).mustRun(j).Result.Leakage {
 				if len(lines) == 0 {
 					t.Errorf("nothing is said of %s", role)
 				}

@@ -74,7 +74,7 @@ func TestEveryLearner(t *testing.T) {
 			if j.Task().Numbers {
 				shares = areas(t, j)
 			}
-			w := newWorld(t, shares)
+			w := newTestbed(t, shares)
 			done := w.mustRun(j)
 			checkLearnt(t, w, shares, done.ID, j, tt.metrics)
 		})
@@ -102,13 +102,13 @@ func TestViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, shares)
+	w := newTestbed(t, shares)
 	w.policy.Views = true
 	done := w.mustRun(j)
 	checkLearnt(t, w, shares, done.ID, j, []string{"correlation", "correlation_training"})
 }
 
-func checkLearnt(t *testing.T, w *world, shares []partition.Share, id job.ID, j *job.Job, metrics []string) {
+func checkLearnt(t *testing.T, w *testbed, shares []partition.Share, id job.ID, j *job.Job, metrics []string) {
 	t.Helper()
 	boss := w.members[hub].boss
 	result, err := boss.Get(id)
@@ -147,7 +147,7 @@ func checkLearnt(t *testing.T, w *world, shares []partition.Share, id job.ID, j 
 
 // askAboutHeldOut asks about rows that the job held out: the answers must be
 // its decisions.
-func askAboutHeldOut(t *testing.T, w *world, shares []partition.Share, id job.ID, outcome *method.Outcome) {
+func askAboutHeldOut(t *testing.T, w *testbed, shares []partition.Share, id job.ID, outcome *method.Outcome) {
 	t.Helper()
 	result, err := w.members[hub].boss.Get(id)
 	if err != nil {
@@ -187,7 +187,7 @@ func TestLabelsStayBehind(t *testing.T) {
 	for label, sent := range map[string]bool{"label": true, job.NoLabel: false} {
 		j := learning(t, "{name: kmeans, n_clusters: 2}", "")
 		j.Data.Label = label
-		w := newWorld(t, tumours(t, j))
+		w := newTestbed(t, tumours(t, j))
 		learnt := w.mustRun(j).Result
 		_, measured := learnt.Metrics["adjusted_rand"]
 		said := slices.ContainsFunc(learnt.Leakage["server"], func(s string) bool { return strings.Contains(s, "the label of every row") })
@@ -203,7 +203,7 @@ func TestALabelThatIsNoNumber(t *testing.T) {
 	j := learning(t, "{name: ridge}", "")
 	shares := areas(t, j)
 	shares[1].Table.Set.Labels[4] = "unspeakable"
-	w := newWorld(t, shares)
+	w := newTestbed(t, shares)
 	w.startAll()
 	after := w.wait(w.submit(j))
 	if after.Failure == nil || after.Failure.Code != fault.CodeBadInput || strings.Contains(after.Failure.Message, "unspeakable") {
@@ -218,11 +218,11 @@ func TestALabelThatIsNoNumber(t *testing.T) {
 func TestCrashOfARegression(t *testing.T) {
 	t.Parallel()
 	j := learning(t, "{name: gp}", openJob)
-	w := newWorld(t, areas(t, j))
+	w := newTestbed(t, areas(t, j))
 	want := w.mustRun(j).Result.ModelHash
 	for _, tt := range []struct{ name, op string }{{hub, "put report"}, {hub, "send control/Closing"}, {"north", "append"}, {"south", "send control/Report"}} {
 		t.Run(tt.name+"/"+tt.op, func(t *testing.T) {
-			w := newWorld(t, areas(t, j))
+			w := newTestbed(t, areas(t, j))
 			w.start(tt.name, onThe(2, tt.op))
 			w.startAll()
 			after := w.wait(w.submit(j))

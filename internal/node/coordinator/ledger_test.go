@@ -13,7 +13,7 @@ import (
 )
 
 // mustBeHeld runs a job that a party's ledger holds.
-func (w *world) mustBeHeld(j *job.Job, by, what string) coordinator.Job {
+func (w *testbed) mustBeHeld(j *job.Job, by, what string) coordinator.Job {
 	w.t.Helper()
 	done := w.run(j)
 	if f := done.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, by+" refused: its ledger holds the "+what) {
@@ -23,7 +23,7 @@ func (w *world) mustBeHeld(j *job.Job, by, what string) coordinator.Job {
 }
 
 // inState lists a party's releases in a state.
-func (w *world) inState(name string, s disclosure.State) (found []disclosure.Listed) {
+func (w *testbed) inState(name string, s disclosure.State) (found []disclosure.Listed) {
 	w.t.Helper()
 	list, err := w.releases(name).List()
 	if err != nil {
@@ -38,7 +38,7 @@ func (w *world) inState(name string, s disclosure.State) (found []disclosure.Lis
 }
 
 // approve allows everything that a party's ledger holds, which must be that many.
-func (w *world) approve(name string, many int) {
+func (w *testbed) approve(name string, many int) {
 	w.t.Helper()
 	held := w.inState(name, disclosure.Held)
 	if len(held) != many {
@@ -52,7 +52,7 @@ func (w *world) approve(name string, many int) {
 }
 
 // change has a party's tables changed between two of its lives.
-func (w *world) change(name string, do func(*dataset.Set) *dataset.Set) {
+func (w *testbed) change(name string, do func(*dataset.Set) *dataset.Set) {
 	w.halt(name)
 	w.mu.Lock()
 	table := w.tables[name]
@@ -127,7 +127,7 @@ func TestQuestionAboutAChangedRecord(t *testing.T) {
 // the same people under a scaling or under fewer columns do not.
 func TestLedgerOfEncodedRows(t *testing.T) {
 	j := asItIs(t, "")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.random = true
 	whole := w.table("north").Set
 	w.change("north", func(set *dataset.Set) *dataset.Set { return set.Subset(span(0, 12)) })
@@ -155,7 +155,7 @@ func TestIDsOverAllJobs(t *testing.T) {
 	t.Parallel()
 	j := columns(t)
 	j.Data.Scale = job.None
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.random = true
 	w.policy.MaxIDsTotal = j.Protocol.Limit("max_ids") + 150 // of some 55 in each job
 	passed := 0

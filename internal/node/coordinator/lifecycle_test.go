@@ -25,7 +25,7 @@ func hasty(t testing.TB, more string) *job.Job {
 }
 
 // seedsAt returns where a member's session seeds lie on its disk.
-func (w *world) seedsAt(name string) (hits []string) {
+func (w *testbed) seedsAt(name string) (hits []string) {
 	var needles []needle
 	for label, list := range w.seeds() {
 		for _, seed := range list {
@@ -40,7 +40,7 @@ func (w *world) seedsAt(name string) (hits []string) {
 	return hits
 }
 
-func (w *world) eventually(what string, holds func() bool) {
+func (w *testbed) eventually(what string, holds func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -58,7 +58,7 @@ func TestALostClosingIsToldAgain(t *testing.T) {
 	for name, limits := range map[string]party.Limits{"at the next start": {}, "later": {Asking: 50 * time.Millisecond}} {
 		t.Run(name, func(t *testing.T) {
 			j := hasty(t, "  prediction: open\n")
-			w := newWorld(t, tumours(t, j))
+			w := newTestbed(t, tumours(t, j))
 			w.limits = limits
 			w.losing(func(to, kind string) bool { return to == "north" && kind == "control/Closing" })
 			done := w.mustRun(j)
@@ -84,7 +84,7 @@ func TestALostClosingIsToldAgain(t *testing.T) {
 func TestWhatTheCoordinatorDoesNotKnowIsClosed(t *testing.T) {
 	t.Parallel()
 	j := hasty(t, "")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.losing(func(to, kind string) bool { return to == "north" && kind == "control/Closing" })
 	w.mustRun(j)
 	w.losing(nil)
@@ -108,7 +108,7 @@ func TestAPartyEndsUnclosedJobs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := hasty(t, "")
-			w := newWorld(t, tumours(t, j))
+			w := newTestbed(t, tumours(t, j))
 			w.limits = limits
 			w.start("south", onThe(1, "send okra/Rows"))
 			w.startAll()
@@ -146,12 +146,12 @@ func TestAPartyEndsUnclosedJobs(t *testing.T) {
 // model.
 func TestAFaultAtTheLastWrite(t *testing.T) {
 	t.Parallel()
-	undisturbed := newWorld(t, tumours(t, parse(t, "")))
+	undisturbed := newTestbed(t, tumours(t, parse(t, "")))
 	want := undisturbed.mustRun(parse(t, "  prediction: open\n")).Result.ModelHash
 	for _, item := range []vault.Item{vault.Model, vault.Decisions, vault.Answers} {
 		t.Run(string(item), func(t *testing.T) {
 			j := parse(t, "  prediction: open\n")
-			w := newWorld(t, tumours(t, j))
+			w := newTestbed(t, tumours(t, j))
 			w.breaks = func(op string, at vault.Item) error {
 				if op == "write" && at == item {
 					return syscall.ENOSPC
@@ -186,7 +186,7 @@ func TestAFaultAtTheLastWrite(t *testing.T) {
 func TestWhatCannotBeRemovedStopsNothing(t *testing.T) {
 	t.Parallel()
 	j := hasty(t, "")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	stuck := errors.New("directory not empty")
 	w.breaks = func(op string, _ vault.Item) error {
 		if op == "erase" {
@@ -231,7 +231,7 @@ func TestUnreadableJobsAreSetAside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := hasty(t, "")
-			w := newWorld(t, tumours(t, j))
+			w := newTestbed(t, tumours(t, j))
 			old := w.mustRun(j)
 			w.halt(hub)
 			folder := filepath.Join(w.home(hub), "jobs", old.ID.String())
@@ -299,7 +299,7 @@ func files(t *testing.T, folder string) (list []string) {
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	j := hasty(t, "  prediction: open\n")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	first, second := w.mustRun(j), w.mustRun(hasty(t, "  prediction: open\n"))
 	w.halt("north")
 	w.limits.Retention = time.Nanosecond

@@ -61,11 +61,11 @@ func TestHistogramOfDeployedParties(t *testing.T) {
 	t.Parallel()
 	j := moments(t, ", directions: 4, histogram: true", "  prediction: open\n")
 	shares := firstTumours(t, j, 200)
-	w := newWorld(t, shares).lets(j)
+	w := newTestbed(t, shares).lets(j)
 	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "histograms in its policy") {
 		t.Fatalf("failure %+v, want a policy that does not allow it", f)
 	}
-	w = newWorld(t, shares).lets(j)
+	w = newTestbed(t, shares).lets(j)
 	w.policy.Histograms = true
 	done := w.mustRun(j)
 	correct, all := 0, 0
@@ -103,7 +103,7 @@ func TestHistogramOfDeployedParties(t *testing.T) {
 func endsTheSame(t *testing.T, j *job.Job, deaths []death) {
 	t.Helper()
 	shares := firstTumours(t, j, 80)
-	w := newWorld(t, shares).lets(j)
+	w := newTestbed(t, shares).lets(j)
 	done := w.mustRun(j)
 	b, err := w.members[hub].boss.Download(done.ID)
 	if err != nil {
@@ -124,13 +124,13 @@ type death struct {
 
 // diesAndEndsTheSame runs a job anew for each death, in other worlds with identical
 // seeds, and expects the model of the undisturbed job.
-func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done coordinator.Job, deaths []death) {
+func (w *testbed) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done coordinator.Job, deaths []death) {
 	w.t.Helper()
 	policy := w.policy
 	_, judged := w.judges()
 	for _, d := range deaths {
 		w.t.Run(fmt.Sprintf("%s/%s/%d", d.name, d.op, d.nth), func(t *testing.T) {
-			w := newWorld(t, shares)
+			w := newTestbed(t, shares)
 			w.policy = policy
 			died := w.dies(d)
 			w.startAll()
@@ -154,7 +154,7 @@ func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done co
 // with nobody there.
 func TestPredictionsOfMoments(t *testing.T) {
 	j := moments(t, ", directions: 4", "  prediction: open\n")
-	w := newWorld(t, tumours(t, j)).lets(j)
+	w := newTestbed(t, tumours(t, j)).lets(j)
 	done := w.mustRun(j)
 	w.halt(hub)
 	var answers []*method.Prediction
@@ -187,7 +187,7 @@ func TestPredictionsOfMoments(t *testing.T) {
 // An operator's bound holds where the rows are counted, too.
 func TestCountedRowsBeyondThePolicy(t *testing.T) {
 	j := moments(t, "", "")
-	w := newWorld(t, firstTumours(t, j, 80)).lets(j)
+	w := newTestbed(t, firstTumours(t, j, 80)).lets(j)
 	w.policy.MaxDirections = 1
 	done := w.run(j)
 	if done.Failure == nil || done.Failure.Code != fault.CodePolicy || !strings.Contains(done.Failure.Message, "max_directions") {

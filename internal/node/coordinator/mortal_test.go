@@ -142,7 +142,7 @@ func (s mortalSession) Records() iter.Seq2[journal.Record, error] { return s.Ses
 // noted is a vault that tells the test what sessions are opened by.
 type noted struct {
 	vault.Vault
-	w *world
+	w *testbed
 }
 
 func (v noted) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (vault.Session, error) {
@@ -176,7 +176,7 @@ type tapped struct {
 	transport.Conn
 	name string
 	tap  *tap
-	w    *world
+	w    *testbed
 }
 
 func (c tapped) Send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
@@ -191,14 +191,14 @@ func (c tapped) Send(ctx context.Context, to string, lane transport.Lane, data [
 
 // lost reports whether a message never arrives: the broker's queues are gone, or it was
 // too old for them.
-func (w *world) lost(to, kind string) bool {
+func (w *testbed) lost(to, kind string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.loses != nil && w.loses(to, kind)
 }
 
 // losing sets what is lost from now on.
-func (w *world) losing(loses func(to, kind string) bool) {
+func (w *testbed) losing(loses func(to, kind string) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.loses = loses
@@ -207,7 +207,7 @@ func (w *world) losing(loses func(to, kind string) bool) {
 // frail is artifacts on a disk that breaks when the test says so.
 type frail struct {
 	*vault.Artifacts
-	w *world
+	w *testbed
 }
 
 func (f frail) fault(op string, item vault.Item) error {

@@ -114,7 +114,7 @@ func TestNoCellLeavesItsHouseInAnError(t *testing.T) {
 // whether it failed.
 func poison(t *testing.T, j *job.Job, how string, told map[fault.Trouble]bool) bool {
 	t.Helper()
-	w := newWorld(t, tumours(t, j)).lets(j)
+	w := newTestbed(t, tumours(t, j)).lets(j)
 	w.policy.Modes = []string{string(job.Paper), string(job.Hardened)}
 	w.reads = func(name string, _ job.Data) (method.Table, error) {
 		switch own := w.table(name); {
@@ -137,7 +137,7 @@ func poison(t *testing.T, j *job.Job, how string, told map[fault.Trouble]bool) b
 }
 
 // wantQuiet looks for the canaries everywhere but at south.
-func (w *world) wantQuiet(what string, told map[fault.Trouble]bool) {
+func (w *testbed) wantQuiet(what string, told map[fault.Trouble]bool) {
 	w.t.Helper()
 	for _, name := range []string{hub, "north", "east"} {
 		for line := range strings.Lines(w.lines(name)) {

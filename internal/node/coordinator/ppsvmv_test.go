@@ -24,7 +24,7 @@ func ring(t testing.TB) *job.Job {
 func TestCrashOfTheRing(t *testing.T) {
 	t.Parallel()
 	j := ring(t)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.policy.Modes = []string{string(job.Paper)}
 	done := w.mustRun(j)
 	if done.Result.Training < 20 || done.Result.HeldOut < 5 {

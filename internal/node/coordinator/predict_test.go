@@ -37,12 +37,12 @@ func columnNames(n int) (names []string) {
 	return names
 }
 
-func ask(w *world, name string, id job.ID, rows *dataset.Set) (*method.Prediction, error) {
+func ask(w *testbed, name string, id job.ID, rows *dataset.Set) (*method.Prediction, error) {
 	return w.ask(name, id, rows, "")
 }
 
 // ask has a party ask about rows of which others call theirs by the source.
-func (w *world) ask(name string, id job.ID, rows *dataset.Set, source string) (*method.Prediction, error) {
+func (w *testbed) ask(name string, id job.ID, rows *dataset.Set, source string) (*method.Prediction, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return w.members[name].party.Predict(ctx, id, rows, source)
@@ -50,7 +50,7 @@ func (w *world) ask(name string, id job.ID, rows *dataset.Set, source string) (*
 
 func TestPredictNewRows(t *testing.T) {
 	j := parse(t, openJob)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	rows := newRows(t)
 	answer, err := ask(w, "north", done.ID, rows)
@@ -79,7 +79,7 @@ func TestPredictNewRows(t *testing.T) {
 // A restarted federation answers too: models and retained states are on disk.
 func TestPredictAfterARestart(t *testing.T) {
 	j := parse(t, openJob)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	for _, m := range w.roster.Members {
 		w.halt(m.Name)
@@ -95,7 +95,7 @@ func TestPredictRefusals(t *testing.T) {
 	for _, s := range shares {
 		s.Table.Set.Columns = columnNames(30)
 	}
-	w := newWorld(t, shares)
+	w := newTestbed(t, shares)
 	closed := w.mustRun(asItIs(t, "")).ID
 	open := w.mustRun(asItIs(t, openJob)).ID
 	pair := asItIs(t, openJob)
@@ -132,7 +132,7 @@ func TestPredictRefusals(t *testing.T) {
 // What a party forgot it cannot ask about; the others still can.
 func TestForget(t *testing.T) {
 	j := parse(t, openJob)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	epoch := w.encoder("north", done.ID).Epoch
 	if _, err := w.members["north"].party.Forget(done.ID); err != nil {
@@ -171,7 +171,7 @@ func TestAQuestionCutShort(t *testing.T) {
 
 func cutShort(t *testing.T, name, op string) {
 	j := parse(t, openJob)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	w.halt(name)
 	w.start(name, onThe(1, op))
@@ -188,7 +188,7 @@ func cutShort(t *testing.T, name, op string) {
 }
 
 // askOn has north ask while members that died come back.
-func (w *world) askOn(id job.ID, rows *dataset.Set, source string) (answer *method.Prediction, err error) {
+func (w *testbed) askOn(id job.ID, rows *dataset.Set, source string) (answer *method.Prediction, err error) {
 	w.t.Helper()
 	ended := make(chan struct{})
 	for _, name := range w.dead() {
@@ -216,7 +216,7 @@ func (w *world) askOn(id job.ID, rows *dataset.Set, source string) (answer *meth
 }
 
 // nothingOpen checks that no session is left in any vault, in a while.
-func (w *world) nothingOpen() {
+func (w *testbed) nothingOpen() {
 	w.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); w.documents() > 0 && time.Now().Before(deadline); {
 		time.Sleep(5 * time.Millisecond)
@@ -236,7 +236,7 @@ func (w *world) nothingOpen() {
 
 // documents counts the sessions whose documents are on some disk: those that are
 // open.
-func (w *world) documents() int {
+func (w *testbed) documents() int {
 	w.t.Helper()
 	n := 0
 	for _, m := range w.roster.Members {
@@ -252,7 +252,7 @@ func (w *world) documents() int {
 // A question that nobody waits for any more leaves nothing.
 func TestAWithdrawnQuestion(t *testing.T) {
 	j := parse(t, openJob)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	w.halt(hub)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
@@ -270,7 +270,7 @@ func TestAWithdrawnQuestion(t *testing.T) {
 // A caller who asks a party that has stopped is told so.
 func TestAskingAStoppedParty(t *testing.T) {
 	j := parse(t, openJob)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	north := w.members["north"].party
 	w.halt("north")

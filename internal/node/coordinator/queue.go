@@ -45,9 +45,9 @@ type queue struct {
 type place int
 
 const (
-	admitted place = iota
-	repeated       // the question is already held
-	refused        // its party has too many here
+	admission place = iota
+	repeated        // the question is already held
+	refused         // its party has too many here
 )
 
 // admit takes a question up.
@@ -70,7 +70,7 @@ func (d *queue) admit(q *asked) place {
 	if len(held) > 0 {
 		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // once, as nothing else is admitted before
 	}
-	return admitted
+	return admission
 }
 
 // next returns the question to answer next, or nil while there is none or no place.

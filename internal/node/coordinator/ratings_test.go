@@ -14,7 +14,7 @@ import (
 )
 
 // rated is the recommender of ratings from 1 to 5, with the same people and items.
-func rated(t *testing.T) (*world, *job.Job, *dataset.Ratings) {
+func rated(t *testing.T) (*testbed, *job.Job, *dataset.Ratings) {
 	t.Helper()
 	all := allRatings()
 	for i := range all.List {

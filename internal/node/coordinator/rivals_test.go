@@ -16,7 +16,7 @@ import (
 func TestCrashOfFlake(t *testing.T) {
 	t.Parallel()
 	j := jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, ""), "{name: okra}", "{name: flake}", 1))
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	w.diesAndEndsTheSame(j, tumours(t, j), done, []death{
 		{hub, 1, "send okra/Grant"}, {"north", 1, "send okra/Labels"}, {"north", 1, "send okra/Rows"}, {"south", 1, "send okra/Announce"},
@@ -28,7 +28,7 @@ func TestCrashOfFlake(t *testing.T) {
 func TestCrashOfEscaped(t *testing.T) {
 	t.Parallel()
 	j := jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, ""), "{name: okra}", "{name: escaped, mode: paper}", 1))
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.policy.Modes = []string{string(job.Paper)}
 	done := w.mustRun(j)
 	list, err := w.releases("south").List()

@@ -12,7 +12,7 @@ import (
 )
 
 // keeps reports what a member keeps of a job.
-func (w *world) keeps(name string, id job.ID) []vault.Item {
+func (w *testbed) keeps(name string, id job.ID) []vault.Item {
 	w.t.Helper()
 	items, err := w.artifacts(name).List(id)
 	if err != nil {

@@ -110,7 +110,7 @@ func TestCoordinatorStoresNothingThatIsFitted(t *testing.T) {
 	j := jobtest.Parse(t, schemaJob)
 	shares := hospitals(t, j)
 	needles := fittedNeedles(t, j, shares)
-	w := newWorld(t, shares)
+	w := newTestbed(t, shares)
 	atHub := func() (hits []string) {
 		for _, hit := range w.found(needles) {
 			if strings.Contains(hit, " in "+w.home(hub)) {
@@ -161,8 +161,8 @@ func TestCrashOfAPreparation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills processes at every kind of operation")
 	}
-	crashing{points: sendsOf("gather", "broadcast", "secagg", "declare"), fewest: 20, patience: time.Minute, world: func(t *testing.T) (*world, *job.Job) {
+	crashing{points: sendsOf("gather", "broadcast", "secagg", "declare"), fewest: 20, patience: time.Minute, testbed: func(t *testing.T) (*testbed, *job.Job) {
 		j := jobtest.Parse(t, schemaJob)
-		return newWorld(t, hospitals(t, j)), j
+		return newTestbed(t, hospitals(t, j)), j
 	}}.everywhere(t)
 }

@@ -35,7 +35,7 @@ func boosted(t testing.TB) *job.Job {
 func TestCrashOfBoostedTrees(t *testing.T) {
 	t.Parallel()
 	j := boosted(t)
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.policy.Modes = []string{string(job.Paper)}
 	done := w.mustRun(j)
 	if done.Result.Training < 20 || done.Result.HeldOut < 5 {

@@ -39,7 +39,7 @@ func onThe(n int32, op string) func(string) bool {
 }
 
 // dies starts a member that dies once, and notes that it has.
-func (w *world) dies(d death) *atomic.Bool {
+func (w *testbed) dies(d death) *atomic.Bool {
 	at, died := onThe(int32(d.nth), d.op), new(atomic.Bool)
 	w.start(d.name, func(op string) bool {
 		if !at(op) {
@@ -82,7 +82,7 @@ func TestRule1AnInputChangedBetweenCrashAndReplayAbortsAndSendsNothing(t *testin
 					s.Table.Set.IDs = append(s.Table.Set.IDs, fmt.Sprint(s.Party, i))
 				}
 			}
-			w := newWorld(t, shares).lets(j)
+			w := newTestbed(t, shares).lets(j)
 			w.start("south", onThe(1, op))
 			w.startAll()
 			id := w.submit(j)
@@ -119,7 +119,7 @@ func header(t *testing.T, data []byte) protocol.Header {
 }
 
 // sessionsOf returns the sessions that were seen on the network.
-func sessionsOf(t *testing.T, w *world) map[protocol.SessionID]bool {
+func sessionsOf(t *testing.T, w *testbed) map[protocol.SessionID]bool {
 	ids := make(map[protocol.SessionID]bool)
 	for _, r := range w.tap.all() {
 		if h := header(t, r.data); h.Protocol != mail.Control {
@@ -132,7 +132,7 @@ func sessionsOf(t *testing.T, w *world) map[protocol.SessionID]bool {
 // Rules 2 and 3: nothing of one submission comes again in another.
 func TestRule3TheSameJobTwiceIsTwoSessionsWithOtherSeeds(t *testing.T) {
 	j := parse(t, "  prediction: open\n")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.random = true
 	first, second := w.mustRun(j), w.mustRun(parse(t, "  prediction: open\n"))
 	if first.ID == second.ID {
@@ -155,12 +155,12 @@ func TestRule3TheSameJobTwiceIsTwoSessionsWithOtherSeeds(t *testing.T) {
 }
 
 // artifacts returns what jobs have left on a member's disk.
-func (w *world) artifacts(name string) *vault.Artifacts {
+func (w *testbed) artifacts(name string) *vault.Artifacts {
 	return vault.ReadArtifacts(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
 }
 
 // encoder reads what a job left at a party.
-func (w *world) encoder(name string, id job.ID) *okra.Kept {
+func (w *testbed) encoder(name string, id job.ID) *okra.Kept {
 	w.t.Helper()
 	secret, err := w.artifacts(name).Get(id, vault.Predictor)
 	if err != nil {
@@ -180,7 +180,7 @@ func (w *world) encoder(name string, id job.ID) *okra.Kept {
 // Rule 3: used ids are kept without limit, across restarts and failures.
 func TestRule3AUsedSessionNeverRunsAgain(t *testing.T) {
 	j := parse(t, "")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.mustRun(j)
 	ids := sessionsOf(t, w)
 	for _, m := range w.roster.Members {
@@ -212,8 +212,8 @@ type needle struct {
 	bytes []byte
 }
 
-// secrets are the seeds and session keys of a world, and the epoch seed.
-func (w *world) secrets(epoch okramachines.Seed) []needle {
+// secrets are the seeds and session keys of a testbed, and the epoch seed.
+func (w *testbed) secrets(epoch okramachines.Seed) []needle {
 	list := []needle{{"epoch seed", epoch[:]}}
 	for label, seeds := range w.seeds() {
 		for _, seed := range seeds {
@@ -232,7 +232,7 @@ func (w *world) secrets(epoch okramachines.Seed) []needle {
 }
 
 // rows are the parties' rows, as they are, scaled, and encoded.
-func (w *world) rows(e *okra.Kept) []needle {
+func (w *testbed) rows(e *okra.Kept) []needle {
 	w.t.Helper()
 	var list []needle
 	for name, table := range w.tables {
@@ -273,7 +273,7 @@ func floats(name string, m linalg.Matrix[float64]) []needle {
 }
 
 // found returns what lies in any file below the homes.
-func (w *world) found(needles []needle) []string {
+func (w *testbed) found(needles []needle) []string {
 	w.t.Helper()
 	var hits []string
 	err := filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
@@ -306,17 +306,17 @@ func (w *world) found(needles []needle) []string {
 // sealed.
 func TestRule4AfterTheResultNoSeedKeyOrRowIsLeft(t *testing.T) {
 	// The same seeds with predictions left open tell the secrets to look for.
-	open := newWorld(t, tumours(t, parse(t, "")))
+	open := newTestbed(t, tumours(t, parse(t, "")))
 	e := open.encoder("north", open.mustRun(parse(t, "  prediction: open\n")).ID)
 
 	j := parse(t, "")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	if got, want := done.Result.ModelHash, first(open).Result.ModelHash; got != want {
 		t.Fatalf("model %s, want that of the open job %s: the needles are others", got, want)
 	}
 	needles := append(w.secrets(e.Epoch), w.rows(e)...)
-	for name, federation := range map[string]*world{"closed": w, "open": open} {
+	for name, federation := range map[string]*testbed{"closed": w, "open": open} {
 		if hits := federation.found(needles); len(hits) > 0 {
 			t.Errorf("%s: left on disk:\n%s", name, strings.Join(hits, "\n"))
 		}
@@ -330,13 +330,13 @@ func TestRule4AfterTheResultNoSeedKeyOrRowIsLeft(t *testing.T) {
 	}
 }
 
-func first(w *world) coordinator.Job { return w.members[hub].boss.List()[0] }
+func first(w *testbed) coordinator.Job { return w.members[hub].boss.List()[0] }
 
 // The scan of rule 4 finds the seeds while the session runs; after a failure
 // they are gone too.
 func TestRule4AfterAFailureNoSeedOrKeyIsLeft(t *testing.T) {
 	j := parse(t, "")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	// In mid-session south stops for good, as far as this life goes.
 	w.start("south", onThe(1, "send okra/Rows"))
 	w.startAll()
@@ -364,7 +364,7 @@ func TestRule4AfterAFailureNoSeedOrKeyIsLeft(t *testing.T) {
 // which is destroyed, would have.
 func TestRule4AStolenIdentityOpensNoOldTraffic(t *testing.T) {
 	j := parse(t, "")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	w.mustRun(j)
 	var keys []identity.SessionKeys
 	for _, seeds := range w.seeds() {
@@ -403,7 +403,7 @@ func TestRule4AStolenIdentityOpensNoOldTraffic(t *testing.T) {
 // No seed stands in a log, at any level.
 func TestNoSecretIsLogged(t *testing.T) {
 	j := parse(t, "  prediction: open\n")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	logs := w.logs.String()
 	if !strings.Contains(logs, "accepted a session") {
@@ -424,7 +424,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 // A holder of the encoder's seed decodes a model's rows: the model never leaves.
 func TestAPrivateModelIsNotDownloaded(t *testing.T) {
 	j := parse(t, "")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := w.mustRun(j)
 	b, err := w.members[hub].boss.Download(done.ID)
 	if fault.CodeOf(err) != fault.CodePolicy || b != nil {
@@ -438,7 +438,7 @@ func TestAPrivateModelIsNotDownloaded(t *testing.T) {
 // Rule 7: the comparisons are the launching process's affair.
 func TestRule7ADeployedJobHasNoComparisons(t *testing.T) {
 	j := parse(t, "  compare: [pooled, alone]\n")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	if r := w.mustRun(j).Result; r.Pooled != nil || r.Alone != nil || r.Difference != nil || r.Exact != nil {
 		t.Errorf("pooled %v, alone %v, difference %v, exact %v; want nil", r.Pooled, r.Alone, r.Difference, r.Exact)
 	}

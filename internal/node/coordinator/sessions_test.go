@@ -26,7 +26,7 @@ import (
 // processor.
 type chronicle struct {
 	t *testing.T
-	w *world
+	w *testbed
 	b strings.Builder
 
 	mu        sync.Mutex
@@ -34,7 +34,7 @@ type chronicle struct {
 	known     map[protocol.SessionID]bool
 }
 
-func newChronicle(t *testing.T, w *world) *chronicle {
+func newChronicle(t *testing.T, w *testbed) *chronicle {
 	c := &chronicle{t: t, w: w, known: make(map[protocol.SessionID]bool)}
 	w.noted = c.note
 	return c
@@ -214,7 +214,7 @@ func TestGoldenSessions(t *testing.T) {
 		{"fdskl-paper", phasesBy(t, "{join: 20s, round: 20s}", "mode: paper, directions: 32"), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t, firstTumours(t, tt.job, 80)).lets(tt.job)
+			w := newTestbed(t, firstTumours(t, tt.job, 80)).lets(tt.job)
 			w.policy.Modes = []string{string(job.Hardened), string(job.Paper)}
 			_, w.fresh = newcomers(t, columns(t))
 			c := newChronicle(t, w)

@@ -25,7 +25,7 @@ import (
 // crowded is a member's vault on a disk that may be full.
 type crowded struct {
 	vault.Vault
-	w    *world
+	w    *testbed
 	name string
 }
 
@@ -105,7 +105,7 @@ func (f *filling) is(name, op string) bool {
 
 // again starts a party anew whose session could not go on, as its daemon does, and returns how
 // often.
-func (w *world) again(name string) bool {
+func (w *testbed) again(name string) bool {
 	w.t.Helper()
 	select {
 	case err := <-w.members[name].ended:
@@ -139,7 +139,7 @@ func TestFullDiskIsSaidByItsOwner(t *testing.T) {
 				f := &filling{op: full.op, n: full.n}
 				j := columns(t)
 				j.Timeout = job.Timeout{Join: 4 * time.Second, Round: 4 * time.Second}
-				w := newWorld(t, tumours(t, j))
+				w := newTestbed(t, tumours(t, j))
 				w.full = f.is
 				w.startAll()
 				done := w.conclude(w.submit(j), f, ends)
@@ -158,7 +158,7 @@ func TestFullDiskIsSaidByItsOwner(t *testing.T) {
 
 // conclude waits for a job's end while north's disk fills. North has room again at once, unless
 // the job is to end first.
-func (w *world) conclude(id job.ID, f *filling, ends bool) coordinator.Job {
+func (w *testbed) conclude(id job.ID, f *filling, ends bool) coordinator.Job {
 	w.t.Helper()
 	var full time.Time
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -188,7 +188,7 @@ func (w *world) conclude(id job.ID, f *filling, ends bool) coordinator.Job {
 	return coordinator.Job{}
 }
 
-func (w *world) restart(name string) {
+func (w *testbed) restart(name string) {
 	w.t.Helper()
 	if w.again(name) {
 		w.start(name, never)
@@ -197,7 +197,7 @@ func (w *world) restart(name string) {
 
 // wantOwner checks that a failure names north and its disk, and that nobody else is named at the
 // coordinator or at another party.
-func (w *world) wantOwner(done coordinator.Job) {
+func (w *testbed) wantOwner(done coordinator.Job) {
 	w.t.Helper()
 	f := done.Failure
 	if f == nil || f.Code != fault.CodeFailed || f.Blamed != "north" || !strings.Contains(f.Message, "north: "+fault.Disk.Sentence()) {
@@ -220,7 +220,7 @@ func TestFullDiskAtTheEnd(t *testing.T) {
 	for _, op := range []string{"put report", "claim over/"} {
 		f := &filling{op: op, n: 1}
 		j := parse(t, "")
-		w := newWorld(t, tumours(t, j))
+		w := newTestbed(t, tumours(t, j))
 		w.full = func(name, what string) bool { return f.is(name, what) && strings.HasPrefix(what, op) }
 		if done := w.run(j); done.Failure != nil || !f.full.Load() {
 			t.Errorf("%s: the job ends with %+v", op, done.Failure)
@@ -238,7 +238,7 @@ func TestFullDiskOfAHome(t *testing.T) {
 	}
 	j := columns(t)
 	j.Timeout = job.Timeout{Join: 20 * time.Second, Round: 20 * time.Second}
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	home := w.home("north")
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		t.Fatal(err)
@@ -304,7 +304,7 @@ func fill(t *testing.T, path string) {
 func TestStallsByTurnsAreSoonHeardNoMore(t *testing.T) {
 	t.Parallel()
 	j := parse(t, "")
-	w := newWorld(t, tumours(t, j))
+	w := newTestbed(t, tumours(t, j))
 	done := make(chan struct{})
 	w.actor("east", func(a *actor, m protocol.Message) {
 		polite(a, m)

@@ -45,7 +45,7 @@ type site struct {
 }
 
 // lines returns the lines of one member's log.
-func (w *world) lines(name string) string {
+func (w *testbed) lines(name string) string {
 	var own []string
 	for _, line := range strings.Split(w.logs.String(), "\n") {
 		if strings.Contains(line, "member="+name) {
@@ -55,14 +55,14 @@ func (w *world) lines(name string) string {
 	return strings.Join(own, "\n")
 }
 
-// sites is a world whose parties read their files when a job asks for them.
-func sites(t *testing.T, j *job.Job, of map[string]site) *world {
+// sites is a testbed whose parties read their files when a job asks for them.
+func sites(t *testing.T, j *job.Job, of map[string]site) *testbed {
 	t.Helper()
 	var shares []partition.Share
 	for _, name := range j.Parties() {
 		shares = append(shares, partition.Share{Party: name})
 	}
-	w := newWorld(t, shares)
+	w := newTestbed(t, shares)
 	w.reads = func(name string, d job.Data) (method.Table, error) {
 		s := of[name]
 		text := s.header + "\n"

@@ -65,8 +65,8 @@ func filmsJob(t testing.TB, r *dataset.Ratings, dropout, round string) *job.Job 
 	return jobtest.Parse(t, fmt.Sprintf(films, dropout, strings.Join(r.Items, ", "), round))
 }
 
-// world is a federation of devices in one process.
-type world struct {
+// testbed is a federation of devices in one process.
+type testbed struct {
 	t         testing.TB
 	dir       string
 	enrolment *devices.Enrolment
@@ -88,9 +88,9 @@ type world struct {
 	told      map[int][]byte // the announcements of steps
 }
 
-func newWorld(t testing.TB, j *job.Job, people []method.Table) *world {
+func newTestbed(t testing.TB, j *job.Job, people []method.Table) *testbed {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), people: people, floors: method.DefaultFloors(), turns: make(chan struct{}, 2), patience: time.Minute, leaves: func(string, string, string) bool { return false }}
+	w := &testbed{t: t, dir: t.TempDir(), people: people, floors: method.DefaultFloors(), turns: make(chan struct{}, 2), patience: time.Minute, leaves: func(string, string, string) bool { return false }}
 	var public []ed25519.PublicKey
 	for i := range people {
 		seed := sha256.Sum256(fmt.Appendf(nil, "device %d", i))
@@ -113,10 +113,10 @@ func newWorld(t testing.TB, j *job.Job, people []method.Table) *world {
 	return w
 }
 
-func (w *world) model() string { return filepath.Join(w.dir, "model") }
+func (w *testbed) model() string { return filepath.Join(w.dir, "model") }
 
 // sameModel compares the server's model with a simulation's.
-func (w *world) sameModel(want []byte) {
+func (w *testbed) sameModel(want []byte) {
 	w.t.Helper()
 	if got, err := os.ReadFile(w.model()); err != nil || !bytes.Equal(got, want) {
 		w.t.Errorf("a model of %d bytes, simulated %d bytes, not the same; error %v", len(got), len(want), err)
@@ -125,7 +125,7 @@ func (w *world) sameModel(want []byte) {
 
 // life is one life of the server: it ends by itself, or before a journal gets a record that
 // the test does not let pass.
-func (w *world) life(ctx context.Context, dies func(appended int) bool) (*method.Result, error) {
+func (w *testbed) life(ctx context.Context, dies func(appended int) bool) (*method.Result, error) {
 	w.t.Helper()
 	kept, err := vault.OpenDisk(filepath.Join(w.dir, "vault"), "test")
 	if err != nil {
@@ -154,7 +154,7 @@ func (w *world) life(ctx context.Context, dies func(appended int) bool) (*method
 }
 
 // overheard notes what devices are told when a step begins.
-func (w *world) overheard(h http.Handler) http.Handler {
+func (w *testbed) overheard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(to http.ResponseWriter, q *http.Request) {
 		step, err := strconv.Atoi(q.URL.Query().Get("index"))
 		if err != nil {
@@ -165,7 +165,7 @@ func (w *world) overheard(h http.Handler) http.Handler {
 	})
 }
 
-func (w *world) hear(step int, announced []byte) {
+func (w *testbed) hear(step int, announced []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, known := w.told[step]; known {
@@ -202,14 +202,14 @@ func (l *listener) Write(b []byte) (int, error) {
 }
 
 // client is the devices' way to the server.
-func (w *world) client() *http.Client {
+func (w *testbed) client() *http.Client {
 	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * len(w.keys)}}
 	w.t.Cleanup(c.CloseIdleConnections)
 	return c
 }
 
 // devices runs all devices to their ends.
-func (w *world) devices(ctx context.Context) []*devices.Report {
+func (w *testbed) devices(ctx context.Context) []*devices.Report {
 	reports, client := make([]*devices.Report, len(w.keys)), w.client()
 	var running sync.WaitGroup
 	for i := range w.keys {
@@ -229,7 +229,7 @@ func (w *world) devices(ctx context.Context) []*devices.Report {
 }
 
 // device runs one device to its end.
-func (w *world) device(ctx context.Context, i int, client *http.Client) (*devices.Report, error) {
+func (w *testbed) device(ctx context.Context, i int, client *http.Client) (*devices.Report, error) {
 	c := devices.DeviceConfig{
 		Enrolment: w.enrolment, Server: "http://" + w.address, Key: w.keys[i], Table: w.people[i], Floors: w.floors,
 		Vault: w.vaults[i], HTTP: client, Patience: w.patience, Turns: w.turns, Logger: slog.New(slog.DiscardHandler),
@@ -364,7 +364,7 @@ func TestDevicesEqualsSimulation(t *testing.T) {
 			r := ratings()
 			played := filmsJob(t, r, tt.dropout, tt.round)
 			want, kernel := simulated(t, played, r)
-			w := newWorld(t, filmsJob(t, r, "", tt.round), simulator.Ratings(r))
+			w := newTestbed(t, filmsJob(t, r, "", tt.round), simulator.Ratings(r))
 			going := schedule(played, people)
 			w.leaves = func(name, step, kind string) bool { return going[step][name] == kind }
 			var reports []*devices.Report

@@ -27,7 +27,7 @@ import (
 
 // process runs a device on its own disk to its end, or until its journal is about to get a
 // record, or has just got it.
-func (w *world) process(ctx context.Context, i int, client *http.Client, dies death) (*devices.Report, error) {
+func (w *testbed) process(ctx context.Context, i int, client *http.Client, dies death) (*devices.Report, error) {
 	kept, err := vault.OpenDisk(filepath.Join(w.dir, "device", fmt.Sprint(i)), "test")
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func TestADeviceThatIsKilledAnywhereGoesOn(t *testing.T) {
 			r := ratings()
 			j := filmsJob(t, r, "", "20s")
 			_, kernel := simulated(t, j, r)
-			w := newWorld(t, j, simulator.Ratings(r))
+			w := newTestbed(t, j, simulator.Ratings(r))
 			reports, client := make([]*devices.Report, people), w.client()
 			var running sync.WaitGroup
 			for i := range people {
@@ -113,7 +113,7 @@ func TestWhoIsLeftOutSaysWhy(t *testing.T) {
 	}
 	t.Parallel()
 	r := ratings()
-	w := newWorld(t, filmsJob(t, r, "", "3s"), simulator.Ratings(r))
+	w := newTestbed(t, filmsJob(t, r, "", "3s"), simulator.Ratings(r))
 	second := make(chan struct{})
 	w.begun = func(step int) {
 		if step == 1 {

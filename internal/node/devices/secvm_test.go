@@ -68,9 +68,9 @@ func digits(t testing.TB, n int) *dataset.Set {
 }
 
 // newRows is a federation of devices with a record for each device, which draws as a simulation's.
-func newRows(t testing.TB, j *job.Job, rows *dataset.Set) *world {
+func newRows(t testing.TB, j *job.Job, rows *dataset.Set) *testbed {
 	t.Helper()
-	w := newWorld(t, j, simulator.Rows(rows))
+	w := newTestbed(t, j, simulator.Rows(rows))
 	w.floors.Cohort = 8
 	w.draw = func(device int) func(label string) [32]byte {
 		return func(label string) [32]byte { return daemon.InsecureSeeds(1)(label + "/" + strconv.Itoa(device)) }
@@ -182,7 +182,7 @@ func TestSumsOfADevicesEqualSimulation(t *testing.T) {
 }
 
 // published returns the weights of a window, as devices were told.
-func (w *world) published(window int) (list []float64) {
+func (w *testbed) published(window int) (list []float64) {
 	b := w.told[window]
 	for ; len(b) >= 8; b = b[8:] {
 		list = append(list, math.Float64frombits(binary.LittleEndian.Uint64(b)))

@@ -40,7 +40,7 @@ func TestAttackSumsOfJobsOpenAtOnce(t *testing.T) {
 // The same for random directions over all jobs.
 func TestAttackDirectionsOfJobsOpenAtOnce(t *testing.T) {
 	l := Ledger(t.TempDir())
-	admitted := 0
+	admission := 0
 	for k := range 16 {
 		r := of(method.ReleasePhases, table(40, "age", "income"))
 		r.Model, r.Directions = fmt.Sprint("m", k), 100
@@ -51,10 +51,10 @@ func TestAttackDirectionsOfJobsOpenAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		admitted++
+		admission++
 	}
-	if admitted != 4 {
-		t.Errorf("%d jobs of 100 directions are admitted where 400 are allowed", admitted)
+	if admission != 4 {
+		t.Errorf("%d jobs of 100 directions are admitted where 400 are allowed", admission)
 	}
 }
 

@@ -208,8 +208,8 @@ func (l Ledger) Release(kind method.ReleaseKind, id string) error {
 }
 
 func (l Ledger) release(kind method.ReleaseKind, id string) error {
-	admitted := l.entry(kind, id, Admitted)
-	e, err := l.read(admitted)
+	admission := l.entry(kind, id, Admitted)
+	e, err := l.read(admission)
 	if errors.Is(err, fs.ErrNotExist) {
 		before, err := l.read(l.entry(kind, id, Released))
 		if errors.Is(err, fs.ErrNotExist) || err == nil && (before.ID() != id || before.pending()) {
@@ -233,7 +233,7 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 			err = errors.Join(err, l.remove(old))
 		}
 	}
-	err = errors.Join(err, l.remove(admitted))
+	err = errors.Join(err, l.remove(admission))
 	if e.pending() {
 		return err // the approval is for the rows, too, which come after the fit
 	}

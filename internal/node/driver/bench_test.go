@@ -30,7 +30,7 @@ func (quiet) Ack() error                { return nil }
 func (quiet) Later(time.Duration) error { return nil }
 
 // pour runs a session that receives n bodies, answering each or only the last.
-func pour(b *testing.B, w *world, log Log, n, size int, answer bool) {
+func pour(b *testing.B, w *testbed, log Log, n, size int, answer bool) {
 	b.Helper()
 	seen := 0
 	w.machine = func() protocol.Machine {
@@ -68,7 +68,7 @@ func BenchmarkMessage(b *testing.B) {
 		for _, answer := range []bool{false, true} {
 			b.Run(fmt.Sprintf("memory/%d/answered=%v", size, answer), func(b *testing.B) {
 				b.SetBytes(int64(size))
-				pour(b, scriptedWorld(b), nothing{}, b.N, size, answer)
+				pour(b, scriptedTestbed(b), nothing{}, b.N, size, answer)
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
 			})
 			b.Run(fmt.Sprintf("disk/%d/answered=%v", size, answer), func(b *testing.B) {
@@ -76,7 +76,7 @@ func BenchmarkMessage(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				w := scriptedWorld(b)
+				w := scriptedTestbed(b)
 				s, err := v.Create(w.session.ID(), [32]byte{1}, nil)
 				if err != nil {
 					b.Fatal(err)
@@ -97,4 +97,4 @@ func BenchmarkMessage(b *testing.B) {
 	}
 }
 
-func scriptedWorld(b *testing.B) *world { return newWorld(b, newWorker, nil) }
+func scriptedTestbed(b *testing.B) *testbed { return newTestbed(b, newWorker, nil) }

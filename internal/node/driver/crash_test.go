@@ -14,7 +14,7 @@ import (
 )
 
 // bodies returns what was sent, by header.
-func (w *world) bodies() map[string]string {
+func (w *testbed) bodies() map[string]string {
 	list := make(map[string]string)
 	for h, m := range w.broker.sent {
 		list[h] = string(m.Body)
@@ -22,9 +22,9 @@ func (w *world) bodies() map[string]string {
 	return list
 }
 
-func undisturbed(t *testing.T) *world {
+func undisturbed(t *testing.T) *testbed {
 	t.Helper()
-	w := newWorld(t, newWorker, hub)
+	w := newTestbed(t, newWorker, hub)
 	if err := w.run(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -79,13 +79,13 @@ var faults = []struct {
 
 // disturb lives through a fault at every index in two lives, and then through
 // an undisturbed third one, which must end as if nothing had happened.
-func disturb(t *testing.T, after func(*world)) {
+func disturb(t *testing.T, after func(*testbed)) {
 	want := undisturbed(t)
 	for _, f := range faults {
 		last := want.diary.count[f.kind]
 		for n := range last + 2 {
 			t.Run(fmt.Sprintf("%s %d cancel %v", f.kind, n, f.cancel), func(t *testing.T) {
-				w := newWorld(t, newWorker, hub)
+				w := newTestbed(t, newWorker, hub)
 				for range 2 {
 					ctx, stop := context.WithCancel(t.Context())
 					fail := at(f.kind, n, f.err)
@@ -115,7 +115,7 @@ func TestKilledAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	disturb(t, func(*world) {})
+	disturb(t, func(*testbed) {})
 }
 
 // What was not synced is gone, so nothing may have been acknowledged that only
@@ -124,7 +124,7 @@ func TestPowerCutAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	disturb(t, (*world).powerCut)
+	disturb(t, (*testbed).powerCut)
 }
 
 // The same over a journal on disk, which is closed without a word.
@@ -132,7 +132,7 @@ func TestKilledAnywhereOnDisk(t *testing.T) {
 	want := undisturbed(t)
 	for n := range want.diary.count["append"] {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			w := newWorld(t, newWorker, hub)
+			w := newTestbed(t, newWorker, hub)
 			root := filepath.Join(t.TempDir(), "vault")
 			w.onDisk(root, at("append", n, errCrash), ErrInterrupted)
 			ctx, stop := context.WithCancel(t.Context())
@@ -149,7 +149,7 @@ func TestKilledAnywhereOnDisk(t *testing.T) {
 	}
 }
 
-func (w *world) onDisk(root string, fail func(string, int) error, want error) {
+func (w *testbed) onDisk(root string, fail func(string, int) error, want error) {
 	w.t.Helper()
 	if err := w.onDiskWith(w.t.Context(), root, fail); !errors.Is(err, want) {
 		w.t.Fatalf("%v, want %v", err, want)
@@ -157,7 +157,7 @@ func (w *world) onDisk(root string, fail func(string, int) error, want error) {
 }
 
 // onDiskWith is one life of a process with a vault.
-func (w *world) onDiskWith(ctx context.Context, root string, fail func(string, int) error) error {
+func (w *testbed) onDiskWith(ctx context.Context, root string, fail func(string, int) error) error {
 	w.t.Helper()
 	v, err := vault.OpenDisk(root, "a build")
 	if err != nil {
@@ -182,10 +182,10 @@ func (w *world) onDiskWith(ctx context.Context, root string, fail func(string, i
 	return err
 }
 
-// crashed returns a world whose session was interrupted in the middle.
-func crashed(t *testing.T) *world {
+// crashed returns a testbed whose session was interrupted in the middle.
+func crashed(t *testing.T) *testbed {
 	t.Helper()
-	w := newWorld(t, newWorker, hub)
+	w := newTestbed(t, newWorker, hub)
 	if err := w.run(t.Context(), at("taken", 3, transport.ErrClosed)); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func crashed(t *testing.T) *world {
 
 // refusesToRun asserts that a life ends with want, finally, and sends nothing;
 // nor does any later one.
-func (w *world) refusesToRun(want error) {
+func (w *testbed) refusesToRun(want error) {
 	w.t.Helper()
 	before := len(w.diary.kinds("send", "claim"))
 	if err := w.run(w.t.Context(), nil); !errors.Is(err, want) || errors.Is(err, ErrInterrupted) {
@@ -270,7 +270,7 @@ func (g *greedy) Step(e protocol.Event) (protocol.Effects, error) {
 // A crash between the journal and the ledger must not leave a name unclaimed
 // whose messages are sent.
 func TestReplayClaimsBeforeItSends(t *testing.T) {
-	w := newWorld(t, newWorker, hub)
+	w := newTestbed(t, newWorker, hub)
 	if err := w.run(t.Context(), at("claim", 0, errCrash)); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestReplayClaimsBeforeItSends(t *testing.T) {
 }
 
 func TestOutcomeSurvivesACrash(t *testing.T) {
-	w := newWorld(t, newWorker, hub)
+	w := newTestbed(t, newWorker, hub)
 	if err := w.run(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestOutcomeSurvivesACrash(t *testing.T) {
 }
 
 func TestTrafficIsOfThisLife(t *testing.T) {
-	w := newWorld(t, newWorker, hub)
+	w := newTestbed(t, newWorker, hub)
 	whole, err := w.runOn(t.Context(), w.log, w.log.Records(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -20,8 +20,8 @@ type script func(protocol.Event) (protocol.Effects, error)
 
 func (s script) Step(e protocol.Event) (protocol.Effects, error) { return s(e) }
 
-func scripted(t testing.TB, f func(s *protocol.Session, e protocol.Event) (protocol.Effects, error)) *world {
-	return newWorld(t, func(s *protocol.Session) protocol.Machine {
+func scripted(t testing.TB, f func(s *protocol.Session, e protocol.Event) (protocol.Effects, error)) *testbed {
+	return newTestbed(t, func(s *protocol.Session) protocol.Machine {
 		return script(func(e protocol.Event) (protocol.Effects, error) { return f(s, e) })
 	}, nil)
 }
@@ -36,7 +36,7 @@ func kindOf(e protocol.Event) string {
 	return ""
 }
 
-func (w *world) incoming(kind string, n int) protocol.Message {
+func (w *testbed) incoming(kind string, n int) protocol.Message {
 	return numbered(w.session, peer, self, kind, n, []byte(kind))
 }
 
@@ -49,7 +49,7 @@ func wantBlame(t *testing.T, err error, party string, kind protocol.Kind) {
 }
 
 // sealedAs asserts what the journal's last record is.
-func (w *world) sealedAs(want string) {
+func (w *testbed) sealedAs(want string) {
 	w.t.Helper()
 	last := w.log.records[len(w.log.records)-1]
 	if !strings.Contains(last.Ended, want) || last.Ended == "" || w.log.synced != len(w.log.records) {
@@ -254,7 +254,7 @@ func TestFailedReceiptsDoNotEndTheSession(t *testing.T) {
 }
 
 func TestClaimOfAnotherSessionEndsTheSession(t *testing.T) {
-	w := newWorld(t, newWorker, hub)
+	w := newTestbed(t, newWorker, hub)
 	w.ledger.held["block/1"] = protocol.SessionID{66}
 	err := w.run(t.Context(), nil)
 	var held *journal.HeldError
@@ -299,7 +299,7 @@ func TestOwnVerdictOutlivesAnAbort(t *testing.T) {
 }
 
 func TestSendThatCannotWorkIsFinal(t *testing.T) {
-	w := newWorld(t, newWorker, hub)
+	w := newTestbed(t, newWorker, hub)
 	err := w.run(t.Context(), at("send", 2, transport.ErrNoMember))
 	if !errors.Is(err, transport.ErrNoMember) || errors.Is(err, ErrInterrupted) {
 		t.Fatalf("%v, want a final error", err)
@@ -378,7 +378,7 @@ func TestUnreadableJournal(t *testing.T) {
 		err   error
 		final bool
 	}{{fmt.Errorf("cut off: %w", journal.ErrLost), true}, {errors.New("too many open files"), false}} {
-		w := newWorld(t, newWorker, hub)
+		w := newTestbed(t, newWorker, hub)
 		_, err := w.runOn(t.Context(), w.log, func(yield func(journal.Record, error) bool) { yield(journal.Record{}, c.err) }, nil)
 		if !errors.Is(err, c.err) || errors.Is(err, ErrInterrupted) == c.final {
 			t.Errorf("%v: want final %v", err, c.final)

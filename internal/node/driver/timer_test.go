@@ -13,7 +13,7 @@ import (
 
 // clockwork is a session under a fake clock.
 type clockwork struct {
-	*world
+	*testbed
 	began  time.Time
 	events []happening
 }
@@ -30,7 +30,7 @@ const round = time.Minute
 func underClock(t *testing.T, step func(c *clockwork, s *protocol.Session, e protocol.Event) (protocol.Effects, error), test func(c *clockwork)) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clockwork{began: time.Now()}
-		c.world = scripted(t, func(s *protocol.Session, e protocol.Event) (protocol.Effects, error) {
+		c.testbed = scripted(t, func(s *protocol.Session, e protocol.Event) (protocol.Effects, error) {
 			what := kindOf(e)
 			if x, ok := e.(protocol.Expired); ok {
 				what = string(x.Timer)

@@ -22,7 +22,7 @@ var releaseID = regexp.MustCompile("[0-9a-f]{16}")
 
 // said returns what north tells anybody from now until it has nothing more to say, in order: whom, the
 // kind, the size and the bytes of the body before it is sealed. Names of releases are masked.
-func (s *stand) said() (list []string) {
+func (s *fixture) said() (list []string) {
 	s.t.Helper()
 	c := &control.Closing{Job: job.ID{0xff}} // an unknown job, whose closing north answers behind all else
 	s.tell("hub", control.Topic(c.Job), control.KindClosing, c.Encode())
@@ -101,7 +101,7 @@ func TestHomesWithOtherRowsAnswerAlike(t *testing.T) {
 			home := func(set *dataset.Set) (list []string) {
 				policy := usual()
 				policy.Modes = all.Reader().Known().Modes
-				s := newStand(t, policy)
+				s := newFixture(t, policy)
 				s.serve(set)
 				s.propose(s.proposal(first, job.ID{1}, 0))
 				list = append(s.said(), "then")

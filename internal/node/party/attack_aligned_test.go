@@ -22,7 +22,7 @@ func TestAttackAlignedGuesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	ids := func(n int) (list []string) {
 		for i := range n {
 			list = append(list, fmt.Sprint("person-", i))

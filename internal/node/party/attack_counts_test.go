@@ -41,7 +41,7 @@ func (r recorded) Step(e protocol.Event) (protocol.Effects, error) {
 }
 
 // play runs the machine of another member in a session.
-func (s *stand) play(name string, ps *protocol.Session, d control.Directory, run *method.Run, heard chan protocol.Message) (stop func()) {
+func (s *fixture) play(name string, ps *protocol.Session, d control.Directory, run *method.Run, heard chan protocol.Message) (stop func()) {
 	s.t.Helper()
 	keys, err := identity.DeriveSession(sha256.Sum256([]byte("session of " + name)))
 	if err != nil {
@@ -86,19 +86,19 @@ func (s *stand) play(name string, ps *protocol.Session, d control.Directory, run
 	}
 }
 
-func (s *stand) signs(name string) func([]byte) []byte {
+func (s *fixture) signs(name string) func([]byte) []byte {
 	return func(m []byte) []byte { return ed25519.Sign(s.keys[name].SigningKey(), m) }
 }
 
 // patients has north's catalogue hold a table of patients, read by each job's schema.
-func (s *stand) patients(j *job.Job, csv string) {
+func (s *fixture) patients(j *job.Job, csv string) {
 	s.party.Load = func(job.ID, job.Data) (method.Table, error) {
 		return methodtest.Hospital(s.t, j, "north", csv, "patient"), nil
 	}
 }
 
 // columnOrder plays the first session of a job: south leads it. It returns the classes' message of north.
-func (s *stand) columnOrder(j *job.Job, id job.ID, table string) protocol.Message {
+func (s *fixture) columnOrder(j *job.Job, id job.ID, table string) protocol.Message {
 	s.t.Helper()
 	m, err := method.Of(j)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *stand) columnOrder(j *job.Job, id job.ID, table string) protocol.Messag
 }
 
 // joined is a good directory, once north has accepted, in any place.
-func (s *stand) joined(ps *protocol.Session) control.Directory {
+func (s *fixture) joined(ps *protocol.Session) control.Directory {
 	s.t.Helper()
 	a, err := control.DecodeAcceptance(s.hear(control.KindAcceptance).Body)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *stand) joined(ps *protocol.Session) control.Directory {
 	return d
 }
 
-func (s *stand) closes(id job.ID) {
+func (s *fixture) closes(id job.ID) {
 	s.t.Helper()
 	s.tell("hub", control.Topic(id), control.KindClosing, (&control.Closing{Job: id, Outcome: "for fun"}).Encode())
 	for {
@@ -175,7 +175,7 @@ func TestAttackEscapedCountsLeaveWithoutAnEntry(t *testing.T) {
 	}
 	policy := anyMode()
 	policy.Floors = Floors{} // the defaults: 100 rows
-	s := newStand(t, policy)
+	s := newFixture(t, policy)
 	north := methodtest.Patients("north", 300, "person-1,79.95,233.7,99999,31.25,yes,often,a")
 	next := func(age string, id byte) (*job.Job, job.ID) {
 		j := s.dictionaries.Approve(jobtest.Parse(t, cornered("{name: escaped, mode: paper}", age, "99999")))
@@ -209,7 +209,7 @@ func TestAttackColumnOrderTellsClassesWithoutAnEntry(t *testing.T) {
 	}
 	policy := usual()
 	policy.Floors = Floors{}
-	s := newStand(t, policy)
+	s := newFixture(t, policy)
 	const rare = "zz-rare-diagnosis"
 	north := methodtest.Patients("north", 400, "person-1,71.3,233.7,48149,31.25,yes,often,"+rare)
 	for i, age := range []string{"80.000", "60.000"} {

@@ -80,11 +80,11 @@ func (p *Party) drive(ctx context.Context, r *running, d control.Directory) (dri
 
 // disclose has the ledger note what a session lets out before it does.
 func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
-	if len(r.admitted) == 0 {
+	if len(r.admission) == 0 {
 		return mail
 	}
 	return &disclosing{Mail: mail, kinds: r.stage.Discloses, note: func() (err error) {
-		for _, a := range r.admitted {
+		for _, a := range r.admission {
 			if err = p.letOut(a); err != nil {
 				break
 			}

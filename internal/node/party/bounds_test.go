@@ -83,7 +83,7 @@ func TestAttackAJobSpeaksForTheHome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			policy := usual()
 			policy.Filters = true // of an earlier version
-			s := newStand(t, policy)
+			s := newFixture(t, policy)
 			s.propose(s.proposal(jobtest.Parse(t, tt.says.Replace(fmt.Sprintf(jobFile, "none", "{name: okra}", "closed"))), job.ID{1}, 0))
 			s.refuses(fault.CodePolicy, tt.want)
 			if s.loads.Load() != 0 || len(s.ledger()) != 0 {

@@ -17,7 +17,7 @@ import (
 type wrapping struct{ *method.Protocol }
 
 // reading has north read job files of a method in the place of the method of its name.
-func (s *stand) reading(k job.Protocol) {
+func (s *fixture) reading(k job.Protocol) {
 	r := *s.party.Reader
 	r.Protocols = slices.Clone(r.Protocols)
 	r.Protocols[slices.IndexFunc(r.Protocols, func(o job.Protocol) bool { return o.Name() == k.Name() })] = k
@@ -29,7 +29,7 @@ func (s *stand) reading(k job.Protocol) {
 func TestAWrappedProtocolIsRefused(t *testing.T) {
 	for name, wrap := range map[string]bool{"bare": false, "wrapped": true} {
 		t.Run(name, func(t *testing.T) {
-			s := newStand(t, usual())
+			s := newFixture(t, usual())
 			if wrap {
 				s.reading(wrapping{gram.Protocol()})
 			}

@@ -40,7 +40,7 @@ func (c counted) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (
 }
 
 // silent checks that north has told another party nothing.
-func (s *stand) silent(names ...string) {
+func (s *fixture) silent(names ...string) {
 	s.t.Helper()
 	for _, name := range names {
 		select {
@@ -52,21 +52,21 @@ func (s *stand) silent(names ...string) {
 }
 
 // begin has north accept the first session of a job.
-func (s *stand) begin(j *job.Job, id job.ID) {
+func (s *fixture) begin(j *job.Job, id job.ID) {
 	s.t.Helper()
 	s.propose(s.proposal(j, id, 0))
 	s.hear(control.KindAcceptance)
 }
 
 // end has north close a job.
-func (s *stand) end(id job.ID) {
+func (s *fixture) end(id job.ID) {
 	s.t.Helper()
 	s.tell("hub", control.Topic(id), control.KindClosing, (&control.Closing{Job: id}).Encode())
 	s.hear(control.KindClosed)
 }
 
 // letOut notes that what the ledger has admitted is out.
-func (s *stand) letOut() {
+func (s *fixture) letOut() {
 	s.t.Helper()
 	list, err := s.party.Releases.List()
 	if err != nil {
@@ -91,7 +91,7 @@ func TestAttackAHeldJobTellsNothing(t *testing.T) {
 	}
 	for name, j := range fitting(t) {
 		t.Run(name, func(t *testing.T) {
-			s, made := newStand(t, usual()), 0
+			s, made := newFixture(t, usual()), 0
 			s.idle() // it has begun
 			s.party.Vault = counted{s.party.Vault, &made}
 			s.serve(people(19))
@@ -132,7 +132,7 @@ func TestAttackAHeldJobTellsNothing(t *testing.T) {
 func TestAJobThatEndsWithItsColumnOrderLeavesNothing(t *testing.T) {
 	for name, j := range fitting(t) {
 		t.Run(name, func(t *testing.T) {
-			s := newStand(t, usual())
+			s := newFixture(t, usual())
 			s.serve(people(20))
 			s.begin(j, job.ID{1})
 			s.serve(people(19))
@@ -149,7 +149,7 @@ func TestAJobThatEndsWithItsColumnOrderLeavesNothing(t *testing.T) {
 
 // Two open jobs that let out the same are one release: it stays as long as one of them may let it out.
 func TestEqualJobsShareWhatIsAdmitted(t *testing.T) {
-	s, j := newStand(t, usual()), parse(t, "standard", "{name: okra}", "closed")
+	s, j := newFixture(t, usual()), parse(t, "standard", "{name: okra}", "closed")
 	s.serve(people(20))
 	s.begin(j, job.ID{1})
 	s.begin(j, job.ID{2})
@@ -168,11 +168,11 @@ func TestAttackAnUnapprovedDictionaryIsRefusedUnread(t *testing.T) {
 	text := strings.Replace(fmt.Sprintf(jobFile, "none", "{name: okra}", "closed"), "scale:", "schema: {age: {range: [0, 96], outside: missing, missing: drop-row}}\n    scale:", 1)
 	var elsewhere jobtest.Dictionaries
 	j := elsewhere.Approve(jobtest.Parse(t, text))
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	s.propose(s.proposal(j, job.ID{1}, 0))
 	s.refuses(fault.CodePolicy, "this home has not approved it")
 
-	s = newStand(t, usual())
+	s = newFixture(t, usual())
 	s.dictionaries.Approve(jobtest.Parse(t, text))
 	asked := ""
 	s.party.Approved = func(hash, table string) (bool, error) {

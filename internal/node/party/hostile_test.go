@@ -38,7 +38,7 @@ func TestADescriptorThatDiffersFromTheJobIsRefused(t *testing.T) {
 		{"attempt", func(d *protocol.Descriptor) { d.Attempt++ }, differs}, // the nonce goes with it
 		{"roster", func(d *protocol.Descriptor) { d.Roster[0]++ }, "the coordinator's roster is not the one this party's operator approved"},
 	}
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
@@ -53,11 +53,11 @@ func TestADescriptorThatDiffersFromTheJobIsRefused(t *testing.T) {
 }
 
 func TestProposalsThatAreRefused(t *testing.T) {
-	good := func(s *stand) *control.Proposal {
+	good := func(s *fixture) *control.Proposal {
 		return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
 	}
-	rename := func(from, to string) func(*stand) *control.Proposal {
-		return func(s *stand) *control.Proposal {
+	rename := func(from, to string) func(*fixture) *control.Proposal {
+		return func(s *fixture) *control.Proposal {
 			j := parse(t, "minmax", "{name: okra}", "closed")
 			for i, name := range j.Data.Partition.Parties {
 				if name == from {
@@ -76,32 +76,32 @@ func TestProposalsThatAreRefused(t *testing.T) {
 	}
 	tests := []struct {
 		name     string
-		proposal func(*stand) *control.Proposal
+		proposal func(*fixture) *control.Proposal
 		code     fault.Code
 		want     string
 	}{
-		{"a stage that is none", func(s *stand) *control.Proposal { p := good(s); p.Stage = 99; return p }, fault.CodeFailed, "stage 99 of the job is no session"},
-		{"a computation", func(s *stand) *control.Proposal { p := good(s); p.Stage = 3; return p }, fault.CodeFailed, "stage 3 of the job is no session"},
-		{"a stage before its time", func(s *stand) *control.Proposal {
+		{"a stage that is none", func(s *fixture) *control.Proposal { p := good(s); p.Stage = 99; return p }, fault.CodeFailed, "stage 99 of the job is no session"},
+		{"a computation", func(s *fixture) *control.Proposal { p := good(s); p.Stage = 3; return p }, fault.CodeFailed, "stage 3 of the job is no session"},
+		{"a stage before its time", func(s *fixture) *control.Proposal {
 			return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 1)
 		}, fault.CodeFailed, "stage column-order has not ended here"},
-		{"no job file", func(s *stand) *control.Proposal { p := good(s); p.Spec = []byte("kind: Nonsense"); return p }, fault.CodeBadInput, ""},
-		{"not canonical", func(s *stand) *control.Proposal { p := good(s); p.Spec = append(p.Spec, "# comment\n"...); return p }, fault.CodePolicy, "not in canonical form"},
+		{"no job file", func(s *fixture) *control.Proposal { p := good(s); p.Spec = []byte("kind: Nonsense"); return p }, fault.CodeBadInput, ""},
+		{"not canonical", func(s *fixture) *control.Proposal { p := good(s); p.Spec = append(p.Spec, "# comment\n"...); return p }, fault.CodePolicy, "not in canonical form"},
 		{"the coordinator as a party", rename("south", "hub"), fault.CodePolicy, `"hub" is no party of the roster`},
 		{"a stranger as a party", rename("south", "west"), fault.CodePolicy, `"west" is no party of the roster`},
 		{"without this party", rename("north", "north-2"), fault.CodePolicy, `"north-2" is no party of the roster`},
-		{"a prediction that nobody asked for", func(s *stand) *control.Proposal {
+		{"a prediction that nobody asked for", func(s *fixture) *control.Proposal {
 			p := good(s)
 			p.Stage = control.StagePredict
 			return p
 		}, fault.CodePolicy, "this party has not asked for this prediction"},
-		{"the policy", func(s *stand) *control.Proposal {
+		{"the policy", func(s *fixture) *control.Proposal {
 			return s.proposal(parse(t, "minmax", "{name: okra, mode: paper}", "closed"), job.ID{1}, 0)
 		}, fault.CodePolicy, `mode "paper"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStand(t, usual())
+			s := newFixture(t, usual())
 			s.propose(tt.proposal(s))
 			s.refuses(tt.code, tt.want)
 			if n := s.loads.Load(); n != 0 {
@@ -112,7 +112,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 }
 
 func TestAProposalUnderAnotherHeader(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
 	s.tell("hub", protocol.SessionID{9}, control.KindProposal, p.Encode())
 	s.refuses(fault.CodeFailed, "another session than its header names")
@@ -121,7 +121,7 @@ func TestAProposalUnderAnotherHeader(t *testing.T) {
 }
 
 func TestTwoJobsUnderOneID(t *testing.T) {
-	s := newStand(t, anyMode())
+	s := newFixture(t, anyMode())
 	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
 	s.hear(control.KindAcceptance)
 	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), job.ID{1}, 1))
@@ -130,7 +130,7 @@ func TestTwoJobsUnderOneID(t *testing.T) {
 
 // Another attempt of a stage would show rows that are scaled twice.
 func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	j := parse(t, "minmax", "{name: okra}", "closed")
 	p := s.proposal(j, job.ID{1}, 0)
 	s.propose(p)
@@ -146,7 +146,7 @@ func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
 // A repeated proposal gets the same answer; one that comes after the closing
 // never runs again.
 func TestRepeatedProposals(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
 	s.propose(p)
 	first := s.hear(control.KindAcceptance)
@@ -167,7 +167,7 @@ func TestRepeatedProposals(t *testing.T) {
 // refused by nobody: it would overwrite what that job left, and pass held releases in
 // its name.
 func TestJobIDsAreUsedOnce(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	first := parse(t, "minmax", "{name: okra}", "closed")
 	second := parse(t, "none", "{name: okra}", "closed")
 	p := s.proposal(first, job.ID{1}, 0)
@@ -188,7 +188,7 @@ func TestJobIDsAreUsedOnce(t *testing.T) {
 
 // The number of jobs held is bounded; the coordinator need not close the jobs that it proposes.
 func TestOpenJobsAreBounded(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	j := parse(t, "minmax", "{name: okra}", "closed")
 	for i := range maxJobs {
 		s.propose(s.proposal(j, job.ID{byte(i)}, 0))
@@ -217,31 +217,31 @@ func TestOpenJobsAreBounded(t *testing.T) {
 func TestDirectoriesThatAreRefused(t *testing.T) {
 	tests := []struct {
 		name   string
-		change func(s *stand, id protocol.SessionID, d control.Directory) []byte
+		change func(s *fixture, id protocol.SessionID, d control.Directory) []byte
 		want   string
 	}{
-		{"a swapped key", func(_ *stand, _ protocol.SessionID, d control.Directory) []byte {
+		{"a swapped key", func(_ *fixture, _ protocol.SessionID, d control.Directory) []byte {
 			d[1].Key, d[2].Key = d[2].Key, d[1].Key
 			return d.Encode()
 		}, "the session key said to be south's is not signed by it"},
-		{"a key signed by the coordinator", func(s *stand, id protocol.SessionID, d control.Directory) []byte {
+		{"a key signed by the coordinator", func(s *fixture, id protocol.SessionID, d control.Directory) []byte {
 			d[1] = control.Accept(id, "south", d[1].Key, s.keys["hub"].SigningKey())
 			return d.Encode()
 		}, "the session key said to be south's is not signed by it"},
-		{"a key of another session", func(s *stand, _ protocol.SessionID, d control.Directory) []byte {
+		{"a key of another session", func(s *fixture, _ protocol.SessionID, d control.Directory) []byte {
 			d[1] = control.Accept(protocol.SessionID{9}, "south", d[1].Key, s.keys["south"].SigningKey())
 			return d.Encode()
 		}, "the session key said to be south's is not signed by it"},
-		{"one missing", func(_ *stand, _ protocol.SessionID, d control.Directory) []byte { return d[:2].Encode() }, "2 keys for 3 members"},
-		{"junk", func(*stand, protocol.SessionID, control.Directory) []byte { return []byte("junk") }, "control: directory"},
-		{"a key that is none", func(s *stand, id protocol.SessionID, d control.Directory) []byte {
+		{"one missing", func(_ *fixture, _ protocol.SessionID, d control.Directory) []byte { return d[:2].Encode() }, "2 keys for 3 members"},
+		{"junk", func(*fixture, protocol.SessionID, control.Directory) []byte { return []byte("junk") }, "control: directory"},
+		{"a key that is none", func(s *fixture, id protocol.SessionID, d control.Directory) []byte {
 			d[1] = control.Accept(id, "south", []byte("short"), s.keys["south"].SigningKey())
 			return d.Encode()
 		}, "south (malformed)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStand(t, usual())
+			s := newFixture(t, usual())
 			ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
 			d := s.directory(ps)
 			s.tell("hub", ps.ID(), control.KindDirectory, tt.change(s, ps.ID(), d))
@@ -258,7 +258,7 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 // Messages for nothing that is open, and from those who have no say, change
 // nothing.
 func TestCommandsThatChangeNothing(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
 	d := s.directory(ps)
 	refusal := (&control.Refusal{Notice: fault.Notice{Code: fault.CodeFailed, Text: "stop"}}).Encode()
@@ -284,7 +284,7 @@ func TestCommandsThatChangeNothing(t *testing.T) {
 
 // A closing stops what runs, and comes again until nothing is left.
 func TestClosingARunningJob(t *testing.T) {
-	s := newStand(t, opened())
+	s := newFixture(t, opened())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "open"), job.ID{1}, 0)
 	ps := s.propose(p)
 	s.tell("hub", ps.ID(), control.KindDirectory, s.directory(ps).Encode())
@@ -304,7 +304,7 @@ func TestClosingARunningJob(t *testing.T) {
 
 // What is wrong with the data is for the party's own log.
 func TestAFaultOfTheDataIsNotTold(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	s.party.Load = func(job.ID, job.Data) (method.Table, error) {
 		return method.Table{}, fmt.Errorf("/secret/path.csv:17: patient 4711 has no age")
 	}

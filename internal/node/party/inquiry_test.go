@@ -40,10 +40,10 @@ func byColumns(t *testing.T, scale string) *job.Job {
 	return j
 }
 
-// withModelPart is a stand whose party, north, keeps a part of a model.
-func withModelPart(t *testing.T, policy Policy) (*stand, *columns.ModelPart, job.ID) {
+// withModelPart is a fixture whose party, north, keeps a part of a model.
+func withModelPart(t *testing.T, policy Policy) (*fixture, *columns.ModelPart, job.ID) {
 	t.Helper()
-	s := newStand(t, policy)
+	s := newFixture(t, policy)
 	o := &columns.ModelPart{
 		Job: byColumns(t, "none"), Basis: columns.Basis{Parent: protocol.SessionID{9}, Rows: 1, Outputs: 1}, Width: 30, Rows: linalg.New[float64](1, 30),
 	}
@@ -55,14 +55,14 @@ func withModelPart(t *testing.T, policy Policy) (*stand, *columns.ModelPart, job
 }
 
 // inquiry proposes the first session of a question about the model part's model.
-func (s *stand) inquiry(o *columns.ModelPart, q *control.Inquiry) *control.Proposal {
+func (s *fixture) inquiry(o *columns.ModelPart, q *control.Inquiry) *control.Proposal {
 	s.t.Helper()
 	plan := s.planned(o, q.Asker)
 	return &control.Proposal{Job: q.ID(), Spec: o.Job.Encode(), Inquiry: q, Descriptor: plan[0].Session.Descriptor(q.ID(), 0, s.roster.Hash(), 0)}
 }
 
 // planned returns the steps of a question about the model part's model.
-func (s *stand) planned(o *columns.ModelPart, asker string) []method.Step {
+func (s *fixture) planned(o *columns.ModelPart, asker string) []method.Step {
 	s.t.Helper()
 	opened, err := o.Job.Protocol.Kind.(*method.Protocol).OpenParty(o.RetainedState(), s.party.Reader)
 	if err != nil {
@@ -83,44 +83,44 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		policy   Policy
-		proposal func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal
+		proposal func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal
 		code     fault.Code
 		want     string
 	}{
-		"in this party's name": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
+		"in this party's name": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			return s.inquiry(o, q("north", id))
 		}, fault.CodePolicy, "has not asked for this prediction"},
-		"by a stranger": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
+		"by a stranger": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry = q("west", id)
 			p.Job = p.Inquiry.ID()
 			return p
 		}, fault.CodeBadInput, "west took no part in the job"},
-		"of another model": {opened(), func(s *stand, o *columns.ModelPart, _ job.ID) *control.Proposal {
+		"of another model": {opened(), func(s *fixture, o *columns.ModelPart, _ job.ID) *control.Proposal {
 			return s.inquiry(o, q("south", job.ID{7}))
 		}, fault.CodeBadInput, "north has forgotten its part of the model"},
-		"under another name": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
+		"under another name": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry.Tag[0]++
 			return p
 		}, fault.CodePolicy, "about another question than it names"},
-		"with another job file": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
+		"with another job file": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()
 			return p
 		}, fault.CodePolicy, "another job file than its model"},
-		"with another session": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
+		"with another session": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Descriptor.Purpose = "train"
 			return p
 		}, fault.CodePolicy, "the proposed session is not what the job file says"},
-		"out of order": {opened(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
+		"out of order": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			plan := s.planned(o, "south")
 			p.Stage, p.Descriptor = 1, plan[1].Session.Descriptor(p.Job, 1, s.roster.Hash(), 0)
 			return p
 		}, fault.CodeFailed, "stage align has not ended here"},
-		"against the policy": {usual(), func(s *stand, o *columns.ModelPart, id job.ID) *control.Proposal {
+		"against the policy": {usual(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			return s.inquiry(o, q("south", id))
 		}, fault.CodePolicy, "which this party does not allow (open_prediction in its policy)"},
 	} {
@@ -138,7 +138,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 
 // asked has north ask about its own rows, and returns the question as the
 // coordinator hears it.
-func (s *stand) asked(ctx context.Context, id job.ID) (*control.Inquiry, <-chan error) {
+func (s *fixture) asked(ctx context.Context, id job.ID) (*control.Inquiry, <-chan error) {
 	s.t.Helper()
 	rows := wdbc()
 	for i := range rows.X.Rows() {

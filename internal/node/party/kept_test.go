@@ -20,7 +20,7 @@ import (
 )
 
 // fittedBy is a job of a dictionary that is approved, and leaves something to be fitted.
-func (s *stand) fittedBy() *job.Job {
+func (s *fixture) fittedBy() *job.Job {
 	s.t.Helper()
 	text := strings.Replace(fmt.Sprintf(jobFile, "standard", "{name: okra}", "closed"), "scale:", "schema: {age: {range: [0, 120], missing: mean}, krea: {range: [1, 400]}}\n    scale:", 1)
 	return s.dictionaries.Approve(jobtest.Parse(s.t, text))
@@ -29,7 +29,7 @@ func (s *stand) fittedBy() *job.Job {
 // A coordinator that says a job of kind Fit is done, before anything is fitted, leaves the party running and
 // with no fit.
 func TestAttackAFitIsClosedEarly(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	fit := s.party.Reader.FitOf(s.fittedBy())
 	s.patients(fit, methodtest.Patients("north", 200))
 	s.begin(fit, job.ID{7})
@@ -44,7 +44,7 @@ func TestAttackAFitIsClosedEarly(t *testing.T) {
 // A job of a dictionary without a fit, with one that the party has not, or with one that it is to be told though
 // it keeps its own, is refused by a sentence that is made of the job.
 func TestAttackJobsThatNameAnotherFit(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	j := s.fittedBy()
 	s.patients(j, methodtest.Patients("north", 200))
 	named := func(told ...string) *job.Job {

@@ -19,19 +19,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// admitted is a release that the ledger has allowed.
-type admitted struct {
+// admission is a release that the ledger has allowed.
+type admission struct {
 	kind       method.ReleaseKind
 	id         string
 	out        method.Release
 	directions int // the most that it may come to over all jobs
 }
 
-func (a admitted) same(b admitted) bool { return a.kind == b.kind && a.id == b.id }
+func (a admission) same(b admission) bool { return a.kind == b.kind && a.id == b.id }
 
 // letOut notes that a release goes out. Whoever has taken its approval back since, or moved the ledger
 // away, has it asked again.
-func (p *Party) letOut(a admitted) error {
+func (p *Party) letOut(a admission) error {
 	err := p.Releases.Release(a.kind, a.id)
 	if !errors.Is(err, disclosure.ErrNotAdmitted) {
 		return err
@@ -45,7 +45,7 @@ func (p *Party) letOut(a admitted) error {
 
 // admit asks the ledger before anything is let out. With the first session of a job it asks for all
 // releases of the job that can be described by then, so that a held job has told nothing.
-func (p *Party) admit(r *running) ([]admitted, error) {
+func (p *Party) admit(r *running) ([]admission, error) {
 	w := r.work
 	policy, err := p.Policy(w.table())
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *Party) unentered(w *work, step int, policy Policy) error {
 
 // enter asks the ledger for what one step of the plan lets out. What is let out beside the job's
 // releases is out with them.
-func (p *Party) enter(w *work, step int, policy Policy) (list []admitted, err error) {
+func (p *Party) enter(w *work, step int, policy Policy) (list []admission, err error) {
 	releases, err := w.holder().Releases(step)
 	if err != nil {
 		return nil, errUnusable(err)
@@ -99,7 +99,7 @@ func (p *Party) enter(w *work, step int, policy Policy) (list []admitted, err er
 	}
 	for _, out := range releases {
 		if out.Kind.Beside() {
-			for _, a := range w.admitted {
+			for _, a := range w.admission {
 				list = withOne(list, a)
 			}
 			continue
@@ -108,25 +108,25 @@ func (p *Party) enter(w *work, step int, policy Policy) (list []admitted, err er
 		if err != nil {
 			return nil, err
 		}
-		list, w.admitted = withOne(list, a), withOne(w.admitted, a)
+		list, w.admission = withOne(list, a), withOne(w.admission, a)
 	}
 	return list, nil
 }
 
-func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admitted, error) {
+func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission, error) {
 	out.Model, out.Also = w.modelOf(out.Kind), w.beside
 	if policy.Own {
 		out.Split = "" // whose operator need not be asked
 	}
 	entry, err := p.Releases.Admit(out, policy.directionsTotal())
 	if err != nil {
-		return admitted{}, p.ledgerSays(err)
+		return admission{}, p.ledgerSays(err)
 	}
-	return admitted{out.Kind, entry, out, policy.directionsTotal()}, nil
+	return admission{out.Kind, entry, out, policy.directionsTotal()}, nil
 }
 
 // withOne adds a release to a list that has each once, as it was described last.
-func withOne(list []admitted, a admitted) []admitted {
+func withOne(list []admission, a admission) []admission {
 	if i := slices.IndexFunc(list, a.same); i >= 0 {
 		list[i] = a
 		return list
@@ -183,7 +183,7 @@ func (w *work) modelOf(kind method.ReleaseKind) string {
 }
 
 // disclosing is a session's mail, before whose first telling message the ledger notes
-// that the session lets out what it was admitted to.
+// that the session lets out what it was admission to.
 type disclosing struct {
 	driver.Mail
 	kinds []string // of telling messages; nil: all
@@ -229,23 +229,23 @@ func (p *Party) announced(r *running) error {
 	return p.Releases.Announced(r.session.ID().String(), ids)
 }
 
-// abandon forgets the releases that a job was admitted to and has not let out, unless another job
+// abandon forgets the releases that a job was admission to and has not let out, unless another job
 // lets out an equal one.
 func (p *Party) abandon(w *work) error {
 	var errs error
-	for _, a := range w.admitted {
+	for _, a := range w.admission {
 		if !p.needed(a, w) {
 			errs = errors.Join(errs, p.Releases.Abandon(a.kind, a.id))
 		}
 	}
-	w.admitted, w.asked = nil, false
+	w.admission, w.asked = nil, false
 	return errs
 }
 
 // needed reports whether another job may let out a release.
-func (p *Party) needed(a admitted, but *work) bool {
+func (p *Party) needed(a admission, but *work) bool {
 	for _, other := range p.jobs {
-		if other != but && slices.ContainsFunc(other.admitted, a.same) {
+		if other != but && slices.ContainsFunc(other.admission, a.same) {
 			return true
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-func (s *stand) ledger() map[disclosure.State]int {
+func (s *fixture) ledger() map[disclosure.State]int {
 	s.t.Helper()
 	list, err := s.party.Releases.List()
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *stand) ledger() map[disclosure.State]int {
 }
 
 // serve has north's catalogue hold another table from now on.
-func (s *stand) serve(set *dataset.Set) {
+func (s *fixture) serve(set *dataset.Set) {
 	s.party.Load = func(job.ID, job.Data) (method.Table, error) {
 		s.loads.Add(1)
 		return method.Table{Set: set, Key: dataset.SplitKey{1}}, nil
@@ -63,7 +63,7 @@ func aligning(t *testing.T) *job.Job {
 // What the later steps of a job let out beside its releases stands in the first entry already, so that
 // an operator sees all of it before anything is told.
 func TestALedgerListsWhatIsLetOutBeside(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	s.serve(people(20))
 	s.propose(s.proposal(aligning(t), job.ID{1}, 0))
 	s.hear(control.KindAcceptance)
@@ -76,7 +76,7 @@ func TestALedgerListsWhatIsLetOutBeside(t *testing.T) {
 // A coordinator that breaks a session off before anything was sent, and closes the job, has been
 // told nothing: a table of fewer people passes afterwards, and while the job is open they do not.
 func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	j := aligning(t)
 	s.serve(people(20))
 	first := s.propose(s.proposal(j, job.ID{1}, 0))
@@ -105,7 +105,7 @@ func TestAttackEndlessProposals(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	j := aligning(t)
 	s.serve(people(20))
 	s.propose(s.proposal(j, job.ID{1}, 0))
@@ -151,20 +151,20 @@ func TestModelsAreKnownByIDAndFile(t *testing.T) {
 // An approval that was taken back while a session was open stops its first message, with the ledger's
 // reason. A ledger whose folder was moved away is told what goes out.
 func TestLetOutAsksAgain(t *testing.T) {
-	s := newStand(t, usual())
+	s := newFixture(t, usual())
 	p, l := s.party, s.party.Releases
 	release := func(columns ...string) method.Release {
 		m := linalg.New[float64](40, len(columns))
 		set := &dataset.Set{Name: "own", X: dataset.NewDense(m), Columns: columns}
 		return method.Release{Kind: method.ReleaseProducts, Job: "job", Peers: []string{"hub"}, Table: "own", Set: set}
 	}
-	admit := func(r method.Release) admitted {
+	admit := func(r method.Release) admission {
 		t.Helper()
 		id, err := l.Admit(r, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return admitted{kind: r.Kind, id: id, out: r}
+		return admission{kind: r.Kind, id: id, out: r}
 	}
 	if err := p.letOut(admit(release("age", "income"))); err != nil {
 		t.Fatal(err)

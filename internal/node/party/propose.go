@@ -24,23 +24,23 @@ import (
 // running is one session at this party, from the acceptance to the closing.
 type running struct {
 	vault.Session
-	work     *work
-	proposal *control.Proposal
-	step     string
-	stage    *method.Session
-	session  *protocol.Session
-	keys     identity.SessionKeys
-	admitted []admitted // what the ledger has let it let out
-	run      *method.Run
-	cancel   context.CancelCauseFunc
-	begun    bool      // its driver has run in this process
-	active   bool      // its driver runs
-	late     bool      // its directory has waited for room on the disk
-	done     bool      // it ended well
-	failed   error     // how it ended otherwise, in this process
-	report   []byte    // what was reported, nil before the end
-	question *question // the question that the session answers, or nil
-	stalls   control.Stalls
+	work      *work
+	proposal  *control.Proposal
+	step      string
+	stage     *method.Session
+	session   *protocol.Session
+	keys      identity.SessionKeys
+	admission []admission // what the ledger has let it let out
+	run       *method.Run
+	cancel    context.CancelCauseFunc
+	begun     bool      // its driver has run in this process
+	active    bool      // its driver runs
+	late      bool      // its directory has waited for room on the disk
+	done      bool      // it ended well
+	failed    error     // how it ended otherwise, in this process
+	report    []byte    // what was reported, nil before the end
+	question  *question // the question that the session answers, or nil
+	stalls    control.Stalls
 }
 
 // propose answers a proposal. A repeated one gets the same answers again.
@@ -174,7 +174,7 @@ func (p *Party) stageOf(r *running) error {
 		return err
 	}
 	if err = p.prepare(r.work); err == nil {
-		r.admitted, err = p.admit(r)
+		r.admission, err = p.admit(r)
 	}
 	if err != nil && !disk.Failed(err) {
 		p.refusals = append(p.refusals, time.Now())

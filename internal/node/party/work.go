@@ -16,16 +16,16 @@ import (
 
 // work is a job as this party sees it.
 type work struct {
-	id       job.ID
-	job      *job.Job
-	plan     []method.Step
-	method   *method.Protocol     // of a job
-	side     *method.PartySide    // nil before the table is read
-	sessions []*running           // in the order of the steps
-	asked    bool                 // the ledger has admitted what the job lets out, as far as it is known
-	admitted []admitted           // by the ledger
-	beside   []method.ReleaseKind // what the job lets out beside these
-	cpu      float64              // seconds the process had used when the job began
+	id        job.ID
+	job       *job.Job
+	plan      []method.Step
+	method    *method.Protocol     // of a job
+	side      *method.PartySide    // nil before the table is read
+	sessions  []*running           // in the order of the steps
+	asked     bool                 // the ledger has admitted what the job lets out, as far as it is known
+	admission []admission          // by the ledger
+	beside    []method.ReleaseKind // what the job lets out beside these
+	cpu       float64              // seconds the process had used when the job began
 
 	// Of a question about new rows, which is held like a job of its own.
 	inquiry *control.Inquiry

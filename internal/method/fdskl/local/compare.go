@@ -19,7 +19,9 @@ import (
 )
 
 // Own is FDSKL where one process owns all columns.
-func Own() local.Own { return local.Own{Name: fdskl.Protocol().Name(), Compare: compare} }
+func Own() local.LocalSupport {
+	return local.LocalSupport{Name: fdskl.Protocol().Name(), Compare: compare}
+}
 
 // compare compares the job with the same training on all
 // columns in one place, and on the label holder's columns alone, each with directions of its
@@ -76,7 +78,7 @@ func taught(j *job.Job, s method.Split) method.Split {
 // random features in its stead: a support vector machine tells classes apart, kernel ridge
 // regression predicts numbers.
 func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Metrics, error) {
-	on, _ := learner.CourseOf(j)
+	on, _ := learner.OptimizerParamsOf(j)
 	exact := *j
 	exact.Learner = on.Exact(float64(pool.Count([]method.Split{all}, false)))
 	f, err := pool.Fit(ctx, &exact, []method.Split{all}, []method.Split{all})

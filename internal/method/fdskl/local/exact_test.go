@@ -14,8 +14,8 @@ func TestExactLearner(t *testing.T) {
 	for name, want := range map[string]string{
 		"squared": "ridge, alpha = 1", "huber": "ridge, alpha = 2", "logistic": "svc, C = 0.5", "smooth-hinge": "svc, C = 0.5",
 	} {
-		on, course := learner.CourseOf(&job.Job{Learner: jobtest.Learner(t, name)})
-		course.Lambda = 0.01
+		on, optimizer := learner.OptimizerParamsOf(&job.Job{Learner: jobtest.Learner(t, name)})
+		optimizer.Lambda = 0.01
 		got := on.Exact(n)
 		if got.Text() != want {
 			t.Errorf("%s: %s, want %s", name, got.Text(), want)

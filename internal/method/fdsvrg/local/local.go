@@ -19,8 +19,8 @@ import (
 
 // Own is FD-SVRG where one process owns all columns: it compares a job with the minimum of its
 // loss on all columns in one place, and on each party's own.
-func Own() local.Own {
-	return local.Own{Name: fdsvrg.Protocol().Name(), Compare: pool.Columns(fitted)}
+func Own() local.LocalSupport {
+	return local.LocalSupport{Name: fdsvrg.Protocol().Name(), Compare: pool.Columns(fitted)}
 }
 
 // fitted returns the figures of the optimum on some columns.
@@ -37,12 +37,12 @@ func fitted(ctx context.Context, j *job.Job, s method.Split) (learner.Metrics, e
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	on, course := learner.CourseOf(j)
+	on, params := learner.OptimizerParamsOf(j)
 	loss, err := on.Loss()
 	if err != nil {
 		return nil, err
 	}
-	f, err := linear.Fit(features(fdsvrg.WithOnes{Rows: p.X}, 0, train), out.Y, linear.Params{Loss: loss, Lambda: course.Lambda, Tol: 1e-4, MaxPasses: 1000, Interrupt: ctx.Err})
+	f, err := linear.Fit(features(fdsvrg.WithOnes{Rows: p.X}, 0, train), out.Y, linear.Params{Loss: loss, Lambda: params.Lambda, Tol: 1e-4, MaxPasses: 1000, Interrupt: ctx.Err})
 	if err != nil && !errors.Is(err, linear.ErrNotConverged) {
 		return nil, learner.Unlearnt(ctx, err)
 	}

@@ -38,8 +38,8 @@ import (
 )
 
 // Own is FedCFK where one process owns all lists.
-func Own() local.Own {
-	return local.Own{Name: fedcfk.Protocol().Name(), Play: play, Warnings: mayWarn, Files: files}
+func Own() local.LocalSupport {
+	return local.LocalSupport{Name: fedcfk.Protocol().Name(), Play: play, Warnings: mayWarn, Files: files}
 }
 
 // files lists the table of everybody's recommendations.

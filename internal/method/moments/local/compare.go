@@ -23,7 +23,9 @@ import (
 )
 
 // Own is the protocol of sums where one process owns all rows.
-func Own() local.Own { return local.Own{Name: sums.Protocol().Name(), Compare: compare} }
+func Own() local.LocalSupport {
+	return local.LocalSupport{Name: sums.Protocol().Name(), Compare: compare}
+}
 
 // compare learns from the sums over all rows, which the sums of all parties equal
 // number for number, so that no protocol has to run.

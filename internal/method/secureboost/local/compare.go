@@ -17,8 +17,8 @@ import (
 
 // Own is SecureBoost where one process owns all columns: it compares a job with the same training
 // on all columns in one place, whose trees are equal, and on each party's columns alone.
-func Own() local.Own {
-	return local.Own{Name: secureboost.Protocol().Name(), Compare: pool.Columns(grown)}
+func Own() local.LocalSupport {
+	return local.LocalSupport{Name: secureboost.Protocol().Name(), Compare: pool.Columns(grown)}
 }
 
 // grown trains on columns in one place.

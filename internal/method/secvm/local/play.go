@@ -28,7 +28,7 @@ import (
 )
 
 // Own is SecVM where one process owns all records.
-func Own() local.Own { return local.Own{Name: secvm.Protocol().Name(), Play: play} }
+func Own() local.LocalSupport { return local.LocalSupport{Name: secvm.Protocol().Name(), Play: play} }
 
 // play plays every member: each row is a device that answers every window with
 // as many packages as all others, encoded and counted one by one. With aggregation

@@ -38,15 +38,15 @@ func (l Ledgers) Begin(f *methodtest.Federation) error {
 	return nil
 }
 
-// admitted names a release of a party.
-type admitted struct {
+// admission names a release of a party.
+type admission struct {
 	ledger disclosure.Ledger
 	kind   method.ReleaseKind
 	id     string
 }
 
 // ask asks before a step. The error names the step and the party.
-func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admitted, err error) {
+func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admission, err error) {
 	for _, name := range f.Instance.Parties {
 		ledger, asked := l[name]
 		if !asked {
@@ -67,7 +67,7 @@ func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admitted, err er
 			if err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", f.Plan[step].Name, name, err)
 			}
-			all = append(all, admitted{ledger, r.Kind, id})
+			all = append(all, admission{ledger, r.Kind, id})
 		}
 	}
 	return all, nil

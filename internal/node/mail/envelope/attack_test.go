@@ -18,7 +18,7 @@ func TestTamperingAnywhereBlamesTheTransport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	w := newWorld(t)
+	w := newTestbed(t)
 	wire := w.seal(t, header(), []byte("rows of a hospital"))
 	for i := range wire {
 		for _, mask := range []byte{1, 0x80, 0xff} {
@@ -33,7 +33,7 @@ func TestTamperingAnywhereBlamesTheTransport(t *testing.T) {
 }
 
 func TestTruncatedAndExtended(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	wire := w.seal(t, header(), []byte("rows"))
 	for n := range wire {
 		if _, err := w.open(wire[:n], "hub"); err == nil {
@@ -45,7 +45,7 @@ func TestTruncatedAndExtended(t *testing.T) {
 }
 
 func TestForgeries(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	north, south := w.ids["north"].SigningKey(), w.ids["south"].SigningKey()
 	genuine := w.seal(t, header(), []byte("rows"))
 	v, err := Verify(genuine, w.lookup, "hub")
@@ -94,14 +94,14 @@ func prefixOf(header []byte) []byte { return sign(header, nil, make([]byte, 64))
 // A broker that brings a genuine message to the wrong member must not get the
 // sender blamed.
 func TestMisdeliveryBlamesTheTransport(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	_, err := w.open(w.seal(t, header(), []byte("rows")), "south")
 	wantBlame(t, err, protocol.Transport, protocol.KindTransport)
 }
 
 // What a member has signed and cannot be opened is that member's fault.
 func TestSignedButMalformedBlamesTheParty(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	h := header()
 	north := w.ids["north"].SigningKey()
 	good, err := Verify(w.seal(t, h, []byte("rows")), w.lookup, "hub")
@@ -152,7 +152,7 @@ func sealWith(t *testing.T, to hpke.PublicKey, a hpke.AEAD, h protocol.Header) [
 // A recorded message of an old session stays valid without limit, and names that
 // session: it is told apart before any key is tried.
 func TestReplayNamesItsOwnSession(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	v, err := Verify(w.seal(t, header(), []byte("rows")), w.lookup, "hub")
 	if err != nil || v.Header.Session != header().Session {
 		t.Fatalf("got session %v, %v", v.Header.Session, err)
@@ -164,7 +164,7 @@ func TestReplayNamesItsOwnSession(t *testing.T) {
 }
 
 func TestOpenWithoutAKeyBlamesNobody(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	v, err := Verify(w.seal(t, header(), []byte("rows")), w.lookup, "hub")
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestOpenWithoutAKeyBlamesNobody(t *testing.T) {
 }
 
 func TestRosterWithABrokenKey(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	short := func(string) (ed25519.PublicKey, bool) { return make([]byte, 31), true }
 	_, err := Verify(w.seal(t, header(), nil), short, "hub")
 	wantBlame(t, err, protocol.Transport, protocol.KindTransport)
@@ -186,7 +186,7 @@ func TestRosterWithABrokenKey(t *testing.T) {
 // However the bytes are mutated, only the one message that north sent comes
 // out. (Not compared by bytes: every fuzzing process seals afresh.)
 func FuzzOpen(f *testing.F) {
-	w := newWorld(f)
+	w := newTestbed(f)
 	genuine := w.seal(f, header(), []byte("rows"))
 	f.Add(genuine)
 	f.Add([]byte{})

@@ -8,7 +8,7 @@ import (
 )
 
 func BenchmarkEnvelope(b *testing.B) {
-	w := newWorld(b)
+	w := newTestbed(b)
 	for _, size := range []int{0, 64 << 10, protocol.MaxChunkBytes} {
 		body := make([]byte, size)
 		wire := w.seal(b, header(), body)

@@ -17,15 +17,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is three members with an identity and a session key each.
-type world struct {
+// testbed is three members with an identity and a session key each.
+type testbed struct {
 	ids  map[string]*identity.Identity
 	keys map[string]identity.SessionKeys
 }
 
-func newWorld(t testing.TB) world {
+func newTestbed(t testing.TB) testbed {
 	t.Helper()
-	w := world{map[string]*identity.Identity{}, map[string]identity.SessionKeys{}}
+	w := testbed{map[string]*identity.Identity{}, map[string]identity.SessionKeys{}}
 	for i, name := range []string{"north", "south", "hub"} {
 		id, err := identity.FromSeed([32]byte{1, byte(i)})
 		if err != nil {
@@ -40,7 +40,7 @@ func newWorld(t testing.TB) world {
 	return w
 }
 
-func (w world) lookup(name string) (ed25519.PublicKey, bool) {
+func (w testbed) lookup(name string) (ed25519.PublicKey, bool) {
 	id, ok := w.ids[name]
 	if !ok {
 		return nil, false
@@ -48,7 +48,7 @@ func (w world) lookup(name string) (ed25519.PublicKey, bool) {
 	return id.Public().Sign, true
 }
 
-func (w world) seal(t testing.TB, h protocol.Header, body []byte) []byte {
+func (w testbed) seal(t testing.TB, h protocol.Header, body []byte) []byte {
 	t.Helper()
 	wire, err := Seal(h, body, w.keys[h.Receiver].Public(), w.ids[h.Sender].SigningKey())
 	if err != nil {
@@ -57,7 +57,7 @@ func (w world) seal(t testing.TB, h protocol.Header, body []byte) []byte {
 	return wire
 }
 
-func (w world) open(wire []byte, self string) (protocol.Message, error) {
+func (w testbed) open(wire []byte, self string) (protocol.Message, error) {
 	return Open(wire, w.lookup, w.keys[self].KEMKey(), self)
 }
 
@@ -82,7 +82,7 @@ func wantBlame(t *testing.T, err error, party string, kind protocol.Kind) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	short := rapid.StringN(-1, -1, protocol.MaxNameBytes)
 	rapid.Check(t, func(t *rapid.T) {
 		h := header()
@@ -111,7 +111,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestLargestBodyFits(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	h := header()
 	h.Protocol, h.Kind = strings.Repeat("p", protocol.MaxNameBytes), strings.Repeat("k", protocol.MaxNameBytes)
 	body := bytes.Repeat([]byte("row "), protocol.MaxChunkBytes/4)
@@ -130,7 +130,7 @@ func TestLargestBodyFits(t *testing.T) {
 
 // The format equals the package's description of it, built here from the parts.
 func TestWireFormat(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	h := header()
 	sealed, err := hpke.Seal(w.keys["hub"].Public(), hpke.HKDFSHA256(), hpke.AES256GCM(), h.Encode(), []byte("rows"))
 	if err != nil {
@@ -146,7 +146,7 @@ func TestWireFormat(t *testing.T) {
 }
 
 func TestEverySealIsFresh(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	a, b := w.seal(t, header(), []byte("rows")), w.seal(t, header(), []byte("rows"))
 	start := prefixBytes + len(header().Encode())
 	for i := start; i+16 <= len(a); i += 16 {
@@ -157,7 +157,7 @@ func TestEverySealIsFresh(t *testing.T) {
 }
 
 func TestSealRefuses(t *testing.T) {
-	w := newWorld(t)
+	w := newTestbed(t)
 	to, from := w.keys["hub"].Public(), w.ids["north"].SigningKey()
 	other, err := hpke.MLKEM768().GenerateKey()
 	if err != nil {

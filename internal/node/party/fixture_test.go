@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// stand is a party, called north, among others whose part the test plays.
-type stand struct {
+// fixture is a party, called north, among others whose part the test plays.
+type fixture struct {
 	t      *testing.T
 	party  *Party
 	roster *roster.Roster
@@ -78,8 +78,8 @@ func anyMode() Policy {
 	return p
 }
 
-func newStand(t *testing.T, policy Policy) *stand {
-	s := &stand{t: t, roster: &roster.Roster{Federation: "test"}, keys: make(map[string]*identity.Identity), others: make(map[string]*mail.Router)}
+func newFixture(t *testing.T, policy Policy) *fixture {
+	s := &fixture{t: t, roster: &roster.Roster{Federation: "test"}, keys: make(map[string]*identity.Identity), others: make(map[string]*mail.Router)}
 	network := mem.NewNetwork()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 8)
@@ -132,7 +132,7 @@ func newStand(t *testing.T, policy Policy) *stand {
 }
 
 // tell sends a control message to north.
-func (s *stand) tell(from string, id protocol.SessionID, kind string, body []byte) {
+func (s *fixture) tell(from string, id protocol.SessionID, kind string, body []byte) {
 	s.t.Helper()
 	if err := s.others[from].Tell(s.t.Context(), "north", id, kind, body); err != nil {
 		s.t.Fatal(err)
@@ -140,7 +140,7 @@ func (s *stand) tell(from string, id protocol.SessionID, kind string, body []byt
 }
 
 // hear returns north's next control message to the coordinator.
-func (s *stand) hear(kind string) protocol.Message {
+func (s *fixture) hear(kind string) protocol.Message {
 	s.t.Helper()
 	select {
 	case in := <-s.others["hub"].Control():
@@ -159,7 +159,7 @@ func (s *stand) hear(kind string) protocol.Message {
 
 // idle checks that north has nothing more to say: it answers the closing of an
 // unknown job, and nothing comes before.
-func (s *stand) idle() {
+func (s *fixture) idle() {
 	s.t.Helper()
 	c := &control.Closing{Job: job.ID{0xff}}
 	s.tell("hub", control.Topic(c.Job), control.KindClosing, c.Encode())
@@ -167,7 +167,7 @@ func (s *stand) idle() {
 }
 
 // plan returns the steps of a job that the hub coordinates.
-func (s *stand) plan(j *job.Job) []method.Step {
+func (s *fixture) plan(j *job.Job) []method.Step {
 	s.t.Helper()
 	m, err := method.Of(j)
 	if err != nil {
@@ -180,14 +180,14 @@ func (s *stand) plan(j *job.Job) []method.Step {
 	return plan
 }
 
-func (s *stand) proposal(j *job.Job, id job.ID, index int) *control.Proposal {
+func (s *fixture) proposal(j *job.Job, id job.ID, index int) *control.Proposal {
 	s.t.Helper()
 	plan := s.plan(j)
 	return &control.Proposal{Job: id, Spec: j.Encode(), Stage: uint16(index), Descriptor: plan[index].Session.Descriptor(id, index, s.roster.Hash(), 0)}
 }
 
 // propose sends a proposal and returns its session.
-func (s *stand) propose(p *control.Proposal) *protocol.Session {
+func (s *fixture) propose(p *control.Proposal) *protocol.Session {
 	s.t.Helper()
 	ps, err := protocol.NewSession(p.Descriptor)
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *stand) propose(p *control.Proposal) *protocol.Session {
 }
 
 // refuses checks that north says no.
-func (s *stand) refuses(code fault.Code, want string) {
+func (s *fixture) refuses(code fault.Code, want string) {
 	s.t.Helper()
 	f, err := control.DecodeRefusal(s.hear(control.KindRefusal).Body)
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *stand) refuses(code fault.Code, want string) {
 	}
 }
 
-func (s *stand) report() *control.Report {
+func (s *fixture) report() *control.Report {
 	s.t.Helper()
 	r, err := control.DecodeReport(s.hear(control.KindReport).Body)
 	if err != nil {
@@ -219,7 +219,7 @@ func (s *stand) report() *control.Report {
 }
 
 // directory is a good directory, once north has accepted.
-func (s *stand) directory(ps *protocol.Session) control.Directory {
+func (s *fixture) directory(ps *protocol.Session) control.Directory {
 	s.t.Helper()
 	a, err := control.DecodeAcceptance(s.hear(control.KindAcceptance).Body)
 	if err != nil {
@@ -231,7 +231,7 @@ func (s *stand) directory(ps *protocol.Session) control.Directory {
 }
 
 // withOthers is a directory in which all keys but north's are good.
-func (s *stand) withOthers(ps *protocol.Session) control.Directory {
+func (s *fixture) withOthers(ps *protocol.Session) control.Directory {
 	s.t.Helper()
 	var d control.Directory
 	for _, m := range ps.Members {

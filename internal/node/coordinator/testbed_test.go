@@ -110,9 +110,9 @@ func span(from, to int) []int {
 	return rows
 }
 
-// world is a federation in one process whose members can die and come back,
+// testbed is a federation in one process whose members can die and come back,
 // with all that they leave on their disks.
-type world struct {
+type testbed struct {
 	t       *testing.T
 	dir     string
 	network *mem.Network
@@ -162,11 +162,11 @@ type member struct {
 	ended chan error
 }
 
-func newWorld(t *testing.T, shares []partition.Share) *world {
+func newTestbed(t *testing.T, shares []partition.Share) *testbed {
 	if testing.Short() {
 		t.Skip("long: a whole federation")
 	}
-	w := &world{
+	w := &testbed{
 		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
 		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},
 		tables: make(map[string]method.Table), policy: party.Policy{Protocols: all.Reader().Known().Protocols, OpenPrediction: true, Floors: party.NoFloors()},
@@ -193,12 +193,12 @@ func newWorld(t *testing.T, shares []partition.Share) *world {
 }
 
 // lets has members run a job that says itself which classes its labels have, as the parties of simulate do.
-func (w *world) lets(j *job.Job) *world {
+func (w *testbed) lets(j *job.Job) *testbed {
 	w.policy.Own = j.OwnWord() != nil
 	return w
 }
 
-func (w *world) enrol(name string, role roster.Role) {
+func (w *testbed) enrol(name string, role roster.Role) {
 	id, err := identity.FromSeed(sha256.Sum256([]byte(name)))
 	if err != nil {
 		w.t.Fatal(err)
@@ -216,7 +216,7 @@ func (w *world) enrol(name string, role roster.Role) {
 
 // seed derives every seed from its label; each member and life gets equal seeds, unless
 // the world is random.
-func (w *world) seed(label string) [32]byte {
+func (w *testbed) seed(label string) [32]byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	text := label
@@ -229,13 +229,13 @@ func (w *world) seed(label string) [32]byte {
 }
 
 // hear passes the coordinator's progress on, if the test wants it.
-func (w *world) hear(id job.ID, p protocol.Progress) {
+func (w *testbed) hear(id job.ID, p protocol.Progress) {
 	if w.heard != nil {
 		w.heard(id, p)
 	}
 }
 
-func (w *world) table(name string) method.Table {
+func (w *testbed) table(name string) method.Table {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.tables[name]
@@ -244,7 +244,7 @@ func (w *world) table(name string) method.Table {
 // newSource names each party's table of rows that came after the job.
 const newSource = "newcomers"
 
-func (w *world) load(name string, d job.Data) (method.Table, error) {
+func (w *testbed) load(name string, d job.Data) (method.Table, error) {
 	if w.reads != nil {
 		return w.reads(name, d)
 	}
@@ -260,10 +260,10 @@ func (w *world) load(name string, d job.Data) (method.Table, error) {
 	return t, nil
 }
 
-func (w *world) home(name string) string { return filepath.Join(w.dir, name) }
+func (w *testbed) home(name string) string { return filepath.Join(w.dir, name) }
 
 // start begins a life of a member, which ends by itself when dies says so.
-func (w *world) start(name string, dies func(op string) bool) {
+func (w *testbed) start(name string, dies func(op string) bool) {
 	w.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	l := &life{dies: dies, stop: stop}
@@ -287,7 +287,7 @@ func (w *world) start(name string, dies func(op string) bool) {
 	go func() { m.ended <- run(ctx) }()
 }
 
-func (w *world) build(name string, m *member) (func(context.Context) error, error) {
+func (w *testbed) build(name string, m *member) (func(context.Context) error, error) {
 	logger := w.logger(name)
 	conn := mortalConn{tapped{m.conn, name, w.tap, w}, m.life}
 	kept := mortalVault{noted{crowded{m.disk, w, name}, w}, m.life}
@@ -333,29 +333,29 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 	return m.party.Run, nil
 }
 
-func (w *world) logger(name string) *slog.Logger {
+func (w *testbed) logger(name string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})).With("member", name)
 }
 
 // releases is a party's ledger.
-func (w *world) releases(name string) disclosure.Ledger {
+func (w *testbed) releases(name string) disclosure.Ledger {
 	return disclosure.Ledger(filepath.Join(w.home(name), "releases"))
 }
 
-func (w *world) align(name string, ids []string) {
+func (w *testbed) align(name string, ids []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.orders[name] = ids
 }
 
 // recommend keeps what a party's person is recommended.
-func (w *world) recommend(name string, list []method.Recommendation) {
+func (w *testbed) recommend(name string, list []method.Recommendation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.recommended[name] = list
 }
 
-func (w *world) policyOf(name string) party.Policy {
+func (w *testbed) policyOf(name string) party.Policy {
 	if own, some := w.own[name]; some {
 		return own
 	}
@@ -363,14 +363,14 @@ func (w *world) policyOf(name string) party.Policy {
 }
 
 // judge keeps what a party with labels knows of held-out rows.
-func (w *world) judge(name string, own *method.Judged) {
+func (w *testbed) judge(name string, own *method.Judged) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.judged[name] = own
 }
 
 // judges lists the parties that know something of the last job's held-out rows, and what.
-func (w *world) judges() (names []string, outcomes [][]byte) {
+func (w *testbed) judges() (names []string, outcomes [][]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(w.judged)) {
@@ -381,14 +381,14 @@ func (w *world) judges() (names []string, outcomes [][]byte) {
 }
 
 // aligned is the order of the last job's rows as a party has kept it.
-func (w *world) aligned(name string) []string {
+func (w *testbed) aligned(name string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.orders[name]
 }
 
 // halt ends a life in good order; the next finds what it left.
-func (w *world) halt(name string) {
+func (w *testbed) halt(name string) {
 	w.t.Helper()
 	m, ok := w.members[name]
 	if !ok {
@@ -411,7 +411,7 @@ func (w *world) halt(name string) {
 
 func never(string) bool { return false }
 
-func (w *world) startAll() {
+func (w *testbed) startAll() {
 	w.t.Helper()
 	for _, m := range w.roster.Members {
 		if w.members[m.Name] == nil {
@@ -421,9 +421,9 @@ func (w *world) startAll() {
 }
 
 // reader reads jobs with the dictionaries that all members have approved.
-func (w *world) reader() *job.Reader { return all.Reader().Knowing(w.dictionaries.Find) }
+func (w *testbed) reader() *job.Reader { return all.Reader().Knowing(w.dictionaries.Find) }
 
-func (w *world) submit(j *job.Job) job.ID {
+func (w *testbed) submit(j *job.Job) job.ID {
 	w.t.Helper()
 	id, err := w.members[hub].boss.Submit(w.dictionaries.Approve(j))
 	if err != nil {
@@ -433,13 +433,13 @@ func (w *world) submit(j *job.Job) job.ID {
 }
 
 // wait returns the job once it is over, while members that died come back.
-func (w *world) wait(id job.ID) coordinator.Job {
+func (w *testbed) wait(id job.ID) coordinator.Job {
 	w.t.Helper()
 	return w.waitFor(id, 30*time.Second)
 }
 
 // waitFor is wait with more patience.
-func (w *world) waitFor(id job.ID, patience time.Duration) coordinator.Job {
+func (w *testbed) waitFor(id job.ID, patience time.Duration) coordinator.Job {
 	w.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		for _, name := range w.dead() {
@@ -462,7 +462,7 @@ func (w *world) waitFor(id job.ID, patience time.Duration) coordinator.Job {
 }
 
 // untilDead waits for a death that was planned.
-func (w *world) untilDead(name string) {
+func (w *testbed) untilDead(name string) {
 	w.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !w.members[name].life.dead(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -472,7 +472,7 @@ func (w *world) untilDead(name string) {
 	w.halt(name)
 }
 
-func (w *world) dead() (names []string) {
+func (w *testbed) dead() (names []string) {
 	for name, m := range w.members {
 		if m.life.dead() {
 			names = append(names, name)
@@ -482,14 +482,14 @@ func (w *world) dead() (names []string) {
 }
 
 // run submits a job and returns it once it is over and all have confirmed.
-func (w *world) run(j *job.Job) coordinator.Job {
+func (w *testbed) run(j *job.Job) coordinator.Job {
 	w.t.Helper()
 	w.startAll()
 	return w.wait(w.submit(j))
 }
 
 // mustRun is run for a job that ends well.
-func (w *world) mustRun(j *job.Job) coordinator.Job {
+func (w *testbed) mustRun(j *job.Job) coordinator.Job {
 	w.t.Helper()
 	done := w.run(j)
 	if done.Failure != nil {
@@ -499,7 +499,7 @@ func (w *world) mustRun(j *job.Job) coordinator.Job {
 }
 
 // seeds returns all session seeds drawn so far, by label.
-func (w *world) seeds() map[string][][32]byte {
+func (w *testbed) seeds() map[string][][32]byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	found := make(map[string][][32]byte)

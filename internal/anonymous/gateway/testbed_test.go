@@ -53,8 +53,8 @@ spec:
 
 const seed = 7
 
-// world is issuer, relay, gateway and devices in a test's bubble.
-type world struct {
+// testbed is issuer, relay, gateway and devices in a test's bubble.
+type testbed struct {
 	t         *testing.T
 	job       *job.Job
 	home      string
@@ -116,20 +116,20 @@ func credential(row int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(s[:])
 }
 
-// newWorld furnishes issuer, gateway and relay, with the times of day that the
+// newTestbed furnishes issuer, gateway and relay, with the times of day that the
 // commands have by default.
-func newWorld(t *testing.T, kind privacypass.Type, devices int, change func(*gateway.Config)) *world {
+func newTestbed(t *testing.T, kind privacypass.Type, devices int, change func(*gateway.Config)) *testbed {
 	t.Helper()
-	return newWorldOf(t, jobText, kind, devices, change)
+	return newTestbedOf(t, jobText, kind, devices, change)
 }
 
-// newWorldOf furnishes them for another job.
-func newWorldOf(t *testing.T, text string, kind privacypass.Type, devices int, change func(*gateway.Config)) *world {
+// newTestbedOf furnishes them for another job.
+func newTestbedOf(t *testing.T, text string, kind privacypass.Type, devices int, change func(*gateway.Config)) *testbed {
 	t.Helper()
 	if kind == privacypass.VOPRF { // the gateway is its own issuer
 		text = strings.Replace(text, "{name: secvm,", "{name: secvm, mode: paper,", 1)
 	}
-	w := &world{t: t, job: parse(t, text), home: t.TempDir(), rows: words(devices), net: newNetwork(t)}
+	w := &testbed{t: t, job: parse(t, text), home: t.TempDir(), rows: words(devices), net: newNetwork(t)}
 	var keys []ed25519.PublicKey
 	for i := range devices {
 		keys = append(keys, credential(i).Public().(ed25519.PublicKey))
@@ -163,13 +163,13 @@ func newWorldOf(t *testing.T, text string, kind privacypass.Type, devices int, c
 	return w
 }
 
-func (w *world) folder(name string) string {
+func (w *testbed) folder(name string) string {
 	dir := filepath.Join(w.home, name)
 	check(w.t, os.MkdirAll(dir, 0o700))
 	return dir
 }
 
-func (w *world) open() {
+func (w *testbed) open() {
 	w.t.Helper()
 	var err error
 	if w.gateway, err = gateway.Open(w.config); err != nil {
@@ -179,7 +179,7 @@ func (w *world) open() {
 }
 
 // connect opens the doors of all three.
-func (w *world) connect() {
+func (w *testbed) connect() {
 	w.net.serve(atGateway, http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) { w.atGateway.ServeHTTP(r, q) }))
 	w.net.serve(atIssuer, w.issuer)
 	kept := w.net.over(relay.Transport(nil), atRelay)
@@ -195,7 +195,7 @@ func (w *world) connect() {
 }
 
 // client returns the HTTP client that a named process sends its requests through.
-func (w *world) client(name string) *http.Client {
+func (w *testbed) client(name string) *http.Client {
 	w.t.Helper()
 	c, err := ohttp.Dial("", nil, 30*time.Second)
 	check(w.t, err)
@@ -217,7 +217,7 @@ func (m *memory) Load() ([]byte, error) { return m.state, nil }
 func (m *memory) Save(b []byte) error   { m.state = b; return nil }
 
 // device makes the device of a row.
-func (w *world) device(row int, change func(*device.Config)) *device.Device {
+func (w *testbed) device(row int, change func(*device.Config)) *device.Device {
 	w.t.Helper()
 	signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
 	check(w.t, err)
@@ -250,7 +250,7 @@ func (s *tally) add(r device.Report) {
 }
 
 // run has all devices fetch their tokens, and then holds all windows.
-func (w *world) run(meanwhile func(context.Context)) (*gateway.Result, *tally) {
+func (w *testbed) run(meanwhile func(context.Context)) (*gateway.Result, *tally) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 24*time.Hour)
 	defer cancel()
@@ -282,7 +282,7 @@ func (w *world) run(meanwhile func(context.Context)) (*gateway.Result, *tally) {
 }
 
 // simulated is the model that the simulation ends in.
-func (w *world) simulated() string {
+func (w *testbed) simulated() string {
 	w.t.Helper()
 	r, err := played.Own().Play(context.Background(), local.Play{
 		Job: w.job, Rows: func(string) (*dataset.Set, error) { return w.rows, nil }, Dir: w.t.TempDir(), Seed: daemon.InsecureSeeds(seed),
@@ -292,10 +292,10 @@ func (w *world) simulated() string {
 }
 
 // metric returns the number of requests that have had an outcome.
-func (w *world) metric(outcome string) int { return w.outcomes()[outcome] }
+func (w *testbed) metric(outcome string) int { return w.outcomes()[outcome] }
 
 // outcomes returns the number of requests that have had each outcome.
-func (w *world) outcomes() map[string]int {
+func (w *testbed) outcomes() map[string]int {
 	w.t.Helper()
 	r := prometheus.NewRegistry()
 	check(w.t, w.gateway.Collect(r))
@@ -322,4 +322,4 @@ func lineWith(text, prefix string) string {
 }
 
 // settings returns the SecVM settings of the job.
-func (w *world) settings() *secvm.Keys { return job.As[*secvm.Keys](w.job.Protocol) }
+func (w *testbed) settings() *secvm.Keys { return job.As[*secvm.Keys](w.job.Protocol) }

@@ -287,8 +287,8 @@ func (l ledger) Claim(id protocol.SessionID, names ...string) error {
 	return nil
 }
 
-// world holds everything that one session's driver meets, in all of its lives.
-type world struct {
+// testbed holds everything that one session's driver meets, in all of its lives.
+type testbed struct {
 	t       testing.TB
 	session *protocol.Session
 	diary   *diary
@@ -300,9 +300,9 @@ type world struct {
 	machine func() protocol.Machine
 }
 
-func newWorld(t testing.TB, machine func(*protocol.Session) protocol.Machine, answer func(protocol.Message) []protocol.Message) *world {
+func newTestbed(t testing.TB, machine func(*protocol.Session) protocol.Machine, answer func(protocol.Message) []protocol.Message) *testbed {
 	d := newDiary()
-	w := &world{
+	w := &testbed{
 		t: t, session: newSession(t), diary: d, broker: newBroker(t, d, answer),
 		ledger: ledger{d, make(map[string]protocol.SessionID)}, log: &memory{}, input: [32]byte{1}, timeout: time.Hour,
 	}
@@ -311,18 +311,18 @@ func newWorld(t testing.TB, machine func(*protocol.Session) protocol.Machine, an
 }
 
 // run is one life over the log in memory.
-func (w *world) run(ctx context.Context, fail func(call string, n int) error) error {
+func (w *testbed) run(ctx context.Context, fail func(call string, n int) error) error {
 	_, err := w.runOn(ctx, w.log, w.log.Records(), fail)
 	return err
 }
 
-func (w *world) runOn(ctx context.Context, log Log, records iter.Seq2[journal.Record, error], fail func(call string, n int) error) (Traffic, error) {
+func (w *testbed) runOn(ctx context.Context, log Log, records iter.Seq2[journal.Record, error], fail func(call string, n int) error) (Traffic, error) {
 	w.diary.life(fail)
 	w.broker.connect()
 	return Run(ctx, w.config(log, records))
 }
 
-func (w *world) config(log Log, records iter.Seq2[journal.Record, error]) Config {
+func (w *testbed) config(log Log, records iter.Seq2[journal.Record, error]) Config {
 	return Config{
 		Session: w.session, Machine: w.machine(), InputHash: w.input, Records: records,
 		Log: noted{log, w.diary}, Ledger: w.ledger, Mail: w.broker,
@@ -331,7 +331,7 @@ func (w *world) config(log Log, records iter.Seq2[journal.Record, error]) Config
 }
 
 // powerCut leaves what was on disk; a kill leaves all.
-func (w *world) powerCut() {
+func (w *testbed) powerCut() {
 	w.log.records = w.log.records[:w.log.synced]
 	w.diary.calls = append(w.diary.calls, "cut")
 }
