@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) release() *cobra.Command {
-	cmd := group("release", "See what jobs let out of a party's data, and approve what is held")
+	cmd := group("release", "List what jobs released of a party's data, and approve what awaits approval")
 	cmd.Example = "  mercer release list --home ./shop\n  mercer release approve 0123456789abcdef --home ./shop"
 	cmd.AddCommand(a.releaseList(), a.releaseApprove(), a.releaseWithdraw())
 	return cmd
@@ -24,7 +24,7 @@ func (a *app) release() *cobra.Command {
 // releaseEntry is a release for people and programs.
 type releaseEntry struct {
 	ID      string               `json:"id"`
-	State   disclosure.State     `json:"state"`
+	State   string               `json:"state"`
 	Kind    method.ReleaseKind   `json:"kind"`
 	Also    []method.ReleaseKind `json:"also,omitempty"` // what the job lets out beside it
 	Job     string               `json:"job"`
@@ -55,15 +55,15 @@ type releaseList struct {
 func (r releaseList) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if len(r.Releases) == 0 {
-		p.linef("nothing has been let out of this party's data")
+		p.linef("nothing of this party's data has been released")
 	}
 	for _, e := range r.Releases {
 		what := "job"
 		if e.Asked {
 			what = "a question about job"
 		}
-		p.linef("%10s  %s  %-8s  %s of %s %s to %s: %d columns, %d rows%s%s", e.Day, e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.uses(), e.told()+e.also())
-		if e.State != disclosure.Held {
+		p.linef("%10s  %s  %-17s  %s of %s %s to %s: %d columns, %d rows%s%s", e.Day, e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.uses(), e.told()+e.also())
+		if e.State != disclosure.Held.Words() {
 			p.linef("    %s", e.Learns)
 		}
 		for _, said := range e.Reveals {
@@ -105,7 +105,7 @@ func (e releaseEntry) also() string {
 }
 
 func listed(e disclosure.Listed) releaseEntry {
-	return releaseEntry{e.ID, e.State, e.Kind, e.Also, e.Job, e.Day, e.Learns(), e.Question, e.Peers, e.Columns, e.Rows, e.Uses, e.Told, append([]string{}, e.Reveals...)}
+	return releaseEntry{e.ID, e.State.Words(), e.Kind, e.Also, e.Job, e.Day, e.Learns(), e.Question, e.Peers, e.Columns, e.Rows, e.Uses, e.Told, append([]string{}, e.Reveals...)}
 }
 
 func (a *app) releaseList() *cobra.Command {
@@ -158,11 +158,11 @@ func (a *app) releaseApprove() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:   "approve ID",
-		Short: "Allow a release that is held",
-		Long: `Allow a release that is held, with everything that mercer release list says it
-tells together with earlier releases. Then the job must be submitted again, or the
-question asked again. The approval is for the content of the release, not for the
-job. It ends when the release is out, after 30 days, or with mercer release
+		Short: "Approve a release that awaits approval",
+		Long: `Approve a release that awaits approval, with everything that mercer release list
+says it reveals together with earlier releases. Then submit the job again, or ask
+the question again. The approval is for the content of the release, not for the
+job. It ends once the release was made, after 30 days, or with mercer release
 withdraw.`,
 		Example: "  mercer release approve 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
@@ -171,7 +171,7 @@ withdraw.`,
 			if errors.Is(err, disclosure.ErrNotHeld) {
 				return nil, usage("%s: %w", args[0], err)
 			}
-			return decided{args[0], "is approved; when the job is submitted again, or the question asked again, it passes"}, err
+			return decided{args[0], "is approved; submit the job again, or ask the question again"}, err
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -182,9 +182,10 @@ func (a *app) releaseWithdraw() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:   "withdraw ID",
-		Short: "Take back an approval that is not used yet, or take a held release off the list",
-		Long: `Take back the approval of a release that no session has let out yet, or take a
-held release off the list. A release that is out cannot be called back.`,
+		Short: "Take back an unused approval, or remove a release that awaits approval from the list",
+		Long: `Take back the approval of a release that no session has made yet, or remove a
+release that awaits approval from the list. What was released cannot be called
+back.`,
 		Example: "  mercer release withdraw 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
@@ -192,7 +193,7 @@ held release off the list. A release that is out cannot be called back.`,
 			if errors.Is(err, disclosure.ErrNotThere) {
 				return nil, usage("%s: %w", args[0], err)
 			}
-			return decided{args[0], "is not allowed; it is held when it comes again"}, err
+			return decided{args[0], "is not approved; it will await approval when a job needs it again"}, err
 		}),
 	}
 	a.homeFlag(cmd, &home)

@@ -42,12 +42,12 @@ type Forgotten struct {
 
 // The states of a job at a party.
 const (
-	Open coordinator.State = "open" // not closed yet
-	Left coordinator.State = "left" // over, and has left something here
+	Open     coordinator.State = "open"     // not closed yet
+	Retained coordinator.State = "retained" // finished; this home still holds keys for predictions, or files
 )
 
 func held(h party.Holding) Job {
-	j := Job{ID: h.Job.String(), Name: h.Name, State: Left}
+	j := Job{ID: h.Job.String(), Name: h.Name, State: Retained}
 	if h.Open {
 		j.State = Open
 	}

@@ -28,8 +28,16 @@ const (
 	told State = "told"
 )
 
-// HeldError reports that a release waits for the operator. It names columns, and is
-// for the party's own log.
+// Words returns the state's name for people. Files and signed notes keep the constants.
+func (s State) Words() string {
+	if s == Held {
+		return "awaiting approval"
+	}
+	return string(s)
+}
+
+// HeldError reports that a release awaits the operator's approval. It names columns, so only
+// the party's own log may have it.
 type HeldError struct {
 	ID       string
 	Question bool
@@ -39,9 +47,9 @@ type HeldError struct {
 
 func (e *HeldError) Error() string {
 	if len(e.Earlier) == 0 {
-		return fmt.Sprintf("release %s is held: %s; to allow it all the same: mercer release approve %s", e.ID, strings.Join(e.Reveals, "; "), e.ID)
+		return fmt.Sprintf("release %s awaits approval: %s; to approve it: mercer release approve %s", e.ID, strings.Join(e.Reveals, "; "), e.ID)
 	}
-	return fmt.Sprintf("release %s is held, since this %s and earlier ones (of job %s) over some of the same rows tell more together: %s; to allow it all the same: mercer release approve %s",
+	return fmt.Sprintf("release %s awaits approval: this %s and earlier ones (of job %s) use some of the same rows and together reveal more: %s; to approve it: mercer release approve %s",
 		e.ID, e.noun(), strings.Join(e.Earlier, ", "), strings.Join(e.Reveals, "; "), e.ID)
 }
 

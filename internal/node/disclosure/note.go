@@ -186,10 +186,10 @@ func (l Ledger) List() ([]Listed, error) {
 }
 
 // ErrNotHeld reports that there is nothing to approve.
-var ErrNotHeld = errors.New("no such release is held; mercer release list shows those that are")
+var ErrNotHeld = errors.New("no release with this ID awaits approval; see mercer release list")
 
 // ErrNotThere reports that there is nothing to withdraw.
-var ErrNotThere = errors.New("no such release is held or approved; mercer release list shows those that are, and what is out cannot be called back")
+var ErrNotThere = errors.New("no release with this ID awaits approval or is approved; see mercer release list. What was released cannot be called back")
 
 // Approve allows a held release to any job that lets out equal content, until it is
 // out or the approval is 30 days old.
