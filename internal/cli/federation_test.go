@@ -176,7 +176,7 @@ func found(ts *testscript.TestScript, names []string) {
 
 func partyConfig(ts *testscript.TestScript, name, address string, choice bool) *daemon.Config {
 	c := &daemon.Config{Name: name, Coordinator: "nats://" + address, Data: make(map[string]daemon.Source)}
-	policy := party.Policy{Protocols: all.Reader().Known().Protocols, Floors: party.NoFloors()}
+	policy := party.Policy{Protocols: all.Reader().Known().Protocols, Limits: party.NoLimits()}
 	written, err := os.ReadFile(ts.MkAbs(filepath.Join(name, "policy.yaml")))
 	if !errors.Is(err, fs.ErrNotExist) {
 		ts.Check(errors.Join(err, yaml.Unmarshal(written, &policy)))

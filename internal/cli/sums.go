@@ -207,7 +207,7 @@ type sumsFlags struct {
 }
 
 func (a *app) deviceSums() *cobra.Command {
-	f := sumsFlags{hosted: devicesim.Config{Floors: method.DefaultFloors()}}
+	f := sumsFlags{hosted: devicesim.Config{Limits: method.DefaultLimits()}}
 	cmd := &cobra.Command{
 		Use:   "sums",
 		Short: "Take part in a secure sum with the data of one person, and keep the result",
@@ -219,7 +219,7 @@ device has its recommendations, or the model, in HOME/devices.
 
 The enrolment names the job and all devices. It must be signed by the authority whose
 key is given. Get this key from the authority, not from the server. A device refuses
-a job below the floors of a party: threshold 10, adversary active, corrupted from
+a job outside the limits of a party: threshold 10, adversary active, corrupted from
 0.05, dropped up to 0.2. A step of secvm needs 100 participants. A device adds its
 data to one sum of each kind and never again; secvm has a sum for each iteration.
 
@@ -242,7 +242,7 @@ is not 0 if a device was left out or gave up; the log says why.`,
 	flags.IntVar(&f.hosted.First, "first", 0, "first person that has a device in this process, from 0")
 	flags.IntVar(&f.hosted.Count, "count", 1, "number of people that have a device in this process")
 	flags.DurationVar(&f.hosted.Patience, "patience", 10*time.Minute, "how long a device waits for a server that does not answer")
-	flags.IntVar(&f.hosted.Floors.Cohort, "min-cohort", f.hosted.Floors.Cohort, "refuse jobs of secvm that take a step with fewer participants than this")
+	flags.IntVar(&f.hosted.Limits.Cohort, "min-cohort", f.hosted.Limits.Cohort, "refuse jobs of secvm that take a step with fewer participants than this")
 	authoritiesFlag(cmd, &f.authorities)
 	f.seed.flag(cmd)
 	flags.StringVar(&f.vanish, "vanish", "", "for rehearsals: file with lines of device, step and kind of message before which the device vanishes")

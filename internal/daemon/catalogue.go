@@ -172,8 +172,10 @@ func (s Source) checkMapping() error {
 	return s.ID.Check()
 }
 
-// Warnings lists entries of the catalogue that its operator may not have meant so.
-func (c *Config) Warnings() (list []string) {
+// Warnings lists keys of an earlier version, and entries of the catalogue that its operator may not have
+// meant so.
+func (c *Config) Warnings() []string {
+	list := slices.Clone(c.earlier)
 	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
 		list = append(list, c.Data[name].warnings(name, c.policyOf(c.Data[name]))...)
 	}

@@ -229,7 +229,7 @@ func TestTestRowsOfAnotherTable(t *testing.T) {
 
 // A table has the policy that stands with it, whole, or else the policy of the home.
 func TestPolicyOfATable(t *testing.T) {
-	h, c := home(t, `policy: {protocols: [moments], max_directions: 64}
+	h, c := home(t, `policy: {protocols: [moments], limits: {max_directions: 64}}
 data:
   usual: {path: patients.csv}
   own: {path: patients.csv, policy: {protocols: [okra]}}
@@ -240,7 +240,7 @@ data:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(p.Protocols, p.MaxDirections); got != want {
+		if got := fmt.Sprint(p.Protocols, p.Limits.MaxDirections); got != want {
 			t.Errorf("%s: %s, want %s", table, got, want)
 		}
 	}
@@ -262,10 +262,10 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, group: y, cut: y}":                        `data p: column "y" is named as cut, and as a label, the id or the group; name another one`,
 		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: group needs a table that names its columns, whose number it knows; leave features out",
 		"data:\n  p: {path: a.csv, weight: w}":                               "data p: weight is not in this version, in which every row counts the same; leave it out",
-		"data:\n  p: {path: a.csv, policy: {floors: {rows: -1}}}":            "data p: rows in the policy's floors is -1; write 0 for none, or a number above it",
+		"data:\n  p: {path: a.csv, policy: {limits: {rows: -1}}}":            "data p: rows in the policy's limits is -1; write 0 for none, or a number above it",
 		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":             `data p: protocols in the policy names "orka"; did you mean "okra"?`,
-		"data:\n  p: {path: a.csv, policy: {floors: {training_row: 1}}}":     `config.yaml:3: unknown key "training_row"; did you mean "training_rows"?`,
-		"data:\n  p: {path: a.csv, policy: {floors: {training_rows: many}}}": `config.yaml:3: "many" stands where a whole number belongs`,
+		"data:\n  p: {path: a.csv, policy: {limits: {training_row: 1}}}":     `config.yaml:3: unknown key "training_row"; did you mean "training_rows"?`,
+		"data:\n  p: {path: a.csv, policy: {limits: {training_rows: many}}}": `config.yaml:3: "many" stands where a whole number belongs`,
 	} {
 		path := filepath.Join(t.TempDir(), "config.yaml")
 		if err := os.WriteFile(path, []byte("name: north\n"+config+"\n"), 0o600); err != nil {
@@ -290,6 +290,44 @@ func TestWarnings(t *testing.T) {
 	}
 	if got := c.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// A policy with the keys of the last version applies as it did, and its operator is warned of each key. A
+// policy that has them beside the section limits is refused.
+func TestEarlierKeysOfAPolicy(t *testing.T) {
+	h, c := home(t, `policy: {protocols: [moments], max_ids: 7, max_ids_total: 8, max_directions: 64, max_directions_total: 90}
+data:
+  all: {path: patients.csv, label: none}
+  own: {path: patients.csv, label: none, policy: {protocols: [okra], floors: {rows: 8, share: 0.4}}}
+`)
+	for table, want := range map[string]string{"all": "7 8 64 90 100 0.5", "own": "0 0 0 0 8 0.4"} {
+		p, err := c.policy(h, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, v := p.Limits, p.Limits.Values()
+		if got := fmt.Sprint(l.MaxIDs, l.MaxIDsTotal, l.MaxDirections, l.MaxDirectionsTotal, v.Rows, v.Share); got != want {
+			t.Errorf("%s: %s, want %s", table, got, want)
+		}
+	}
+	warned := strings.Join(c.Warnings(), "\n")
+	for _, want := range []string{
+		"max_ids in the policy now belongs to its section limits", "max_ids_total in the", "max_directions in the", "max_directions_total in the",
+		"data own: the policy's section floors is now called limits; rename it",
+	} {
+		if !strings.Contains(warned, want) {
+			t.Errorf("the warnings lack %q:\n%s", want, warned)
+		}
+	}
+	for _, both := range []string{"{floors: {rows: 8}, limits: {rows: 8}}", "{max_ids: 7, limits: {rows: 8}}"} {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(path, []byte("name: north\npolicy: "+both+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := loadConfig(all.Reader(), path); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "the policy has limits, and beside it keys of an earlier version") {
+			t.Errorf("%s: %v", both, err)
+		}
 	}
 }
 

@@ -39,6 +39,8 @@ type Config struct {
 	// Unclosed is the time that a party waits for the coordinator to close a job before it
 	// destroys the job's secrets by itself; 30d by default.
 	Unclosed strict.Days `yaml:"unclosed,omitempty"`
+
+	earlier []string // warnings about keys of an earlier version
 }
 
 // IsParty reports whether the home is a party's. A home that cannot be read is none.
@@ -90,10 +92,30 @@ func loadConfig(jobs *job.Reader, path string) (*Config, error) {
 	if err := strictly(b, c); err != nil {
 		return nil, fault.BadInputf("%s:%w", path, err)
 	}
-	if err := c.check(jobs.Known()); err != nil {
+	if err := errors.Join(c.upgrade(), c.check(jobs.Known())); err != nil {
 		return nil, fault.BadInputf("%s: %w", path, err)
 	}
 	return c, nil
+}
+
+// upgrade moves the keys of an earlier version to their places, and keeps a warning for each.
+func (c *Config) upgrade() error {
+	policies := map[string]*party.Policy{"": &c.Policy}
+	for name, s := range c.Data {
+		if s.Policy != nil {
+			policies["data "+name+": "] = s.Policy
+		}
+	}
+	for _, where := range slices.Sorted(maps.Keys(policies)) {
+		warnings, err := policies[where].Upgrade()
+		if err != nil {
+			return fmt.Errorf("%s%w", where, err)
+		}
+		for _, w := range warnings {
+			c.earlier = append(c.earlier, where+w)
+		}
+	}
+	return nil
 }
 
 // check finds settings that no daemon could work with; known are the words of a policy.

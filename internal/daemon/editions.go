@@ -402,7 +402,7 @@ const smallTable = 4 * edition.Least
 
 // seesEdition reports whether a job sees an edition of a table. A job without a dictionary does where a file names its
 // columns, and the first such job has the first edition made. It sees the table itself if that is too small to be
-// frozen and never was: the floors of the policy hold then, and the ledger compares rows one by one. A table of many
+// frozen and never was: the limits of the policy hold then, and the ledger compares rows one by one. A table of many
 // rows and few patients, or of few rows after a bound, is not small.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
 	if data.Dictionary != nil {

@@ -128,7 +128,7 @@ func (r *registries) members(j *job.Job) *methodtest.Federation {
 	r.number++
 	c := methodtest.Instance(j)
 	c.ID = job.ID{0xee, byte(r.number >> 8), byte(r.number)}
-	c.Limits.Floors = method.DefaultFloors()
+	c.Limits = method.DefaultLimits()
 	tables := make(map[string]method.Table)
 	for name, h := range r.homes {
 		key, err := h.splitKey()

@@ -11,7 +11,7 @@ type FigurePermission uint8
 // The words.
 const (
 	Denied  FigurePermission = iota // its policy does not allow them
-	TooFew                          // its held-out rows are below its floors
+	TooFew                          // its held-out rows are below its limits
 	Allowed                         // readers of the result may know them
 )
 
@@ -38,7 +38,7 @@ const (
 	restText   = "what others withhold would follow from it"
 )
 
-// Floors of the held-out rows of all parties together of which nothing is told: their figures
+// Limits of the held-out rows of all parties together of which nothing is told: their figures
 // follow from the others' and the figures over all rows.
 const (
 	restRows  = 50

@@ -136,7 +136,7 @@ type Binding[P, S, K any] struct {
 	Public       func(*P) K // values that the steps so far have made public: the same as PublicServer
 	PublicServer func(*S) K
 	Facts        func(*P) Facts // NoFacts for none
-	Minimums     func(Floors, *job.Job) error
+	Minimums     func(Limits, *job.Job) error
 	Result       func(*S) (*Result, error)
 	Ended        func(*S, End) // of every session; IgnoresEnds for none
 
@@ -217,7 +217,7 @@ func NoFacts[P any](*P) Facts { return Facts{} }
 func IgnoresEnds[S any](*S, End) {}
 
 // NoMinimums is the duty of a binding that judges no job by its keys.
-func NoMinimums(Floors, *job.Job) error { return nil }
+func NoMinimums(Limits, *job.Job) error { return nil }
 
 // lacks names a duty that a binding has left out.
 func (b Binding[P, S, K]) lacks() string {

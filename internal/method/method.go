@@ -22,12 +22,6 @@ type Instance struct {
 	Limits      Limits   // what this party's operator allows; zero at the coordinator
 }
 
-// Limits hold the settings that a party's operator allows where the job leaves them open.
-type Limits struct {
-	Directions int // random features of which sums may be made; 0 for any number
-	Floors     Floors
-}
-
 // DataParties lists the data holders, the first as leader.
 func (c Instance) DataParties() []protocol.Member {
 	list := protocol.Members(protocol.RoleParty, c.Parties...)

@@ -24,7 +24,7 @@ type Protocol struct {
 	plan     func(Instance) ([]Step, error)
 	party    func(Instance, string, Table) (*PartySide, error)
 	server   func(Instance) (*CoordinatorSide, error)
-	minimums func(Floors, *job.Job) error
+	minimums func(Limits, *job.Job) error
 	present  func(*job.Job, *Result) (*Presentation, error)
 	noFile   func(*job.Job) string
 	answers  *opener

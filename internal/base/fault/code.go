@@ -208,7 +208,7 @@ const (
 	NotFinite          // NaN or infinity
 	Gap                // an empty cell
 	Inexact            // a fraction where whole numbers were declared
-	TooFewRows         // below the floors of a policy
+	TooFewRows         // outside the limits of a policy
 	Labels             // labels or classes
 	Columns            // scaling or preparing columns
 	Schema             // preparing a table by the job's schema
@@ -243,7 +243,7 @@ func (t Trouble) about() about {
 		NotFinite:  {CodeBadInput, "its table holds something that is no finite number; its own log says where"},
 		Gap:        {CodeBadInput, "its table has an empty cell; its own log says where"},
 		Inexact:    {CodeBadInput, "its table holds a fraction in a column of whole numbers; its own log says where"},
-		TooFewRows: {CodePolicy, "its table is below the floors of its operator's policy; its own log says which"},
+		TooFewRows: {CodePolicy, "its table does not meet the limits of its operator's policy; its own log says which"},
 		Labels:     {CodeBadInput, "its labels do not suit the job; its own log says why"},
 		Columns:    {CodeBadInput, "its columns cannot be prepared or scaled; its own log says why"},
 		Schema:     {CodeBadInput, "its table cannot be prepared as the job's schema says; its own log says why"},

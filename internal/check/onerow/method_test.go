@@ -162,7 +162,7 @@ func isBounded(t *testing.T) {
 	for want, p := range map[string]party.Policy{
 		"": {Protocols: []string{"census"}, OpenPrediction: true},
 		`protocol "census" is not among those this party allows`: {Protocols: []string{"okra"}, OpenPrediction: true},
-		"the job has 500 directions, this party allows 100":      {Protocols: []string{"census"}, OpenPrediction: true, MaxDirections: 100},
+		"the job has 500 directions, this party allows 100":      {Protocols: []string{"census"}, OpenPrediction: true, Limits: party.PolicyLimits{MaxDirections: 100}},
 		"the job keeps predictions open":                         {Protocols: []string{"census"}},
 	} {
 		switch err := p.Check(j, 2); {

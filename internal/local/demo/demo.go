@@ -136,12 +136,12 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 }
 
 // catalogue describes a share as it is written, and allows the jobs that this program
-// demonstrates. The floors are the usual ones, except the floor for a class: hospitals with
+// demonstrates. The limits are the usual ones, except the floor for a class: hospitals with
 // an uneven mix of classes have few rows of some.
 func (f *Federation) catalogue(set *dataset.Set) daemon.Source {
 	c := daemon.Source{Path: "own.csv", Policy: &party.Policy{
 		Protocols: f.Reader.Known().Protocols, Modes: f.Reader.Known().Modes, OpenPrediction: true,
-		Floors: party.Floors{ClassRows: new(0)},
+		Limits: party.PolicyLimits{ClassRows: new(0)},
 	}}
 	if set.Labels != nil {
 		c.Label = daemon.Labels{"label"}

@@ -37,22 +37,22 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if why := asked.OwnWord(); why != nil {
 		list = append(list, why.Error())
 	}
-	list = append(list, belowFloors(j, shares, usual.Floors.Values())...)
+	list = append(list, outsideLimits(j, shares, usual.Limits.Values())...)
 	if j.Data.Partition.By == job.Columns {
-		if err := usual.Floors.Values().CheckRows(j.Protocol.Name(), aligned); err != nil {
+		if err := usual.Limits.Values().CheckRows(j.Protocol.Name(), aligned); err != nil {
 			list = append(list, "after aligning: "+err.Error())
 		}
 	}
 	return list
 }
 
-// belowFloors lists the parties whose tables are below the floors.
-func belowFloors(j *job.Job, shares []Share, floors method.Floors) (list []string) {
+// outsideLimits lists the parties whose tables are outside the limits.
+func outsideLimits(j *job.Job, shares []Share, limits method.Limits) (list []string) {
 	m, err := method.Of(j)
 	if err != nil {
 		return nil // nobody's operator is asked
 	}
-	instance := method.Instance{Job: j, Parties: j.Parties(), Limits: method.Limits{Floors: floors}}
+	instance := method.Instance{Job: j, Parties: j.Parties(), Limits: limits}
 	more := 0
 	for _, s := range shares {
 		switch _, err := m.Party(instance, s.Party, s.Table); {

@@ -215,7 +215,7 @@ func affordable(j *job.Job, shares []Share) error {
 }
 
 // Withheld lists the parties that would keep figures over their own held-out rows back although
-// their policies allow them: with the usual floors these rows are too few. a has the figures of a
+// their policies allow them: with the usual limits these rows are too few. a has the figures of a
 // job that one process plays.
 func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []string, err error) {
 	if !method.Federated(j) || a == nil || a.ByParty == nil {
@@ -229,7 +229,7 @@ func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []string,
 		if len(s.Rows(true)) == 0 && j.Data.Test != (job.Test{}) {
 			continue
 		}
-		if err := rows.CheckOwnFigures(method.DefaultFloors(), j, s); err != nil {
+		if err := rows.CheckOwnFigures(method.DefaultLimits(), j, s); err != nil {
 			list = append(list, fmt.Sprintf("%s: %v", shares[i].Party, err))
 		}
 	}

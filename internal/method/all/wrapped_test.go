@@ -26,7 +26,7 @@ func TestNobodyRunsAWrappedProtocol(t *testing.T) {
 		if _, _, err := method.OfDevices(j); err == nil {
 			t.Errorf("%s: devices run it", bare.Name())
 		}
-		if err := method.DefaultFloors().CheckJob(j); err == nil {
+		if err := method.DefaultLimits().CheckJob(j); err == nil {
 			t.Errorf("%s: no floor holds for it", bare.Name())
 		}
 		whole := &job.Job{Protocol: job.Named{Kind: bare, Values: bare.New()}}

@@ -45,7 +45,7 @@ func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 		return nil, err
 	}
 	p := &Party{Instance: c, Self: self, Table: set, edition: t.Edition.ID, label: t.Label, rule: t.IDRule}
-	if err := c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), set.X.Rows()); err != nil {
+	if err := c.Limits.CheckRows(c.Job.Protocol.Name(), set.X.Rows()); err != nil {
 		return nil, err
 	}
 	if c.Job.Data.Partition.AlignedBy != (job.ID{}) {
@@ -57,7 +57,7 @@ func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 // align takes the rows that all parties have, in the common order. It holds rows out and scales: every column belongs to
 // one party, so nobody else is asked.
 func (p *Party) align(order []int, key [32]byte) error {
-	if err := p.Limits.Floors.CheckRows(p.Job.Protocol.Name(), len(order)); err != nil {
+	if err := p.Limits.CheckRows(p.Job.Protocol.Name(), len(order)); err != nil {
 		return err
 	}
 	train, test, err := heldOut(p.Job, len(order), key)

@@ -117,7 +117,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	}
 	own := &party{Party: p}
 	p.Lets = own.release
-	return own, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
+	return own, c.Limits.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
 }
 
 // meet is the party's machine, which meets all others in pairs.
@@ -135,7 +135,7 @@ func (p *party) release() ([]method.Release, error) {
 }
 
 // ownFigures reports whether the party's held-out rows are too few for figures over them alone.
-func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits.Floors, p.Job, p.Split) }
+func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits, p.Job, p.Split) }
 
 // facts are none before the session.
 func (p *party) facts() method.Facts {

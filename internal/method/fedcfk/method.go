@@ -62,8 +62,8 @@ func undeployable(j *job.Job) string {
 	return ""
 }
 
-// minimums refuses a job that is below an operator's floors.
-func minimums(f method.Floors, j *job.Job) error {
+// minimums refuses a job that is below an operator's limits.
+func minimums(f method.Limits, j *job.Job) error {
 	k := job.As[*Keys](j.Protocol)
 	switch {
 	case !k.paper() && k.Threshold < f.Threshold:
@@ -71,7 +71,7 @@ func minimums(f method.Floors, j *job.Job) error {
 	case !k.paper() && f.Active && k.Margin != MarginCorrupted:
 		return fmt.Errorf("margin is %s, this party asks for %s", k.Margin, MarginCorrupted)
 	}
-	return k.CheckFloors(f, "party")
+	return k.CheckLimits(f, "party")
 }
 
 // purposeKernel names the session in which the kernel is told.

@@ -61,7 +61,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 		return nil, err
 	}
 	p.Lets = func() ([]method.Release, error) { return []method.Release{p.FitRelease()}, nil }
-	return &party{p}, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
+	return &party{p}, c.Limits.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
 }
 
 // server is the coordinator, which takes no part in the fit.

@@ -78,7 +78,7 @@ func join(t *testing.T, j *job.Job, number byte, texts map[string]string, kept m
 	}
 	c := methodtest.Instance(j)
 	c.ID = job.ID{0xf, number}
-	c.Limits.Floors = method.DefaultFloors()
+	c.Limits = method.DefaultLimits()
 	tables := make(map[string]method.Table)
 	for _, name := range j.Parties() {
 		table := methodtest.Hospital(t, j, name, texts[name], "patient")
@@ -379,7 +379,7 @@ func TestAttackAFitOfAFurtherEdition(t *testing.T) {
 		}
 		c := methodtest.Instance(f)
 		c.ID = job.ID{0xf, number}
-		c.Limits.Floors = method.DefaultFloors()
+		c.Limits = method.DefaultLimits()
 		tables := make(map[string]method.Table)
 		for _, name := range f.Parties() {
 			tab := methodtest.Hospital(t, f, name, texts[name], "patient")

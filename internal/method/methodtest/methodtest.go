@@ -337,7 +337,7 @@ func Bare(name string) method.Binding[None, None, None] {
 		NewParty:  func(method.Instance, string, method.Table) (*None, error) { return new(None), nil },
 		NewServer: func(method.Instance) (*None, error) { return new(None), nil },
 		Public:    func(*None) None { return None{} }, PublicServer: func(*None) None { return None{} },
-		Facts: method.NoFacts[None], Minimums: func(method.Floors, *job.Job) error { return nil },
+		Facts: method.NoFacts[None], Minimums: func(method.Limits, *job.Job) error { return nil },
 		Result: func(*None) (*method.Result, error) {
 			return nil, errors.New("methodtest: a bare binding has no result")
 		},
@@ -390,13 +390,13 @@ func Hospital(t testing.TB, j *job.Job, party, text, id string) method.Table {
 }
 
 // Hospitals makes every member of a job ready over tables of patients, by party. Each number is a
-// job of its own. Parties keep the default floors.
+// job of its own. Parties keep the default limits.
 func Hospitals(t testing.TB, m *method.Protocol, text string, number byte, tables map[string]string) *Federation {
 	t.Helper()
 	j := Read(t, m, text)
 	c := Instance(j)
 	c.ID = job.ID{0xa, number}
-	c.Limits.Floors = method.DefaultFloors()
+	c.Limits = method.DefaultLimits()
 	all := make(map[string]method.Table)
 	for name, csv := range tables {
 		all[name] = Hospital(t, j, name, csv, "patient")

@@ -88,7 +88,7 @@ func farFrom(row, read []float64) float64 {
 }
 
 // The server alone, which follows the protocol to the letter, reads the only patient of a
-// diagnosis. A party with the usual floors takes no part, and tells nobody which class is too
+// diagnosis. A party with the usual limits takes no part, and tells nobody which class is too
 // small, or how small.
 func TestAttackSoleRowOfAClass(t *testing.T) {
 	j := attackJob(t, "{fraction: 0.25}")
@@ -109,12 +109,12 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 
 	read := soleRow(t, runSteps(t, j, tables), 10) // parties that ask for nothing
 	if worst := farFrom(north.Set.X.Row(patient, nil), read); worst > 0.01 {
-		t.Errorf("the row is read to %v, want the attack to work without floors", worst)
+		t.Errorf("the row is read to %v, want the attack to work without limits", worst)
 	}
 
-	err = withFloors(j, "north", north)
+	err = withLimits(j, "north", north)
 	if fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), `1 of class "rare"`) {
-		t.Errorf("a party with the usual floors: %v", err)
+		t.Errorf("a party with the usual limits: %v", err)
 	}
 	if public := fault.NoticeOf(err).Sentence(); strings.Contains(public, "rare") || strings.ContainsAny(public, "0123456789") {
 		t.Errorf("the others are told %q", public)
@@ -122,8 +122,8 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 }
 
 // A server that asks for nearly all rows to be held out gets sums over almost
-// nobody. No job says so any more; a party whose operator lowers its floors and that
-// is made to all the same gives single rows, one with the usual floors does not.
+// nobody. No job says so any more; a party whose operator lowers its limits and that
+// is made to all the same gives single rows, one with the usual limits does not.
 func TestAttackHoldingOutAlmostAll(t *testing.T) {
 	if _, err := (&job.Reader{Protocols: []job.Protocol{Protocol()}, Learners: learner.Table()}).Parse("job.yaml", fmt.Appendf(nil, attackFile, "{fraction: 0.999}")); err == nil {
 		t.Error("a job holds out nearly all rows")
@@ -155,10 +155,10 @@ func TestAttackHoldingOutAlmostAll(t *testing.T) {
 		}
 	}
 	if found == 0 {
-		t.Errorf("of %v training rows by class none of north's was read, want the attack to work without floors", alone)
+		t.Errorf("of %v training rows by class none of north's was read, want the attack to work without limits", alone)
 	}
 	for name, p := range f.Parties {
-		if err := withFloors(j, name, tables[name]); fault.CodeOf(err) != fault.CodePolicy {
+		if err := withLimits(j, name, tables[name]); fault.CodeOf(err) != fault.CodePolicy {
 			t.Errorf("%s takes part with %d training rows: %v", name, len(p.Split.Rows(false)), err)
 		}
 	}

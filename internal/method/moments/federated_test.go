@@ -53,10 +53,10 @@ func partyOf(t *testing.T, j *job.Job, name string, table method.Table) *party {
 	return p.State.(*party)
 }
 
-// withFloors returns the refusal of a party with the usual floors.
-func withFloors(j *job.Job, name string, table method.Table) error {
+// withLimits returns the refusal of a party with the usual limits.
+func withLimits(j *job.Job, name string, table method.Table) error {
 	c := methodtest.Instance(j)
-	c.Limits.Floors = method.DefaultFloors()
+	c.Limits = method.DefaultLimits()
 	_, err := Protocol().Party(c, name, table)
 	return err
 }

@@ -160,7 +160,7 @@ func TestNoHistogramUnlessAsked(t *testing.T) {
 	}
 }
 
-// A party with the usual floors asks for ten held-out rows of each class, and says to nobody which
+// A party with the usual limits asks for ten held-out rows of each class, and says to nobody which
 // class has fewer.
 func TestHistogramOfAClassWithFewHeldOutRows(t *testing.T) {
 	j := read(t, fmt.Sprintf(histogramFile, `"0", "1"`))
@@ -168,7 +168,7 @@ func TestHistogramOfAClassWithFewHeldOutRows(t *testing.T) {
 	for i := range table.Set.Labels { // by which rows are held out, whatever their labels
 		table.Set.IDs = append(table.Set.IDs, fmt.Sprint(i))
 	}
-	if err := withFloors(j, "north", table); err != nil {
+	if err := withLimits(j, "north", table); err != nil {
 		t.Fatalf("with enough rows: %v", err)
 	}
 	left := 0
@@ -179,7 +179,7 @@ func TestHistogramOfAClassWithFewHeldOutRows(t *testing.T) {
 			}
 		}
 	}
-	err := withFloors(j, "north", table)
+	err := withLimits(j, "north", table)
 	if fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), `9 of class "0"`) {
 		t.Errorf("error %v", err)
 	}

@@ -212,7 +212,7 @@ func TestDefaultFeaturesTellAQuarterOfTheCells(t *testing.T) {
 }
 
 // What the parties declare is bounded, and refused by who asks that nobody hold
-// most of the rows, or has an operator's bound on features. With the usual floors a
+// most of the rows, or has an operator's bound on features. With the usual limits a
 // party does not let the others' sums be hers alone.
 func TestCountsThatAreRefused(t *testing.T) {
 	j := momentsJob(t, "none")
@@ -229,24 +229,25 @@ func TestCountsThatAreRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rows   []uint64
 		most   int
-		floors method.Floors
+		limits method.Limits
 		code   fault.Code
 	}{
-		"three alike":        {[]uint64{200, 200, 200}, 30, method.DefaultFloors(), fault.CodeDone},
-		"half of all":        {[]uint64{200, 100, 100}, 30, method.DefaultFloors(), fault.CodeDone},
-		"more than half":     {[]uint64{200, 100, 99}, 30, method.DefaultFloors(), fault.CodePolicy},
-		"without floors":     {[]uint64{2000, 1, 1}, 0, method.Floors{}, fault.CodeDone},
-		"two, three to one":  {[]uint64{300, 100}, 30, method.DefaultFloors(), fault.CodeDone},
-		"two, and more":      {[]uint64{301, 100}, 30, method.DefaultFloors(), fault.CodePolicy},
-		"beyond the policy":  {[]uint64{200, 200, 200}, 28, method.DefaultFloors(), fault.CodePolicy},
-		"more than there is": {[]uint64{200, 200, 1 << 63}, 0, method.Floors{}, fault.CodeMisbehaved},
-		"hardly any":         {[]uint64{13, 13, 13}, 0, method.Floors{}, fault.CodeBadInput},
+		"three alike":        {[]uint64{200, 200, 200}, 30, method.DefaultLimits(), fault.CodeDone},
+		"half of all":        {[]uint64{200, 100, 100}, 30, method.DefaultLimits(), fault.CodeDone},
+		"more than half":     {[]uint64{200, 100, 99}, 30, method.DefaultLimits(), fault.CodePolicy},
+		"without limits":     {[]uint64{2000, 1, 1}, 0, method.Limits{}, fault.CodeDone},
+		"two, three to one":  {[]uint64{300, 100}, 30, method.DefaultLimits(), fault.CodeDone},
+		"two, and more":      {[]uint64{301, 100}, 30, method.DefaultLimits(), fault.CodePolicy},
+		"beyond the policy":  {[]uint64{200, 200, 200}, 28, method.DefaultLimits(), fault.CodePolicy},
+		"more than there is": {[]uint64{200, 200, 1 << 63}, 0, method.Limits{}, fault.CodeMisbehaved},
+		"hardly any":         {[]uint64{13, 13, 13}, 0, method.Limits{}, fault.CodeBadInput},
 	} {
 		var statements [][]byte
 		for _, n := range tt.rows {
 			statements = append(statements, statement(n))
 		}
-		p.Limits, p.counted = method.Limits{Directions: tt.most, Floors: tt.floors}, headcount{}
+		p.Limits, p.counted = tt.limits, headcount{}
+		p.Limits.Directions = tt.most
 		err := p.takeCounts(statements)
 		if fault.CodeOf(err) != tt.code || (err == nil) != (p.counted.list != nil) {
 			t.Errorf("%s: %v", name, err)

@@ -36,11 +36,11 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rows.CheckSplit(c.Limits.Floors, c.Job, p.Split); err != nil {
+	if err := rows.CheckSplit(c.Limits, c.Job, p.Split); err != nil {
 		return nil, err
 	}
 	if counted(c.Job) {
-		err = rows.CheckHeldOutClasses(c.Limits.Floors, p.Split)
+		err = rows.CheckHeldOutClasses(c.Limits, p.Split)
 	}
 	own := &party{Party: p}
 	p.Lets = own.release
@@ -295,13 +295,13 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 }
 
 // takeCounts takes the numbers of training rows over. Nothing binds them to real rows: what
-// stands against it is the party's own floors and its operator's bound.
+// stands against it is the party's own limits and its operator's bound.
 func (p *party) takeCounts(statements [][]byte) error {
 	all, err := readCounts(p.Job, p.Parties, statements)
 	if err != nil {
 		return err
 	}
-	if err := p.Limits.Floors.CheckShares(p.trained(all.list)); err != nil {
+	if err := p.Limits.CheckShares(p.trained(all.list)); err != nil {
 		return err
 	}
 	most, m := p.Limits.Directions, all.public().features(p.Job)

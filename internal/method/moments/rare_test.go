@@ -102,13 +102,13 @@ func set(t *testing.T, j *job.Job, name string, list []patient) *dataset.Set {
 	return read
 }
 
-// sumOf plays a job until its sums are open; all have the usual floors. east has more patients than
+// sumOf plays a job until its sums are open; all have the usual limits. east has more patients than
 // the other two, who train.
 func sumOf(t *testing.T, data string, gamma float64, more ...patient) *federated {
 	t.Helper()
 	j := read(t, fmt.Sprintf(rareFile, data, 1024, gamma))
 	c := methodtest.Instance(j)
-	c.Limits.Floors = method.DefaultFloors()
+	c.Limits = method.DefaultLimits()
 	tables := make(map[string]method.Table)
 	for i, name := range j.Parties() {
 		list := patients(uint64(i))

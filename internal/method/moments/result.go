@@ -134,7 +134,7 @@ func (s *server) leakage() map[string][]string {
 	m, n := s.features(), s.sums.Rows
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: of a class that has one training row that row, in clear. The floors of each party are what stands against it. A value that fewer than %d training rows of a party have counts as its commonest one, or as other; people whom several common values together single out show all the same.",
+			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: of a class that has one training row that row, in clear. The limits of each party are what stands against it. A value that fewer than %d training rows of a party have counts as its commonest one, or as other; people whom several common values together single out show all the same.",
 				len(s.Job.Data.Training(s.Parties)), m*(m+1)/2, s.crossSums(), n, prepare.Least),
 			s.ratio(),
 			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties; each party rounds counts to fives, or to a thousandth of more than 5,000 rows, and sums to three digits of their mean; and the mean of the parties' membership figures.", s.errorSums()),

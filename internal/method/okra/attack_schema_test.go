@@ -47,7 +47,7 @@ func TestAttackSchemasReadAColumn(t *testing.T) {
 	}
 	const step = 5
 	for cut := 20 + step; cut < 80; cut += step {
-		above := cut < 50 // the larger side, which is above the floors
+		above := cut < 50 // the larger side, which is above the limits
 		job := filtered(0, cut)
 		if above {
 			job = filtered(cut, 120)

@@ -48,7 +48,7 @@ func newParty(c method.Instance, self string, t method.Table, labelled bool) (*p
 			return nil, err
 		}
 	}
-	return own, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), n)
+	return own, c.Limits.CheckRows(c.Job.Protocol.Name(), n)
 }
 
 // toldHow reports whether a party fits nothing in a job: others tell it how all prepare their
@@ -164,7 +164,7 @@ func (p *party) earlierFit() method.Fit {
 }
 
 // ownFigures reports whether the party's held-out rows are too few for figures over them alone.
-func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits.Floors, p.Job, p.Split) }
+func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits, p.Job, p.Split) }
 
 // facts are none before the server has counted the rows.
 func (p *party) facts() method.Facts {

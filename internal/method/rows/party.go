@@ -76,7 +76,7 @@ func unprepared(c method.Instance, self string, t method.Table) (*Party, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSides(c.Limits.Floors, c.Job, split); err != nil {
+	if err := checkSides(c.Limits, c.Job, split); err != nil {
 		return nil, err
 	}
 	if GroupsFolds(c.Job) && split.Set.Groups == nil {
@@ -270,7 +270,7 @@ func foldLeakage(c method.Instance) map[string][]string {
 
 // checkSides refuses a table of which the job's bound leaves few rows on one side: beside another
 // bound they would be known by their dates.
-func checkSides(f method.Floors, j *job.Job, s method.Split) error {
+func checkSides(f method.Limits, j *job.Job, s method.Split) error {
 	if j.Data.Test.Column == "" {
 		return nil
 	}

@@ -46,7 +46,7 @@ type enrolled struct {
 // newEnrolled gives everybody a record of three features of eight.
 func newEnrolled(t *testing.T, people int) *enrolled {
 	t.Helper()
-	e := &enrolled{t: t, c: method.Instance{Job: read(t, enrolledJob), ID: job.ID{1}, Coordinator: "server", Limits: method.Limits{Floors: method.Floors{Cohort: 4}}}, keys: map[string]ed25519.PrivateKey{}, ledgers: map[string]*memory.Ledger{}}
+	e := &enrolled{t: t, c: method.Instance{Job: read(t, enrolledJob), ID: job.ID{1}, Coordinator: "server", Limits: method.Limits{Cohort: 4}}, keys: map[string]ed25519.PrivateKey{}, ledgers: map[string]*memory.Ledger{}}
 	for i := range people {
 		name := fmt.Sprintf("device-%d", i+1)
 		seed := sha256.Sum256([]byte(name))
@@ -265,7 +265,7 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 		"a column beyond the list": {"bins: 12", "features: columns, bins: 1", `feature "2" is no column`, good, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := method.Instance{Job: read(t, strings.Replace(enrolledJob, tt.from, tt.to, 1)), Coordinator: "server", Limits: method.Limits{Floors: method.Floors{Cohort: tt.floor}}}
+			c := method.Instance{Job: read(t, strings.Replace(enrolledJob, tt.from, tt.to, 1)), Coordinator: "server", Limits: method.Limits{Cohort: tt.floor}}
 			if _, err := newParty(c, "device-1", tt.table); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v", err)
 			}
@@ -273,8 +273,8 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 	}
 }
 
-// A job below a device's floors is refused before its data are looked at.
-func TestFloorsOfDevices(t *testing.T) {
+// A job below a device's limits is refused before its data are looked at.
+func TestLimitsOfDevices(t *testing.T) {
 	for want, protocol := range map[string]string{
 		"cohort is 4, a device asks for 100 or more":            "cohort: 4",
 		"dropped is 0.3, this device allows 0.2 at most":        "cohort: 100, dropped: 0.3",
@@ -282,7 +282,7 @@ func TestFloorsOfDevices(t *testing.T) {
 		"adversary is semi-honest, this device asks for active": "cohort: 100, adversary: semi-honest",
 	} {
 		j := read(t, strings.Replace(enrolledJob, "cohort: 4, aggregation: secagg, dropped: 0.1", "aggregation: secagg, "+protocol, 1))
-		if err := method.DefaultFloors().CheckJob(j); err == nil || err.Error() != want {
+		if err := method.DefaultLimits().CheckJob(j); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

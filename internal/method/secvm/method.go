@@ -49,13 +49,13 @@ func undeployable(j *job.Job) string {
 }
 
 // minimums refuses a job whose steps may have too few participants for an operator.
-func minimums(f method.Floors, j *job.Job) error {
+func minimums(f method.Limits, j *job.Job) error {
 	k := KeysOf(j)
 	if k.Cohort < f.Cohort {
 		return fmt.Errorf("cohort is %d, a device asks for %d or more", k.Cohort, f.Cohort)
 	}
 	if k.summed() {
-		return k.Keys.CheckFloors(f, "device")
+		return k.Keys.CheckLimits(f, "device")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := secvm.Limits{Cohort: c.Limits.Floors.Cohort}.OrDefaults()
+	limits := secvm.Limits{Cohort: c.Limits.Cohort}.OrDefaults()
 	if err := limits.Check(s.Params); err != nil {
 		return nil, fault.Forbidden(err)
 	}

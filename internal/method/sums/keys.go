@@ -60,8 +60,8 @@ func (k *Keys) FinishSum(in *section.Place) error {
 	return in.Share("dropped", "the clients", k.Dropped)
 }
 
-// CheckFloors refuses settings that are below an operator's floors. who asks for more: "party".
-func (k *Keys) CheckFloors(f method.Floors, who string) error {
+// CheckLimits refuses settings that are below an operator's limits. who asks for more: "party".
+func (k *Keys) CheckLimits(f method.Limits, who string) error {
 	switch {
 	case f.Active && k.Adversary != Active:
 		return fmt.Errorf("adversary is %s, this %s asks for %s", k.Adversary, who, Active)

@@ -24,7 +24,7 @@ func withheld(list []learner.PartyFigures) string {
 }
 
 // Figures over each party's own held-out rows stand in the result where the policy of each table
-// allows them and its floors are met. A party's word survives the coordinator's death.
+// allows them and its limits are met. A party's word survives the coordinator's death.
 func TestFiguresOfEachParty(t *testing.T) {
 	for _, protocol := range []string{"{name: okra}", "{name: flake}", "{name: escaped, mode: paper}"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestFiguresOfEachParty(t *testing.T) {
 			if said := strings.Join(all.Leakage["party"], " "); !strings.Contains(said, "on the held-out rows of north, of south, of east alone") {
 				t.Error(said)
 			}
-			for _, one := range []func(*party.Policy){func(p *party.Policy) { p.OwnFigures = false }, func(p *party.Policy) { p.Floors.HeldOutRows = new(50) }} {
+			for _, one := range []func(*party.Policy){func(p *party.Policy) { p.OwnFigures = false }, func(p *party.Policy) { p.Limits.HeldOutRows = new(50) }} {
 				w := ready(func(w *testbed) {
 					w.policy.OwnFigures = true
 					south := w.policy

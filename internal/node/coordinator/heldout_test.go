@@ -116,8 +116,8 @@ func TestLaterRowsHeldOut(t *testing.T) {
 	if said := strings.Join(r.Leakage["server"], " "); !strings.Contains(said, `tells of their "admitted"`) {
 		t.Error(said)
 	}
-	w.policy.Floors.HeldOutRows = new(10)
-	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "below the floors") || strings.Contains(f.Message, " 7 ") {
+	w.policy.Limits.HeldOutRows = new(10)
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "does not meet the limits") || strings.Contains(f.Message, " 7 ") {
 		t.Errorf("few rows on one side: %+v", f)
 	}
 	none := tested(t, parse(t, ""), "{column: discharged, from: 2024-01-01}")
@@ -128,7 +128,7 @@ func TestLaterRowsHeldOut(t *testing.T) {
 			return &bare
 		})
 	}
-	w.policy.Floors.HeldOutRows = new(0)
+	w.policy.Limits.HeldOutRows = new(0)
 	if f := w.run(none).Failure; f == nil {
 		t.Error("a table without the column takes part")
 	}

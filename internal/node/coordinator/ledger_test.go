@@ -157,7 +157,7 @@ func TestIDsOverAllJobs(t *testing.T) {
 	j.Data.Scale = job.None
 	w := newTestbed(t, tumours(t, j))
 	w.random = true
-	w.policy.MaxIDsTotal = j.Protocol.Limit("max_ids") + 150 // of some 55 in each job
+	w.policy.Limits.MaxIDsTotal = j.Protocol.Limit("max_ids") + 150 // of some 55 in each job
 	passed := 0
 	for ; passed < 10; passed++ {
 		if f := w.run(j).Failure; f != nil {

@@ -188,7 +188,7 @@ func TestPredictionsOfMoments(t *testing.T) {
 func TestCountedRowsBeyondThePolicy(t *testing.T) {
 	j := moments(t, "", "")
 	w := newTestbed(t, firstTumours(t, j, 80)).lets(j)
-	w.policy.MaxDirections = 1
+	w.policy.Limits.MaxDirections = 1
 	done := w.run(j)
 	if done.Failure == nil || done.Failure.Code != fault.CodePolicy || !strings.Contains(done.Failure.Message, "max_directions") {
 		t.Errorf("failure %+v", done.Failure)

@@ -169,7 +169,7 @@ func newTestbed(t *testing.T, shares []partition.Share) *testbed {
 	w := &testbed{
 		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
 		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},
-		tables: make(map[string]method.Table), policy: party.Policy{Protocols: all.Reader().Known().Protocols, OpenPrediction: true, Floors: party.NoFloors()},
+		tables: make(map[string]method.Table), policy: party.Policy{Protocols: all.Reader().Known().Protocols, OpenPrediction: true, Limits: party.NoLimits()},
 		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string), recommended: make(map[string][]method.Recommendation), judged: make(map[string]*method.Judged),
 	}
 	w.join = w.network.Join

@@ -23,7 +23,7 @@ type DeviceConfig struct {
 	Server    string             // address
 	Key       ed25519.PrivateKey // enrolled
 	Table     method.Table       // the person's own data
-	Floors    method.Floors      // the least that the device asks of a job
+	Limits    method.Limits      // the least that the device asks of a job
 	Vault     vault.Vault        // of this device alone: its ledger outlives every job
 	HTTP      *http.Client
 	Patience  time.Duration // with a server that does not answer
@@ -65,13 +65,13 @@ type Report struct {
 	Model       func(io.Writer) error // writes the model that the device was told; nil of a job without one
 }
 
-// NewDevice checks a job before anything is sent. A job below the floors is refused.
+// NewDevice checks a job before anything is sent. A job outside the limits is refused.
 func NewDevice(c DeviceConfig) (*Device, error) {
 	place, err := c.Enrolment.Place(c.Key.Public().(ed25519.PublicKey))
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Floors.CheckJob(c.Enrolment.Job); err != nil {
+	if err := c.Limits.CheckJob(c.Enrolment.Job); err != nil {
 		return nil, fault.Forbidden(err)
 	}
 	d := &Device{DeviceConfig: c}
@@ -82,7 +82,7 @@ func NewDevice(c DeviceConfig) (*Device, error) {
 	}
 	d.plan, d.passing = plan, passing
 	instance := c.Enrolment.instance()
-	instance.Limits.Floors = c.Floors
+	instance.Limits = c.Limits
 	if d.party, err = m.Party(instance, d.line.name, d.Table); err != nil {
 		return nil, fault.BadInput(err)
 	}

@@ -74,7 +74,7 @@ type testbed struct {
 	authority ed25519.PublicKey
 	keys      []ed25519.PrivateKey
 	people    []method.Table
-	floors    method.Floors
+	limits    method.Limits
 	draw      func(device int) func(label string) [32]byte // may be nil
 	address   string
 	leaves    func(name, step, kind string) bool
@@ -90,7 +90,7 @@ type testbed struct {
 
 func newTestbed(t testing.TB, j *job.Job, people []method.Table) *testbed {
 	t.Helper()
-	w := &testbed{t: t, dir: t.TempDir(), people: people, floors: method.DefaultFloors(), turns: make(chan struct{}, 2), patience: time.Minute, leaves: func(string, string, string) bool { return false }}
+	w := &testbed{t: t, dir: t.TempDir(), people: people, limits: method.DefaultLimits(), turns: make(chan struct{}, 2), patience: time.Minute, leaves: func(string, string, string) bool { return false }}
 	var public []ed25519.PublicKey
 	for i := range people {
 		seed := sha256.Sum256(fmt.Appendf(nil, "device %d", i))
@@ -231,7 +231,7 @@ func (w *testbed) devices(ctx context.Context) []*devices.Report {
 // device runs one device to its end.
 func (w *testbed) device(ctx context.Context, i int, client *http.Client) (*devices.Report, error) {
 	c := devices.DeviceConfig{
-		Enrolment: w.enrolment, Server: "http://" + w.address, Key: w.keys[i], Table: w.people[i], Floors: w.floors,
+		Enrolment: w.enrolment, Server: "http://" + w.address, Key: w.keys[i], Table: w.people[i], Limits: w.limits,
 		Vault: w.vaults[i], HTTP: client, Patience: w.patience, Turns: w.turns, Logger: slog.New(slog.DiscardHandler),
 		Leaves: func(step, kind string) bool { return w.leaves(devices.Name(i), step, kind) },
 	}

@@ -124,7 +124,7 @@ func TestWhoIsLeftOutSaysWhy(t *testing.T) {
 		return simulator.Run(t.Context(), simulator.Config{
 			Home: t.TempDir(), Build: "test", Enrolment: w.enrolment, Server: "http://" + w.address, Source: "ratings", People: w.people,
 			Credential: func(row int) ed25519.PrivateKey { return w.keys[row] }, First: first, Count: count,
-			Floors: w.floors, HTTP: w.client(), Patience: time.Minute, Logger: slog.New(slog.DiscardHandler),
+			Limits: w.limits, HTTP: w.client(), Patience: time.Minute, Logger: slog.New(slog.DiscardHandler),
 		})
 	}
 	var running sync.WaitGroup

@@ -111,7 +111,7 @@ func TestEnrolmentIsTheAuthoritys(t *testing.T) {
 	}
 }
 
-// A device refuses to begin where it is not enrolled, or where the job is below its floors.
+// A device refuses to begin where it is not enrolled, or where the job is below its limits.
 func TestDevicesThatDoNotBegin(t *testing.T) {
 	loose := strings.Replace(filmsText, "{name: fedcfk,", "{name: fedcfk, threshold: 3,", 1)
 	for name, tt := range map[string]struct {
@@ -128,7 +128,7 @@ func TestDevicesThatDoNotBegin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = NewDevice(DeviceConfig{Enrolment: e, Key: tt.key, Floors: method.DefaultFloors(), Vault: vault.NewMemory()})
+			_, err = NewDevice(DeviceConfig{Enrolment: e, Key: tt.key, Limits: method.DefaultLimits(), Vault: vault.NewMemory()})
 			if err == nil || !strings.Contains(err.Error(), tt.want) || fault.CodeOf(err) != tt.code {
 				t.Errorf("%v, code %d", err, fault.CodeOf(err))
 			}

@@ -71,7 +71,7 @@ func digits(t testing.TB, n int) *dataset.Set {
 func newRows(t testing.TB, j *job.Job, rows *dataset.Set) *testbed {
 	t.Helper()
 	w := newTestbed(t, j, simulator.Rows(rows))
-	w.floors.Cohort = 8
+	w.limits.Cohort = 8
 	w.draw = func(device int) func(label string) [32]byte {
 		return func(label string) [32]byte { return daemon.InsecureSeeds(1)(label + "/" + strconv.Itoa(device)) }
 	}

@@ -174,7 +174,7 @@ func TestAttackEscapedCountsLeaveWithoutAnEntry(t *testing.T) {
 		t.Skip("long")
 	}
 	policy := anyMode()
-	policy.Floors = Floors{} // the defaults: 100 rows
+	policy.Limits = PolicyLimits{} // the defaults: 100 rows
 	s := newFixture(t, policy)
 	north := methodtest.Patients("north", 300, "person-1,79.95,233.7,99999,31.25,yes,often,a")
 	next := func(age string, id byte) (*job.Job, job.ID) {
@@ -208,7 +208,7 @@ func TestAttackColumnOrderTellsClassesWithoutAnEntry(t *testing.T) {
 		t.Skip("long")
 	}
 	policy := usual()
-	policy.Floors = Floors{}
+	policy.Limits = PolicyLimits{}
 	s := newFixture(t, policy)
 	const rare = "zz-rare-diagnosis"
 	north := methodtest.Patients("north", 400, "person-1,71.3,233.7,48149,31.25,yes,often,"+rare)

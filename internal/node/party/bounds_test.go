@@ -37,7 +37,7 @@ func TestPolicyWithoutABoundOfIDs(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := opened()
-		p.MaxIDs = tt.most
+		p.Limits.MaxIDs = tt.most
 		if got := refusal(p, j); got != tt.want {
 			t.Errorf("%d ids, and %d are allowed: %q, want %q", tt.ids, tt.most, got, tt.want)
 		}

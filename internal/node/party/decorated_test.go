@@ -51,13 +51,13 @@ func TestAWrappedProtocolIsRefused(t *testing.T) {
 }
 
 // boundless is keys that state no demands, whatever gram's do, and floorless a protocol that does not
-// say what floors are to it.
+// say what limits are to it.
 type (
 	boundless struct{ section.Values }
 	floorless struct{ job.Kind }
 )
 
-// A method that forgets to state its limits, or its floors, is refused: a policy's bounds would hold
+// A method that forgets to state its limits, or its limits, is refused: a policy's bounds would hold
 // for none of its jobs.
 func TestMethodsWithoutBoundsAreRefused(t *testing.T) {
 	bare := byColumns(t, "none")
@@ -68,8 +68,8 @@ func TestMethodsWithoutBoundsAreRefused(t *testing.T) {
 	unbounded.Protocol = job.Named{Kind: bare.Protocol.Kind, Values: &boundless{bare.Protocol.Values}}
 	unfloored.Protocol = job.Named{Kind: floorless{bare.Protocol.Kind}, Values: bare.Protocol.Values}
 	for want, j := range map[string]*job.Job{
-		"protocol gram states no limits, and what states none is refused":              &unbounded,
-		"protocol gram states no floors, and a job that no floor holds for is refused": &unfloored,
+		"protocol gram states no limits, and what states none is refused":                        &unbounded,
+		"protocol gram does not apply this party's limits, so that none of its jobs is accepted": &unfloored,
 	} {
 		if got := opened().Refusals(j, 3); !slices.Contains(got, want) {
 			t.Errorf("refused because %q, want %q", got, want)

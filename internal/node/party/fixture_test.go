@@ -63,7 +63,7 @@ func wdbc() *dataset.Set {
 
 // usual allows every protocol on a table of any size; hardened, and closed with the
 // result.
-func usual() Policy { return Policy{Protocols: all.Reader().Known().Protocols, Floors: NoFloors()} }
+func usual() Policy { return Policy{Protocols: all.Reader().Known().Protocols, Limits: NoLimits()} }
 
 // opened is usual, with predictions that stay open.
 func opened() Policy {

@@ -10,7 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // Policy lists the uses of a table that a party's operator allows. The zero value
@@ -22,19 +21,6 @@ type Policy struct {
 	Kernels    []string `yaml:"kernels,omitempty"`
 	Learners   []string `yaml:"learners,omitempty"`
 	MinParties int      `yaml:"min_parties,omitempty"` // 0 means 2
-	// MaxIDs bounds the ids that a job by columns lets each party look for in the
-	// others' tables. 0 means 1,048,576, which jobs have by default.
-	MaxIDs int `yaml:"max_ids,omitempty"`
-	// MaxDirections is the most random features of which sums may be made: more
-	// say more about single rows. 0 means any number.
-	MaxDirections int `yaml:"max_directions,omitempty"`
-	// MaxIDsTotal bounds the ids that each other party looks for in this one's tables
-	// over all sessions, those that were broken off too. 0 means 10 times MaxIDs.
-	MaxIDsTotal int `yaml:"max_ids_total,omitempty"`
-	// MaxDirectionsTotal bounds the random directions in which a row is let out over all
-	// jobs that show sums of phases. 0 means 4 times MaxDirections, any number if that is
-	// 0.
-	MaxDirectionsTotal int `yaml:"max_directions_total,omitempty"`
 	// OpenPrediction allows jobs that keep the encoder's secret here after
 	// their result, so that new rows can be predicted.
 	OpenPrediction bool `yaml:"open_prediction,omitempty"`
@@ -63,10 +49,12 @@ type Policy struct {
 	// view of one column are that column, up to its sign.
 	Views bool `yaml:"views,omitempty"`
 	// OwnFigures allows figures over the table's own held-out rows in results, where the
-	// coordinator can make them and the rows meet the floors.
+	// coordinator can make them and the rows meet the limits.
 	OwnFigures bool `yaml:"own_figures,omitempty"`
-	// Floors raises or lowers what is asked of every job and of the table.
-	Floors Floors `yaml:"floors,omitempty"`
+	// Limits are conditions for every job, and for the table.
+	Limits PolicyLimits `yaml:"limits,omitempty"`
+	// Earlier are the keys by which the last version knew the limits.
+	Earlier EarlierLimits `yaml:",inline"`
 }
 
 // PolicyFor returns a policy that allows a job, whatever it asks for. It suits a process
@@ -76,7 +64,7 @@ func PolicyFor(j *job.Job) Policy {
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Own: true,
 		OpenPrediction: j.Prediction == job.Open, Continuation: j.Protocol.Demands().Outlives, SpreadLabels: j.Data.Spread, Histograms: j.Protocol.Demands().Counts,
 		Ratings: j.Protocol.Demands().Rates, Views: learner.Twofold(j), OwnFigures: true,
-		Floors: NoFloors(),
+		Limits: NoLimits(),
 	}
 }
 
@@ -103,7 +91,7 @@ func (p Policy) Validate(known job.Names) error {
 			return fmt.Errorf("%s in the policy names %q; this version has %s", rule.key, word, strings.Join(rule.known, ", "))
 		}
 	}
-	return p.Floors.validate()
+	return p.Limits.validate()
 }
 
 // Check reports whether the operator allows a job among that many parties.
@@ -121,7 +109,7 @@ func (p Policy) Refusals(j *job.Job, parties int) []string {
 		return []string{"this party allows no job on this table; its operator can list protocols in the table's policy"}
 	}
 	reasons := append(p.words(j), p.bounds(j, parties)...)
-	if err := p.Floors.Values().CheckJob(j); err != nil {
+	if err := p.Limits.Values().CheckJob(j); err != nil {
 		reasons = append(reasons, err.Error())
 	}
 	if err := j.Played(); err != nil && !p.Own {
@@ -169,8 +157,8 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if least := max(p.MinParties, 2); parties < least {
 		say("the job has %d parties, this party asks for %d or more", parties, least)
 	}
-	if directions := j.Protocol.Limit("directions"); p.MaxDirections > 0 && directions > p.MaxDirections {
-		say("the job has %d directions, this party allows %d (max_directions in its policy)", directions, p.MaxDirections)
+	if directions := j.Protocol.Limit("directions"); p.Limits.MaxDirections > 0 && directions > p.Limits.MaxDirections {
+		say("the job has %d directions, this party allows %d (max_directions in its policy)", directions, p.Limits.MaxDirections)
 	}
 	if j.Prediction == job.Open && !p.OpenPrediction {
 		say("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
@@ -201,88 +189,20 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 const defaultMaxIDs = 1 << 20
 
 // ids returns the number of ids that each other party may look for in one job.
-func (p Policy) ids() int { return cmp.Or(p.MaxIDs, defaultMaxIDs) }
+func (p Policy) ids() int { return cmp.Or(p.Limits.MaxIDs, defaultMaxIDs) }
 
 // idsTotal returns the number of ids that each other party may look for over all sessions.
-func (p Policy) idsTotal() int { return cmp.Or(p.MaxIDsTotal, 10*p.ids()) }
+func (p Policy) idsTotal() int { return cmp.Or(p.Limits.MaxIDsTotal, 10*p.ids()) }
 
 // directionsTotal is in how many directions a row may be let out over all jobs, 0 for any
 // number.
 func (p Policy) directionsTotal() int {
-	if p.MaxDirectionsTotal > 0 {
-		return p.MaxDirectionsTotal
+	if p.Limits.MaxDirectionsTotal > 0 {
+		return p.Limits.MaxDirectionsTotal
 	}
-	return 4 * p.MaxDirections
+	return 4 * p.Limits.MaxDirections
 }
 
 func refuse(format string, args ...any) error {
 	return fault.Forbiddenf(format, args...)
-}
-
-// Floors holds an operator's settings for a table's floors: a nil field keeps its
-// default. See [method.Floors].
-type Floors struct {
-	TrainingRows *int     `yaml:"training_rows,omitempty"`
-	HeldOutRows  *int     `yaml:"held_out_rows,omitempty"`
-	ClassRows    *int     `yaml:"class_rows,omitempty"`
-	Share        *float64 `yaml:"share,omitempty"` // 0 for any
-	Rows         *int     `yaml:"rows,omitempty"`
-	Threshold    *int     `yaml:"threshold,omitempty"`
-	Active       *bool    `yaml:"active,omitempty"`
-	Corrupted    *float64 `yaml:"corrupted,omitempty"`
-	Dropped      *float64 `yaml:"dropped,omitempty"` // 1 for any
-}
-
-// NoFloors asks for nothing.
-func NoFloors() Floors {
-	return Floors{
-		TrainingRows: new(0), HeldOutRows: new(0), ClassRows: new(0), Share: new(0.0), Rows: new(0),
-		Threshold: new(0), Active: new(false), Corrupted: new(0.0), Dropped: new(1.0),
-	}
-}
-
-// Values are the floors that hold.
-func (f Floors) Values() method.Floors {
-	v := method.DefaultFloors()
-	replace(&v.TrainingRows, f.TrainingRows)
-	replace(&v.HeldOutRows, f.HeldOutRows)
-	replace(&v.ClassRows, f.ClassRows)
-	replace(&v.Share, f.Share)
-	replace(&v.Rows, f.Rows)
-	replace(&v.Threshold, f.Threshold)
-	replace(&v.Active, f.Active)
-	replace(&v.Corrupted, f.Corrupted)
-	replace(&v.Dropped, f.Dropped)
-	return v
-}
-
-func replace[T any](value *T, by *T) {
-	if by != nil {
-		*value = *by
-	}
-}
-
-// validate finds numbers that are no floors.
-func (f Floors) validate() error {
-	v := f.Values()
-	for _, n := range []struct {
-		key   string
-		value int
-	}{
-		{"training_rows", v.TrainingRows}, {"held_out_rows", v.HeldOutRows}, {"class_rows", v.ClassRows}, {"rows", v.Rows}, {"threshold", v.Threshold},
-	} {
-		if n.value < 0 {
-			return fmt.Errorf("%s in the policy's floors is %d; write 0 for none, or a number above it", n.key, n.value)
-		}
-	}
-	if !(v.Corrupted >= 0 && v.Corrupted < 1) {
-		return fmt.Errorf("corrupted in the policy's floors is %g; write a share of the people from 0 to below 1", v.Corrupted)
-	}
-	if !(v.Share >= 0 && v.Share < 1) {
-		return fmt.Errorf("share in the policy's floors is %g; write a share of all training rows from 0 to below 1", v.Share)
-	}
-	if !(v.Dropped > 0 && v.Dropped <= 1) {
-		return fmt.Errorf("dropped in the policy's floors is %g; write a share of the people above 0 and up to 1", v.Dropped)
-	}
-	return nil
 }

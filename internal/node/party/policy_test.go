@@ -68,9 +68,9 @@ func TestPolicy(t *testing.T) {
 		{"a whole party", Policy{Splits: []string{"party"}}, whole, 3, ""},
 		{"a whole party, of which nothing is said", Policy{}, whole, 3, "the job holds out all rows of east, and this party leaves that choice to no job (splits: [party] in its policy would)"},
 		{"as many ids as the job says", Policy{}, vertical, 3, ""},
-		{"enough ids", Policy{MaxIDs: 1 << 20}, vertical, 3, ""},
-		{"fewer ids", Policy{MaxIDs: 1000}, vertical, 3, "the job lets each party look for 1048576 ids, this party allows 1000; lower the protocol's max_ids"},
-		{"ids of rows", Policy{MaxIDs: 1000}, hardened, 3, ""},
+		{"enough ids", Policy{Limits: PolicyLimits{MaxIDs: 1 << 20}}, vertical, 3, ""},
+		{"fewer ids", Policy{Limits: PolicyLimits{MaxIDs: 1000}}, vertical, 3, "the job lets each party look for 1048576 ids, this party allows 1000; lower the protocol's max_ids"},
+		{"ids of rows", Policy{Limits: PolicyLimits{MaxIDs: 1000}}, hardened, 3, ""},
 		{"protocol in the list", Policy{Protocols: []string{"moments", "okra"}}, hardened, 3, ""},
 		{"protocol", Policy{Protocols: []string{"moments"}}, hardened, 3, `protocol "okra" is not among those this party allows`},
 		{"mode, nothing said", Policy{}, paper, 3, `mode "paper" is not among those this party allows`},
@@ -86,8 +86,8 @@ func TestPolicy(t *testing.T) {
 		{"one party", Policy{}, hardened, 1, "the job has 1 parties, this party asks for 2 or more"},
 		{"parties", Policy{MinParties: 4}, hardened, 3, "the job has 3 parties, this party asks for 4 or more"},
 		{"parties are enough", Policy{MinParties: 3}, hardened, 3, ""},
-		{"directions", Policy{MaxDirections: 62}, wide, 3, "the job has 64 directions, this party allows 62 (max_directions in its policy)"},
-		{"few directions", Policy{MaxDirections: 64}, wide, 3, ""},
+		{"directions", Policy{Limits: PolicyLimits{MaxDirections: 62}}, wide, 3, "the job has 64 directions, this party allows 62 (max_directions in its policy)"},
+		{"few directions", Policy{Limits: PolicyLimits{MaxDirections: 64}}, wide, 3, ""},
 		{"open predictions", Policy{}, open, 3, "the job keeps predictions open, which this party does not allow (open_prediction in its policy)"},
 		{"kept rows", Policy{}, lasting, 3, "the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)"},
 		{"kept rows allowed", Policy{Continuation: true}, lasting, 3, ""},
@@ -95,8 +95,8 @@ func TestPolicy(t *testing.T) {
 		{"spread labels allowed", Policy{SpreadLabels: true}, spread, 3, ""},
 		{"histogram", Policy{}, counting, 3, "the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)"},
 		{"histogram allowed", Policy{Histograms: true}, counting, 3, ""},
-		{"ratings", Policy{Protocols: []string{"fedcfk"}, Floors: NoFloors()}, rating, 3, "the job adds up the squares of all items' ratings, which of an item that one person rates is that rating, and this party does not allow it (ratings in its policy)"},
-		{"ratings allowed", Policy{Protocols: []string{"fedcfk"}, Floors: NoFloors(), Ratings: true, Own: true}, rating, 3, ""},
+		{"ratings", Policy{Protocols: []string{"fedcfk"}, Limits: NoLimits()}, rating, 3, "the job adds up the squares of all items' ratings, which of an item that one person rates is that rating, and this party does not allow it (ratings in its policy)"},
+		{"ratings allowed", Policy{Protocols: []string{"fedcfk"}, Limits: NoLimits(), Ratings: true, Own: true}, rating, 3, ""},
 		{"open predictions allowed", Policy{OpenPrediction: true}, open, 3, ""},
 	}
 	for _, tt := range tests {
@@ -124,7 +124,7 @@ func TestNoPolicyAllowsNothing(t *testing.T) {
 		j := parse(t, "minmax", "{name: okra}", "closed")
 		j.Protocol = jobtest.Protocol(t, name)
 		const want = "this party allows no job on this table; its operator can list protocols in the table's policy"
-		for _, policy := range []Policy{{}, {OpenPrediction: true, Modes: all.Reader().Known().Modes, Floors: NoFloors()}} {
+		for _, policy := range []Policy{{}, {OpenPrediction: true, Modes: all.Reader().Known().Modes, Limits: NoLimits()}} {
 			if err := policy.Check(j, 100); err == nil || err.Error() != want || fault.CodeOf(err) != fault.CodePolicy {
 				t.Errorf("%s: error %v with code %d", name, err, fault.CodeOf(err))
 			}
@@ -133,7 +133,7 @@ func TestNoPolicyAllowsNothing(t *testing.T) {
 }
 
 // The strongest adversary is a coordinator that writes the job: it says hardened and
-// turns off everything that hardens fedcfk. A policy that says nothing of floors
+// turns off everything that hardens fedcfk. A policy that says nothing of limits
 // refuses each of these, and their sum.
 func TestWeakenedDevicesIsRefused(t *testing.T) {
 	const file = `apiVersion: mercer/v1
@@ -174,9 +174,9 @@ spec:
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 		lowered := policy
-		lowered.Floors, lowered.Own = NoFloors(), true // the weakest are for one process
+		lowered.Limits, lowered.Own = NoLimits(), true // the weakest are for one process
 		if err := lowered.Check(j, 4); err != nil {
-			t.Errorf("%s: without floors: %v", j.Protocol, err)
+			t.Errorf("%s: without limits: %v", j.Protocol, err)
 		}
 	}
 }
@@ -193,10 +193,10 @@ func TestPolicyOfUnknownWords(t *testing.T) {
 		{Policy{Modes: []string{"anything"}}, `modes in the policy names "anything"; this version has hardened, paper`},
 		{Policy{Kernels: []string{"rfb"}}, `kernels in the policy names "rfb"; did you mean "rbf"?`},
 		{Policy{Learners: []string{"svm"}}, `learners in the policy names "svm"; did you mean "svc"?`},
-		{Policy{Floors: NoFloors()}, ""},
-		{Policy{Floors: Floors{Rows: new(-1)}}, "rows in the policy's floors is -1; write 0 for none, or a number above it"},
-		{Policy{Floors: Floors{Corrupted: new(1.0)}}, "corrupted in the policy's floors is 1; write a share of the people from 0 to below 1"},
-		{Policy{Floors: Floors{Dropped: new(0.0)}}, "dropped in the policy's floors is 0; write a share of the people above 0 and up to 1"},
+		{Policy{Limits: NoLimits()}, ""},
+		{Policy{Limits: PolicyLimits{Rows: new(-1)}}, "rows in the policy's limits is -1; write 0 for none, or a number above it"},
+		{Policy{Limits: PolicyLimits{Corrupted: new(1.0)}}, "corrupted in the policy's limits is 1; write a share of the people from 0 to below 1"},
+		{Policy{Limits: PolicyLimits{Dropped: new(0.0)}}, "dropped in the policy's limits is 0; write a share of the people above 0 and up to 1"},
 	} {
 		got := ""
 		if err := c.policy.Validate(all.Reader().Known()); err != nil {

@@ -216,7 +216,7 @@ func (p *Party) prepare(w *work) error {
 		return errUnusable(err)
 	}
 	instance := p.instance(w)
-	instance.Limits = method.Limits{Directions: policy.MaxDirections, Floors: policy.Floors.Values()}
+	instance.Limits = policy.Limits.Values()
 	if w.side, err = w.method.Party(instance, p.Name, table); err == nil {
 		err = p.resumeFrom(w)
 	}

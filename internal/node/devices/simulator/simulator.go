@@ -42,7 +42,7 @@ type Config struct {
 	Source       string         // of the people's data, for messages
 	People       []method.Table // of each person, see Ratings and Rows
 	First, Count int
-	Floors       method.Floors
+	Limits       method.Limits
 	HTTP         *http.Client
 	Patience     time.Duration
 	// Seed fixes what devices draw, for comparison with a simulation; nil for what each draws
@@ -163,7 +163,7 @@ func (c Config) device(ctx context.Context, row int, turns chan struct{}) (r *de
 	}
 	moments := c.Vanishing[devices.Name(at)]
 	d, err := devices.NewDevice(devices.DeviceConfig{
-		Enrolment: c.Enrolment, Server: c.Server, Key: key, Table: c.People[row], Draw: c.draw(row), Floors: c.Floors, Vault: kept,
+		Enrolment: c.Enrolment, Server: c.Server, Key: key, Table: c.People[row], Draw: c.draw(row), Limits: c.Limits, Vault: kept,
 		HTTP: c.HTTP, Patience: c.Patience, Turns: turns, Logger: c.Logger.With("device", devices.Name(at)),
 		Leaves: func(step, kind string) bool {
 			for _, m := range moments {

@@ -18,7 +18,7 @@ import (
 
 // The strongest adversary is a server that may write many jobs: sums over few rows,
 // or over few rows of a class, are those rows.
-func TestFloorsOfSums(t *testing.T) {
+func TestLimitsOfSums(t *testing.T) {
 	j := &job.Job{Protocol: job.Named{Kind: Protocol(), Values: new(Keys)}, Learner: job.Named{Kind: learner.RidgeClassifier{}, Values: new(learner.RidgeClassifier)}, Data: job.Data{Label: "y", Test: job.Test{Fraction: 0.5}}}
 	split := func(training, held, rare int) method.Split {
 		s := method.Split{Set: &dataset.Set{X: dataset.NewDense(linalg.New[float64](training+held, 1))}}
@@ -50,22 +50,22 @@ func TestFloorsOfSums(t *testing.T) {
 		"a rare class":    {split(100, 50, 9), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 9 of class "rare"; leave them out`},
 		"one of a class":  {split(100, 50, 1), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 1 of class "rare"; leave them out`},
 	} {
-		err := rows.CheckSplit(method.DefaultFloors(), j, tt.split)
+		err := rows.CheckSplit(method.DefaultLimits(), j, tt.split)
 		if got := strings.TrimPrefix(fmt.Sprint(err), "<nil>"); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 		if err != nil && (fault.CodeOf(err) != fault.CodePolicy || strings.ContainsAny(fault.NoticeOf(err).Sentence(), "0123456789") || strings.Contains(fault.NoticeOf(err).Sentence(), "rare")) {
 			t.Errorf("%s: peers hear %q with code %d", name, fault.NoticeOf(err).Sentence(), fault.CodeOf(err))
 		}
-		if err := rows.CheckSplit(method.Floors{}, j, tt.split); err != nil {
-			t.Errorf("%s, without floors: %v", name, err)
+		if err := rows.CheckSplit(method.Limits{}, j, tt.split); err != nil {
+			t.Errorf("%s, without limits: %v", name, err)
 		}
 	}
 }
 
-// Of a party that is held out as a whole, the floors are of the rows that the figures are over;
+// Of a party that is held out as a whole, the limits are of the rows that the figures are over;
 // the others need not hold rows out.
-func TestFloorsOfAWholeParty(t *testing.T) {
+func TestLimitsOfAWholeParty(t *testing.T) {
 	j := &job.Job{Protocol: job.Named{Kind: Protocol(), Values: new(Keys)}, Learner: job.Named{Kind: learner.RidgeClassifier{}, Values: new(learner.RidgeClassifier)}, Data: job.Data{Label: "y", Test: job.Test{Party: "east"}}}
 	for name, tt := range map[string]struct {
 		rows, rare int
@@ -86,7 +86,7 @@ func TestFloorsOfAWholeParty(t *testing.T) {
 				s.Set.Labels[i] = "rare"
 			}
 		}
-		err := rows.CheckSplit(method.DefaultFloors(), j, s)
+		err := rows.CheckSplit(method.DefaultLimits(), j, s)
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
@@ -152,7 +152,7 @@ func TestAttackFewNumbersBesideTheCommonest(t *testing.T) {
 		return s
 	}
 	for others, refused := range map[int]bool{0: false, 1: true, 9: true, 10: false, 60: false} {
-		err := rows.CheckSplit(method.DefaultFloors(), j, split(others))
+		err := rows.CheckSplit(method.DefaultLimits(), j, split(others))
 		if (err != nil) != refused || refused && fault.CodeOf(err) != fault.CodePolicy {
 			t.Errorf("%d rows with another number: %v", others, err)
 		}

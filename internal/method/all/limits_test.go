@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-func TestFloors(t *testing.T) {
+func TestLimitsOfJobs(t *testing.T) {
 	hardened := fedcfk.Keys{Moded: job.Moded{Mode: job.Hardened}, Keys: sums.Keys{Adversary: sums.Active, Corrupted: 0.05, Dropped: 0.2}, Margin: fedcfk.MarginCorrupted, Threshold: 10}
 	changed := func(change func(*fedcfk.Keys)) job.Named {
 		p := hardened
@@ -25,7 +25,7 @@ func TestFloors(t *testing.T) {
 		protocol job.Named
 		want     string // "" is enough
 	}{
-		{"as the floors say", changed(func(*fedcfk.Keys) {}), ""},
+		{"as the limits say", changed(func(*fedcfk.Keys) {}), ""},
 		{"threshold", changed(func(p *fedcfk.Keys) { p.Threshold = 9 }), "threshold is 9, this party asks for 10 or more"},
 		{"margin", changed(func(p *fedcfk.Keys) { p.Margin = fedcfk.MarginNone }), "margin is none, this party asks for corrupted"},
 		{"adversary", changed(func(p *fedcfk.Keys) { p.Adversary = sums.SemiHonest }), "adversary is semi-honest, this party asks for active"},
@@ -37,11 +37,11 @@ func TestFloors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := &job.Job{Protocol: tt.protocol}
-			if got := text(method.DefaultFloors().CheckJob(j)); got != tt.want {
+			if got := text(method.DefaultLimits().CheckJob(j)); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
-			if err := (method.Floors{}).CheckJob(j); err != nil {
-				t.Errorf("without floors: %v", err)
+			if err := (method.Limits{}).CheckJob(j); err != nil {
+				t.Errorf("without limits: %v", err)
 			}
 		})
 	}
@@ -49,15 +49,15 @@ func TestFloors(t *testing.T) {
 
 func TestFloorOfRows(t *testing.T) {
 	for _, name := range []string{"okra", "gram", "fdskl"} {
-		if err := method.DefaultFloors().CheckRows(name, 100); err != nil {
+		if err := method.DefaultLimits().CheckRows(name, 100); err != nil {
 			t.Errorf("%s, 100 rows: %v", name, err)
 		}
 		want := "protocol " + name + " asks for 100 rows of each party, and this table gives it 99"
-		if got := text(method.DefaultFloors().CheckRows(name, 99)); got != want {
+		if got := text(method.DefaultLimits().CheckRows(name, 99)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		if err := (method.Floors{}).CheckRows(name, 1); err != nil {
-			t.Errorf("%s without floors: %v", name, err)
+		if err := (method.Limits{}).CheckRows(name, 1); err != nil {
+			t.Errorf("%s without limits: %v", name, err)
 		}
 	}
 }

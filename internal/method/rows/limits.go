@@ -14,7 +14,7 @@ import (
 
 // CheckSplit refuses a table with too few rows for sums over them: too few to train with, to
 // hold out, or of a class, of which all rows of a group count as one.
-func CheckSplit(f method.Floors, j *job.Job, s method.Split) error {
+func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 	rows := s.Rows(false)
 	training, whole := len(rows), j.Data.Test.Party != ""
 	if whole && training == 0 {
@@ -40,7 +40,7 @@ func CheckSplit(f method.Floors, j *job.Job, s method.Split) error {
 
 // CheckOwnFigures refuses a table with too few held-out rows for figures over these alone. Rows
 // that are held out in turn are all of them.
-func CheckOwnFigures(f method.Floors, j *job.Job, s method.Split) error {
+func CheckOwnFigures(f method.Limits, j *job.Job, s method.Split) error {
 	held := s.Rows(true)
 	if j.Data.Test == (job.Test{}) {
 		held = s.Rows(false)
@@ -59,7 +59,7 @@ func CheckOwnFigures(f method.Floors, j *job.Job, s method.Split) error {
 
 // CheckHeldOutClasses refuses a table of which few rows of a class are held out, for counts of
 // single decisions.
-func CheckHeldOutClasses(f method.Floors, s method.Split) error {
+func CheckHeldOutClasses(f method.Limits, s method.Split) error {
 	if class, n, few := rareClass(s, s.Rows(true), f.ClassRows); few {
 		return method.TooFew("a histogram asks for %d held-out rows of each class that a party holds out, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
 	}
@@ -94,7 +94,7 @@ func rareClass(s method.Split, rows []int, least int) (class string, n int, few 
 
 // checkTargets refuses numbers to be predicted that are one number in all training rows but a few: in
 // sums by these numbers nothing but the few rows would be left.
-func checkTargets(f method.Floors, s method.Split, rows []int) error {
+func checkTargets(f method.Limits, s method.Split, rows []int) error {
 	of, commonest := make(map[string][]int), ""
 	for _, i := range rows {
 		n := s.Set.Labels[i]

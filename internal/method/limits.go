@@ -5,10 +5,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Floors are the least that a party asks of a job and of its own rows before it takes part: a
-// result computed from fewer rows tells much about single rows. No job lowers them; a party's
-// operator may. A field that is zero asks for nothing.
-type Floors struct {
+// Limits are a party's conditions for taking part in a job: minimum row counts, since a result over
+// few rows reveals much about single rows, and bounds on what a job may ask for. A job cannot change
+// them; the party's operator can. A field that is zero sets no condition.
+type Limits struct {
+	Directions int // greatest number of random features that sums may be made of
+
 	// For moments, of each party's own rows. Held-out rows reveal as much as training rows,
 	// and the sum over a class of few rows is a sum over few rows.
 	TrainingRows int
@@ -31,26 +33,26 @@ type Floors struct {
 	Cohort int
 }
 
-// DefaultFloors returns the floors of a party whose operator sets none.
-func DefaultFloors() Floors {
-	return Floors{
+// DefaultLimits returns the limits of a party whose operator sets none.
+func DefaultLimits() Limits {
+	return Limits{
 		TrainingRows: 100, HeldOutRows: 50, ClassRows: 10, Share: 0.5, Rows: 100,
 		Threshold: 10, Active: true, Corrupted: 0.05, Dropped: 0.2, Cohort: 100,
 	}
 }
 
-// CheckJob refuses a job that is below the floors, before any data is read. A protocol that does
-// not say what floors mean to it is refused.
-func (f Floors) CheckJob(j *job.Job) error {
+// CheckJob refuses a job outside the limits, before any data is read. It refuses a protocol that does
+// not define what the limits mean to it.
+func (f Limits) CheckJob(j *job.Job) error {
 	m, ok := j.Protocol.Kind.(*Protocol)
 	if !ok {
-		return fault.Forbiddenf("protocol %s states no floors, and a job that no floor holds for is refused", j.Protocol.Name())
+		return fault.Forbiddenf("protocol %s does not apply this party's limits, so that none of its jobs is accepted", j.Protocol.Name())
 	}
 	return m.minimums(f, j)
 }
 
 // CheckRows refuses a table with too few rows for a method that takes them one by one.
-func (f Floors) CheckRows(method string, rows int) error {
+func (f Limits) CheckRows(method string, rows int) error {
 	if rows < f.Rows {
 		return TooFew("protocol %s asks for %d rows of each party, and this table gives it %d", method, f.Rows, rows)
 	}
@@ -63,7 +65,7 @@ func TooFew(format string, args ...any) error {
 }
 
 // CheckShares refuses a job in which one party holds most of the training rows.
-func (f Floors) CheckShares(rows []int64) error {
+func (f Limits) CheckShares(rows []int64) error {
 	most, total := int64(0), int64(0)
 	for _, n := range rows {
 		most, total = max(most, n), total+n
@@ -73,7 +75,7 @@ func (f Floors) CheckShares(rows []int64) error {
 		share += (1 - share) / 2
 	}
 	if f.Share > 0 && float64(most) > share*float64(total) {
-		return fault.Forbiddenf("one party has %d of %d training rows; this one asks that nobody have more than %.0f %% (share in the floors of its policy)", most, total, 100*share)
+		return fault.Forbiddenf("one party has %d of %d training rows; this party accepts at most %.0f %% (share in the limits of its policy)", most, total, 100*share)
 	}
 	return nil
 }

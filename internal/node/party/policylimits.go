@@ -1,0 +1,130 @@
+package party
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// PolicyLimits is the section limits of a policy: conditions for every job and for the table. A nil
+// field keeps its default. See [method.Limits].
+type PolicyLimits struct {
+	// MaxIDs bounds the ids that a job by columns lets each party look for in the others' tables.
+	// 0 means 1,048,576, the default of jobs.
+	MaxIDs int `yaml:"max_ids,omitempty"`
+	// MaxIDsTotal bounds the ids that each other party looks for in this party's tables over all
+	// sessions, aborted ones included. 0 means 10 times MaxIDs.
+	MaxIDsTotal int `yaml:"max_ids_total,omitempty"`
+	// MaxDirections bounds the random features of which sums may be made: more features reveal more
+	// about single rows. 0 means any number.
+	MaxDirections int `yaml:"max_directions,omitempty"`
+	// MaxDirectionsTotal bounds the random directions in which a row is released over all jobs that
+	// release sums of phases. 0 means 4 times MaxDirections, or any number if that is 0.
+	MaxDirectionsTotal int `yaml:"max_directions_total,omitempty"`
+
+	TrainingRows *int     `yaml:"training_rows,omitempty"`
+	HeldOutRows  *int     `yaml:"held_out_rows,omitempty"`
+	ClassRows    *int     `yaml:"class_rows,omitempty"`
+	Share        *float64 `yaml:"share,omitempty"` // 0 for any
+	Rows         *int     `yaml:"rows,omitempty"`
+	Threshold    *int     `yaml:"threshold,omitempty"`
+	Active       *bool    `yaml:"active,omitempty"`
+	Corrupted    *float64 `yaml:"corrupted,omitempty"`
+	Dropped      *float64 `yaml:"dropped,omitempty"` // 1 for any
+}
+
+// NoLimits returns limits that any job and table meets.
+func NoLimits() PolicyLimits {
+	return PolicyLimits{
+		TrainingRows: new(0), HeldOutRows: new(0), ClassRows: new(0), Share: new(0.0), Rows: new(0),
+		Threshold: new(0), Active: new(false), Corrupted: new(0.0), Dropped: new(1.0),
+	}
+}
+
+// Values returns the limits that apply, defaults included.
+func (l PolicyLimits) Values() method.Limits {
+	v := method.DefaultLimits()
+	v.Directions = l.MaxDirections
+	replace(&v.TrainingRows, l.TrainingRows)
+	replace(&v.HeldOutRows, l.HeldOutRows)
+	replace(&v.ClassRows, l.ClassRows)
+	replace(&v.Share, l.Share)
+	replace(&v.Rows, l.Rows)
+	replace(&v.Threshold, l.Threshold)
+	replace(&v.Active, l.Active)
+	replace(&v.Corrupted, l.Corrupted)
+	replace(&v.Dropped, l.Dropped)
+	return v
+}
+
+func replace[T any](value *T, by *T) {
+	if by != nil {
+		*value = *by
+	}
+}
+
+// validate refuses numbers that cannot be limits.
+func (l PolicyLimits) validate() error {
+	v := l.Values()
+	for _, n := range []struct {
+		key   string
+		value int
+	}{
+		{"training_rows", v.TrainingRows}, {"held_out_rows", v.HeldOutRows}, {"class_rows", v.ClassRows}, {"rows", v.Rows}, {"threshold", v.Threshold},
+		{"max_ids", l.MaxIDs}, {"max_ids_total", l.MaxIDsTotal}, {"max_directions", l.MaxDirections}, {"max_directions_total", l.MaxDirectionsTotal},
+	} {
+		if n.value < 0 {
+			return fmt.Errorf("%s in the policy's limits is %d; write 0 for none, or a number above it", n.key, n.value)
+		}
+	}
+	if !(v.Corrupted >= 0 && v.Corrupted < 1) {
+		return fmt.Errorf("corrupted in the policy's limits is %g; write a share of the people from 0 to below 1", v.Corrupted)
+	}
+	if !(v.Share >= 0 && v.Share < 1) {
+		return fmt.Errorf("share in the policy's limits is %g; write a share of all training rows from 0 to below 1", v.Share)
+	}
+	if !(v.Dropped > 0 && v.Dropped <= 1) {
+		return fmt.Errorf("dropped in the policy's limits is %g; write a share of the people above 0 and up to 1", v.Dropped)
+	}
+	return nil
+}
+
+// EarlierLimits are the keys of a policy that now belong to its section limits. They are read for
+// one version. See [Policy.Upgrade].
+type EarlierLimits struct {
+	Floors             *PolicyLimits `yaml:"floors,omitempty"`
+	MaxIDs             *int          `yaml:"max_ids,omitempty"`
+	MaxIDsTotal        *int          `yaml:"max_ids_total,omitempty"`
+	MaxDirections      *int          `yaml:"max_directions,omitempty"`
+	MaxDirectionsTotal *int          `yaml:"max_directions_total,omitempty"`
+}
+
+// Upgrade moves earlier keys into the section limits, and returns a warning for each. It refuses a
+// policy that has a limit under an earlier key beside the section.
+func (p *Policy) Upgrade() (warnings []string, err error) {
+	earlier, merged := p.Earlier, p.Limits
+	p.Earlier = EarlierLimits{}
+	if earlier.Floors != nil {
+		warnings = append(warnings, "the policy's section floors is now called limits; rename it, the next version will refuse it")
+		merged = *earlier.Floors
+	}
+	for _, one := range []struct {
+		key  string
+		from *int
+		to   *int
+	}{
+		{"max_ids", earlier.MaxIDs, &merged.MaxIDs}, {"max_ids_total", earlier.MaxIDsTotal, &merged.MaxIDsTotal},
+		{"max_directions", earlier.MaxDirections, &merged.MaxDirections}, {"max_directions_total", earlier.MaxDirectionsTotal, &merged.MaxDirectionsTotal},
+	} {
+		if one.from == nil {
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("%s in the policy now belongs to its section limits; move it there, the next version will refuse it", one.key))
+		*one.to = *one.from
+	}
+	if warnings != nil && p.Limits != (PolicyLimits{}) {
+		return nil, fmt.Errorf("the policy has limits, and beside it keys of an earlier version: %s", warnings[0])
+	}
+	p.Limits = merged
+	return warnings, nil
+}
