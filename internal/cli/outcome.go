@@ -345,7 +345,7 @@ func (o outcome) times() string {
 // timingNames lists steps in the order in which jobs run them, those that are of one
 // method only after the others, the total last.
 func timingNames(t map[string]float64) []string {
-	order := []string{"column-order", "scale", "align", "all-gather", "protocol", "labels", "count", "sums", "popularity", "triangle", "rounds", "tune", "learn", "tell", "errors", "evaluate"}
+	order := []string{"column-order", "scale", "align", "all-gather", "protocol", "labels", "count", "sums", "popularity", "triangle", "rounds", "tune", "learn", "broadcast", "errors", "evaluate"}
 	last := []string{"compare", "total"}
 	var own []string
 	for _, name := range slices.Sorted(maps.Keys(t)) {

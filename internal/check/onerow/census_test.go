@@ -77,14 +77,14 @@ func steps(c method.Instance) ([]method.StepOf[member, server, counted], error) 
 		{Name: "census", Session: &method.Session{Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.AllMembers(), Purpose: "count"},
 			Party: (*member).state, Server: (*server).listen, Releases: (*member).lets, Ended: noted("census")},
 		{Name: "learn", Compute: (*server).learn},
-		{Name: "tell", Session: &method.Session{Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.MembersWithoutLeader(), Purpose: "tell"},
+		{Name: "broadcast", Session: &method.Session{Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.MembersWithoutLeader(), Purpose: "tell"},
 			Follow: method.From(func(all counted) ([]byte, error) {
 				if all == nil {
 					return nil, errors.New("census: nobody has counted yet")
 				}
 				return collective.EncodeBroadcast(len(all.winner())), nil
 			}),
-			Party: (*member).hear, Server: (*server).tell, Releases: method.LetsOutNothing[member], Ended: noted("tell")},
+			Party: (*member).hear, Server: (*server).tell, Releases: method.LetsOutNothing[member], Ended: noted("broadcast")},
 	}, nil
 }
 

@@ -73,7 +73,7 @@ func TestMoments(t *testing.T) {
 	if s := d.Sums; s.Features != 20 || s.RowsPerFeature < 20 || s.Membership == nil || *s.Membership < 0.4 {
 		t.Errorf("sums %+v", s)
 	}
-	for _, name := range []string{"scale", "sums", "learn", "tell", "errors", "evaluate"} {
+	for _, name := range []string{"scale", "sums", "learn", "broadcast", "errors", "evaluate"} {
 		if _, ok := result.Timings[name]; !ok {
 			t.Errorf("no stage %s took place", name)
 		}

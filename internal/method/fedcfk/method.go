@@ -82,7 +82,7 @@ const (
 	Popularity = "popularity" // a sum
 	Triangle   = "triangle"   // a sum
 	Learn      = "learn"
-	Tell       = "tell"
+	Broadcast  = "broadcast"
 )
 
 type step = method.StepOf[Party, Server, public]
@@ -123,7 +123,7 @@ func (c Devices) steps() ([]step, error) {
 			Protocol: secagg.Name, Version: secagg.Version, Members: c.MembersWithoutLeader(), Purpose: PurposeTriangle,
 		}, Follow: c.followPairs, Party: (*Party).addPairs, Server: (*Server).addPairs, Releases: none, Announce: (*Server).AnnouncePairs, Ended: (*Server).EndedSecond},
 		{Name: Learn, Compute: (*Server).Learn},
-		{Name: Tell, Session: &method.Session{
+		{Name: Broadcast, Session: &method.Session{
 			Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.MembersWithoutLeader(), Purpose: purposeKernel,
 		}, Follow: c.followKernel, Party: (*Party).hear, Server: (*Server).tell, Releases: none, Announce: (*Server).announceKernel},
 	}, nil

@@ -107,10 +107,10 @@ func TestPatientTimers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range map[string]*method.Session{"popularity": plan[0].Session, "pairs": pairs, "tell": plan[3].Session} {
+	for name, s := range map[string]*method.Session{"popularity": plan[0].Session, "pairs": pairs, "broadcast": plan[3].Session} {
 		for _, timer := range []protocol.Timer{secagg.TimerServer, secagg.TimerMasked, collective.TimerBroadcast} {
 			want := time.Minute
-			if name != "tell" && timer == secagg.TimerServer {
+			if name != "broadcast" && timer == secagg.TimerServer {
 				want = 24 * time.Minute
 			}
 			if got := s.Timeout(timer, time.Minute); got != want {

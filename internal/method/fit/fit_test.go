@@ -124,11 +124,11 @@ func TestJobsByAKeptFit(t *testing.T) {
 	}
 	texts := methodtest.Three(300)
 	for k, tt := range []struct{ protocol, data, steps string }{
-		{"{name: okra, wire: float64}", "    scale: standard\n", "column-order fit-told prepared"},
-		{"{name: flake, wire: float64}", "    scale: minmax\n", "column-order fit-told prepared"},
-		{"{name: escaped, mode: paper}", "    scale: standard\n    columns: [bmi, smoker, krea]\n", "column-order fit-told prepared"},
-		{"{name: okra, wire: float64}", "    scale: minmax\n    columns: [postcode, bmi]\n", "column-order fit-told prepared"},
-		{"{name: moments, directions: 16, classes: [a, b]}", "    scale: range\n", "column-order fit-told prepared"},
+		{"{name: okra, wire: float64}", "    scale: standard\n", "column-order fit-broadcast prepared"},
+		{"{name: flake, wire: float64}", "    scale: minmax\n", "column-order fit-broadcast prepared"},
+		{"{name: escaped, mode: paper}", "    scale: standard\n    columns: [bmi, smoker, krea]\n", "column-order fit-broadcast prepared"},
+		{"{name: okra, wire: float64}", "    scale: minmax\n    columns: [postcode, bmi]\n", "column-order fit-broadcast prepared"},
+		{"{name: moments, directions: 16, classes: [a, b]}", "    scale: range\n", "column-order fit-broadcast prepared"},
 	} {
 		j := parse(t, file(tt.protocol, tt.data))
 		if !j.NeedsFit() {
@@ -149,7 +149,7 @@ func TestJobsByAKeptFit(t *testing.T) {
 			}
 			want := tt.steps
 			if told == nil {
-				want = strings.Replace(want, " fit-told", "", 1)
+				want = strings.Replace(want, " fit-broadcast", "", 1)
 			}
 			if got := strings.Join(names, " "); !strings.HasPrefix(got+" ", want+" ") {
 				t.Errorf("%s: steps %s; want %s first", tt.protocol, got, want)
@@ -267,10 +267,10 @@ func TestAttackALeaderTellsTwoStories(t *testing.T) {
 			t.Fatal("the two fits are one")
 		}
 		f := join(t, by(j, 1, "east"), 3, texts, map[string][]byte{"north": kept["north"], "south": kept["south"]})
-		f.Until(t, "fit-told")
+		f.Until(t, "fit-broadcast")
 		// East hears the other fit: as if the leader had told it so.
 		lied := join(t, by(j, 1, "east"), 3, texts, map[string][]byte{"north": scaled["north"], "south": scaled["south"]})
-		lied.Until(t, "fit-told")
+		lied.Until(t, "fit-broadcast")
 		f.Parties["east"] = lied.Parties["east"]
 		err := f.Try(t.Context(), f.Index(t, "prepared"), func() {})
 		if err == nil || !strings.Contains(err.Error(), "preparation") {
@@ -362,7 +362,7 @@ func TestAttackALeaderTellsAnotherFit(t *testing.T) {
 	kept, other := keep(t, fitFor(t, j, 1, texts)), keep(t, fitFor(t, j, 2, methodtest.Three(200)))
 	f := join(t, by(j, 1, "east"), 3, texts, map[string][]byte{"north": other["north"], "south": kept["south"]})
 	f.Until(t, "column-order")
-	err := f.Try(t.Context(), f.Index(t, "fit-told"), func() {})
+	err := f.Try(t.Context(), f.Index(t, "fit-broadcast"), func() {})
 	if err == nil || !strings.Contains(err.Error(), "north") || !strings.Contains(err.Error(), "another fit than the one that this party has kept") {
 		t.Errorf("%v", err)
 	}

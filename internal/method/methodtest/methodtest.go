@@ -41,8 +41,8 @@ type Federation struct {
 	Parties map[string]*method.PartySide
 	// Sent holds the messages to the coordinator, by step.
 	Sent map[string][]protocol.Message
-	// Told holds the messages to each party, by party and step.
-	Told map[string]map[string][]protocol.Message
+	// Received holds the messages to each party, by party and step.
+	Received map[string]map[string][]protocol.Message
 	// Observe, if set, sees every message of a step as it is sent, in order.
 	Observe func(step string, m protocol.Message)
 	// Announced, if set, sees what the coordinator announces with the proposal of a step.
@@ -52,7 +52,7 @@ type Federation struct {
 // New makes every member of a job ready.
 func New(t testing.TB, m *method.Protocol, c method.Instance, tables map[string]method.Table) *Federation {
 	t.Helper()
-	f := &Federation{Instance: c, Parties: make(map[string]*method.PartySide), Sent: make(map[string][]protocol.Message), Told: make(map[string]map[string][]protocol.Message)}
+	f := &Federation{Instance: c, Parties: make(map[string]*method.PartySide), Sent: make(map[string][]protocol.Message), Received: make(map[string]map[string][]protocol.Message)}
 	var err error
 	if f.Plan, err = m.Plan(c); err == nil {
 		f.Server, err = m.Server(c)
@@ -243,10 +243,10 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 }
 
 func (f *Federation) tell(step string, m protocol.Message) {
-	if f.Told[m.Receiver] == nil {
-		f.Told[m.Receiver] = make(map[string][]protocol.Message)
+	if f.Received[m.Receiver] == nil {
+		f.Received[m.Receiver] = make(map[string][]protocol.Message)
 	}
-	f.Told[m.Receiver][step] = append(f.Told[m.Receiver][step], m)
+	f.Received[m.Receiver][step] = append(f.Received[m.Receiver][step], m)
 }
 
 // session returns the session of a step as it follows for a member.

@@ -67,8 +67,8 @@ func steps(c method.Instance) ([]step, error) {
 	adds.Session, adds.Follow = sums.Summing(c, "sums", func(k public) (sums.Sum, error) {
 		return sums.Sum{Epoch: "sums/" + hex.EncodeToString(k.counted[:]), Groups: sumGroups(j, k.features(j))}, nil
 	})
-	tells := step{Name: "tell", Party: (*party).hear, Server: (*server).tell, Releases: method.LetsOutNothing[party]}
-	tells.Session, tells.Follow = sums.Telling(c, func(k public) int { return fittedBytes(j, k.features(j)) })
+	broadcasts := step{Name: "broadcast", Party: (*party).hear, Server: (*server).tell, Releases: method.LetsOutNothing[party]}
+	broadcasts.Session, broadcasts.Follow = sums.Telling(c, func(k public) int { return fittedBytes(j, k.features(j)) })
 	errs := step{Name: "errors", Party: (*party).errors, Server: (*server).errors, Releases: method.LetsOut[party](method.ReleaseErrors)}
 	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k public) (sums.Sum, error) {
 		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: errorGroups(j)}, nil
@@ -77,7 +77,7 @@ func steps(c method.Instance) ([]step, error) {
 		step{Name: "count", Session: &method.Session{
 			Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.MembersWithoutLeader(), Purpose: "train",
 		}, Party: (*party).declarer, Server: (*server).listener, Releases: method.With((*party).release, method.ReleaseCounts)},
-		adds, step{Name: "learn", Compute: (*server).solve}, tells, errs, step{Name: "evaluate", Compute: (*server).evaluate}), nil
+		adds, step{Name: "learn", Compute: (*server).solve}, broadcasts, errs, step{Name: "evaluate", Compute: (*server).evaluate}), nil
 }
 
 // fittedBytes is the length of the message that tells the solution.

@@ -65,7 +65,7 @@ type numbers []int64
 // told returns the sums of the preparation that a party is told.
 func told(t testing.TB, f *methodtest.Federation, party string) numbers {
 	t.Helper()
-	chunks := f.Told[party]["preparation-told"]
+	chunks := f.Received[party]["preparation-broadcast"]
 	slices.SortFunc(chunks, func(a, b protocol.Message) int { return int(a.Chunk) - int(b.Chunk) })
 	var sum numbers
 	for _, m := range chunks {
@@ -155,7 +155,7 @@ func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	for _, last := range []string{"categories", "preparation-told", "prepared"} {
+	for _, last := range []string{"categories", "preparation-broadcast", "prepared"} {
 		ledgers := disclosuretest.NewLedgers(t, "east")
 		ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), last)
 		ledgers.Abort(t, "east")

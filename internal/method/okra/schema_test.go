@@ -77,7 +77,7 @@ func playTyped(t testing.TB, schema, scale, keys string) *methodtest.Typed[*serv
 }
 
 const (
-	fits      = "column-order categories categories-told preparation preparation-told prepared"
+	fits      = "column-order categories categories-broadcast preparation preparation-broadcast prepared"
 	freshPlan = "learn evaluate fresh relearn"
 )
 

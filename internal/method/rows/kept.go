@@ -163,7 +163,7 @@ func (p *Party) takeKept(k keptFit) error {
 func keptSteps(c method.Instance) []Step {
 	var steps []Step
 	if len(c.Job.Data.Fit.Told) > 0 {
-		steps = append(steps, Step{Name: "fit-told", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(keptBytes(c.Job))), Party: (*Party).tellFit, Releases: fits})
+		steps = append(steps, Step{Name: "fit-broadcast", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(keptBytes(c.Job))), Party: (*Party).tellFit, Releases: fits})
 	}
 	return append(steps, preparedStep(c))
 }

@@ -40,7 +40,7 @@ func preparing(c method.Instance, sum string) ([]Step, error) {
 	if n := len(c.Job.Data.Schema.Agrees()); n > 0 {
 		steps = append(steps,
 			Step{Name: "categories", Session: among(c, collective.GatherName, collective.GatherVersion, collective.EncodeGather(n*proposalBytes)), Party: (*Party).propose, Releases: fits},
-			Step{Name: "categories-told", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(n*unionBytes)), Party: (*Party).tellUnion, Releases: fits})
+			Step{Name: "categories-broadcast", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(n*unionBytes)), Party: (*Party).tellUnion, Releases: fits})
 	}
 	if n := plan.Entries(); n > 0 {
 		fit, err := fitting(c, n, sum)
@@ -49,7 +49,7 @@ func preparing(c method.Instance, sum string) ([]Step, error) {
 		}
 		steps = append(steps,
 			Step{Name: "preparation", Session: fit, Party: (*Party).add, Releases: fits},
-			Step{Name: "preparation-told", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(8*n)), Party: (*Party).tellSum, Releases: fits})
+			Step{Name: "preparation-broadcast", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(8*n)), Party: (*Party).tellSum, Releases: fits})
 	}
 	return append(steps, preparedStep(c)), nil
 }

@@ -16,8 +16,8 @@ type Telling interface {
 	Told(j *job.Job, party string) bool
 }
 
-// told reports whether a party is one of those.
-func told(j *job.Job, party string) bool {
+// receivesPreparation reports whether a party is one of those.
+func receivesPreparation(j *job.Job, party string) bool {
 	keys, some := j.Protocol.Values.(Telling)
 	return some && keys.Told(j, party)
 }
@@ -36,7 +36,7 @@ func PrepareTogether(j *job.Job, names []string, splits []method.Split) error {
 	var fit []method.Split
 	var on []*prepare.Frame
 	for i, s := range splits {
-		if !told(j, names[i]) {
+		if !receivesPreparation(j, names[i]) {
 			fit, on = append(fit, s), append(on, frames[i])
 		}
 	}
