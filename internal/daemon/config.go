@@ -14,7 +14,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/strict"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -35,10 +35,10 @@ type Config struct {
 	Policy party.Policy `yaml:"policy,omitempty"`
 	// Retention is the time for which the remains of a job are kept after its end, without
 	// limit by default; at the coordinator the job itself goes with them, everywhere.
-	Retention strict.Days `yaml:"retention,omitempty"`
+	Retention strictyaml.Days `yaml:"retention,omitempty"`
 	// Unclosed is the time that a party waits for the coordinator to close a job before it
 	// destroys the job's secrets by itself; 30d by default.
-	Unclosed strict.Days `yaml:"unclosed,omitempty"`
+	Unclosed strictyaml.Days `yaml:"unclosed,omitempty"`
 
 	earlier []string // warnings about keys of an earlier version
 }
@@ -158,8 +158,8 @@ func (c *Config) source(h Home, name string) (Source, error) {
 // strictly decodes a configuration. Its errors are one sentence that begins with the line, for
 // which the caller gives the file.
 func strictly(b []byte, c *Config) error {
-	err := strict.Decode(b, c)
-	var problem *strict.Error
+	err := strictyaml.Decode(b, c)
+	var problem *strictyaml.Error
 	switch {
 	case errors.Is(err, io.EOF):
 		return errors.New("1: the file is empty; write name: and the member's name")

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/strict"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
 )
@@ -74,8 +74,8 @@ func (r OwnID) name() string {
 
 // inPlace decodes a part of the file; errors name its line.
 func inPlace(n *yaml.Node, into any) error {
-	err := strict.DecodeNode(n, into)
-	var problem *strict.Error
+	err := strictyaml.DecodeNode(n, into)
+	var problem *strictyaml.Error
 	if errors.As(err, &problem) {
 		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s", problem.Line, problem.Problem)}}
 	}

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
-	"github.com/mercer-fl/mercer/internal/base/strict"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
@@ -26,7 +26,7 @@ func (s *Source) decode(key string, n *yaml.Node) error {
 		return (section.Text{Dst: &s.File}).Decode(key, n)
 	}
 	var o owned
-	if err := strict.DecodeNode(n, &o); err != nil {
+	if err := strictyaml.DecodeNode(n, &o); err != nil {
 		return section.At(n, "%s: %v", key, err)
 	}
 	if o.Path == "" && !o.Given() {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
-	"github.com/mercer-fl/mercer/internal/base/strict"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 )
 
 // Origin describes such a table. The zero value stands for none: the table is a file.
@@ -22,8 +22,8 @@ type Origin struct {
 	// SQL is a query that gives the table, in place of a path.
 	SQL *SQL `yaml:"sql,omitempty"`
 	// Timeout and MaxBytes limit a program or a query; by default 10 minutes and 16 GiB.
-	Timeout  strict.Days `yaml:"timeout,omitempty"`
-	MaxBytes int64       `yaml:"max_bytes,omitempty"`
+	Timeout  strictyaml.Days `yaml:"timeout,omitempty"`
+	MaxBytes int64           `yaml:"max_bytes,omitempty"`
 }
 
 // SQL is a query, in a file: of the PostgreSQL that an environment variable of the process names,

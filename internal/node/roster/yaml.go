@@ -12,7 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/identity"
-	"github.com/mercer-fl/mercer/internal/base/strict"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 )
 
 const (
@@ -104,8 +104,8 @@ func Parse(b []byte) (*Roster, error) {
 
 // decode decodes one document; its errors name the line.
 func decode(b []byte, into any) error {
-	err := strict.Decode(b, into)
-	var problem *strict.Error
+	err := strictyaml.Decode(b, into)
+	var problem *strictyaml.Error
 	switch {
 	case errors.Is(err, io.EOF):
 		return errors.New("roster: the file is empty")

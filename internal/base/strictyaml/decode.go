@@ -1,6 +1,6 @@
-// Package strict decodes YAML into structures: it refuses unknown keys, and says what is wrong
+// Package strictyaml decodes YAML into structures: it refuses unknown keys, and says what is wrong
 // in one sentence without the names of Go types.
-package strict
+package strictyaml
 
 import (
 	"bytes"
