@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
-// Chooser is implemented by [Records] that need not read all columns.
-type Chooser interface {
+// ColumnSelector is implemented by [Records] that need not read all columns.
+type ColumnSelector interface {
 	// Choose limits reading to columns by their places; the fields of others are empty. It
 	// refuses a column of a type that is not read, and is called before Next, if at all.
 	Choose(places []int) error

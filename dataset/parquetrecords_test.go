@@ -161,7 +161,7 @@ func TestParquetRecordsOfChosenColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := records.(Chooser).Choose([]int{0, 0}); err != nil {
+	if err := records.(ColumnSelector).Choose([]int{0, 0}); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := rowsOf(records)
@@ -169,7 +169,7 @@ func TestParquetRecordsOfChosenColumns(t *testing.T) {
 		t.Errorf("error %v %s", err, diff)
 	}
 	const uuid = `column "ID" holds values of type UUID; write them as numbers, or leave the column out`
-	if err := records.(Chooser).Choose([]int{1}); err == nil || err.Error() != uuid {
+	if err := records.(ColumnSelector).Choose([]int{1}); err == nil || err.Error() != uuid {
 		t.Error(err)
 	}
 	records, err = openText(in)
@@ -179,7 +179,7 @@ func TestParquetRecordsOfChosenColumns(t *testing.T) {
 	_, err = records.Next()
 	wantSyntaxError(t, err, "a.parquet: "+uuid)
 	if records, err = openText(in); err == nil {
-		err = records.(Chooser).Choose([]int{2})
+		err = records.(ColumnSelector).Choose([]int{2})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func (t *Tally) place(v float64) int {
 	return len(t.values) - 1
 }
 
-// Steady returns the value that all rows but a few hold, and the number of the others. It returns
+// NearConstant returns the value that all rows but a few hold, and the number of the others. It returns
 // false for a column that varies, and where no row has been counted.
 func (t *Tally) Steady() (value float64, others int, steady bool) {
 	if t.varies || t.seen == 0 {
@@ -50,16 +50,16 @@ func (t *Tally) Steady() (value float64, others int, steady bool) {
 	return value + 0, t.seen - t.most, true // one zero
 }
 
-// Steady describes a column of numbers in which all but a few of some rows hold one value.
-type Steady struct {
+// NearConstant describes a column of numbers in which all but a few of some rows hold one value.
+type NearConstant struct {
 	Column int
 	Value  float64 // of all the others
 	Few    int     // rows that hold another one; 0 of a constant column
 }
 
-// SteadyColumns lists the columns of a table in which fewer than least of the given rows differ
+// NearConstantColumns lists the columns of a table in which fewer than least of the given rows differ
 // from the value that most of them hold. A sparse table is read by its stored entries.
-func SteadyColumns(t Table, rows []int, least int) []Steady {
+func NearConstantColumns(t Table, rows []int, least int) []NearConstant {
 	tallies := make([]Tally, t.Cols())
 	for j := range tallies {
 		tallies[j].Least = least
@@ -69,10 +69,10 @@ func SteadyColumns(t Table, rows []int, least int) []Steady {
 	} else {
 		tallyDense(t, tallies, rows)
 	}
-	var list []Steady
+	var list []NearConstant
 	for j := range tallies {
 		if value, few, steady := tallies[j].Steady(); steady {
-			list = append(list, Steady{j, value, few})
+			list = append(list, NearConstant{j, value, few})
 		}
 	}
 	return list

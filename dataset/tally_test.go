@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// steadySlowly finds the same as SteadyColumns by counting everything.
-func steadySlowly(m linalg.Matrix[float64], rows []int, least int) []Steady {
-	var list []Steady
+// steadySlowly finds the same as NearConstantColumns by counting everything.
+func steadySlowly(m linalg.Matrix[float64], rows []int, least int) []NearConstant {
+	var list []NearConstant
 	for j := range m.Cols {
 		count, most := make(map[float64]int), 0
 		for _, i := range rows {
@@ -24,7 +24,7 @@ func steadySlowly(m linalg.Matrix[float64], rows []int, least int) []Steady {
 		}
 		for _, i := range rows { // the first of equals
 			if v := m.Row(i)[j]; count[v] == most {
-				list = append(list, Steady{j, v, len(rows) - most})
+				list = append(list, NearConstant{j, v, len(rows) - most})
 				break
 			}
 		}
@@ -56,10 +56,10 @@ func TestSteadyColumns(t *testing.T) {
 			continue
 		}
 		want := steadySlowly(m, rows, 10)
-		if diff := cmp.Diff(want, SteadyColumns(NewDense(m), rows, 10)); diff != "" {
+		if diff := cmp.Diff(want, NearConstantColumns(NewDense(m), rows, 10)); diff != "" {
 			t.Fatalf("dense, %d rows: %s", len(rows), diff)
 		}
-		got := SteadyColumns(sparseOf(NewDense(m)), rows, 10)
+		got := NearConstantColumns(sparseOf(NewDense(m)), rows, 10)
 		for k := range got { // of two values that as many rows have either may stand
 			if len(rows) < 20 && k < len(want) && got[k].Few == want[k].Few {
 				got[k].Value = want[k].Value
@@ -69,11 +69,11 @@ func TestSteadyColumns(t *testing.T) {
 			t.Fatalf("sparse, %d rows: %s", len(rows), diff)
 		}
 	}
-	if got := SteadyColumns(NewDense(linalg.New[float64](3, 2)), nil, 10); got != nil {
+	if got := NearConstantColumns(NewDense(linalg.New[float64](3, 2)), nil, 10); got != nil {
 		t.Errorf("of no rows: %v", got)
 	}
 	signs := linalg.Matrix[float64]{Rows: 12, Cols: 1, Stride: 1, Data: append(slices.Repeat([]float64{0}, 11), 1)}
-	if got := SteadyColumns(NewDense(signs), linalg.Range(0, 12), 1); got != nil {
+	if got := NearConstantColumns(NewDense(signs), linalg.Range(0, 12), 1); got != nil {
 		t.Errorf("one other value, of which none is few: %v", got)
 	}
 }

@@ -25,12 +25,12 @@ func RoundTurns(dst []byte, turns []float64, bits int) {
 	simd.RoundTurns(Paths()[0], dst, turns, bits)
 }
 
-// Waves sets cosines and sines to amplitude times the values of phases in words of
+// CosSin sets cosines and sines to amplitude times the values of phases in words of
 // bits, to some 2e-7, and returns true, where this machine has instructions for
 // that; elsewhere it does nothing: looking them up is faster than computing them
 // one by one. It runs on one core; use it inside For. It panics unless bits is
 // 8, 16 or 32 and there are as many cosines, sines and words.
-func Waves(cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
+func CosSin(cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
 	if len(sines) != len(cosines) {
 		panic(fmt.Sprintf("linalg: %d cosines and %d sines", len(cosines), len(sines)))
 	}

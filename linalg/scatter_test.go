@@ -10,7 +10,7 @@ import (
 // scattered returns n rows, and n places of them among twice as many, no two
 // alike, some turned.
 func scattered(n int) (from []float64, places []uint32) {
-	from, places = noise[float64](1, linalg.Abreast*n, 3).Row(0), make([]uint32, n)
+	from, places = noise[float64](1, linalg.Interleaved*n, 3).Row(0), make([]uint32, n)
 	for i, s := range signsOf(n) {
 		places[i] = uint32((2*i*1021 + 7) % (2 * n))
 		if s < 0 {
@@ -28,8 +28,8 @@ func placed(from []float64, places []uint32, scale float64) []float64 {
 		if place >= linalg.Turned {
 			factor = -scale
 		}
-		for j := range linalg.Abreast {
-			to[linalg.Abreast*int(place%linalg.Turned)+j] = factor * from[linalg.Abreast*i+j]
+		for j := range linalg.Interleaved {
+			to[linalg.Interleaved*int(place%linalg.Turned)+j] = factor * from[linalg.Interleaved*i+j]
 		}
 	}
 	return to
@@ -42,7 +42,7 @@ func TestScatter(t *testing.T) {
 		for _, n := range []int{0, 1, 2, 57, 512} {
 			from, places := scattered(n)
 			want := slices.Concat(placed(from, places, .3), []float64{0})
-			for first := range linalg.Abreast { // one of which begins a line
+			for first := range linalg.Interleaved { // one of which begins a line
 				to := make([]float64, first+len(want))
 				linalg.ScatterOn(p, to[first:], from, places, .3)
 				if !slices.Equal(to[first:], want) || !slices.Equal(to[:first], make([]float64, first)) {
@@ -58,7 +58,7 @@ func TestFWHTScatter(t *testing.T) {
 		for n := 8; n <= 1<<12; n *= 2 {
 			from, places := scattered(n)
 			transformed := slices.Clone(from)
-			linalg.FWHTColumns(transformed, linalg.Abreast)
+			linalg.FWHTColumns(transformed, linalg.Interleaved)
 			want := placed(transformed, places, .7)
 			for first := range 2 {
 				to, same := make([]float64, first+len(want)), slices.Clone(from)
@@ -84,26 +84,26 @@ func differs(x, y []float64, tolerance float64) int {
 // A place beyond the rows is the last of them: nothing outside is touched.
 func TestPlacesStayInside(t *testing.T) {
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
-		from, to := noise[float64](1, 8*linalg.Abreast, 3).Row(0), make([]float64, 4*linalg.Abreast)
-		rows := to[:3*linalg.Abreast]
+		from, to := noise[float64](1, 8*linalg.Interleaved, 3).Row(0), make([]float64, 4*linalg.Interleaved)
+		rows := to[:3*linalg.Interleaved]
 		linalg.ScatterOn(p, rows, from, []uint32{3}, 1)
 		linalg.ScatterOn(p, rows, from, []uint32{1<<32 - 1}, 1)
-		last := make([]float64, linalg.Abreast)
+		last := make([]float64, linalg.Interleaved)
 		for j := range last {
 			last[j] = -from[j]
 		}
-		if want := slices.Concat(make([]float64, 2*linalg.Abreast), last, make([]float64, linalg.Abreast)); !slices.Equal(to, want) {
+		if want := slices.Concat(make([]float64, 2*linalg.Interleaved), last, make([]float64, linalg.Interleaved)); !slices.Equal(to, want) {
 			t.Errorf("got %v, want %v", to, want)
 		}
 		linalg.FWHTScatterOn(p, rows, from, slices.Repeat([]uint32{1<<31 - 1}, 8), 1)
-		if !slices.Equal(to[3*linalg.Abreast:], make([]float64, linalg.Abreast)) {
+		if !slices.Equal(to[3*linalg.Interleaved:], make([]float64, linalg.Interleaved)) {
 			t.Error("wrote behind the rows")
 		}
 	})
 }
 
 func TestScatterRefuses(t *testing.T) {
-	rows, eight := make([]float64, 8*linalg.Abreast), make([]uint32, 8)
+	rows, eight := make([]float64, 8*linalg.Interleaved), make([]uint32, 8)
 	for name, f := range map[string]func(){
 		"nowhere":              func() { linalg.Scatter(rows[:7], rows, eight, 1) },
 		"few rows":             func() { linalg.Scatter(rows, rows[:63], eight, 1) },

@@ -152,7 +152,7 @@ func (in *Inbox) Fresh(m Message) (bool, error) {
 	h, body := in.key(m)
 	old, dup := in.seen[h]
 	if dup && old != body {
-		return false, Blame(m.Sender, KindEquivocation, fault.Openf("two different bodies under the header %v", m.Header))
+		return false, Blame(m.Sender, KindEquivocation, fault.Publicf("two different bodies under the header %v", m.Header))
 	}
 	return !dup, nil
 }

@@ -81,13 +81,13 @@ func (s *Session) Header(from, to string, round uint16, kind string) Header {
 func (s *Session) Check(h Header, self string) error {
 	switch {
 	case h.Session != s.id:
-		return Blame(h.Sender, KindForeign, fault.Openf("message of session %v in session %v", h.Session, s.id))
+		return Blame(h.Sender, KindForeign, fault.Publicf("message of session %v in session %v", h.Session, s.id))
 	case h.Protocol != s.Protocol:
-		return Blame(h.Sender, KindForeign, fault.Openf("message of protocol %q in a session of %q", h.Protocol, s.Protocol))
+		return Blame(h.Sender, KindForeign, fault.Publicf("message of protocol %q in a session of %q", h.Protocol, s.Protocol))
 	case h.Receiver != self:
-		return Blame(h.Sender, KindForeign, fault.Openf("message for %q delivered to %q", h.Receiver, self))
+		return Blame(h.Sender, KindForeign, fault.Publicf("message for %q delivered to %q", h.Receiver, self))
 	case s.Index(h.Sender) < 0:
-		return Blame(h.Sender, KindForeign, fault.Openf("sender %q is not a member of this session", h.Sender))
+		return Blame(h.Sender, KindForeign, fault.Publicf("sender %q is not a member of this session", h.Sender))
 	}
 	return nil
 }

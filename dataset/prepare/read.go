@@ -39,7 +39,7 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 	if err != nil {
 		return nil, t.refuse(1, err)
 	}
-	if some, can := from.(dataset.Chooser); can {
+	if some, can := from.(dataset.ColumnSelector); can {
 		if err := some.Choose(r.needed()); err != nil {
 			return nil, t.refuse(0, err)
 		}

@@ -88,7 +88,7 @@ func (g *postedGateway) start(ctx context.Context, least int) (*gatewayProcess, 
 	arguments := append(g.program[1:len(g.program):len(g.program)], "gateway", "--home", g.path("home"), "--job", g.path("job.yaml"), "--listen", "127.0.0.1:0",
 		"--window", gatewayWindow.String(), "--grace", "0s", "--lead", "0s", "--hold", gatewayHold.String(), "--least", strconv.Itoa(least), "--log-format", "text")
 	p := &gatewayProcess{cmd: exec.CommandContext(ctx, g.program[0], append(arguments, g.issuing...)...)}
-	p.cmd.Env = append(os.Environ(), demo.Leash+"=yes")
+	p.cmd.Env = append(os.Environ(), demo.StopWithStdin+"=yes")
 	log, err := p.cmd.StderrPipe()
 	if err == nil {
 		p.input, err = p.cmd.StdinPipe()

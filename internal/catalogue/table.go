@@ -38,7 +38,7 @@ type Rows struct {
 
 // Choose implements [dataset.Chooser].
 func (r *Rows) Choose(places []int) error {
-	if some, can := r.Records.(dataset.Chooser); can {
+	if some, can := r.Records.(dataset.ColumnSelector); can {
 		return some.Choose(places)
 	}
 	return nil

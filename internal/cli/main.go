@@ -127,7 +127,7 @@ func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 // program that started this one asks for it: what a demonstration has started
 // stops even if the demonstration cannot tell it to.
 func (a *app) leashed(ctx context.Context) context.Context {
-	if a.env(demo.Leash) == "" {
+	if a.env(demo.StopWithStdin) == "" {
 		return ctx
 	}
 	ctx, stop := context.WithCancel(ctx)

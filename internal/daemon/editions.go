@@ -382,7 +382,7 @@ func (h Home) mayCut(data job.Data, id job.ID) error {
 			return nil
 		}
 	}
-	return fault.Openly(fault.Forbiddenf("this home's edition of the table allows no job to hold out rows from %s on; its operator lists such bounds in the catalogue (cut_dates), and freezes the table", data.Test.From))
+	return fault.Public(fault.Forbiddenf("this home's edition of the table allows no job to hold out rows from %s on; its operator lists such bounds in the catalogue (cut_dates), and freezes the table", data.Test.From))
 }
 
 // dictionaryOf is the dictionary by which a job sees a table.
@@ -442,7 +442,7 @@ func (h Home) frozenAsNumbers(table string) (numbers, ever bool, err error) {
 func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t method.Table, err error) {
 	id, err := h.editionOf(data, k)
 	if errors.Is(err, edition.ErrNone) {
-		return t, fault.Openly(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator makes one with mercer data freeze", dictionaryOf(data).Name))
+		return t, fault.Public(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator makes one with mercer data freeze", dictionaryOf(data).Name))
 	}
 	if err != nil {
 		return t, err

@@ -65,7 +65,7 @@ func On[C any](j *job.Job) bool {
 // OnRows refuses as [OnMatrix] does, except for learners of two views: the method has rows, in
 // which the columns of a view can be hidden.
 func OnRows(j *job.Job, in *section.Place) error {
-	if Twofold(j) {
+	if UsesViews(j) {
 		return checkViews(j, in)
 	}
 	return OnMatrix(j, in)
@@ -76,7 +76,7 @@ func OnRows(j *job.Job, in *section.Place) error {
 func OnMatrix(j *job.Job, in *section.Place) error {
 	protocol, name := j.Protocol.Name(), j.Learner.Name()
 	switch {
-	case Twofold(j):
+	case UsesViews(j):
 		return in.Refuse("learner", "learner %s runs with protocols okra, flake and pooled only; use kpca", name)
 	case On[KernelLearner](j):
 	case On[SumsLearner](j):

@@ -211,8 +211,8 @@ func (v *views) ReadRow(i int, dst []float64) {
 	}
 }
 
-// Twofold reports whether a job's learner learns from the kernel matrix of rows in two views.
-func Twofold(j *job.Job) bool {
+// UsesViews reports whether a job's learner learns from the kernel matrix of rows in two views.
+func UsesViews(j *job.Job) bool {
 	_, is := j.Learner.Values.(*CCA)
 	return is
 }

@@ -53,7 +53,7 @@ func choose(ctx context.Context, j *job.Job, t Problem, search func(Grid) (*Sear
 	}
 	s, best, err := search(grid)
 	if err != nil {
-		return nil, Unlearnt(ctx, err)
+		return nil, ExplainFailure(ctx, err)
 	}
 	return chosen(plain, s, best), nil
 }
@@ -91,7 +91,7 @@ func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total i
 	}
 	f, err := Fit(ctx, t, learner, progress)
 	if err != nil {
-		return nil, Unlearnt(ctx, err)
+		return nil, ExplainFailure(ctx, err)
 	}
 	if len(f.Truth) == 0 && c.searched != nil {
 		f = c.searched.Unseen(f, t)
@@ -154,9 +154,9 @@ func (w *Work) evaluate(seed uint64) error {
 	return err
 }
 
-// Unlearnt explains the lack of a result: labels, numbers and parameters that do not go
+// ExplainFailure explains the lack of a result: labels, numbers and parameters that do not go
 // together are bad input, unless nobody wants the result any more.
-func Unlearnt(ctx context.Context, err error) error {
+func ExplainFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}

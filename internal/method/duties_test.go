@@ -76,7 +76,7 @@ func TestAStepWithoutADuty(t *testing.T) {
 		return &method.Session{Protocol: "declare", Members: members}
 	}
 	machine := func(*none, method.Setup) (*method.Run, error) { return nil, nil }
-	whole := step{Name: "tell", Session: among(c.AllMembers()), Party: machine, Server: machine, Releases: method.LetsOutNothing[none]}
+	whole := step{Name: "tell", Session: among(c.AllMembers()), Party: machine, Server: machine, Releases: method.ReleasesNothing[none]}
 	for want, leave := range map[string]func(*step){
 		`step "" has no name`: func(s *step) { s.Name = "" },
 		`step "tell" must be either a session or a computation`:     func(s *step) { s.Session = nil },

@@ -30,8 +30,8 @@ type StepOf[P, S, K any] struct {
 	Compute  func(*S, context.Context, Reporter) error
 }
 
-// LetsOutNothing is the duty of a session that depends on no row.
-func LetsOutNothing[P any](*P) ([]Release, error) { return nil, nil }
+// ReleasesNothing is the duty of a session that depends on no row.
+func ReleasesNothing[P any](*P) ([]Release, error) { return nil, nil }
 
 // Lift makes the steps of a shared part the steps of a binding: party, server and public say where
 // the part's own state lies in the binding's.

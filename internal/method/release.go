@@ -38,9 +38,9 @@ func (k ReleaseKind) Beside() bool {
 	return slices.Contains([]ReleaseKind{ReleaseCounts, ReleaseErrors, ReleaseFits, ReleaseFolds, ReleaseLabels, ReleaseQuestions}, k)
 }
 
-// LetsOut states that each party lets out such a thing beside what the job lets out of its rows: it is
+// AlsoReleases states that each party lets out such a thing beside what the job lets out of its rows: it is
 // entered, held and approved together with that.
-func LetsOut[P any](kind ReleaseKind) func(*P) ([]Release, error) {
+func AlsoReleases[P any](kind ReleaseKind) func(*P) ([]Release, error) {
 	return func(*P) ([]Release, error) { return []Release{{Kind: kind}}, nil }
 }
 
@@ -145,7 +145,7 @@ func schemaText(j *job.Job, party string) string {
 	if d := j.Data.Dictionary; d != nil {
 		text = "dictionary " + d.Hash() // whatever the job picks of it
 	}
-	if learner.Twofold(j) {
+	if learner.UsesViews(j) {
 		text += "\nviews: " + j.Learner.Text()
 	}
 	return text

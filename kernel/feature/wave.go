@@ -49,7 +49,7 @@ func (w *Wave[T]) Turn(cosines, sines []T, words []byte) {
 	if len(sines) != len(cosines) || len(words) != len(cosines)*w.bits/8 {
 		panic(fmt.Sprintf("feature: %d cosines and %d sines of %d bytes", len(cosines), len(sines), len(words)))
 	}
-	if c, single := any(cosines).([]float32); single && linalg.Waves(c, any(sines).([]float32), words, w.bits, float32(w.amplitude)) {
+	if c, single := any(cosines).([]float32); single && linalg.CosSin(c, any(sines).([]float32), words, w.bits, float32(w.amplitude)) {
 		return
 	}
 	switch w.bits {

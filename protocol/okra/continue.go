@@ -21,9 +21,9 @@ const (
 	kindConfirm = "Confirm"
 )
 
-// Standing holds the part of a session that a party keeps, so that it can take part in one that
+// EpochState holds the part of a session that a party keeps, so that it can take part in one that
 // continues it. It is secret: it holds the epoch's seed.
-type Standing struct {
+type EpochState struct {
 	Origin   protocol.SessionID // with which the epoch began
 	Session  protocol.SessionID // the last one
 	Seed     Seed
@@ -42,15 +42,15 @@ const MaxPreparation = 384 << 10
 
 // Emptied returns the standing of a party whose rows the server has dropped; see
 // [Base.Emptied].
-func (s Standing) Emptied() Standing {
+func (s EpochState) Emptied() EpochState {
 	s.Rows, s.Sent = 0, Digest{}
 	return s
 }
 
-// Standing returns what the party keeps, once the session has ended without error. The
+// EpochState returns what the party keeps, once the session has ended without error. The
 // input of a first session must have been one to keep.
-func (p *Party) Standing() Standing {
-	s := Standing{
+func (p *Party) Standing() EpochState {
+	s := EpochState{
 		Origin: p.origin, Session: p.setup.Session.ID(), Seed: p.epoch, Holders: p.holders,
 		Features: p.features, Rows: p.held(), Labels: p.labelled(), Preparation: p.preparation,
 	}
@@ -104,7 +104,7 @@ func (p *Party) note(sent []byte) {
 // NewContinuingParty returns the machine of a party that took part in the session before.
 // in has its new rows; without rows, the party confirms the old ones and sends nothing. The
 // leader is such a party.
-func NewContinuingParty(s protocol.Setup, p Params, before Standing, in Input) (*Party, error) {
+func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input) (*Party, error) {
 	if s.Session.Parent != before.Session {
 		return nil, errors.New("okra: the session continues another one than this party has kept")
 	}

@@ -20,7 +20,7 @@ import (
 type epoch struct {
 	spec      Spec
 	base      *Base
-	standings map[string]Standing
+	standings map[string]EpochState
 }
 
 // bring names a party and its new rows; in a session the first one leads.
@@ -80,7 +80,7 @@ func (e *epoch) session(t testing.TB, parties ...bring) sim.Config {
 
 // after returns what is kept after a session.
 func (e *epoch) after(o *outcome, parties ...bring) *epoch {
-	next := &epoch{spec: e.spec, base: o.server().Base(), standings: make(map[string]Standing)}
+	next := &epoch{spec: e.spec, base: o.server().Base(), standings: make(map[string]EpochState)}
 	for _, b := range parties {
 		next.standings[b.party] = o.party(b.party).Standing()
 	}
@@ -96,7 +96,7 @@ func (e *epoch) then(t testing.TB, parties ...bring) (*epoch, *outcome) {
 
 // emptied is the epoch without rows: all are sent again under its seed.
 func (e *epoch) emptied() *epoch {
-	next := &epoch{spec: e.spec, base: e.base.Emptied(), standings: make(map[string]Standing)}
+	next := &epoch{spec: e.spec, base: e.base.Emptied(), standings: make(map[string]EpochState)}
 	for name, s := range e.standings {
 		next.standings[name] = s.Emptied()
 	}
@@ -243,13 +243,13 @@ func TestContinuedProperties(t *testing.T) {
 // The server names the party whose word is not what the server has kept.
 func TestConfirmationsThatDiffer(t *testing.T) {
 	for name, tt := range map[string]struct {
-		change func(*Standing)
+		change func(*EpochState)
 		want   string
 	}{
-		"other rows":  {func(s *Standing) { s.Sent[0] ^= 1 }, "okra: east's confirmation is of other rows than the kept ones; start a new session"},
-		"more rows":   {func(s *Standing) { s.Rows++ }, "okra: east's confirmation is of 3 rows, and 2 are kept; continue with the parties as they were, or start a new session"},
-		"a seed more": {func(s *Standing) { s.Origin[0] ^= 1 }, "okra: east's encoding parameters differ from the earlier session's: other features, seed or settings"},
-		"no labels":   {func(s *Standing) { s.Labels = false }, "okra: east's new rows have labels and the kept ones have none, or the other way round"},
+		"other rows":  {func(s *EpochState) { s.Sent[0] ^= 1 }, "okra: east's confirmation is of other rows than the kept ones; start a new session"},
+		"more rows":   {func(s *EpochState) { s.Rows++ }, "okra: east's confirmation is of 3 rows, and 2 are kept; continue with the parties as they were, or start a new session"},
+		"a seed more": {func(s *EpochState) { s.Origin[0] ^= 1 }, "okra: east's encoding parameters differ from the earlier session's: other features, seed or settings"},
+		"no labels":   {func(s *EpochState) { s.Labels = false }, "okra: east's new rows have labels and the kept ones have none, or the other way round"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first, in := small(t)

@@ -43,8 +43,8 @@ type Party struct {
 
 	prepare     Prepare // a newcomer's rows
 	preparation []byte
-	before      *Standing // after the sessions before; nil where this is the first, or for a newcomer
-	late        bool      // a newcomer in a continued session
+	before      *EpochState // after the sessions before; nil where this is the first, or for a newcomer
+	late        bool        // a newcomer in a continued session
 	origin      protocol.SessionID
 	holders     []string        // of the epoch's seed
 	asked       map[string]bool // who must still consent, at the leader

@@ -125,7 +125,7 @@ func (b *Base) readRows(r *wire.Reader, total, word int) {
 }
 
 // Encode returns the canonical encoding, which is secret.
-func (s Standing) Encode() []byte {
+func (s EpochState) Encode() []byte {
 	var w wire.Writer
 	w.String("mercer/v1/okra/standing")
 	w.Fixed(s.Origin[:])
@@ -141,7 +141,7 @@ func (s Standing) Encode() []byte {
 }
 
 // DecodeStanding decodes what Encode wrote.
-func DecodeStanding(b []byte) (s Standing, err error) {
+func DecodeStanding(b []byte) (s EpochState, err error) {
 	const magic = "mercer/v1/okra/standing"
 	r := wire.NewReader(b)
 	r.Magic(len(magic), magic, "%q begins nothing that a party keeps of a session of okra")

@@ -24,7 +24,7 @@ func (e *epoch) stored(t testing.TB) *epoch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := &epoch{spec: e.spec, base: base, standings: make(map[string]Standing)}
+	next := &epoch{spec: e.spec, base: base, standings: make(map[string]EpochState)}
 	for name, s := range e.standings {
 		if next.standings[name], err = DecodeStanding(s.Encode()); err != nil {
 			t.Fatal(err)

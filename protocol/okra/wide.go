@@ -34,7 +34,7 @@ const (
 	// a strip more than their values, lest equal places of all parts share a set of
 	// the cache. The extra strip holds no values, so that each strip has one after it
 	// to ask for.
-	partStep = linalg.Abreast*part + linalg.Strip
+	partStep = linalg.Interleaved*part + linalg.Strip
 	// entering is the number of coordinates that are stood abreast at a time.
 	entering = part / 8
 	// widest bounds the time that eight rows take, and their memory: 151 MB.
@@ -60,7 +60,7 @@ func newWide(s *prg.Stream, rounds, width, window int) *wide {
 func placesOf(o order, signs []int8) []uint32 {
 	places := make([]uint32, len(o))
 	for i, from := range o {
-		at := uint32(i/part*(partStep/linalg.Abreast) + i%part)
+		at := uint32(i/part*(partStep/linalg.Interleaved) + i%part)
 		if signs[i] < 0 {
 			at |= linalg.Turned
 		}
@@ -71,7 +71,7 @@ func placesOf(o order, signs []int8) []uint32 {
 
 // byStrips sorts the signs of a window as the strips have its coordinates.
 func byStrips(signs []int8) []int8 {
-	const rows = linalg.Strip / linalg.Abreast
+	const rows = linalg.Strip / linalg.Interleaved
 	sorted := make([]int8, 0, len(signs))
 	for at := 0; at < part; at += rows {
 		for p := 0; p < len(signs); p += part {
@@ -84,12 +84,12 @@ func byStrips(signs []int8) []int8 {
 func (w *wide) Width() int { return w.width }
 
 // panel is eight rows for each of two cores; of more a step would take too long.
-func (w *wide) panel() int { return 2 * linalg.Abreast }
+func (w *wide) panel() int { return 2 * linalg.Interleaved }
 
 func (w *wide) pieces(rows int) int { return (rows-1)/w.panel() + 1 }
 
 func (w *wide) Encode(dst, src linalg.Matrix[float64]) {
-	linalg.For(src.Rows, linalg.Abreast, func(lo, hi int) { w.rows(dst.Panel(lo, hi), src.Panel(lo, hi)) })
+	linalg.For(src.Rows, linalg.Interleaved, func(lo, hi int) { w.rows(dst.Panel(lo, hi), src.Panel(lo, hi)) })
 }
 
 func (w *wide) piece(dst, src linalg.Matrix[float64], i int) {
@@ -99,16 +99,16 @@ func (w *wide) piece(dst, src linalg.Matrix[float64], i int) {
 
 // rows encodes up to eight rows.
 func (w *wide) rows(dst, src linalg.Matrix[float64]) {
-	all, few := partStep*w.parts, max(linalg.Abreast*entering, linalg.Strip*w.parts)
+	all, few := partStep*w.parts, max(linalg.Interleaved*entering, linalg.Strip*w.parts)
 	linalg.Scratch(2*all+few, func(room []float64) {
 		x, next, hot := room[:all], room[all:2*all], room[2*all:]
 		w.enter(x, hot, src)
 		for r := range w.between {
 			for p := range w.window {
-				linalg.FWHTColumns(values(x, p), linalg.Abreast)
+				linalg.FWHTColumns(values(x, p), linalg.Interleaved)
 			}
-			for at := 0; at < linalg.Abreast*part; at += linalg.Strip {
-				w.across(r, x[at:], hot, at/linalg.Abreast)
+			for at := 0; at < linalg.Interleaved*part; at += linalg.Strip {
+				w.across(r, x[at:], hot, at/linalg.Interleaved)
 			}
 			for p := range w.parts {
 				w.leave(r, next, x, p)
@@ -116,24 +116,24 @@ func (w *wide) rows(dst, src linalg.Matrix[float64]) {
 			x, next = next, x
 		}
 		for p := range w.parts {
-			linalg.FallIn(columns(dst, p*part, (p+1)*part), values(x, p))
+			linalg.Deinterleave(columns(dst, p*part, (p+1)*part), values(x, p))
 		}
 	})
 }
 
 // values returns the values of part p.
-func values(x []float64, p int) []float64 { return x[p*partStep:][:linalg.Abreast*part] }
+func values(x []float64, p int) []float64 { return x[p*partStep:][:linalg.Interleaved*part] }
 
 // enter sends the values of the rows, and zeros behind them, to where they go
 // first.
 func (w *wide) enter(to, hot []float64, src linalg.Matrix[float64]) {
-	hot = hot[:linalg.Abreast*entering]
+	hot = hot[:linalg.Interleaved*entering]
 	for at := 0; at < w.width; at += entering {
 		lo, hi := min(src.Cols, at), min(src.Cols, at+entering)
 		if lo < hi {
-			linalg.StandAbreast(hot, columns(src, lo, hi))
+			linalg.Interleave(hot, columns(src, lo, hi))
 		}
-		clear(hot[linalg.Abreast*(hi-lo):])
+		clear(hot[linalg.Interleaved*(hi-lo):])
 		linalg.Scatter(to, hot, w.places[0][at:][:entering], 1)
 	}
 }
@@ -159,10 +159,10 @@ func (w *wide) across(r int, x, strips []float64, from int) {
 // turn changes signs of the last window's strips, and finishes the first
 // window's transform of those that it has, by its scale.
 func (w *wide) turn(strips []float64, signs []int8) {
-	const rows = linalg.Strip / linalg.Abreast
+	const rows = linalg.Strip / linalg.Interleaved
 	both := 2*w.window - w.parts
-	linalg.TurnRows(strips, signs[:rows*both], w.scale)
-	linalg.TurnRows(strips[linalg.Strip*both:], signs[rows*both:rows*w.window], 1)
+	linalg.SignRows(strips, signs[:rows*both], w.scale)
+	linalg.SignRows(strips[linalg.Strip*both:], signs[rows*both:rows*w.window], 1)
 }
 
 // leave does part p's share of the last window, if it has a second one, and

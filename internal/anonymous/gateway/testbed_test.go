@@ -284,7 +284,7 @@ func (w *testbed) run(meanwhile func(context.Context)) (*gateway.Result, *tally)
 // simulated is the model that the simulation ends in.
 func (w *testbed) simulated() string {
 	w.t.Helper()
-	r, err := played.Own().Play(context.Background(), local.Play{
+	r, err := played.Support().Play(context.Background(), local.Play{
 		Job: w.job, Rows: func(string) (*dataset.Set, error) { return w.rows, nil }, Dir: w.t.TempDir(), Seed: daemon.InsecureSeeds(seed),
 	})
 	check(w.t, err)

@@ -54,12 +54,12 @@ func Forbidden(err error) error { return &Error{Code: CodePolicy, Err: err} }
 // Forbiddenf words an operator's refusal of a job, as [fmt.Errorf] does. Peers are told all of it:
 // it is made of the job and of the policy, and of no row.
 func Forbiddenf(format string, args ...any) error {
-	return Openly(Forbidden(fmt.Errorf(format, args...)))
+	return Public(Forbidden(fmt.Errorf(format, args...)))
 }
 
-// Openly marks err as one whose whole text peers may read. It is made of what they know, such as
+// Public marks err as one whose whole text peers may read. It is made of what they know, such as
 // the job and the members' names, and of no row.
-func Openly(err error) error {
+func Public(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -72,8 +72,8 @@ type open struct{ error }
 func (e *open) Unwrap() error  { return e.error }
 func (e *open) Public() string { return e.Error() }
 
-// Openf words an error that peers may read, as [fmt.Errorf] does.
-func Openf(format string, args ...any) error { return Openly(fmt.Errorf(format, args...)) }
+// Publicf words an error that peers may read, as [fmt.Errorf] does.
+func Publicf(format string, args ...any) error { return Public(fmt.Errorf(format, args...)) }
 
 // ErrInput matches errors whose cause is somebody's data or settings. Machines give it as
 // protocol.ErrInput.

@@ -84,7 +84,7 @@ func steps(c method.Instance) ([]method.StepOf[member, server, counted], error) 
 				}
 				return collective.EncodeBroadcast(len(all.winner())), nil
 			}),
-			Party: (*member).hear, Server: (*server).tell, Releases: method.LetsOutNothing[member], Ended: noted("broadcast")},
+			Party: (*member).hear, Server: (*server).tell, Releases: method.ReleasesNothing[member], Ended: noted("broadcast")},
 	}, nil
 }
 

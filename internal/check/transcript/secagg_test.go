@@ -22,7 +22,7 @@ func sum(t *testing.T) transcript.Session {
 	}
 	s, err := protocol.NewSession(protocol.Descriptor{
 		Protocol: secagg.Name, Version: secagg.Version, Params: params.Encode(), Purpose: "ages",
-		Members: append(protocol.Members(protocol.RoleServer, methodtest.Hub), protocol.Members(protocol.RoleParty, names...)...),
+		Members: append(protocol.Members(protocol.RoleServer, methodtest.Coordinator), protocol.Members(protocol.RoleParty, names...)...),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -36,9 +36,9 @@ func sum(t *testing.T) transcript.Session {
 		timers[timer] = 1000
 	}
 	server := func() (*secagg.Server, error) {
-		return secagg.NewServer(methodtest.Setup(s, methodtest.Hub).Setup, params, keys, secagg.Limits{})
+		return secagg.NewServer(methodtest.Setup(s, methodtest.Coordinator).Setup, params, keys, secagg.Limits{})
 	}
-	nodes := []sim.Node{{Name: methodtest.Hub, Timers: timers, New: func() (protocol.Machine, error) { return server() }}}
+	nodes := []sim.Node{{Name: methodtest.Coordinator, Timers: timers, New: func() (protocol.Machine, error) { return server() }}}
 	for i, name := range names {
 		vector := make([]int64, 100)
 		for k := range vector {
@@ -55,7 +55,7 @@ func sum(t *testing.T) transcript.Session {
 		nodes = append(nodes, sim.Node{Name: name, Timers: timers, InputHash: first.InputHash(), New: func() (protocol.Machine, error) { return build() }})
 	}
 	seen := transcript.Session{
-		Members: []string{fmt.Sprintf("%d clinics, each with 100 counts up to 1,000; lake vanishes before it sends them", len(names)), methodtest.Hub + ": the server"},
+		Members: []string{fmt.Sprintf("%d clinics, each with 100 counts up to 1,000; lake vanishes before it sends them", len(names)), methodtest.Coordinator + ": the server"},
 		Group:   transcript.Group{Role: "clinic", Members: names}, Steps: []string{"sum"},
 	}
 	r, err := sim.Run(sim.Config{
@@ -68,7 +68,7 @@ func sum(t *testing.T) transcript.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in := r.Outcome(methodtest.Hub).Machine.(*secagg.Server).Survivors(); len(in) != len(names)-1 {
+	if in := r.Outcome(methodtest.Coordinator).Machine.(*secagg.Server).Survivors(); len(in) != len(names)-1 {
 		t.Fatalf("the sum is over %v: %v", in, r.Err())
 	}
 	return seen

@@ -14,5 +14,5 @@ import (
 
 // Local lists it.
 func Local() []local.LocalSupport {
-	return []local.LocalSupport{fdskl.Own(), fdsvrg.Own(), fedcfk.Own(), moments.Own(), secureboost.Own(), secvm.Own()}
+	return []local.LocalSupport{fdskl.Support(), fdsvrg.Support(), fedcfk.Support(), moments.Support(), secureboost.Support(), secvm.Support()}
 }

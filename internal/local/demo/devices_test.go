@@ -65,7 +65,7 @@ func devicesConfig(t *testing.T, text string, devices int) demo.DevicesConfig {
 
 func simulatedModel(t *testing.T, j *job.Job, rows *dataset.Set) string {
 	t.Helper()
-	r, err := played.Own().Play(t.Context(), local.Play{
+	r, err := played.Support().Play(t.Context(), local.Play{
 		Job: j, Rows: func(string) (*dataset.Set, error) { return rows, nil }, Dir: t.TempDir(), Seed: daemon.InsecureSeeds(devicesSeed),
 	})
 	if err != nil {

@@ -25,10 +25,10 @@ type process struct {
 	err   error         // how it ended
 }
 
-// Leash is an environment variable that asks mercer to stop when its standard
+// StopWithStdin is an environment variable that asks mercer to stop when its standard
 // input ends. Each process of a demonstration has it, and a pipe from here as
 // its input: the operating system closes that however this process ends.
-const Leash = "MERCER_STOP_WITH_STDIN"
+const StopWithStdin = "MERCER_STOP_WITH_STDIN"
 
 // processes holds the running programs of a demonstration. The log of a program is
 // DIR/NAME.log, and its printed output DIR/NAME.out.
@@ -54,7 +54,7 @@ func (f *processes) start(name string, arguments ...string) error {
 	}
 	p := &process{cmd: exec.Command(f.program[0], append(f.program[1:len(f.program):len(f.program)], arguments...)...), ended: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.Stdout = log, out
-	p.cmd.Env = append(os.Environ(), Leash+"=yes")
+	p.cmd.Env = append(os.Environ(), StopWithStdin+"=yes")
 	if _, err := p.cmd.StdinPipe(); err != nil { // Wait closes it
 		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close(), out.Close())
 	}

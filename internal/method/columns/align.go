@@ -131,7 +131,7 @@ func compared(m protocol.Machine) protocol.Machine {
 		if !errors.As(err, &none) {
 			return err
 		}
-		return fault.Openly(fault.BadInputf("columns: the tables of %s do not have the same ids in the same order, or make them by different rules; give all the same, freeze them on one day and let nobody leave one alone, or remove aligned from the job", strings.Join(none.Parties, ", ")))
+		return fault.Public(fault.BadInputf("columns: the tables of %s do not have the same ids in the same order, or make them by different rules; give all the same, freeze them on one day and let nobody leave one alone, or remove aligned from the job", strings.Join(none.Parties, ", ")))
 	}}
 }
 
@@ -187,7 +187,7 @@ func (a alignment) withoutRule(order []int, n int) ([]int, error) {
 	return rows, nil
 }
 
-var errNoRow = fault.Openf("columns: no id is common to all parties; see that their tables are about the same things")
+var errNoRow = fault.Publicf("columns: no id is common to all parties; see that their tables are about the same things")
 
 // ruled has a machine that finds no common id say that another party's rule differs: an equal
 // rule would have been common.

@@ -79,14 +79,14 @@ func (p *Party) ToKeep() []byte {
 func (p *Party) takeKept(kept []byte) error {
 	of := p.Job.Data.Partition
 	if kept == nil {
-		return fault.Openly(fault.BadInputf("%s has nothing of alignment %s of job %v any more; give the alignment another name", p.Self, of.Alignment, of.AlignedBy))
+		return fault.Public(fault.BadInputf("%s has nothing of alignment %s of job %v any more; give the alignment another name", p.Self, of.Alignment, of.AlignedBy))
 	}
 	k, err := decodeAlignment(kept)
 	if err != nil {
 		return fault.Kept.Of(err)
 	}
 	if what := k.differs(p); what != "" {
-		return fault.Openly(fault.BadInputf("alignment %s of job %v is %s; give the alignment another name, and ids are compared anew", of.Alignment, of.AlignedBy, what))
+		return fault.Public(fault.BadInputf("alignment %s of job %v is %s; give the alignment another name, and ids are compared anew", of.Alignment, of.AlignedBy, what))
 	}
 	order, err := k.places(p.Table.IDs)
 	if err != nil {

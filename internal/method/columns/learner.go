@@ -93,16 +93,16 @@ func (s *Learner) WriteFunctions(out io.Writer, format string) error {
 	return err
 }
 
-// Told is a coordinator that only hears how well the label holder has learnt. A method's own server
+// ReportedServer is a coordinator that only hears how well the label holder has learnt. A method's own server
 // embeds it.
-type Told struct {
+type ReportedServer struct {
 	Server
 	Metrics learner.Metrics
 	Model   [32]byte // a name for it: it stays with the parties
 }
 
-// ToldStep is the session in which the label holder tells the coordinator in a message of a fixed size.
-func ToldStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Setup) (*method.Run, error), hear func(*S, []byte) error) method.StepOf[P, S, Declared] {
+// ReportStep is the session in which the label holder tells the coordinator in a message of a fixed size.
+func ReportStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Setup) (*method.Run, error), hear func(*S, []byte) error) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "learn", Session: &method.Session{
 			Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Purpose: "finding",
@@ -112,15 +112,15 @@ func ToldStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Setup
 		Server: func(s *S, in method.Setup) (*method.Run, error) {
 			return sums.Receiver(in, func(body []byte) error { return hear(s, body) })
 		},
-		Releases: method.LetsOut[P](method.ReleaseErrors),
+		Releases: method.AlsoReleases[P](method.ReleaseErrors),
 	}
 }
 
 // Outcome is empty: decisions stay with the label holder.
-func (*Told) Outcome() *method.Outcome { return &method.Outcome{} }
+func (*ReportedServer) Outcome() *method.Outcome { return &method.Outcome{} }
 
 // WriteNames writes all that the coordinator has of the model, under the name of the format.
-func (s *Told) WriteNames(out io.Writer, format string) error {
+func (s *ReportedServer) WriteNames(out io.Writer, format string) error {
 	var w wire.Writer
 	w.String(format)
 	w.Fixed(s.Declared.Digest[:])
@@ -130,7 +130,7 @@ func (s *Told) WriteNames(out io.Writer, format string) error {
 }
 
 // Result is what the coordinator knows of the job; leakage is of that many common rows.
-func (s *Told) Result(leakage func(rows int) map[string][]string) (*method.Result, error) {
+func (s *ReportedServer) Result(leakage func(rows int) map[string][]string) (*method.Result, error) {
 	rows, err := s.Declared.Rows()
 	if err != nil {
 		return nil, err

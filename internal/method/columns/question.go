@@ -56,7 +56,7 @@ func (o *Inquirer) Asks(q method.Question, may func(method.Question) error) erro
 
 func asks(q method.Question, may func(method.Question) error) error {
 	if !slices.Contains(q.Parties, q.Asker) {
-		return fault.Openf("columns: %s took no part in the job", q.Asker)
+		return fault.Publicf("columns: %s took no part in the job", q.Asker)
 	}
 	if _, err := steps(q.Instance, "predict", byIDs(q.Job)); err != nil {
 		return err

@@ -52,7 +52,7 @@ func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Decl
 					return nil, err
 				}
 			}
-			return sums.Declarer(in, p.own.encode(), func(all [][]byte) error { return p.Declared.take(p.Parties, all, as.Usable) })
+			return sums.AllGatherer(in, p.own.encode(), func(all [][]byte) error { return p.Declared.take(p.Parties, all, as.Usable) })
 		},
 		ids: func(of *P) ([]method.Release, error) {
 			p := as.Party(of)
@@ -78,7 +78,7 @@ func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P,
 		},
 		declare: func(of *P, in method.Setup) (*method.Run, error) {
 			h := as.Helper(of)
-			return sums.Declarer(in, h.own.encode(), func(all [][]byte) error { return h.Declared.take(h.Job.Parties(), all, as.Usable) })
+			return sums.AllGatherer(in, h.own.encode(), func(all [][]byte) error { return h.Declared.take(h.Job.Parties(), all, as.Usable) })
 		},
 		ids: func(of *P) ([]method.Release, error) {
 			h := as.Helper(of)
@@ -136,6 +136,6 @@ func LabelStep[P, S any](c method.Instance, party func(*P) *Party, server func(*
 			return sums.Sender(in, EncodeLabels(party(of).Set.Labels))
 		},
 		Server:   func(of *S, in method.Setup) (*method.Run, error) { return sums.Receiver(in, server(of).TakeLabels) },
-		Releases: method.LetsOut[P](method.ReleaseLabels),
+		Releases: method.AlsoReleases[P](method.ReleaseLabels),
 	}
 }

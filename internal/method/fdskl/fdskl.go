@@ -66,7 +66,7 @@ func steps(c method.Instance) ([]step, error) {
 		Ended: func(s *server, e method.End) { s.parent = e.Session }, // in which the coordinator takes no part
 	}
 	adds.Session, adds.Follow = adding(c.Job, method.Session{Members: workers(c), Purpose: "train"})
-	plan = append(plan, adds, columns.ToldStep(c, findingBytes(c.Job.Task()), (*party).teller, (*server).takeFinding))
+	plan = append(plan, adds, columns.ReportStep(c, findingBytes(c.Job.Task()), (*party).teller, (*server).takeFinding))
 	if c.Job.Data.Spread {
 		plan = append(plan, errorsStep(c))
 	}
@@ -104,13 +104,13 @@ func labelBroadcastStep(c method.Instance) step {
 	return step{Name: "labels", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Purpose: "labels",
 		Members: protocol.Members(protocol.RoleParty, c.Job.Active()...),
-	}, Party: (*party).caller, Releases: method.LetsOut[party](method.ReleaseLabels)}
+	}, Party: (*party).caller, Releases: method.AlsoReleases[party](method.ReleaseLabels)}
 }
 
 // errorsStep is the session in which all parties add up what each active one can judge, so
 // that the coordinator learns the sums alone. Passive parties add zeros.
 func errorsStep(c method.Instance) step {
-	adds := step{Name: "errors", Party: (*party).errors, Server: (*server).adder, Releases: method.LetsOut[party](method.ReleaseErrors)}
+	adds := step{Name: "errors", Party: (*party).errors, Server: (*server).adder, Releases: method.AlsoReleases[party](method.ReleaseErrors)}
 	adds.Session, adds.Follow = sums.Summing(c, "errors", func(d columns.Declared) (sums.Sum, error) {
 		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(d.Digest[:]), Groups: errorGroups()}, nil
 	})

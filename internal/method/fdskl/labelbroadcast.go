@@ -41,7 +41,7 @@ func (p *party) caller(setup method.Setup) (*method.Run, error) {
 	if len(own.Training) == 0 {
 		return nil, ownLabels(errors.New("it has no label of any training row that all parties have; let fewer parties be active"))
 	}
-	return sums.Declarer(setup, entry{len(own.Training), classes}.encode(), func(statements [][]byte) error {
+	return sums.AllGatherer(setup, entry{len(own.Training), classes}.encode(), func(statements [][]byte) error {
 		var err error
 		p.labelBroadcast, err = readLabelBroadcast(p.Job.Active(), p.Job.Data.Order, statements, len(p.Set.Labels))
 		return err

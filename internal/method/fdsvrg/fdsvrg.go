@@ -26,7 +26,7 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	PublicServer: func(s *server) columns.Declared { return s.Declared },
 	Facts:        method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
-	Outcome: func(s *server) *method.Outcome { return s.Told.Outcome() },
+	Outcome: func(s *server) *method.Outcome { return s.ReportedServer.Outcome() },
 	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }, Judged: (*party).judged},
 	Prepares: &method.PreparesOf[party, server]{
 		Heard: func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
@@ -61,7 +61,7 @@ func steps(c method.Instance) ([]step, error) {
 			return p.Encode(), nil
 		}),
 		Party: (*party).worker, Releases: (*party).products,
-	}, columns.ToldStep(c, findingBytes(c.Job.Task()), (*party).tell, (*server).hear)), nil
+	}, columns.ReportStep(c, findingBytes(c.Job.Task()), (*party).tell, (*server).hear)), nil
 }
 
 // paramsOf returns the parameters of the session, which follow from the declarations of all.

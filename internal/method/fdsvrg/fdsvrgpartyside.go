@@ -151,12 +151,12 @@ func (p *party) hash() [sha256.Size]byte {
 
 // server is the coordinator, which is told how well the parties have learnt.
 type server struct {
-	columns.Told
+	columns.ReportedServer
 	finding finding
 }
 
 func newServer(c method.Instance) (*server, error) {
-	return &server{Told: columns.Told{Server: columns.Server{Instance: c}}}, nil
+	return &server{ReportedServer: columns.ReportedServer{Server: columns.Server{Instance: c}}}, nil
 }
 
 // hear takes over what the label holder tells.

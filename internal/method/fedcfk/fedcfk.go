@@ -116,7 +116,7 @@ func (c Devices) steps() ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	none := method.LetsOutNothing[Party]
+	none := method.ReleasesNothing[Party]
 	return []step{
 		{Name: Popularity, Session: first, Party: (*Party).addLikes, Server: (*Server).addLikes, Releases: none, Ended: (*Server).EndedFirst},
 		{Name: Triangle, Session: &method.Session{
@@ -165,7 +165,7 @@ func (c Devices) summing(s method.Session, clients []string, spec secagg.Spec) (
 	}
 	s.Absent, s.Claims = len(clients)-params.Cohort(), []string{secagg.Claim(onceForEver, s.Purpose)}
 	s.SlowTimers = []protocol.Timer{secagg.TimerServer} // the server waits a round for each that vanishes
-	return sums.Adding(s, params, c.Coordinator, clients), nil
+	return sums.Aggregating(s, params, c.Coordinator, clients), nil
 }
 
 // pairing returns the announced counts and the items of the second sum, if they can

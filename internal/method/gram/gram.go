@@ -61,8 +61,8 @@ func steps(c method.Instance) ([]step, error) {
 	}
 	plan = append(plan, columns.LearningSteps[party](j, (*server).learner)...)
 	if j.Prediction == job.Open {
-		told := step{Name: "keep", Party: (*party).hear, Server: (*server).tell, Releases: method.LetsOutNothing[party]}
-		told.Session, told.Follow = sums.Telling(c, func(d columns.Declared) int { return 4 + (trainingRows(j, d)+7)/8 })
+		told := step{Name: "keep", Party: (*party).hear, Server: (*server).tell, Releases: method.ReleasesNothing[party]}
+		told.Session, told.Follow = sums.Broadcasting(c, func(d columns.Declared) int { return 4 + (trainingRows(j, d)+7)/8 })
 		plan = append(plan, step{Name: "keep", Compute: (*server).makeRowless}, told)
 	}
 	return plan, nil

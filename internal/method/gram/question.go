@@ -70,7 +70,7 @@ func answerStep(q method.Question, b columns.Basis) asking {
 	}, Follow: method.From(func(d columns.Declared) ([]byte, error) {
 		rows, err := d.Rows()
 		return collective.EncodeBroadcast(8 * b.Outputs * rows), err
-	}), Party: (*helper).hear, Server: (*answerer).tell, Releases: method.LetsOutNothing[helper]}
+	}), Party: (*helper).hear, Server: (*answerer).tell, Releases: method.ReleasesNothing[helper]}
 }
 
 // helper is a party of a question.

@@ -25,12 +25,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// Hub is the coordinator's name.
-const Hub = "hub"
+// Coordinator is the coordinator's name.
+const Coordinator = "hub"
 
 // Case returns a job's case, with its own parties.
 func Instance(j *job.Job) method.Instance {
-	return method.Instance{Job: j, ID: job.ID{1}, Coordinator: Hub, Parties: j.Parties()}
+	return method.Instance{Job: j, ID: job.ID{1}, Coordinator: Coordinator, Parties: j.Parties()}
 }
 
 // Federation is the members of a job, or of a question, with its plan.
@@ -184,7 +184,7 @@ func (f *Federation) Index(t testing.TB, name string) int {
 	return -1
 }
 
-// LetsOut returns what a party states that it lets out in a named step.
+// AlsoReleases returns what a party states that it lets out in a named step.
 func (f *Federation) LetsOut(t testing.TB, party, step string) []method.Release {
 	t.Helper()
 	list, err := f.Parties[party].Releases(f.Index(t, step))

@@ -67,9 +67,9 @@ func steps(c method.Instance) ([]step, error) {
 	adds.Session, adds.Follow = sums.Summing(c, "sums", func(k public) (sums.Sum, error) {
 		return sums.Sum{Epoch: "sums/" + hex.EncodeToString(k.counted[:]), Groups: sumGroups(j, k.features(j))}, nil
 	})
-	broadcasts := step{Name: "broadcast", Party: (*party).hear, Server: (*server).tell, Releases: method.LetsOutNothing[party]}
-	broadcasts.Session, broadcasts.Follow = sums.Telling(c, func(k public) int { return fittedBytes(j, k.features(j)) })
-	errs := step{Name: "errors", Party: (*party).errors, Server: (*server).errors, Releases: method.LetsOut[party](method.ReleaseErrors)}
+	broadcasts := step{Name: "broadcast", Party: (*party).hear, Server: (*server).tell, Releases: method.ReleasesNothing[party]}
+	broadcasts.Session, broadcasts.Follow = sums.Broadcasting(c, func(k public) int { return fittedBytes(j, k.features(j)) })
+	errs := step{Name: "errors", Party: (*party).errors, Server: (*server).errors, Releases: method.AlsoReleases[party](method.ReleaseErrors)}
 	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k public) (sums.Sum, error) {
 		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: errorGroups(j)}, nil
 	})

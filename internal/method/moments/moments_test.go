@@ -62,7 +62,7 @@ func frequent(t *testing.T, tables ...map[string]method.Table) []int {
 	rare := make(map[int]bool)
 	for _, deal := range tables {
 		for _, table := range deal {
-			for _, c := range dataset.SteadyColumns(table.Set.X, every(0, table.Set.X.Rows()), prepare.Least) {
+			for _, c := range dataset.NearConstantColumns(table.Set.X, every(0, table.Set.X.Rows()), prepare.Least) {
 				rare[c.Column] = true
 			}
 		}

@@ -240,7 +240,7 @@ func (p *party) declarer(setup method.Setup) (*method.Run, error) {
 	var own wire.Writer
 	own.Uint64(uint64(len(p.Split.Rows(false))))
 	own.Uint32(uint32(p.Width()))
-	return sums.Declarer(setup, own.Bytes(), p.takeCounts)
+	return sums.AllGatherer(setup, own.Bytes(), p.takeCounts)
 }
 
 // headcount is the numbers of training rows as all parties have declared them.
@@ -289,7 +289,7 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 	}
 	c.digest = digest
 	if rows := c.total(); c.public().features(j) < 2 {
-		return headcount{}, fault.Openly(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, of %d rows each and without telling more than a quarter as many numbers as there are cells; a job with so few says directions itself, and shows who is among the rows", rows, c.columns, rowsPerFeature))
+		return headcount{}, fault.Public(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, of %d rows each and without telling more than a quarter as many numbers as there are cells; a job with so few says directions itself, and shows who is among the rows", rows, c.columns, rowsPerFeature))
 	}
 	return c, nil
 }

@@ -219,7 +219,7 @@ func restsOf(t *testing.T, f *methodtest.Federation) rests {
 	if err := of.Server.writeRest(&b); err != nil {
 		t.Fatal(err)
 	}
-	kept[methodtest.Hub] = b.Bytes()
+	kept[methodtest.Coordinator] = b.Bytes()
 	return kept
 }
 
@@ -234,7 +234,7 @@ func continuedBy(t *testing.T, earlier *methodtest.Federation, kept rests, keys 
 			t.Fatal(err)
 		}
 	}
-	if err := of.Server.resumeFrom(kept[methodtest.Hub]); err != nil {
+	if err := of.Server.resumeFrom(kept[methodtest.Coordinator]); err != nil {
 		t.Fatal(err)
 	}
 	return f

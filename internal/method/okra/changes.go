@@ -159,8 +159,8 @@ func changesOf(j *job.Job) *Changes {
 // refits reports whether all rows travel anew, since what was fitted on them is fitted anew.
 func (c *Changes) refits(j *job.Job) bool { return c.Preparation == Refit && j.Data.Fits() }
 
-// Told implements [rows.Telling]: a newcomer is told what the others have fitted.
-func (c *Changes) Told(j *job.Job, party string) bool {
+// ReceivesPreparation implements [rows.Telling]: a newcomer is told what the others have fitted.
+func (c *Changes) ReceivesPreparation(j *job.Job, party string) bool {
 	return c.any() && !c.refits(j) && slices.Contains(c.Late, party)
 }
 

@@ -27,7 +27,7 @@ func (s *server) leakage() map[string][]string {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}
 	lines["server"] = append(lines["server"], "Another job over the same rows would tell it more, up to every cell, if columns, labels, scaling, schema, preparation or the rows' own values differ, or if it sums them up (moments): each party's release ledger holds such a job until its operator approves it.")
-	if learner.Twofold(s.Job) {
+	if learner.UsesViews(s.Job) {
 		lines["server"] = append(lines["server"], "Each training row travels as two, with the columns of one view each, and is counted twice above. The server learns which two belong together, and the products within each view: more than products of whole rows, and of a view of one column that column, up to its sign.")
 	}
 	s.fittedLeakage(lines)

@@ -126,7 +126,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if err := learner.OnRows(j, in); err != nil {
 		return err
 	}
-	if learner.Twofold(j) && (k.any() || k.outlives()) {
+	if learner.UsesViews(j) && (k.any() || k.outlives()) {
 		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove late, withdrawn, added, continuable and continues", j.Learner.Name())
 	}
 	if rows.GroupsFolds(j) && (k.any() || k.outlives()) {

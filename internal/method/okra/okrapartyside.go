@@ -23,9 +23,9 @@ type party struct {
 	epoch    okra.Seed
 	parent   protocol.SessionID // of the upload
 
-	standing okra.Standing // after the last session
-	added    []int         // rows that have come since the earlier job
-	grown    *method.Split // with the rows that come after the first session; nil for none, or once they are there
+	standing okra.EpochState // after the last session
+	added    []int           // rows that have come since the earlier job
+	grown    *method.Split   // with the rows that come after the first session; nil for none, or once they are there
 }
 
 func newParty(c method.Instance, self string, t method.Table, labelled bool) (*party, error) {
@@ -58,7 +58,7 @@ func toldHow(j *job.Job, party string) bool {
 		return true
 	}
 	c := changesOf(j)
-	return c != nil && c.Told(j, party)
+	return c != nil && c.ReceivesPreparation(j, party)
 }
 
 func (p *party) public() rows.Total { return rows.Total(p.total) }

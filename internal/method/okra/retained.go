@@ -132,7 +132,7 @@ const (
 type continuation struct {
 	params   okra.Params
 	scale    job.Scaling
-	standing okra.Standing
+	standing okra.EpochState
 	columns  []string // of the rows as they were encoded, nil where they have no names
 	rows     []mark   // that the coordinator keeps of this party
 }
@@ -240,7 +240,7 @@ func (o *inquirer) steps(q method.Question) ([]method.StepOf[asker, answerer, st
 	return []method.StepOf[asker, answerer, struct{}]{{Name: "predict", Session: &method.Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: q.AllMembers(),
 		Purpose: "predict", Parent: parent, Salt: q.Tag[:],
-	}, Party: (*asker).ask, Server: (*answerer).decide, Releases: method.LetsOut[asker](method.ReleaseQuestions)}}, err
+	}, Party: (*asker).ask, Server: (*answerer).decide, Releases: method.AlsoReleases[asker](method.ReleaseQuestions)}}, err
 }
 
 // trained returns the parameters and the session of the upload.

@@ -15,7 +15,7 @@ import (
 // [prepare.Least] of the training rows have is replaced, in held-out rows too.
 func Common(s method.Split) (linalg.Rows, error) {
 	if s.Frame == nil {
-		return level{dataset.RowsOf(s.Set.X), dataset.SteadyColumns(s.Set.X, counted(s), prepare.Least)}, nil
+		return level{dataset.RowsOf(s.Set.X), dataset.NearConstantColumns(s.Set.X, counted(s), prepare.Least)}, nil
 	}
 	table, err := s.Prepared.Common(s.Frame, counted(s))
 	if err != nil {
@@ -36,7 +36,7 @@ func counted(s method.Split) []int {
 // level are rows whose steady columns hold one value.
 type level struct {
 	linalg.Rows
-	steady []dataset.Steady
+	steady []dataset.NearConstant
 }
 
 // ReadRow implements [linalg.Rows].
@@ -115,7 +115,7 @@ func rareNumbers(s method.Split, places []int) []prepare.Rare {
 		x = x.Columns(places)
 	}
 	var list []prepare.Rare
-	for _, c := range dataset.SteadyColumns(x, counted(s), prepare.Least) {
+	for _, c := range dataset.NearConstantColumns(x, counted(s), prepare.Least) {
 		if c.Few > 0 {
 			list = append(list, prepare.Rare{Column: columnName(s.Set, places[c.Column]), Rows: c.Few})
 		}

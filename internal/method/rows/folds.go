@@ -36,7 +36,7 @@ func FoldSteps[P, S any](c method.Instance, party func(*P, method.Setup) (*metho
 		Follow:   method.From(func(k Total) ([]byte, error) { return collective.EncodeGather(foldBytes * int(k)), nil }),
 		Party:    party,
 		Server:   server,
-		Releases: method.LetsOut[P](method.ReleaseFolds),
+		Releases: method.AlsoReleases[P](method.ReleaseFolds),
 	}}
 }
 

@@ -106,9 +106,9 @@ func (p *Party) FitRelease() method.Release {
 // noFit is about a fit of which the party has nothing. It is made of the job file alone.
 func (p *Party) noFit() error {
 	if p.Self == p.Parties[0] {
-		return fault.Openly(fault.BadInputf("%s has nothing of the fit of job %v any more, and is the first party, which tells it; list a party first that has it, or write a new dictionary", p.Self, p.Job.Data.Fit.Job))
+		return fault.Public(fault.BadInputf("%s has nothing of the fit of job %v any more, and is the first party, which tells it; list a party first that has it, or write a new dictionary", p.Self, p.Job.Data.Fit.Job))
 	}
-	return fault.Openly(fault.BadInputf("%s has nothing of the fit of job %v any more; submit the job with data: fit: {job: %v, told: [%s]}, and the first party tells it", p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
+	return fault.Public(fault.BadInputf("%s has nothing of the fit of job %v any more; submit the job with data: fit: {job: %v, told: [%s]}, and the first party tells it", p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
 }
 
 // errWrongFit is about a fit that is not the job's.

@@ -58,7 +58,7 @@ func preparing(c method.Instance, sum string) ([]Step, error) {
 func preparedStep(c method.Instance) Step {
 	return Step{Name: "prepared", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.AllMembers(), Purpose: "train",
-	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.LetsOut[Party](method.ReleaseFits)}
+	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.AlsoReleases[Party](method.ReleaseFits)}
 }
 
 // among describes a session in which the leader is the server of the other parties.

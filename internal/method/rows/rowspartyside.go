@@ -128,7 +128,7 @@ func steps(c method.Instance, sum string) ([]Step, error) {
 func columnOrderStep(c method.Instance) Step {
 	step := Step{Name: "column-order", Session: &method.Session{
 		Protocol: columnorder.Name, Version: columnorder.Version, Members: c.DataParties(), Purpose: "train",
-	}, Party: (*Party).columnOrder, Releases: method.LetsOutNothing[Party]}
+	}, Party: (*Party).columnOrder, Releases: method.ReleasesNothing[Party]}
 	if agreesOnClasses(c.Job) { // each party tells the leader its classes, one of a single row, too
 		step.Releases, step.Session.Discloses = method.With((*Party).lets, method.ReleaseLabels), []string{columnorder.MatchKind}
 	}

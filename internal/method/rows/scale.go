@@ -82,7 +82,7 @@ func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
 	if len(places) < x.Cols() {
 		x = x.Columns(places)
 	}
-	return places, level{dataset.RowsOf(x), dataset.SteadyColumns(x, counted(s), prepare.Least)}, nil
+	return places, level{dataset.RowsOf(x), dataset.NearConstantColumns(x, counted(s), prepare.Least)}, nil
 }
 
 // Together returns the scaling of several parties' rows in one place, as the parties would find it

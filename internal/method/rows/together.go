@@ -10,16 +10,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Telling holds the keys of a job in which some parties fit nothing: they are told how all
+// PreparationReceivers holds the keys of a job in which some parties fit nothing: they are told how all
 // prepare their rows.
-type Telling interface {
-	Told(j *job.Job, party string) bool
+type PreparationReceivers interface {
+	ReceivesPreparation(j *job.Job, party string) bool
 }
 
 // receivesPreparation reports whether a party is one of those.
 func receivesPreparation(j *job.Job, party string) bool {
-	keys, some := j.Protocol.Values.(Telling)
-	return some && keys.Told(j, party)
+	keys, some := j.Protocol.Values.(PreparationReceivers)
+	return some && keys.ReceivesPreparation(j, party)
 }
 
 // PrepareTogether prepares the tables of all parties in one place, as the parties would among

@@ -15,10 +15,10 @@ import (
 )
 
 // server is the coordinator, which is told how well the label holder has learnt.
-type server struct{ columns.Told }
+type server struct{ columns.ReportedServer }
 
 func newServer(c method.Instance) (*server, error) {
-	return &server{columns.Told{Server: columns.Server{Instance: c}}}, nil
+	return &server{columns.ReportedServer{Server: columns.Server{Instance: c}}}, nil
 }
 
 // hear takes over what the label holder tells.

@@ -115,7 +115,7 @@ func steps(c method.Instance) ([]step, error) {
 				}
 				return s.session(uint32(i), secvm.HashWeights(w.Values()), params, c.Parties), nil
 			},
-			Party: (*Party).add, Server: (*Server).add, Releases: method.LetsOutNothing[Party], Announce: (*Server).announce,
+			Party: (*Party).add, Server: (*Server).add, Releases: method.ReleasesNothing[Party], Announce: (*Server).announce,
 		}
 	}
 	return list, nil

@@ -75,7 +75,7 @@ func (c Summed) session(iteration uint32, weights [sha256.Size]byte, params seca
 		SlowTimers: []protocol.Timer{secagg.TimerServer}, // the server waits a round for each that vanishes
 	}
 	s.Claims = []string{secagg.Claim(c.epoch(), s.Purpose)}
-	return sums.Adding(s, params, c.Server, devices)
+	return sums.Aggregating(s, params, c.Server, devices)
 }
 
 func groups(p secvm.Params) []secagg.Group {

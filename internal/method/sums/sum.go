@@ -108,9 +108,9 @@ func collector(s method.Setup, room secagg.Limits, take func(Summation, []string
 	return &method.Run{Machine: m, Stayed: m.Stayed, Finish: func() error { return take(Summation{s.Session, params}, m.Survivors(), m.Sums()) }}, nil
 }
 
-// Telling describes a session in which the coordinator sends all parties the result of a sum, in
+// Broadcasting describes a session in which the coordinator sends all parties the result of a sum, in
 // length bytes.
-func Telling[K any](c method.Instance, length func(K) int) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
+func Broadcasting[K any](c method.Instance, length func(K) int) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
 	return &method.Session{Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Members: c.MembersWithoutLeader(), Purpose: "train"},
 		method.From(func(k K) ([]byte, error) { return collective.EncodeBroadcast(length(k)), nil })
 }
@@ -127,9 +127,9 @@ func Receiver(s method.Setup, take func(body []byte) error) (*method.Run, error)
 	return method.RunOf(m, err, func() error { return take(m.Body()) })
 }
 
-// Declarer is the machine of a party that declares something to all members. take is given
+// AllGatherer is the machine of a party that declares something to all members. take is given
 // what each party has declared.
-func Declarer(s method.Setup, own []byte, take func(statements [][]byte) error) (*method.Run, error) {
+func AllGatherer(s method.Setup, own []byte, take func(statements [][]byte) error) (*method.Run, error) {
 	m, err := collective.NewAllGather(s.Setup, own)
 	return method.RunOf(m, err, func() error { return take(m.Statements()) })
 }

@@ -29,7 +29,7 @@ func NewSummation(id job.ID, step int, roster [sha256.Size]byte, s method.Sessio
 	if err != nil {
 		return Summation{}, fault.BadInput(err)
 	}
-	opened, err := protocol.NewSession(Adding(s, params, server, clients).Descriptor(id, step, roster, 1))
+	opened, err := protocol.NewSession(Aggregating(s, params, server, clients).Descriptor(id, step, roster, 1))
 	return Summation{opened, params}, err
 }
 
@@ -52,8 +52,8 @@ func (s Summation) Ended(added int, e method.End) Figures {
 	return f
 }
 
-// Adding returns the session that adds up vectors of the listed clients.
-func Adding(s method.Session, params secagg.Params, server string, clients []string) *method.Session {
+// Aggregating returns the session that adds up vectors of the listed clients.
+func Aggregating(s method.Session, params secagg.Params, server string, clients []string) *method.Session {
 	s.Protocol, s.Version, s.Params, s.Members = secagg.Name, secagg.Version, params.Encode(), Served(server, clients)
 	return &s
 }

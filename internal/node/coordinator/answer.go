@@ -115,11 +115,11 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 	j, err := c.Get(q.Job)
 	switch {
 	case err != nil:
-		return fault.Openly(fault.BadInput(err))
+		return fault.Public(fault.BadInput(err))
 	case !slices.Contains(j.Spec.Parties(), q.party):
 		return fault.Forbiddenf("%s took no part in job %v", q.party, q.Job)
 	case j.State != Done:
-		return fault.Openly(fault.BadInputf("job %v is %s; it has no model", q.Job, j.State))
+		return fault.Public(fault.BadInputf("job %v is %s; it has no model", q.Job, j.State))
 	case j.Spec.Prediction != job.Open:
 		return fault.Forbiddenf("job %v keeps predictions closed", q.Job)
 	}
@@ -217,7 +217,7 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 		return nil, err
 	}
 	if !m.Answers() {
-		return nil, fault.Openly(fault.BadInputf("protocol %s answers no questions about new rows; predict with the model that the job has left", m.Name()))
+		return nil, fault.Public(fault.BadInputf("protocol %s answers no questions about new rows; predict with the model that the job has left", m.Name()))
 	}
 	opened, err := m.OpenServer(c.instance(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
 	if err != nil {
@@ -225,7 +225,7 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	}
 	asked, ok := opened.(method.Inquirer)
 	if !ok {
-		return nil, fault.Openly(fault.BadInputf("the coordinator has no part in questions about models of protocol %s; each party asks its own", m.Name()))
+		return nil, fault.Public(fault.BadInputf("the coordinator has no part in questions about models of protocol %s; each party asks its own", m.Name()))
 	}
 	return asked, nil
 }
@@ -260,7 +260,7 @@ func (c *Coordinator) inquire(ctx context.Context, j *Job, opened method.Inquire
 }
 
 // errRestarted rejects a question that came before a restart, or came twice.
-var errRestarted = fault.Openf("the coordinator was restarted; ask again")
+var errRestarted = fault.Publicf("the coordinator was restarted; ask again")
 
 // answerBySteps runs the steps of a question.
 func (c *Coordinator) answerBySteps(ctx context.Context, held *Job, opened method.Inquirer, about method.Question) error {

@@ -322,7 +322,7 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 			c.Logger.Info("a party that has left does not come back", "party", m.Sender, "session", d.session.ID().String(), "reason", f.Sentence())
 			return nil
 		}
-		return fault.Openly(&fault.Error{Code: f.Code, Err: fmt.Errorf("%s refused: %s", m.Sender, f.Sentence())})
+		return fault.Public(&fault.Error{Code: f.Code, Err: fmt.Errorf("%s refused: %s", m.Sender, f.Sentence())})
 	case control.KindReport:
 		return c.noteReport(d, m)
 	case control.KindStall:

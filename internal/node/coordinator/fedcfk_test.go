@@ -111,7 +111,7 @@ func simulated(t *testing.T, all *dataset.Ratings) (*method.Result, []byte) {
 func simulatedJob(t *testing.T, j *job.Job, all *dataset.Ratings) (*method.Result, []byte) {
 	t.Helper()
 	dir := t.TempDir()
-	r, err := played.Own().Play(t.Context(), local.Play{
+	r, err := played.Support().Play(t.Context(), local.Play{
 		Job: j, Ratings: func(string) (*dataset.Ratings, error) { return all, nil }, Dir: dir, Seed: daemon.InsecureSeeds(1),
 	})
 	if err != nil {

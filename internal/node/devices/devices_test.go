@@ -314,7 +314,7 @@ func never(int) bool { return false }
 func simulated(t testing.TB, j *job.Job, r *dataset.Ratings) (*method.Result, []byte) {
 	t.Helper()
 	dir := t.TempDir()
-	done, err := played.Own().Play(t.Context(), local.Play{
+	done, err := played.Support().Play(t.Context(), local.Play{
 		Job: j, Ratings: func(string) (*dataset.Ratings, error) { return r, nil }, Dir: dir, Seed: daemon.InsecureSeeds(1),
 	})
 	if err != nil {

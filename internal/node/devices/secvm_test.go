@@ -82,7 +82,7 @@ func newRows(t testing.TB, j *job.Job, rows *dataset.Set) *testbed {
 func trained(t testing.TB, j *job.Job, rows *dataset.Set) (*method.Result, []byte) {
 	t.Helper()
 	dir := t.TempDir()
-	done, err := summed.Own().Play(t.Context(), local.Play{
+	done, err := summed.Support().Play(t.Context(), local.Play{
 		Job: j, Rows: func(string) (*dataset.Set, error) { return rows, nil }, Dir: dir, Seed: daemon.InsecureSeeds(1),
 	})
 	if err != nil {

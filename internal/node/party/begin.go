@@ -28,9 +28,9 @@ type finished struct {
 func (p *Party) directory(r *running, body []byte) (control.Directory, error) {
 	d, err := control.DecodeDirectory(body)
 	if err != nil {
-		return nil, fault.Openly(err)
+		return nil, fault.Public(err)
 	}
-	return d, fault.Openly(d.Verify(r.session, p.signer, p.Name, r.keys.Public().Bytes(), r.stage.Absent))
+	return d, fault.Public(d.Verify(r.session, p.signer, p.Name, r.keys.Public().Bytes(), r.stage.Absent))
 }
 
 // signer returns a member's identity key, or nil for a stranger.

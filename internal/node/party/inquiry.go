@@ -22,7 +22,7 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	}
 	secret, err := p.Retained.Get(q.Job)
 	if errors.Is(err, vault.ErrNoRetained) {
-		return nil, fault.Openly(fault.BadInputf("%s has forgotten its part of the model of job %v, or never kept one, and the model is useless without it; submit the job again", p.Name, q.Job))
+		return nil, fault.Public(fault.BadInputf("%s has forgotten its part of the model of job %v, or never kept one, and the model is useless without it; submit the job again", p.Name, q.Job))
 	}
 	if err != nil {
 		return nil, fault.Kept.Of(err)
@@ -51,7 +51,7 @@ func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, 
 	// As this program writes it: an earlier one may have trained the model.
 	asked, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, fault.Openly(fault.BadInput(err)) // it quotes what the proposal brought
+		return nil, fault.Public(fault.BadInput(err)) // it quotes what the proposal brought
 	}
 	w := &work{id: prop.Job, job: asked, inquiry: q, opened: o}
 	w.about = method.Question{Instance: p.instance(w), Asker: q.Asker, Tag: q.Tag}

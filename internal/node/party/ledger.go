@@ -145,7 +145,7 @@ func (p *Party) ledgerSays(err error) error {
 	case errors.As(err, &held):
 		return fault.Forbidden(err)
 	case errors.As(err, &ids), errors.As(err, &directions): // made of counts of jobs, and of the policy
-		return fault.Openly(fault.Forbidden(err))
+		return fault.Public(fault.Forbidden(err))
 	}
 	return fault.Ledger.Of(err)
 }

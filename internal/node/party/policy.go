@@ -63,7 +63,7 @@ func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Own: true,
 		OpenPrediction: j.Prediction == job.Open, Continuation: j.Protocol.Demands().Outlives, SpreadLabels: j.Data.Spread, Histograms: j.Protocol.Demands().Counts,
-		Ratings: j.Protocol.Demands().Rates, Views: learner.Twofold(j), OwnFigures: true,
+		Ratings: j.Protocol.Demands().Rates, Views: learner.UsesViews(j), OwnFigures: true,
 		Limits: NoLimits(),
 	}
 }
@@ -172,7 +172,7 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if j.Data.Spread && !p.SpreadLabels {
 		say("the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)")
 	}
-	if learner.Twofold(j) && !p.Views {
+	if learner.UsesViews(j) && !p.Views {
 		say("learner %s has the columns of each row sent in two views, whose products tell the columns of a small one, which this party does not allow (views in its policy)", j.Learner.Name())
 	}
 	if j.Protocol.Demands().Counts && !p.Histograms {

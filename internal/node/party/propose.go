@@ -86,14 +86,14 @@ const maxJobs = 16
 func (p *Party) consider(m protocol.Message) (*running, error) {
 	prop, err := control.DecodeProposal(m.Body)
 	if err != nil {
-		return nil, fault.Openly(err)
+		return nil, fault.Public(err)
 	}
 	s, err := protocol.NewSession(prop.Descriptor)
 	if err != nil {
 		return nil, err
 	}
 	if s.ID() != m.Session {
-		return nil, fault.Openf("party: the proposal describes another session than its header names")
+		return nil, fault.Publicf("party: the proposal describes another session than its header names")
 	}
 	if prop.Stage == control.StagePredict {
 		return p.considerPrediction(prop, s, m.Body)
@@ -106,10 +106,10 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		return nil, err
 	}
 	if p.jobs[w.id] == nil && len(p.jobs) >= maxJobs {
-		return nil, fault.Openf("party: %d jobs are open here, the most there may be; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
+		return nil, fault.Publicf("party: %d jobs are open here, the most there may be; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
 	}
 	if p.jobs[w.id] == nil && p.refusals.full(time.Now()) {
-		return nil, fault.Openf("party: %d proposals have been refused here within a day, the most that are considered; try again later, or ask its operator to restart the daemon", maxRefused)
+		return nil, fault.Publicf("party: %d proposals have been refused here within a day, the most that are considered; try again later, or ask its operator to restart the daemon", maxRefused)
 	}
 	r := &running{work: w, proposal: prop, session: s}
 	if err := p.stageOf(r); err != nil {
@@ -238,7 +238,7 @@ func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	case err != nil:
 		return nil, fault.Kept.Of(err)
 	case of.Tells(p.Name):
-		return nil, fault.Openly(fault.BadInputf("party: the job has %s told the fit of job %v, of which it keeps its own; take it out of told", p.Name, of.Job))
+		return nil, fault.Public(fault.BadInputf("party: the job has %s told the fit of job %v, of which it keeps its own; take it out of told", p.Name, of.Job))
 	}
 	return kept, nil
 }
@@ -291,7 +291,7 @@ func (p *Party) approved(w *work) error {
 		return errUnusable(err)
 	}
 	if why := w.job.OwnWord(); why != nil {
-		return fault.Openly(fault.Forbidden(why))
+		return fault.Public(fault.Forbidden(why))
 	}
 	if d == nil {
 		return nil
@@ -334,7 +334,7 @@ func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, 
 	}
 	j, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, fault.Openly(fault.BadInput(err))
+		return nil, fault.Public(fault.BadInput(err))
 	}
 	w := &work{id: prop.Job, job: j, side: q.party, plan: q.plan}
 	r := &running{work: w, proposal: prop, step: q.plan[0].Name, stage: q.plan[0].Session, session: s, question: q}

@@ -57,10 +57,10 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 	}
 	j, err := p.Reader.Parse("proposal", prop.Spec)
 	if errors.Is(err, job.ErrUnapproved) {
-		return nil, fault.Openly(fault.Forbidden(err))
+		return nil, fault.Public(fault.Forbidden(err))
 	}
 	if err != nil {
-		return nil, fault.Openly(fault.BadInput(err)) // it quotes what the proposal brought
+		return nil, fault.Public(fault.BadInput(err)) // it quotes what the proposal brought
 	}
 	if !bytes.Equal(j.Encode(), prop.Spec) {
 		return nil, refuse("the proposed job file is not in canonical form")
@@ -73,7 +73,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		w.plan, err = w.method.Plan(p.instance(w))
 	}
 	if err != nil {
-		return nil, fault.Openly(fault.BadInput(err)) // it quotes what the proposal brought
+		return nil, fault.Public(fault.BadInput(err)) // it quotes what the proposal brought
 	}
 	w.cpu, _ = p.Usage()
 	return w, nil
@@ -120,10 +120,10 @@ func (w *work) table() string {
 // coordinator cannot describe one thing and run another.
 func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, error) {
 	if int(prop.Stage) >= len(w.plan) || w.plan[prop.Stage].Session == nil {
-		return nil, fault.Openf("party: stage %d of the job is no session", prop.Stage)
+		return nil, fault.Publicf("party: stage %d of the job is no session", prop.Stage)
 	}
 	if w.active() {
-		return nil, fault.Openf("party: another session of the job has not ended here")
+		return nil, fault.Publicf("party: another session of the job has not ended here")
 	}
 	s, err := w.plan[prop.Stage].Session.After(w.holder().Public(), prop.Announced)
 	if err != nil {
@@ -148,7 +148,7 @@ func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 			if r != nil && r.failed != nil { // after a restart, say
 				return r.failed
 			}
-			return fault.Openf("party: stage %s has not ended here", st.Name)
+			return fault.Publicf("party: stage %s has not ended here", st.Name)
 		}
 	}
 	if r := w.at(int(prop.Stage)); r != nil && !bytes.Equal(r.proposal.Descriptor.Encode(), prop.Descriptor.Encode()) {
@@ -195,7 +195,7 @@ func errAborted(by, why string) error {
 	if why == "" {
 		why = "it gave no reason"
 	}
-	return protocol.Blame(by, protocol.KindAborted, fault.Openf("%s", why))
+	return protocol.Blame(by, protocol.KindAborted, fault.Publicf("%s", why))
 }
 
 // word is the party's word about figures over its own held-out rows, by the policy of their

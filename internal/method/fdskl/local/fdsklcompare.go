@@ -18,8 +18,8 @@ import (
 	fdsklmachines "github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Own is FDSKL where one process owns all columns.
-func Own() local.LocalSupport {
+// Support is FDSKL where one process owns all columns.
+func Support() local.LocalSupport {
 	return local.LocalSupport{Name: fdskl.Protocol().Name(), Compare: compare}
 }
 
@@ -125,7 +125,7 @@ func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []str
 	}
 	got, err := t.Learn(ctx.Err)
 	if err != nil {
-		return fdskl.Learned{}, learner.Unlearnt(ctx, err)
+		return fdskl.Learned{}, learner.ExplainFailure(ctx, err)
 	}
 	m, err := t.Outputs().Measure(got.Decisions, labels[train:])
 	return fdskl.Learned{Metrics: m, Left: got.Left}, err

@@ -17,9 +17,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Own is FD-SVRG where one process owns all columns: it compares a job with the minimum of its
+// Support is FD-SVRG where one process owns all columns: it compares a job with the minimum of its
 // loss on all columns in one place, and on each party's own.
-func Own() local.LocalSupport {
+func Support() local.LocalSupport {
 	return local.LocalSupport{Name: fdsvrg.Protocol().Name(), Compare: pool.Columns(fitted)}
 }
 
@@ -44,7 +44,7 @@ func fitted(ctx context.Context, j *job.Job, s method.Split) (learner.Metrics, e
 	}
 	f, err := linear.Fit(features(fdsvrg.WithOnes{Rows: p.X}, 0, train), out.Y, linear.Params{Loss: loss, Lambda: params.Lambda, Tol: 1e-4, MaxPasses: 1000, Interrupt: ctx.Err})
 	if err != nil && !errors.Is(err, linear.ErrNotConverged) {
-		return nil, learner.Unlearnt(ctx, err)
+		return nil, learner.ExplainFailure(ctx, err)
 	}
 	n, _ := p.X.Shape()
 	return out.Measure(linear.Decide(features(fdsvrg.WithOnes{Rows: p.X}, train, n), f.Coefficients), p.Labels[train:])

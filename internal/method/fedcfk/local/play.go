@@ -37,8 +37,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Own is FedCFK where one process owns all lists.
-func Own() local.LocalSupport {
+// Support is FedCFK where one process owns all lists.
+func Support() local.LocalSupport {
 	return local.LocalSupport{Name: fedcfk.Protocol().Name(), Play: play, Warnings: mayWarn, Files: files}
 }
 

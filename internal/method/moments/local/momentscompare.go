@@ -22,8 +22,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Own is the protocol of sums where one process owns all rows.
-func Own() local.LocalSupport {
+// Support is the protocol of sums where one process owns all rows.
+func Support() local.LocalSupport {
 	return local.LocalSupport{Name: sums.Protocol().Name(), Compare: compare}
 }
 

@@ -27,8 +27,10 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Own is SecVM where one process owns all records.
-func Own() local.LocalSupport { return local.LocalSupport{Name: secvm.Protocol().Name(), Play: play} }
+// Support is SecVM where one process owns all records.
+func Support() local.LocalSupport {
+	return local.LocalSupport{Name: secvm.Protocol().Name(), Play: play}
+}
 
 // play plays every member: each row is a device that answers every window with
 // as many packages as all others, encoded and counted one by one. With aggregation

@@ -21,10 +21,10 @@ func TestTurnRows(t *testing.T) {
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
 		signs := signsOf(40)
 		for _, n := range []int{0, 1, 5, 40} {
-			x := noise[float64](1, linalg.Abreast*n+1, 4).Row(0)
+			x := noise[float64](1, linalg.Interleaved*n+1, 4).Row(0)
 			want := slices.Clone(x)
-			for i := range linalg.Abreast * n {
-				want[i] *= .7 * float64(signs[i/linalg.Abreast])
+			for i := range linalg.Interleaved * n {
+				want[i] *= .7 * float64(signs[i/linalg.Interleaved])
 			}
 			if linalg.TurnRowsOn(p, x, signs[:n], .7); !slices.Equal(x, want) {
 				t.Errorf("n = %d: got %v, want %v", n, x, want)
@@ -34,7 +34,7 @@ func TestTurnRows(t *testing.T) {
 }
 
 // Whole lines and others, from wherever rows begin.
-func TestStandAbreastAndFallIn(t *testing.T) {
+func TestInterleaveAndDeinterleave(t *testing.T) {
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
 		for _, s := range [][2]int{{1, 1}, {3, 5}, {8, 64}, {7, 100}, {8, 3}, {8, 21}} {
 			for first := range 2 {
@@ -47,10 +47,10 @@ func TestStandAbreastAndFallIn(t *testing.T) {
 func standAndFallIn(t *testing.T, p linalg.Path, rows, cols, first int) {
 	t.Helper()
 	m := noise[float64](rows, cols, 6)
-	to := noise[float64](1, linalg.Abreast*cols, 7).Row(0)
-	linalg.StandAbreast(to, m)
+	to := noise[float64](1, linalg.Interleaved*cols, 7).Row(0)
+	linalg.Interleave(to, m)
 	for i, v := range to {
-		r, c, want := i%linalg.Abreast, i/linalg.Abreast, 0.
+		r, c, want := i%linalg.Interleaved, i/linalg.Interleaved, 0.
 		if r < m.Rows {
 			want = m.Row(r)[c]
 		}
@@ -83,7 +83,7 @@ func sumOf(x []float64) (sum float64) {
 func TestFWHTColumns(t *testing.T) {
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
 		for n := 1; n <= 1<<13; n *= 2 {
-			for _, q := range []int{linalg.Abreast, linalg.Strip} {
+			for _, q := range []int{linalg.Interleaved, linalg.Strip} {
 				if n*q <= 1<<15 {
 					columnsByLevels(t, p, n, q)
 				}
@@ -115,17 +115,17 @@ func columnsByLevels(t *testing.T, p linalg.Path, n, q int) {
 }
 
 func TestAbreastRefuses(t *testing.T) {
-	rows := make([]float64, 100*linalg.Abreast)
+	rows := make([]float64, 100*linalg.Interleaved)
 	for name, f := range map[string]func(){
-		"few rows to turn":   func() { linalg.TurnRows(rows[:15], make([]int8, 2), 1) },
+		"few rows to turn":   func() { linalg.SignRows(rows[:15], make([]int8, 2), 1) },
 		"odd columns":        func() { linalg.FWHTColumns(rows[:12], 12) },
 		"no power of two":    func() { linalg.FWHTColumns(rows[:24], 8) },
 		"no rows":            func() { linalg.FWHTColumns(nil, 8) },
 		"half a row":         func() { linalg.FWHTColumns(rows[:20], 8) },
-		"nine to stand":      func() { linalg.StandAbreast(rows, linalg.New[float64](9, 2)) },
-		"nine to fall in":    func() { linalg.FallIn(linalg.New[float64](9, 2), rows) },
-		"few to fall in":     func() { linalg.FallIn(linalg.New[float64](8, 16), rows[:127]) },
-		"too many to fit in": func() { linalg.StandAbreast(rows[:8], linalg.New[float64](2, 2)) },
+		"nine to stand":      func() { linalg.Interleave(rows, linalg.New[float64](9, 2)) },
+		"nine to fall in":    func() { linalg.Deinterleave(linalg.New[float64](9, 2), rows) },
+		"few to fall in":     func() { linalg.Deinterleave(linalg.New[float64](8, 16), rows[:127]) },
+		"too many to fit in": func() { linalg.Interleave(rows[:8], linalg.New[float64](2, 2)) },
 	} {
 		if recovered(f) == nil {
 			t.Errorf("%s: no panic", name)

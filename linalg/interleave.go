@@ -11,37 +11,37 @@ import (
 // lines and not words, and no level of a Walsh-Hadamard transform combines
 // values of one register.
 
-// Abreast is the number of vectors that stand side by side.
-const Abreast = 8
+// Interleaved is the number of vectors that stand side by side.
+const Interleaved = 8
 
 // firstRows returns n rows of 8 values, and panics when x is shorter.
-func firstRows(x []float64, n int) []float64 { return x[: Abreast*n : len(x)] }
+func firstRows(x []float64, n int) []float64 { return x[: Interleaved*n : len(x)] }
 
-// StandAbreast sets to, m.Cols x 8, to the transpose of m, which has at most 8
+// Interleave sets to, m.Cols x 8, to the transpose of m, which has at most 8
 // rows; for those that it has not there are zeros.
-func StandAbreast(to []float64, m Matrix[float64]) {
-	if m.Rows > Abreast {
-		panic(fmt.Sprintf("linalg: %d vectors abreast, at most %d", m.Rows, Abreast))
+func Interleave(to []float64, m Matrix[float64]) {
+	if m.Rows > Interleaved {
+		panic(fmt.Sprintf("linalg: %d vectors abreast, at most %d", m.Rows, Interleaved))
 	}
-	packPanel(firstRows(to, m.Cols), m, Abreast, 0, m.Cols)
+	packPanel(firstRows(to, m.Cols), m, Interleaved, 0, m.Cols)
 }
 
-// FallIn is the way back: it sets m to the transpose of its part of from. Whole
+// Deinterleave is the way back: it sets m to the transpose of its part of from. Whole
 // lines of m go to memory past the caches, as what is not read soon.
-func FallIn(m Matrix[float64], from []float64) { fallInOn(Paths()[0], m, from) }
+func Deinterleave(m Matrix[float64], from []float64) { fallInOn(Paths()[0], m, from) }
 
 func fallInOn(p Path, m Matrix[float64], from []float64) {
-	if m.Rows > Abreast {
-		panic(fmt.Sprintf("linalg: %d vectors abreast, at most %d", m.Rows, Abreast))
+	if m.Rows > Interleaved {
+		panic(fmt.Sprintf("linalg: %d vectors abreast, at most %d", m.Rows, Interleaved))
 	}
 	from = firstRows(from, m.Cols)
 	_, past := simd.Transposers64(p)
-	unpackPanel(m, firstRows(from, m.Cols), Abreast, past)
+	unpackPanel(m, firstRows(from, m.Cols), Interleaved, past)
 }
 
-// TurnRows multiplies row i of x, of 8 values, by scale, and by -scale where
+// SignRows multiplies row i of x, of 8 values, by scale, and by -scale where
 // signs[i] is below 0, for each sign. It panics when there are fewer rows.
-func TurnRows(x []float64, signs []int8, scale float64) { turnRowsOn(Paths()[0], x, signs, scale) }
+func SignRows(x []float64, signs []int8, scale float64) { turnRowsOn(Paths()[0], x, signs, scale) }
 
 func turnRowsOn(p Path, x []float64, signs []int8, scale float64) {
 	if n := len(signs); n > 0 {
@@ -56,8 +56,8 @@ func turnRowsOn(p Path, x []float64, signs []int8, scale float64) {
 func FWHTColumns(x []float64, q int) { fwhtColumnsOn(Paths()[0], x, q) }
 
 func fwhtColumnsOn(p Path, x []float64, q int) {
-	if q < Abreast || q%Abreast != 0 {
-		panic(fmt.Sprintf("linalg: FWHT of %d columns; take a multiple of %d", q, Abreast))
+	if q < Interleaved || q%Interleaved != 0 {
+		panic(fmt.Sprintf("linalg: FWHT of %d columns; take a multiple of %d", q, Interleaved))
 	}
 	if n := len(x) / q; n*q != len(x) || n == 0 || n&(n-1) != 0 {
 		panic(fmt.Sprintf("linalg: FWHT of %d columns of %d values; pad to a power of two", q, len(x)))
@@ -73,7 +73,7 @@ func fwhtColumnsOn(p Path, x []float64, q int) {
 
 // Strip is the number of consecutive values of a strip: four rows of vectors abreast.
 // Strips of 72 parts fit the first-level cache.
-const Strip = 4 * Abreast
+const Strip = 4 * Interleaved
 
 // Strips are strips whose beginnings lie Distance values apart.
 type Strips struct {
