@@ -10,21 +10,21 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// Scaling names how prepared columns are scaled by what a preparation is fitted on.
+// Scaling names the method by which prepared columns are scaled.
 type Scaling string
 
-// The scalings that a preparation has itself.
+// The scalings that a preparation can apply itself.
 const (
 	Unscaled Scaling = ""
 	Standard Scaling = "standard" // to mean 0 and variance 1, over filled rows
 	Ranged   Scaling = "range"    // the schema's range to [0, 1]; nothing is fitted
 )
 
-// FitAlone fits a preparation where one process has all rows: exactly, on the given training
-// rows. Nothing leaves the process.
+// FitAlone fits a preparation exactly, on the given training rows, in a process that has all rows
+// of its columns. No data leave the process.
 func FitAlone(f *Frame, rows []int, scaling Scaling) (*Preparation, error) {
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("prepare: no training rows")
+		return nil, fmt.Errorf("prepare: there are no training rows; give at least one")
 	}
 	p := &Preparation{schema: f.schema, columns: make([]fitted, len(f.schema))}
 	for j := range f.schema {
@@ -53,9 +53,9 @@ func (p *Preparation) fitColumn(f *Frame, rows []int, j int) (err error) {
 	return err
 }
 
-var errLarge = errors.New("has numbers that are too large to be added up; give it a range, or a smaller unit")
+var errLarge = errors.New("has numbers that are too large to be summed; give it a range, or a larger unit")
 
-// fill returns the code of what takes the place of a gap.
+// fill returns the code that fills the column's gaps.
 func (c *Column) fill(values []float64, categories, words []string) (float64, error) {
 	if c.Missing == FillValue {
 		return c.parse(c.Value, decimalPoint)
@@ -64,7 +64,7 @@ func (c *Column) fill(values []float64, categories, words []string) (float64, er
 		return gap, nil
 	}
 	if len(values) == 0 {
-		return 0, fmt.Errorf("has no value in any training row, so that its gaps cannot be filled; leave it out")
+		return 0, fmt.Errorf("has no value in any training row, so its gaps cannot be filled; leave the column out")
 	}
 	switch c.Missing {
 	case FillMean:
@@ -87,7 +87,7 @@ func (c *Column) fill(values []float64, categories, words []string) (float64, er
 	return mostFrequent(counts)
 }
 
-// mean adds the numbers up with what rounding takes from each sum.
+// mean returns the mean by a compensated (Kahan) sum.
 func mean(values []float64) float64 {
 	sum, lost := 0.0, 0.0
 	for _, v := range values {
@@ -105,7 +105,7 @@ func median(values []float64) float64 {
 	return sorted[(n-1)/2]/2 + sorted[n/2]/2
 }
 
-// mostFrequent returns the place of the largest count, the first of equals.
+// mostFrequent returns the index of the largest count, the first one among equal counts.
 func mostFrequent(counts []int64) (float64, error) {
 	at := 0
 	for i, n := range counts {
@@ -114,12 +114,12 @@ func mostFrequent(counts []int64) (float64, error) {
 		}
 	}
 	if counts[at] == 0 {
-		return 0, fmt.Errorf("has none of its categories in any training row, so that its gaps cannot be filled; leave it out")
+		return 0, fmt.Errorf("has none of its categories in any training row, so its gaps cannot be filled; leave the column out")
 	}
 	return float64(at), nil
 }
 
-// scaleAlone measures the prepared training rows.
+// scaleAlone scales by the mean and variance of the prepared training rows.
 func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
 	if scaling == Unscaled {
 		return nil
@@ -151,7 +151,7 @@ func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
 	return nil
 }
 
-// unit begins with a scaling that changes nothing.
+// unit sets a scaling that changes nothing.
 func (p *Preparation) unit() {
 	n := p.Width()
 	p.Offset, p.Factor = make([]float64, n), make([]float64, n)
@@ -160,8 +160,8 @@ func (p *Preparation) unit() {
 	}
 }
 
-// standardise scales a column to mean 0 and variance 1; one that is constant to 0, as
-// scikit-learn's StandardScaler does.
+// standardise scales a column to mean 0 and variance 1. A constant column becomes 0, as by
+// scikit-learn's StandardScaler.
 func (p *Preparation) standardise(k int, mean, variance float64) {
 	p.Offset[k] = mean
 	if variance > 0 {
@@ -200,9 +200,9 @@ func (c *Column) ends() (low, high float64, err error) {
 	return c.transformed(c.Range[0]), c.transformed(c.Range[1]), nil
 }
 
-// Proposal returns the words that at least that number of the given rows have in a column whose
-// categories are agreed, sorted; the most frequent of them where there are too many. It refuses
-// a column whose words are mostly different: that is no category.
+// Proposal returns the words of a column with agreed categories that at least least of the given
+// rows have, sorted. If there are more than [MaxAgreed], it returns the most frequent ones. It
+// refuses a column in which most words differ, since its words are no categories.
 func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
 	counts := make([]int, len(f.words[column]))
 	total, different := 0, 0
@@ -219,7 +219,7 @@ func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
 		}
 	}
 	if different > 1 && 2*different > total {
-		return nil, fmt.Errorf("has %d different words in %d training rows, and is no category; list its categories, or leave it out of the schema", different, total)
+		return nil, fmt.Errorf("has %d different words in %d training rows, too many for a category; list its categories, or leave it out of the schema", different, total)
 	}
 	codes := make([]int, 0, len(counts))
 	for code, n := range counts {

@@ -32,8 +32,8 @@ func (r *reader) addBeside(fields []string) error {
 	return nil
 }
 
-// comparable returns a cell as all parties write it: a date as 2006-01-02 by the column's own
-// format, a number in the schema's unit with a point.
+// comparable returns a cell in the form that all parties compare: a date as 2006-01-02, read by
+// the column's own format, and a number in the schema's unit with a decimal point.
 func (r *reader) comparable(word string) (string, error) {
 	if j := r.Schema.Index(r.Cut); j >= 0 && r.Schema[j].Type == Date {
 		t, err := parseDate(word, r.Schema[j].Format)

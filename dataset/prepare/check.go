@@ -14,12 +14,12 @@ import (
 // Bounds of a schema.
 const (
 	MaxColumns    = 1 << 14
-	MaxCategories = 1 << 12 // that a schema lists
-	MaxAgreed     = 100     // that a party proposes for a column
+	MaxCategories = 1 << 12 // listed in a schema
+	MaxAgreed     = 100     // proposed by one party for a column
 )
 
-// Check fills the defaults of a column and refuses contradictions. Errors are one sentence
-// without the column's name.
+// Check fills in the defaults of a column and refuses contradictory keys. The errors do not name
+// the column.
 func (c *Column) Check() error {
 	c.fallBack()
 	for _, check := range []func() error{c.checkType, c.checkRange, c.checkTransform, c.checkMissing, c.checkCategories, c.checkDate, c.checkWords} {
@@ -50,7 +50,7 @@ func (c *Column) fallBack() {
 	}
 }
 
-// checkType refuses keys of another type.
+// checkType refuses keys that belong to another type of column.
 func (c *Column) checkType() error {
 	for _, key := range []struct {
 		name  string
@@ -80,11 +80,11 @@ func (c *Column) checkType() error {
 func (c *Column) checkRange() error {
 	switch {
 	case !isFinite(c.Range[0]) || !isFinite(c.Range[1]):
-		return errors.New("range has an end that is no number; write two numbers such as [0, 100]")
+		return errors.New("range has an end that is not a finite number; write two numbers such as [0, 100]")
 	case c.Range[0] > c.Range[1]:
 		return fmt.Errorf("range begins with %g and ends with %g; write the smaller number first", c.Range[0], c.Range[1])
 	case c.Range[0] == c.Range[1] && c.Range[0] != 0:
-		return fmt.Errorf("range begins and ends with %g, so that the column has one value; write a wider range, or leave the column out", c.Range[0])
+		return fmt.Errorf("range begins and ends with %g, so the column has one value only; write a wider range, or leave the column out", c.Range[0])
 	case !c.Ranged():
 	case c.Range[1]-c.Range[0] > widest:
 		return errors.New("range is too wide for 64-bit numbers; write a narrower one")
@@ -93,7 +93,7 @@ func (c *Column) checkRange() error {
 	}
 	switch {
 	case c.Outside != OutsideRefuse && !c.Ranged():
-		return errors.New("outside says what becomes of numbers outside the range, and there is none; add range: [least, greatest]")
+		return errors.New("outside needs a range; add range: [least, greatest], or remove outside")
 	}
 	return nil
 }
@@ -116,8 +116,8 @@ func (c *Column) checkTransform() error {
 	return nil
 }
 
-// widest is the greatest width of a range, and its inverse the least one: a width's square is a
-// number, too.
+// widest is the greatest width of a range; 1/widest is the least one. The square of either is
+// still a number.
 const widest = 1e150
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -129,20 +129,20 @@ func (c *Column) checkMissing() error {
 	case (c.Missing == FillMean || c.Missing == FillMedian) && c.Type != Number && c.Type != Date:
 		return fmt.Errorf("missing: %s is for numbers; write most-frequent, category or one of the categories", c.Missing)
 	case c.Missing == FillCategory && !c.OneHot():
-		return fmt.Errorf("missing: category gives gaps a column beside the categories, and a %s column has none; write another fill", c.kind())
+		return fmt.Errorf("missing: category adds a column to those of the categories, and this %s column is a single one; write another fill", c.kind())
 	case c.Missing == FillMedian && !c.Ranged():
-		return errors.New("missing: median counts numbers in parts of the range; add range: [least, greatest]")
+		return errors.New("missing: median needs a range, because parties with the same columns find the median from counts in parts of the range; add range: [least, greatest]")
 	case c.Indicator && !c.filled():
-		return errors.New("indicator says where gaps were, and no gap is filled; add missing:, or remove it")
+		return errors.New("indicator marks filled gaps, and this column's gaps are not filled; add missing: with a fill, or remove indicator")
 	case c.Missing == FillValue && c.Agree:
-		return errors.New("missing names a category, and the parties agree on the categories later; write most-frequent or category")
+		return errors.New("missing names a category, and categories: agree fixes the categories only later; write missing: most-frequent or missing: category")
 	case c.Missing != FillValue:
 		return nil
 	}
 	return c.checkValue()
 }
 
-// checkValue refuses a fill that is no value of the column.
+// checkValue refuses a fill that the column cannot hold.
 func (c *Column) checkValue() error {
 	v, err := c.parse(c.Value, decimalPoint)
 	if err == nil && (c.Type == Number || c.Type == Date) {
@@ -153,7 +153,7 @@ func (c *Column) checkValue() error {
 		why, _, _ := strings.Cut(err.Error(), ";") // what follows is advice about cells
 		return fmt.Errorf("missing is %s, which %s; write one of the words, or a value that the column can have", dataset.Quote(c.Value), why)
 	case isGap(v) || v == unseen:
-		return fmt.Errorf("missing is %s, which is no value of the column; write one", dataset.Quote(c.Value))
+		return fmt.Errorf("missing is %s, which the column cannot hold; write one of its values", dataset.Quote(c.Value))
 	}
 	return nil
 }
@@ -173,29 +173,29 @@ func (c *Column) checkCategories() error {
 	case c.Categories == nil && !c.Agree:
 		return errors.New("a category column needs its categories; add categories: [F, M], or categories: agree")
 	case c.Agree && c.Ordered:
-		return errors.New("ordered categories are listed from the lowest to the highest; write them in place of agree")
+		return errors.New("ordered: true needs listed categories; list them from the lowest to the highest in place of agree")
 	case c.Ordered && c.Unknown != UnknownError:
-		return fmt.Errorf("unknown: %s has no place among ordered categories; remove unknown", c.Unknown)
+		return fmt.Errorf("unknown: %s does not fit ordered categories, where other words have no rank; remove unknown", c.Unknown)
 	case c.Agree && c.Unknown == UnknownError:
-		return errors.New("values that too few people have are never told, so that agreed categories need unknown: other or unknown: ignore")
+		return errors.New("categories: agree needs unknown: other or unknown: ignore, because parties never propose words that too few of their rows have")
 	case len(c.Categories) > MaxCategories:
-		return fmt.Errorf("%d categories are listed, and at most %d are read", len(c.Categories), MaxCategories)
+		return fmt.Errorf("%d categories are listed; list at most %d", len(c.Categories), MaxCategories)
 	}
 	return c.checkWordsOf()
 }
 
-// checkWordsOf refuses categories that are called like another column made by the preparation,
-// or like each other.
+// checkWordsOf refuses a category whose name another prepared column has, and two categories with
+// almost the same spelling.
 func (c *Column) checkWordsOf() error {
 	for _, reserved := range c.reserved() {
 		if slices.Contains(c.Categories, reserved) {
-			return fmt.Errorf("category %q is also the name that the column's %s have; rename it by values in the catalogue", reserved, map[string]string{missingName: "gaps", otherName: "other values"}[reserved])
+			return fmt.Errorf("category %q is the name that prepared columns give to %s; rename it by values in the catalogue", reserved, map[string]string{missingName: "gaps", otherName: "other values"}[reserved])
 		}
 	}
 	return spelling(c.Categories)
 }
 
-// reserved lists the names that a category would share with a column made by the preparation.
+// reserved lists names that a category must not have because prepared columns use them.
 func (c *Column) reserved() (names []string) {
 	if c.Missing == FillCategory || c.Indicator {
 		names = append(names, missingName)
@@ -223,9 +223,9 @@ func (c *Column) checkDate() error {
 	case c.Format == "":
 		return errors.New(`a date column needs its format; add one such as format: "%Y-%m-%d"`)
 	case c.As == "":
-		return errors.New("a date column needs the number that is taken of it; add as: year, month, weekday or days")
+		return errors.New("a date column needs as:, the number that it stands for; add as: year, month, weekday or days")
 	case (c.As == Days) != (c.Since != ""):
-		return errors.New("days are counted since a day, and only they; write as: days and since: 2020-01-01 together")
+		return errors.New("as: days and since go together; write both, such as as: days and since: 2020-01-01, or neither")
 	}
 	if err := checkFormat(c.Format); err != nil {
 		return err
@@ -248,13 +248,13 @@ func (c *Column) checkWords() error {
 	}
 	for _, word := range c.True {
 		if slices.Contains(c.False, word) {
-			return fmt.Errorf("%s stands among the words for true and for false; keep one", dataset.Quote(word))
+			return fmt.Errorf("%s is listed as a word for true and for false; keep one of the two", dataset.Quote(word))
 		}
 	}
 	return nil
 }
 
-// CheckScaling refuses a schema that lacks a range by which numbers are scaled.
+// CheckScaling refuses a schema in which a column lacks the range that the scaling needs.
 func (s Schema) CheckScaling(scaling Scaling) error {
 	for j := range s {
 		if scaling != Ranged || !s[j].Scaled() {
@@ -283,7 +283,7 @@ func (s Schema) Check() error {
 	return s.distinct(listed)
 }
 
-// distinct refuses a schema that makes two columns of one name.
+// distinct refuses a schema that makes two prepared columns of one name.
 func (s Schema) distinct(categories [][]string) error {
 	owner := make(map[string]string)
 	for j, c := range s {

@@ -8,22 +8,22 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
-// isoDate is the format of days in job files.
+// isoDate is the format of dates in job files.
 const isoDate = "%Y-%m-%d"
 
-// errFormat lists the letters that a format may have.
+// errFormat refuses a letter of a format and lists the supported ones.
 func errFormat(letter byte) error {
-	return fmt.Errorf("the format has %%%c, which is not read; use %%Y %%m %%d %%y %%b %%B %%H %%I %%M %%S %%f %%p", letter)
+	return fmt.Errorf("the format has %%%c, which is not supported; use %%Y %%m %%d %%y %%b %%B %%H %%I %%M %%S %%f %%p", letter)
 }
 
-// checkFormat refuses a format of strptime that is not read, and one that names no day.
+// checkFormat refuses a strptime format with unsupported letters or without a year.
 func checkFormat(format string) error {
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {
 			continue
 		}
 		if i++; i == len(format) {
-			return errors.New("the format ends with %; write a letter behind it")
+			return errors.New("the format ends with %; write a letter after it")
 		}
 		if !strings.ContainsRune("YmdybBHIMSfp%", rune(format[i])) {
 			return errFormat(format[i])
@@ -35,14 +35,14 @@ func checkFormat(format string) error {
 	return nil
 }
 
-// clock holds the parts of a date that a text names.
+// clock holds the parts of a date that have been read from a text.
 type clock struct {
 	rest                                 string // not yet read
 	year, month, day                     int
 	hour, minute, second, micro, halfDay int
 }
 
-// moment is a day and the part of it that has passed.
+// moment is a day and the elapsed fraction of it.
 type moment struct {
 	year, month int
 	days        int64 // since 1970-01-01
@@ -52,20 +52,20 @@ type moment struct {
 // iso writes the moment to the second, as 2006-01-02T15:04:05.
 func (m moment) iso() string {
 	year, month, day := date.Of(m.days)
-	seconds := int(m.passed*86400 + 1e-6) // a whole number of them may lie a rounding below
+	seconds := int(m.passed*86400 + 1e-6) // rounding may leave a whole number of seconds just below it
 	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d", year, month, day, seconds/3600, seconds/60%60, seconds%60)
 }
 
-// parseDate reads a moment by a format of strptime.
+// parseDate reads a moment by a strptime format.
 func parseDate(word, format string) (moment, error) {
 	t, ok := readDate(word, format)
 	if !ok {
-		return t, fmt.Errorf("is no date as %s; correct the cell or the format", format)
+		return t, fmt.Errorf("is not a date of the form %s; correct the cell or the format", format)
 	}
 	return t, nil
 }
 
-// IsDate reports whether a text is a date of a format of strptime.
+// IsDate reports whether a text is a date by a strptime format.
 func IsDate(word, format string) bool {
 	_, ok := readDate(word, format)
 	return ok
@@ -89,7 +89,7 @@ func readDate(word, format string) (moment, bool) {
 	return t, ok && c.rest == ""
 }
 
-// take reads the part that a letter of the format stands for.
+// take reads the part of a date that a letter of the format names.
 func (c *clock) take(letter byte) bool {
 	switch letter {
 	case 'Y':
@@ -164,7 +164,7 @@ func (c *clock) half() bool {
 	return ok
 }
 
-// time returns the moment, unless there is none such as the 30th of February.
+// time returns the moment, or false for a day that does not exist, such as the 30th of February.
 func (c *clock) time() (moment, bool) {
 	if c.halfDay >= 0 {
 		if c.hour < 1 || c.hour > 12 {
@@ -179,7 +179,7 @@ func (c *clock) time() (moment, bool) {
 
 const secondsOfDay = 24 * 60 * 60
 
-// parseDate takes the column's part of a date.
+// parseDate returns the part of a date that the column's as names.
 func (c *Column) parseDate(word string) (float64, error) {
 	t, err := parseDate(word, c.Format)
 	if err != nil {

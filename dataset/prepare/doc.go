@@ -1,15 +1,15 @@
-// Package prepare makes numbers of the cells of real tables: gaps, categories, dates, units.
+// Package prepare turns the cells of real tables into numbers: gaps, categories, dates, units.
 //
-// A job's [Schema] describes the columns to all. A party's own [Mapping] says how its file
-// differs: other names, words and units. [Read] gives a [Frame], whose cells are typed and may
-// be gaps. A [Preparation] holds the values that fill gaps and the agreed categories; it makes
-// the table of numbers that learners see. The order is always the same:
+// A job's [Schema] describes the columns for all parties. A party's own [Mapping] describes how
+// its file differs: other names, words and units. [Read] gives a [Frame], whose cells are typed
+// and may be gaps. A [Preparation] holds the values that fill gaps and the agreed categories; it
+// makes the table of numbers that learners read. The order of the steps is always the same:
 //
 //	rename, values, parse, unit, range      Read, row by row
 //	fill gaps, transform, one-hot           Preparation.Apply
 //	scale                                   Preparation.Scaling; one-hot columns are not scaled
 //
-// A preparation is fitted on training rows: by [FitAlone] where one party has all rows of a
-// column, or by [Plan.Vector] and [Plan.Fit] from sums of whole numbers that several parties
-// add up. The names of prepared columns are scikit-learn's: sex_F, creatinine_missing.
+// A preparation is fitted on training rows: by [FitAlone] if one party has all rows of a column,
+// or by [Plan.Vector] and [Plan.Fit] from sums of integers over several parties. The names of
+// prepared columns are scikit-learn's: sex_F, creatinine_missing.
 package prepare

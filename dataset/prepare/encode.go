@@ -33,7 +33,7 @@ func (p *Preparation) Encode() []byte {
 	return w.Bytes()
 }
 
-// Hash names the preparation.
+// Hash returns the SHA-256 of the encoding, which identifies the preparation.
 func (p *Preparation) Hash() [sha256.Size]byte { return sha256.Sum256(p.Encode()) }
 
 func (c *Column) encode(w *wire.Writer) {
@@ -50,7 +50,7 @@ func (c *Column) encode(w *wire.Writer) {
 	}
 }
 
-// texts lists the column's words in the order of the encoding.
+// texts lists pointers to the column's words in the order of the encoding.
 func (c *Column) texts() []*string {
 	return []*string{
 		&c.Name, (*string)(&c.Type), &c.Unit, (*string)(&c.Outside), (*string)(&c.Missing), &c.Value, (*string)(&c.Transform), (*string)(&c.Unknown),
@@ -58,7 +58,7 @@ func (c *Column) texts() []*string {
 	}
 }
 
-// lists lists the column's lists in the order of the encoding.
+// lists lists pointers to the column's lists in the order of the encoding.
 func (c *Column) lists() []*[]string { return []*[]string{&c.Categories, &c.True, &c.False} }
 
 // Decode decodes the output of Encode.
@@ -96,7 +96,7 @@ func (c *Column) decode(r *wire.Reader) {
 	}
 }
 
-// check refuses a preparation that nobody fits.
+// check refuses a preparation that fitting cannot produce.
 func (p *Preparation) check() error {
 	for j := range p.schema {
 		c := p.schema[j]
@@ -104,7 +104,7 @@ func (p *Preparation) check() error {
 			return fmt.Errorf("prepare: column %q: %w", c.Name, err)
 		}
 		if !c.same(p.schema[j]) {
-			return fmt.Errorf("prepare: column %q leaves a default out", c.Name)
+			return fmt.Errorf("prepare: column %q leaves out a default", c.Name)
 		}
 		if err := c.checkFitted(p.columns[j]); err != nil {
 			return fmt.Errorf("prepare: column %q %w", c.Name, err)
@@ -119,7 +119,7 @@ func (p *Preparation) check() error {
 	return p.checkScales()
 }
 
-// same reports whether two descriptions have one encoding.
+// same reports whether two descriptions have the same encoding.
 func (c *Column) same(other Column) bool {
 	var a, b wire.Writer
 	c.encode(&a)
@@ -136,7 +136,7 @@ func (p *Preparation) categories() [][]string {
 	return all
 }
 
-// checkFitted refuses values that rows of the column cannot have told.
+// checkFitted refuses fitted values that no rows of the column can produce.
 func (c *Column) checkFitted(fit fitted) error {
 	if !c.Agree && !slices.Equal(fit.categories, c.Categories) {
 		return errors.New("has other categories than its schema")
@@ -144,13 +144,13 @@ func (c *Column) checkFitted(fit fitted) error {
 	if c.Agree {
 		c.Categories = fit.categories
 		if err := c.checkCategories(); err != nil || len(fit.categories) > MaxUnited || !slices.IsSorted(fit.categories) {
-			return fmt.Errorf("has %d categories that nobody agrees on", len(fit.categories))
+			return fmt.Errorf("has %d categories that parties cannot have agreed on", len(fit.categories))
 		}
 	}
 	fills := c.filled() && c.Missing != FillCategory
 	switch {
 	case fills == isGap(fit.fill), isGap(fit.fill) && math.Float64bits(fit.fill) != math.Float64bits(gap):
-		return fmt.Errorf("has the fill %v beside missing: %s", fit.fill, c.Missing)
+		return fmt.Errorf("has the fill %v, which does not fit missing: %s", fit.fill, c.Missing)
 	case !fills:
 		return nil
 	case c.Type == Category && !isPlace(fit.fill, len(fit.categories)), c.Type == Boolean && !isPlace(fit.fill, 2):
@@ -159,7 +159,7 @@ func (c *Column) checkFitted(fit fitted) error {
 		return nil
 	}
 	if !isFinite(fit.fill) {
-		return errors.New("is filled with no number")
+		return errors.New("is filled with a value that is not a finite number")
 	}
 	_, err := c.stays(fit.fill)
 	return err
@@ -170,11 +170,11 @@ func isPlace(v float64, n int) bool { return v >= 0 && v < float64(n) && v == ma
 
 func (p *Preparation) checkScales() error {
 	if p.Offset != nil && len(p.Offset) != p.Width() {
-		return errors.New("prepare: a scaling of another number of columns")
+		return errors.New("prepare: the scaling has another number of columns")
 	}
 	for _, v := range slices.Concat(p.Offset, p.Factor) {
 		if !isFinite(v) {
-			return errors.New("prepare: a scaling that is no number")
+			return errors.New("prepare: the scaling has a value that is not a finite number")
 		}
 	}
 	return nil

@@ -15,8 +15,8 @@ type sums struct {
 	bins, words          []int64
 }
 
-// Fit makes the preparation of the sum of the parties' vectors. All parties make the same one,
-// bit for bit.
+// Fit makes the preparation from the sum of the parties' vectors. All parties get the same
+// preparation, bit for bit.
 func (p *Plan) Fit(sum []int64) (*Preparation, error) {
 	if err := p.Possible(sum); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (p *Plan) Fit(sum []int64) (*Preparation, error) {
 	return out, nil
 }
 
-// split gives each column its sums.
+// split returns the sums of each column.
 func (p *Plan) split(sum []int64) []sums {
 	all := make([]sums, len(p.schema))
 	limbs := make(map[entry][]int64)
@@ -75,15 +75,15 @@ func (p *Plan) split(sum []int64) []sums {
 	return all
 }
 
-// errFew refuses sums of too few values.
+// enough refuses sums over too few values.
 func (s sums) enough() error {
 	if n := s.rows - s.gaps; n < leastSeen {
-		return fmt.Errorf("has a value in %d training rows of all parties; at least %d are needed to fit on them", n, leastSeen)
+		return fmt.Errorf("has a value in only %d training rows of all parties together; at least %d are needed to fit its values", n, leastSeen)
 	}
 	return nil
 }
 
-// fillOf returns the code that takes the place of a gap.
+// fillOf returns the code that fills the column's gaps.
 func (c *Column) fillOf(s sums) (float64, error) {
 	switch {
 	case s.raw == nil && s.bins == nil && s.words == nil:
@@ -115,14 +115,14 @@ func within(low, high float64, share *big.Rat) float64 {
 	return v
 }
 
-// medianOf interpolates within the bin that holds the middle.
+// medianOf interpolates within the bin that holds the median.
 func (c *Column) medianOf(bins []int64) (float64, error) {
 	var total, before int64
 	for _, n := range bins {
 		total += n
 	}
 	if total <= 0 {
-		return 0, errors.New("has no value in any training row, so that its gaps cannot be filled; leave it out")
+		return 0, errors.New("has no value in any training row, so its gaps cannot be filled; leave the column out")
 	}
 	for at, n := range bins {
 		if n > 0 && 2*(before+n) >= total {
@@ -135,7 +135,7 @@ func (c *Column) medianOf(bins []int64) (float64, error) {
 	return c.Range[1], nil
 }
 
-// standardise scales each column by mean and variance over all training rows, with the gaps
+// standardise scales each column by its mean and variance over all training rows, with the gaps
 // filled.
 func (p *Plan) standardise(out *Preparation, all []sums) {
 	k := 0
@@ -149,8 +149,8 @@ func (p *Plan) standardise(out *Preparation, all []sums) {
 	}
 }
 
-// moments returns mean and variance of the transformed numbers. Everything is whole until the
-// last step.
+// moments returns the mean and variance of the transformed numbers. It computes with integers
+// until the last step.
 func (c *Column) moments(s sums, fill float64) (mean, variance float64) {
 	first, second := new(big.Int).Set(s.scaled), new(big.Int).Set(s.squares)
 	if s.gaps > 0 {
@@ -159,16 +159,16 @@ func (c *Column) moments(s sums, fill float64) (mean, variance float64) {
 		second.Add(second, n.Mul(n, new(big.Int).Mul(x, x)))
 	}
 	rows := big.NewInt(s.rows)
-	// variance n^2 = n second - first^2, in parts squared
+	// variance n^2 = n second - first^2, in squared parts of the range
 	spread := new(big.Int).Mul(rows, second)
 	spread.Sub(spread, new(big.Int).Mul(first, first))
-	low, high, _ := c.ends() // the plan has refused a column without
+	low, high, _ := c.ends() // NewPlan has refused a column without a range
 	mean = within(low, high, new(big.Rat).SetFrac(first, new(big.Int).Lsh(rows, fraction)))
 	share, _ := new(big.Rat).SetFrac(spread, new(big.Int).Lsh(new(big.Int).Mul(rows, rows), 2*fraction)).Float64()
 	return mean, float64(share*(high-low)) * (high - low)
 }
 
-// fromLimbs adds up limbs, each of which may be a sum over parties.
+// fromLimbs returns the number whose limbs are given; a limb may be a sum over parties.
 func fromLimbs(limbs []int64) *big.Int {
 	x := new(big.Int)
 	for i := len(limbs) - 1; i >= 0; i-- {
@@ -178,18 +178,18 @@ func fromLimbs(limbs []int64) *big.Int {
 	return x
 }
 
-// mostOfEntry bounds an entry of a sum over all parties, so that sums of entries are numbers.
+// mostOfEntry bounds an entry of a sum over all parties, so that sums of entries do not overflow.
 const mostOfEntry = 1 << 48
 
-// Possible refuses numbers that no rows can have as their sums. What a peer tells passes here
-// before anything is fitted on it.
+// Possible refuses numbers that cannot be sums over rows. Numbers from a peer are checked here
+// before anything is fitted on them.
 func (p *Plan) Possible(sum []int64) error {
 	if len(sum) != len(p.entries) {
-		return fmt.Errorf("prepare: a sum of %d numbers, and %d were planned", len(sum), len(p.entries))
+		return fmt.Errorf("prepare: the sum has %d numbers instead of %d", len(sum), len(p.entries))
 	}
 	for i, v := range sum {
 		if v < 0 || v > mostOfEntry {
-			return fmt.Errorf("prepare: number %d of a sum is %d, which no rows have", i, v)
+			return fmt.Errorf("prepare: number %d of the sum is %d, which is no sum over rows", i, v)
 		}
 	}
 	for j, s := range p.split(sum) {
@@ -200,23 +200,23 @@ func (p *Plan) Possible(sum []int64) error {
 	return nil
 }
 
-// possible refuses sums of one column that contradict each other.
+// possible refuses contradictory sums of one column.
 func (s sums) possible(categories int) error {
 	n := s.rows - s.gaps
 	switch {
 	case n < 0:
-		return errors.New("more gaps than rows")
+		return errors.New("there are more gaps than rows")
 	case s.bins != nil && total(s.bins) != n:
-		return errors.New("counts of another number of values")
+		return errors.New("the counts do not add up to the number of values")
 	case s.words != nil && total(s.words) > n:
-		return errors.New("more words than values")
+		return errors.New("there are more words than values")
 	case above(s.raw, n, fraction) || above(s.scaled, n, fraction) || above(s.squares, n, 2*fraction):
-		return errors.New("a sum that is larger than its values can be")
+		return errors.New("a sum is larger than its values allow")
 	case s.scaled != nil && new(big.Int).Mul(s.scaled, s.scaled).Cmp(new(big.Int).Mul(big.NewInt(n), s.squares)) > 0:
-		return errors.New("squares that are smaller than their sum")
+		return errors.New("the sum of squares is too small for the sum")
 	}
 	if categories > 0 && categories < len(s.words) && total(s.words[categories:]) > 0 {
-		return errors.New("counts of words that are no category")
+		return errors.New("there are counts of words that are no category")
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func total(counts []int64) (n int64) {
 	return n
 }
 
-// above reports whether a sum of n numbers of that many bits is too large.
+// above reports whether a sum is too large for n numbers of the given bits.
 func above(sum *big.Int, n int64, bits uint) bool {
 	return sum != nil && sum.Cmp(new(big.Int).Lsh(big.NewInt(n), bits)) > 0
 }

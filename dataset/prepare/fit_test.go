@@ -52,8 +52,8 @@ func TestPlanRefuses(t *testing.T) {
 		scaling Scaling
 		want    string
 	}{
-		{Column{Name: "a"}, Standard, `column "a" has no range, and its sum is made in parts of the range; add range: [least, greatest]`},
-		{Column{Name: "a", Missing: FillMean}, Unscaled, `column "a" has no range, and its sum is made in parts of the range; add range: [least, greatest]`},
+		{Column{Name: "a"}, Standard, `column "a" has no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]`},
+		{Column{Name: "a", Missing: FillMean}, Unscaled, `column "a" has no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]`},
 		{Column{Name: "a"}, Ranged, `column "a" has no range to scale by; add range: [least, greatest], or use another scale`},
 	} {
 		_, err := NewPlan(checked(t, Schema{tt.column}), tt.scaling)
@@ -68,10 +68,10 @@ func TestPlanRefuses(t *testing.T) {
 		agreed [][]string
 		want   string
 	}{
-		{nil, `prepare: categories of 0 columns, and 1 are agreed`},
-		{[][]string{nil}, `column "a" has no word that at least 10 training rows of a party have; list its categories, or leave it out`},
+		{nil, `prepare: categories of 0 columns are given, and 1 columns have agreed categories`},
+		{[][]string{nil}, `column "a" has no word that occurs in 10 training rows of a party; list its categories, or leave the column out`},
 		{[][]string{{"b"}}, `columns "a" and "a_b" both make a column called "a_b"; rename one`},
-		{[][]string{{"other", "x"}}, `column "a": category "other" is also the name that the column's other values have; rename it by values in the catalogue`},
+		{[][]string{{"other", "x"}}, `column "a": category "other" is the name that prepared columns give to other values; rename it by values in the catalogue`},
 		{[][]string{{"X", "x"}}, `column "a": the categories "X" and "x" differ only by case, blanks or Unicode form; keep one, and map the other by values in the catalogue`},
 	} {
 		_, err := plan.With(tt.agreed)
@@ -88,9 +88,9 @@ func TestFloors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = plan.Vector(few, all(few))
-	wantError(t, err, `column "a" has a value in 9 of the training rows; at least 10 are needed before sums of it are told`)
+	wantError(t, err, `column "a" has a value in only 9 of this party's training rows; at least 10 are needed before its sums are released`)
 
-	for n, want := range map[int]string{99: `column "a" has a value in 99 training rows of all parties; at least 100 are needed to fit on them`, 100: ""} {
+	for n, want := range map[int]string{99: `column "a" has a value in only 99 training rows of all parties together; at least 100 are needed to fit its values`, 100: ""} {
 		f := frameOf(t, "a,b\n"+strings.Repeat("4,1\n", n)+",1\n", append(Schema{{Name: "b"}}, schema...))
 		plan, err := NewPlan(f.Schema(), Unscaled)
 		if err != nil {
@@ -140,9 +140,9 @@ func TestProposal(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{"Ann", "Bob", "Cid", "Ann"}, `has 3 different words in 4 training rows, and is no category; list its categories, or leave it out of the schema`},
+		{[]string{"Ann", "Bob", "Cid", "Ann"}, `has 3 different words in 4 training rows, too many for a category; list its categories, or leave it out of the schema`},
 		{append(repeated("Yes", 10), repeated("yes", 10)...), `cannot be agreed on: the categories "Yes" and "yes" differ only by case, blanks or Unicode form; keep one, and map the other by values in the catalogue`},
-		{append(repeated("other", 10), repeated("yes", 10)...), `cannot be agreed on: category "other" is also the name that the column's other values have; rename it by values in the catalogue`},
+		{append(repeated("other", 10), repeated("yes", 10)...), `cannot be agreed on: category "other" is the name that prepared columns give to other values; rename it by values in the catalogue`},
 		{append(repeated(strings.Repeat("x", MaxWord+1), 10), repeated("yes", 10)...), `holds a word of 1025 bytes, and a category has at most 1024; leave the column out of the schema`},
 	} {
 		f := frameOf(t, column(tt.words...), agree)
@@ -335,9 +335,9 @@ func TestFitAlone(t *testing.T) {
 		{"no", yes, []string{"yes", "no", ""}, 0, ""}, // the first of equals
 		{"words", words, []string{"X", "X", "X", "M", ""}, 1, ""},
 		{"agreed", agreed, []string{"z", "b", "b", "b", ""}, 0, ""},
-		{"no value", yes, []string{"", ""}, 0, `column "a" has no value in any training row, so that its gaps cannot be filled; leave it out`},
-		{"no word", words, []string{"X", ""}, 0, `column "a" has none of its categories in any training row, so that its gaps cannot be filled; leave it out`},
-		{"large", Column{Name: "a", Missing: FillMean}, []string{"1.7e308", "1.7e308", ""}, 0, `column "a" has numbers that are too large to be added up; give it a range, or a smaller unit`},
+		{"no value", yes, []string{"", ""}, 0, `column "a" has no value in any training row, so its gaps cannot be filled; leave the column out`},
+		{"no word", words, []string{"X", ""}, 0, `column "a" has none of its categories in any training row, so its gaps cannot be filled; leave the column out`},
+		{"large", Column{Name: "a", Missing: FillMean}, []string{"1.7e308", "1.7e308", ""}, 0, `column "a" has numbers that are too large to be summed; give it a range, or a larger unit`},
 		{"large median", Column{Name: "a", Missing: FillMedian, Range: [2]float64{0, 1e150}}, []string{"1e150", "1e150", ""}, 1e150, ""},
 		{"value", Column{Name: "a", Missing: FillValue, Value: "7"}, []string{"1", ""}, 7, ""},
 	} {
@@ -354,9 +354,9 @@ func TestFitAlone(t *testing.T) {
 	}
 	f := frameOf(t, column("1.7e308", "1.7e308"), Schema{{Name: "a"}})
 	_, err := FitAlone(f, all(f), Standard)
-	wantError(t, err, `column "a" has numbers that are too large to be added up; give it a range, or a smaller unit`)
+	wantError(t, err, `column "a" has numbers that are too large to be summed; give it a range, or a larger unit`)
 	_, err = FitAlone(f, nil, Standard)
-	wantError(t, err, `prepare: no training rows`)
+	wantError(t, err, `prepare: there are no training rows; give at least one`)
 }
 
 // Most-frequent booleans by sums are also one process's.

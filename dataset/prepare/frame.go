@@ -10,21 +10,21 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Frame is a table of typed cells that may be gaps. It is a [dataset.Typed]: its numbers are
-// numbers, days, 0 and 1, or places of categories; NaN is a gap, and -1 a word that is no
+// Frame is a table of typed cells, each a value or a gap. It is a [dataset.Typed]: its codes are
+// numbers, days, 0 and 1, or indices of categories; NaN is a gap, and -1 a word that is no
 // category.
 type Frame struct {
 	schema Schema
-	words  [][]string // of each column whose categories are agreed, by code
+	words  [][]string // by code, for each column with agreed categories
 	blocks [][]float64
-	order  []int // the rows' places, where some are chosen; else nil
+	order  []int // indices of the chosen rows; nil: all rows
 	rows   int
-	// Dropped counts the rows that were left out since they had a gap.
+	// Dropped counts the rows that were left out because of a gap.
 	Dropped int
-	// Outside counts the cells of each column that were outside its range, and are gaps or its ends; nil
-	// of a part of a table.
+	// Outside counts for each column the cells outside its range, which became gaps or an end of
+	// the range; nil for a part of a table.
 	Outside []int
-	// Absent names the columns that the table lacked, of which all cells are gaps.
+	// Absent names the columns that the table lacked; all of their cells are gaps.
 	Absent []string
 }
 
@@ -75,7 +75,7 @@ func (f *Frame) Row(i int, dst []float64) []float64 {
 	return dst
 }
 
-// Subset returns the given rows, which stay where they are.
+// Subset returns the given rows without copying them.
 func (f *Frame) Subset(rows []int) dataset.Table {
 	some := *f
 	some.Dropped, some.Outside = 0, nil
@@ -104,8 +104,8 @@ func (f *Frame) Each(i int, visit func(col int, value float64)) {
 	}
 }
 
-// AppendCell appends an unambiguous form of a cell: its bits, or the word of a category that is
-// agreed on later.
+// AppendCell appends an unambiguous form of a cell: its bits or, for a column with agreed
+// categories, its word.
 func (f *Frame) AppendCell(b []byte, row, col int) []byte {
 	v := f.row(row)[col]
 	if f.schema[col].Agree && v >= 0 {
@@ -118,11 +118,11 @@ func (f *Frame) AppendCell(b []byte, row, col int) []byte {
 	return binary.BigEndian.AppendUint64(append(b, 'n'), math.Float64bits(v+0)) // one zero
 }
 
-// Below returns the frame with the rows of another one of its schema below it.
+// Below returns the frame with the rows of another frame of the same schema below it.
 func (f *Frame) Below(other dataset.Table) (dataset.Typed, error) {
 	o, is := other.(*Frame)
 	if !is || !slices.EqualFunc(f.schema, o.schema, Column.reads) {
-		return nil, errors.New("the tables were read by two schemas")
+		return nil, errors.New("the tables were read by different schemas")
 	}
 	both := newFrame(f.schema)
 	both.Dropped = f.Dropped + o.Dropped
@@ -136,7 +136,7 @@ func (f *Frame) Below(other dataset.Table) (dataset.Typed, error) {
 	return both, nil
 }
 
-// unite takes over the words of two frames, and returns the new codes of the second one's.
+// unite collects the words of two frames, and returns the new codes of the second frame's words.
 func (f *Frame) unite(first, second [][]string) [][]float64 {
 	codes := make([][]float64, len(first))
 	for j := range first {
@@ -168,5 +168,5 @@ func (f *Frame) recoded(i int, codes [][]float64) []float64 {
 	return row
 }
 
-// maxWords bounds the different words of a column whose categories are agreed.
+// maxWords bounds the different words of a column with agreed categories.
 const maxWords = 1 << 16

@@ -43,10 +43,10 @@ func TestFrameRowsAndColumns(t *testing.T) {
 		t.Errorf("the upper table has changed: %s", diff)
 	}
 	_, err = f.Below(frameOf(t, "n,v\n1,2\n", Schema{{Name: "n"}, {Name: "v"}}))
-	wantError(t, err, "the tables were read by two schemas")
+	wantError(t, err, "the tables were read by different schemas")
 	_, err = frameOf(t, "c\nF\n", Schema{{Name: "c", Type: Category, Categories: []string{"F", "M"}}}).Below(
 		frameOf(t, "c\nF\n", Schema{{Name: "c", Type: Category, Categories: []string{"M", "F"}}}))
-	wantError(t, err, "the tables were read by two schemas")
+	wantError(t, err, "the tables were read by different schemas")
 }
 
 // A frame of more rows than one block holds is read and cut alike.
@@ -93,10 +93,10 @@ func TestApplyRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = made.Apply(frameOf(t, "b\n1\n", Schema{{Name: "b"}}))
-	wantError(t, err, "prepare: a table of columns b cannot be prepared as a, c")
+	wantError(t, err, "prepare: a table with columns b cannot be prepared by a schema with columns a, c")
 	f.blocks[0][2] = gap
 	_, err = made.Apply(f)
-	wantError(t, err, `row 2: column "a" is empty, and the schema has no missing: for it; fill the cell, or say how gaps are filled`)
+	wantError(t, err, `row 2: column "a" is empty, and the schema does not allow gaps in this column; fill the cell, or add missing: to the schema`)
 }
 
 // Unknown words are zeros, or a category of their own; filled gaps are no unknown words.
@@ -155,7 +155,7 @@ func TestDates(t *testing.T) {
 		}
 		got, err := c.parse(tt.word, decimalPoint)
 		if tt.want == 0 {
-			wantError(t, err, "is no date as "+tt.format+"; correct the cell or the format")
+			wantError(t, err, "is not a date of the form "+tt.format+"; correct the cell or the format")
 		} else if err != nil || math.Abs(got-tt.want) > 1e-12 {
 			t.Errorf("%s as %s is %v, want %v (%v)", tt.word, tt.as, got, tt.want, err)
 		}
@@ -166,7 +166,7 @@ func TestDates(t *testing.T) {
 		}
 	}
 	for format, want := range map[string]string{
-		"%Y-%": "the format ends with %; write a letter behind it", "%Y %Z": "the format has %Z, which is not read; use %Y %m %d %y %b %B %H %I %M %S %f %p", "%m-%d": "the format has no year; add %Y",
+		"%Y-%": "the format ends with %; write a letter after it", "%Y %Z": "the format has %Z, which is not supported; use %Y %m %d %y %b %B %H %I %M %S %f %p", "%m-%d": "the format has no year; add %Y",
 	} {
 		wantError(t, (&Column{Name: "d", Type: Date, Format: format, As: Year}).Check(), want)
 	}
@@ -334,5 +334,5 @@ func TestImpossibleSums(t *testing.T) {
 	sum := make([]int64, plan.Entries())
 	sum[0], sum[1+700] = 200, 150 // of 1,024 words, of which one is agreed
 	_, err = plan.Fit(sum)
-	wantError(t, err, "prepare: column 1 of the schema: counts of words that are no category")
+	wantError(t, err, "prepare: column 1 of the schema: there are counts of words that are no category")
 }

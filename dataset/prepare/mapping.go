@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// Mapping describes the differences between a party's own file and the schema. It is the party's business: no
-// job changes it, and it leaves the party nowhere.
+// Mapping describes the differences between a party's own file and the schema. Only the party
+// writes it: no job changes it, and it never leaves the party.
 type Mapping struct {
 	CSV     CSV               `yaml:"csv,omitempty"`
 	Columns map[string]Theirs `yaml:"columns,omitempty"` // by the file's own names
@@ -26,9 +26,9 @@ type Mapping struct {
 type CSV struct {
 	Delimiter string   `yaml:"delimiter,omitempty"`
 	Decimal   string   `yaml:"decimal,omitempty"`
-	Missing   []string `yaml:"missing,omitempty"` // words that stand for a gap; an empty cell always does
+	Missing   []string `yaml:"missing,omitempty"` // words that mark a gap; an empty cell always does
 	Encoding  string   `yaml:"encoding,omitempty"`
-	Names     []string `yaml:"names,omitempty"` // of the columns of a text without a line of names
+	Names     []string `yaml:"names,omitempty"` // of the columns, for a text without a header line
 }
 
 // Theirs is the federation's view of one of the party's columns.
@@ -39,7 +39,7 @@ type Theirs struct {
 	Values map[string]string `yaml:"values,omitempty"` // the file's words -> the federation's
 }
 
-// Empty reports whether the mapping says nothing.
+// Empty reports whether the mapping has no entries.
 func (m *Mapping) Empty() bool {
 	return m.CSV.empty() && m.Columns == nil && m.Drop == nil && m.Keep == nil
 }
@@ -48,7 +48,7 @@ func (c CSV) empty() bool {
 	return c.Delimiter == "" && c.Decimal == "" && c.Missing == nil && c.Encoding == "" && c.Names == nil
 }
 
-// Form returns the way in which a CSV text is written.
+// Form returns the format of a CSV text.
 func (m *Mapping) Form() dataset.CSVForm {
 	form := dataset.CSVForm{Encoding: m.CSV.Encoding, Names: m.CSV.Names}
 	if m.CSV.Delimiter != "" {
@@ -57,7 +57,7 @@ func (m *Mapping) Form() dataset.CSVForm {
 	return form
 }
 
-// decimal returns the sign between a number's whole part and its decimals.
+// decimal returns the decimal sign.
 func (m *Mapping) decimal() byte {
 	if m.CSV.Decimal == "" {
 		return decimalPoint
@@ -71,13 +71,13 @@ func (m *Mapping) Check() error {
 	case !slices.Contains([]string{"", ",", ";", "\t", "|", " ", ":"}, m.CSV.Delimiter):
 		return fmt.Errorf("csv: {delimiter: %q} cannot separate fields; choose a comma, semicolon, tab, space, bar or colon", m.CSV.Delimiter)
 	case !slices.Contains([]string{"", ".", ","}, m.CSV.Decimal):
-		return fmt.Errorf(`csv: {decimal: %q} is no decimal sign; write "." or ","`, m.CSV.Decimal)
+		return fmt.Errorf(`csv: {decimal: %q} is not a decimal sign; write "." or ","`, m.CSV.Decimal)
 	case m.CSV.Decimal == "," && m.CSV.Delimiter == ",":
-		return errors.New("csv has a comma between fields and in numbers; correct delimiter or decimal")
+		return errors.New("csv uses a comma between fields and as the decimal sign; correct delimiter or decimal")
 	case m.CSV.Encoding != "" && !slices.Contains(dataset.Encodings(), m.CSV.Encoding):
 		return fmt.Errorf("csv: {encoding: %s} is not known; write one of %s", m.CSV.Encoding, strings.Join(dataset.Encodings(), ", "))
 	case m.Drop != nil && m.Keep != nil:
-		return errors.New("drop names the columns that are left out, and keep those that are not; give one of them")
+		return errors.New("drop and keep exclude each other; write drop with the columns to leave out, or keep with the columns to read")
 	}
 	return m.checkColumns()
 }
@@ -88,9 +88,9 @@ func (m *Mapping) checkColumns() error {
 		c := m.Columns[name]
 		switch {
 		case c.Times < 0 || !isFinite(c.Times):
-			return fmt.Errorf("column %s is multiplied by %g; write a number above 0", dataset.Quote(name), c.Times)
+			return fmt.Errorf("column %s has times: %g; write a number above 0", dataset.Quote(name), c.Times)
 		case slices.Contains(m.Drop, name):
-			return fmt.Errorf("column %s is dropped and described; remove one", dataset.Quote(name))
+			return fmt.Errorf("column %s is listed under drop and under columns; remove it from one of them", dataset.Quote(name))
 		}
 		if other, taken := owner[c.as(name)]; taken {
 			one, two := min(name, other), max(name, other)
@@ -109,15 +109,15 @@ func (t Theirs) as(name string) string {
 	return name
 }
 
-// IDRule makes the id of a row of columns. All parties need the same rule.
+// IDRule makes a row's id from one or more columns. All parties need the same rule.
 type IDRule struct {
 	Columns   []string `yaml:"columns"`
 	Normalize []string `yaml:"normalize,omitempty"`
 }
 
-// Canonical returns the text of a rule, which has to be equal at all parties; "" for a plain rule,
-// whose ids are the cells of one column as they stand. Several columns count by the federation's
-// names, since their order matters.
+// Canonical returns the text of a rule, which must be equal at all parties. It is "" for a plain
+// rule, whose ids are the unchanged cells of one column. Several columns appear by the
+// federation's names, since their order matters.
 func (r IDRule) Canonical(theirs map[string]Theirs) string {
 	if len(r.Columns) <= 1 && len(r.Normalize) == 0 {
 		return ""
@@ -131,16 +131,16 @@ func (r IDRule) Canonical(theirs map[string]Theirs) string {
 	return fmt.Sprintf("%q normalized by %q", names, r.Normalize)
 }
 
-// Of makes the id of a row of its cells, one for each column.
+// Of makes a row's id from its cells, one for each column.
 func (r IDRule) Of(cells []string) (string, error) {
 	if len(cells) != len(r.Columns) {
-		return "", fmt.Errorf("%d cells, and ids are made of %d columns", len(cells), len(r.Columns))
+		return "", fmt.Errorf("%d cells are given for an id of %d columns", len(cells), len(r.Columns))
 	}
 	id, _, err := r.id(cells)
 	return id, err
 }
 
-// normalizers are the steps by which ids become alike.
+// normalizers are the steps that bring ids into a common form.
 var normalizers = map[string]func(string) string{
 	"trim": strings.TrimSpace, "nfc": norm.NFC.String, "upper": strings.ToUpper, "lower": strings.ToLower,
 	"digits": func(s string) string {
@@ -153,23 +153,24 @@ var normalizers = map[string]func(string) string{
 	},
 }
 
-// Check refuses a rule with unknown steps.
+// Check refuses a rule without columns or with unknown steps.
 func (r *IDRule) Check() error {
 	if len(r.Columns) == 0 {
 		return errors.New("id has no columns; name at least one")
 	}
 	for _, step := range r.Normalize {
 		if normalizers[step] == nil {
-			return fmt.Errorf("id: {normalize: [%s]} is not known; write some of trim, nfc, upper, lower, digits", step)
+			return fmt.Errorf("id: {normalize: [%s]} is not known; choose from trim, nfc, upper, lower, digits", step)
 		}
 	}
 	return nil
 }
 
-// idSeparator joins the columns of an id. The reader refuses ids that hold it.
+// idSeparator joins the columns of an id. The reader refuses ids that contain it.
 const idSeparator = "\x1f"
 
-// id makes an id of a row's fields. The error ends a sentence about one of the columns.
+// id makes an id from a row's fields. The error continues a sentence that names the column, whose
+// index it returns.
 func (r *IDRule) id(fields []string) (string, int, error) {
 	parts := make([]string, len(fields))
 	for i, f := range fields {
@@ -180,13 +181,14 @@ func (r *IDRule) id(fields []string) (string, int, error) {
 		case f == "":
 			return "", i, errors.New("has nothing left after normalize; correct the cell or drop the row")
 		case strings.Contains(f, idSeparator):
-			return "", i, fmt.Errorf("holds the sign %+q, which separates the columns of an id; remove it", idSeparator)
+			return "", i, fmt.Errorf("contains the character %+q, which separates the columns of an id; remove it", idSeparator)
 		}
 	}
 	return strings.Join(parts, idSeparator), 0, nil
 }
 
-// feature finds a column of the schema. It marks errors about a column that a job's schema names.
+// feature finds a column of the schema. An error about a column of a job's schema is an
+// [UnlikeError].
 func (r *reader) feature(columns, names []string, c Column) (field, error) {
 	f, err := r.find(columns, names, c.Name, "")
 	if err != nil && r.Absent && c.filled() {
@@ -211,10 +213,10 @@ func (t Table) find(columns, names []string, name, what string) (field, error) {
 	return field{at, columns[at], t.Mapping.Columns[columns[at]]}, nil
 }
 
-// UnlikeError refuses a table without a column that the schema describes, or with the column in
-// another unit. Its text names what the file calls its columns, and is for the table's owner.
+// UnlikeError refuses a table that lacks a column of the schema or has it in another unit. Its
+// text uses the file's column names and is for the table's owner.
 type UnlikeError struct {
-	Column string // by the schema
+	Column string // the schema's name
 	Err    error
 }
 
@@ -228,15 +230,15 @@ func (e *UnlikeError) Missing() bool {
 	return errors.As(e.Err, &missing)
 }
 
-// Public returns the text that peers may be told, who know the schema.
+// Public returns the text that peers, who know the schema, may read.
 func (e *UnlikeError) Public() string {
 	if e.Missing() {
 		return fmt.Sprintf("its table has no column %s, which the job's schema describes; its own log says more", dataset.Quote(e.Column))
 	}
-	return fmt.Sprintf("its catalogue gives column %s a unit or a factor that does not go with the job's schema; its own log says more", dataset.Quote(e.Column))
+	return fmt.Sprintf("its catalogue gives column %s a unit or a factor that does not fit the job's schema; its own log says more", dataset.Quote(e.Column))
 }
 
-// near advises about a column that is not there.
+// near returns advice about a missing column.
 func near(name string, columns, names []string) string {
 	for i, n := range names {
 		if strings.EqualFold(strings.TrimSpace(n), strings.TrimSpace(name)) {
@@ -246,15 +248,15 @@ func near(name string, columns, names []string) string {
 	return "correct the job, or rename the table's column in the catalogue"
 }
 
-// fits refuses a column whose unit is another one and not converted.
+// fits refuses a column whose unit differs from the schema's and has no factor.
 func (t Theirs) fits(c Column, own string) error {
 	switch {
 	case t.Unit != "" && c.Unit != "" && t.Unit != c.Unit && t.Times == 0:
-		return fmt.Errorf("column %s is in %s and the schema has %s; write the factor as times: in the catalogue", dataset.Quote(own), t.Unit, c.Unit)
+		return fmt.Errorf("column %s is in %s, and the schema has %s; write the conversion factor as times: in the catalogue", dataset.Quote(own), t.Unit, c.Unit)
 	case t.Times != 0 && c.Type != Number:
-		return fmt.Errorf("column %s is a %s and is multiplied by %g in the catalogue; remove times", dataset.Quote(own), c.Type, t.Times)
+		return fmt.Errorf("column %s is a %s, and the catalogue multiplies it by %g; remove times", dataset.Quote(own), c.Type, t.Times)
 	case t.Unit != "" && c.Unit == "":
-		return fmt.Errorf("column %s is in %s by the catalogue, and the schema names no unit; name it there, or remove unit", dataset.Quote(own), t.Unit)
+		return fmt.Errorf("column %s is in %s by the catalogue, and the schema has no unit for it; add unit to the schema, or remove it from the catalogue", dataset.Quote(own), t.Unit)
 	}
 	return nil
 }

@@ -7,25 +7,25 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// Bounds on how far a party's own median may be from the common one.
+// Bounds on the distance of a party's own median from the common one.
 const (
 	leastRatio    = 0.2
 	mostRatio     = 5
 	mostDeviation = 2 // in standard deviations of all parties' rows
 )
 
-// middle describes the place of a column's numbers, by the sums of all parties.
+// middle is the median or mean of a column's numbers, by the sums of all parties.
 type middle struct {
 	name        string // "median" or "mean"
 	value       float64
-	deviation   float64 // 0 where no sum tells it
+	deviation   float64 // 0 if the sums do not give it
 	transformed bool    // value and deviation are of the transformed numbers
 }
 
-// Notices compares the median of each number column over a party's own rows with the column's
-// median over all parties' training rows, or with its mean where the sums tell no median. It
-// returns a sentence for each column that lies far away. The sentences quote both numbers, and are
-// for the party's own operator.
+// Notices compares each number column's median over a party's own rows with the median over all
+// parties' training rows, or with their mean if the sums give no median. It returns a sentence
+// for each column whose medians differ much. The sentences quote both numbers and are for the
+// party's own operator.
 func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 	var list []string
 	for j, s := range p.split(sum) {
@@ -37,14 +37,14 @@ func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 		}
 		own := median(values)
 		if common.far(c, own) {
-			list = append(list, fmt.Sprintf("column %s: the median of this party's training rows is %.4g, and the %s of all parties' is %.4g; check the column's unit, and times: in the catalogue",
+			list = append(list, fmt.Sprintf("column %s: the median of this party's training rows is %.4g, and the %s over all parties is %.4g; check the column's unit, and times: in the catalogue",
 				dataset.Quote(c.Name), common.shown(c, own), common.named(), common.value))
 		}
 	}
 	return list
 }
 
-// values returns the cells of a column that are no gaps.
+// values returns the cells of a column that are not gaps.
 func (f *Frame) values(rows []int, j int) []float64 {
 	var values []float64
 	for _, i := range rows {
@@ -55,7 +55,7 @@ func (f *Frame) values(rows []int, j int) []float64 {
 	return values
 }
 
-// middleOf reads the middle of a column of numbers from its sums.
+// middleOf returns the median or mean of a column of numbers, from its sums.
 func (c *Column) middleOf(s sums) (middle, bool) {
 	switch {
 	case c.Type != Number || s.rows == 0 || s.rows <= s.gaps:
@@ -64,7 +64,7 @@ func (c *Column) middleOf(s sums) (middle, bool) {
 		value, err := c.medianOf(s.bins)
 		return middle{"median", value, c.spreadOf(s.bins), false}, err == nil
 	case s.scaled != nil:
-		s.rows, s.gaps = s.rows-s.gaps, 0 // of the numbers that are there
+		s.rows, s.gaps = s.rows-s.gaps, 0 // without gaps
 		mean, variance := c.moments(s, 0)
 		return middle{"mean", mean, math.Sqrt(variance), c.Transform != Identity}, true
 	case s.raw != nil:
@@ -74,7 +74,7 @@ func (c *Column) middleOf(s sums) (middle, bool) {
 	return middle{}, false
 }
 
-// spreadOf returns the standard deviation of numbers that lie in the middles of their bins.
+// spreadOf returns the standard deviation of numbers at the centres of their bins.
 func (c *Column) spreadOf(bins []int64) float64 {
 	width := (c.Range[1] - c.Range[0]) / Bins
 	n, mean, squares := float64(total(bins)), 0.0, 0.0
@@ -88,7 +88,7 @@ func (c *Column) spreadOf(bins []int64) float64 {
 	return width * math.Sqrt(squares)
 }
 
-// far reports whether a party's own median lies far from the middle.
+// far reports whether a party's own median is far from the middle.
 func (m middle) far(c *Column, own float64) bool {
 	if m.deviation > 0 && math.Abs(m.shown(c, own)-m.value) > mostDeviation*m.deviation {
 		return true

@@ -54,14 +54,14 @@ func TestNotices(t *testing.T) {
 		want        string // part of the only notice; "" for none
 	}{
 		{"like the others", Column{Range: wide, Missing: FillMedian}, Standard, 1, 0, ""},
-		{"a hundredth, by the median", Column{Range: wide, Missing: FillMedian}, Unscaled, .01, 0, `column "x": the median of this party's training rows is 0.595, and the median of all parties' is 5`},
-		{"six times, by the median", Column{Range: wide, Missing: FillMedian}, Unscaled, 6, 0, "is 357, and the median of all parties' is 6"},
+		{"a hundredth, by the median", Column{Range: wide, Missing: FillMedian}, Unscaled, .01, 0, `column "x": the median of this party's training rows is 0.595, and the median over all parties is 5`},
+		{"six times, by the median", Column{Range: wide, Missing: FillMedian}, Unscaled, 6, 0, "is 357, and the median over all parties is 6"},
 		{"a third is not far", Column{Range: wide, Missing: FillMedian}, Unscaled, .4, 20, ""},
 		{"shifted, of both signs", Column{Range: [2]float64{-100, 1000}, Missing: FillMedian}, Unscaled, 1, 300, "is 359.5, and the median"},
 		{"a small ratio means nothing where numbers are of both signs", Column{Range: [2]float64{-1000, 1000}, Missing: FillMean}, Unscaled, .01, 0, ""},
-		{"by the mean", Column{Range: wide, Missing: FillMean}, Unscaled, .01, 0, "is 0.595, and the mean of all parties' is 5"},
-		{"by mean and deviation", Column{Range: wide}, Standard, 1, 100, "is 159.5, and the mean of all parties' is 6"},
-		{"transformed", Column{Range: [2]float64{.1, 1000}, Transform: Log}, Standard, .01, 0, "and the mean (transformed) of all parties' is 3."},
+		{"by the mean", Column{Range: wide, Missing: FillMean}, Unscaled, .01, 0, "is 0.595, and the mean over all parties is 5"},
+		{"by mean and deviation", Column{Range: wide}, Standard, 1, 100, "is 159.5, and the mean over all parties is 6"},
+		{"transformed", Column{Range: [2]float64{.1, 1000}, Transform: Log}, Standard, .01, 0, "and the mean (transformed) over all parties is 3."},
 		{"nothing is told of it", Column{Range: wide}, Unscaled, 10, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -20,7 +20,8 @@ const unseen = -1
 // isGap reports whether a cell has no value.
 func isGap(v float64) bool { return v != v }
 
-// parse returns the code of a word that is no gap. The error ends a sentence about the cell.
+// parse returns the code of a word that is not a gap. The error continues a sentence that names
+// the cell.
 func (c *Column) parse(word string, decimal byte) (float64, error) {
 	switch c.Type {
 	case Boolean:
@@ -37,11 +38,11 @@ func (c *Column) parse(word string, decimal byte) (float64, error) {
 	return v, nil
 }
 
-// noNumber tells what may have been meant.
+// noNumber adds advice to the error about a cell that is not a number.
 func (c *Column) noNumber(word string, decimal byte, err error) error {
 	switch {
 	case decimal == decimalPoint && strings.ContainsRune(word, ','):
-		return fmt.Errorf(`%w; write decimals with a point, or say csv: {decimal: ","} in the catalogue`, err)
+		return fmt.Errorf(`%w; write decimals with a point, or write csv: {decimal: ","} in the catalogue`, err)
 	case decimal != decimalPoint && strings.ContainsRune(word, '.'):
 		return fmt.Errorf("%w with the decimal sign %q; correct csv: {decimal: ...} in the catalogue", err, decimal)
 	}
@@ -54,11 +55,11 @@ func (c *Column) parseBoolean(word string) (float64, error) {
 			return float64(code), nil
 		}
 	}
-	return 0, fmt.Errorf("is neither of %s nor of %s; correct the cell, or map the word by values in the catalogue", strings.Join(c.True, ", "), strings.Join(c.False, ", "))
+	return 0, fmt.Errorf("is neither one of %s nor one of %s; correct the cell, or map the word by values in the catalogue", strings.Join(c.True, ", "), strings.Join(c.False, ", "))
 }
 
-// parseCategory returns the place of a listed category. Words of columns whose categories are
-// agreed are coded by the frame.
+// parseCategory returns the index of a listed category. The frame codes the words of a column
+// with agreed categories.
 func (c *Column) parseCategory(word string) (float64, error) {
 	if i := slices.Index(c.Categories, word); i >= 0 {
 		return float64(i), nil
@@ -66,10 +67,10 @@ func (c *Column) parseCategory(word string) (float64, error) {
 	if c.Unknown != UnknownError {
 		return unseen, nil
 	}
-	return 0, fmt.Errorf("is none of the categories %s; correct the cell, map the word by values in the catalogue, or let the schema say unknown: other", list(c.Categories))
+	return 0, fmt.Errorf("is none of the categories %s; correct the cell, map the word by values in the catalogue, or write unknown: other in the schema", list(c.Categories))
 }
 
-// list names the first words.
+// list joins the first words.
 func list(words []string) string {
 	const most = 8
 	if len(words) <= most {
@@ -78,9 +79,9 @@ func list(words []string) string {
 	return strings.Join(words[:most], ", ") + ", ..."
 }
 
-// errOutside ends a sentence about a number outside the range.
+// errOutside is the end of a sentence about a number outside the range.
 func (c *Column) errOutside() error {
-	return fmt.Errorf("is outside the range of %g to %g; correct the cell, or let the schema say outside: missing or outside: clip", c.Range[0], c.Range[1])
+	return fmt.Errorf("is outside the range of %g to %g; correct the cell, or write outside: missing or outside: clip in the schema", c.Range[0], c.Range[1])
 }
 
 // within applies the range to a number.
@@ -91,7 +92,7 @@ func (c *Column) within(v float64) (float64, error) {
 	switch c.Outside {
 	case OutsideMissing:
 		if !c.filled() && c.Missing != FillDropRow {
-			return 0, errors.New("is outside the range and counts as a gap, and the column has none; add missing: to the schema")
+			return 0, errors.New("is outside the range and counts as a gap, and the schema does not fill gaps of the column; add missing: to the schema")
 		}
 		return gap, nil
 	case OutsideClip:
@@ -100,7 +101,7 @@ func (c *Column) within(v float64) (float64, error) {
 	return 0, c.errOutside()
 }
 
-// stays refuses a number that the range would change.
+// stays refuses a number that the column's range would change.
 func (c *Column) stays(v float64) (float64, error) {
 	if c.Ranged() && (v < c.Range[0] || v > c.Range[1]) {
 		return 0, c.errOutside()
@@ -108,7 +109,7 @@ func (c *Column) stays(v float64) (float64, error) {
 	return v, c.hasTransform(v)
 }
 
-// hasTransform refuses a number that the column's function is not defined for.
+// hasTransform refuses a number for which the column's transform is not defined.
 func (c *Column) hasTransform(v float64) error {
 	if c.Transform == Log && v <= 0 || c.Transform == Log1p && v <= -1 || c.Transform == Sqrt && v < 0 {
 		return fmt.Errorf("has no %s; give the column a range, or another transform", c.Transform)

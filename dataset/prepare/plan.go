@@ -11,12 +11,11 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// Plan lists the whole numbers that parties add up to fit a preparation: each party's vector is
-// [Plan.Vector], and every party makes the same preparation of the sum.
+// Plan lists the integers that parties add up to fit a preparation. Each party's vector is
+// [Plan.Vector], and every party makes the same preparation from the sum.
 //
-// A number of a column with a range counts as a whole number of 2^-52 of the range, so that
-// sums are exact and do not depend on the order of rows or parties. A sum is written in limbs
-// of 32 bits.
+// A number of a column with a range becomes a multiple of 2^-52 of the range, so that sums are
+// exact and do not depend on the order of rows or parties. A sum is written in limbs of 32 bits.
 type Plan struct {
 	schema     Schema
 	categories [][]string // of each column
@@ -24,17 +23,17 @@ type Plan struct {
 	entries    []entry
 }
 
-// what an entry counts or adds.
+// what names the quantity that an entry counts or adds.
 type what int
 
 const (
 	countRows  what = iota
 	countGaps       // of a column
-	sumRaw          // of its numbers, one limb
-	sumScaled       // of its transformed numbers, one limb
-	sumSquares      // of these numbers squared, one limb
-	countBin        // its numbers in a part of the range
-	countWord       // its cells of a category
+	sumRaw          // of a column's numbers, one limb
+	sumScaled       // of a column's transformed numbers, one limb
+	sumSquares      // of the squared transformed numbers, one limb
+	countBin        // a column's numbers in one part of the range
+	countWord       // a column's cells of one category
 )
 
 // entry is one number of the vector.
@@ -44,23 +43,23 @@ type entry struct {
 	part   int // limb, bin or category
 }
 
-// Widths of the whole numbers.
+// Widths of the integers.
 const (
-	fraction  = 52 // bits of a number within its range
+	fraction  = 52 // bits of a number's place within its range
 	limbBits  = 32
 	rawLimbs  = 3 // 52 bits and up to 32 of rows
 	powLimbs  = 5 // 104 bits and up to 32 of rows
 	Bins      = 1024
-	EntryTop  = 1<<limbBits - 1 // bound of an entry of one party
-	leastSeen = 100             // values that all parties together must have
+	EntryTop  = 1<<limbBits - 1 // bound of one party's entry
+	leastSeen = 100             // least number of values over all parties together
 )
 
-// Least is the number of a party's own training rows that must have a word before it is told
-// to the other parties, and the number of values that a party must have in a column of which
-// sums are made.
+// Least is the least number of a party's own training rows that must have a word before the party
+// reveals it to the others, and the least number of values that a party must have in a column
+// before it releases sums of the column.
 const Least = 10
 
-// MaxUnited bounds the categories of a column on which all parties together agree.
+// MaxUnited bounds the agreed categories of a column over all parties.
 const MaxUnited = 1 << 10
 
 // NewPlan plans the sums for a schema. The vector's length follows from the schema alone.
@@ -82,11 +81,11 @@ func NewPlan(s Schema, scaling Scaling) (*Plan, error) {
 }
 
 // With returns the plan with the categories that the parties have agreed on, in the order of
-// Schema.Agrees.
+// [Schema.Agrees].
 func (p *Plan) With(agreed [][]string) (*Plan, error) {
 	places := p.schema.Agrees()
 	if len(agreed) != len(places) {
-		return nil, fmt.Errorf("prepare: categories of %d columns, and %d are agreed", len(agreed), len(places))
+		return nil, fmt.Errorf("prepare: categories of %d columns are given, and %d columns have agreed categories", len(agreed), len(places))
 	}
 	with := *p
 	with.categories = slices.Clone(p.categories)
@@ -94,10 +93,10 @@ func (p *Plan) With(agreed [][]string) (*Plan, error) {
 		c := p.schema[j]
 		c.Categories = agreed[i]
 		if n := len(c.Categories); n > MaxUnited {
-			return nil, fmt.Errorf("column %s has %d categories at all parties together, and at most %d can be agreed on; list them in the schema", dataset.Quote(c.Name), n, MaxUnited)
+			return nil, fmt.Errorf("column %s has %d categories over all parties together; at most %d can be agreed on: list them in the schema", dataset.Quote(c.Name), n, MaxUnited)
 		}
 		if len(c.Categories) == 0 {
-			return nil, fmt.Errorf("column %s has no word that at least %d training rows of a party have; list its categories, or leave it out", dataset.Quote(c.Name), Least)
+			return nil, fmt.Errorf("column %s has no word that occurs in %d training rows of a party; list its categories, or leave the column out", dataset.Quote(c.Name), Least)
 		}
 		if err := c.checkCategories(); err != nil {
 			return nil, fmt.Errorf("column %s: %w", dataset.Quote(c.Name), err)
@@ -107,7 +106,7 @@ func (p *Plan) With(agreed [][]string) (*Plan, error) {
 	return &with, p.schema.distinct(with.categories)
 }
 
-// Fits reports whether anything is fitted on rows.
+// Fits reports whether the preparation has values that are fitted on rows.
 func (p *Plan) Fits() bool { return len(p.entries) > 0 || len(p.schema.Agrees()) > 0 }
 
 // plan adds the entries of a column.
@@ -120,7 +119,7 @@ func (p *Plan) plan(j int) error {
 		}
 	}
 	if (scaled || c.Missing == FillMean) && !c.Ranged() && !c.Ordered {
-		return errors.New("has no range, and its sum is made in parts of the range; add range: [least, greatest]")
+		return errors.New("has no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]")
 	}
 	before := len(p.entries)
 	switch c.Missing {
@@ -141,7 +140,7 @@ func (p *Plan) plan(j int) error {
 	return nil
 }
 
-// words is the number of entries that count a column's words.
+// words returns the number of entries that count a column's words.
 func (p *Plan) words(j int) int {
 	if p.schema[j].Agree {
 		return MaxUnited
@@ -149,12 +148,12 @@ func (p *Plan) words(j int) int {
 	return max(2, len(p.schema[j].Categories))
 }
 
-// Entries is the length of a vector; 0 where nothing is to be added up.
+// Entries returns the length of a vector; 0 if nothing has to be added up.
 func (p *Plan) Entries() int { return len(p.entries) }
 
-// Vector returns a party's entries over its training rows, in which a value that fewer than [Least]
-// of them have counts as the commonest or as other. It refuses a column of which the party has too
-// few values.
+// Vector returns a party's entries over its training rows. A value that fewer than [Least] rows
+// have counts as the commonest value or as other. Vector refuses a column in which the party has
+// too few values.
 func (p *Plan) Vector(f *Frame, rows []int) ([]int64, error) {
 	cells := p.masks(f, rows)
 	v := make([]int64, len(p.entries))
@@ -172,7 +171,7 @@ func (p *Plan) Vector(f *Frame, rows []int) ([]int64, error) {
 	return v, nil
 }
 
-// measure fills the entries of one kind of a column.
+// measure computes the entries of one quantity of a column.
 func (p *Plan) measure(f *Frame, rows []int, e entry, cells *mask, dst []int64) error {
 	if e.what == countRows {
 		dst[0] = int64(len(rows))
@@ -200,12 +199,12 @@ func (p *Plan) measure(f *Frame, rows []int, e entry, cells *mask, dst []int64) 
 		foldEnds(dst)
 	}
 	if e.what != countGaps && seen < Least {
-		return fmt.Errorf("has a value in %d of the training rows; at least %d are needed before sums of it are told", seen, Least)
+		return fmt.Errorf("has a value in only %d of this party's training rows; at least %d are needed before its sums are released", seen, Least)
 	}
 	return nil
 }
 
-// count adds one value to a sum or to a count.
+// count adds one value to a sum or a count.
 func (c *Column) count(w what, v float64, sum *big.Int, dst []int64) {
 	switch w {
 	case sumRaw:
@@ -224,15 +223,16 @@ func (c *Column) count(w what, v float64, sum *big.Int, dst []int64) {
 	}
 }
 
-// foldEnds moves the outermost of the counts inwards, from both ends, until a part holds [Least] of them: the greatest
-// number of a column is one row's. The middle stays, but where a party has fewer than Least rows on one side of it.
+// foldEnds moves the outermost counts inwards, from both ends, until a part holds [Least] of
+// them, since the greatest number of a column belongs to one row. The median stays in its part
+// unless a party has fewer than Least rows on one side of it.
 func foldEnds(bins []int64) {
 	low := foldUp(bins, func(i int) int { return i })
 	foldUp(bins[low:], func(i int) int { return len(bins[low:]) - 1 - i })
 }
 
-// foldUp moves counts on in an order of the parts until one holds Least of them, or the last holds all, and returns its
-// place in the order.
+// foldUp moves counts on, in the given order of the parts, until one part holds Least of them or
+// the last part holds all. It returns the place of that part in the order.
 func foldUp(bins []int64, at func(i int) int) int {
 	carried := int64(0)
 	for i := range bins {
@@ -246,28 +246,28 @@ func foldUp(bins []int64, at func(i int) int) int {
 	return 0
 }
 
-// scale52 is the number of parts of a range.
+// scale52 is the number of steps of a range.
 const scale52 = 1 << fraction
 
-// part returns the place of a number in the range, in whole parts.
+// part returns the place of a number in the range, in whole steps.
 func (c *Column) part(v, low, high float64) *big.Int {
-	share := min(max((v-low)/(high-low), 0), 1) // rounding of a function may leave its range
+	share := min(max((v-low)/(high-low), 0), 1) // rounding in a transform may leave the range
 	return big.NewInt(int64(math.Round(share * scale52)))
 }
 
-// scaledPart is the place of a transformed number.
+// scaledPart returns the place of a transformed number in the transformed range, in whole steps.
 func (c *Column) scaledPart(v float64) *big.Int {
-	low, high, _ := c.ends() // the plan has refused a column without
+	low, high, _ := c.ends() // NewPlan has refused a column without a range
 	return c.part(c.transformed(v), low, high)
 }
 
-// bin returns the part of the range that holds a number.
+// bin returns the index of the part of the range that contains a number.
 func (c *Column) bin(v float64) int {
 	at := int((v - c.Range[0]) / (c.Range[1] - c.Range[0]) * Bins)
 	return min(max(at, 0), Bins-1)
 }
 
-// toLimbs writes a number that is not negative.
+// toLimbs writes a number that is not negative in limbs.
 func toLimbs(x *big.Int, dst []int64) {
 	rest, mask := new(big.Int).Set(x), big.NewInt(EntryTop)
 	for i := range dst {
@@ -276,7 +276,7 @@ func toLimbs(x *big.Int, dst []int64) {
 	}
 }
 
-// Told lists in words the sums of a plan, by column: what everybody learns who is told the sum.
+// Told describes the sums of a plan by column: everyone who receives the sum learns them.
 func (p *Plan) Told() []string {
 	var lines []string
 	for j := range p.schema {
@@ -302,8 +302,7 @@ func (p *Plan) toldOf(j int) []string {
 	return parts
 }
 
-// Holds lists in words what is fitted of each column: what everybody learns who is given the
-// preparation.
+// Holds describes the fitted values by column: everyone who receives the preparation learns them.
 func (p *Plan) Holds() []string {
 	var lines []string
 	for j, c := range p.schema {

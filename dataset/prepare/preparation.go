@@ -11,37 +11,37 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Preparation makes numbers of frames of its schema: it fills gaps, transforms, and writes
-// categories as columns of 0 and 1. It never changes.
+// Preparation turns frames of its schema into numbers: it fills gaps, transforms numbers, and
+// writes categories as columns of 0 and 1. It is immutable.
 type Preparation struct {
 	schema  Schema
 	columns []fitted
-	// Offset and Factor scale the prepared columns to (x - Offset) Factor; nil where nothing is
-	// scaled. One-hot, indicator and boolean columns have 0 and 1.
+	// Offset and Factor scale the prepared columns to (x - Offset) Factor; nil without scaling.
+	// One-hot, indicator and boolean columns have 0 and 1.
 	Offset, Factor []float64
 }
 
-// fitted holds the values that training rows have told of a column.
+// fitted holds a column's values that are fitted on training rows.
 type fitted struct {
-	fill       float64 // code that takes the place of a gap; a gap where none is filled
+	fill       float64 // code that fills a gap; a gap itself if gaps are not filled
 	categories []string
 }
 
 // Schema describes the columns before they are prepared.
 func (p *Preparation) Schema() Schema { return p.schema }
 
-// Follows refuses the preparation of another schema, or with another scaling, than a job's.
+// Follows refuses a preparation with another schema or scaling than the given ones of a job.
 func (p *Preparation) Follows(s Schema, scaling Scaling) error {
 	if !slices.EqualFunc(p.schema, s, func(a, b Column) bool { return a.same(b) }) {
-		return errors.New("prepare: a preparation by another schema")
+		return errors.New("prepare: the preparation has another schema than the job")
 	}
 	if (p.Offset != nil) != (scaling != Unscaled) {
-		return fmt.Errorf("prepare: a preparation with %d scaled columns, and the job's scaling is %q", len(p.Offset), scaling)
+		return fmt.Errorf("prepare: the preparation has %d scaled columns, which does not fit the job's scaling %q", len(p.Offset), scaling)
 	}
 	return nil
 }
 
-// Of returns the preparation of some of its columns, in their order.
+// Of returns the preparation of some of its columns, in the order of s.
 func (p *Preparation) Of(s Schema) (*Preparation, error) {
 	starts, at := make([]int, len(p.schema)+1), 0
 	for j, c := range p.schema {
@@ -52,7 +52,7 @@ func (p *Preparation) Of(s Schema) (*Preparation, error) {
 	for _, c := range s {
 		j := p.schema.Index(c.Name)
 		if j < 0 || !c.same(p.schema[j]) {
-			return nil, fmt.Errorf("prepare: a preparation without column %s as it is described here", dataset.Quote(c.Name))
+			return nil, fmt.Errorf("prepare: the preparation has no column %s with the same description", dataset.Quote(c.Name))
 		}
 		of.columns = append(of.columns, p.columns[j])
 		if p.Offset != nil {
@@ -72,11 +72,11 @@ func (p *Preparation) Names() []string {
 	return names
 }
 
-// Width is the number of prepared columns.
+// Width returns the number of prepared columns.
 func (p *Preparation) Width() int { return len(p.Names()) }
 
-// Numbers lists the places of the prepared columns whose numbers are scaled. An indicator
-// stands behind its column and is none.
+// Numbers lists the indices of the prepared columns that are scaled. The indicator that follows a
+// column is not scaled.
 func (p *Preparation) Numbers() []int {
 	places, at := []int{}, 0
 	for j, c := range p.schema {
@@ -88,7 +88,8 @@ func (p *Preparation) Numbers() []int {
 	return places
 }
 
-// Beside returns the preparation of several tables side by side, for a process that has all.
+// Beside returns the preparation of several tables side by side, for a process that has all of
+// them.
 func Beside(list []*Preparation) *Preparation {
 	all := &Preparation{}
 	for _, p := range list {
@@ -98,7 +99,7 @@ func Beside(list []*Preparation) *Preparation {
 	return all
 }
 
-// names lists the columns that are made of one.
+// names returns the names of the prepared columns that are made from one column.
 func (c Column) names(categories []string) []string {
 	var names []string
 	if c.OneHot() {
@@ -117,15 +118,16 @@ func (c Column) names(categories []string) []string {
 	return names
 }
 
-// Apply returns the table of numbers, unscaled. The frame must have the preparation's schema.
+// Apply returns the table of numbers, without scaling. The frame must have the preparation's
+// schema.
 func (p *Preparation) Apply(f *Frame) (*dataset.Dense, error) {
 	return p.apply(f, plain(p.schema, p.categories(), f))
 }
 
-// apply prepares the cells that stand for a frame's.
+// apply prepares a frame after the masks have replaced cells of it.
 func (p *Preparation) apply(f *Frame, cells []mask) (*dataset.Dense, error) {
 	if !slices.EqualFunc(p.schema, f.schema, Column.reads) {
-		return nil, fmt.Errorf("prepare: a table of columns %s cannot be prepared as %s", list(f.schema.Names()), list(p.schema.Names()))
+		return nil, fmt.Errorf("prepare: a table with columns %s cannot be prepared by a schema with columns %s", list(f.schema.Names()), list(p.schema.Names()))
 	}
 	m := linalg.New[float64](f.Rows(), p.Width())
 	bad := make([]error, f.Rows()/blockRows+1)
@@ -144,7 +146,7 @@ func (p *Preparation) apply(f *Frame, cells []mask) (*dataset.Dense, error) {
 	return dataset.NewDense(m), nil
 }
 
-// Prepare returns a set with the numbers that Apply makes of its frame.
+// Prepare returns a set in which the numbers of Apply replace the frame.
 func (p *Preparation) Prepare(set *dataset.Set, f *Frame) (*dataset.Set, error) {
 	table, err := p.Apply(f)
 	if err != nil {
@@ -155,12 +157,12 @@ func (p *Preparation) Prepare(set *dataset.Set, f *Frame) (*dataset.Set, error) 
 	return &made, nil
 }
 
-// reads reports whether cells of two descriptions have one meaning.
+// reads reports whether cells have the same meaning by both descriptions.
 func (c Column) reads(other Column) bool {
 	return c.Name == other.Name && c.Type == other.Type && slices.Equal(c.Categories, other.Categories)
 }
 
-// places returns the agreed place of each word, unseen for others.
+// places returns the index of each word among the agreed categories, unseen for other words.
 func places(words, categories []string) []float64 {
 	at := make([]float64, len(words))
 	for code, word := range words {
@@ -182,7 +184,7 @@ func (p *Preparation) row(row []float64, cells []mask, dst []float64) error {
 	return nil
 }
 
-// cell writes the columns that are made of one cell; dst is zero.
+// cell writes the prepared columns of one cell into dst, which must be zero.
 func (p *Preparation) cell(c *Column, fit fitted, v float64, dst []float64) error {
 	if isGap(v) {
 		if c.Missing == FillCategory || c.Indicator {
@@ -223,7 +225,7 @@ func (c *Column) transformed(v float64) float64 {
 	return v
 }
 
-// log1p is log(1 + x), where what rounding takes from 1 + x is given back.
+// log1p is log(1 + x) with a correction for the rounding of 1 + x.
 func log1p(x float64) float64 {
 	if x > 1<<fraction { // 1 + x is x, nearly, and its product would overflow
 		return exactmath.Log(x)
@@ -235,5 +237,5 @@ func log1p(x float64) float64 {
 	return float64(exactmath.Log(u)*x) / float64(u-1)
 }
 
-// prepared names a column that is made of another one.
+// prepared returns the name of a column that is made from this one.
 func (c Column) prepared(what string) string { return c.Name + "_" + what }

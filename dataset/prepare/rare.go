@@ -8,16 +8,16 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Rare tells of a column how many training rows have a value that few have.
+// Rare is the number of training rows of a column whose value occurs in few rows.
 type Rare struct {
 	Column string
 	Rows   int
 }
 
-// Common returns the table of numbers that enters sums: Apply, of a frame in which no cell holds a
-// value that fewer than [Least] of the given rows have. Such a word counts as other, where the
-// column has that category and enough rows are of it, else as the commonest. So do truth values,
-// gaps, and numbers of a column that is otherwise constant.
+// Common returns the table of numbers that enters sums: [Preparation.Apply] of a frame in which
+// values that fewer than [Least] of the given rows have are replaced. A rare word becomes other,
+// if the column has that category and enough rows are in it, else the commonest word. Rare truth
+// values, rare gaps, and the deviating numbers of an otherwise constant column are replaced, too.
 func (p *Preparation) Common(f *Frame, rows []int) (*dataset.Dense, error) {
 	return p.apply(f, p.masks(f, rows))
 }
@@ -25,25 +25,25 @@ func (p *Preparation) Common(f *Frame, rows []int) (*dataset.Dense, error) {
 // Rare lists the columns in which Common replaces values of the given rows.
 func (p *Preparation) Rare(f *Frame, rows []int) []Rare { return rareOf(p.schema, p.masks(f, rows)) }
 
-// Rare lists the columns in which values of the given rows are replaced before [Plan.Vector] counts
-// them.
+// Rare lists the columns in which [Plan.Vector] replaces values of the given rows before it
+// counts them.
 func (p *Plan) Rare(f *Frame, rows []int) []Rare {
 	cells := p.masks(f, rows)
 	for j := range cells {
 		if !slices.ContainsFunc(p.entries, func(e entry) bool { return e.what != countRows && e.column == j }) {
-			cells[j].few = 0 // nothing of the column is counted
+			cells[j].few = 0 // the column has no entries
 		}
 	}
 	return rareOf(p.schema, cells)
 }
 
-// masks fills few gaps as all gaps are filled, so that no indicator shows them.
+// masks fills rare gaps in the same way as all gaps, so that no indicator shows them.
 func (p *Preparation) masks(f *Frame, rows []int) []mask {
 	return masks(p.schema, p.categories(), f, rows, func(j int, _ []float64) float64 { return p.columns[j].fill })
 }
 
-// masks has few gaps of a column with an indicator filled by the rows' own other cells, and leaves
-// other gaps to be counted: they are no value.
+// masks fills rare gaps of a column with an indicator from the given rows' other cells. Other
+// gaps remain and are counted as gaps.
 func (p *Plan) masks(f *Frame, rows []int) []mask {
 	return masks(p.schema, p.categories, f, rows, func(j int, values []float64) float64 {
 		if !p.schema[j].Indicator {
@@ -53,7 +53,8 @@ func (p *Plan) masks(f *Frame, rows []int) []mask {
 	})
 }
 
-// rareOf lists the columns of which masks replace cells of the rows that they were found by.
+// rareOf lists the columns in which masks replace cells of the rows from which the masks were
+// made.
 func rareOf(s Schema, all []mask) []Rare {
 	var list []Rare
 	for j := range all {
@@ -64,17 +65,17 @@ func rareOf(s Schema, all []mask) []Rare {
 	return list
 }
 
-// mask replaces cells of a column.
+// mask says how cells of a column are replaced.
 type mask struct {
-	words []float64 // the agreed place of each of the frame's own words; nil where none are agreed
-	fill  float64   // in the place of a gap; a gap where gaps stay
-	level bool      // whether all cells that are no gaps hold one value
-	value float64   // that value; a gap where nearly all cells are gaps
-	codes []float64 // what stands for each category, for a word that is none, and for a gap; nil: they stay
-	few   int       // the given rows of which a cell is replaced
+	words []float64 // the agreed index of each of the frame's own words; nil without agreed categories
+	fill  float64   // replaces a gap; a gap itself if gaps stay
+	level bool      // whether all cells but gaps hold one value
+	value float64   // that value; a gap if nearly all cells are gaps
+	codes []float64 // the replacement of each category, of a word that is none, and of a gap; nil: no replacement
+	few   int       // number of given rows with a replaced cell
 }
 
-// cell returns what stands for a cell.
+// cell returns the replacement of a cell.
 func (m *mask) cell(v float64) float64 {
 	switch {
 	case isGap(v):
@@ -85,7 +86,8 @@ func (m *mask) cell(v float64) float64 {
 	return m.after(v)
 }
 
-// after returns what stands for a cell whose gap is filled and whose word is at its place.
+// after returns the replacement of a cell whose gap is filled and whose word is coded by the
+// agreed categories.
 func (m *mask) after(v float64) float64 {
 	if m.codes != nil {
 		return m.codes[m.state(v)]
@@ -96,7 +98,7 @@ func (m *mask) after(v float64) float64 {
 	return v
 }
 
-// state is the place of a cell among the codes.
+// state returns the index of a cell among the codes.
 func (m *mask) state(v float64) int {
 	switch {
 	case isGap(v):
@@ -107,7 +109,7 @@ func (m *mask) state(v float64) int {
 	return int(v)
 }
 
-// plain returns the masks that only bring words to their agreed places.
+// plain returns masks that only translate words to the agreed indices.
 func plain(s Schema, categories [][]string, f *Frame) []mask {
 	all := make([]mask, len(s))
 	for j := range s {
@@ -119,8 +121,8 @@ func plain(s Schema, categories [][]string, f *Frame) []mask {
 	return all
 }
 
-// masks finds what few of the given rows have. Few gaps of a column are filled by what fill returns
-// for it and its other cells. Without rows nothing is replaced.
+// masks finds the rare values of the given rows. Rare gaps of a column get the value that fill
+// computes from the column's other cells. Without rows nothing is replaced.
 func masks(s Schema, categories [][]string, f *Frame, rows []int, fill func(j int, values []float64) float64) []mask {
 	all := plain(s, categories, f)
 	if len(rows) == 0 {
@@ -138,7 +140,7 @@ func masks(s Schema, categories [][]string, f *Frame, rows []int, fill func(j in
 	return all
 }
 
-// maskCells decides on a column's cells, after its gaps.
+// maskCells decides how a column's cells are replaced, once its gaps are decided.
 func (c *Column) maskCells(m *mask, column []float64, categories []string) {
 	filled := slices.Clone(column)
 	for k, v := range filled {
@@ -164,10 +166,11 @@ func (c *Column) maskCells(m *mask, column []float64, categories []string) {
 	}
 }
 
-// showsGaps reports whether what is prepared of the column tells a gap from a cell.
+// showsGaps reports whether the prepared columns distinguish a gap from a cell.
 func (c *Column) showsGaps() bool { return c.Indicator || c.Type == Category }
 
-// maskGaps decides on a column's gaps: few are filled, and where few cells are none, all are gaps.
+// maskGaps decides how a column's gaps are replaced: rare gaps are filled, and if nearly all
+// cells are gaps, all become gaps.
 func (c *Column) maskGaps(m *mask, column []float64, fill func(values []float64) float64) {
 	var values []float64
 	for _, v := range column {
@@ -184,21 +187,21 @@ func (c *Column) maskGaps(m *mask, column []float64, fill func(values []float64)
 	}
 }
 
-// ownFill returns the code that the column's own values give in the place of a gap.
+// ownFill returns the fill that follows from the column's own values.
 func (c *Column) ownFill(values []float64, categories []string) float64 {
 	own := *c
-	own.Agree = false // the values are at their agreed places
+	own.Agree = false // the values are coded by agreed categories already
 	fill, err := own.fill(values, categories, nil)
 	if err != nil || math.IsInf(fill, 0) {
-		return unseen // of a column all of whose words are no category
+		return unseen // all words of the column are outside the categories
 	}
 	if c.Ranged() && (c.Type == Number || c.Type == Date) {
-		fill = min(max(fill, c.Range[0]), c.Range[1]) // rounding may leave it
+		fill = min(max(fill, c.Range[0]), c.Range[1]) // rounding may leave the range
 	}
 	return fill
 }
 
-// maskWords replaces categories, or truth values, that few rows have.
+// maskWords replaces rare categories or truth values.
 func (c *Column) maskWords(m *mask, column []float64, categories []string) {
 	m.codes = make([]float64, max(len(categories), 2)+2)
 	counts := make([]int, len(m.codes))
@@ -219,7 +222,7 @@ func (c *Column) maskWords(m *mask, column []float64, categories []string) {
 	}
 }
 
-// instead returns the code that stands for what few rows have.
+// instead returns the code that replaces rare values.
 func (c *Column) instead(m *mask, counts []int) float64 {
 	none, missing := len(counts)-2, len(counts)-1
 	others, most := counts[none], 0
@@ -240,7 +243,7 @@ func (c *Column) instead(m *mask, counts []int) float64 {
 	return m.codes[most]
 }
 
-// steady replaces the numbers by which few rows differ from all others.
+// steady replaces the deviating numbers of a nearly constant column.
 func (m *mask) steady(column []float64) {
 	tally := dataset.Tally{Least: Least}
 	for _, v := range column {

@@ -12,27 +12,28 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Table describes a table that is read.
+// Table describes a table to be read.
 type Table struct {
 	Name    string // for messages
-	Schema  Schema // nil: all columns that nothing else names hold numbers without gaps
+	Schema  Schema // nil: all columns without another use hold numbers without gaps
 	Mapping Mapping
 	Label   string // column of the labels by the federation's name, "" for none
 	ID      IDRule // no columns: no ids
 	Group   string // column of the groups by the federation's name, "" for none
 	Cut     string // column by which later rows are held out, "" for none
-	Gaps    bool   // whether labels may be missing: "" then
-	// Classes are the labels that there may be, nil: any.
+	Gaps    bool   // whether labels may be missing; a missing label is ""
+	// Classes are the allowed labels; nil: any.
 	Classes []string
 	Aside   []string
 	// Features are the columns of numbers of a table without a schema, in the file's order; nil:
-	// all that nothing else names.
+	// all columns without another use.
 	Features []string
-	// Absent allows a table that lacks columns whose gaps the schema fills: all cells are gaps then.
+	// Absent allows a table to lack columns whose gaps the schema fills; all of their cells are
+	// gaps.
 	Absent bool
 }
 
-// Read reads a table row by row. Columns that neither the schema nor label and id name are
+// Read reads a table row by row. Cells of columns that the table's description does not use are
 // never parsed. Errors are *dataset.SyntaxError with the line.
 func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 	r, err := t.reader(from.Columns())
@@ -53,8 +54,8 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 	return r.set(), nil
 }
 
-// People returns whom each row of a table is about, in the order of the records: the cell of the group's
-// column or, without one, the id. It is nil of a table without both.
+// People returns the person of each row, in the order of the records: the cell of the group's
+// column or, without a group, the id. It returns nil for a table without both.
 func (t Table) People(from dataset.Records) ([]string, error) {
 	t.Schema, t.Label, t.Cut = Schema{}, "", ""
 	r, err := t.reader(from.Columns())
@@ -71,7 +72,7 @@ func (t Table) People(from dataset.Records) ([]string, error) {
 	return r.keys, nil
 }
 
-// each adds the rows to the end of the table.
+// each calls add with the rows up to the end of the table.
 func (t Table) each(from dataset.Records, add func(dataset.Record) error) error {
 	for {
 		row, err := from.Next()
@@ -98,16 +99,16 @@ type reader struct {
 	label    field
 	group    field
 	cut      field
-	ids      []int    // places of the id's columns, empty for none
+	ids      []int    // indices of the id's columns; empty without ids
 	absent   []string // columns of the schema that the table lacks
 	frame    *Frame
-	places   []map[string]float64 // of the words of each column whose categories are agreed
+	places   []map[string]float64 // of the words of each column with agreed categories
 	missing  map[string]bool
 	decimal  byte
-	plain    bool // there is no schema
+	plain    bool // without a schema
 
 	labels  []string
-	forms   map[string]string // of labels, so that each class is kept once
+	forms   map[string]string // canonical labels, so that the name of each class is kept once
 	keys    []string
 	groups  []string
 	cuts    []string
@@ -118,12 +119,12 @@ type reader struct {
 
 // field is a column of the file.
 type field struct {
-	at     int // its place; -1 for none
+	at     int // its index; -1 for none
 	own    string
 	theirs Theirs
 }
 
-// reader finds the columns.
+// reader finds the columns of the table.
 func (t Table) reader(columns []string) (*reader, error) {
 	names, err := t.Mapping.renamed(columns)
 	if err != nil {
@@ -161,7 +162,7 @@ func (t Table) reader(columns []string) (*reader, error) {
 		}
 	}
 	for _, name := range t.ID.Columns {
-		at := slices.Index(columns, name) // the rule may have the file's own name
+		at := slices.Index(columns, name) // the rule may use the file's own name
 		if at < 0 {
 			f, err := find(name, " to take the ids from")
 			if err != nil {
@@ -175,7 +176,7 @@ func (t Table) reader(columns []string) (*reader, error) {
 	return r, nil
 }
 
-// needed lists the places of the columns that are read.
+// needed lists the indices of the columns to be read.
 func (r *reader) needed() []int {
 	places := slices.Clone(r.ids)
 	for _, f := range r.features {
@@ -200,7 +201,7 @@ func (r *reader) begin() {
 	}
 }
 
-// allNumbers is the schema of a job that has none.
+// allNumbers returns the schema of a job without one.
 func (t Table) allNumbers(names []string) (Schema, error) {
 	if t.Features != nil {
 		return t.listed(names)
@@ -212,12 +213,12 @@ func (t Table) allNumbers(names []string) (Schema, error) {
 		}
 	}
 	if len(features) == 0 {
-		return nil, errors.New("there are no columns of features; give at least one")
+		return nil, errors.New("there are no feature columns; give at least one")
 	}
 	return Numbers(features), nil
 }
 
-// listed is the schema of listed columns of numbers.
+// listed returns the schema of the listed columns of numbers.
 func (t Table) listed(names []string) (Schema, error) {
 	var features []string
 	for _, name := range names {
@@ -263,7 +264,7 @@ func (r *reader) add(row dataset.Record) error {
 	return nil
 }
 
-// cell returns the code of a feature.
+// cell returns the code of a feature's cell.
 func (r *reader) cell(j int, fields []string) (float64, error) {
 	c, f := &r.Schema[j], r.features[j]
 	if f.at < 0 {
@@ -279,7 +280,7 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 	v, err := r.parse(j, word)
 	if err == nil && c.Type == Number && f.theirs.Times != 0 {
 		if v *= f.theirs.Times; !isFinite(v) {
-			err = fmt.Errorf("is too large when it is multiplied by %g; correct the cell, or times: in the catalogue", f.theirs.Times)
+			err = fmt.Errorf("is too large after multiplication by %g; correct the cell, or times: in the catalogue", f.theirs.Times)
 		}
 	}
 	if err == nil && (c.Type == Number || c.Type == Date) {
@@ -294,7 +295,8 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 	return v, nil
 }
 
-// parse returns the code of a word; words of agreed categories are coded as they come.
+// parse returns the code of a word. Words of agreed categories get codes in the order in which
+// they appear.
 func (r *reader) parse(j int, word string) (float64, error) {
 	places := r.places[j]
 	if places == nil {
@@ -313,7 +315,7 @@ func (r *reader) parse(j int, word string) (float64, error) {
 	return code, nil
 }
 
-var errGap = errors.New("is empty, and the schema has no missing: for it; fill the cell, or say how gaps are filled")
+var errGap = errors.New("is empty, and the schema does not allow gaps in this column; fill the cell, or add missing: to the schema")
 
 // word returns the federation's word for a field.
 func (f field) word(fields []string) string {
@@ -324,7 +326,7 @@ func (f field) word(fields []string) string {
 	return word
 }
 
-// fault names the column and the cell.
+// fault returns an error that names the column and the cell.
 func (f field) fault(word string, err error) error {
 	if word == "" {
 		return fmt.Errorf("column %s %w", dataset.Quote(f.own), err)
@@ -376,22 +378,22 @@ func (r *reader) addID(row dataset.Record) error {
 	}
 	id = strings.Clone(id) // the field would keep its whole line in memory
 	if first, taken := r.firstID[id]; taken {
-		return fmt.Errorf("the id stands in line %d already; keep one of the two rows", first)
+		return fmt.Errorf("the id is also in line %d; keep one of the two rows", first)
 	}
 	r.firstID[id] = row.Line
 	r.keys = append(r.keys, id)
 	return nil
 }
 
-// empty explains a table without rows.
+// empty explains why a table has no rows.
 func (r *reader) empty() error {
 	if n := r.frame.Dropped; n > 0 {
-		return fmt.Errorf("all %d rows have a gap and are dropped; let the schema fill the gaps", n)
+		return fmt.Errorf("all %d rows have a gap and are dropped; write in the schema how gaps are filled", n)
 	}
 	return errors.New("there are no rows; give at least one")
 }
 
-// set returns the table; one without a schema is numbers already.
+// set returns the table as a set. Without a schema its cells are numbers already.
 func (r *reader) set() *dataset.Set {
 	s := &dataset.Set{Name: r.Name, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names(), Groups: r.groups, Cut: r.cuts}
 	if r.plain {
@@ -400,7 +402,7 @@ func (r *reader) set() *dataset.Set {
 	return s
 }
 
-// errWords refuses a column with as many words as rows.
+// errWords refuses a category column with too many different words.
 func errWords(c Column) error {
 	return fmt.Errorf("column %s has more than %d different words; a category has few: list its categories, or leave the column out of the schema", dataset.Quote(c.Name), maxWords)
 }
@@ -414,21 +416,21 @@ func (f *Frame) numbers() *dataset.Dense {
 	return dataset.NewDense(m)
 }
 
-// dropped reports whether nobody may read a column.
+// dropped reports whether the mapping leaves a column out.
 func (m *Mapping) dropped(name string) bool {
 	return slices.Contains(m.Drop, name) || m.Keep != nil && !slices.Contains(m.Keep, name)
 }
 
-// renamed returns the federation's names of the file's columns, "" for those that are dropped.
+// renamed returns the federation's names of the file's columns, "" for columns left out.
 func (m *Mapping) renamed(columns []string) ([]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(m.Columns)) {
 		if !slices.Contains(columns, name) {
-			return nil, fmt.Errorf("the catalogue describes column %s, and the table has none; correct the name", dataset.Quote(name))
+			return nil, fmt.Errorf("the catalogue describes column %s, which the table does not have; correct the name", dataset.Quote(name))
 		}
 	}
 	for _, name := range slices.Concat(m.Drop, m.Keep) {
 		if !slices.Contains(columns, name) {
-			return nil, fmt.Errorf("the catalogue drops or keeps column %s, and the table has none; correct the name", dataset.Quote(name))
+			return nil, fmt.Errorf("the catalogue lists column %s under drop or keep, but the table does not have it; correct the name", dataset.Quote(name))
 		}
 	}
 	names := make([]string, len(columns))

@@ -75,25 +75,25 @@ func TestReadRefuses(t *testing.T) {
 		want     string
 	}{
 		{"no rows", "a\n", Table{Schema: number}, "t.csv: there are no rows; give at least one"},
-		{"only gaps", "a\nNA\nNA\n", Table{Schema: Schema{{Name: "a", Missing: FillDropRow}}, Mapping: Mapping{CSV: CSV{Missing: []string{"NA"}}}}, "t.csv: all 2 rows have a gap and are dropped; let the schema fill the gaps"},
+		{"only gaps", "a\nNA\nNA\n", Table{Schema: Schema{{Name: "a", Missing: FillDropRow}}, Mapping: Mapping{CSV: CSV{Missing: []string{"NA"}}}}, "t.csv: all 2 rows have a gap and are dropped; write in the schema how gaps are filled"},
 		{"fields", "a,b\n1,2\n3\n", Table{Schema: number}, "t.csv:3: the row has 1 fields and there are 2 columns; add or remove fields"},
-		{"gap", "a,b\n1,2\n,3\n", Table{Schema: number}, `t.csv:3: column "a" is empty, and the schema has no missing: for it; fill the cell, or say how gaps are filled`},
-		{"word for a gap", "a\nNA\n", Table{Schema: number, Mapping: Mapping{CSV: CSV{Missing: []string{"NA"}}}}, `t.csv:2: column "a" holds "NA", which is empty, and the schema has no missing: for it; fill the cell, or say how gaps are filled`},
+		{"gap", "a,b\n1,2\n,3\n", Table{Schema: number}, `t.csv:3: column "a" is empty, and the schema does not allow gaps in this column; fill the cell, or add missing: to the schema`},
+		{"word for a gap", "a\nNA\n", Table{Schema: number, Mapping: Mapping{CSV: CSV{Missing: []string{"NA"}}}}, `t.csv:2: column "a" holds "NA", which is empty, and the schema does not allow gaps in this column; fill the cell, or add missing: to the schema`},
 		{"text", "a\nNA\n", Table{Schema: number}, `t.csv:2: column "a" holds "NA", which is not a number; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type`},
 		{"NaN", "a\nNaN\n", Table{Schema: number}, `t.csv:2: column "a" holds "NaN", which is not a finite number; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type`},
 		{"too large", "a\n1e999\n", Table{Schema: number}, `t.csv:2: column "a" holds "1e999", which is too large for a 64-bit float; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type`},
-		{"comma", "a;b\n1,5;2\n", Table{Schema: number}, `t.csv:2: column "a" holds "1,5", which is not a number; write decimals with a point, or say csv: {decimal: ","} in the catalogue`},
+		{"comma", "a;b\n1,5;2\n", Table{Schema: number}, `t.csv:2: column "a" holds "1,5", which is not a number; write decimals with a point, or write csv: {decimal: ","} in the catalogue`},
 		{"point", "a\n1.5\n", Table{Schema: number, Mapping: Mapping{CSV: CSV{Decimal: ","}}}, `t.csv:2: column "a" holds "1.5", which is not a number with the decimal sign ','; correct csv: {decimal: ...} in the catalogue`},
-		{"above", "a\n10\n10.000001\n", Table{Schema: number}, `t.csv:3: column "a" holds "10.000001", which is outside the range of 0 to 10; correct the cell, or let the schema say outside: missing or outside: clip`},
-		{"below", "a\n0\n-1e-9\n", Table{Schema: number}, `t.csv:3: column "a" holds "-1e-9", which is outside the range of 0 to 10; correct the cell, or let the schema say outside: missing or outside: clip`},
-		{"outside is a gap", "a\n11\n", Table{Schema: Schema{{Name: "a", Range: [2]float64{0, 10}, Outside: OutsideMissing}}}, `t.csv:2: column "a" holds "11", which is outside the range and counts as a gap, and the column has none; add missing: to the schema`},
+		{"above", "a\n10\n10.000001\n", Table{Schema: number}, `t.csv:3: column "a" holds "10.000001", which is outside the range of 0 to 10; correct the cell, or write outside: missing or outside: clip in the schema`},
+		{"below", "a\n0\n-1e-9\n", Table{Schema: number}, `t.csv:3: column "a" holds "-1e-9", which is outside the range of 0 to 10; correct the cell, or write outside: missing or outside: clip in the schema`},
+		{"outside is a gap", "a\n11\n", Table{Schema: Schema{{Name: "a", Range: [2]float64{0, 10}, Outside: OutsideMissing}}}, `t.csv:2: column "a" holds "11", which is outside the range and counts as a gap, and the schema does not fill gaps of the column; add missing: to the schema`},
 		{"no log", "a\n0\n", Table{Schema: Schema{{Name: "a", Transform: Log}}}, `t.csv:2: column "a" holds "0", which has no log; give the column a range, or another transform`},
 		{"no log1p", "a\n-1\n", Table{Schema: Schema{{Name: "a", Transform: Log1p}}}, `t.csv:2: column "a" holds "-1", which has no log1p; give the column a range, or another transform`},
 		{"no sqrt", "a\n-1\n", Table{Schema: Schema{{Name: "a", Transform: Sqrt}}}, `t.csv:2: column "a" holds "-1", which has no sqrt; give the column a range, or another transform`},
-		{"overflow by times", "a\n1e308\n", Table{Schema: plain, Mapping: theirs("a", Theirs{Times: 1e10})}, `t.csv:2: column "a" holds "1e308", which is too large when it is multiplied by 1e+10; correct the cell, or times: in the catalogue`},
-		{"unknown word", "a\nX\n", Table{Schema: word}, `t.csv:2: column "a" holds "X", which is none of the categories F, M; correct the cell, map the word by values in the catalogue, or let the schema say unknown: other`},
-		{"boolean", "a\nmaybe\n", Table{Schema: Schema{{Name: "a", Type: Boolean}}}, `t.csv:2: column "a" holds "maybe", which is neither of true, yes, 1 nor of false, no, 0; correct the cell, or map the word by values in the catalogue`},
-		{"date", "a\n2024-02-30\n", Table{Schema: Schema{{Name: "a", Type: Date, Format: "%Y-%m-%d", As: Year}}}, `t.csv:2: column "a" holds "2024-02-30", which is no date as %Y-%m-%d; correct the cell or the format`},
+		{"overflow by times", "a\n1e308\n", Table{Schema: plain, Mapping: theirs("a", Theirs{Times: 1e10})}, `t.csv:2: column "a" holds "1e308", which is too large after multiplication by 1e+10; correct the cell, or times: in the catalogue`},
+		{"unknown word", "a\nX\n", Table{Schema: word}, `t.csv:2: column "a" holds "X", which is none of the categories F, M; correct the cell, map the word by values in the catalogue, or write unknown: other in the schema`},
+		{"boolean", "a\nmaybe\n", Table{Schema: Schema{{Name: "a", Type: Boolean}}}, `t.csv:2: column "a" holds "maybe", which is neither one of true, yes, 1 nor one of false, no, 0; correct the cell, or map the word by values in the catalogue`},
+		{"date", "a\n2024-02-30\n", Table{Schema: Schema{{Name: "a", Type: Date, Format: "%Y-%m-%d", As: Year}}}, `t.csv:2: column "a" holds "2024-02-30", which is not a date of the form %Y-%m-%d; correct the cell or the format`},
 		{"no column", "b\n1\n", Table{Schema: number}, `t.csv:1: there is no column "a"; correct the job, or rename the table's column in the catalogue`},
 		{"column in another case", "A\n1\n", Table{Schema: number}, `t.csv:1: there is no column "a"; the table has "A": rename it in the catalogue by columns: {A: {as: a}}`},
 		{"no label", "a\n1\n", Table{Schema: number, Label: "y"}, `t.csv:1: there is no column "y" to take the labels from; correct the job, or rename the table's column in the catalogue`},
@@ -102,15 +102,15 @@ func TestReadRefuses(t *testing.T) {
 		{"label that is no number", "a,y\n1,inf\n", Table{Schema: number, Label: "y"}, `t.csv:2: column "y" holds "inf", which is not a finite number`},
 		{"empty id", "a,i\n1,\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}}}, `t.csv:2: column "i" of the ids is empty; fill the cell or drop the row`},
 		{"id that vanishes", "a,i\n1,x\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}, Normalize: []string{"digits"}}}, `t.csv:2: column "i" of the ids has nothing left after normalize; correct the cell or drop the row`},
-		{"id with the separator", "a,i\n1,x\x1fy\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}}}, `t.csv:2: column "i" of the ids holds the sign "\x1f", which separates the columns of an id; remove it`},
-		{"equal ids", "a,i\n1,Xy\n2,z\n3,xY \n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}, Normalize: []string{"trim", "lower"}}}, `t.csv:4: the id stands in line 2 already; keep one of the two rows`},
-		{"unit without factor", "a\n1\n", Table{Schema: Schema{{Name: "a", Unit: "umol/L"}}, Mapping: theirs("a", Theirs{Unit: "mg/dL"})}, `t.csv:1: column "a" is in mg/dL and the schema has umol/L; write the factor as times: in the catalogue`},
-		{"unit that the schema has not", "a\n1\n", Table{Schema: plain, Mapping: theirs("a", Theirs{Unit: "mg/dL"})}, `t.csv:1: column "a" is in mg/dL by the catalogue, and the schema names no unit; name it there, or remove unit`},
-		{"factor of words", "a\nF\n", Table{Schema: word, Mapping: theirs("a", Theirs{Times: 2})}, `t.csv:1: column "a" is a category and is multiplied by 2 in the catalogue; remove times`},
-		{"mapping of nothing", "a\n1\n", Table{Schema: number, Mapping: theirs("z", Theirs{As: "a"})}, `t.csv:1: the catalogue describes column "z", and the table has none; correct the name`},
-		{"drops nothing", "a\n1\n", Table{Schema: number, Mapping: Mapping{Drop: []string{"z"}}}, `t.csv:1: the catalogue drops or keeps column "z", and the table has none; correct the name`},
+		{"id with the separator", "a,i\n1,x\x1fy\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}}}, `t.csv:2: column "i" of the ids contains the character "\x1f", which separates the columns of an id; remove it`},
+		{"equal ids", "a,i\n1,Xy\n2,z\n3,xY \n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}, Normalize: []string{"trim", "lower"}}}, `t.csv:4: the id is also in line 2; keep one of the two rows`},
+		{"unit without factor", "a\n1\n", Table{Schema: Schema{{Name: "a", Unit: "umol/L"}}, Mapping: theirs("a", Theirs{Unit: "mg/dL"})}, `t.csv:1: column "a" is in mg/dL, and the schema has umol/L; write the conversion factor as times: in the catalogue`},
+		{"unit that the schema has not", "a\n1\n", Table{Schema: plain, Mapping: theirs("a", Theirs{Unit: "mg/dL"})}, `t.csv:1: column "a" is in mg/dL by the catalogue, and the schema has no unit for it; add unit to the schema, or remove it from the catalogue`},
+		{"factor of words", "a\nF\n", Table{Schema: word, Mapping: theirs("a", Theirs{Times: 2})}, `t.csv:1: column "a" is a category, and the catalogue multiplies it by 2; remove times`},
+		{"mapping of nothing", "a\n1\n", Table{Schema: number, Mapping: theirs("z", Theirs{As: "a"})}, `t.csv:1: the catalogue describes column "z", which the table does not have; correct the name`},
+		{"drops nothing", "a\n1\n", Table{Schema: number, Mapping: Mapping{Drop: []string{"z"}}}, `t.csv:1: the catalogue lists column "z" under drop or keep, but the table does not have it; correct the name`},
 		{"two of one name", "a,b\n1,2\n", Table{Schema: number, Mapping: theirs("b", Theirs{As: "a"})}, `t.csv:1: columns "a" and "b" are both called "a"; drop one or rename it in the catalogue`},
-		{"no features", "y\nx\n", Table{Label: "y"}, `t.csv:1: there are no columns of features; give at least one`},
+		{"no features", "y\nx\n", Table{Label: "y"}, `t.csv:1: there are no feature columns; give at least one`},
 		{"text without a schema", "a,y\nz,x\n", Table{Label: "y"}, `t.csv:2: column "a" holds "z", which is not a number; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type`},
 	}
 	for _, tt := range tests {
@@ -201,7 +201,7 @@ func TestReadIDsAndLabels(t *testing.T) {
 	if diff := cmp.Diff([]string{"ill", "", "1"}, set.Labels); diff != "" {
 		t.Error(diff)
 	}
-	if err := (&IDRule{Columns: []string{"a"}, Normalize: []string{"trim", "soundex"}}).Check(); err == nil || err.Error() != "id: {normalize: [soundex]} is not known; write some of trim, nfc, upper, lower, digits" {
+	if err := (&IDRule{Columns: []string{"a"}, Normalize: []string{"trim", "soundex"}}).Check(); err == nil || err.Error() != "id: {normalize: [soundex]} is not known; choose from trim, nfc, upper, lower, digits" {
 		t.Error(err)
 	}
 	if err := (&IDRule{}).Check(); err == nil || err.Error() != "id has no columns; name at least one" {
@@ -238,13 +238,13 @@ func TestMappingRefuses(t *testing.T) {
 		want string
 	}{
 		{Mapping{CSV: CSV{Delimiter: "x"}}, `csv: {delimiter: "x"} cannot separate fields; choose a comma, semicolon, tab, space, bar or colon`},
-		{Mapping{CSV: CSV{Decimal: ";"}}, `csv: {decimal: ";"} is no decimal sign; write "." or ","`},
-		{Mapping{CSV: CSV{Decimal: ",", Delimiter: ","}}, `csv has a comma between fields and in numbers; correct delimiter or decimal`},
+		{Mapping{CSV: CSV{Decimal: ";"}}, `csv: {decimal: ";"} is not a decimal sign; write "." or ","`},
+		{Mapping{CSV: CSV{Decimal: ",", Delimiter: ","}}, `csv uses a comma between fields and as the decimal sign; correct delimiter or decimal`},
 		{Mapping{CSV: CSV{Encoding: "ebcdic"}}, `csv: {encoding: ebcdic} is not known; write one of utf-8, utf-16, windows-1252, iso-8859-15`},
-		{Mapping{Drop: []string{"a"}, Keep: []string{"b"}}, `drop names the columns that are left out, and keep those that are not; give one of them`},
-		{theirs("a", Theirs{Times: -1}), `column "a" is multiplied by -1; write a number above 0`},
-		{theirs("a", Theirs{Times: nan}), `column "a" is multiplied by NaN; write a number above 0`},
-		{Mapping{Drop: []string{"a"}, Columns: map[string]Theirs{"a": {As: "b"}}}, `column "a" is dropped and described; remove one`},
+		{Mapping{Drop: []string{"a"}, Keep: []string{"b"}}, `drop and keep exclude each other; write drop with the columns to leave out, or keep with the columns to read`},
+		{theirs("a", Theirs{Times: -1}), `column "a" has times: -1; write a number above 0`},
+		{theirs("a", Theirs{Times: nan}), `column "a" has times: NaN; write a number above 0`},
+		{Mapping{Drop: []string{"a"}, Columns: map[string]Theirs{"a": {As: "b"}}}, `column "a" is listed under drop and under columns; remove it from one of them`},
 		{Mapping{Columns: map[string]Theirs{"b": {As: "c"}, "a": {As: "c"}}}, `columns "a" and "b" are both called "c"; rename one`},
 	}
 	for _, tt := range tests {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Type names the meaning of a column's cells.
+// Type is the type of a column's cells.
 type Type string
 
-// The types.
+// Types of columns.
 const (
 	Number   Type = "number"
 	Category Type = "category"
@@ -20,34 +20,34 @@ const (
 // Types lists the types, the default first.
 func Types() []Type { return []Type{Number, Category, Boolean, Date} }
 
-// Outside names what becomes of a number outside its column's range.
+// Outside says how a number outside its column's range is treated.
 type Outside string
 
-// The choices.
+// Treatments of numbers outside the range.
 const (
 	OutsideRefuse  Outside = "refuse"
 	OutsideMissing Outside = "missing" // the cell counts as a gap
 	OutsideClip    Outside = "clip"    // to the nearer end of the range
 )
 
-// Fill names how the gaps of a column are filled.
+// Fill says how the gaps of a column are filled.
 type Fill string
 
-// The choices.
+// Ways to fill gaps.
 const (
 	FillError        Fill = "error" // a gap is refused
 	FillMean         Fill = "mean"
 	FillMedian       Fill = "median"
 	FillMostFrequent Fill = "most-frequent"
-	FillValue        Fill = "value"    // of the schema
+	FillValue        Fill = "value"    // a value that the schema gives
 	FillCategory     Fill = "category" // a gap is a category of its own
 	FillDropRow      Fill = "drop-row"
 )
 
-// Transform names a function of the numbers of a column.
+// Transform is a function that is applied to the numbers of a column.
 type Transform string
 
-// The functions.
+// Functions of numbers.
 const (
 	Identity Transform = ""
 	Log      Transform = "log"
@@ -55,51 +55,51 @@ const (
 	Sqrt     Transform = "sqrt"
 )
 
-// Unknown names what becomes of a word that is none of the categories.
+// Unknown says how a word outside the categories is treated.
 type Unknown string
 
-// The choices.
+// Treatments of other words.
 const (
 	UnknownError  Unknown = "error"
 	UnknownIgnore Unknown = "ignore" // zeros in all columns of the categories
 	UnknownOther  Unknown = "other"  // a category of its own
 )
 
-// Part names the number that is taken of a date.
+// Part is the part of a date that becomes a number.
 type Part string
 
-// The parts.
+// Parts of a date.
 const (
 	Year    Part = "year"
 	Month   Part = "month"
 	Weekday Part = "weekday" // 0 is Monday
-	Days    Part = "days"    // since a day of the schema
+	Days    Part = "days"    // since a day that the schema gives
 )
 
-// Column describes a column to all parties.
+// Column describes a column for all parties.
 type Column struct {
 	Name string
 	Type Type
 	Unit string
 
-	Range   [2]float64 // least and greatest value; equal for none
+	Range   [2]float64 // least and greatest value; equal ends mean no range
 	Outside Outside
 
 	Missing   Fill
-	Value     string // of FillValue
-	Indicator bool   // whether a second column says where the gaps were
+	Value     string // for FillValue
+	Indicator bool   // whether a second column marks the gaps
 	Transform Transform
 
-	Categories []string // nil where the parties agree on them
+	Categories []string // nil if the parties agree on them
 	Agree      bool
 	Unknown    Unknown
-	Ordered    bool // one column of 0, 1, 2, ... in place of one for each category
+	Ordered    bool // one column of 0, 1, 2, ... instead of one column for each category
 
-	True, False []string // words of a boolean
+	True, False []string // words of a boolean column
 
-	Format string // of a date, as strptime has it
+	Format string // of a date, in strptime's notation
 	As     Part
-	Since  string // of Days, as YYYY-MM-DD
+	Since  string // for Days, as YYYY-MM-DD
 }
 
 // Schema lists the columns that a job uses, in its order.
@@ -114,12 +114,12 @@ func (s Schema) Names() []string {
 	return names
 }
 
-// Index returns the place of a column, or -1.
+// Index returns the index of a column, or -1.
 func (s Schema) Index(name string) int {
 	return slices.IndexFunc(s, func(c Column) bool { return c.Name == name })
 }
 
-// Numbers returns the schema of columns that all hold numbers without gaps.
+// Numbers returns a schema of number columns without gaps.
 func Numbers(names []string) Schema {
 	s := make(Schema, len(names))
 	for i, name := range names {
@@ -128,11 +128,10 @@ func Numbers(names []string) Schema {
 	return s
 }
 
-// Ranged reports whether a range is given.
+// Ranged reports whether the column has a range.
 func (c Column) Ranged() bool { return c.Range[0] != c.Range[1] }
 
-// Scaled reports whether the column's numbers are scaled: one-hot and boolean columns are
-// not scaled.
+// Scaled reports whether the column's numbers are scaled. One-hot and boolean columns are not.
 func (c Column) Scaled() bool {
 	return c.Type == Number || c.Type == Date || c.Type == Category && c.Ordered
 }
@@ -143,8 +142,8 @@ func (c Column) OneHot() bool { return c.Type == Category && !c.Ordered }
 // Filled reports whether the schema fills the column's gaps.
 func (c Column) Filled() bool { return c.filled() }
 
-// Filters names the choice by which the column's values decide which rows take part, or which
-// numbers count as they are; "" without one.
+// Filters names the setting by which the column's values decide which rows are used, or which
+// numbers are used unchanged; "" without one.
 func (c Column) Filters() string {
 	switch {
 	case c.Missing == FillDropRow:
@@ -155,10 +154,10 @@ func (c Column) Filters() string {
 	return ""
 }
 
-// filled reports whether gaps may stand in a frame's cells.
+// filled reports whether a frame may have gaps in the column.
 func (c Column) filled() bool { return c.Missing != FillError && c.Missing != FillDropRow }
 
-// Agrees lists the places of the columns whose categories the parties agree on.
+// Agrees lists the indices of the columns with agreed categories.
 func (s Schema) Agrees() (places []int) {
 	for i, c := range s {
 		if c.Agree {
@@ -168,13 +167,13 @@ func (s Schema) Agrees() (places []int) {
 	return places
 }
 
-// suffixes of prepared columns.
+// Suffixes of prepared columns.
 const (
 	missingName = "missing"
 	otherName   = "other"
 )
 
-// Describe returns a line for each column: what its cells may hold, and what becomes of them.
+// Describe returns a line for each column: which cells it may hold, and how they are prepared.
 // The fills and agreed categories in it are fitted on training rows.
 func (p *Preparation) Describe() []string {
 	lines := make([]string, len(p.schema))
@@ -191,7 +190,7 @@ func (p *Preparation) Describe() []string {
 	return lines
 }
 
-// cells describes the cells of a column.
+// cells describes the allowed cells of a column.
 func (c *Column) cells(categories []string) string {
 	text := string(Number)
 	switch {
@@ -215,7 +214,7 @@ func (c *Column) cells(categories []string) string {
 	return text
 }
 
-// others names the fate of words that are none of the categories.
+// others describes the treatment of words outside the categories.
 func (c *Column) others() string {
 	if c.Type != Category {
 		return ""
@@ -223,7 +222,7 @@ func (c *Column) others() string {
 	return map[Unknown]string{UnknownError: "other words are refused", UnknownIgnore: "other words are zeros", UnknownOther: "other words are a category"}[c.Unknown]
 }
 
-// beyond names the fate of numbers outside the range.
+// beyond describes the treatment of numbers outside the range.
 func (c *Column) beyond() string {
 	if !c.Ranged() {
 		return ""
@@ -231,7 +230,7 @@ func (c *Column) beyond() string {
 	return map[Outside]string{OutsideRefuse: "others are refused", OutsideMissing: "others are gaps", OutsideClip: "others become the nearer end"}[c.Outside]
 }
 
-// gaps names the fate of empty cells.
+// gaps describes the treatment of empty cells.
 func (c *Column) gaps(fit fitted) string {
 	text := ""
 	switch c.Missing {
@@ -254,7 +253,7 @@ func (c *Column) gaps(fit fitted) string {
 	return text
 }
 
-// word is the most frequent one.
+// word returns the most frequent word.
 func (c *Column) word(fit fitted) string {
 	at := int(fit.fill)
 	switch {
