@@ -8,16 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// ColumnsError says by name which columns keep a table from being read as another
-// one's.
+// ColumnsError says by name why a table's columns do not match those of another table.
 type ColumnsError struct {
 	Table   string
-	Whose   string   // names the other table
-	Missing []string // columns of the other that this table has not
-	Surplus []string // columns of this table that the other has not
+	Whose   string   // name of the other table
+	Missing []string // columns of the other table that this one lacks
+	Surplus []string // columns of this table that the other one lacks
 }
 
-// Error names the columns, the near ones in pairs.
+// Error names the columns, similar names in pairs.
 func (e *ColumnsError) Error() string {
 	var parts []string
 	surplus := slices.Clone(e.Surplus)
@@ -48,11 +47,10 @@ func plural(word string, names []string) string {
 	return word + "s"
 }
 
-// Arrange returns the set with its columns in the order of another table's columns,
-// which whose names in messages. Columns are found by their names, and the error is
-// a *[ColumnsError] if one is missing or too many. Where one of the tables has no
-// names they are taken by position, and there must be as many: width, or the number
-// of names.
+// Arrange returns the set with its columns in the order of another table's columns; whose is that
+// table's name in messages. Columns are matched by name, and the error is a *[ColumnsError] if
+// one is missing or too many. If one of the tables has no names, columns are matched by position,
+// and their number must agree: width, or the number of names.
 func (s *Set) Arrange(whose string, width int, columns []string) (*Set, error) {
 	if s.Columns == nil || columns == nil {
 		if s.X.Cols() != width {
@@ -88,13 +86,13 @@ func (s *Set) Arrange(whose string, width int, columns []string) (*Set, error) {
 	return s.SelectColumns(order), nil
 }
 
-// CheckSpelling refuses classes that differ only by case, blanks or Unicode form, with
-// both spellings: they would be learnt as two.
+// CheckSpelling refuses classes that differ only by case, blanks or Unicode form, since a learner
+// would take them for two. The error quotes both spellings.
 func CheckSpelling(classes []string) error {
 	one, other, found := fuzzymatch.Clash(classes)
 	if !found {
 		return nil
 	}
 	one, other = fuzzymatch.Quote(one, other)
-	return fmt.Errorf("the classes %s and %s differ only by case, blanks or Unicode form; write one of them everywhere", one, other)
+	return fmt.Errorf("the classes %s and %s differ only by case, blanks or Unicode form; write the same one everywhere", one, other)
 }

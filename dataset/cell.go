@@ -25,8 +25,8 @@ func (c cellType) fits32() bool {
 	return c.kind == 'b' || c.kind == 'f' && c.size == 4 || c.kind != 'f' && c.size <= 2
 }
 
-// number returns what reads a cell, or nil if there is no such type. 64-bit
-// integers beyond 2^53 are rounded.
+// number returns a function that reads a cell, or nil for an unknown type. 64-bit integers beyond
+// 2^53 are rounded.
 func (c cellType) number() func([]byte) float64 {
 	o := c.order
 	switch fmt.Sprintf("%c%d", c.kind, c.size) {
@@ -59,8 +59,8 @@ func (c cellType) number() func([]byte) float64 {
 // shape is rows x columns of a table to be read.
 type shape struct{ rows, cols int }
 
-// shapeOf makes a table of an array of one or more dimensions: the first counts
-// the rows, the others together the columns.
+// shapeOf returns the shape of a table from the dimensions of an array: the first counts the
+// rows, the product of the others the columns.
 func shapeOf(dims []int, bounds limits) (shape, error) {
 	if len(dims) == 0 {
 		return shape{}, errors.New("it is a single number; give an array with a row for each sample")
@@ -83,8 +83,7 @@ func shapeOf(dims []int, bounds limits) (shape, error) {
 	return s, nil
 }
 
-// readDense reads a table, row by row. It is of float32 where that loses
-// nothing.
+// readDense reads a table, row by row. The table is of float32 if that loses nothing.
 func readDense(r io.Reader, c cellType, s shape) (Table, error) {
 	if c.fits32() {
 		cells, err := readCells[float32](r, c, s)
@@ -94,7 +93,7 @@ func readDense(r io.Reader, c cellType, s shape) (Table, error) {
 	return NewDense(matrixOf(cells, s)), err
 }
 
-// matrixOf is empty where reading failed.
+// matrixOf returns an empty matrix if reading failed.
 func matrixOf[T linalg.Float](cells []T, s shape) linalg.Matrix[T] {
 	if cells == nil {
 		return linalg.Matrix[T]{}
@@ -102,12 +101,12 @@ func matrixOf[T linalg.Float](cells []T, s shape) linalg.Matrix[T] {
 	return linalg.Matrix[T]{Rows: s.rows, Cols: s.cols, Stride: s.cols, Data: cells}
 }
 
-// firstCells bounds what is allocated because a header says so; what follows
-// grows with the data that come.
+// firstCells bounds what is allocated because a header says so; later allocations grow with the
+// data that arrive.
 const firstCells = 1 << 18
 
-// readCells reads the numbers of a table in the order in which they are stored,
-// up to the end of r. It refuses numbers that are not finite.
+// readCells reads the numbers of a table in their stored order, to the end of r. It refuses
+// numbers that are not finite.
 func readCells[T linalg.Float](r io.Reader, c cellType, s shape) ([]T, error) {
 	n, number := s.rows*s.cols, c.number()
 	cells := make([]T, 0, min(n, firstCells))
@@ -129,8 +128,8 @@ func readCells[T linalg.Float](r io.Reader, c cellType, s shape) ([]T, error) {
 	return cells, atEnd(r)
 }
 
-// grown returns cells with room for more, and for n at most: append would end
-// with a quarter too much.
+// grown returns cells with room for more, and for n at most: append would leave a quarter too
+// much at the end.
 func grown[T any](cells []T, more, n int) []T {
 	if len(cells)+more <= cap(cells) {
 		return cells
@@ -147,12 +146,12 @@ func short(err error, got, want int) error {
 	return fmt.Errorf("reading fails after %d of %d numbers (%w); copy the file again", got, want, err)
 }
 
-// atEnd refuses bytes after the last number, and lets checksums be checked.
+// atEnd refuses bytes after the last number. Reading to the end also checks checksums.
 func atEnd(r io.Reader) error {
 	var b [1]byte
 	switch _, err := io.ReadFull(r, b[:]); {
 	case err == nil:
-		return errors.New("more bytes follow the last number; write the file again")
+		return errors.New("the file has bytes after the last number; write it again")
 	case !errors.Is(err, io.EOF):
 		return fmt.Errorf("reading fails after the last number (%w); copy the file again", err)
 	}
@@ -189,7 +188,7 @@ func (l *labelCells) all(r io.Reader, n int) ([]string, error) {
 	return labels, atEnd(r)
 }
 
-// label returns what reads a cell as a label. Integers keep all their digits.
+// label returns a function that reads a cell as a label. Integers keep all their digits.
 func (c cellType) label() func([]byte) (string, error) {
 	switch {
 	case c.kind == 'S':
@@ -218,7 +217,7 @@ func (c cellType) utf32(b []byte) (string, error) {
 	return plainText(string(bytes.TrimRight(s, "\x00")))
 }
 
-var errNotText = errors.New("is no readable text")
+var errNotText = errors.New("is not readable text")
 
 func plainText(s string) (string, error) {
 	if !utf8.ValidString(s) {
@@ -227,6 +226,6 @@ func plainText(s string) (string, error) {
 	return s, nil
 }
 
-// formatNumber writes a number as labels are written; NaN and infinities come
-// out as what labellers refuse.
+// formatNumber writes a number in the form of labels. Labellers refuse the forms of NaN and
+// infinities.
 func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -15,19 +15,19 @@ type CSR struct {
 	value []float64
 }
 
-// NewCSR returns a table over SciPy's three arrays, which it aliases: indptr of
-// length rows+1, indices and data of length indptr[rows]. It refuses arrays
-// that disagree and columns that are out of range or do not ascend in a row.
+// NewCSR returns a table over SciPy's three arrays, which it aliases: indptr of length rows+1,
+// indices and data of length indptr[rows]. It refuses arrays whose lengths disagree, and columns
+// that are out of range or do not ascend within a row.
 func NewCSR(cols int, indptr []int, indices []int32, data []float64) (*CSR, error) {
 	if cols < 0 || cols > MaxColumns {
-		return nil, fmt.Errorf("dataset: a sparse table of %d columns; at most %d are allowed", cols, MaxColumns)
+		return nil, fmt.Errorf("dataset: a sparse table has %d columns; at most %d are allowed", cols, MaxColumns)
 	}
 	if len(indptr) == 0 || indptr[0] != 0 || indptr[len(indptr)-1] != len(data) || len(indices) != len(data) {
-		return nil, fmt.Errorf("dataset: indptr must run from 0 to the number of entries; it does not for %d indices and %d values", len(indices), len(data))
+		return nil, fmt.Errorf("dataset: indptr must begin with 0 and end with the number of entries, which indices (%d) and data (%d) share", len(indices), len(data))
 	}
 	for i := range len(indptr) - 1 {
 		if indptr[i+1] < indptr[i] || indptr[i+1] > len(data) {
-			return nil, fmt.Errorf("dataset: indptr must not descend or leave the data; it does at row %d", i)
+			return nil, fmt.Errorf("dataset: indptr must not decrease or exceed the number of entries; it does at row %d", i)
 		}
 		if err := ascending(indices[indptr[i]:indptr[i+1]], cols); err != nil {
 			return nil, fmt.Errorf("dataset: row %d: %w", i, err)
@@ -84,12 +84,12 @@ func (c *CSR) Subset(rows []int) Table {
 	return s
 }
 
-// Widened returns a table with the same entries and more columns, which are
-// empty, sharing c's memory: a sparse text may end before the last columns of
-// the table that it belongs to. It panics if cols is below Cols.
+// Widened returns a table with the same entries and more columns, which are empty; it shares c's
+// memory. A sparse text may end before the last columns of its table. It panics if cols is below
+// Cols.
 func (c *CSR) Widened(cols int) *CSR {
 	if cols < c.cols {
-		panic(fmt.Sprintf("dataset: %d columns widened to %d", c.cols, cols))
+		panic(fmt.Sprintf("dataset: cannot widen %d columns to %d", c.cols, cols))
 	}
 	w := *c
 	w.cols = cols
@@ -102,7 +102,7 @@ func (c *CSR) push(cols []int32, values []float64) {
 	c.start = append(c.start, len(c.index))
 }
 
-// Columns copies the given columns; one may be asked for more than once.
+// Columns copies the given columns; a column may be given more than once.
 func (c *CSR) Columns(cols []int) Table {
 	targets := make(map[int32][]int32, len(cols))
 	for b, j := range cols {

@@ -14,21 +14,20 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Header tells whether the first line of a CSV text names the columns.
+// Header says whether the first line of a CSV text holds the names of the columns.
 type Header int
 
-// The answers. DetectHeader takes the first line for a header if more of its
-// feature fields are text than numbers, or if one of its fields is called like a
-// label or an id. It refuses a line of some text and as many numbers or more,
-// which could be a row with a mistake.
+// DetectHeader treats the first line as a header if more of its feature fields are text than
+// numbers, or if one of its fields has a usual name of a label or an id. It refuses a line with
+// some text and at least as many numbers, which could be a row with a mistake.
 const (
 	DetectHeader Header = iota
 	WithHeader
 	NoHeader
 )
 
-// CSVOptions holds the settings for reading a CSV text. The zero value is right for a
-// comma separated text whose label is called so or stands last.
+// CSVOptions holds the settings for reading a CSV text. The zero value suits a comma separated
+// text whose label column is called label, y or target, or is the last one.
 type CSVOptions struct {
 	Name string // of the text, for messages
 	// Label is the name of the label's column, its index from 0, "last", or
@@ -40,29 +39,28 @@ type CSVOptions struct {
 	ID string
 	// Gaps allows rows without a label, whose cell is empty: their label is "".
 	Gaps bool
-	// Classes are the labels that there may be; nil: any.
+	// Classes are the allowed labels; nil: any.
 	Classes []string
 	Uses
 	Comma  rune // field delimiter; 0 is a comma, or a semicolon or tab in a first line without commas
 	Header Header
 }
 
-// Uses selects the columns of a table that are read at all. A column is given by its
-// name, or by its index from 0 where nothing names it.
+// Uses selects the columns of a table to be read. A column is given by its name, or by its index
+// from 0 if the text has no names.
 type Uses struct {
-	// Features are the columns of the features, which keep the file's order; nil:
-	// all that nothing else names.
+	// Features are the feature columns, which keep the file's order; nil: all columns without
+	// another use.
 	Features []string
-	// Aside are columns that are not read.
+	// Aside are columns to be skipped.
 	Aside []string
 }
 
-// ReadCSV reads a dense set from comma separated text, plain or compressed by
-// gzip, quoted as encoding/csv has it. A first line such as scikit-learn's
-// "569,30,malignant,benign" (rows, features, class names) is checked and
-// skipped. Labels that are numbers become canonical ("+1" and "1.0" are "1"). A
-// cell that is empty, NaN, infinite or no number is refused, as are equal ids.
-// Errors are *SyntaxError.
+// ReadCSV reads a dense set from comma separated text, plain or compressed by gzip, with quotes
+// as in encoding/csv. A first line such as scikit-learn's "569,30,malignant,benign" (rows,
+// features, class names) is checked and skipped. Labels that are numbers become canonical ("+1"
+// and "1.0" become "1"). ReadCSV refuses a cell that is empty, NaN, infinite or not a number, and
+// equal ids. Errors are *SyntaxError.
 func ReadCSV(r io.Reader, o CSVOptions) (*Set, error) {
 	b, err := open(text(o.Name), r)
 	if err != nil {
@@ -103,8 +101,8 @@ func readCSV(b *bufio.Reader, o CSVOptions, bounds limits) (*Set, error) {
 	}
 }
 
-// likelyComma looks at the first line. An error of b shows again when the reader
-// proper comes to it.
+// likelyComma guesses the delimiter from the first line. The reader meets an error of b again and
+// reports it.
 func likelyComma(b *bufio.Reader) rune {
 	head, _ := b.Peek(readAhead)
 	first, _, _ := bytes.Cut(head, []byte{'\n'})
@@ -116,7 +114,7 @@ func likelyComma(b *bufio.Reader) rune {
 	return ','
 }
 
-// record is one line of fields, trimmed; the slice is valid until the next one.
+// record is one line of trimmed fields; the slice is valid until the next line.
 type record struct {
 	line   int
 	fields []string
@@ -124,7 +122,7 @@ type record struct {
 
 func (r record) clone() record { return record{line: r.line, fields: slices.Clone(r.fields)} }
 
-// csvSource gives records of bounded size.
+// csvSource returns records of bounded size.
 type csvSource struct {
 	text
 	csv    *csv.Reader
@@ -256,7 +254,7 @@ func (p *csvParser) addID(row record) error {
 		return p.wrap(row.line, p.head.badCell(p.head.id, id, errEmpty))
 	}
 	if first, ok := p.firstID[id]; ok {
-		return p.errorf(row.line, "id %s stands in line %d already; keep one of the two rows", quote(id), first)
+		return p.errorf(row.line, "id %s is also in line %d; keep one of the two rows", quote(id), first)
 	}
 	id = strings.Clone(id) // the field would keep its whole line in memory
 	p.firstID[id] = row.line
@@ -286,7 +284,7 @@ func (h csvHead) featureNames() []string {
 func (h csvHead) badCell(col int, cell string, err error) error {
 	var unlisted *ClassError
 	switch {
-	case errors.As(err, &unlisted): // which says what to do
+	case errors.As(err, &unlisted): // its text has advice already
 	case errors.Is(err, errEmpty), errors.Is(err, errNotFinite):
 		err = fmt.Errorf("%w; fill the cell or drop the row", err)
 	case errors.Is(err, errNotNumber) && strings.ContainsRune(cell, ','):
@@ -300,7 +298,7 @@ func (h csvHead) badCell(col int, cell string, err error) error {
 	return fmt.Errorf("%s holds %s, which %w", h.column(col), quote(cell), err)
 }
 
-// column calls a column by its name, or by its index as the options count.
+// column returns a column's name, or its index from 0 as the options count.
 func (h csvHead) column(j int) string {
 	if h.names == nil {
 		return fmt.Sprintf("column %d (from 0)", j)
@@ -308,18 +306,18 @@ func (h csvHead) column(j int) string {
 	return "column " + quote(h.names[j])
 }
 
-// check compares what a first line in scikit-learn's form promises with what
-// came: a difference means that the file was cut or edited.
+// check compares the counts in a first line of scikit-learn's form with the rows read: a
+// difference means that the file was cut or edited.
 func (s *csvShape) check(p *csvParser) error {
 	if s == nil {
 		return nil
 	}
 	if p.rows != s.rows {
-		return p.errorf(1, "the first line promises %d rows, the text holds %d; restore the file or correct the line", s.rows, p.rows)
+		return p.errorf(1, "the first line announces %d rows, the text has %d; restore the file or correct the line", s.rows, p.rows)
 	}
 	classes, _ := Classes(p.labels)
 	if p.labels != nil && len(classes) != s.classes {
-		return p.errorf(1, "the first line promises %d classes, the text holds %d; restore the file or correct the line", s.classes, len(classes))
+		return p.errorf(1, "the first line announces %d classes, the text has %d; restore the file or correct the line", s.classes, len(classes))
 	}
 	return nil
 }

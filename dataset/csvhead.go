@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// csvHead holds the facts that the first lines of a CSV text settle.
+// csvHead holds the columns and their uses, which the first lines of a CSV text determine.
 type csvHead struct {
 	names     []string // of all fields, or nil
 	width     int      // fields in a row
@@ -21,7 +21,7 @@ type csvHead struct {
 // csvShape is a first line "rows,features,class names".
 type csvShape struct{ rows, classes int }
 
-// readHead reads the first two records and returns those that are data.
+// readHead reads the first two records and returns those that hold data.
 func readHead(in *csvSource, o CSVOptions) (csvHead, []record, error) {
 	first, err := in.next()
 	if errors.Is(err, io.EOF) {
@@ -49,21 +49,21 @@ func readHead(in *csvSource, o CSVOptions) (csvHead, []record, error) {
 	return h, rows[skip:], nil
 }
 
-// oneField refuses a text that was written with another delimiter, which would
-// otherwise come out as a table of one strange column.
+// oneField refuses a text with another delimiter, which would otherwise become a table with one
+// strange column.
 func oneField(in *csvSource, first record) error {
 	if len(first.fields) > 1 {
 		return nil
 	}
 	for _, other := range ",;\t" {
 		if other != in.csv.Comma && strings.ContainsRune(first.fields[0], other) {
-			return in.errorf(first.line, "the line has one field between delimiters %q but holds %q; set the delimiter", in.csv.Comma, other)
+			return in.errorf(first.line, "the line has no delimiter %q but contains %q; set the delimiter", in.csv.Comma, other)
 		}
 	}
 	return nil
 }
 
-// head settles the columns and says how many of the first records are no data.
+// head determines the columns and how many of the first records are not data.
 func (o CSVOptions) head(rows []record) (h csvHead, skip int, err error) {
 	first := rows[0].fields
 	h.width = len(first)
@@ -84,8 +84,8 @@ func (o CSVOptions) head(rows []record) (h csvHead, skip int, err error) {
 	return h, skip, h.assign(o)
 }
 
-// shape recognises rows, features and at least two distinct class names above a
-// row of features+1 fields.
+// shape recognises a line of rows, features and at least two distinct class names, above a row of
+// features+1 fields.
 func (o CSVOptions) shape(rows []record) *csvShape {
 	first := rows[0].fields
 	if o.Header != DetectHeader || len(rows) < 2 || len(first) < 4 || !allDigits([]byte(first[0]+first[1])) {
@@ -106,7 +106,7 @@ func isText(s string) bool {
 	return errors.Is(err, errNotNumber)
 }
 
-// repeated returns the index of the first name that stood before, or -1.
+// repeated returns the index of the first name that occurs before, or -1.
 func repeated(names []string) int {
 	seen := make(map[string]bool, len(names))
 	for i, name := range names {
@@ -138,13 +138,13 @@ func (o CSVOptions) namesColumns(first []string) (bool, error) {
 		}
 	}
 	if texts > 0 && numbers >= texts {
-		return false, fmt.Errorf("column %d (from 0) holds %s among numbers, so that the line is neither a header nor a row; correct it, or write the names of the columns above it",
+		return false, fmt.Errorf("column %d (from 0) holds %s among numbers, so the line is neither a header nor a row; correct it, or write the names of the columns above it",
 			at, quote(first[at]))
 	}
 	return texts > 0, nil
 }
 
-// knowsName looks for a field that only a header can hold.
+// knowsName reports whether a field can only be part of a header.
 func (o CSVOptions) knowsName(first []string) bool {
 	return slices.ContainsFunc(first, func(s string) bool {
 		named := func(column string) bool { return isName(column) && s == column }
@@ -158,13 +158,12 @@ func likeLabel(s string) bool {
 
 func likeID(s string) bool { return strings.EqualFold(s, "id") }
 
-// isName reports whether a column is asked for by name.
+// isName reports whether an option gives a column by name.
 func isName(column string) bool {
 	return column != "" && column != "last" && column != "none" && !allDigits([]byte(column))
 }
 
-// guess returns the index of a column while it is not known whether there is a
-// header.
+// guess returns the index of a column before the header is known.
 func guess(column string, width, otherwise int) int {
 	switch column {
 	case "last":
@@ -203,7 +202,7 @@ func (h *csvHead) assign(o CSVOptions) error {
 	return h.use(o.Uses)
 }
 
-// use settles which of the other columns are features.
+// use determines which of the other columns are features.
 func (h *csvHead) use(u Uses) error {
 	features, err := h.findAll(u.Features)
 	if err != nil {
@@ -225,12 +224,12 @@ func (h *csvHead) use(u Uses) error {
 	return nil
 }
 
-// findAll finds columns that have to be there.
+// findAll returns the indices of columns that must exist.
 func (h *csvHead) findAll(columns []string) ([]int, error) {
 	found := make([]int, len(columns))
 	for i, c := range columns {
 		if !isName(c) && !allDigits([]byte(c)) {
-			return nil, NoColumn(c, "%s is no name of a column", quote(c))
+			return nil, NoColumn(c, "no column is called %s", quote(c))
 		}
 		var err error
 		if found[i], err = h.find(c, 0, nil); err != nil {
@@ -240,7 +239,7 @@ func (h *csvHead) findAll(columns []string) ([]int, error) {
 	return found, nil
 }
 
-// find turns what an option says into an index. With the option empty it is the
+// find returns the index of the column that an option gives. If the option is empty, it is the
 // one column with a likely name, or else the given default.
 func (h *csvHead) find(column string, otherwise int, likely func(string) bool) (int, error) {
 	if j := slices.Index(h.names, column); j >= 0 {
@@ -254,7 +253,7 @@ func (h *csvHead) find(column string, otherwise int, likely func(string) bool) (
 	case column == "none":
 		return -1, nil
 	case isName(column) && h.names == nil:
-		return 0, NoColumn(column, "there is no header to name %s; give the column's index from 0 or add a header", quote(column))
+		return 0, NoColumn(column, "no column is called %s, since the text has no header; give the column's index from 0 or add a header", quote(column))
 	case isName(column):
 		return 0, NoColumn(column, "no column is called %s; the columns are %s", quote(column), list(h.names))
 	}
@@ -270,14 +269,14 @@ func (h *csvHead) findLikely(otherwise int, likely func(string) bool) (int, erro
 		return otherwise, nil
 	}
 	if again := slices.IndexFunc(h.names[found+1:], likely); again >= 0 {
-		return 0, fmt.Errorf("columns %s and %s could both be it; choose one", quote(h.names[found]), quote(h.names[found+1+again]))
+		return 0, fmt.Errorf("columns %s and %s are both candidates; choose one", quote(h.names[found]), quote(h.names[found+1+again]))
 	}
 	return found, nil
 }
 
 const longestList = 8
 
-// list shows names in a message.
+// list joins names for a message.
 func list(names []string) string {
 	shown := make([]string, 0, longestList+1)
 	for _, name := range names[:min(len(names), longestList)] {

@@ -9,9 +9,8 @@ import (
 // Dense is a table that stores every cell as a float64.
 type Dense struct{ dense[float64] }
 
-// Dense32 is Dense in half the memory: a table that stores every cell as a
-// float32. Readers choose it where nothing is lost by it, as for pixels
-// and for tables that were float32 before.
+// Dense32 is Dense in half the memory: a table that stores every cell as a float32. Readers
+// choose it if that loses nothing, as for pixels and for data stored as float32.
 type Dense32 struct{ dense[float32] }
 
 // NewDense returns a table over m, which it aliases. It panics if m's data are
@@ -22,22 +21,20 @@ func NewDense(m linalg.Matrix[float64]) *Dense { return &Dense{denseOver(m)} }
 // too short for its shape.
 func NewDense32(m linalg.Matrix[float32]) *Dense32 { return &Dense32{denseOver(m)} }
 
-// Subset returns the given rows, which stay where they are.
+// Subset returns the given rows without copying them.
 func (d *Dense) Subset(rows []int) Table { return &Dense{d.choose(rows)} }
 
-// Subset returns the given rows, which stay where they are.
+// Subset returns the given rows without copying them.
 func (d *Dense32) Subset(rows []int) Table { return &Dense32{d.choose(rows)} }
 
-// Columns returns the given columns, which stay where they are if they follow
-// each other, and are copied otherwise.
+// Columns returns the given columns. Adjacent columns are not copied.
 func (d *Dense) Columns(cols []int) Table { return &Dense{d.narrow(cols)} }
 
-// Columns returns the given columns, which stay where they are if they follow
-// each other, and are copied otherwise.
+// Columns returns the given columns. Adjacent columns are not copied.
 func (d *Dense32) Columns(cols []int) Table { return &Dense32{d.narrow(cols)} }
 
-// DenseOf returns t itself if it is dense, else a copy that takes
-// 8*Rows*Cols bytes: look at the shape before calling it on a wide table.
+// DenseOf returns t itself if it is a Dense, else a copy that takes 8*Rows*Cols bytes. Check the
+// shape before calling it on a wide table.
 func DenseOf(t Table) *Dense {
 	if d, ok := t.(*Dense); ok {
 		return d
@@ -47,8 +44,8 @@ func DenseOf(t Table) *Dense {
 	return NewDense(m)
 }
 
-// RowsOf gives the rows of t to computations, which read some at a time and
-// need no copy of t in float64. A CSR's rows are linalg.SparseRows as well.
+// RowsOf returns the rows of t for computations that read some rows at a time and need no copy of
+// t in float64. The rows of a CSR are [linalg.SparseRows] as well.
 func RowsOf(t Table) linalg.Rows {
 	if c, ok := t.(*CSR); ok {
 		return sparseRows{tableRows{c}, c}
@@ -67,13 +64,12 @@ type sparseRows struct {
 	*CSR
 }
 
-// dense is a table that stores every cell: the rows of one matrix, some of them in
-// some order, or rows that lie anywhere, so that choosing and stacking rows copies
-// none.
+// dense is a table that stores every cell: the rows of one matrix, a selection of them in some
+// order, or rows at any addresses, so that selecting and stacking rows copies none.
 type dense[T linalg.Float] struct {
 	m     linalg.Matrix[T]
-	order []int // the rows' places in m.Data, where some are chosen; else nil
-	at    [][]T // the rows, where they are of several matrices; else nil
+	order []int // indices of the selected rows in m.Data; nil: all rows
+	at    [][]T // the rows, if they belong to several matrices; else nil
 }
 
 func denseOver[T linalg.Float](m linalg.Matrix[T]) dense[T] {
@@ -83,15 +79,15 @@ func denseOver[T linalg.Float](m linalg.Matrix[T]) dense[T] {
 	return dense[T]{m: m}
 }
 
-// scattered is a table of rows that lie anywhere.
+// scattered returns a table over rows at any addresses.
 func scattered[T linalg.Float](at [][]T, cols int) dense[T] {
 	return dense[T]{m: linalg.Matrix[T]{Rows: len(at), Cols: cols, Stride: cols}, at: at}
 }
 
-// whole reports whether the table is the rows of its matrix.
+// whole reports whether the table has all rows of its matrix in their order.
 func (d dense[T]) whole() bool { return d.order == nil && d.at == nil }
 
-// row returns row i, aliasing c.
+// row returns row i, aliasing d.
 func (d dense[T]) row(i int) []T {
 	switch {
 	case d.at != nil:
@@ -102,8 +98,8 @@ func (d dense[T]) row(i int) []T {
 	return d.m.Row(i)
 }
 
-// Matrix returns the cells, Rows x Cols, aliasing the table. Only a table whose
-// rows were chosen or stacked is copied.
+// Matrix returns the cells, Rows x Cols, aliasing the table. It copies only a table whose rows
+// were selected or stacked.
 func (d dense[T]) Matrix() linalg.Matrix[T] {
 	if d.whole() {
 		return d.m
@@ -164,8 +160,7 @@ func consecutive(rows []int) bool {
 	return len(rows) > 0
 }
 
-// narrow returns the given columns, if they can stay where they are without
-// copying them.
+// narrow returns the given columns if it can without copying them.
 func (d dense[T]) narrow(cols []int) dense[T] {
 	if d.at == nil && len(d.m.Data) > 0 && consecutive(cols) {
 		d.m.Cols, d.m.Data = len(cols), d.m.Data[cols[0]:]
@@ -181,7 +176,7 @@ func (d dense[T]) narrow(cols []int) dense[T] {
 	return dense[T]{m: m}
 }
 
-// stackDense puts tables of equal width under each other without copying them.
+// stackDense stacks tables of equal width without copying them.
 func stackDense[T linalg.Float](tables []dense[T]) dense[T] {
 	if len(tables) == 1 {
 		return tables[0]
@@ -195,8 +190,7 @@ func stackDense[T linalg.Float](tables []dense[T]) dense[T] {
 	return scattered(at, tables[0].m.Cols)
 }
 
-// finite reports whether all cells of row i are finite: a number that is not finite,
-// less itself, is NaN.
+// finite reports whether all cells of row i are finite: any other number minus itself is NaN.
 func (d dense[T]) finite(i int) bool {
 	for _, v := range d.row(i) {
 		if v-v != 0 {

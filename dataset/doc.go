@@ -1,5 +1,5 @@
-// Package dataset holds tables of numbers with labels, reads and writes them,
-// splits them and partitions them among parties. It knows io.Reader, not files.
+// Package dataset holds tables of numbers with labels, reads and writes them, splits them and
+// partitions them among parties. Its readers take an io.Reader, not a file name.
 //
 // A [Table] is [Dense], [Dense32] or [CSR]; a [Set] adds labels, ids and column
 // names. [Read] takes CSV and LIBSVM text and NumPy's .npy, plain or compressed by
@@ -17,16 +17,15 @@
 //	}
 //	classes, codes := dataset.Classes(set.Subset(train).Labels)
 //
-// Everything drawn at random (splits, folds, partitions) is a function of the
-// seed alone: the samplers are this package's own, on the PCG generator, so that
-// neither the Go version nor timing changes a result.
+// Everything drawn at random (splits, folds, partitions) is a function of the seed alone. The
+// samplers are this package's own, on the PCG generator, so that neither the Go version nor
+// timing changes a result.
 //
-// Memory: a reader holds one line of at most [MaxLine] bytes and the growing
-// table. Slices grow by append, which copies: what is in use at once is at most
-// three times the finished table of 8 bytes a cell (CSV) or 12 bytes a stored
-// entry (LIBSVM text), with its labels and ids. Arrays, images and parquet columns
-// that float32 holds take 4 bytes a cell. Choosing and stacking rows of dense tables
-// copies none, nor does choosing columns that follow each other. Tables of more
-// than [MaxColumns] columns or [MaxCells] numbers are refused, also when a small
-// gzip file holds them.
+// Memory: a reader holds one line of at most [MaxLine] bytes and the growing table. Slices grow
+// by append, which copies: at its peak a reader holds at most three times the finished table of 8
+// bytes a cell (CSV) or 12 bytes a stored entry (LIBSVM text), with its labels and ids. Arrays,
+// images and parquet columns that fit in float32 take 4 bytes a cell. Selecting and stacking rows
+// of dense tables copies nothing, nor does selecting adjacent columns. Tables of more than
+// [MaxColumns] columns or [MaxCells] numbers are refused, even if they come from a small gzip
+// file.
 package dataset

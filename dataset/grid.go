@@ -7,23 +7,22 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// A column is on a grid if its values are its minimum plus whole multiples of
-// one step: integers, counts, one-hot codes, 8-bit pixels, decimals printed with
-// few places, and all of these after a scaling of the column. Rows on a grid
-// generate a lattice, which can be recovered from their Gram matrix. That a column
-// is on no grid here promises nothing the other way: with more levels, or with
-// values rounded after scaling, there may still be one.
+// A column is on a grid if its values are its minimum plus integer multiples of one step:
+// integers, counts, one-hot codes, 8-bit pixels, decimals printed with few places, and all of
+// these after a scaling of the column. Rows on a grid generate a lattice, which can be recovered
+// from their Gram matrix. A column that this test finds on no grid may still be on one: with more
+// levels, or with values rounded after scaling.
 const (
 	gridLevels    = 1 << 16 // most steps from minimum to maximum
 	gridTolerance = 1e-9    // of the range, for a value's distance from the grid
-	// gridChance bounds the probability that values drawn at random fit a grid as
-	// well as the column does. Three values always fit some grid of 2^16 levels
-	// within the tolerance; only a coarse or exact fit says something.
+	// gridChance bounds the probability that random values fit a grid as well as the column
+	// does. Three values always fit some grid of 2^16 levels within the tolerance; only a coarse
+	// or exact fit is evidence.
 	gridChance = 1e-5
 )
 
-// axis describes one column: levels is the number of steps from its
-// minimum to its maximum, 0 for a constant column, noGrid without a grid.
+// axis describes one column: levels is the number of steps from its minimum to its maximum, 0 for
+// a constant column, noGrid for a column on no grid.
 type axis struct {
 	step   float64
 	levels int
@@ -33,8 +32,8 @@ const noGrid = -1
 
 func (a axis) varies() bool { return a.levels != 0 }
 
-// GridColumns counts the columns of t that are not constant and, of these, the
-// ones on a grid of at most 2^16 levels, judged to 10^-9 of the column's range.
+// GridColumns counts the columns of t that are not constant and, among them, those on a grid of
+// at most 2^16 levels, within 10^-9 of the column's range.
 func GridColumns(t Table) (onGrid, varying int) { return countGrids(measureAll(t)) }
 
 func countGrids(axes []axis) (onGrid, varying int) {
@@ -62,8 +61,8 @@ func measureAll(t Table) []axis {
 	return axes
 }
 
-// measureDense gathers some columns at a time, a cache line wide where memory
-// allows it, on all cores.
+// measureDense gathers several columns at a time, a cache line wide if memory allows it, on all
+// cores.
 func measureDense[T linalg.Float](d dense[T], axes []axis) {
 	const widest, held = 16, 1 << 20 // columns, and numbers in all of them
 	grain := max(1, min(widest, held/max(d.m.Rows, 1)))
@@ -80,8 +79,8 @@ func measureDense[T linalg.Float](d dense[T], axes []axis) {
 	})
 }
 
-// measureSparse gathers the stored entries of all columns; zeros that are not
-// stored stand once in their column.
+// measureSparse gathers the stored entries of all columns. Zeros that are not stored count as one
+// value of their column.
 func measureSparse(t Table, axes []axis) {
 	columns := make([][]float64, t.Cols())
 	for i := range t.Rows() {
@@ -95,9 +94,8 @@ func measureSparse(t Table, axes []axis) {
 	}
 }
 
-// distinctCounts drops repetitions where values are whole numbers 0 to 255, as
-// pixels are, and returns them ascending; it leaves other values alone. Sorting
-// would be most of the work for images.
+// distinctCounts returns the distinct values, ascending, if all are integers from 0 to 255, as
+// pixels are; it returns other values unchanged. Sorting would take most of the time for images.
 func distinctCounts(values []float64) []float64 {
 	var seen [256]bool
 	for _, v := range values {
@@ -157,9 +155,9 @@ func positions(values []float64, span, tolerance float64) (inner []float64, gap 
 	return inner, min(gap, 1-last)
 }
 
-// fit returns the smallest number of levels such that all positions are multiples
-// of 1/levels and chance does not explain it, or 0. No step can be wider than
-// the gap, which leaves few numbers to try, if any, for most columns.
+// fit returns the smallest number of levels such that all positions are multiples of 1/levels and
+// chance does not explain it, or 0. No step can be wider than the gap, which leaves few numbers
+// to try for most columns, often none.
 func fit(inner []float64, gap, tolerance float64) int {
 	least := int(math.Ceil(1 / (gap + 2*tolerance)))
 	for levels := least; levels <= gridLevels; levels++ {
@@ -171,8 +169,8 @@ func fit(inner []float64, gap, tolerance float64) int {
 	return 0
 }
 
-// farthest returns the largest distance of a position from a multiple of
-// 1/levels, or false as soon as one is beyond the tolerance.
+// farthest returns the largest distance of a position from a multiple of 1/levels, or false as
+// soon as a distance exceeds the tolerance.
 func farthest(inner []float64, levels, tolerance float64) (miss float64, ok bool) {
 	for _, x := range inner {
 		k := x * levels
@@ -193,8 +191,8 @@ func chance(m, levels int, miss float64) float64 {
 	return float64(m)*math.Log(2*miss*float64(levels)) + math.Log(float64(levels)/float64(m+1))
 }
 
-// commonStep returns the largest step that divides the steps of all columns and
-// leaves none with more than gridLevels levels, or 0.
+// commonStep returns the largest step that divides the steps of all columns and gives none of
+// them more than gridLevels levels, or 0.
 func commonStep(axes []axis) float64 {
 	least := math.Inf(1)
 	for _, a := range axes {
@@ -217,8 +215,8 @@ func commonStep(axes []axis) float64 {
 	return 0
 }
 
-// common reports whether step divides all steps, and whether all columns would have
-// few enough levels with it.
+// common reports whether step divides all steps, and whether all columns have few enough levels
+// with it.
 func common(axes []axis, step float64) (divides, fits bool) {
 	divides = true
 	for _, a := range axes {

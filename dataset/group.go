@@ -8,31 +8,31 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// GroupFolds returns k test sets that cover all rows once, each ascending, with all rows of a
-// group in one of them. The largest group goes first, each into the smallest set so far, as in
-// scikit-learn's GroupKFold; of equal groups that which is first by name. It refuses a k outside
-// 2 to the number of groups.
+// GroupFolds returns k test sets that cover all rows once, each ascending. All rows of a group
+// are in one of them. As in scikit-learn's GroupKFold, the largest group comes first, and each
+// group goes to the smallest set so far; groups of equal size come in the order of their names.
+// It refuses a k outside 2 to the number of groups.
 func GroupFolds(groups []string, k int) ([][]int, error) {
 	members := rowsByGroup(groups)
 	if k < 2 || k > len(members) {
-		return nil, fmt.Errorf("dataset: %d folds of %d groups; choose 2 to the number of groups", k, len(members))
+		return nil, fmt.Errorf("dataset: %d folds for %d groups; choose 2 to the number of groups", k, len(members))
 	}
 	return largestFirst(members, k), nil
 }
 
-// DealGroups returns k test sets as [GroupFolds] does. Where there are fewer groups than sets, the
+// DealGroups returns k test sets as [GroupFolds] does. If there are fewer groups than sets, the
 // last sets are empty.
 func DealGroups(groups []string, k int) [][]int { return largestFirst(rowsByGroup(groups), k) }
 
-// ByGroups deals groups of rows to parties in an order drawn from the seed, each to the party
-// with the fewest rows so far: all rows of a group are with one party.
+// ByGroups deals groups of rows to parties, in an order drawn from the seed. Each group goes to
+// the party with the fewest rows so far, so that all rows of a group are with one party.
 func ByGroups(groups []string, parties int, seed uint64) ([][]int, error) {
 	if err := checkParties(len(groups), parties); err != nil {
 		return nil, err
 	}
 	members := rowsByGroup(groups)
 	if len(members) < parties {
-		return nil, fmt.Errorf("dataset: %d groups are too few for %d parties; take fewer parties", len(members), parties)
+		return nil, fmt.Errorf("dataset: %d groups are too few for %d parties; use fewer parties", len(members), parties)
 	}
 	order := linalg.Range(0, len(members))
 	newStream(seed, streamRows).shuffle(order)

@@ -13,14 +13,12 @@ type IDXOptions struct {
 	Labels string // name of the labels' file, for messages
 }
 
-// ReadIDX reads a dense set from the format of the MNIST files (Y. LeCun, C.
-// Cortes, C. Burges, "The MNIST database of handwritten digits"), each plain or
-// compressed by gzip: the first axis of images counts the rows, all others
-// together the columns; labels has one number a row, or is nil for a set
-// without labels. The table is a Dense32, except that integers of 32 bits and
-// numbers of 64 make a Dense. Numbers that are not finite are refused, and
-// whatever follows the last one. Errors are *SyntaxError with the name of the
-// file at fault.
+// ReadIDX reads a dense set from the format of the MNIST files (Y. LeCun, C. Cortes, C. Burges,
+// "The MNIST database of handwritten digits"), each plain or compressed by gzip. The first axis
+// of images counts the rows, the product of the others the columns; labels has one number a row,
+// or is nil for a set without labels. The table is a Dense32, except that integers of 32 bits and
+// numbers of 64 bits make a Dense. ReadIDX refuses numbers that are not finite and bytes after
+// the last number. Errors are *SyntaxError with the name of the file at fault.
 func ReadIDX(images, labels io.Reader, o IDXOptions) (*Set, error) {
 	return readIDX(images, labels, o, defaultLimits())
 }
@@ -103,7 +101,7 @@ func readIDXHeader(r io.Reader) (cellType, []int, error) {
 	return cell, dims, nil
 }
 
-// idxCell returns the type of a code; its size is 0 for a code that means nothing.
+// idxCell returns the type of a code; its size is 0 for an unknown code.
 func idxCell(code byte) cellType {
 	c := cellType{order: binary.BigEndian}
 	switch code {

@@ -21,33 +21,31 @@ import (
 // ImageOptions holds the settings for reading a folder of images.
 type ImageOptions struct {
 	Name string // of the folder, for messages
-	// Label is "none" for images without classes; empty takes the folder's name.
+	// Label is "none" for images without classes; empty: the class is the folder's name.
 	Label string
 	// ID is "path" for ids that are the paths of the files; empty or "none" gives
 	// no ids, since file names may name people.
 	ID string
-	// Width and Height, in pixels, are the size that every image is resized to, whatever
-	// its proportions; 0 and 0 leave images alone and want all of one size.
+	// Width and Height, in pixels, are the size to which every image is resized, whatever its
+	// proportions; if both are 0, images are not resized and must all have one size.
 	Width, Height int
 	RGB           bool // three columns a pixel instead of one
 }
 
-// ReadImages reads a set from a folder that has a sub-folder for each class with
-// JPEG and PNG files (.jpg, .jpeg, .png) in it. Classes may lie deeper, as in
-// train/cat and test/cat: the class of an image is the name of the folder that it
-// lies in. Rows are in order of the paths. Hidden files and files that are no
-// images are passed over; an image of another kind, one that does not decode, and
-// one of another size are refused by a *SyntaxError with the path.
+// ReadImages reads a set from a folder that has a sub-folder of JPEG and PNG files (.jpg, .jpeg,
+// .png) for each class. Classes may be deeper, as in train/cat and test/cat: the class of an
+// image is the name of its folder. Rows are in the order of the paths. Hidden files and files
+// that are not images are skipped. A *SyntaxError with the path refuses an image of another kind,
+// one that does not decode, and one of another size.
 //
-// A row is the image's pixels line by line, each 0 to 255: one column of its
-// luma (BT.601), or with RGB three columns red, green, blue. Grey images of 16
-// bits keep fractions unless they are resized; other values are whole numbers.
-// Transparent parts are black; how a camera was held (EXIF) is not looked at.
-// Resizing is bilinear and averages over what becomes one pixel.
+// A row is the image's pixels line by line, each 0 to 255: one column of its luma (BT.601), or
+// with RGB three columns red, green, blue. Grey images of 16 bits keep fractions unless they are
+// resized; other values are integers. Transparent parts are black; the orientation in EXIF data
+// is ignored. Resizing is bilinear and averages over the source pixels of each pixel.
 //
-// Images are decoded on all cores. Memory: the table takes 4 bytes a cell, being
-// a Dense32; decoding takes, on each core, the file and up to 20 bytes a pixel of
-// the largest image, of which [MaxPixels] are allowed.
+// Images are decoded on all cores. Memory: the table takes 4 bytes a cell, as a Dense32; decoding
+// takes, on each core, the file and up to 20 bytes a pixel of the largest image, of which
+// [MaxPixels] are allowed.
 func ReadImages(folder fs.FS, o ImageOptions) (*Set, error) {
 	return readImages(folder, o, defaultLimits())
 }
@@ -83,7 +81,7 @@ func (o ImageOptions) check() error {
 	case o.ID != "" && o.ID != "none" && o.ID != "path":
 		return NoColumn(o.ID, "id: no column is called %s; set id to path or none", quote(o.ID))
 	case o.Width < 0 || o.Height < 0 || (o.Width == 0) != (o.Height == 0):
-		return fmt.Errorf("a size of %d x %d pixels is asked for; give a width and a height of at least 1, or neither", o.Width, o.Height)
+		return fmt.Errorf("the size is set to %d x %d pixels; give a width and a height of at least 1, or neither", o.Width, o.Height)
 	}
 	return nil
 }
@@ -139,13 +137,13 @@ func enter(t text, folder string, hidden bool) error {
 		return fs.SkipDir
 	}
 	if strings.Count(folder, "/") >= maxImageFolder {
-		return t.errorf(0, "the folder lies more than %d levels deep; name a folder nearer to the images", maxImageFolder)
+		return t.errorf(0, "the folder is more than %d levels deep; name a folder nearer to the images", maxImageFolder)
 	}
 	return nil
 }
 
-// isImage judges by the name, and refuses what a person would take for an image
-// of the set and this package cannot read.
+// isImage decides by the name. It refuses files that a person would take for an image of the set
+// but that this package cannot read.
 func isImage(file string, o ImageOptions) (bool, error) {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".jpg", ".jpeg", ".png":
@@ -155,7 +153,7 @@ func isImage(file string, o ImageOptions) (bool, error) {
 		return false, nil
 	}
 	if o.Label != "none" && path.Dir(file) == "." {
-		return false, errors.New("the image lies in no class folder; put it in a sub-folder named after its class, or set label to none")
+		return false, errors.New("the image is not in a class folder; put it in a sub-folder named after its class, or set label to none")
 	}
 	return true, nil
 }
@@ -169,8 +167,8 @@ type album struct {
 	size   image.Point // of every row
 }
 
-// wave is the number of images that are decoded before errors are looked at: the
-// first error in order of the paths is reported, on any number of cores.
+// wave is the number of images that are decoded before errors are checked, so that the first
+// error in the order of the paths is reported on any number of cores.
 const (
 	wave  = 256
 	grain = 4
@@ -197,8 +195,8 @@ func (a *album) table() (*Dense32, error) {
 	return NewDense32(m), nil
 }
 
-// settleSize takes the size of the first image where none is asked for. It
-// decodes that image, so that no header alone makes the table large.
+// settleSize takes the size of the first image if the options give none. It decodes that image,
+// so that no header alone makes the table large.
 func (a *album) settleSize() error {
 	a.size = image.Pt(a.o.Width, a.o.Height)
 	if a.size != (image.Point{}) {
@@ -242,8 +240,8 @@ func (a *album) row(f *imageFile, i int, dst []float32) error {
 	return nil
 }
 
-// greyOf returns the luma of img: without a copy of grey images, and of JPEG's
-// colour images, which store it.
+// greyOf returns the luma of img. Grey images, and JPEG's colour images, which store their luma,
+// are not copied.
 func greyOf(img image.Image) image.Image {
 	switch m := img.(type) {
 	case *image.Gray, *image.Gray16:
@@ -261,7 +259,7 @@ func greyOf(img image.Image) image.Image {
 	return grey
 }
 
-// resized returns img itself where it has the size already.
+// resized returns img itself if it has the size already.
 func resized(img image.Image, size image.Point) image.Image {
 	if img.Bounds().Size() == size {
 		return img
@@ -271,7 +269,7 @@ func resized(img image.Image, size image.Point) image.Image {
 	return out
 }
 
-// writeGrey writes an image of greyOf, or what resizing made of one.
+// writeGrey writes an image that greyOf or resized returned.
 func writeGrey(dst []float32, img image.Image) {
 	width := img.Bounds().Dx()
 	for y := 0; len(dst) > 0; y, dst = y+1, dst[width:] {
@@ -380,7 +378,7 @@ func (a *album) checkSize(size image.Point) error {
 	case size.X > a.bounds.pixels/size.Y:
 		return fmt.Errorf("the image has %d x %d pixels, more than the %d allowed; make it smaller", size.X, size.Y, a.bounds.pixels)
 	case a.o.Width == 0 && a.size != (image.Point{}) && size != a.size:
-		return fmt.Errorf("the image has %d x %d pixels, the first one (%s) %d x %d; make them all one size, or ask for a width and a height",
+		return fmt.Errorf("the image has %d x %d pixels, the first one (%s) %d x %d; make them all one size, or set width and height",
 			size.X, size.Y, a.paths[0], a.size.X, a.size.Y)
 	}
 	return nil

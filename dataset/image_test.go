@@ -171,7 +171,7 @@ func TestReadImagesRefuses(t *testing.T) {
 	}{
 		{"empty", fstest.MapFS{}, ImageOptions{}, "f: there are no images; give sub-folders of JPEG or PNG files, one for each class"},
 		{"no images", fstest.MapFS{"a/b.txt": file("x")}, ImageOptions{}, "f: there are no images; give sub-folders of JPEG or PNG files, one for each class"},
-		{"no class", fstest.MapFS{"a.png": file(small)}, ImageOptions{}, "f/a.png: the image lies in no class folder; put it in a sub-folder named after its class, or set label to none"},
+		{"no class", fstest.MapFS{"a.png": file(small)}, ImageOptions{}, "f/a.png: the image is not in a class folder; put it in a sub-folder named after its class, or set label to none"},
 		{"other kind", fstest.MapFS{"a/b.TIF": file("x")}, ImageOptions{}, "f/a/b.TIF: images of this kind are not read; convert it to PNG or JPEG, or remove it"},
 		{"GIF called PNG", fstest.MapFS{"a/b.png": file(g.String())}, ImageOptions{}, "f/a/b.png: the file is neither JPEG nor PNG; replace or remove it"},
 		{"empty file", fstest.MapFS{"a/b.jpg": file("")}, ImageOptions{}, "f/a/b.jpg: the file is neither JPEG nor PNG; replace or remove it"},
@@ -179,15 +179,15 @@ func TestReadImagesRefuses(t *testing.T) {
 		{"cut pixels", fstest.MapFS{"a/a.png": file(small), "a/b.png": file(small[:45])}, ImageOptions{}, "f/a/b.png: the image does not decode (png: invalid format: not enough pixel data); replace or remove the file"},
 		{"broken JPEG", fstest.MapFS{"a/b.jpg": file("\xff\xd8\xff\xd9")}, ImageOptions{}, "f/a/b.jpg: the image does not decode (invalid JPEG format: missing SOS marker); replace or remove the file"},
 		{"checksum", fstest.MapFS{"a/b.png": file(small[:29] + "abcd" + small[33:])}, ImageOptions{}, "f/a/b.png: the image does not decode (png: invalid format: invalid checksum); replace or remove the file"},
-		{"other size", fstest.MapFS{"a/b.png": file(small), "b/c.png": file(pngOf(t, greyImage(1, 1, 2)))}, ImageOptions{}, "f/b/c.png: the image has 1 x 2 pixels, the first one (a/b.png) 2 x 2; make them all one size, or ask for a width and a height"},
+		{"other size", fstest.MapFS{"a/b.png": file(small), "b/c.png": file(pngOf(t, greyImage(1, 1, 2)))}, ImageOptions{}, "f/b/c.png: the image has 1 x 2 pixels, the first one (a/b.png) 2 x 2; make them all one size, or set width and height"},
 		{"huge", fstest.MapFS{"a/b.png": file(hugePNG(t, 1<<16, 1<<16))}, ImageOptions{Width: 1, Height: 1}, "f/a/b.png: the image has 65536 x 65536 pixels, more than the 33554432 allowed; make it smaller"},
 		{"claims pixels", fstest.MapFS{"a/b.png": file(hugePNG(t, 1<<12, 1<<12))}, ImageOptions{}, "f/a/b.png: the image does not decode (png: invalid format: not enough pixel data); replace or remove the file"},
-		{"width only", fstest.MapFS{"a/b.png": file(small)}, ImageOptions{Width: 3}, "f: a size of 3 x 0 pixels is asked for; give a width and a height of at least 1, or neither"},
+		{"width only", fstest.MapFS{"a/b.png": file(small)}, ImageOptions{Width: 3}, "f: the size is set to 3 x 0 pixels; give a width and a height of at least 1, or neither"},
 		{"too wide", fstest.MapFS{"a/b.png": file(small)}, ImageOptions{Width: 5000, Height: 5000}, "f: the table has more than 16777216 columns; split it"},
 		{"label", fstest.MapFS{"a/b.png": file(small)}, ImageOptions{Label: "y"}, `f: label: no column is called "y"; the labels of images are the names of their folders, so leave label out or set it to none`},
 		{"id", fstest.MapFS{"a/b.png": file(small)}, ImageOptions{ID: "y"}, `f: id: no column is called "y"; set id to path or none`},
 		{"class called NaN", fstest.MapFS{"nan/b.png": file(small)}, ImageOptions{}, "f/nan/b.png: the folder's name is not a finite number; rename the folder"},
-		{"too deep", fstest.MapFS{tooDeep: file(small)}, ImageOptions{}, "f/" + strings.Repeat("a/", maxImageFolder) + "b: the folder lies more than 8 levels deep; name a folder nearer to the images"},
+		{"too deep", fstest.MapFS{tooDeep: file(small)}, ImageOptions{}, "f/" + strings.Repeat("a/", maxImageFolder) + "b: the folder is more than 8 levels deep; name a folder nearer to the images"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

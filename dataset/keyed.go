@@ -14,26 +14,26 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// SplitKey decides which rows of a table are held out. The rows' owner keeps
-// it secret: a row is held out by a function of the key and of itself, so that
-// nobody else can choose rows, and the same rows are held out at any time.
+// SplitKey decides which rows of a table are held out. The rows' owner keeps it secret. Whether a
+// row is held out is a function of the key and the row, so that other parties cannot choose rows,
+// and the same rows are held out every time.
 type SplitKey [32]byte
 
-// errNoSplitKey stands for the key that nobody has drawn.
-var errNoSplitKey = errors.New("dataset: rows are held out by a key, and there is none; give the table its split key")
+// errNoSplitKey refuses the zero key, which was not drawn.
+var errNoSplitKey = errors.New("dataset: the split key is missing, by which rows are held out; give the table its split key")
 
-// Split holds out about the given fraction of a table's rows, in (0, 1), and
-// returns both sets of rows (from 0) ascending; either may be empty. A row is held
-// out if the HMAC-SHA-256 of its group or else its id or, without both, of all its cells and
-// its label is below the fraction: of each row by itself, whatever the order of rows and of
-// columns with names, and whether a table is dense or sparse. Equal rows fall on one
-// side. A larger fraction holds out what a smaller one does, and more.
+// Split holds out about the given fraction of a table's rows, in (0, 1), and returns both sets of
+// rows (from 0) ascending; either may be empty. A row is held out if an HMAC-SHA-256, read as a
+// fraction, is below the given one. The HMAC is over the row's group, else its id, else all its
+// cells and its label. It depends on no other row, nor on the order of rows and of named columns,
+// nor on whether a table is dense or sparse. Equal rows get the same decision. A larger fraction
+// holds out the same rows as a smaller one, and more.
 func (k SplitKey) Split(s *Set, fraction float64) (train, test []int, err error) {
 	switch {
 	case k == SplitKey{}:
 		return nil, nil, errNoSplitKey
 	case !(fraction > 0 && fraction < 1):
-		return nil, nil, fmt.Errorf("dataset: a test fraction of %v; choose one between 0 and 1", fraction)
+		return nil, nil, fmt.Errorf("dataset: the test fraction is %v; choose one between 0 and 1", fraction)
 	}
 	digest, below := newRowDigest(k, s), uint64(math.Ldexp(fraction, 64))
 	for i := range s.X.Rows() {
@@ -50,7 +50,7 @@ func (k SplitKey) Split(s *Set, fraction float64) (train, test []int, err error)
 type rowDigest struct {
 	mac  hash.Hash
 	set  *Set
-	rank []uint32 // of the columns by name, nil where they have none
+	rank []uint32 // of the columns by name, nil without names
 	buf  []byte
 	sum  []byte
 }
@@ -60,8 +60,8 @@ func newRowDigest(k SplitKey, s *Set) *rowDigest {
 	if s.Columns == nil {
 		return d
 	}
-	// Shorter names come first, so that x2 precedes x10, and columns that have no
-	// names are in the order of those that [WriteCSV] gives them.
+	// Shorter names come first, so that x2 precedes x10, and columns without names are in the
+	// order of the names that [WriteCSV] gives them.
 	order := linalg.Range(0, len(s.Columns))
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := s.Columns[a], s.Columns[b]
@@ -74,8 +74,7 @@ func newRowDigest(k SplitKey, s *Set) *rowDigest {
 	return d
 }
 
-// cellBytes is the size of a cell in a digest: its column's place by name, and its
-// value.
+// cellBytes is the size of a cell in a digest: its column's rank by name, and its value.
 const cellBytes = 4 + 8
 
 // row returns the first 64 bits of a row's digest.
@@ -97,8 +96,7 @@ func (d *rowDigest) row(i int) uint64 {
 	return binary.BigEndian.Uint64(d.sum)
 }
 
-// cells writes all cells but zeros, the columns in the order of their names, and
-// the label.
+// cells writes all cells except zeros, the columns in the order of their names, and the label.
 func (d *rowDigest) cells(i int) {
 	const head = "mercer/v1/split/row\x00"
 	d.buf = append(d.buf[:0], head...)
@@ -117,12 +115,12 @@ func (d *rowDigest) cells(i int) {
 		sortCells(d.buf[len(head):])
 	}
 	if d.set.Labels != nil {
-		d.buf = append(append(d.buf, "\xff\xff\xff\xfflabel "...), d.set.Labels[i]...) // no column has that place
+		d.buf = append(append(d.buf, "\xff\xff\xff\xfflabel "...), d.set.Labels[i]...) // no column has that rank
 	}
 }
 
-// typed writes all cells of a table that is not yet prepared, the columns in the order of
-// their names, and the label.
+// typed writes all cells of a table that is not yet prepared, the columns in the order of their
+// names, and the label.
 func (d *rowDigest) typed(t Typed, i int) {
 	d.buf = append(d.buf[:0], "mercer/v1/split/typed\x00"...)
 	at := make([]int, len(d.rank))
@@ -137,7 +135,7 @@ func (d *rowDigest) typed(t Typed, i int) {
 	}
 }
 
-// sortCells brings cells into the order of their places.
+// sortCells sorts cells by rank.
 func sortCells(b []byte) {
 	cells := make([][cellBytes]byte, len(b)/cellBytes)
 	for c := range cells {

@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// Targets reads labels as the numbers of a regression. The error names the row,
-// from 1, whose label is not a finite number.
+// Targets reads labels as the numbers of a regression. The error names the row, from 1, with a
+// label that is not a finite number.
 func Targets(labels []string) ([]float64, error) {
 	targets := make([]float64, len(labels))
 	for i, label := range labels {
@@ -26,8 +26,8 @@ func Targets(labels []string) ([]float64, error) {
 	return targets, nil
 }
 
-// Classes returns the distinct labels, ascending as numbers if all of them are
-// numbers and else as text, and for each row the index of its class.
+// Classes returns the distinct labels and, for each row, the index of its class. The labels
+// ascend as numbers if all of them are numbers, else as text.
 func Classes(labels []string) (classes []string, codes []int) {
 	code := make(map[string]int)
 	for _, label := range labels {
@@ -47,8 +47,8 @@ func Classes(labels []string) (classes []string, codes []int) {
 	return classes, codes
 }
 
-// ClassesIn returns the distinct labels in a given order, and for each row the index of its class.
-// Labels that the order lacks come last. Without an order it is [Classes].
+// ClassesIn returns the distinct labels in the given order and, for each row, the index of its
+// class. Labels that the order lacks come last. Without an order it is [Classes].
 func ClassesIn(order, labels []string) (classes []string, codes []int) {
 	sorted, codes := Classes(labels)
 	if order == nil {
@@ -74,24 +74,24 @@ func ClassesIn(order, labels []string) (classes []string, codes []int) {
 	return classes, codes
 }
 
-// ClassError refuses a label that is none of the classes that a job lists.
+// ClassError refuses a label that is not one of the classes that a job lists.
 type ClassError struct {
 	Label   string
 	Classes []string
 }
 
-// Error ends a sentence about the label.
+// Error returns the end of a sentence about the label.
 func (e *ClassError) Error() string {
 	for _, class := range e.Classes {
 		if fuzzymatch.Differs(class, e.Label) {
 			_, listed := fuzzymatch.Quote(e.Label, class)
-			return fmt.Sprintf("differs from the job's class %s only by case, blanks or Unicode form; correct the cell, or translate it by values: in the catalogue", listed)
+			return fmt.Sprintf("differs from the job's class %s only by case, blanks or Unicode form; correct the cell, or map it by values: in the catalogue", listed)
 		}
 	}
-	return fmt.Sprintf("is none of the classes that the job lists (%s); correct the cell, translate it by values: in the catalogue, or list the class in the job", list(e.Classes))
+	return fmt.Sprintf("is not one of the classes that the job lists (%s); correct the cell, map it by values: in the catalogue, or list the class in the job", list(e.Classes))
 }
 
-// CheckClass refuses a label that is none of the given classes; nil allows all.
+// CheckClass refuses a label that is not one of the given classes; nil allows all.
 func CheckClass(label string, classes []string) error {
 	if classes == nil || slices.Contains(classes, label) {
 		return nil
@@ -124,16 +124,15 @@ func rowsByClass(labels []string) [][]int {
 	return rows
 }
 
-// labeller makes labels canonical, so that files that write one class as "+1",
-// "1" and "1.0" agree, and keeps one copy of each class name instead of the
-// lines they stood in.
+// labeller makes labels canonical, so that files agree that write one class as "+1", "1" and
+// "1.0". It keeps one copy of each class name, not of the lines that contain it.
 type labeller struct {
 	known map[string]string
-	gaps  bool     // an empty label stands for none
-	among []string // classes that there may be; nil: any
+	gaps  bool     // an empty label means none
+	among []string // allowed classes; nil: any
 }
 
-// mostKnown bounds what is kept when labels are the targets of a regression.
+// mostKnown bounds the labels that are kept if they are the targets of a regression.
 const mostKnown = 1 << 12
 
 func (l *labeller) canonical(label string) (string, error) {

@@ -31,7 +31,7 @@ func TestALabelThatIsNotListed(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]string{"well", "Sick"}, ""},
-		{[]string{"well", "ill"}, `a.csv:4: column "label" holds "Sick", which is none of the classes that the job lists ("well", "ill"); correct the cell`},
+		{[]string{"well", "ill"}, `a.csv:4: column "label" holds "Sick", which is not one of the classes that the job lists ("well", "ill"); correct the cell`},
 		{[]string{"well", "sick"}, `a.csv:4: column "label" holds "Sick", which differs from the job's class "sick" only by case`},
 	} {
 		_, err := ReadCSV(strings.NewReader(text), CSVOptions{Name: "a.csv", Classes: tt.classes})

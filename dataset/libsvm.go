@@ -10,8 +10,8 @@ import (
 // LIBSVMOptions holds the settings for reading LIBSVM text.
 type LIBSVMOptions struct {
 	Name string // of the text, for messages
-	// Columns is the number of columns; 0 takes the largest index. Give the
-	// training set's when reading the test set, or they may differ.
+	// Columns is the number of columns; 0 takes the largest index. To read a test set, give the
+	// training set's number, or the two may differ.
 	Columns int
 }
 
@@ -31,7 +31,7 @@ func ReadLIBSVM(r io.Reader, o LIBSVMOptions) (*Set, error) {
 func readLIBSVM(b *bufio.Reader, o LIBSVMOptions, bounds limits) (*Set, error) {
 	p := &libsvmParser{text: text(o.Name), bounds: bounds, columns: o.Columns, start: []int{0}}
 	if o.Columns < 0 || o.Columns > bounds.columns {
-		return nil, p.errorf(0, "%d columns are asked for; choose 1 to %d, or 0 for as many as the text has", o.Columns, bounds.columns)
+		return nil, p.errorf(0, "columns is set to %d; choose 1 to %d, or 0 for as many as the text has", o.Columns, bounds.columns)
 	}
 	lines := bufio.NewScanner(b)
 	lines.Buffer(nil, bounds.line)
@@ -54,7 +54,7 @@ func readLIBSVM(b *bufio.Reader, o LIBSVMOptions, bounds limits) (*Set, error) {
 type libsvmParser struct {
 	text
 	bounds   limits
-	columns  int // asked for, or 0
+	columns  int // as the options give it, or 0
 	line     int
 	widest   int // largest index so far
 	labeller labeller
@@ -92,7 +92,7 @@ func (p *libsvmParser) add(line []byte) error {
 	return nil
 }
 
-// nextToken cuts the first run of bytes other than blanks off s.
+// nextToken splits off the first token, which ends at a blank.
 func nextToken(s []byte) (token, rest []byte) {
 	for len(s) > 0 && isBlank(s[0]) {
 		s = s[1:]
@@ -149,9 +149,9 @@ func (p *libsvmParser) addPair(pair []byte, last int) (int, error) {
 	}
 	switch {
 	case index == last:
-		return 0, p.errorf(p.line, "index %d stands twice; keep one", index)
+		return 0, p.errorf(p.line, "index %d occurs twice; keep one", index)
 	case index < last:
-		return 0, p.errorf(p.line, "index %d stands after %d; sort the indices of a row", index, last)
+		return 0, p.errorf(p.line, "index %d follows %d; sort the indices of a row", index, last)
 	}
 	return index, p.store(index, pair[colon+1:])
 }
@@ -170,7 +170,7 @@ func (p *libsvmParser) parseIndex(digits []byte) (int, error) {
 	case index == 0:
 		return 0, p.errorf(p.line, "index 0 is not allowed; count the columns from 1")
 	case p.columns > 0 && index > p.columns:
-		return 0, p.errorf(p.line, "index %d is above %d, the number of columns asked for; ask for more or drop the column", index, p.columns)
+		return 0, p.errorf(p.line, "index %d is above %d, the given number of columns; give a larger number or drop the column", index, p.columns)
 	}
 	return index, nil
 }
@@ -192,8 +192,8 @@ func (p *libsvmParser) store(index int, digits []byte) error {
 	return nil
 }
 
-// parseValue is parseNumber with a short way for the single digits that one-hot
-// and count data consist of.
+// parseValue is parseNumber with a short cut for single digits, of which one-hot and count data
+// consist.
 func parseValue(s []byte) (float64, error) {
 	if len(s) == 1 && s[0] >= '0' && s[0] <= '9' {
 		return float64(s[0] - '0'), nil
@@ -210,7 +210,7 @@ func (p *libsvmParser) set(name string) (*Set, error) {
 		cols = p.widest
 	}
 	if cols == 0 {
-		return nil, p.errorf(0, "no row has a feature; say how many columns there are")
+		return nil, p.errorf(0, "no row has a feature; give the number of columns")
 	}
 	x := &CSR{cols: cols, start: p.start, index: p.index, value: p.value}
 	return &Set{Name: name, X: x, Labels: p.labels}, nil

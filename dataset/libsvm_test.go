@@ -20,7 +20,7 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 	}{
 		{name: "nothing", in: "", want: "t.svm: there are no rows; give at least one"},
 		{name: "only comments", in: "# a\n\n  # b\n", want: "t.svm: there are no rows; give at least one"},
-		{name: "no features", in: "1\n-1\n", want: "t.svm: no row has a feature; say how many columns there are"},
+		{name: "no features", in: "1\n-1\n", want: "t.svm: no row has a feature; give the number of columns"},
 		{name: "no label", in: "1 1:1\n2:1 3:1\n", want: `t.svm:2: the line starts with the feature "2:1"; put a label before it`},
 		{name: "text label", in: "spam 1:1\n", want: `t.svm:1: label "spam" is not a number; write classes as numbers`},
 		{name: "label NaN", in: "nan 1:1\n", want: `t.svm:1: label "nan" is not a finite number; write classes as numbers`},
@@ -29,11 +29,11 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 		{name: "negative index", in: "1 -1:1\n", want: `t.svm:1: index "-1" is not a whole number from 1; correct it`},
 		{name: "index is text", in: "1 a:1\n", want: `t.svm:1: index "a" is not a whole number from 1; correct it`},
 		{name: "no index", in: "1 :1\n", want: `t.svm:1: index "" is not a whole number from 1; correct it`},
-		{name: "index twice", in: "1 1:1\n\n1 2:1 2:3\n", want: "t.svm:3: index 2 stands twice; keep one"},
-		{name: "descending", in: "1 7:1 2:3\n", want: "t.svm:1: index 2 stands after 7; sort the indices of a row"},
-		{name: "descending after a zero", in: "1 7:0 2:3\n", want: "t.svm:1: index 2 stands after 7; sort the indices of a row"},
+		{name: "index twice", in: "1 1:1\n\n1 2:1 2:3\n", want: "t.svm:3: index 2 occurs twice; keep one"},
+		{name: "descending", in: "1 7:1 2:3\n", want: "t.svm:1: index 2 follows 7; sort the indices of a row"},
+		{name: "descending after a zero", in: "1 7:0 2:3\n", want: "t.svm:1: index 2 follows 7; sort the indices of a row"},
 		{name: "huge index", in: "1 99999999999999999999999:1\n", want: `t.svm:1: index "99999999999999999999999" is above 16777216, the most columns allowed; number the columns without gaps`},
-		{name: "beyond the columns", in: "1 1:1 5:1\n", options: LIBSVMOptions{Columns: 4}, want: "t.svm:1: index 5 is above 4, the number of columns asked for; ask for more or drop the column"},
+		{name: "beyond the columns", in: "1 1:1 5:1\n", options: LIBSVMOptions{Columns: 4}, want: "t.svm:1: index 5 is above 4, the given number of columns; give a larger number or drop the column"},
 		{name: "no pair", in: "1 1:1 7\n", want: `t.svm:1: "7" is not index:value; write each feature as its index, a colon and a number`},
 		{name: "no value", in: "1 1: 2:1\n", want: "t.svm:1: index 1 has no value; write index:value without a blank, or drop the index"},
 		{name: "value is text", in: "1 1:x\n", want: `t.svm:1: value "x" of index 1 is not a number; correct it or drop the index`},
@@ -42,10 +42,10 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 		{name: "too large", in: "1 1:-1e400\n", want: `t.svm:1: value "-1e400" of index 1 is too large for a 64-bit float; correct it or drop the index`},
 		{name: "qid", in: "1 qid:3 1:1\n", want: "t.svm:1: qid groups rows for ranking, which is not supported; remove it"},
 		{name: "CSV", in: "1,2,3\n", want: `t.svm:1: label "1,2,3" is not a single number; keep one label a row, and separate columns by blanks`},
-		{name: "negative columns", in: "1 1:1\n", options: LIBSVMOptions{Columns: -1}, want: "t.svm: -1 columns are asked for; choose 1 to 16777216, or 0 for as many as the text has"},
+		{name: "negative columns", in: "1 1:1\n", options: LIBSVMOptions{Columns: -1}, want: "t.svm: columns is set to -1; choose 1 to 16777216, or 0 for as many as the text has"},
 		{name: "UTF-16", in: "\xfe\xff\x001", want: "t.svm:1: the text is UTF-16; save it as UTF-8"},
 		{name: "binary label", in: "\x02\x01\n", want: `t.svm:1: label "\x02\x01" is not a number; write classes as numbers`},
-		{name: "zeros", in: "\x00\x01\n", want: "t.svm:1: this is no text, since it holds a zero byte; export the table as CSV in UTF-8, or give the file the ending of its format"},
+		{name: "zeros", in: "\x00\x01\n", want: "t.svm:1: this is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the ending of its format"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -17,18 +17,16 @@ type NPYOptions struct {
 	Label string
 }
 
-// ReadNPY reads a dense set from an array that numpy.save wrote, plain or
-// compressed by gzip: float32, float64, int, uint or bool of any byte order, in C
-// or Fortran order, format versions 1 to 3. The first axis counts the rows, all
-// others together the columns, as numpy's reshape(n, -1) has it. The table is a
-// Dense32 if float32 holds every value of the array's type (float32, bool, and
-// integers of 16 bits), else a Dense; integers beyond 2^53 are rounded. NaN and
-// infinite numbers are refused, as are structured arrays, Python objects and
-// whatever follows the array. Errors are *SyntaxError.
+// ReadNPY reads a dense set from an array that numpy.save wrote, plain or compressed by gzip:
+// float32, float64, int, uint or bool of any byte order, in C or Fortran order, format versions 1
+// to 3. The first axis counts the rows, the product of the others the columns, as by numpy's
+// reshape(n, -1). The table is a Dense32 if float32 holds every value of the array's type
+// (float32, bool, and integers of 16 bits), else a Dense; integers beyond 2^53 are rounded.
+// ReadNPY refuses NaN and infinite numbers, structured arrays, Python objects and bytes after the
+// array. Errors are *SyntaxError.
 //
-// The decoder is this package's own: of the header it believes nothing, and
-// memory grows with the data that come, at most three times the table (four
-// times for Fortran order).
+// The decoder is this package's own. It trusts nothing in the header, and memory grows with the
+// data that arrive, to at most three times the table (four times for Fortran order).
 func ReadNPY(r io.Reader, o NPYOptions) (*Set, error) {
 	b, err := gunzip(text(o.Name), r)
 	if err != nil {
@@ -58,7 +56,7 @@ func readNPY(r io.Reader, o NPYOptions, bounds limits) (*Set, error) {
 	return &Set{Name: o.Name, X: x.Columns(features), Labels: labels}, nil
 }
 
-// labelIndex finds a label column that has no name; -1 is none.
+// labelIndex returns the index of a label column without a name; -1 is none.
 func labelIndex(label string, cols int) (int, error) {
 	at := cols - 1
 	switch label {
@@ -123,7 +121,7 @@ func readFortran[T linalg.Float](r io.Reader, h npyHeader, s shape) (linalg.Matr
 	return m, nil
 }
 
-// fortranColumns returns where the columns of Fortran order stand in C order.
+// fortranColumns returns the places in C order of the columns of Fortran order.
 func fortranColumns(dims []int, cols int) []int {
 	target := make([]int, cols)
 	index := make([]int, len(dims))

@@ -91,7 +91,7 @@ func TestReadNPZLabels(t *testing.T) {
 	} {
 		s, err := ReadNPZ(bytes.NewReader(file), int64(len(file)), NPZOptions{X: "f8C", Labels: name, IDs: "y_str"})
 		if name == "y_str" {
-			wantSyntaxError(t, err, `input: one array is asked for twice (X "f8C", labels "y_str", ids "y_str"); choose others`)
+			wantSyntaxError(t, err, `input: one array is named for two uses (X "f8C", labels "y_str", ids "y_str"); name another`)
 			s, err = ReadNPZ(bytes.NewReader(file), int64(len(file)), NPZOptions{X: "f8C", Labels: name, IDs: "y_int"})
 		}
 		if err != nil {
@@ -184,7 +184,7 @@ func TestReadNPYRefuses(t *testing.T) {
 		{"too many cells", npy("<f4", "(1000000000, 1000)", ""), "", "the table has more than 2147483648 cells; split it"},
 		{"33 axes", npy("<f4", "("+strings.Repeat("1,", 33)+")", ""), "", "the array has more than 32 dimensions; reshape it to rows and columns"},
 		{"claims more than it holds", npy("<f4", "(1000000, 2000)", "abcdefg"), "", "the data end after 1 of 2000000000 numbers (unexpected EOF); copy the file again"},
-		{"holds more", npy("|u1", "(2,)", "abc"), "", "more bytes follow the last number; write the file again"},
+		{"holds more", npy("|u1", "(2,)", "abc"), "", "the file has bytes after the last number; write it again"},
 		{"NaN", npy("<f4", "(2,1)", "\x00\x00\x00\x00"+nan32), "", "number 2 of 2 is NaN; fill the cell or drop the row"},
 		{"label by name", npy("|u1", "(1, 2)", "ab"), "y", `label: no column is called "y", since the columns of an array have no names; give an index from 0, last or none`},
 		{"label too far", npy("|u1", "(1, 2)", "ab"), "2", "label: there is no column 2; choose 0 to 1"},
@@ -241,16 +241,16 @@ func TestReadNPZRefuses(t *testing.T) {
 		{"empty", npz(t), NPZOptions{}, "it holds no array; save at least one with numpy.savez"},
 		{"no arrays", npz(t, "a.txt", "1"), NPZOptions{}, "it holds no array; save at least one with numpy.savez"},
 		{"twice", npz(t, "a.npy", x, "a.npy", x), NPZOptions{}, `two arrays are called "a"; rename one`},
-		{"unclear", npz(t, "a.npy", x, "b.npy", x), NPZOptions{}, `which array holds the features is not clear; name one of "a", "b"`},
+		{"unclear", npz(t, "a.npy", x, "b.npy", x), NPZOptions{}, `several arrays could hold the features; name one of "a", "b"`},
 		{"unknown X", npz(t, "a.npy", x, "b.npy", x), NPZOptions{X: "c"}, `X: no array is called "c"; the arrays are "a", "b"`},
 		{"unknown labels", npz(t, "X.npy", x), NPZOptions{Labels: "c"}, `labels: no array is called "c"; the arrays are "X"`},
 		{"unknown ids", npz(t, "X.npy", x), NPZOptions{IDs: "c"}, `ids: no array is called "c"; the arrays are "X"`},
-		{"one for all", npz(t, "X.npy", x), NPZOptions{Labels: "X"}, `one array is asked for twice (X "X", labels "X", ids ""); choose others`},
+		{"one for all", npz(t, "X.npy", x), NPZOptions{Labels: "X"}, `one array is named for two uses (X "X", labels "X", ids ""); name another`},
 		{"too few labels", npz(t, "X.npy", x, "y.npy", npy("|u1", "(1,)", "a")), NPZOptions{}, `array "y": it has 1 entries for 2 rows; give one a row`},
 		{"one-hot labels", npz(t, "X.npy", x, "y.npy", npy("|u1", "(2,2)", "abcd")), NPZOptions{}, `array "y": it has 2 columns; give one label a row, for one-hot codes their argmax`},
 		{"empty label", npz(t, "X.npy", x, "y.npy", npy("|S1", "(2,)", "a\x00")), NPZOptions{}, `array "y": entry 2 is empty; correct it or drop the row`},
-		{"bad UTF-8", npz(t, "X.npy", x, "y.npy", npy("|S1", "(2,)", "a\xff")), NPZOptions{}, `array "y": entry 2 is no readable text; correct it or drop the row`},
-		{"bad UTF-32", npz(t, "X.npy", x, "y.npy", npy("<U1", "(2,)", "a\x00\x00\x00\xff\xff\xff\xff")), NPZOptions{}, `array "y": entry 2 is no readable text; correct it or drop the row`},
+		{"bad UTF-8", npz(t, "X.npy", x, "y.npy", npy("|S1", "(2,)", "a\xff")), NPZOptions{}, `array "y": entry 2 is not readable text; correct it or drop the row`},
+		{"bad UTF-32", npz(t, "X.npy", x, "y.npy", npy("<U1", "(2,)", "a\x00\x00\x00\xff\xff\xff\xff")), NPZOptions{}, `array "y": entry 2 is not readable text; correct it or drop the row`},
 		{"NaN label", npz(t, "X.npy", x, "y.npy", npy("<f4", "(2,)", "\x00\x00\x00\x00\x00\x00\xc0\x7f")), NPZOptions{}, `array "y": entry 2 is not a finite number; correct it or drop the row`},
 		{"equal ids", npz(t, "X.npy", x, "id.npy", y), NPZOptions{}, `rows 1 and 2 have the same id "3"; keep one of them`},
 		{"broken array", npz(t, "X.npy", x[:40]), NPZOptions{}, `array "X": reading fails in the header (unexpected EOF); copy the file again`},
@@ -285,7 +285,7 @@ func npzStored(t testing.TB, x string) string {
 
 func TestReadKeepsArchivesBounded(t *testing.T) {
 	_, _, err := randomAccess("a.npz", io.MultiReader(strings.NewReader("12345")), 4)
-	wantSyntaxError(t, err, "a.npz: the file takes more than the 4 bytes allowed here; split the table")
+	wantSyntaxError(t, err, "a.npz: the file has more than the 4 bytes allowed here; split the table")
 	if _, size, err := randomAccess("a.npz", io.MultiReader(strings.NewReader("1234")), 4); size != 4 || err != nil {
 		t.Errorf("size %d, error %v", size, err)
 	}

@@ -18,8 +18,8 @@ type npyHeader struct {
 	dims    []int
 }
 
-// maxNPYHeader is far above what arrays of numbers need; a header of up to 4 GiB
-// could be announced.
+// maxNPYHeader is far above the size that arrays of numbers need; a file could announce a header
+// of up to 4 GiB.
 const (
 	maxNPYHeader = 1 << 16
 	maxDims      = 32
@@ -162,8 +162,8 @@ func checkText(c cellType) error {
 	return nil
 }
 
-// pyParser reads the Python literals that a header may hold. After a failure it
-// reads nothing more.
+// pyParser reads the Python literals that a header may contain. After a failure it reads nothing
+// more.
 type pyParser struct {
 	rest string
 	err  error
@@ -176,7 +176,7 @@ func (p *pyParser) fail(err error) {
 	p.rest = ""
 }
 
-// accept skips blanks and then token, and reports whether it stood there.
+// accept skips blanks and then token, and reports whether it found token.
 func (p *pyParser) accept(token string) bool {
 	p.rest = strings.TrimLeft(p.rest, " \t\r\n")
 	rest, ok := strings.CutPrefix(p.rest, token)
@@ -236,8 +236,8 @@ func (p *pyParser) tuple() []int {
 	return dims
 }
 
-// whole reads a whole number below 2^40, so that two of them never overflow
-// where they are compared with bounds.
+// whole reads an integer below 2^40, so that comparing two such numbers with bounds does not
+// overflow.
 func (p *pyParser) whole() int {
 	p.accept("") // blanks
 	digits := p.rest[:len(p.rest)-len(strings.TrimLeft(p.rest, "0123456789"))]

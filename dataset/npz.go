@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// NPZOptions selects the arrays of an archive that make a set.
+// NPZOptions selects the arrays of an archive that form a set.
 type NPZOptions struct {
 	Name string // of the file, for messages
-	// X names the features. Empty: the only array, or the one called X, x, data,
-	// images, features or x_train (the first of these that is there).
+	// X names the features. Empty: the only array, or the first that exists of X, x, data,
+	// images, features and x_train.
 	X string
 	// Labels names the labels, or is "none". Empty: the array called like X with
 	// y for its x (x_train gives y_train), or else y, labels, label, target or
@@ -24,10 +24,9 @@ type NPZOptions struct {
 	IDs string
 }
 
-// ReadNPZ reads a dense set from an archive of arrays as numpy.savez and
-// numpy.savez_compressed write it, of size bytes. The features are read as
-// ReadNPY does; labels and ids are arrays of one number or string (dtype U or S)
-// a row. Other arrays are not looked at. Errors are *SyntaxError.
+// ReadNPZ reads a dense set from an archive of arrays as numpy.savez and numpy.savez_compressed
+// write it, of size bytes. The features are read as by [ReadNPY]; labels and ids are arrays of
+// one number or string (dtype U or S) a row. Other arrays are ignored. Errors are *SyntaxError.
 func ReadNPZ(r io.ReaderAt, size int64, o NPZOptions) (*Set, error) {
 	return readNPZ(r, size, o, defaultLimits())
 }
@@ -51,7 +50,7 @@ type npzArchive struct {
 	bounds limits
 }
 
-// maxArrays bounds the names that are kept.
+// maxArrays bounds the number of names that are kept.
 const maxArrays = 1 << 14
 
 func openNPZ(r io.ReaderAt, size int64, bounds limits) (*npzArchive, error) {
@@ -94,12 +93,12 @@ func (a *npzArchive) set(o NPZOptions) (*Set, error) {
 		return nil, err
 	}
 	if labels == x || ids == x || labels != "" && labels == ids {
-		return nil, fmt.Errorf("one array is asked for twice (X %s, labels %s, ids %s); choose others", quote(x), quote(labels), quote(ids))
+		return nil, fmt.Errorf("one array is named for two uses (X %s, labels %s, ids %s); name another", quote(x), quote(labels), quote(ids))
 	}
 	return a.read(o.Name, x, labels, ids)
 }
 
-// features settles the name of the features.
+// features determines the name of the features.
 func (a *npzArchive) features(name string) (string, error) {
 	switch {
 	case name != "":
@@ -112,7 +111,7 @@ func (a *npzArchive) features(name string) (string, error) {
 			return likely, nil
 		}
 	}
-	return "", fmt.Errorf("which array holds the features is not clear; name one of %s", list(a.names))
+	return "", fmt.Errorf("several arrays could hold the features; name one of %s", list(a.names))
 }
 
 func (a *npzArchive) named(use, name string) (string, error) {
@@ -122,7 +121,7 @@ func (a *npzArchive) named(use, name string) (string, error) {
 	return name, nil
 }
 
-// beside settles the name of an array that goes with the features; "" is none.
+// beside determines the name of an array that belongs to the features; "" is none.
 func (a *npzArchive) beside(use, name string, likely []string) (string, error) {
 	switch {
 	case a.files[name] != nil:
@@ -165,7 +164,7 @@ func (a *npzArchive) read(name, x, labels, ids string) (*Set, error) {
 	return s, s.checkIDs()
 }
 
-// column reads one string a row from an array; the name "" gives nil.
+// column reads one string a row from an array, or nil for the name "".
 func (a *npzArchive) column(name string, rows int) ([]string, error) {
 	if name == "" {
 		return nil, nil
@@ -178,8 +177,8 @@ func (a *npzArchive) column(name string, rows int) ([]string, error) {
 	return column, err
 }
 
-// readNPYLabels reads an array of one string or number for each of rows rows:
-// shape (rows,) or (rows, 1).
+// readNPYLabels reads an array of one string or number for each of the rows, of shape (rows,) or
+// (rows, 1).
 func readNPYLabels(r io.Reader, rows int, bounds limits) ([]string, error) {
 	h, err := readNPYHeader(r)
 	if err != nil {

@@ -22,24 +22,23 @@ type ParquetOptions struct {
 	Label, ID string
 	// Gaps allows rows without a label, which hold an empty text: their label is "".
 	Gaps bool
-	// Classes are the labels that there may be; nil: any.
+	// Classes are the allowed labels; nil: any.
 	Classes []string
 	Uses
 }
 
-// ReadParquet reads a dense set from an Apache Parquet file of size bytes: columns
-// of numbers (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL), and labels and ids
-// that may be strings too. Pages may be plain or compressed by Snappy, gzip or
-// Zstandard. Nested and repeated columns, dates and nulls are refused with the
-// column's name; the index that pandas adds (__index_level_0__) is passed over
-// unless it is label or id. The table is a Dense32 if float32 holds every value of
-// all features' types (FLOAT, BOOLEAN and integers of 16 bits), else a Dense;
-// integers beyond 2^53 are rounded. Errors are *SyntaxError.
+// ReadParquet reads a dense set from an Apache Parquet file of size bytes: columns of numbers
+// (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL), and labels and ids that may also be strings.
+// Pages may be plain or compressed by Snappy, gzip or Zstandard. Nested and repeated columns,
+// dates and nulls are refused with the column's name. The index that pandas adds
+// (__index_level_0__) is skipped unless it is label or id. The table is a Dense32 if float32
+// holds every value of all features' types (FLOAT, BOOLEAN and integers of 16 bits), else a
+// Dense; integers beyond 2^53 are rounded. Errors are *SyntaxError.
 //
-// The decoder is this package's own. Pages of more than 256 MiB are refused, and
-// files that announce more than 2^24 numbers and 1,024 times as many numbers as
-// they have bytes. In use at a time are the table, the file's footer, one page
-// and up to 8 bytes for each of its values.
+// The decoder is this package's own. It refuses pages of more than 256 MiB, and files that
+// announce more than 2^24 numbers and more than 1,024 times as many numbers as they have bytes.
+// It holds in memory the table, the file's footer, one page and up to 8 bytes for each of its
+// values.
 func ReadParquet(r io.ReaderAt, size int64, o ParquetOptions) (*Set, error) {
 	return readParquet(r, size, o, defaultLimits())
 }
@@ -53,12 +52,12 @@ func readParquet(r io.ReaderAt, size int64, o ParquetOptions, bounds limits) (*S
 	return set, nil
 }
 
-// parquetReader makes a set of a file.
+// parquetReader makes a set from a file.
 type parquetReader struct {
 	file   *parquet.File
-	source []int // columns of the file that are looked at
+	source []int // columns of the file to be read
 	cells  []parquetCell
-	head   csvHead // settles their use
+	head   csvHead // determines their use
 }
 
 // pandasIndex is the name that pandas gives to an index without a name.
@@ -94,7 +93,7 @@ func (p *parquetReader) read(r io.ReaderAt, size int64, o ParquetOptions, bounds
 	return p.set(o, s)
 }
 
-// ofColumn names the column that the decoder refuses.
+// ofColumn adds the column's name to an error of the decoder.
 func ofColumn(err error) error {
 	var c *parquet.ColumnError
 	if errors.As(err, &c) {
@@ -103,13 +102,13 @@ func ofColumn(err error) error {
 	return err
 }
 
-// settleCells looks at the types of all columns before any value is read.
+// settleCells checks the types of all columns before any value is read.
 func (p *parquetReader) settleCells() error {
 	p.cells = make([]parquetCell, len(p.source))
 	for b, j := range p.source {
 		isText := b == p.head.label || b == p.head.id
 		if !isText && !slices.Contains(p.head.features, b) {
-			continue // nobody reads it
+			continue // the column is not used
 		}
 		var err error
 		if p.cells[b], err = newParquetCell(p.file.Columns[j], isText); err != nil {
@@ -134,7 +133,7 @@ func (p *parquetReader) set(o ParquetOptions, s shape) (*Set, error) {
 	return out, out.checkIDs()
 }
 
-// table is of float32 where that loses nothing.
+// table returns a table of float32 if that loses nothing.
 func (p *parquetReader) table(s shape) (Table, error) {
 	for _, b := range p.head.features {
 		if !p.cells[b].fits32 {
@@ -185,7 +184,7 @@ func (p *parquetReader) strings(b, rows int, l labeller) ([]string, error) {
 	return out, err
 }
 
-// each calls f with the values of a column that is looked at.
+// each calls f with the values of a column.
 func (p *parquetReader) each(b int, f func(row int, value []byte) error) error {
 	if err := p.file.Each(p.source[b], f); err != nil {
 		return fmt.Errorf("%s %w", p.head.column(b), err)
@@ -208,8 +207,7 @@ type parquetCell struct {
 	fits32 bool
 }
 
-// newParquetCell refuses types that are no numbers, and with isText no text
-// either.
+// newParquetCell refuses types that are not numbers and, unless isText, text.
 func newParquetCell(c parquet.Column, isText bool) (parquetCell, error) {
 	switch c.Logical {
 	case "DECIMAL":
@@ -228,7 +226,7 @@ func newParquetCell(c parquet.Column, isText bool) (parquetCell, error) {
 	return parquetCell{label: shortText}, nil
 }
 
-// plainCell knows the numbers that the processor knows.
+// plainCell returns a reader for the processor's own number types.
 func plainCell(c parquet.Column) (parquetCell, bool) {
 	t := cellType{kind: 'i', order: binary.LittleEndian}
 	if c.Unsigned {
@@ -252,7 +250,7 @@ func plainCell(c parquet.Column) (parquetCell, bool) {
 	return parquetCell{t.number(), t.label(), t.fits32() || c.Kind == parquet.Int32 && small}, true
 }
 
-// shortText bounds labels and ids.
+// shortText returns a label or an id of bounded length.
 func shortText(b []byte) (string, error) {
 	if len(b) > maxText {
 		return "", fmt.Errorf("holds a text of %d bytes, more than the %d allowed", len(b), maxText)
@@ -260,13 +258,13 @@ func shortText(b []byte) (string, error) {
 	return plainText(string(b))
 }
 
-// Bounds of decimals: parquet's writers use 16 bytes and 38 digits.
+// Bounds of decimals: parquet's writers use up to 16 bytes and 38 digits.
 const (
 	maxDecimalBytes = 32
 	maxDecimalScale = 76
 )
 
-// decimalCell reads an integer that is to be divided by a power of ten.
+// decimalCell reads an integer that is divided by a power of ten.
 func decimalCell(c parquet.Column) (parquetCell, error) {
 	var whole func([]byte) *big.Int
 	switch {
@@ -289,7 +287,7 @@ func decimalCell(c parquet.Column) (parquetCell, error) {
 	return parquetCell{number, func(b []byte) (string, error) { return formatNumber(number(b)), nil }, false}, nil
 }
 
-// twosComplement reads a signed integer whose highest byte comes first.
+// twosComplement reads a signed big-endian integer.
 func twosComplement(b []byte) *big.Int {
 	v := new(big.Int).SetBytes(b)
 	if b[0] >= 0x80 {

@@ -13,18 +13,18 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
-// ColumnSelector is implemented by [Records] that need not read all columns.
-type ColumnSelector interface {
-	// Choose limits reading to columns by their places; the fields of others are empty. It
-	// refuses a column of a type that is not read, and is called before Next, if at all.
+// Chooser is implemented by [Records] that can skip columns.
+type Chooser interface {
+	// Choose limits reading to the columns with the given indices; the fields of others are
+	// empty. It refuses a column of an unsupported type. It may be called once, before Next.
 	Choose(places []int) error
 }
 
 // OpenParquet returns the rows of a parquet file as text: numbers in decimal, booleans as 1 and
-// 0, days as 2024-03-01, timestamps in UTC as 2024-03-01T09:30:00 without parts of a second.
-// Nulls and NaN are empty. The index that pandas adds is a column only if it stands in asked.
-// In use at a time is one page of each column that is read. Errors are *SyntaxError; their lines
-// are rows, from 1.
+// 0, days as 2024-03-01, timestamps in UTC as 2024-03-01T09:30:00 without fractions of a second.
+// Nulls and NaN are empty. The index that pandas adds is a column only if asked contains its
+// name. It holds in memory one page of each column that is read. Errors are *SyntaxError; their
+// lines are rows, from 1.
 func OpenParquet(name string, r io.ReaderAt, size int64, asked []string) (Records, error) {
 	return openParquet(name, r, size, asked, defaultLimits())
 }
@@ -57,9 +57,9 @@ func openParquet(name string, r io.ReaderAt, size int64, asked []string, bounds 
 type parquetRecords struct {
 	text
 	file    *parquet.File
-	source  []int // columns of the file, by place
+	source  []int // columns of the file, by index
 	columns []string
-	read    []textColumn // nil until they are chosen
+	read    []textColumn // nil until Choose or Next
 	fields  []string
 	row     int
 }
@@ -162,7 +162,7 @@ func floorDiv(a, b int64) int64 {
 	return a / b
 }
 
-// day writes a day, unless its year has other than four digits.
+// day formats a day. It refuses a year that has not four digits.
 func day(days int64) (string, error) {
 	y, m, d := date.Of(days)
 	if y < 0 || y > 9999 {
@@ -171,7 +171,7 @@ func day(days int64) (string, error) {
 	return fmt.Sprintf("%04d-%02d-%02d", y, m, d), nil
 }
 
-// moment writes a second since 1970.
+// moment formats a time in seconds since 1970.
 func moment(seconds int64) (string, error) {
 	days := floorDiv(seconds, secondsOfDay)
 	word, err := day(days)

@@ -185,7 +185,7 @@ func TestParquetRecordsOfChosenColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = records.Next()
-	wantSyntaxError(t, err, `a.parquet:1: column "B" is no readable text; correct the cell or drop the row`)
+	wantSyntaxError(t, err, `a.parquet:1: column "B" is not readable text; correct the cell or drop the row`)
 }
 
 func TestParquetRecordsRefuse(t *testing.T) {

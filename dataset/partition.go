@@ -10,15 +10,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// What every party of a partition by rows gets at least: with less, a party
-// alone has nothing to learn from.
+// Every party of a partition by rows gets at least this much: with less, a party has nothing to
+// learn from alone.
 const (
 	leastRows    = 10
 	leastClasses = 2
 )
 
-// Bounds of a Dirichlet concentration: beyond them a partition differs from
-// that at the bound by nothing that could be seen.
+// Bounds of a Dirichlet concentration. A partition beyond a bound cannot be distinguished from
+// one at the bound.
 const (
 	leastSkew = 1e-3
 	mostSkew  = 1e6
@@ -26,18 +26,17 @@ const (
 
 const draws = 100
 
-// ByRows deals the rows to parties and returns each one's rows, ascending. With
-// skew 0 the shares are stratified and equal. A skew > 0 is the concentration
-// alpha of the field's Dirichlet label skew (Yurochkin et al., arXiv 1905.12022,
-// section 4): the rows of each class are divided in proportions drawn from
-// Dirichlet(alpha, ..., alpha), so that a smaller alpha gives more uneven
-// parties; 0.3 is strongly skewed, 100 nearly even.
+// ByRows deals the rows to parties and returns each party's rows, ascending. With skew 0 the
+// shares are stratified and equal. A skew > 0 is the concentration alpha of the usual Dirichlet
+// label skew (Yurochkin et al., arXiv 1905.12022, section 4): the rows of each class are divided
+// in proportions drawn from Dirichlet(alpha, ..., alpha), so that a smaller alpha gives more
+// uneven parties; 0.3 is strongly skewed, 100 nearly even.
 //
-// Every party gets at least 10 rows and 2 classes: a draw that fails is
-// repeated up to 100 times, all from the one seed, and then is an error.
+// Every party gets at least 10 rows and 2 classes. A draw that fails is repeated, up to 100 draws
+// in all from the one seed; then ByRows returns an error.
 func ByRows(labels []string, parties int, skew float64, seed uint64) ([][]int, error) {
 	if skew != 0 && !(skew >= leastSkew && skew <= mostSkew) {
-		return nil, fmt.Errorf("dataset: a label skew of %v; choose 0 (even) or %v (uneven) to %v (nearly even)", skew, leastSkew, float64(mostSkew))
+		return nil, fmt.Errorf("dataset: the label skew is %v; choose 0 (even) or %v (uneven) to %v (nearly even)", skew, leastSkew, float64(mostSkew))
 	}
 	if err := checkParties(len(labels), parties); err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func ByRows(labels []string, parties int, skew float64, seed uint64) ([][]int, e
 		return nil, fmt.Errorf("dataset: all %d rows have the same label, %s; a classifier needs two classes or more", len(labels), quote(labels[0]))
 	}
 	if places := placesOf(classes, parties); places < leastClasses*parties {
-		return nil, fmt.Errorf("dataset: %d classes are too few or too small to give each of %d parties rows of %d; take fewer parties", len(classes), parties, leastClasses)
+		return nil, fmt.Errorf("dataset: %d classes are too few or too small to give each of %d parties rows of %d classes; use fewer parties", len(classes), parties, leastClasses)
 	}
 	s := newStream(seed, streamRows)
 	if skew == 0 {
@@ -60,12 +59,12 @@ func ByRows(labels []string, parties int, skew float64, seed uint64) ([][]int, e
 			return shares, nil
 		}
 	}
-	return nil, fmt.Errorf("dataset: %d draws with skew %v gave no partition in which each of %d parties has %d rows and %d classes; raise the skew or take fewer parties",
+	return nil, fmt.Errorf("dataset: %d draws with skew %v gave no partition in which each of %d parties has %d rows and %d classes; raise the skew or use fewer parties",
 		draws, skew, parties, leastRows, leastClasses)
 }
 
-// ByRowsPlain deals n rows that have no classes to parties, in equal shares of
-// at least 10 rows. Too few rows for that are an error.
+// ByRowsPlain deals n rows without classes to parties, in equal shares of at least 10 rows. It
+// refuses too few rows.
 func ByRowsPlain(n, parties int, seed uint64) ([][]int, error) {
 	if err := checkParties(n, parties); err != nil {
 		return nil, err
@@ -75,15 +74,15 @@ func ByRowsPlain(n, parties int, seed uint64) ([][]int, error) {
 
 func checkParties(rows, parties int) error {
 	if parties < 1 {
-		return fmt.Errorf("dataset: a partition among %d parties; choose at least one", parties)
+		return fmt.Errorf("dataset: the partition has %d parties; choose at least one", parties)
 	}
 	if rows/leastRows < parties {
-		return fmt.Errorf("dataset: %d rows are too few for %d parties with at least %d each; take fewer parties", rows, parties, leastRows)
+		return fmt.Errorf("dataset: %d rows are too few for %d parties with at least %d each; use fewer parties", rows, parties, leastRows)
 	}
 	return nil
 }
 
-// placesOf counts how many (party, class) pairs could have a row.
+// placesOf returns the number of (party, class) pairs that could have a row.
 func placesOf(classes [][]int, parties int) int {
 	places := 0
 	for _, rows := range classes {
@@ -92,7 +91,7 @@ func placesOf(classes [][]int, parties int) int {
 	return places
 }
 
-// skewed divides each class in proportions drawn for it.
+// skewed divides the rows of each class in randomly drawn proportions.
 func (s *stream) skewed(classes [][]int, parties int, alpha float64) [][]int {
 	shares := make([][]int, parties)
 	for _, rows := range classes {
@@ -114,9 +113,9 @@ func (s *stream) skewed(classes [][]int, parties int, alpha float64) [][]int {
 	return shares
 }
 
-// dirichlet returns n shares that sum to 1, from Dirichlet(alpha, ..., alpha).
-// Last bits of math.Log may differ between processors: they could move a row
-// only where a proportion of a class falls that close to a half row.
+// dirichlet returns n shares that sum to 1, from Dirichlet(alpha, ..., alpha). The last bits of
+// math.Log may differ between processors. They could move a row only if a proportion of a class
+// falls that close to half a row.
 func (s *stream) dirichlet(n int, alpha float64) []float64 {
 	shares := make([]float64, n)
 	top := math.Inf(-1)
@@ -148,11 +147,11 @@ func enough(shares [][]int, codes []int) bool {
 	return true
 }
 
-// ByColumns gives each party a run of neighbouring columns, in shares that
-// differ by one at most. It refuses more parties than columns.
+// ByColumns gives each party a run of neighbouring columns. The numbers of columns differ by one
+// at most. It refuses more parties than columns.
 func ByColumns(cols, parties int) ([][]int, error) {
 	if parties < 1 {
-		return nil, fmt.Errorf("dataset: a partition among %d parties; choose at least one", parties)
+		return nil, fmt.Errorf("dataset: the partition has %d parties; choose at least one", parties)
 	}
 	ratio := make([]float64, parties)
 	for p := range ratio {
@@ -161,12 +160,11 @@ func ByColumns(cols, parties int) ([][]int, error) {
 	return ByColumnRatio(cols, ratio)
 }
 
-// ByColumnRatio gives party p a run of neighbouring columns in proportion to
-// ratio[p] > 0, rounded, at least one. It refuses other ratios, and more parties
-// than columns.
+// ByColumnRatio gives party p a run of neighbouring columns, at least one, in proportion to
+// ratio[p] > 0, rounded. It refuses ratios that are not above 0, and more parties than columns.
 func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 	if len(ratio) == 0 || cols < len(ratio) {
-		return nil, fmt.Errorf("dataset: %d columns cannot be divided among %d parties; take fewer parties", cols, len(ratio))
+		return nil, fmt.Errorf("dataset: %d columns cannot be divided among %d parties; use fewer parties", cols, len(ratio))
 	}
 	sum := 0.0
 	for p, r := range ratio {
@@ -180,7 +178,7 @@ func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 	cumulated, from := 0.0, 0
 	for p, r := range ratio {
 		cumulated += r
-		// Ceil gives the first parties what is over; every later party keeps one.
+		// Ceil gives the remainder to the first parties; every later party keeps one column.
 		to := int(math.Ceil(float64(float64(cols)*(cumulated/sum)) - 1e-9))
 		to = min(max(to, from+1), cols-(len(ratio)-1-p))
 		shares[p], from = all[from:to:to], to
@@ -188,35 +186,34 @@ func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 	return shares, nil
 }
 
-// Cover returns a random share of n rows, at least one, in random order: what party
-// number p has of the rows of a partition by columns, when parties do not cover
-// all of them. It refuses shares outside (0, 1].
+// Cover returns a random share of n rows, at least one, in random order: the rows of party p in a
+// partition by columns in which parties do not cover all rows. It refuses shares outside (0, 1].
 func Cover(n int, share float64, p int, seed uint64) ([]int, error) {
 	if n < 1 || p < 0 || !(share > 0 && share <= 1) {
-		return nil, fmt.Errorf("dataset: a share of %v of %d rows for party %d; choose a share above 0 and up to 1", share, n, p)
+		return nil, fmt.Errorf("dataset: the share is %v of %d rows for party %d; choose a share above 0 and up to 1", share, n, p)
 	}
 	rows := newStream(seed, streamCover+uint64(p)).permutation(n)
 	return rows[:max(int(math.Round(share*float64(n))), 1)], nil
 }
 
-// stream draws what splits and partitions need. Only the PCG generator is taken
-// from the library, since it is a fixed algorithm; what the library makes of it
-// (Shuffle, IntN, NormFloat64) may change with the Go version.
+// stream draws the random numbers of splits and partitions. Only the PCG generator is from the
+// standard library, since it is a fixed algorithm; the library's methods over it (Shuffle, IntN,
+// NormFloat64) may change with the Go version.
 type stream struct{ source *rand.PCG }
 
-// Each use of a seed has a stream of its own, so that the split says nothing
-// about the partition drawn with the same seed.
+// Each use of a seed has its own stream, so that the split reveals nothing about the partition
+// that is drawn with the same seed.
 const (
 	streamSplit uint64 = iota + 1
 	streamFolds
 	streamRows
-	streamCover // and those above, for each party one
+	streamCover // this plus p for party p
 )
 
 func newStream(seed, use uint64) *stream { return &stream{source: rand.NewPCG(seed, use)} }
 
-// below returns a uniform integer in [0, n), n > 0, without bias (Lemire, "Fast
-// random integer generation in an interval", algorithm 5).
+// below returns a uniform integer in [0, n), n > 0, without bias (Lemire, "Fast random integer
+// generation in an interval", algorithm 5).
 func (s *stream) below(n int) int {
 	bound := uint64(n)
 	hi, lo := bits.Mul64(s.source.Uint64(), bound)
@@ -256,9 +253,9 @@ func (s *stream) normal() float64 {
 	}
 }
 
-// logGamma returns the logarithm of a Gamma(alpha, 1) number (Marsaglia and
-// Tsang, "A simple method for generating gamma variables", sections 2 and 6).
-// The logarithm, because for small alpha the number itself underflows.
+// logGamma returns the logarithm of a Gamma(alpha, 1) number (Marsaglia and Tsang, "A simple
+// method for generating gamma variables", sections 2 and 6). For small alpha the number itself
+// would underflow.
 func (s *stream) logGamma(alpha float64) float64 {
 	if alpha < 1 {
 		return s.logGamma(alpha+1) + math.Log(s.uniform())/alpha

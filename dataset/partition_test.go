@@ -119,13 +119,13 @@ func TestByRowsRefuses(t *testing.T) {
 		skew    float64
 		want    string
 	}{
-		{"no parties", repeat(9, "a", "b"), 0, 0, "dataset: a partition among 0 parties; choose at least one"},
-		{"few rows", repeat(9, "a", "b"), 2, 0, "dataset: 18 rows are too few for 2 parties with at least 10 each; take fewer parties"},
+		{"no parties", repeat(9, "a", "b"), 0, 0, "dataset: the partition has 0 parties; choose at least one"},
+		{"few rows", repeat(9, "a", "b"), 2, 0, "dataset: 18 rows are too few for 2 parties with at least 10 each; use fewer parties"},
 		{"one class", repeat(40, "a"), 2, 0, `dataset: all 40 rows have the same label, "a"; a classifier needs two classes or more`},
-		{"small class", append(repeat(40, "a"), "b"), 2, 1, "dataset: 2 classes are too few or too small to give each of 2 parties rows of 2; take fewer parties"},
-		{"negative skew", repeat(40, "a", "b"), 2, -1, "dataset: a label skew of -1; choose 0 (even) or 0.001 (uneven) to 1e+06 (nearly even)"},
-		{"no skew at all", repeat(40, "a", "b"), 2, math.NaN(), "dataset: a label skew of NaN; choose 0 (even) or 0.001 (uneven) to 1e+06 (nearly even)"},
-		{"out of reach", repeat(40, "a", "b"), 4, 0.001, "dataset: 100 draws with skew 0.001 gave no partition in which each of 4 parties has 10 rows and 2 classes; raise the skew or take fewer parties"},
+		{"small class", append(repeat(40, "a"), "b"), 2, 1, "dataset: 2 classes are too few or too small to give each of 2 parties rows of 2 classes; use fewer parties"},
+		{"negative skew", repeat(40, "a", "b"), 2, -1, "dataset: the label skew is -1; choose 0 (even) or 0.001 (uneven) to 1e+06 (nearly even)"},
+		{"no skew at all", repeat(40, "a", "b"), 2, math.NaN(), "dataset: the label skew is NaN; choose 0 (even) or 0.001 (uneven) to 1e+06 (nearly even)"},
+		{"out of reach", repeat(40, "a", "b"), 4, 0.001, "dataset: 100 draws with skew 0.001 gave no partition in which each of 4 parties has 10 rows and 2 classes; raise the skew or use fewer parties"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -193,9 +193,9 @@ func TestByColumnsRefuses(t *testing.T) {
 		err  error
 		want string
 	}{
-		{columns(3, 0), "dataset: a partition among 0 parties; choose at least one"},
-		{columns(3, 4), "dataset: 3 columns cannot be divided among 4 parties; take fewer parties"},
-		{ratio(3), "dataset: 3 columns cannot be divided among 0 parties; take fewer parties"},
+		{columns(3, 0), "dataset: the partition has 0 parties; choose at least one"},
+		{columns(3, 4), "dataset: 3 columns cannot be divided among 4 parties; use fewer parties"},
+		{ratio(3), "dataset: 3 columns cannot be divided among 0 parties; use fewer parties"},
 		{ratio(3, 1, 0), "dataset: party 1 (from 0) has a column ratio of 0; choose a number above 0"},
 		{ratio(3, math.NaN()), "dataset: party 0 (from 0) has a column ratio of NaN; choose a number above 0"},
 		{ratio(3, math.Inf(1)), "dataset: party 0 (from 0) has a column ratio of +Inf; choose a number above 0"},

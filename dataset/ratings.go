@@ -14,17 +14,16 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Rating is one user's rating of one item. User and Item are places in the
-// lists of [Ratings].
+// Rating is one user's rating of one item. User and Item are indices into the lists of [Ratings].
 type Rating struct {
 	User, Item int
 	Value      float64
-	Time       int64 // in the unit of the text; 0 where it has none
+	Time       int64 // in the unit of the text; 0 without times
 }
 
-// Ratings holds the ratings that users gave to items. Users and items have the names
-// of the text, in the order of their numbers where all are whole numbers, and of the
-// alphabet otherwise, so that the order of the lines does not matter for them.
+// Ratings holds the ratings that users gave to items. Users and items have the names of the text.
+// They are sorted as numbers if all names are integers, else as text, so that the order of the
+// lines does not matter.
 type Ratings struct {
 	Name         string
 	Users, Items []string
@@ -40,12 +39,11 @@ type RatingsOptions struct {
 // longestRating bounds a line, in bytes.
 const longestRating = 4 << 10
 
-// ReadRatings reads lines of user, item, rating and, on every line or on none,
-// time, plain or compressed by gzip, as MovieLens publishes them: separated by
-// tabs, by commas, or by "::". The first line may be a header that begins with
-// "user". Ratings are finite decimal numbers, times whole ones; a user who rates
-// an item twice is an error, since nobody can say which of the two holds. Errors
-// are *SyntaxError.
+// ReadRatings reads lines of user, item, rating and, on every line or on none, time, plain or
+// compressed by gzip, as MovieLens publishes them: separated by tabs, by commas, or by "::". The
+// first line may be a header that begins with "user". Ratings are finite decimal numbers, times
+// are integers. If a user rates an item twice, it is unclear which rating holds, and ReadRatings
+// returns an error. Errors are *SyntaxError.
 func ReadRatings(r io.Reader, o RatingsOptions) (*Ratings, error) {
 	return readRatings(r, o, defaultLimits())
 }
@@ -70,7 +68,7 @@ func readRatings(r io.Reader, o RatingsOptions, bounds limits) (*Ratings, error)
 	case err != nil:
 		return nil, p.unreadable(p.line+1, err)
 	case len(p.list) == 0:
-		return nil, p.errorf(0, "the text holds no ratings; give lines of user, item, rating and, if known, time")
+		return nil, p.errorf(0, "the text has no ratings; give lines of user, item, rating and, if known, time")
 	}
 	return p.ratings(o.Name), nil
 }
@@ -84,11 +82,11 @@ type ratingsParser struct {
 	fields       int // of each line; 0 before the first
 	users, items *naming
 	list         []Rating
-	lines        map[[2]int]int // user and item: the line
+	lines        map[[2]int]int // line of each user and item
 }
 
-// separators in the order in which they are looked for: a comma may stand in no
-// field of a text with another one.
+// separators lists the separators in the order in which they are tried: fields may contain a
+// comma only if another separator is used.
 func separators() []string { return []string{"\t", "::", ","} }
 
 func (p *ratingsParser) add(line string) error {
@@ -102,21 +100,21 @@ func (p *ratingsParser) add(line string) error {
 	fields := strings.Split(line, p.separator)
 	switch {
 	case p.fields == 0 && len(fields) != 3 && len(fields) != 4:
-		return p.errorf(p.line, "%d fields; a rating is user, item, rating and, if known, time", len(fields))
+		return p.errorf(p.line, "the line has %d fields; a rating is user, item, rating and, if known, time", len(fields))
 	case p.fields > 0 && len(fields) != p.fields:
-		return p.errorf(p.line, "%d fields where the lines before have %d; give every line the same", len(fields), p.fields)
+		return p.errorf(p.line, "the line has %d fields, the lines before it %d; give every line the same number", len(fields), p.fields)
 	case len(p.list) == p.bounds.cells/4:
-		return p.errorf(p.line, "more than %d ratings; split the text", p.bounds.cells/4)
+		return p.errorf(p.line, "the text has more than %d ratings; split it", p.bounds.cells/4)
 	}
 	p.fields = len(fields)
 	return p.rating(fields)
 }
 
-// begin finds the separator, and a header.
+// begin detects the separator and a header.
 func (p *ratingsParser) begin(line string) (header bool, err error) {
 	at := slices.IndexFunc(separators(), func(s string) bool { return strings.Contains(line, s) })
 	if at < 0 {
-		return false, p.errorf(p.line, "no separator in %s; separate user, item, rating and time by tabs, commas or ::", quote(line))
+		return false, p.errorf(p.line, "there is no separator in %s; separate user, item, rating and time by tabs, commas or ::", quote(line))
 	}
 	p.separator = separators()[at]
 	return p.line == 1 && strings.HasPrefix(strings.ToLower(line), "user"), nil
@@ -147,7 +145,7 @@ func (p *ratingsParser) rating(fields []string) error {
 	return nil
 }
 
-// ratings gives users and items their order.
+// ratings sorts users and items.
 func (p *ratingsParser) ratings(name string) *Ratings {
 	r := &Ratings{Name: name, List: p.list, Timed: p.fields == 4}
 	var users, items []int
@@ -159,7 +157,7 @@ func (p *ratingsParser) ratings(name string) *Ratings {
 	return r
 }
 
-// naming numbers names as they come.
+// naming gives each new name the next number.
 type naming struct {
 	places map[string]int
 	names  []string
@@ -171,13 +169,13 @@ func (n *naming) place(name string) int {
 	i, known := n.places[name]
 	if !known {
 		i = len(n.names)
-		name = strings.Clone(name) // lets go of the line
+		name = strings.Clone(name) // keeps the line out of memory
 		n.places[name], n.names = i, append(n.names, name)
 	}
 	return i
 }
 
-// sorted returns the names in order, and the new place of each old one.
+// sorted returns the names in order, and the new index of each old one.
 func (n *naming) sorted() (names []string, places []int) {
 	order := linalg.Range(0, len(n.names))
 	numbers := make([]int64, len(n.names))
@@ -200,16 +198,16 @@ func (n *naming) sorted() (names []string, places []int) {
 	return names, places
 }
 
-// Liked returns the ratings of at least the given value. Users and items stay
-// as they are, also those without any.
+// Liked returns the ratings of at least the given value. Users and items stay, even those without
+// such a rating.
 func (r *Ratings) Liked(least float64) *Ratings {
 	liked := *r
 	liked.List = slices.DeleteFunc(slices.Clone(r.List), func(x Rating) bool { return x.Value < least })
 	return &liked
 }
 
-// Within returns the ratings with the given items, in this order, for all there
-// are. A rating of any other is an error.
+// Within returns the ratings with the given items, in their order, as the list of items. It
+// refuses a rating of any other item.
 func (r *Ratings) Within(items []string) (*Ratings, error) {
 	places := make(map[string]int, len(items))
 	for i, name := range items {
@@ -221,14 +219,14 @@ func (r *Ratings) Within(items []string) (*Ratings, error) {
 		x := &within.List[i]
 		place, known := places[r.Items[x.Item]]
 		if !known {
-			return nil, fmt.Errorf("dataset: %s: user %s rates item %s, which is not among the %d that there are to be", r.Name, quote(r.Users[x.User]), quote(r.Items[x.Item]), len(items))
+			return nil, fmt.Errorf("dataset: %s: user %s rates item %s, which is not among the %d given items", r.Name, quote(r.Users[x.User]), quote(r.Items[x.Item]), len(items))
 		}
 		x.Item = place
 	}
 	return &within, nil
 }
 
-// First returns the ratings of the first people, with all items.
+// First returns the ratings of the first users, with all items.
 func (r *Ratings) First(users int) *Ratings {
 	first := *r
 	first.Users = r.Users[:min(users, len(r.Users))]
@@ -236,8 +234,8 @@ func (r *Ratings) First(users int) *Ratings {
 	return &first
 }
 
-// Profiles returns for each user the items of the given ratings (places in
-// List), ascending.
+// Profiles returns for each user the items of the given ratings, ascending; list holds indices
+// into List.
 func (r *Ratings) Profiles(list []int) [][]int {
 	profiles := make([][]int, len(r.Users))
 	for _, i := range list {
@@ -250,11 +248,11 @@ func (r *Ratings) Profiles(list []int) [][]int {
 	return profiles
 }
 
-// EveryPerUser makes a test set of every k-th rating of each user, in the order
-// of the text: no randomness takes part. It refuses a k below 2.
+// EveryPerUser makes a test set of every k-th rating of each user, in the order of the text,
+// without randomness. It refuses a k below 2.
 func (r *Ratings) EveryPerUser(k int) (train, test []int, err error) {
 	if k < 2 {
-		return nil, nil, errors.New("dataset: every rating would be held out; choose every second, or fewer")
+		return nil, nil, errors.New("dataset: every rating would be held out; choose 2 or more")
 	}
 	seen := make([]int, len(r.Users))
 	for i, x := range r.List {
@@ -268,9 +266,9 @@ func (r *Ratings) EveryPerUser(k int) (train, test []int, err error) {
 	return train, test, nil
 }
 
-// NewestPerUser makes a test set of the newest ratings of each user: the given
-// fraction of them, in (0, 1), rounded down. Of ratings with the same time the
-// later in the text counts as newer. Ratings without times are an error.
+// NewestPerUser makes a test set of the newest ratings of each user: the given fraction of them,
+// in (0, 1), rounded down. Among ratings with the same time, the later one in the text counts as
+// newer. It refuses ratings without times.
 func (r *Ratings) NewestPerUser(fraction float64) (train, test []int, err error) {
 	byUser := make([][]int, len(r.Users))
 	for i, x := range r.List {
@@ -279,8 +277,8 @@ func (r *Ratings) NewestPerUser(fraction float64) (train, test []int, err error)
 	return r.newest(byUser, fraction)
 }
 
-// Newest makes a test set of the newest ratings of all: the given fraction of
-// them, in (0, 1), rounded down. Ratings without times are an error.
+// Newest makes a test set of the newest of all ratings: the given fraction of them, in (0, 1),
+// rounded down. It refuses ratings without times.
 func (r *Ratings) Newest(fraction float64) (train, test []int, err error) {
 	return r.newest([][]int{linalg.Range(0, len(r.List))}, fraction)
 }
@@ -294,7 +292,7 @@ func (r *Ratings) newest(groups [][]int, fraction float64) (train, test []int, e
 	}
 	for _, list := range groups {
 		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(r.List[a].Time, r.List[b].Time) })
-		// The added hair keeps a tenth of 30 from being 2.
+		// The small addition keeps rounding from making a tenth of 30 a 2.
 		held := int(math.Floor(float64(fraction*float64(len(list))) + 1e-9))
 		train, test = append(train, list[:len(list)-held]...), append(test, list[len(list)-held:]...)
 	}

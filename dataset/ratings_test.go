@@ -40,12 +40,12 @@ func TestReadRatings(t *testing.T) {
 
 func TestReadRatingsRefuses(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
-		"empty":          {"", "r: the text holds no ratings; give lines of user, item, rating and, if known, time"},
-		"only a header":  {"user,item,rating\n", "r: the text holds no ratings; give lines of user, item, rating and, if known, time"},
-		"no separator":   {"1 2 3\n", `r:1: no separator in "1 2 3"; separate user, item, rating and time by tabs, commas or ::`},
-		"two fields":     {"1,2\n", "r:1: 2 fields; a rating is user, item, rating and, if known, time"},
-		"other fields":   {"1,2,3\n1,3,3,4\n", "r:2: 4 fields where the lines before have 3; give every line the same"},
-		"empty line":     {"1,2,3\n\n", "r:2: 1 fields where the lines before have 3; give every line the same"},
+		"empty":          {"", "r: the text has no ratings; give lines of user, item, rating and, if known, time"},
+		"only a header":  {"user,item,rating\n", "r: the text has no ratings; give lines of user, item, rating and, if known, time"},
+		"no separator":   {"1 2 3\n", `r:1: there is no separator in "1 2 3"; separate user, item, rating and time by tabs, commas or ::`},
+		"two fields":     {"1,2\n", "r:1: the line has 2 fields; a rating is user, item, rating and, if known, time"},
+		"other fields":   {"1,2,3\n1,3,3,4\n", "r:2: the line has 4 fields, the lines before it 3; give every line the same number"},
+		"empty line":     {"1,2,3\n\n", "r:2: the line has 1 fields, the lines before it 3; give every line the same number"},
 		"no user":        {",2,3\n", `r:1: the user is ""; give it a name without blanks around it`},
 		"blank":          {"1, 2,3\n", `r:1: the item is " 2"; give it a name without blanks around it`},
 		"no number":      {"1,2,good\n", `r:1: the rating "good" is not a number; write a number`},
@@ -55,7 +55,7 @@ func TestReadRatingsRefuses(t *testing.T) {
 		"a late header":  {"1,2,3\nuser,item,rating\n", `r:2: the rating "rating" is not a number; write a number`},
 		"too long":       {"1,2,3\n1," + strings.Repeat("x", longestRating) + ",3\n", "r:2: the line is longer than 4096 bytes; a rating has three or four short fields"},
 		"a zip":          {"PK\x03\x04", "r: this is a zip archive or a spreadsheet, not text; unpack it or export it as CSV"},
-		"another hidden": {"1\t2\t3\n1,2\t2\t3,4\n1\t\x002\t3\n", "r:3: this is no text, since it holds a zero byte; export the table as CSV in UTF-8, or give the file the ending of its format"},
+		"another hidden": {"1\t2\t3\n1,2\t2\t3,4\n1\t\x002\t3\n", "r:3: this is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the ending of its format"},
 	} {
 		_, err := ReadRatings(strings.NewReader(tt.text), RatingsOptions{Name: "r"})
 		var syntax *SyntaxError
@@ -65,7 +65,7 @@ func TestReadRatingsRefuses(t *testing.T) {
 	}
 	bounds := defaultLimits()
 	bounds.cells = 8
-	if _, err := readRatings(strings.NewReader("1,1,1\n1,2,1\n1,3,1\n"), RatingsOptions{}, bounds); err == nil || !strings.Contains(err.Error(), "input:3: more than 2 ratings") {
+	if _, err := readRatings(strings.NewReader("1,1,1\n1,2,1\n1,3,1\n"), RatingsOptions{}, bounds); err == nil || !strings.Contains(err.Error(), "input:3: the text has more than 2 ratings") {
 		t.Error(err)
 	}
 }
@@ -80,7 +80,7 @@ func TestRatingsWithin(t *testing.T) {
 	if d := cmp.Diff([]string{"10", "9", "tea"}, r.Items); d != "" {
 		t.Error(d)
 	}
-	if _, err := r.Within([]string{"tea", "9"}); err == nil || err.Error() != `dataset: r: user "ann" rates item "10", which is not among the 2 that there are to be` {
+	if _, err := r.Within([]string{"tea", "9"}); err == nil || err.Error() != `dataset: r: user "ann" rates item "10", which is not among the 2 given items` {
 		t.Error(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Bounds of what the readers accept.
+// Bounds on what the readers accept.
 const (
 	MaxLine    = 64 << 20 // bytes in a line, or in a CSV record with quoted line breaks
 	MaxColumns = 1 << 24
@@ -27,8 +27,8 @@ func defaultLimits() limits {
 	return limits{line: MaxLine, columns: MaxColumns, cells: MaxCells, pixels: MaxPixels, page: MaxPage}
 }
 
-// Options holds the settings for reading a table whose format Read chooses. The names
-// in it are ignored.
+// Options holds the settings for reading a table whose format Read chooses. Names in it are
+// ignored.
 type Options struct {
 	CSV     CSVOptions
 	LIBSVM  LIBSVMOptions
@@ -37,15 +37,13 @@ type Options struct {
 	Parquet ParquetOptions
 }
 
-// Read reads a table in the format that the suffix of name tells: .csv and .tsv
-// (tabs unless Options say otherwise), .svm, .libsvm and .txt, or .npy, each
-// with or without .gz, or .npz, or .parquet. Any other name leaves the choice to
-// the first lines: LIBSVM text if one holds index:value after its label, else CSV.
-// Messages call the text by name. Errors are *SyntaxError.
+// Read reads a table in the format that the suffix of name gives: .csv and .tsv (tabs unless
+// Options say otherwise), .svm, .libsvm and .txt, or .npy, each with or without .gz, or .npz, or
+// .parquet. For any other name the first lines decide: LIBSVM text if one has index:value after
+// its label, else CSV. Messages use name. Errors are *SyntaxError.
 //
-// .npz and .parquet need random access: an r that has ReadAt and Seek, as files
-// have, is read in place, any other one is held in memory, up to [MaxArchive]
-// bytes.
+// .npz and .parquet need random access: an r that has ReadAt and Seek, as files have, is read in
+// place; any other one is held in memory, up to [MaxArchive] bytes.
 func Read(name string, r io.Reader, o Options) (*Set, error) {
 	o.CSV.Name, o.LIBSVM.Name, o.NPY.Name, o.NPZ.Name, o.Parquet.Name = name, name, name, name, name
 	suffix := path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
@@ -86,8 +84,8 @@ func readArchive(suffix string, r io.Reader, o Options) (*Set, error) {
 	return ReadNPZ(at, size, o.NPZ)
 }
 
-// randomAccess gives r random access, in place where r has it, else over at most
-// that number of bytes in memory.
+// randomAccess gives r random access: in place if r supports it, else over at most the given
+// number of bytes in memory.
 func randomAccess(t text, r io.Reader, most int64) (io.ReaderAt, int64, error) {
 	if f, ok := r.(interface {
 		io.ReaderAt
@@ -104,15 +102,15 @@ func randomAccess(t text, r io.Reader, most int64) (io.ReaderAt, int64, error) {
 	case err != nil:
 		return nil, 0, t.unreadable(0, err)
 	case int64(len(b)) > most:
-		return nil, 0, t.errorf(0, "the file takes more than the %d bytes allowed here; split the table", most)
+		return nil, 0, t.errorf(0, "the file has more than the %d bytes allowed here; split the table", most)
 	}
 	return bytes.NewReader(b), int64(len(b)), nil
 }
 
 const readAhead = 64 << 10
 
-// open decompresses r if it begins like gzip, skips the byte order mark that
-// spreadsheets write, and refuses what is no text at all.
+// open decompresses r if it begins like gzip, skips the byte order mark that spreadsheets write,
+// and refuses data that are not text.
 func open(t text, r io.Reader) (*bufio.Reader, error) {
 	b, err := gunzip(t, r)
 	if err != nil {
@@ -160,18 +158,18 @@ func (t text) skipMark(b *bufio.Reader) error {
 	return t.checkText(b)
 }
 
-// checkText refuses other binary files by their zeros. An error of b shows again
-// when the reader proper comes to it.
+// checkText refuses other binary files by their zero bytes. The reader meets an error of b again
+// and reports it.
 func (t text) checkText(b *bufio.Reader) error {
 	head, _ := b.Peek(readAhead)
 	if at := bytes.IndexByte(head, 0); at >= 0 {
-		return t.errorf(1+bytes.Count(head[:at], []byte{'\n'}), "this is no text, since it holds a zero byte; export the table as CSV in UTF-8, or give the file the ending of its format")
+		return t.errorf(1+bytes.Count(head[:at], []byte{'\n'}), "this is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the ending of its format")
 	}
 	return nil
 }
 
-// sniffLIBSVM looks for a label followed by index:value in the lines that b
-// holds ready. An error here shows again when the reader proper comes to it.
+// sniffLIBSVM looks for a label followed by index:value in the buffered lines of b. The reader
+// meets an error of b again and reports it.
 func sniffLIBSVM(b *bufio.Reader) bool {
 	head, _ := b.Peek(readAhead)
 	for line := range bytes.Lines(head) {
@@ -186,9 +184,10 @@ func sniffLIBSVM(b *bufio.Reader) bool {
 	return false
 }
 
-// LooksLikeLIBSVM reports whether a plain text begins like LIBSVM's format. It reads nothing of b.
+// LooksLikeLIBSVM reports whether a plain text begins like LIBSVM's format. It consumes nothing
+// from b.
 func LooksLikeLIBSVM(b *bufio.Reader) bool {
-	_, _ = b.Peek(readAhead) // what cannot be read is no such text
+	_, _ = b.Peek(readAhead) // text that cannot be read is not LIBSVM text
 	return sniffLIBSVM(b)
 }
 

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Records reads a table row by row as text, for readers that give its cells a meaning.
+// Records reads a table row by row as text, for readers that interpret its cells.
 type Records interface {
 	// Columns returns the names of the fields, each once.
 	Columns() []string
@@ -25,19 +25,19 @@ type Record struct {
 	Fields []string
 }
 
-// CSVForm describes how a CSV text is written. The zero value is a text in UTF-8 whose first
-// line names the columns, with the delimiter that the line shows.
+// CSVForm describes the format of a CSV text. The zero value is a text in UTF-8 whose first line
+// names the columns, with a delimiter that the first line shows.
 type CSVForm struct {
 	Delimiter rune     // 0: a comma, or a semicolon or tab in a first line without commas
 	Encoding  string   // "" or one of [Encodings]
-	Names     []string // of the columns of a text that has no first line of names
+	Names     []string // of the columns, for a text without a header line
 }
 
-// Encodings lists the encodings of text that are read.
+// Encodings lists the supported encodings of text.
 func Encodings() []string { return []string{"utf-8", "utf-16", "windows-1252", "iso-8859-15"} }
 
-// OpenCSV reads the first line of a CSV text, plain or compressed by gzip, and returns its
-// rows. Messages call the text by name. Errors are *SyntaxError.
+// OpenCSV reads the first line of a CSV text, plain or compressed by gzip, and returns its rows.
+// Messages use name. Errors are *SyntaxError.
 func OpenCSV(name string, r io.Reader, form CSVForm) (Records, error) {
 	return openCSV(name, r, form, defaultLimits())
 }
@@ -63,7 +63,7 @@ func openCSV(name string, r io.Reader, form CSVForm, bounds limits) (*csvRecords
 	return c, c.begin()
 }
 
-// decoded returns the text in UTF-8.
+// decoded converts the text to UTF-8.
 func (f CSVForm) decoded(t text, r io.Reader) (io.Reader, error) {
 	if f.Encoding == "" || f.Encoding == "utf-8" {
 		return r, nil
@@ -89,7 +89,7 @@ type csvRecords struct {
 	columns []string
 }
 
-// begin takes the first line for the names, unless these are given.
+// begin reads the names from the first line, unless the form gives them.
 func (c *csvRecords) begin() error {
 	if c.columns == nil {
 		first, err := c.in.next()
@@ -125,13 +125,13 @@ func (c *csvRecords) Next() (Record, error) {
 	return Record{Line: row.line, Fields: row.fields}, nil
 }
 
-// CanonicalLabel returns the form in which a label is compared: numbers that are equal are one
-// label ("+1" and "1.0" are "1").
+// CanonicalLabel returns the form in which labels are compared: equal numbers are one label ("+1"
+// and "1.0" are "1").
 func CanonicalLabel(label string) (string, error) { return canonicalLabel(label) }
 
-// RecordsOf returns the rows of a set as text, for readers that give cells a meaning. Labels
-// and ids are columns of these names, where the set has them; columns without names are called
-// as [WriteCSV] calls them.
+// RecordsOf returns the rows of a set as text, for readers that interpret cells. Labels and ids
+// become columns with the given names, if the set has them; columns without names get the names
+// that [WriteCSV] gives them.
 func RecordsOf(s *Set, label, id string) Records {
 	r := &setRecords{set: s, columns: s.names(), row: make([]float64, s.X.Cols())}
 	if s.Labels != nil && label != "" {

@@ -12,10 +12,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Append stacks the rows of the sets in order. They must agree in the number of
-// columns, in the names where two sets have names, and in having labels and
-// ids. Dense sets of one precision share their rows with the result; sparse sets
-// give a sparse set; any mixture is copied into float64. Two sets may hold the same id: Validate finds it.
+// Append stacks the rows of the sets in order. The sets must have the same number of columns, the
+// same names if they have names, and all or none of them labels and ids. Dense sets of one
+// precision share their rows with the result; sparse sets give a sparse set; any mixture is
+// copied into float64. Two sets may hold the same id: Validate finds it.
 func Append(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {
 		return nil, errors.New("dataset: nothing to append; give at least one set")
@@ -52,11 +52,11 @@ func alike(first *Set, columns []string, s *Set) error {
 		return fmt.Errorf("dataset: %s has %d columns and %s has %d; only sets with the same columns can be stacked",
 			title(first), first.X.Cols(), title(s), s.X.Cols())
 	case (s.Labels == nil) != (first.Labels == nil):
-		return fmt.Errorf("dataset: only one of %s and %s has labels; give both or neither", title(first), title(s))
+		return fmt.Errorf("dataset: only one of %s and %s has labels; give labels to both or neither", title(first), title(s))
 	case (s.IDs == nil) != (first.IDs == nil):
-		return fmt.Errorf("dataset: only one of %s and %s has ids; give both or neither", title(first), title(s))
+		return fmt.Errorf("dataset: only one of %s and %s has ids; give ids to both or neither", title(first), title(s))
 	case (s.Groups == nil) != (first.Groups == nil) || (s.Cut == nil) != (first.Cut == nil):
-		return fmt.Errorf("dataset: only one of %s and %s has groups, or a column to cut at; give both or neither", title(first), title(s))
+		return fmt.Errorf("dataset: only one of %s and %s has groups, or a column to cut at; give them to both or neither", title(first), title(s))
 	}
 	if columns == nil || s.Columns == nil {
 		return nil
@@ -141,9 +141,9 @@ func stackCSR(tables []*CSR, rows int) *CSR {
 	return out
 }
 
-// Beside puts the columns of the sets side by side, in float64. They must have the
-// same number of rows; ids come from the first set that has them, a row's label from
-// the first set that has one for it, and columns have no names.
+// Beside puts the columns of the sets side by side, in float64. The sets must have the same
+// number of rows. Ids come from the first set with ids, a row's label from the first set that has
+// one for it; columns have no names.
 func Beside(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {
 		return nil, errors.New("dataset: nothing to put side by side; give at least one set")
@@ -152,7 +152,7 @@ func Beside(sets ...*Set) (*Set, error) {
 	out := &Set{Name: joinNames(sets)}
 	for _, s := range sets {
 		if s.X.Rows() != rows {
-			return nil, fmt.Errorf("dataset: %s has %d rows and %s has %d; only sets of the same rows go side by side", title(sets[0]), rows, title(s), s.X.Rows())
+			return nil, fmt.Errorf("dataset: %s has %d rows and %s has %d; only sets with the same rows can be put side by side", title(sets[0]), rows, title(s), s.X.Rows())
 		}
 		cols += s.X.Cols()
 		out.Labels = filled(out.Labels, s.Labels)
@@ -172,7 +172,7 @@ func Beside(sets ...*Set) (*Set, error) {
 	return out, nil
 }
 
-// filled returns labels with others in the place of labels that are missing.
+// filled returns labels in which others replace missing ones.
 func filled(labels, others []string) []string {
 	switch {
 	case labels == nil:
@@ -187,7 +187,7 @@ func filled(labels, others []string) []string {
 	return labels
 }
 
-// Labelled lists the rows that have a label, in ascending order.
+// Labelled lists the rows with a label, in ascending order.
 func (s *Set) Labelled() []int {
 	rows := []int{}
 	for i, label := range s.Labels {
@@ -206,17 +206,17 @@ func (s *Set) Subset(rows []int) *Set {
 	}
 }
 
-// SelectColumns returns the set with the given columns (from 0) only, and all that
-// is no feature.
+// SelectColumns returns the set with the given columns (from 0) only. Labels, ids, groups and
+// cells to cut at stay.
 func (s *Set) SelectColumns(cols []int) *Set {
 	some := *s
 	some.X, some.Columns = s.X.Columns(cols), linalg.At(s.Columns, cols)
 	return &some
 }
 
-// Validate refuses a set that is unfit for learning: no rows or columns, lengths
-// that disagree, a number that is not finite, two equal ids. Rows in messages
-// count from 1, columns from 0.
+// Validate refuses a set that is unfit for learning: without rows or columns, with lengths that
+// disagree, a number that is not finite, or two equal ids. Messages count rows from 1 and columns
+// from 0.
 func (s *Set) Validate() error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("dataset: %s: %w", title(s), err)
@@ -251,7 +251,7 @@ func (s *Set) check() error {
 
 // checkNumbers names the first number that is not finite.
 func (s *Set) checkNumbers() error {
-	if _, typed := s.X.(Typed); typed { // its numbers are codes, and gaps
+	if _, typed := s.X.(Typed); typed { // codes, among them gaps
 		return nil
 	}
 	if d, ok := s.X.(interface{ finite(i int) bool }); ok && allRows(s.X.Rows(), d.finite) {
@@ -271,7 +271,7 @@ func (s *Set) checkNumbers() error {
 	return nil
 }
 
-// allRows reports whether ok holds for all of n rows. It asks on all cores.
+// allRows reports whether ok is true for all n rows. It calls ok on all cores.
 func allRows(n int, ok func(i int) bool) bool {
 	var bad atomic.Bool
 	linalg.For(n, 64, func(lo, hi int) {
@@ -299,22 +299,22 @@ func (s *Set) checkIDs() error {
 type Table interface {
 	Rows() int
 	Cols() int
-	// Row writes row i densely into dst, of length Cols, and returns it. With
-	// dst nil it allocates.
+	// Row writes row i densely into dst, of length Cols, and returns it. If dst is nil it
+	// allocates.
 	Row(i int, dst []float64) []float64
 	// Subset returns the given rows in the given order; it may share memory.
 	Subset(rows []int) Table
 	// Columns returns the given columns in the given order.
 	Columns(cols []int) Table
-	// Each calls f for every stored entry of row i in ascending column order;
-	// a dense table calls it for zeros too.
+	// Each calls f for every stored entry of row i in ascending column order; a dense table also
+	// calls it for zeros.
 	Each(i int, f func(col int, value float64))
 }
 
-// Set is a table with what is known about its rows. Labels, IDs, Groups and Cut are nil or
-// as long as the table.
+// Set is a table with the labels and names of its rows. Labels, IDs, Groups and Cut are nil or as
+// long as the table.
 type Set struct {
-	Name    string // where it came from, for messages
+	Name    string // origin, for messages
 	X       Table
 	Labels  []string // class names, or numbers as text
 	IDs     []string
@@ -326,8 +326,7 @@ type Set struct {
 // MaxMagnitude bounds the numbers that can be trained on: sums of their squares are finite.
 const MaxMagnitude = 1e140
 
-// CheckMagnitude names the first number of sets, some of which may be nil, that is beyond
-// [MaxMagnitude].
+// CheckMagnitude names the first number beyond [MaxMagnitude] in the sets, which may be nil.
 func CheckMagnitude(sets ...*Set) error {
 	for _, s := range sets {
 		if s == nil {
@@ -344,7 +343,7 @@ func (s *Set) checkMagnitude() (err error) {
 	for i := range s.X.Rows() {
 		s.X.Each(i, func(col int, v float64) {
 			if err == nil && math.Abs(v) > MaxMagnitude {
-				err = fmt.Errorf("%s: row %d, column %s holds %v; numbers go up to %g in magnitude: correct the cell, or have it read as missing", s.Name, i+1, s.columnName(col), v, MaxMagnitude)
+				err = fmt.Errorf("%s: row %d, column %s holds %v; numbers may be at most %g in magnitude: correct the cell, or mark it as missing", s.Name, i+1, s.columnName(col), v, MaxMagnitude)
 			}
 		})
 		if err != nil {

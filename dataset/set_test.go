@@ -105,8 +105,8 @@ func TestAppendRefuses(t *testing.T) {
 	}{
 		{"nothing", nil, "dataset: nothing to append; give at least one set"},
 		{"widths", []*Set{{Name: "a", X: x}, {X: denseOf([][]float64{{1}})}}, "dataset: a has 2 columns and a set without name has 1; only sets with the same columns can be stacked"},
-		{"labels", []*Set{{Name: "a", X: x, Labels: labels}, {Name: "b", X: x}}, "dataset: only one of a and b has labels; give both or neither"},
-		{"ids", []*Set{{Name: "a", X: x}, {Name: "b", X: x, IDs: labels}}, "dataset: only one of a and b has ids; give both or neither"},
+		{"labels", []*Set{{Name: "a", X: x, Labels: labels}, {Name: "b", X: x}}, "dataset: only one of a and b has labels; give labels to both or neither"},
+		{"ids", []*Set{{Name: "a", X: x}, {Name: "b", X: x, IDs: labels}}, "dataset: only one of a and b has ids; give ids to both or neither"},
 		{"names", []*Set{{Name: "a", X: x}, {Name: "b", X: x, Columns: []string{"u", "v"}}, {Name: "c", X: x, Columns: []string{"u", "w"}}}, `dataset: column 1 (from 0) of a is called "v", and in c it is called "w"; put the columns in the same order`},
 	}
 	for _, tt := range tests {

@@ -10,11 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Split draws a stratified test set of about the given fraction of the rows, in
-// (0, 1), and returns both sets of rows (from 0) ascending. The test set takes
-// the nearest whole number of rows, at least one; its share of each class is
-// the fraction, rounded by largest remainder. Every class keeps a row for
-// training; where no class has two rows, it is an error.
+// Split draws a stratified test set of about the given fraction of the rows, in (0, 1), and
+// returns both sets of rows (from 0) ascending. The test set has the nearest whole number of
+// rows, at least one; its share of each class is the fraction, rounded by largest remainder.
+// Every class keeps a row for training. If no class has two rows, Split returns an error.
 func Split(labels []string, fraction float64, seed uint64) (train, test []int, err error) {
 	if err := checkFraction(len(labels), fraction); err != nil {
 		return nil, nil, err
@@ -28,14 +27,14 @@ func Split(labels []string, fraction float64, seed uint64) (train, test []int, e
 		train = append(train, rows[sizes[c]:]...)
 	}
 	if len(test) == 0 {
-		return nil, nil, errors.New("dataset: no class has two rows, so that none can be split; use SplitPlain if the labels are targets")
+		return nil, nil, errors.New("dataset: no class has two rows, so none can be split; use SplitPlain if the labels are targets")
 	}
 	slices.Sort(train)
 	slices.Sort(test)
 	return train, test, nil
 }
 
-// SplitPlain is Split of n rows that have no classes; n is at least 2.
+// SplitPlain is like [Split] for n rows without classes; n is at least 2.
 func SplitPlain(n int, fraction float64, seed uint64) (train, test []int, err error) {
 	if err := checkFraction(n, fraction); err != nil {
 		return nil, nil, err
@@ -50,7 +49,7 @@ func SplitPlain(n int, fraction float64, seed uint64) (train, test []int, err er
 
 func checkFraction(n int, fraction float64) error {
 	if !(fraction > 0 && fraction < 1) {
-		return fmt.Errorf("dataset: a test fraction of %v; choose one between 0 and 1", fraction)
+		return fmt.Errorf("dataset: the test fraction is %v; choose one between 0 and 1", fraction)
 	}
 	if n < 2 {
 		return fmt.Errorf("dataset: %d rows cannot be split; give at least two", n)
@@ -58,7 +57,7 @@ func checkFraction(n int, fraction float64) error {
 	return nil
 }
 
-// testSizes rounds fraction*len(rows) for each class so that the sum is right.
+// testSizes rounds fraction*len(rows) for each class such that the total is right.
 func testSizes(classes [][]int, fraction float64) []int {
 	sizes := make([]int, len(classes))
 	rest := make([]float64, len(classes))
@@ -87,7 +86,7 @@ func testSizes(classes [][]int, fraction float64) []int {
 // refuses a k outside 2 to n.
 func Every(n, k int) (train, test []int, err error) {
 	if k < 2 || k > n {
-		return nil, nil, fmt.Errorf("dataset: every %d-th of %d rows; choose 2 to the number of rows", k, n)
+		return nil, nil, fmt.Errorf("dataset: cannot hold out every %d-th of %d rows; choose 2 to the number of rows", k, n)
 	}
 	for i := range n {
 		if i%k == k-1 {
@@ -99,9 +98,9 @@ func Every(n, k int) (train, test []int, err error) {
 	return train, test, nil
 }
 
-// Folds returns k stratified test sets that cover all rows once, each ascending.
-// The sizes of the folds differ by one row at most, and so do their shares of
-// each class. It refuses a k outside 2 to the number of rows.
+// Folds returns k stratified test sets that cover all rows once, each ascending. The sizes of the
+// folds differ by one row at most, and so do their numbers of rows of each class. It refuses a k
+// outside 2 to the number of rows.
 func Folds(labels []string, k int, seed uint64) ([][]int, error) {
 	if err := checkFolds(len(labels), k); err != nil {
 		return nil, err
@@ -109,7 +108,7 @@ func Folds(labels []string, k int, seed uint64) ([][]int, error) {
 	return newStream(seed, streamFolds).deal(rowsByClass(labels), k), nil
 }
 
-// FoldsPlain is Folds of n rows that have no classes.
+// FoldsPlain is like [Folds] for n rows without classes.
 func FoldsPlain(n, k int, seed uint64) ([][]int, error) {
 	if err := checkFolds(n, k); err != nil {
 		return nil, err
@@ -119,14 +118,14 @@ func FoldsPlain(n, k int, seed uint64) ([][]int, error) {
 
 func checkFolds(n, k int) error {
 	if k < 2 || k > n {
-		return fmt.Errorf("dataset: %d folds of %d rows; choose 2 to the number of rows", k, n)
+		return fmt.Errorf("dataset: %d folds for %d rows; choose 2 to the number of rows", k, n)
 	}
 	return nil
 }
 
-// deal shuffles each class and deals the rows round, as cards. The smallest
-// class goes first: classes too small for all hands then lie side by side, which
-// gives every hand as many classes as can be.
+// deal shuffles each class and deals the rows round, like cards. The smallest class comes first:
+// the rows of classes that are too small for all hands are then dealt one after the other, which
+// gives every hand as many classes as possible.
 func (s *stream) deal(classes [][]int, hands int) [][]int {
 	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(a), len(b)) })
 	dealt := make([][]int, hands)

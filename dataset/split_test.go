@@ -203,18 +203,18 @@ func TestSplitsRefuse(t *testing.T) {
 		err  error
 		want string
 	}{
-		{split(two, 0), "dataset: a test fraction of 0; choose one between 0 and 1"},
-		{split(two, 1), "dataset: a test fraction of 1; choose one between 0 and 1"},
-		{split(two, math.NaN()), "dataset: a test fraction of NaN; choose one between 0 and 1"},
+		{split(two, 0), "dataset: the test fraction is 0; choose one between 0 and 1"},
+		{split(two, 1), "dataset: the test fraction is 1; choose one between 0 and 1"},
+		{split(two, math.NaN()), "dataset: the test fraction is NaN; choose one between 0 and 1"},
 		{split(two[:1], .5), "dataset: 1 rows cannot be split; give at least two"},
-		{split([]string{"1", "2"}, .5), "dataset: no class has two rows, so that none can be split; use SplitPlain if the labels are targets"},
-		{plain(2, 2), "dataset: a test fraction of 2; choose one between 0 and 1"},
+		{split([]string{"1", "2"}, .5), "dataset: no class has two rows, so none can be split; use SplitPlain if the labels are targets"},
+		{plain(2, 2), "dataset: the test fraction is 2; choose one between 0 and 1"},
 		{plain(0, .5), "dataset: 0 rows cannot be split; give at least two"},
-		{every(5, 1), "dataset: every 1-th of 5 rows; choose 2 to the number of rows"},
-		{every(5, 6), "dataset: every 6-th of 5 rows; choose 2 to the number of rows"},
-		{folds(two, 1), "dataset: 1 folds of 2 rows; choose 2 to the number of rows"},
-		{folds(two, 3), "dataset: 3 folds of 2 rows; choose 2 to the number of rows"},
-		{foldsPlain(9, 0), "dataset: 0 folds of 9 rows; choose 2 to the number of rows"},
+		{every(5, 1), "dataset: cannot hold out every 1-th of 5 rows; choose 2 to the number of rows"},
+		{every(5, 6), "dataset: cannot hold out every 6-th of 5 rows; choose 2 to the number of rows"},
+		{folds(two, 1), "dataset: 1 folds for 2 rows; choose 2 to the number of rows"},
+		{folds(two, 3), "dataset: 3 folds for 2 rows; choose 2 to the number of rows"},
+		{foldsPlain(9, 0), "dataset: 0 folds for 9 rows; choose 2 to the number of rows"},
 	}
 	for _, tt := range tests {
 		if tt.err == nil || tt.err.Error() != tt.want {

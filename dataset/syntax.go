@@ -10,9 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
-// SyntaxError refuses a text: NAME:LINE: what is wrong; what to do. Line counts
-// from 1; 0 means the text as a whole. Err wraps the cause where reading itself
-// failed.
+// SyntaxError refuses a text: NAME:LINE: what is wrong; what to do. Line counts from 1; 0 means
+// the text as a whole. Err wraps the cause if reading itself failed.
 type SyntaxError struct {
 	Name string
 	Line int
@@ -28,10 +27,9 @@ func (e *SyntaxError) Error() string {
 
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// ColumnError refuses a table that lacks what was asked for by name: a column or,
-// in an archive, an array.
+// ColumnError refuses a table without a given column or, in an archive, without a given array.
 type ColumnError struct {
-	Column string // as it was asked for
+	Column string // the given name
 	Err    error  // the whole sentence
 }
 
@@ -39,12 +37,12 @@ func (e *ColumnError) Error() string { return e.Err.Error() }
 
 func (e *ColumnError) Unwrap() error { return e.Err }
 
-// NoColumn makes a ColumnError of a sentence.
+// NoColumn makes a ColumnError with a sentence.
 func NoColumn(column, format string, args ...any) error {
 	return &ColumnError{Column: column, Err: fmt.Errorf(format, args...)}
 }
 
-// text is the name a text goes by in messages.
+// text is the name of a text in messages.
 type text string
 
 func (t text) wrap(line int, err error) error {
@@ -59,15 +57,15 @@ func (t text) errorf(line int, format string, args ...any) error {
 	return t.wrap(line, fmt.Errorf(format, args...))
 }
 
-// unreadable reports that the reader under a text failed, for instance because a
-// gzip file was cut short.
+// unreadable reports that the reader under a text failed, for instance because a gzip file was
+// cut.
 func (t text) unreadable(line int, err error) error {
 	return t.errorf(line, "reading fails here (%w); copy the file again", err)
 }
 
 const longestQuote = 40
 
-// quote shows a foreign string in a message: one line, printable, short.
+// quote formats a foreign string for a message: one line, printable, short.
 func quote(s string) string {
 	if len(s) <= longestQuote {
 		return strconv.Quote(s)
@@ -124,23 +122,23 @@ func notDecimal(s string) error {
 	return errNotNumber
 }
 
-// Typed is a table whose cells have a meaning that is not yet a number: gaps, categories.
-// Its numbers are codes. Nothing may be computed from it before it is prepared, and a set
-// that holds one passes [Set.Validate] with gaps.
+// Typed is a table whose cells are not yet numbers, such as gaps and categories. Its numbers are
+// codes. They must be prepared before anything is computed from them. A set with a Typed passes
+// [Set.Validate] with gaps.
 type Typed interface {
 	Table
-	// AppendCell appends an unambiguous form of a cell to b, for digests of rows: it depends
-	// on the cell only, and not on other rows of the table.
+	// AppendCell appends an unambiguous form of a cell to b, for digests of rows. It depends on
+	// the cell only, not on other rows of the table.
 	AppendCell(b []byte, row, col int) []byte
-	// Below returns the table with the rows of another one of its kind below it.
+	// Below returns the table with the rows of another table of its kind below it.
 	Below(other Table) (Typed, error)
 }
 
-// Quote shows foreign text in a message: one line, printable, short.
+// Quote formats foreign text for a message: one line, printable, short.
 func Quote(s string) string { return quote(s) }
 
-// ParseNumber reads a finite decimal number, with that sign between whole part and decimals.
-// It is stricter than [strconv.ParseFloat].
+// ParseNumber reads a finite decimal number with the given decimal sign. It is stricter than
+// [strconv.ParseFloat].
 func ParseNumber(s string, decimal byte) (float64, error) {
 	if decimal != '.' {
 		if strings.IndexByte(s, '.') >= 0 {
@@ -151,14 +149,15 @@ func ParseNumber(s string, decimal byte) (float64, error) {
 	return parseNumber(s)
 }
 
-// Bound is a place to cut rows at: a number, or a time.
+// Bound is a value at which rows are cut: a number, or a time.
 type Bound struct {
 	text   string
 	number float64
-	time   string // as instant writes it; "" for a number
+	time   string // in the form of instant; "" for a number
 }
 
-// ParseBound reads a number, a day such as 2024-01-01, or a time of a day such as 2024-01-01T12:30.
+// ParseBound reads a number, a day such as 2024-01-01, or a day with a time such as
+// 2024-01-01T12:30.
 func ParseBound(text string) (Bound, error) {
 	if v, err := ParseNumber(text, '.'); err == nil {
 		return Bound{text: text, number: v}, nil
@@ -169,8 +168,8 @@ func ParseBound(text string) (Bound, error) {
 	return Bound{}, fmt.Errorf("dataset: %s is neither a number nor a day such as 2024-01-01", quote(text))
 }
 
-// instant writes a time as 2006-01-02T15:04:05, so that times compare as texts do. It reads
-// days, and times of a day without a zone or in UTC.
+// instant formats a time as 2006-01-02T15:04:05, so that times compare like texts. It reads days,
+// and days with a time without a zone or in UTC.
 func instant(text string) (string, bool) {
 	const midnight = "0000-00-00T00:00:00"
 	full := strings.TrimSuffix(strings.Replace(text, " ", "T", 1), "Z")
@@ -190,8 +189,8 @@ func instant(text string) (string, bool) {
 	return full, part(11) < 24 && part(14) < 60 && part(17) < 60
 }
 
-// From returns the rows, ascending, whose cell is the bound or comes after it. Its error names
-// the row, from 1, whose cell cannot be compared with the bound.
+// From returns the rows, ascending, whose cell is the bound or comes after it. The error names
+// the first row, from 1, whose cell cannot be compared with the bound.
 func (b Bound) From(cells []string) ([]int, error) {
 	var rows []int
 	for i, cell := range cells {
@@ -216,7 +215,7 @@ func (b Bound) reached(cell string) (bool, error) {
 	}
 	t, ok := instant(cell)
 	if !ok {
-		return false, fmt.Errorf("is no day as %s is; write days such as 2024-01-01, or describe the column in a schema with its format", b.text)
+		return false, fmt.Errorf("is not a date like %s; write dates such as 2024-01-01, or describe the column in a schema with its format", b.text)
 	}
 	return t >= b.time, nil
 }

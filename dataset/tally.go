@@ -1,9 +1,9 @@
 package dataset
 
-// Tally counts the values of a column as long as few of them are not the commonest. It then holds
-// as few different values, whatever the number of rows.
+// Tally counts the values of a column until the rows without its commonest value reach a limit.
+// Whatever the number of rows, it holds few different values.
 type Tally struct {
-	Least  int // the number of rows with other values from which on the column varies
+	Least  int // the column varies from this number of rows with other values on
 	values []float64
 	counts []int
 	seen   int
@@ -11,7 +11,8 @@ type Tally struct {
 	varies bool
 }
 
-// Add counts a value of that many rows, and reports whether the column still may be steady.
+// Add counts a value of the given number of rows, and reports whether the column may still be
+// steady.
 func (t *Tally) Add(v float64, rows int) bool {
 	if t.varies {
 		return false
@@ -20,11 +21,11 @@ func (t *Tally) Add(v float64, rows int) bool {
 	t.counts[at] += rows
 	t.seen += rows
 	t.most = max(t.most, t.counts[at])
-	t.varies = t.seen-t.most >= t.Least // which no further row mends
+	t.varies = t.seen-t.most >= t.Least // which no further row can undo
 	return !t.varies
 }
 
-// place finds a value, or makes room for it.
+// place returns the index of a value, which it adds if it is new.
 func (t *Tally) place(v float64) int {
 	for at, known := range t.values {
 		if known == v {
@@ -35,8 +36,8 @@ func (t *Tally) place(v float64) int {
 	return len(t.values) - 1
 }
 
-// NearConstant returns the value that all rows but a few hold, and the number of the others. It returns
-// false for a column that varies, and where no row has been counted.
+// Steady returns the value that all but a few rows hold, and the number of the others. It returns
+// false for a column that varies, and before any row is counted.
 func (t *Tally) Steady() (value float64, others int, steady bool) {
 	if t.varies || t.seen == 0 {
 		return 0, 0, false
@@ -50,16 +51,16 @@ func (t *Tally) Steady() (value float64, others int, steady bool) {
 	return value + 0, t.seen - t.most, true // one zero
 }
 
-// NearConstant describes a column of numbers in which all but a few of some rows hold one value.
-type NearConstant struct {
+// Steady describes a column of numbers in which all but a few of the given rows hold one value.
+type Steady struct {
 	Column int
-	Value  float64 // of all the others
-	Few    int     // rows that hold another one; 0 of a constant column
+	Value  float64 // of all other rows
+	Few    int     // rows with another value; 0 for a constant column
 }
 
-// NearConstantColumns lists the columns of a table in which fewer than least of the given rows differ
-// from the value that most of them hold. A sparse table is read by its stored entries.
-func NearConstantColumns(t Table, rows []int, least int) []NearConstant {
+// SteadyColumns lists the columns of a table in which fewer than least of the given rows differ
+// from the commonest value. In a sparse table it reads the stored entries only.
+func SteadyColumns(t Table, rows []int, least int) []Steady {
 	tallies := make([]Tally, t.Cols())
 	for j := range tallies {
 		tallies[j].Least = least
@@ -97,7 +98,7 @@ func tallyDense(t Table, tallies []Tally, rows []int) {
 	}
 }
 
-// tally counts stored entries, and what is not stored as zeros.
+// tally counts stored entries, and all others as zeros.
 func (c *CSR) tally(tallies []Tally, rows []int) {
 	stored := make([]int, len(tallies))
 	for _, i := range rows {

@@ -9,10 +9,9 @@ import (
 	"strconv"
 )
 
-// WriteCSV writes s as ReadCSV reads it back: a header, the ids in a column id,
-// the features (x0, x1, ... where they have no names), the labels in a column
-// label. Numbers are the shortest that read back equal. A set without labels
-// must be read with Label "none".
+// WriteCSV writes s in the format of [ReadCSV]: a header, the ids in a column id, the features
+// (x0, x1, ... if they have no names), the labels in a column label. Numbers are the shortest
+// that read back equal. A set without labels must be read with Label "none".
 func WriteCSV(w io.Writer, s *Set) error {
 	out := csv.NewWriter(w)
 	header, err := s.header()
@@ -52,7 +51,7 @@ func (s *Set) header() ([]string, error) {
 	return header, nil
 }
 
-// names returns the names of the columns, x0, x1, ... where they have none.
+// names returns the names of the columns, or x0, x1, ... if they have none.
 func (s *Set) names() []string {
 	if s.Columns != nil {
 		return slices.Clone(s.Columns)
@@ -77,8 +76,8 @@ func (s *Set) record(record []string, i int, values []float64) []string {
 	return record
 }
 
-// WriteLIBSVM writes s in LIBSVM's text format, without zeros, ids and column
-// names. It refuses labels that are missing or no numbers.
+// WriteLIBSVM writes s in LIBSVM's text format, without zeros, ids and column names. It refuses
+// missing labels and labels that are not numbers.
 func WriteLIBSVM(w io.Writer, s *Set) error {
 	if len(s.Labels) != s.X.Rows() {
 		return fmt.Errorf("dataset: writing LIBSVM text: %d labels for %d rows; give one label a row", len(s.Labels), s.X.Rows())

@@ -1,5 +1,5 @@
-// Package bundled holds two small real data sets inside the program, for
-// demonstrations and tests without network or files:
+// Package bundled holds two small real data sets inside the program, for demonstrations and tests
+// without network or files:
 //
 //   - digits: Optical Recognition of Handwritten Digits, E. Alpaydin and
 //     C. Kaynak, 1998, UCI Machine Learning Repository (the test part);
@@ -7,7 +7,7 @@
 //     N. Street and W. Street, 1995, UCI Machine Learning Repository; label 0 is
 //     malignant, 1 is benign.
 //
-// Both are licensed under CC BY 4.0; data/ATTRIBUTION.md says what was changed.
+// Both are licensed under CC BY 4.0; data/ATTRIBUTION.md lists the changes.
 //
 //	set, err := bundled.Load("digits")
 //	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// A function of radial basis functions: as many bells, and this share of the labels that it
-// gives is turned.
+// Parameters of a sum of radial basis functions, called bells, and the share of labels that are
+// flipped.
 const (
 	bells = 20
 	noise = .05
@@ -20,19 +20,19 @@ const (
 	widest = 1 << 20
 )
 
-// Bells returns rows whose labels, "0" and "1", say on which side of its median a sum of radial
-// basis functions is; one label in twenty is turned. Every row has normal numbers in a share
-// of the columns, drawn at random, and zeros in the others: a share of 1 gives a dense table,
-// a smaller one a sparse table.
+// Bells returns rows with labels "0" and "1" that say on which side of its median a sum of radial
+// basis functions is; one label in twenty is flipped. Every row has normal numbers in a share of
+// the columns, drawn at random, and zeros in the others: a share of 1 gives a dense table, a
+// smaller one a sparse table.
 func Bells(rows, columns int, density float64) (*dataset.Set, error) {
 	return bellsOver(rows, columns, density, func(values []float64, s *prg.Stream) { s.Normals(values) })
 }
 
-// Marks returns the rows of [Bells] with ones in the place of the normal numbers: the presence of
-// words or of properties. The share is below 1.
+// Marks returns the rows of [Bells] with ones instead of the normal numbers, like the presence of
+// words or of properties. The share must be below 1.
 func Marks(rows, columns int, density float64) (*dataset.Set, error) {
 	if density == 1 {
-		return nil, errors.New("dataset/generated: rows of ones only are all equal; choose a share below 1")
+		return nil, errors.New("dataset/generated: a density of 1 makes all rows equal; choose a share below 1")
 	}
 	return bellsOver(rows, columns, density, func(values []float64, _ *prg.Stream) {
 		for j := range values {
@@ -48,7 +48,7 @@ func bellsOver(rows, columns int, density float64, draw func(values []float64, s
 		return nil, err
 	}
 	if columns > widest {
-		return nil, fmt.Errorf("dataset/generated: %d columns; labels by radial basis functions are for at most %d", columns, widest)
+		return nil, fmt.Errorf("dataset/generated: %d columns; labels by radial basis functions allow at most %d", columns, widest)
 	}
 	x, index := linalg.New[float64](rows, filled), []int32(nil)
 	if filled < columns {
@@ -75,14 +75,14 @@ func bellsOver(rows, columns int, density float64, draw func(values []float64, s
 	return set, err
 }
 
-// centres holds bells, half of which count with -1.
+// centres holds the centres of bells, half of which have the weight -1.
 type centres struct {
 	place   linalg.Matrix[float64]
 	squares []float64
 	gamma   float64
 }
 
-// bellsOf draws bells that are as far from 0 as rows are.
+// bellsOf draws bells at the distance from 0 that rows have.
 func bellsOf(columns, filled int) centres {
 	c := centres{linalg.New[float64](bells, columns), make([]float64, bells), 1 / float64(filled)}
 	shrink := math.Sqrt(float64(filled) / float64(columns))
@@ -97,7 +97,8 @@ func bellsOf(columns, filled int) centres {
 	return c
 }
 
-// at returns the function of a row whose values stand in these columns; nil for all columns.
+// at returns the function's value for a row with the given values in the given columns; nil for
+// all columns.
 func (c centres) at(values []float64, columns []int32) float64 {
 	square := 0.0
 	for _, v := range values {
@@ -118,7 +119,7 @@ func (c centres) at(values []float64, columns []int32) float64 {
 	return sum
 }
 
-// sides returns the labels of values on the two sides of their median.
+// sides returns labels that say on which side of their median values are.
 func sides(values []float64) []string {
 	sorted := slices.Sorted(slices.Values(values))
 	median, s := sorted[len(sorted)/2], prg.New([32]byte{}, "generated/noise")

@@ -8,17 +8,16 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Two clouds: each column of class "0" has mean -apart, of class "1" +apart, and
-// variance 1; a share of the labels is wrong.
+// Two clouds: each column of class "0" has mean -apart, of class "1" +apart, and variance 1; some
+// labels are wrong.
 const (
 	apart = .25
 	wrong = .02
 )
 
-// Clouds returns rows of two classes in turn that overlap, in float32: normal
-// numbers whose mean is the class's, and one label in fifty wrong. With 100
-// columns two rows in 10,000 are on the wrong side of the plane between the
-// clouds, beside those with wrong labels.
+// Clouds returns rows of two overlapping classes in turn, in float32: normal numbers around the
+// mean of their class, and one label in fifty wrong. With 100 columns, two rows in 10,000 are on
+// the wrong side of the plane between the clouds, besides those with wrong labels.
 func Clouds(rows, columns int) (*dataset.Set, error) {
 	if err := check(rows, columns, columns); err != nil {
 		return nil, err
@@ -28,7 +27,7 @@ func Clouds(rows, columns int) (*dataset.Set, error) {
 	return &dataset.Set{X: dataset.NewDense32(x), Labels: labels(rows)}, nil
 }
 
-// draw fills rows, of which the first is of class "0".
+// draw fills rows; the first one is of class "0".
 func draw(x linalg.Matrix[float32], s *prg.Stream) {
 	values := make([]float64, x.Cols)
 	for i := range x.Rows {

@@ -8,21 +8,22 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// scatter is the standard deviation of the clusters' means in each column. The rows' own is
-// 1, so that the means of two clusters are about as far apart as the means of the clouds.
+// scatter is the standard deviation of the clusters' means in each column. The rows' own
+// deviation is 1, so the means of two clusters are about as far apart as the means of the clouds.
 const scatter = .35
 
-// MaxClasses bounds the classes of a table.
+// MaxClasses bounds the number of classes.
 const MaxClasses = 1024
 
-// Clusters returns rows of some classes in turn, called "0", "1" and so on, in float32: normal
-// numbers of variance 1 around the mean of their class, and one label in fifty drawn anew.
+// Clusters returns rows of the given number of classes in turn, called "0", "1" and so on, in
+// float32: normal numbers of variance 1 around the mean of their class, and one label in fifty
+// drawn anew.
 func Clusters(rows, columns, classes int) (*dataset.Set, error) {
 	if err := check(rows, columns, columns); err != nil {
 		return nil, err
 	}
 	if classes < 2 || classes > MaxClasses || classes > dataset.MaxCells/columns {
-		return nil, fmt.Errorf("dataset/generated: a table of %d classes; choose 2 to %d", classes, min(MaxClasses, dataset.MaxCells/columns))
+		return nil, fmt.Errorf("dataset/generated: the table has %d classes; choose 2 to %d", classes, min(MaxClasses, dataset.MaxCells/columns))
 	}
 	x, centres := linalg.New[float32](rows, columns), centresOf(classes, columns)
 	panels(rows, func(from, to int, s *prg.Stream) {
@@ -50,7 +51,7 @@ func centresOf(classes, columns int) linalg.Matrix[float64] {
 	return centres
 }
 
-// inTurn returns the classes of rows, of which a share is drawn anew.
+// inTurn returns the classes of rows, some of them drawn anew.
 func inTurn(rows, classes int) []string {
 	list, s := make([]string, rows), prg.New([32]byte{}, "generated/classes")
 	for i := range list {

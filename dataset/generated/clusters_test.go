@@ -132,8 +132,8 @@ func TestClustersAndBellsRefuse(t *testing.T) {
 		want string
 	}{
 		{clusters, "0 rows"}, {one, "1 classes"}, {many, "choose 2 to"}, {huge, "numbers are allowed"},
-		{none, "density of 0"}, {over, "density of 1.5"}, {nan, "density of NaN"}, {wide, "at most"},
-		{wider, "radial basis functions are for"}, {equal, "all equal"},
+		{none, "density is 0"}, {over, "density is 1.5"}, {nan, "density is NaN"}, {wide, "at most"},
+		{wider, "radial basis functions allow"}, {equal, "all rows equal"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", c.err, c.want)

@@ -1,8 +1,8 @@
-// Package generated makes tables of random numbers, to try and to measure
-// things at any size without a file.
+// Package generated makes tables of random numbers, to try and to measure programs at any size
+// without a file.
 //
 //	set, err := generated.Clouds(1_000_000, 100) // 400 MB
 //
-// A table is a function of its size alone, ratings of a seed too: everybody who
-// generates them has the same ones.
+// A table is a function of its size alone, and ratings also of a seed: everyone who generates
+// them gets the same ones.
 package generated

@@ -7,13 +7,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// genres counts the kinds of items that generated people tell apart.
+// genres is the number of kinds of items.
 const genres = 8
 
-// Ratings makes ratings up for demonstrations without real ones: every person
-// likes two of eight genres and rates the given number of items, four of
-// five of them in these; low numbers are popular. The number of items is at least
-// twice the number of ratings.
+// Ratings generates ratings for demonstrations without real ones. Every person likes two of eight
+// genres and rates the given number of items, four fifths of them in the liked genres; items with
+// low numbers are popular. The number of items must be at least twice the number of ratings of a
+// person.
 func Ratings(people, items, each int, seed [32]byte) *dataset.Ratings {
 	r := &dataset.Ratings{Name: "generated ratings"}
 	for i := range items {
@@ -38,7 +38,7 @@ func Ratings(people, items, each int, seed [32]byte) *dataset.Ratings {
 	return r
 }
 
-// skewed draws one of n numbers, low ones more often.
+// skewed draws one of n numbers, low ones with a higher probability.
 func skewed(random *prg.Stream, n int) int {
 	x := random.Float64()
 	return int(float64(x*x) * float64(n))

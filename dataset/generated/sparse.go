@@ -9,22 +9,22 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// filledOf returns how many columns of each row are not zero.
+// filledOf returns the number of columns of each row that are not zero.
 func filledOf(rows, columns int, density float64) (int, error) {
 	if !(density > 0 && density <= 1) {
-		return 0, fmt.Errorf("dataset/generated: a density of %g; choose a share above 0 and up to 1", density)
+		return 0, fmt.Errorf("dataset/generated: the density is %g; choose a share above 0 and up to 1", density)
 	}
 	filled := max(1, int(density*float64(columns)+.5))
 	return filled, check(rows, columns, filled)
 }
 
-// check refuses sizes that no table has; filled columns of each row are stored.
+// check refuses impossible sizes; each row stores the given number of filled columns.
 func check(rows, columns, filled int) error {
 	switch {
 	case rows < 1 || columns < 1 || columns > dataset.MaxColumns:
-		return fmt.Errorf("dataset/generated: a table of %d rows and %d columns; choose at least one of each, and at most %d columns", rows, columns, dataset.MaxColumns)
+		return fmt.Errorf("dataset/generated: the table has %d rows and %d columns; choose at least one of each, and at most %d columns", rows, columns, dataset.MaxColumns)
 	case rows > dataset.MaxCells/filled:
-		return fmt.Errorf("dataset/generated: a table of %d rows and %d columns; at most %d numbers are allowed", rows, columns, dataset.MaxCells)
+		return fmt.Errorf("dataset/generated: the table has %d rows and %d columns; at most %d numbers are allowed", rows, columns, dataset.MaxCells)
 	}
 	return nil
 }
@@ -51,10 +51,10 @@ func starts(rows, filled int) []int {
 	return list
 }
 
-// panel counts the rows that one stream draws.
+// panel is the number of rows drawn from one stream.
 const panel = 1 << 12
 
-// panels draws rows, each panel by a stream of its own, so that the cores do not matter.
+// panels draws rows, each panel from its own stream, so that the number of cores does not matter.
 func panels(rows int, draw func(from, to int, s *prg.Stream), domain string) {
 	linalg.Each((rows+panel-1)/panel, 1, func(p int) {
 		draw(p*panel, min((p+1)*panel, rows), prg.New([32]byte{}, domain, number(p)))

@@ -145,7 +145,7 @@ func (t *reading) addID(line int, id string, gap bool) {
 	case gap:
 		t.fatal(line, t.ID, "is the id and is empty; fill the cell or drop the row")
 	case taken:
-		t.rowProblems = append(t.rowProblems, Problem{line, t.ID, fmt.Sprintf("id %s stands in line %d already; keep one of the two rows", dataset.Quote(id), first), true})
+		t.rowProblems = append(t.rowProblems, Problem{line, t.ID, fmt.Sprintf("id %s is also in line %d; keep one of the two rows", dataset.Quote(id), first), true})
 	default:
 		t.ids[string([]byte(id))] = line
 	}

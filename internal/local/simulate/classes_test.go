@@ -78,7 +78,7 @@ func TestAClassThatIsNotListed(t *testing.T) {
 	j := jobtest.Parse(t, strings.Replace(text, "label: diagnosis", "label: {column: diagnosis, classes: [well, sick]}", 1))
 	_, err := partition.Shares(j, loadDirty)
 	var line *dataset.SyntaxError
-	if !errors.As(err, &line) || line.Line != 3 || !strings.Contains(err.Error(), `column "diagnosis" holds "ill", which is none of the classes that the job lists ("well", "sick")`) {
+	if !errors.As(err, &line) || line.Line != 3 || !strings.Contains(err.Error(), `column "diagnosis" holds "ill", which is not one of the classes that the job lists ("well", "sick")`) {
 		t.Errorf("%v", err)
 	}
 	own := strings.Replace(text, "source: empty.csv", "sources: {north: empty.csv, south: empty.csv}", 1)
