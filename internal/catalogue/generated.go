@@ -9,15 +9,15 @@ import (
 	"github.com/mercer-fl/mercer/dataset/generated"
 )
 
-// The words after # in the name of a table that is generated.
+// Words after # in the name of a generated table.
 const (
 	radial = "rbf"
 	sparse = "sparse="
 	marked = "binary="
 )
 
-// loadGenerated makes a table whose size is ROWSxCOLUMNS: of two classes, of
-// ROWSxCOLUMNSxCLASSES, or with labels that follow radial basis functions.
+// loadGenerated makes a table of ROWSxCOLUMNS with two classes, of ROWSxCOLUMNSxCLASSES, or with
+// labels that follow radial basis functions.
 func loadGenerated(name string, c Columns) (*dataset.Set, error) {
 	ref := Generated + name
 	size, form, formed := strings.Cut(name, "#")
@@ -31,7 +31,7 @@ func loadGenerated(name string, c Columns) (*dataset.Set, error) {
 	var set *dataset.Set
 	switch {
 	case formed && len(sizes) > 2:
-		return nil, &Error{ref, "has two classes by #; leave the third number out", nil}
+		return nil, &Error{ref, "always has two classes with a part after #; leave out the third number", nil}
 	case formed:
 		var problem string
 		if set, problem, err = formOf(form, sizes[0], sizes[1]); problem != "" {
@@ -51,7 +51,7 @@ func loadGenerated(name string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// numbers reads numbers with x between them.
+// numbers reads numbers separated by x.
 func numbers(size string) ([]int, error) {
 	var list []int
 	var bad []error
@@ -62,7 +62,7 @@ func numbers(size string) ([]int, error) {
 	return list, errors.Join(bad...)
 }
 
-// formOf makes the table that the words after # ask for; the problem is "" where they ask for one.
+// formOf makes the table of the form after #; problem is "" for a known form.
 func formOf(form string, rows, columns int) (set *dataset.Set, problem string, err error) {
 	if form == radial {
 		set, err = generated.Bells(rows, columns, 1)
@@ -75,5 +75,5 @@ func formOf(form string, rows, columns int) (set *dataset.Set, problem string, e
 			return set, "", err
 		}
 	}
-	return nil, "has no such form; write #" + radial + ", #" + sparse + "0.05 for rows of which 5 % is not zero, or #" + marked + "0.05 for ones there", nil
+	return nil, "has an unknown part after #; write #" + radial + ", #" + sparse + "0.05 for rows of which 5 % is not zero, or #" + marked + "0.05 for the same with ones", nil
 }

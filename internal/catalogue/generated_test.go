@@ -23,13 +23,13 @@ func TestLoadGenerated(t *testing.T) {
 		"generated:3":            "generated:3 has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
 		"generated:3x4x":         "generated:3x4x has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
 		"generated:3x4x5x6":      "generated:3x4x5x6 has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
-		"generated:3x4x1":        "generated:3x4x1 cannot be generated: a table of 1 classes; choose 2 to 1024",
-		"generated:3x4x2#rbf":    "generated:3x4x2#rbf has two classes by #; leave the third number out",
-		"generated:3x4#":         "generated:3x4# has no such form; write #rbf, #sparse=0.05 for rows of which 5 % is not zero, or #binary=0.05 for ones there",
-		"generated:3x4#sparse=":  "generated:3x4#sparse= has no such form; write #rbf, #sparse=0.05 for rows of which 5 % is not zero, or #binary=0.05 for ones there",
-		"generated:3x4#sparse=2": "generated:3x4#sparse=2 cannot be generated: a density of 2; choose a share above 0 and up to 1",
-		"generated:3x4#binary=1": "generated:3x4#binary=1 cannot be generated: rows of ones only are all equal; choose a share below 1",
-		"generated:0x4":          "generated:0x4 cannot be generated: a table of 0 rows and 4 columns; choose at least one of each, and at most 16777216 columns",
+		"generated:3x4x1":        "generated:3x4x1 cannot be generated: the table has 1 classes; choose 2 to 1024",
+		"generated:3x4x2#rbf":    "generated:3x4x2#rbf always has two classes with a part after #; leave out the third number",
+		"generated:3x4#":         "generated:3x4# has an unknown part after #; write #rbf, #sparse=0.05 for rows of which 5 % is not zero, or #binary=0.05 for the same with ones",
+		"generated:3x4#sparse=":  "generated:3x4#sparse= has an unknown part after #; write #rbf, #sparse=0.05 for rows of which 5 % is not zero, or #binary=0.05 for the same with ones",
+		"generated:3x4#sparse=2": "generated:3x4#sparse=2 cannot be generated: the density is 2; choose a share above 0 and up to 1",
+		"generated:3x4#binary=1": "generated:3x4#binary=1 cannot be generated: a density of 1 makes all rows equal; choose a share below 1",
+		"generated:0x4":          "generated:0x4 cannot be generated: the table has 0 rows and 4 columns; choose at least one of each, and at most 16777216 columns",
 	} {
 		_, err := New("").Load(ref, Columns{})
 		var problem *Error

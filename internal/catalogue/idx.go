@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// IDX files have no column of labels but a second file, which is called as in
-// MNIST: train-images-idx3-ubyte goes with train-labels-idx1-ubyte.
+// IDX files have no label column. Labels are in a second file whose name follows MNIST's:
+// train-labels-idx1-ubyte belongs to train-images-idx3-ubyte.
 var idxName = regexp.MustCompile(`(?i)([^.]-|\.)idx[0-9]?(-u?byte)?(\.gz)?$`)
 
 const (
@@ -25,7 +25,7 @@ func isIDX(path string) bool { return idxName.MatchString(filepath.Base(path)) }
 
 func loadIDX(path string, c Columns) (set *dataset.Set, err error) {
 	if strings.Contains(filepath.Base(path), idxLabels) {
-		return nil, &Error{path, "holds labels; name the file of the images, and the labels are found beside it", nil}
+		return nil, &Error{path, "holds labels; name the file of the images instead, and Mercer finds the labels next to it", nil}
 	}
 	withLabels := c.Label != "none"
 	if !withLabels {
@@ -52,8 +52,8 @@ func loadIDX(path string, c Columns) (set *dataset.Set, err error) {
 
 var idxAxes = regexp.MustCompile(`(?i)idx[0-9]`)
 
-// openLabels opens the file that goes with images; one of the two may be
-// compressed and the other not.
+// openLabels opens the file of labels that belongs to images; one of the two may be compressed
+// and the other not.
 func openLabels(images string) (*os.File, error) {
 	folder, base := filepath.Split(images)
 	name := idxAxes.ReplaceAllString(strings.Replace(base, idxImages, idxLabels, 1), "idx1")
@@ -70,5 +70,5 @@ func openLabels(images string) (*os.File, error) {
 			return nil, unreadable(filepath.Join(folder, candidate), err)
 		}
 	}
-	return nil, &Error{images, fmt.Sprintf("has no labels beside it; put %s there, or set label to none", name), fs.ErrNotExist}
+	return nil, &Error{images, fmt.Sprintf("has no file of labels next to it; put %s there, or set label to none", name), fs.ErrNotExist}
 }

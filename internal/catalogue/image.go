@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// loadImages reads a folder of images; part gives their size and colours.
+// loadImages reads a folder of images; part sets their size and colours.
 func loadImages(path, part string, c Columns) (*dataset.Set, error) {
 	o := dataset.ImageOptions{Name: filepath.ToSlash(path), Label: c.Label, ID: c.ID}
 	if c.Label == LabelColumn {
@@ -44,7 +44,7 @@ func addPart(o *dataset.ImageOptions, part string) error {
 				return err
 			}
 		default:
-			return fmt.Errorf("is a folder of images, which %q does not describe; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb", part)
+			return fmt.Errorf("is a folder of images, for which %q is no valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb", part)
 		}
 	}
 	return nil

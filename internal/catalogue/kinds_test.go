@@ -145,8 +145,8 @@ func TestLoadKindsRefuses(t *testing.T) {
 		want    string
 	}{
 		{"mnist", Columns{}, in("mnist") + " is a folder with several tables; name one of test.images.idx3-ubyte, train-images-idx3-ubyte.gz"},
-		{"mnist/train-labels-idx1-ubyte", Columns{}, in("mnist/train-labels-idx1-ubyte") + " holds labels; name the file of the images, and the labels are found beside it"},
-		{"mnist/test.images.idx3-ubyte", Columns{}, in("mnist/test.images.idx3-ubyte") + " has no labels beside it; put test.labels.idx1-ubyte there, or set label to none"},
+		{"mnist/train-labels-idx1-ubyte", Columns{}, in("mnist/train-labels-idx1-ubyte") + " holds labels; name the file of the images instead, and Mercer finds the labels next to it"},
+		{"mnist/test.images.idx3-ubyte", Columns{}, in("mnist/test.images.idx3-ubyte") + " has no file of labels next to it; put test.labels.idx1-ubyte there, or set label to none"},
 		{"alone/odd.idx", Columns{}, in("alone/odd.idx") + ` has no "images" in its name to find its labels by; rename it as MNIST's files, or set label to none`},
 		{"alone/odd.idx", Columns{Label: "y"}, in("alone/odd.idx") + ` has no column "y"; its labels are called "label"`},
 		{"alone/odd.idx", Columns{Label: "none", ID: "id"}, in("alone/odd.idx") + ` has no column "id"; it has no row ids, so leave id out`},
@@ -161,9 +161,9 @@ func TestLoadKindsRefuses(t *testing.T) {
 		{"flat", Columns{}, in("flat") + "/1.png: the image is not in a class folder; put it in a sub-folder named after its class, or set label to none"},
 		{"pets", Columns{Label: "animal"}, in("pets") + `: label: no column is called "animal"; the labels of images are the names of their folders, so leave label out or set it to none`},
 		{"pets", Columns{ID: "name"}, in("pets") + `: id: no column is called "name"; set id to path or none`},
-		{"pets#big", Columns{}, in("pets") + ` is a folder of images, which "big" does not describe; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
-		{"pets#2x2,3x3", Columns{}, in("pets") + ` is a folder of images, which "2x2,3x3" does not describe; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
-		{"pets#0x2", Columns{}, in("pets") + ` is a folder of images, which "0x2" does not describe; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
+		{"pets#big", Columns{}, in("pets") + ` is a folder of images, for which "big" is no valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
+		{"pets#2x2,3x3", Columns{}, in("pets") + ` is a folder of images, for which "2x2,3x3" is no valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
+		{"pets#0x2", Columns{}, in("pets") + ` is a folder of images, for which "0x2" is no valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
 		{"pets#9999999x9999999", Columns{}, in("pets") + `: the table has more than 16777216 columns; split it`},
 	} {
 		t.Run(c.ref, func(t *testing.T) {

@@ -19,18 +19,18 @@ const Variable = "MERCER_DATA"
 // siblingFolder is the place of the data beside a checkout of the project.
 const siblingFolder = "../shared/data"
 
-// Bundled is the prefix of the names of sets that the program carries, Generated the prefix
-// of the names of sets that it makes.
+// Bundled is the prefix of the names of sets inside the program, Generated the prefix of the
+// names of sets that the program generates.
 const (
 	Bundled   = "bundled:"
 	Generated = "generated:"
 )
 
-// Error explains why a source cannot be used. Like the errors of the readers and of the job
-// file it begins with the name that the user gave.
+// Error explains why a source cannot be used. Like the errors of the readers and of the job file,
+// it begins with the name that the user gave.
 type Error struct {
 	Source  string
-	Problem string // and what to do
+	Problem string // with advice
 	Err     error  // cause, or nil
 }
 
@@ -38,19 +38,19 @@ func (e *Error) Error() string { return e.Source + " " + e.Problem }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Columns names the columns of a table that are no features. Empty names leave
-// the choice to the reader: see [dataset.CSVOptions].
+// Columns names the columns of a table that are not features. Empty names leave the choice to the
+// reader: see [dataset.CSVOptions].
 type Columns struct {
 	Label string
 	ID    string
-	// Uses names the other columns that are read, in formats that name their columns.
+	// Uses selects the other columns to be read, in formats with column names.
 	dataset.Uses
-	// Width is the number of features; 0 for all that the source has. LIBSVM text need not
-	// name the last ones.
+	// Width is the number of features; 0 for all that the source has. LIBSVM text may omit the
+	// last ones.
 	Width int
 	// Gaps allows rows without a label in CSV and parquet.
 	Gaps bool
-	// Classes are the labels that there may be in CSV and parquet; nil: any.
+	// Classes are the allowed labels in CSV and parquet; nil: any.
 	Classes []string
 }
 
@@ -60,8 +60,8 @@ type Library struct{ folder string }
 // New returns a library with the given data folder; "" for none.
 func New(folder string) Library { return Library{folder: folder} }
 
-// Folder returns the data folder: the one that the environment names, or else
-// the one beside a checkout of the project, or "".
+// Folder returns the data folder: the one that the environment names, or else the one next to a
+// checkout of the project, or "".
 func Folder(env func(string) string) string {
 	if f := env(Variable); f != "" {
 		return f
@@ -73,27 +73,24 @@ func Folder(env func(string) string) string {
 	return ""
 }
 
-// Load reads a source: bundled:NAME, generated:ROWSxCOLUMNS (see below), the path of
-// a file, or a name in the data folder. A folder that holds one table stands for that table, and one that holds
-// no table but images, in a sub-folder for each class, is read as those.
+// Load reads a source: bundled:NAME, generated:ROWSxCOLUMNS (see below), the path of a file, or a
+// name in the data folder. If a folder holds one table, its name means that table. A folder
+// without tables but with images, in a sub-folder for each class, is read as images.
 //
-// After # a name may say which part is meant: of an archive the array that holds
-// the features (mnist.npz#x_train), of a folder of images their size or colours
-// (slices#88x104, flowers#rgb, flowers#64x64,rgb). bundled:digits#odd has odd and
-// even as its classes.
+// After # a name may select a part: in an archive the array with the features
+// (mnist.npz#x_train), in a folder of images their size or colours (slices#88x104, flowers#rgb,
+// flowers#64x64,rgb). bundled:digits#odd has the classes odd and even.
 //
-// Generated rows have two classes, or as many as a third number says
-// (generated:1000x10x4). With #rbf their labels follow a sum of radial basis
-// functions (generated:1000x10#rbf), and with #sparse=SHARE only that share of
-// each row is not zero, too (generated:1000x200#sparse=0.05); #binary=SHARE has
-// ones there.
+// Generated rows have two classes, or as many as a third number says (generated:1000x10x4). With
+// #rbf their labels follow a sum of radial basis functions (generated:1000x10#rbf). With
+// #sparse=SHARE the labels do the same, and only that share of each row is not zero
+// (generated:1000x200#sparse=0.05); #binary=SHARE has ones there.
 //
-// Names with " + " between them stand for one table below the other (a9a/a9a +
-// a9a/a9a.t).
+// Names joined by " + " mean one table below the other (a9a/a9a + a9a/a9a.t).
 func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
 	set, err := l.find(ref, c)
 	if err == nil && c.Width > 0 && set.X.Cols() != c.Width {
-		err = &Error{ref, fmt.Sprintf("has %d features, and %d are asked for; correct features, or leave it out", set.X.Cols(), c.Width), nil}
+		err = &Error{ref, fmt.Sprintf("has %d features, but features is %d; correct features, or leave it out", set.X.Cols(), c.Width), nil}
 	}
 	if err != nil {
 		return nil, err
@@ -129,7 +126,7 @@ func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// locate is Find for a name that may end with a part.
+// locate is like Find for a name that may end with a part.
 func (l Library) locate(ref string) (path, part string, err error) {
 	path, err = l.Find(ref)
 	at := strings.LastIndexByte(ref, '#')
@@ -142,7 +139,7 @@ func (l Library) locate(ref string) (path, part string, err error) {
 
 func load(path, part string, c Columns) (*dataset.Set, error) {
 	if chosen := c.Features != nil || c.Aside != nil; chosen && !hasSuffix(strings.TrimSuffix(path, ".gz"), ".csv", ".tsv", ".parquet") {
-		return nil, &Error{path, "has no columns to choose from by name; leave the choice out, or save the table as .csv or .parquet", nil}
+		return nil, &Error{path, "has no column names; leave out the choice of columns, or save the table as .csv or .parquet", nil}
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return loadImages(path, part, c)
@@ -156,13 +153,13 @@ func load(path, part string, c Columns) (*dataset.Set, error) {
 	return loadFile(path, part, c)
 }
 
-// LabelColumn names the labels where the source itself has no name for them: in bundled sets
-// and in LIBSVM text.
+// LabelColumn is the name of the labels in sources without a name for them: in bundled sets and
+// in LIBSVM text.
 const LabelColumn = "label"
 
 func loadBundled(name string, c Columns) (*dataset.Set, error) {
 	if _, err := bundled.Lookup(name); err != nil {
-		return nil, &Error{Bundled + name, "is not there: " + strings.TrimPrefix(err.Error(), "dataset/bundled: "), err}
+		return nil, &Error{Bundled + name, "does not exist: " + strings.TrimPrefix(err.Error(), "dataset/bundled: "), err}
 	}
 	if err := unnamed(Bundled+name, c); err != nil {
 		return nil, err
@@ -174,11 +171,10 @@ func loadBundled(name string, c Columns) (*dataset.Set, error) {
 	return set, err
 }
 
-// oddDigits asks for the digits with two classes.
+// oddDigits is the suffix of the digits with two classes.
 const oddDigits = "#odd"
 
-// loadOdd reads a bundled set whose classes are numbers, and tells them apart by
-// whether they are odd.
+// loadOdd reads a bundled set whose classes are numbers, with the classes odd and even instead.
 func loadOdd(name string, c Columns) (*dataset.Set, error) {
 	set, err := loadBundled(name, c)
 	if err != nil {
@@ -187,7 +183,7 @@ func loadOdd(name string, c Columns) (*dataset.Set, error) {
 	for i, label := range set.Labels {
 		n, err := strconv.Atoi(label)
 		if err != nil {
-			return nil, &Error{Bundled + name, "has classes that are not numbers, so none of them is odd", err}
+			return nil, &Error{Bundled + name, "has classes that are not numbers, so they are neither odd nor even; leave out #odd", err}
 		}
 		set.Labels[i] = "even"
 		if n%2 != 0 {
@@ -197,7 +193,7 @@ func loadOdd(name string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// noColumn names a column that is not there to read.
+// noColumn means that no column is read.
 const noColumn = "none"
 
 // unnamed refuses column names for a source that has none.
@@ -249,7 +245,7 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 	return set, nil
 }
 
-// unreadable refuses a source that exists and cannot be read.
+// unreadable refuses an existing source that cannot be read.
 func unreadable(path string, err error) *Error {
 	advice := "check the disk, or copy it again"
 	if errors.Is(err, fs.ErrPermission) {
@@ -258,8 +254,8 @@ func unreadable(path string, err error) *Error {
 	return &Error{path, "cannot be read: " + reason(err) + "; " + advice, err}
 }
 
-// reason is the innermost cause of a file error, without the path, which the
-// sentence has already.
+// reason returns the innermost cause of a file error without the path, which the sentence
+// contains already.
 func reason(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -268,8 +264,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Find returns the path of the file, or of the folder of images, that ref stands
-// for.
+// Find returns the path of the file, or of the folder of images, that ref means.
 func (l Library) Find(ref string) (string, error) {
 	switch info, err := os.Stat(ref); {
 	case err == nil:
@@ -294,7 +289,7 @@ func (l Library) Find(ref string) (string, error) {
 	return single(path, info)
 }
 
-// single returns the one table, or the folder of images, that path stands for.
+// single returns the one table, or the folder of images, at path.
 func single(path string, info fs.FileInfo) (string, error) {
 	if info.Mode().IsRegular() {
 		return path, nil
@@ -316,7 +311,7 @@ func single(path string, info fs.FileInfo) (string, error) {
 	return filepath.Join(path, filepath.FromSlash(tables[0].Name)), nil
 }
 
-// holdsImages looks for a first image in a folder, at any depth.
+// holdsImages reports whether a folder has an image, at any depth.
 func holdsImages(folder string) bool {
 	found, files := false, 0
 	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {
@@ -330,8 +325,7 @@ func holdsImages(folder string) bool {
 	return found && (err == nil || errors.Is(err, fs.SkipAll))
 }
 
-// Ratings reads a source of ratings: the path of a file, or a name in the data
-// folder.
+// Ratings reads a source of ratings: the path of a file, or a name in the data folder.
 func (l Library) Ratings(ref string) (r *dataset.Ratings, err error) {
 	path, err := l.Find(ref)
 	if err != nil {
@@ -345,11 +339,11 @@ func (l Library) Ratings(ref string) (r *dataset.Ratings, err error) {
 	return dataset.ReadRatings(f, dataset.RatingsOptions{Name: filepath.ToSlash(path)})
 }
 
-// stacked stands between the names of sources whose rows are read as one table.
+// stacked separates the names of sources whose rows are read as one table.
 const stacked = " + "
 
-// loadStack reads several sources, one below the other. Sparse text names no column beyond
-// the last that it needs: every source gets the number of columns of the widest.
+// loadStack reads several sources, one below the other. Sparse text may omit its last columns:
+// every source gets the number of columns of the widest one.
 func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 	sets, width := make([]*dataset.Set, len(refs)), 0
 	for i, ref := range refs {
@@ -370,7 +364,7 @@ func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 		set, err = dataset.Append(sets...)
 	}
 	if err == nil {
-		err = set.Validate() // an id may be in two of them
+		err = set.Validate() // two sources may have the same id
 	}
 	if err != nil {
 		return nil, &Error{strings.Join(refs, stacked), "cannot be used: " + strings.TrimPrefix(err.Error(), "dataset: "), err}
@@ -378,7 +372,7 @@ func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// arrange puts the columns of all sets into the order of the first.
+// arrange puts the columns of all sets into the order of the first one.
 func arrange(sets []*dataset.Set) error {
 	for i, s := range sets[1:] {
 		var err error

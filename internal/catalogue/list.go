@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// Entry is a source that can be loaded by its name. Rows and Columns are zero
-// where only reading the whole file would tell.
+// Entry is a source that can be loaded by its name. Rows and Columns are zero if only reading the
+// whole file would give them.
 type Entry struct {
 	Name    string `json:"name"`
 	Title   string `json:"title,omitempty"`
@@ -29,20 +29,20 @@ type Entry struct {
 	Bytes   int64  `json:"bytes,omitempty"` // of the file
 }
 
-// maxDepth and maxFiles bound the look into a data folder.
+// maxDepth and maxFiles bound the search of a data folder.
 const (
 	maxDepth = 3
 	maxFiles = 100_000
 )
 
-// List returns the bundled sets and then the tables and folders of images of the
-// data folder, by name. Of folders of images it knows the number of classes.
+// List returns the bundled sets and then, by name, the tables and folders of images of the data
+// folder. For folders of images it gives the number of classes.
 func (l Library) List() ([]Entry, error) {
 	var entries []Entry
 	for _, name := range bundled.Names() {
 		info, err := bundled.Lookup(name)
 		if err != nil {
-			return nil, &Error{Bundled + name, "is not there", err}
+			return nil, &Error{Bundled + name, "is missing", err}
 		}
 		entries = append(entries, Entry{
 			Name: Bundled + name, Title: info.Title, Licence: info.Licence,
@@ -59,8 +59,8 @@ func (l Library) List() ([]Entry, error) {
 	return append(entries, tables...), nil
 }
 
-// tablesIn returns the tables of a folder, to the given depth, and the folders
-// in it whose sub-folders are classes of images.
+// tablesIn returns the tables of a folder, to the given depth, and its folders whose sub-folders
+// are classes of images.
 func tablesIn(folder string, depth int) ([]Entry, error) {
 	var tables []Entry
 	files := 0
@@ -93,8 +93,8 @@ func tablesIn(folder string, depth int) ([]Entry, error) {
 	return tables, err
 }
 
-// countClass adds a class to the folder of images of that name. The folder that
-// is listed itself is no entry of the list.
+// countClass counts a class of the folder of images with the given name. The listed folder itself
+// is not an entry.
 func countClass(tables []Entry, folder string) []Entry {
 	if folder == "." {
 		return tables
@@ -109,8 +109,8 @@ func countClass(tables []Entry, folder string) []Entry {
 }
 
 // isClass looks at a few entries of a folder: in a class, more than half of them are images,
-// while other folders may hold a plot. A folder that cannot be read is not a class; it could
-// not be loaded either.
+// while other folders may have a plot. A folder that cannot be read is not a class, since it
+// could not be loaded either.
 func isClass(folder string) bool {
 	const few = 32
 	f, err := os.Open(folder)
@@ -137,7 +137,7 @@ func tooMany(files int) error {
 	return errors.New("it holds too many files")
 }
 
-// isTable judges by the name, and where the name tells nothing by the first line.
+// isTable decides by the name, or by the first line if the name has no known ending.
 func isTable(path string) bool {
 	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
 	case ".csv", ".tsv", ".svm", ".libsvm", ".npy", ".npz", ".parquet":
@@ -158,8 +158,8 @@ func isTable(path string) bool {
 
 var libsvmEntry = regexp.MustCompile(`^[0-9]+:[-+.0-9][-+.0-9eE]*$`)
 
-// startsLikeLIBSVM reports whether the first line is a label and index:value
-// pairs. It reads little, since folders also hold large files of other kinds.
+// startsLikeLIBSVM reports whether the first line is a label and index:value pairs. It reads
+// little, since folders also hold large files of other kinds.
 func startsLikeLIBSVM(r io.Reader) bool {
 	const enough = 4 << 10
 	b := bufio.NewReaderSize(r, enough)
@@ -185,8 +185,8 @@ func startsLikeLIBSVM(r io.Reader) bool {
 	return !slices.ContainsFunc(fields[1:], func(f []byte) bool { return !libsvmEntry.Match(f) })
 }
 
-// suggest returns a name of the folder that is near to ref, as the end of a
-// sentence. It is a help only: a folder that cannot be read has none.
+// suggest returns the end of a sentence with the name in the folder that is nearest to ref. It is
+// only a help: a folder that cannot be read gives none.
 func (l Library) suggest(ref string) string {
 	tables, err := tablesIn(l.folder, maxDepth)
 	if err != nil {

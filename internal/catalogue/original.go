@@ -25,7 +25,7 @@ type Original struct {
 	Files   []File
 }
 
-// File is one file of a set, as its publisher has it.
+// File is one file of a data set in its publisher's version.
 type File struct {
 	Name   string
 	URL    string
@@ -38,8 +38,7 @@ const (
 	grouplens  = "https://files.grouplens.org/datasets/movielens/ml-100k/"
 )
 
-// Originals returns the sets that can be fetched: those whose address and
-// SHA-256 are known.
+// Originals returns the data sets with a known address and SHA-256, which can be fetched.
 func Originals() []Original {
 	return []Original{
 		{"a9a", "Adult: income above 50,000 dollars, one-hot", "UCI Adult, CC BY 4.0", []File{
@@ -53,7 +52,7 @@ func Originals() []Original {
 	}
 }
 
-// LookupOriginal finds a set among those that can be fetched.
+// LookupOriginal returns the fetchable data set with the given name.
 func LookupOriginal(name string) (Original, error) {
 	var known []string
 	for _, o := range Originals() {
@@ -62,23 +61,23 @@ func LookupOriginal(name string) (Original, error) {
 		}
 		known = append(known, o.Name)
 	}
-	problem := "is no data set that can be fetched; there are " + strings.Join(known, ", ")
+	problem := "cannot be fetched; choose one of " + strings.Join(known, ", ")
 	if near, ok := fuzzymatch.Nearest(name, known...); ok {
 		problem += fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return Original{}, &Error{name, problem, nil}
 }
 
-// Fetch puts a file into a folder, which is made if it is not there. A file that is there
-// already is left alone: it is an error if its content differs. The fetched file appears
-// whole and checked, or not at all.
+// Fetch stores a file in a folder, which it creates if necessary. It leaves an existing file
+// alone, and returns an error if its content differs. The fetched file appears whole and checked,
+// or not at all.
 func (f File) Fetch(ctx context.Context, client *http.Client, folder string) (path string, fresh bool, err error) {
 	path = filepath.Join(folder, f.Name)
 	switch have, err := os.ReadFile(path); {
 	case err == nil && f.matches(have):
 		return path, false, nil
 	case err == nil:
-		return path, false, &Error{path, "is there already and is not the file of " + f.URL + "; move it away", nil}
+		return path, false, &Error{path, "already exists and differs from the file at " + f.URL + "; move it away", nil}
 	case !errors.Is(err, fs.ErrNotExist):
 		return path, false, unreadable(path, err)
 	}
@@ -87,10 +86,10 @@ func (f File) Fetch(ctx context.Context, client *http.Client, folder string) (pa
 		return path, false, err
 	}
 	if !f.matches(b) {
-		return path, false, &Error{f.URL, "gives another file than the expected one, which is not kept; get the data elsewhere and compare it", nil}
+		return path, false, &Error{f.URL, "serves another file than the expected one, which was discarded; get the data from elsewhere and compare its SHA-256", nil}
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return path, false, &Error{folder, "cannot be made: " + reason(err), err}
+		return path, false, &Error{folder, "cannot be created: " + reason(err), err}
 	}
 	return path, true, disk.Replace(path, b)
 }
@@ -100,7 +99,7 @@ func (f File) matches(b []byte) bool {
 	return int64(len(b)) == f.Bytes && hex.EncodeToString(sum[:]) == f.SHA256
 }
 
-// download reads no more than the file should have.
+// download reads at most the expected size of the file, and one byte more.
 func (f File) download(ctx context.Context, client *http.Client) (b []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
@@ -108,11 +107,11 @@ func (f File) download(ctx context.Context, client *http.Client) (b []byte, err 
 	}
 	answer, err := client.Do(r)
 	if err != nil {
-		return nil, fmt.Errorf("catalogue: %w; check the connection, or fetch the file by other means", err)
+		return nil, fmt.Errorf("catalogue: %w; check the connection, or download the file another way", err)
 	}
 	defer func() { err = errors.Join(err, answer.Body.Close()) }()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("catalogue: %s answers %s; try again later, or fetch the file by other means", f.URL, answer.Status)
+		return nil, fmt.Errorf("catalogue: %s answers %s; try again later, or download the file another way", f.URL, answer.Status)
 	}
 	b, err = io.ReadAll(io.LimitReader(answer.Body, f.Bytes+1))
 	if err != nil {

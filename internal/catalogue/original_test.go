@@ -78,10 +78,10 @@ func TestFetch(t *testing.T) {
 func TestFetchKeepsNothingElse(t *testing.T) {
 	s := publisher(t)
 	for at, want := range map[string]string{
-		"/gone":    " answers 404 Not Found; try again later, or fetch the file by other means",
-		"/other":   " gives another file than the expected one, which is not kept; get the data elsewhere and compare it",
-		"/short":   " gives another file than the expected one",
-		"/endless": " gives another file than the expected one",
+		"/gone":    " answers 404 Not Found; try again later, or download the file another way",
+		"/other":   " serves another file than the expected one, which was discarded; get the data from elsewhere and compare its SHA-256",
+		"/short":   " serves another file than the expected one",
+		"/endless": " serves another file than the expected one",
 		"/cut":     ": unexpected EOF; try again",
 	} {
 		folder := filepath.Join(t.TempDir(), "shop")
@@ -112,7 +112,7 @@ func TestFetchLeavesOtherFilesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := fileAt(s.URL+"/good").Fetch(t.Context(), s.Client(), folder)
-	if want := path + " is there already and is not the file of " + s.URL + "/good; move it away"; err == nil || err.Error() != want {
+	if want := path + " already exists and differs from the file at " + s.URL + "/good; move it away"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "mine" {
@@ -147,7 +147,7 @@ func TestLookupOriginal(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 	_, err := LookupOriginal("a9b")
-	if want := `a9b is no data set that can be fetched; there are a9a, ml-100k (did you mean "a9a"?)`; err == nil || err.Error() != want {
+	if want := `a9b cannot be fetched; choose one of a9a, ml-100k (did you mean "a9a"?)`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

@@ -142,7 +142,7 @@ func TestLoadRefuses(t *testing.T) {
 		columns   Columns
 		want      string
 	}{
-		{"unknown bundled set", "bundled:digit", Columns{}, `bundled:digit is not there: no data set is called "digit"; did you mean "digits"? (there are digits, wdbc)`},
+		{"unknown bundled set", "bundled:digit", Columns{}, `bundled:digit does not exist: no data set is called "digit"; did you mean "digits"? (there are digits, wdbc)`},
 		{"another label", "bundled:wdbc", Columns{Label: "class"}, `bundled:wdbc has no column "class"; its labels are called "label"`},
 		{"ids of a bundled set", "bundled:wdbc", Columns{ID: "id"}, `bundled:wdbc has no column "id"; it has no row ids, so leave id out`},
 		{"label of LIBSVM text", "adult/adult", Columns{Label: "y"}, `` + in("adult/adult") + ` has no column "y"; its labels are called "label"`},

@@ -13,9 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 )
 
-// LoadTable reads a source whose cells have a meaning: by the schema of a job, or by what its
-// owner says of the file. Text is read as CSV, and parquet files with their types. In other
-// formats cells are numbers, and columns without names are called x0, x1, ...
+// LoadTable reads a source whose cells have to be interpreted: by the schema of a job, or by the
+// owner's mapping. Text is read as CSV, and parquet files with their types. In other formats
+// cells are numbers, and columns without names are called x0, x1, ...
 func (l Library) LoadTable(ref string, t prepare.Table) (set *dataset.Set, err error) {
 	rows, found, err := l.Open(ref, t.Mapping, append(slices.Clone(t.ID.Columns), t.Label))
 	switch {
@@ -44,8 +44,8 @@ func (r *Rows) Choose(places []int) error {
 	return nil
 }
 
-// Open opens a CSV text or a parquet file, in the form that its owner says; others are not
-// found. Asked are names of columns that may be the index which pandas adds.
+// Open opens a CSV text, in the format that the owner's mapping gives, or a parquet file; found
+// is false for other sources. Asked are names of columns that may be the index that pandas adds.
 func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows, found bool, err error) {
 	path := l.textual(ref)
 	if path == "" {
@@ -70,8 +70,8 @@ func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows,
 // Heads reports whether a source is a CSV text or a parquet file, which name their columns.
 func (l Library) Heads(ref string) bool { return l.textual(ref) != "" }
 
-// textual returns the path of a CSV text or a parquet file, and "" for another source or none: its
-// reader tells the reason.
+// textual returns the path of a CSV text or a parquet file, and "" for another or a missing
+// source, which the reader explains.
 func (l Library) textual(ref string) string {
 	if path, err := l.Find(ref); err == nil && (hasSuffix(path, ".parquet") || isText(path)) {
 		return path
@@ -87,7 +87,7 @@ func openParquet(name string, f *os.File, asked []string) (dataset.Records, erro
 	return dataset.OpenParquet(name, f, info.Size(), asked)
 }
 
-// writtenAs returns the form of a CSV text.
+// writtenAs returns the format of a CSV text.
 func writtenAs(path string, own prepare.Mapping) dataset.CSVForm {
 	form := own.Form()
 	if form.Delimiter == 0 && hasSuffix(strings.TrimSuffix(path, ".gz"), ".tsv") {
@@ -96,7 +96,7 @@ func writtenAs(path string, own prepare.Mapping) dataset.CSVForm {
 	return form
 }
 
-// isText reports whether a file is read as CSV: by its ending, or since it is no LIBSVM text.
+// isText reports whether a file is read as CSV: by its suffix, or because it is not LIBSVM text.
 func isText(path string) bool {
 	plain := strings.TrimSuffix(path, ".gz")
 	if hasSuffix(plain, ".csv", ".tsv") {
@@ -107,13 +107,13 @@ func isText(path string) bool {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false // the reader says why
+		return false // the reader explains why
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	return !dataset.LooksLikeLIBSVM(bufio.NewReader(f))
 }
 
-// loadNumbers reads a source of numbers as if they were written as text.
+// loadNumbers reads a source of numbers as if they were text.
 func (l Library) loadNumbers(ref string, t prepare.Table) (*dataset.Set, error) {
 	id := ""
 	if len(t.ID.Columns) == 1 {

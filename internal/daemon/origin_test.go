@@ -161,7 +161,7 @@ func TestQueryIsASource(t *testing.T) {
 func TestFailedSource(t *testing.T) {
 	h, c := home(t, extracted)
 	for text, want := range map[string]string{
-		"head -2 $1; echo the wire is cut >&2; exit 4": `./extract.sh failed: exit status 4; on stderr it said "the wire is cut"`,
+		"head -2 $1; echo the wire is cut >&2; exit 4": `./extract.sh failed: exit status 4; it wrote "the wire is cut" to stderr`,
 		"head -2 $1 | sed 's/40/forty/'":               `./extract.sh:2: column "age" holds "forty"`,
 		"true":                                         "./extract.sh: there are no rows; give at least one",
 	} {
@@ -180,17 +180,17 @@ func TestFailedSource(t *testing.T) {
 // Entries that say where the table is twice, or limit a file, are refused.
 func TestRefusedOrigins(t *testing.T) {
 	for entry, want := range map[string]string{
-		"path: a.csv, command: [./x]":                             "the table is in one place; give one of path, command and sql",
-		"command: [./x], sql: {sqlite: a, query_file: b}":         "the table is in one place; give one of path, command and sql",
-		"path: a.csv, timeout: 1m":                                "timeout and max_bytes limit command and sql; remove them, since a file is read as it is",
+		"path: a.csv, command: [./x]":                             "the source has more than one of path, command and sql; give one",
+		"command: [./x], sql: {sqlite: a, query_file: b}":         "the source has more than one of path, command and sql; give one",
+		"path: a.csv, timeout: 1m":                                "timeout and max_bytes apply to command and sql only; remove them for a file",
 		"command: [./x], max_bytes: -1":                           "max_bytes is -1; write a number above 0",
 		"command: [./x], features: 3":                             "features is for files whose columns have no names; remove it",
 		"command: []":                                             "command is empty; write command: [./extract.sh]",
-		"command: [psql]":                                         `command "psql" is no path; write ./psql for a file of this folder, or an absolute path`,
-		"sql: {query_file: b}":                                    "sql takes one of dsn_env, the environment variable that names a PostgreSQL, and sqlite, the path of a file",
-		"sql: {dsn_env: X, sqlite: a, query_file: b}":             "sql takes one of dsn_env, the environment variable that names a PostgreSQL, and sqlite, the path of a file",
-		"sql: {dsn_env: X}":                                       "sql has no query_file; write the SELECT to a file and name it",
-		`sql: {dsn_env: X, query_file: b}, csv: {delimiter: ";"}`: "csv describes text, and a query gives cells; leave all of it out but missing",
+		"command: [psql]":                                         `command "psql" is not a path; write ./psql for a file of this folder, or an absolute path`,
+		"sql: {query_file: b}":                                    "sql needs exactly one of dsn_env, the environment variable with the connection string of PostgreSQL, and sqlite, the path of a file",
+		"sql: {dsn_env: X, sqlite: a, query_file: b}":             "sql needs exactly one of dsn_env, the environment variable with the connection string of PostgreSQL, and sqlite, the path of a file",
+		"sql: {dsn_env: X}":                                       "sql has no query_file; write the SELECT to a file and add query_file with its path",
+		`sql: {dsn_env: X, query_file: b}, csv: {delimiter: ";"}`: "csv describes a text, and a query returns cells; leave out everything in csv except missing",
 		"sql: {dsn: 'postgres://u:hush@h/d', query_file: b}":      "dsn",
 	} {
 		_, err := config(t, "name: north\ndata: {patients: {"+entry+"}}\n")
@@ -200,7 +200,7 @@ func TestRefusedOrigins(t *testing.T) {
 	}
 	h, c := home(t, "data:\n  patients: {sql: {dsn_env: MERCER_NO_SUCH_DSN, query_file: patients.csv}, label: x}\n")
 	_, err := h.load(context.Background(), c, job.Data{Source: "patients"}, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{1}})
-	if err == nil || err.Error() != "MERCER_NO_SUCH_DSN is not set; put the connection string of the database into it" {
+	if err == nil || err.Error() != "MERCER_NO_SUCH_DSN is not set; set it to the connection string of the database" {
 		t.Errorf("got %v", err)
 	}
 }

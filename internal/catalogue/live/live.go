@@ -1,10 +1,10 @@
-// Package live reads tables that can be another one at the next reading: what an operator's
-// program writes, and the rows of a query.
+// Package live reads tables that may differ at the next reading: the output of an operator's
+// program, and the rows of a query.
 //
 //	err := live.Copy(ctx, store, source)
 //	set, err := live.Table(store, table)
 //
-// Rows are read once, into a snapshot that is read as often as a job needs it.
+// Rows are read once, into a snapshot that a job can read any number of times.
 package live
 
 import (
@@ -28,12 +28,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
 
-// Source is a table with what its owner says of it.
+// Source is a table with its owner's description.
 type Source struct {
 	origin.Origin
-	Folder  string // in which relative paths begin, and the program runs
+	Folder  string // base of relative paths, and the program's working folder
 	Mapping prepare.Mapping
-	IDs     []string // columns of the ids, by the source's names or the federation's
+	IDs     []string // columns of the ids, by the source's or the federation's names
 }
 
 const (
@@ -52,7 +52,7 @@ func Copy(ctx context.Context, to snapshot.Store, s Source) (err error) {
 	return snapshot.Write(to, rows, s.key(rows.Columns()))
 }
 
-// Table reads the table of a snapshot. Errors of the store are returned as they are.
+// Table reads the table of a snapshot. It returns errors of the store unchanged.
 func Table(from snapshot.Store, t prepare.Table) (set *dataset.Set, err error) {
 	rows, err := snapshot.Read(from)
 	if err != nil {
@@ -62,7 +62,7 @@ func Table(from snapshot.Store, t prepare.Table) (set *dataset.Set, err error) {
 	return prepare.Read(rows, t)
 }
 
-// Open starts the program or asks the query.
+// Open starts the program or runs the query.
 func (s Source) Open(ctx context.Context) (query.Rows, error) {
 	folder, err := filepath.Abs(s.Folder)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s Source) Open(ctx context.Context) (query.Rows, error) {
 	return w, nil
 }
 
-// written are the rows of what a program writes.
+// written are the rows that a program writes.
 type written struct {
 	*program.Output
 	dataset.Records
@@ -96,7 +96,7 @@ func (w written) Next() (dataset.Record, error) {
 	return row, w.why(err)
 }
 
-// why gives the program's own failure, where its text ended by that.
+// why returns the program's own failure if that ended its text.
 func (w written) why(err error) error {
 	if failure := w.Failure(); err != nil && failure != nil {
 		return failure
@@ -113,7 +113,7 @@ func (s Source) ask(ctx context.Context, limit time.Duration, most int64) (query
 	if s.SQL.SQLite != "" {
 		q.SQLite = s.within(s.SQL.SQLite)
 	} else if q.DSN = os.Getenv(s.SQL.DSNEnv); q.DSN == "" {
-		return nil, fmt.Errorf("%s is not set; put the connection string of the database into it", s.SQL.DSNEnv)
+		return nil, fmt.Errorf("%s is not set; set it to the connection string of the database", s.SQL.DSNEnv)
 	}
 	rows, err := q.Open(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s Source) queryText() (string, error) {
 		return "", err
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s is not asked, since %w", s.Name(), err)
+		return "", fmt.Errorf("%s is not run, since %w", s.Name(), err)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -139,12 +139,12 @@ func (s Source) queryText() (string, error) {
 		return "", err
 	}
 	if len(b) > maxQueryBytes {
-		return "", fmt.Errorf("%s has more than %d bytes; name the file of the query", s.Name(), maxQueryBytes)
+		return "", fmt.Errorf("%s has more than %d bytes, too many for a query; give the file of the query", s.Name(), maxQueryBytes)
 	}
 	return string(b), nil
 }
 
-// within returns a path of the source.
+// within returns a path relative to the source's folder.
 func (s Source) within(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -152,7 +152,7 @@ func (s Source) within(path string) string {
 	return filepath.Join(s.Folder, path)
 }
 
-// key returns the columns of the ids by the source's own names, for rows to be sorted by.
+// key returns the columns of the ids by the source's own names, to sort rows by.
 func (s Source) key(columns []string) (key []string) {
 	for _, name := range s.IDs {
 		at := slices.Index(columns, name)

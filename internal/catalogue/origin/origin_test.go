@@ -11,7 +11,7 @@ func TestCheckCommand(t *testing.T) {
 	if err := CheckCommand(nil, nil); err == nil {
 		t.Error("no command is fine")
 	}
-	if err := CheckCommand([]string{"python3"}, nil); err == nil || err.Error() != `command "python3" is no path; write ./python3 for a file of this folder, or an absolute path` {
+	if err := CheckCommand([]string{"python3"}, nil); err == nil || err.Error() != `command "python3" is not a path; write ./python3 for a file of this folder, or an absolute path` {
 		t.Errorf("got %v", err)
 	}
 }
@@ -19,9 +19,9 @@ func TestCheckCommand(t *testing.T) {
 // Values are no names: a secret does not belong into a catalogue.
 func TestVariablesThatAreRefused(t *testing.T) {
 	for name, want := range map[string]string{
-		"PGPASSWORD=hush": `env names "PGPASSWORD=hush", which is no name of a variable; values stay in the environment of this process`,
-		"":                `env names "", which is no name of a variable; values stay in the environment of this process`,
-		"PATH":            "env names PATH, which every program is given; leave it out",
+		"PGPASSWORD=hush": `env lists "PGPASSWORD=hush", which is not the name of a variable; list names only, since values stay in the environment of this process`,
+		"":                `env lists "", which is not the name of a variable; list names only, since values stay in the environment of this process`,
+		"PATH":            "env lists PATH, which every program gets; leave it out",
 	} {
 		if err := CheckCommand([]string{"./x"}, []string{name}); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v", name, err)
@@ -30,7 +30,7 @@ func TestVariablesThatAreRefused(t *testing.T) {
 	if err := CheckCommand([]string{"./x"}, []string{"PGPASSWORD", "_x1"}); err != nil {
 		t.Error(err)
 	}
-	if err := (Origin{SQL: &SQL{SQLite: "a", QueryFile: "b"}, Env: []string{"X"}}).Check("", prepare.CSV{}); err == nil || err.Error() != "env names what a command is given; remove it, or add command" {
+	if err := (Origin{SQL: &SQL{SQLite: "a", QueryFile: "b"}, Env: []string{"X"}}).Check("", prepare.CSV{}); err == nil || err.Error() != "env lists variables for a command; remove it, or add command" {
 		t.Errorf("got %v", err)
 	}
 }

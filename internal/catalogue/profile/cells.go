@@ -12,21 +12,21 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// formats are the forms of dates that are recognised, the likelier of two first.
+// formats lists the recognised forms of dates; of two similar forms the likelier one comes first.
 var formats = []string{
 	"%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d %b %Y",
 }
 
-// booleans are pairs of words that are taken for no and yes.
+// booleans lists pairs of words for no and yes.
 var booleans = [][2]string{{"no", "yes"}, {"false", "true"}, {"nein", "ja"}, {"n", "y"}, {"f", "t"}, {"non", "oui"}}
 
-// misfit is a cell that is not of some type.
+// misfit is a cell that does not fit a type.
 type misfit struct {
 	line int
 	word string
 }
 
-// tally counts the cells of one type and keeps the first others.
+// tally counts the cells that fit one type and keeps the first others.
 type tally struct {
 	fits  int
 	other []misfit
@@ -83,7 +83,7 @@ func (c *cells) add(line int, word string, decimal byte) {
 	}
 }
 
-// Shares and sizes by which a type is told.
+// Shares and sizes by which the type of a column is recognised.
 const (
 	most        = 0.7
 	enoughCells = 10
@@ -91,12 +91,12 @@ const (
 	shortWord   = 40 // bytes
 )
 
-// mostly reports whether most cells fit, so that the others are mistakes.
+// mostly reports whether most cells fit, so that the others are taken for mistakes.
 func (c *cells) mostly(t tally) bool {
 	return t.fits == c.seen || c.seen >= enoughCells && float64(t.fits) >= most*float64(c.seen)
 }
 
-// date returns the place of the format of a column of dates, or -1.
+// date returns the index of the date format that fits the column, or -1.
 func (c *cells) date() int {
 	best := -1
 	for k, t := range c.dates {
@@ -107,7 +107,7 @@ func (c *cells) date() int {
 	return best
 }
 
-// pair returns the words for no and yes of a column of them.
+// pair returns the column's words for no and yes, or nil.
 func (c *cells) pair() []string {
 	if len(c.words) != 2 {
 		return nil
@@ -125,7 +125,7 @@ func (c *cells) pair() []string {
 	return nil
 }
 
-// describe tells the type.
+// describe determines the column's type.
 func (c *cells) describe() Column {
 	d := Column{Name: c.name, Missing: c.missing, Distinct: len(c.words)}
 	date, pair := c.date(), c.pair()
@@ -153,10 +153,10 @@ func (c *cells) describe() Column {
 func (c *cells) problems(t prepare.Type) []Problem {
 	var list []Problem
 	for _, m := range c.gaps.other {
-		list = append(list, Problem{Line: m.line, Column: c.name, Text: fmt.Sprintf("column %s holds %s, which looks like a gap; name the word by --missing, or correct the cell", dataset.Quote(c.name), dataset.Quote(m.word))})
+		list = append(list, Problem{Line: m.line, Column: c.name, Text: fmt.Sprintf("column %s holds %s, which looks like a gap; give the word by --missing, or correct the cell", dataset.Quote(c.name), dataset.Quote(m.word))})
 	}
 	if n := c.likely - len(c.gaps.other); n > 0 {
-		list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s has %d more such cells", dataset.Quote(c.name), n)})
+		list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s has %d more cells that look like a gap", dataset.Quote(c.name), n)})
 	}
 	return append(list, c.misfits(t)...)
 }
@@ -164,7 +164,7 @@ func (c *cells) problems(t prepare.Type) []Problem {
 // misfits lists the cells that are not of the column's type.
 func (c *cells) misfits(t prepare.Type) (list []Problem) {
 	var other tally
-	advice := "correct the cell, or name the word by --missing if it stands for a gap"
+	advice := "correct the cell, or give the word by --missing if it means a gap"
 	switch t {
 	case prepare.Number:
 		other = c.numbers
@@ -179,15 +179,15 @@ func (c *cells) misfits(t prepare.Type) (list []Problem) {
 		return nil
 	}
 	for _, m := range other.other {
-		list = append(list, Problem{Line: m.line, Column: c.name, Text: fmt.Sprintf("column %s holds %s, and most cells are a %s; %s", dataset.Quote(c.name), dataset.Quote(m.word), t, advice)})
+		list = append(list, Problem{Line: m.line, Column: c.name, Text: fmt.Sprintf("column %s holds %s, but most cells are a %s; %s", dataset.Quote(c.name), dataset.Quote(m.word), t, advice)})
 	}
 	if n := c.seen - other.fits - len(other.other); n > 0 {
-		list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s has %d more such cells", dataset.Quote(c.name), n)})
+		list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s has %d more cells of another type", dataset.Quote(c.name), n)})
 	}
 	return list
 }
 
-// clash names two words that differ only by case, blanks or Unicode form.
+// clash reports two words that differ only by case, blanks or Unicode form.
 func clash(column string, words []string) []Problem {
 	one, other, found := fuzzymatch.Clash(words)
 	if !found {

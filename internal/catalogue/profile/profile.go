@@ -10,32 +10,32 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 )
 
-// Text names a column of free text, and Empty one without any value; the other types are
-// prepare's.
+// Text is the type of a column of free text, and Empty of a column without values; the other
+// types are package prepare's.
 const (
 	Text  prepare.Type = "text"
 	Empty prepare.Type = "empty"
 )
 
-// Column describes a column by its cells.
+// Column describes a column from its cells.
 type Column struct {
 	Name     string       `json:"name"`
 	Type     prepare.Type `json:"type"`
 	Missing  int          `json:"missing"`
-	Distinct int          `json:"distinct"` // at most MaxDistinct are counted
+	Distinct int          `json:"distinct"` // counted up to MaxDistinct
 	Format   string       `json:"format,omitempty"`
-	// Words are the categories, where they are few and short.
+	// Words are the categories, if they are few and short.
 	Words []string `json:"-"`
-	// Least, Greatest and Mean are of numbers.
+	// Least, Greatest and Mean describe a column of numbers.
 	Least, Greatest, Mean float64 `json:"-"`
 }
 
-// Problem is a cell, a row or a column that stands in a job's way.
+// Problem is a cell, a row or a column that a job would refuse.
 type Problem struct {
 	Line   int    `json:"line"` // 0 for a column as a whole
 	Column string `json:"column,omitempty"`
 	Text   string `json:"problem"`
-	// Fatal marks a problem that no schema and no mapping mends.
+	// Fatal marks a problem that neither a schema nor a mapping can solve.
 	Fatal bool `json:"fatal"`
 }
 
@@ -52,25 +52,25 @@ type Table struct {
 	Rows     int
 	Columns  []Column
 	Problems []Problem
-	More     int // problems that are not listed
+	More     int // number of problems that are not listed
 	// Classes counts the rows of each label.
 	Classes map[string]int
 }
 
-// Bounds of what is kept.
+// Bounds on the description.
 const (
 	MaxDistinct = 1 << 16
 	MaxProblems = 50
-	perColumn   = 10 // problems of one column
+	perColumn   = 10 // problems listed for one column
 )
 
-// Asked describes a table to its reader.
+// Asked describes a table for Read.
 type Asked struct {
 	Own       prepare.Mapping
 	Label, ID string // columns, "" for none
 }
 
-// Read describes the columns of a table. It reads on behind rows that are wrong.
+// Read describes the columns of a table. It continues after rows with errors.
 func Read(rows dataset.Records, a Asked) (*Table, error) {
 	t := &reading{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int), decimal: '.'}
 	if a.Own.CSV.Decimal != "" {
@@ -94,7 +94,7 @@ func Read(rows dataset.Records, a Asked) (*Table, error) {
 		case err == nil:
 			t.add(row)
 		case errors.As(err, &syntax) && syntax.Line > last && syntax.Line > 0:
-			last = syntax.Line // what follows can be read, unless the same line fails again
+			last = syntax.Line // the following lines can be read, unless the same line fails again
 			t.rowProblems = append(t.rowProblems, Problem{Line: syntax.Line, Text: syntax.Err.Error(), Fatal: true})
 		default:
 			return nil, err
@@ -151,7 +151,7 @@ func (t *reading) addID(line int, id string, gap bool) {
 	}
 }
 
-// table draws the conclusions.
+// table describes the table from the collected cells.
 func (t *reading) table() *Table {
 	out := &Table{Rows: t.rows, Problems: t.rowProblems}
 	for _, c := range t.cells {

@@ -52,7 +52,7 @@ func TestProblemsAreBounded(t *testing.T) {
 		t.Errorf("%d problems and %d more", len(table.Problems), table.More)
 	}
 	table = profiled(t, "a,b\n"+strings.Repeat("1,2\n2,2\n3,2\nx,2\n", 100), Asked{})
-	if n := len(table.Problems); n != perColumn+1 || table.Problems[n-1].String() != `column "a" has 90 more such cells` {
+	if n := len(table.Problems); n != perColumn+1 || table.Problems[n-1].String() != `column "a" has 90 more cells of another type` {
 		t.Errorf("%d problems: %v", n, table.Problems)
 	}
 	table = profiled(t, "a,b\n1,\"x\n", Asked{})

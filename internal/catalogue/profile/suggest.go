@@ -13,23 +13,23 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
 
-// Suggestion writes a first data dictionary and catalogue entry, which somebody who knows the data has
-// to correct.
+// Suggestion writes a first data dictionary and catalogue entry, which a person who knows the
+// data has to correct.
 type Suggestion struct {
 	*Table
 	Own       prepare.Mapping
 	Path      string
-	Origin    origin.Origin // in place of the path
+	Origin    origin.Origin // used instead of the path
 	Label, ID string
-	Values    bool // whether ranges may be proposed from the data
+	Values    bool // whether to propose ranges from the data
 }
 
-// Dictionary returns the file of a dictionary, for all members.
+// Dictionary returns the text of a dictionary file, for all members.
 func (s Suggestion) Dictionary() string {
 	var b strings.Builder
 	b.WriteString("# A data dictionary, the same for all members. Correct it: it is guessed from one table.\n")
 	if n := len(s.Problems) + s.More; n > 0 {
-		fmt.Fprintf(&b, "# %d problems stand in the way; without --schema they are listed.\n", n)
+		fmt.Fprintf(&b, "# The table has %d problems; run the command without --schema to list them.\n", n)
 	}
 	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: %s}\nspec:\n  columns:\n", s.name())
 	var complete []string
@@ -41,7 +41,7 @@ func (s Suggestion) Dictionary() string {
 		fmt.Fprintf(&b, "    %s: {%s}%s\n", scalar(c.Name), keys, s.comment(c))
 	}
 	if complete != nil {
-		fmt.Fprintf(&b, "  complete: %s # a row with a gap there takes part in no job\n", words(complete))
+		fmt.Fprintf(&b, "  complete: %s # a row with a gap in one of these columns is used in no job\n", words(complete))
 	}
 	if s.Label != "" {
 		fmt.Fprintf(&b, "  labels: {%s: {}} # classes: [well, ill] lists them, the positive one last\n", scalar(s.Label))
@@ -49,10 +49,10 @@ func (s Suggestion) Dictionary() string {
 	return b.String()
 }
 
-// notLabel are runs of signs that a name of a dictionary cannot have.
+// notLabel matches characters that a name in a dictionary cannot have.
 var notLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// name makes a name of the path.
+// name derives the table's name from the path.
 func (s Suggestion) name() string {
 	base, _, _ := strings.Cut(filepath.Base(s.Path), ".")
 	name := strings.Trim(notLabel.ReplaceAllString(strings.ToLower(base), "-"), "-")
@@ -72,10 +72,10 @@ func (s Suggestion) features() (list []Column) {
 	return list
 }
 
-// dropped reports whether a column is no use to a learner.
+// dropped reports whether learners cannot use a column.
 func (c Column) dropped() bool { return c.Type == Text || c.Type == Empty }
 
-// keys describes a column, and reports whether its gaps are filled, if it has any.
+// keys describes a column, and reports whether its gaps, if it has any, are filled.
 func (s Suggestion) keys(c Column) (text string, fills bool) {
 	keys := []string{"type: " + string(c.Type)}
 	fill := ""
@@ -105,19 +105,19 @@ func (s Suggestion) keys(c Column) (text string, fills bool) {
 	return strings.Join(keys, ", "), c.Missing == 0 || fill != ""
 }
 
-// comment advises the person who corrects a column.
+// comment returns advice for the person who corrects a column.
 func (s Suggestion) comment(c Column) string {
 	switch {
 	case c.Type == prepare.Number && s.Values:
-		return " # write the range that there can be: this one is from the data"
+		return " # write the possible range: this one is from the data"
 	case c.Type == prepare.Number && c.Missing > 0:
-		return " # with range: [least, greatest that there can be], missing: median fills the gaps, and complete need not list it"
+		return " # with range: [least, greatest possible], missing: median fills the gaps, and complete need not list it"
 	case c.Type == prepare.Number:
-		return " # add range: [least, greatest that there can be]"
+		return " # add range: [least, greatest possible]"
 	case c.Type == prepare.Date:
-		return " # add range: [first, last year that there can be]"
+		return " # add range: [first, last possible year]"
 	case c.Type == prepare.Category && c.Words != nil:
-		return " # the words of this table; others may have more"
+		return " # the words of this table; other tables may have more"
 	}
 	return ""
 }
@@ -156,7 +156,7 @@ func (s Suggestion) Entry() string {
 	return b.String()
 }
 
-// place is the line of the entry that says where the table is.
+// place returns the line of the entry that says where the table is.
 func (s Suggestion) place() string {
 	q := s.Origin.SQL
 	switch {
@@ -174,7 +174,8 @@ func (s Suggestion) place() string {
 	return "path: " + scalar(s.Path)
 }
 
-// around widens two numbers to one digit each, and a range of one sign to zero.
+// around returns a range around two numbers, with ends of one digit; a range of one sign is
+// widened to zero.
 func around(least, greatest float64) (low, high float64) {
 	low, high = -oneDigit(-least), oneDigit(greatest)
 	if low >= high {
@@ -183,7 +184,7 @@ func around(least, greatest float64) (low, high float64) {
 	return low, high
 }
 
-// oneDigit returns the least number of one digit that is not below a positive one, else 0.
+// oneDigit returns the least number of one digit that is not below v if v is positive, else 0.
 func oneDigit(v float64) float64 {
 	if v <= 0 {
 		return 0
@@ -202,10 +203,10 @@ func words(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// bare are words that YAML reads as text wherever they stand.
+// bare are words that YAML reads as text in any place.
 var bare = regexp.MustCompile(`^[\pL/][\pL\pN_./-]*$`)
 
-// scalar writes a text for YAML, quoted where it could be read as something else.
+// scalar writes a text for YAML, in quotes if YAML could read it as something else.
 func scalar(word string) string {
 	switch strings.ToLower(word) {
 	case "yes", "no", "true", "false", "on", "off", "y", "n", "null", "agree":

@@ -60,7 +60,7 @@ func (p place) refused(c Command, want string) {
 // What others can put in a program's place is not run, however it is named.
 func TestAttackProgramInAFolderOfOthers(t *testing.T) {
 	p := newPlace(t)
-	folder := "others may write to its folder; use chmod go-w " + filepath.Join(p.dir, "open")
+	folder := "other users may write to its folder; use chmod go-w " + filepath.Join(p.dir, "open")
 	p.put("open/p.sh", p.mark(), 0o755)
 	p.put("open/in/p.sh", p.mark(), 0o755)
 	p.must(os.Symlink("open/p.sh", filepath.Join(p.dir, "link.sh")), os.Symlink("open/in", filepath.Join(p.dir, "in")))
@@ -87,7 +87,7 @@ func TestAttackProgramInAFolderOfOthers(t *testing.T) {
 	}
 }
 
-// A file of others is not given in any form that can be seen in an argument.
+// A file of others does not get in any form that can be seen in an argument.
 func TestAttackArgumentsThatNameFilesOfOthers(t *testing.T) {
 	p := newPlace(t)
 	file := p.put("open/a", p.mark(), 0o666)
@@ -96,15 +96,15 @@ func TestAttackArgumentsThatNameFilesOfOthers(t *testing.T) {
 		{"-f" + file}, {"--file=" + file}, {"-fopen/a"}, {"--file", file}, {"-c", "cat " + file}, {"-c", "set -e;cat<" + file}, {"-c", "(. open/a)"},
 		{"-c", `exec "` + file + `" x`}, {"own.py"}, {"@own.py"}, {"config=x,script=own.py"}, {"-c", "sh -f" + code}, {"open"}, {"-I", "open/"},
 	} {
-		p.refused(Command{Args: append([]string{"/bin/sh"}, args...)}, "/bin/sh is not given "+p.dir)
+		p.refused(Command{Args: append([]string{"/bin/sh"}, args...)}, "/bin/sh does not get "+p.dir)
 	}
-	p.refused(Command{Args: []string{"/bin/sh", "/proc/self/cwd/own.py"}}, "/bin/sh is not given /proc/self/cwd/own.py, since it leads through /proc")
+	p.refused(Command{Args: []string{"/bin/sh", "/proc/self/cwd/own.py"}}, "/bin/sh does not get /proc/self/cwd/own.py, since it leads through /proc")
 	p.must(os.Symlink(filepath.Dir(p.put("elsewhere/deep/x", "", 0o600)), filepath.Join(p.dir, "deep")))
 	p.put("elsewhere/up", p.mark(), 0o666)
-	p.refused(Command{Args: []string{"/bin/sh", "deep/../up"}}, "/bin/sh is not given "+filepath.Join(p.dir, "deep")+"/../up")
+	p.refused(Command{Args: []string{"/bin/sh", "deep/../up"}}, "/bin/sh does not get "+filepath.Join(p.dir, "deep")+"/../up")
 	spaced := p.put("own file", p.mark(), 0o666)
 	for _, arg := range []string{"own file", "--script=own file", "-sown file"} {
-		p.refused(Command{Args: []string{"/bin/sh", arg}}, "/bin/sh is not given "+spaced)
+		p.refused(Command{Args: []string{"/bin/sh", arg}}, "/bin/sh does not get "+spaced)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestAttackEnvironmentOfAnotherTable(t *testing.T) {
 		}
 	}
 	c.Env = []string{"MERCER_NO_SUCH_VARIABLE"}
-	want := "./extract.sh is to be given MERCER_NO_SUCH_VARIABLE, which is not set; set it, or leave it out of env"
+	want := "env lists MERCER_NO_SUCH_VARIABLE for ./extract.sh, but the variable is not set; set it, or leave it out of env"
 	if _, err := output(t, c); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
@@ -151,7 +151,7 @@ func TestAttackWorkingDirectoryOfOthers(t *testing.T) {
 	for mode, want := range map[os.FileMode]string{0o777: "write to its folder", 0o777 | os.ModeSticky: "make files in it"} {
 		p := newPlace(t)
 		p.must(os.Chmod(p.dir, mode))
-		p.refused(Command{Args: []string{"/bin/sh", "-c", "touch ran"}}, fmt.Sprintf("/bin/sh is not run in %s, since others may %s; use chmod go-w %[1]s", p.dir, want))
+		p.refused(Command{Args: []string{"/bin/sh", "-c", "touch ran"}}, fmt.Sprintf("/bin/sh is not run in %s, since other users may %s; use chmod go-w %[1]s", p.dir, want))
 	}
 }
 

@@ -13,12 +13,13 @@ import (
 const (
 	sweeps    = 100
 	sweepTime = 10 * time.Millisecond
-	// quietSweeps find nothing before all is over: a process may end as it starts another one.
+	// quietSweeps is the number of sweeps without a find after which all is over: a process may
+	// end while it starts another one.
 	quietSweeps = 2
 )
 
-// endMarked ends all processes that have the mark of a program in their environment: those too that
-// have left its group. It reports whether all are gone.
+// endMarked ends all processes with a program's mark in their environment, including those that
+// have left its group. It reports whether all have ended.
 func endMarked(mark string) bool {
 	quiet := 0
 	for range sweeps {
@@ -33,7 +34,7 @@ func endMarked(mark string) bool {
 	return false
 }
 
-// endOnce ends the marked processes of one moment. It reports whether it found one.
+// endOnce ends the marked processes that exist now. It reports whether it found one.
 func endOnce(mark []byte) (found bool) {
 	list, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
@@ -44,7 +45,7 @@ func endOnce(mark []byte) (found bool) {
 		if err != nil {
 			continue
 		}
-		process, err := os.FindProcess(pid) // first, so that the number cannot become another process
+		process, err := os.FindProcess(pid) // before reading, so that the number cannot become another process
 		if err != nil {
 			continue
 		}

@@ -35,8 +35,8 @@ func TestAttackChildThatLeavesItsGroup(t *testing.T) {
 	// the child writes its pid, and lives on without its parents
 	const child = `setsid sh -c 'sh -c "echo \$\$ > left; exec sleep 300" &' >/dev/null %s; while [ ! -s left ]; do sleep .01; done; `
 	for _, tt := range []struct{ name, stderr, then, want string }{
-		{"timeout", "2>&1", "sleep 300", "is not done after 1s"},
-		{"timeout of a child that could speak", "", "sleep 300", "is not done after 1s"},
+		{"timeout", "2>&1", "sleep 300", "did not finish within 1s"},
+		{"timeout of a child that could speak", "", "sleep 300", "did not finish within 1s"},
 		{"end", "2>&1", "echo x", ""},
 		{"failure", "2>&1", "exit 3", "exit status 3"},
 		{"bytes", "2>&1", "yes", "writes more than 1000 bytes"},

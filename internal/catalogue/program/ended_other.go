@@ -2,5 +2,5 @@
 
 package program
 
-// endMarked reports that nothing is left to end: only the group of a program is known here.
+// endMarked reports that no process is left: on this system only the program's group is known.
 func endMarked(string) bool { return true }

@@ -12,17 +12,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
 
-// blanks separate words for env. Other spaces belong to a word.
+// blanks separate words for env. Other spaces are part of a word.
 const blanks = " \t\n\v\f\r"
 
-// envCall is a call of env, as far as it decides which program runs.
+// envCall is a call of env, reduced to what decides which program runs.
 type envCall struct {
 	left   []string
-	others bool // it looks for programs in other folders than this process names
+	others bool // it searches other folders than this process's PATH
 }
 
-// runByEnv returns what env runs, with a path in place of a name. Nothing is what env without a
-// program runs.
+// runByEnv returns the command that env runs, with a path instead of a name, or nil if env has no
+// program to run.
 func (c Command) runByEnv(args []string) ([]string, error) {
 	e := envCall{left: args}
 	err := e.options()
@@ -31,22 +31,22 @@ func (c Command) runByEnv(args []string) ([]string, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s is not run, since what env runs cannot be seen: %w", c.Args[0], err)
+		return nil, fmt.Errorf("%s is not run, since the program that env runs cannot be determined: %w", c.Args[0], err)
 	case len(e.left) == 0:
 		return nil, nil
 	case strings.ContainsRune(e.left[0], filepath.Separator):
 		return e.left, nil
 	case e.others:
-		return nil, fmt.Errorf("%s is not run, since env looks for %s in other folders than this process; write its path", c.Args[0], e.left[0])
+		return nil, fmt.Errorf("%s is not run, since env searches for %s in other folders than this process; write its path", c.Args[0], e.left[0])
 	}
 	if strings.ContainsAny(e.left[0], blanks) {
-		return nil, fmt.Errorf("%s is not run, since systems differ in what env runs by %q; write env -S", c.Args[0], e.left[0])
+		return nil, fmt.Errorf("%s is not run, since systems differ in the program that env %q runs; write env -S", c.Args[0], e.left[0])
 	}
 	path, err := c.lookUp(e.left[0])
 	return append([]string{path}, e.left[1:]...), err
 }
 
-// options takes the options away that stand before variables and the program.
+// options removes the options before variables and the program.
 func (e *envCall) options() error {
 	for len(e.left) > 0 && strings.HasPrefix(e.left[0], "-") {
 		word := e.left[0]
@@ -54,7 +54,7 @@ func (e *envCall) options() error {
 		switch name, value, _ := strings.Cut(word, "="); {
 		case word == "--":
 			return nil
-		case word == "-": // of what follows some systems take options, and some none
+		case word == "-": // some systems read the rest as options, some do not
 			e.others = true
 			return nil
 		case word == "--ignore-environment":
@@ -67,7 +67,7 @@ func (e *envCall) options() error {
 				return err
 			}
 		case strings.HasPrefix(word, "--"):
-			return fmt.Errorf("the option %s is not known here; leave it out", name)
+			return fmt.Errorf("the option %s of env is not supported here; leave it out", name)
 		default:
 			if err := e.letters(word[1:]); err != nil {
 				return err
@@ -77,7 +77,8 @@ func (e *envCall) options() error {
 	return nil
 }
 
-// letters takes options of one letter each. The last one can have a value, here or in the next word.
+// letters removes options of one letter each. The last one may have a value, in this word or the
+// next.
 func (e *envCall) letters(word string) error {
 	for i, letter := range word {
 		switch letter {
@@ -95,23 +96,23 @@ func (e *envCall) letters(word string) error {
 			e.others = e.others || value == "PATH"
 			return nil
 		default:
-			return fmt.Errorf("the option -%c is not known here; leave it out", letter)
+			return fmt.Errorf("the option -%c of env is not supported here; leave it out", letter)
 		}
 	}
 	return nil
 }
 
-// split puts the words of a text before the other ones.
+// split inserts the words of a text before the remaining words.
 func (e *envCall) split(text string) error {
 	if strings.ContainsAny(text, "\\'\"$#") {
-		return fmt.Errorf("%q has quotes, escapes or variables; write plain words", text)
+		return fmt.Errorf("the text %q has quotes, escapes or variables; write plain words", text)
 	}
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(blanks, r) })
 	e.left = append(words, e.left...)
 	return nil
 }
 
-// variables takes the variables away that env sets.
+// variables removes the variables that env sets.
 func (e *envCall) variables() {
 	for len(e.left) > 0 && strings.Contains(e.left[0], "=") {
 		e.others = e.others || strings.HasPrefix(e.left[0], "PATH=")
@@ -119,7 +120,7 @@ func (e *envCall) variables() {
 	}
 }
 
-// lookUp returns the path of a program that is named without one, as the program's own search finds it.
+// lookUp returns the path of a program given by name, as the system's search finds it.
 func (c Command) lookUp(name string) (string, error) {
 	for _, folder := range filepath.SplitList(searchPath(os.Getenv("PATH"))) {
 		path := filepath.Join(folder, name)
@@ -135,13 +136,13 @@ func (c Command) lookUp(name string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s is not run, since env finds no %s in the folders of PATH in which others may make no files; write its path", c.Args[0], name)
+	return "", fmt.Errorf("%s is not run, since env finds no %s in those folders of PATH that only this user and root may write to; write its path", c.Args[0], name)
 }
 
-// always are the variables that every program is given, where this process has them.
+// always are the variables that every program gets, if this process has them.
 var always = []string{"HOME", "LANG"}
 
-// environment returns the variables of a program. All others stay here: one may hold the password
+// environment returns a program's variables. It leaves out all others: one may hold the password
 // of another table.
 func (c Command) environment(mark string) ([]string, error) {
 	env := []string{mark, "PATH=" + searchPath(os.Getenv("PATH"))}
@@ -153,14 +154,14 @@ func (c Command) environment(mark string) ([]string, error) {
 	for _, name := range c.Env {
 		value, ok := os.LookupEnv(name)
 		if !ok {
-			return nil, fmt.Errorf("%s is to be given %s, which is not set; set it, or leave it out of env", c.Args[0], name)
+			return nil, fmt.Errorf("env lists %[2]s for %[1]s, but the variable is not set; set it, or leave it out of env", c.Args[0], name)
 		}
 		env = append(env, name+"="+value)
 	}
 	return env, nil
 }
 
-// searchPath returns the folders of a path in which nobody else may put a program.
+// searchPath returns the folders of a path in which no other user may place a program.
 func searchPath(path string) string {
 	var list []string
 	for _, folder := range filepath.SplitList(path) {

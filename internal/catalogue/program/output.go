@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Output holds the text that a program writes to stdout. It ends once the program has ended well;
-// otherwise reading fails, with the program's words on stderr.
+// Output is the text that a program writes to stdout. It ends when the program has exited
+// successfully; otherwise reading fails with the program's text on stderr.
 type Output struct {
 	command Command
 	ctx     context.Context
@@ -43,14 +43,14 @@ func (o *Output) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// end waits for the program, and says how it ended.
+// end waits for the program, and records how it ended.
 func (o *Output) end() {
 	o.ended = true
 	err := o.process.Wait()
 	name := o.command.Args[0]
 	switch {
 	case errors.Is(o.ctx.Err(), context.DeadlineExceeded):
-		o.failed = fmt.Errorf("%s is not done after %v; raise timeout, or have it write fewer rows%s", name, o.command.Timeout, &o.said)
+		o.failed = fmt.Errorf("%s did not finish within %v; raise timeout, or have it write fewer rows%s", name, o.command.Timeout, &o.said)
 	case o.ctx.Err() != nil:
 		o.failed = fmt.Errorf("%s was stopped: %w", name, o.ctx.Err())
 	case err != nil:
@@ -59,12 +59,12 @@ func (o *Output) end() {
 		o.failed = io.EOF
 	}
 	if !endMarked(o.mark) {
-		o.failed = fmt.Errorf("%s has started processes that cannot be ended; end them", name)
+		o.failed = fmt.Errorf("%s has started processes that cannot be ended; end them by hand", name)
 	}
 	o.stop()
 }
 
-// Failure returns the reason why the program has not ended well, nil while nothing is known.
+// Failure returns the reason why the program failed, or nil if no failure is known.
 func (o *Output) Failure() error {
 	if errors.Is(o.failed, io.EOF) {
 		return nil
@@ -81,10 +81,10 @@ func (o *Output) Close() error {
 	return nil
 }
 
-// maxSaid bounds what is kept of stderr.
+// maxSaid bounds the text of stderr that is kept.
 const maxSaid = 2000
 
-// head keeps the beginning of what is written.
+// head keeps the beginning of a text.
 type head struct {
 	text []byte
 	more bool
@@ -101,10 +101,10 @@ func (h *head) Write(b []byte) (int, error) {
 func (h *head) String() string {
 	switch text := strings.TrimSpace(string(h.text)); {
 	case text == "":
-		return "; it said nothing on stderr"
+		return "; it wrote nothing to stderr"
 	case h.more:
-		return fmt.Sprintf("; on stderr it began with %q", text)
+		return fmt.Sprintf("; its text on stderr begins with %q", text)
 	default:
-		return fmt.Sprintf("; on stderr it said %q", text)
+		return fmt.Sprintf("; it wrote %q to stderr", text)
 	}
 }

@@ -1,10 +1,10 @@
-// Package program reads what an operator's own program writes: the door for every source that
-// this program does not read itself.
+// Package program reads the output of an operator's own program: the way to use any source that
+// Mercer does not read itself.
 //
 //	out, err := program.Command{Args: []string{"./extract.sh"}, Folder: home, Timeout: 10 * time.Minute, MaxBytes: 16 << 30}.Start(ctx)
 //
-// No shell is between, and a program that others could have changed is not run. It is given few
-// variables of the environment, and what it has started ends with it.
+// No shell is involved, and a program that another user could have changed is not run. It gets
+// few variables of the environment, and the processes that it has started end with it.
 package program
 
 import (
@@ -27,19 +27,19 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
 
-// Command describes a program and the limits on it.
+// Command describes a program and its limits.
 type Command struct {
-	Args     []string // a path, relative to the folder, and arguments
-	Env      []string // names of variables of this process that the program is given
+	Args     []string // a path, relative to Folder, and arguments
+	Env      []string // names of variables of this process that the program gets
 	Folder   string
 	Timeout  time.Duration
-	MaxBytes int64 // on stdout
+	MaxBytes int64 // of output
 }
 
-// endTime limits a program that has closed its output.
+// endTime limits the time until a program exits after closing its output.
 const endTime = 5 * time.Second
 
-// Start runs the program until the output is closed.
+// Start starts the program, which runs until the output is closed.
 func (c Command) Start(ctx context.Context) (*Output, error) {
 	if err := origin.CheckCommand(c.Args, c.Env); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (c Command) Start(ctx context.Context) (*Output, error) {
 	o := &Output{command: c, left: c.MaxBytes, mark: mark}
 	ctx, o.stop = context.WithTimeout(ctx, c.Timeout)
 	o.ctx, o.process = ctx, exec.CommandContext(ctx, path, c.Args[1:]...)
-	o.process.Args[0] = c.within(c.Args[0]) // as it is written: some programs go by it
+	o.process.Args[0] = c.within(c.Args[0]) // the name as given: some programs depend on it
 	o.process.Dir, o.process.Env, o.process.Stderr, o.process.WaitDelay = c.Folder, env, &o.said, endTime
 	o.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if o.out, err = o.process.StdoutPipe(); err == nil {
@@ -70,8 +70,8 @@ func (c Command) Start(ctx context.Context) (*Output, error) {
 	return o, nil
 }
 
-// find returns the path of the program without links. It refuses a program that another user could
-// have written, and files that it is given by name: an interpreter runs what stands in them.
+// find returns the path of the program without links. It refuses a program that another user
+// could have written, and such files among the arguments: an interpreter runs the code in them.
 func (c Command) find() (string, error) {
 	if _, err := trusted.Folder(c.Folder); err != nil {
 		return "", fmt.Errorf("%s is not run in %s, since %w", c.Args[0], c.Folder, bare(err))
@@ -86,20 +86,20 @@ func (c Command) find() (string, error) {
 	return path, c.follow(path, c.Args)
 }
 
-// newMark returns a variable by which a program and what it starts are recognised.
+// newMark returns a variable by which a program and its descendants are recognised.
 func newMark() string { return "MERCER_PROGRAM=" + rand.Text() }
 
-// kill ends the program with everything that it has started, and the reading of what it writes.
+// kill ends the program with all processes that it has started, and the reading of its output.
 func (o *Output) kill() error {
 	err := syscall.Kill(-o.process.Process.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {
 		err = os.ErrProcessDone
 	}
-	endMarked(o.mark) // end waits for them; here what they hold open is let go
+	endMarked(o.mark) // end waits for them; this releases the files that they hold open
 	return errors.Join(err, o.out.Close())
 }
 
-// within returns a path of the command. A link before ".." counts, so nothing is shortened.
+// within returns a path of the command. It shortens nothing, because a link before ".." matters.
 func (c Command) within(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -108,14 +108,16 @@ func (c Command) within(path string) string {
 }
 
 const (
-	// maxSteps bounds the programs of which each leads to the next. Linux follows as many scripts.
+	// maxSteps bounds the chain of programs that lead to each other. Linux follows as many
+	// scripts.
 	maxSteps = 5
-	// maxFirstLine is as much of a script's first line as Linux reads. It cuts a longer one.
+	// maxFirstLine is the length up to which Linux reads a script's first line. It cuts a longer
+	// one.
 	maxFirstLine = 255
 )
 
-// follow refuses a program that leads to one that another user could have written: a script to its
-// interpreter, which can be a script too, and env to the program that it is told to run.
+// follow refuses a program that leads to one that another user could have written. A script leads
+// to its interpreter, which may be a script too, and env to the program in its arguments.
 func (c Command) follow(path string, args []string) error {
 	for range maxSteps + 1 {
 		next, err := c.next(path, args)
@@ -127,10 +129,10 @@ func (c Command) follow(path string, args []string) error {
 		}
 		args = next
 	}
-	return fmt.Errorf("%s is not run, since it leads through more than %d programs; name the last one in the command", c.Args[0], maxSteps)
+	return fmt.Errorf("%s is not run, since it leads through a chain of more than %d programs; name the last one in the command", c.Args[0], maxSteps)
 }
 
-// next returns the arguments of the program to which another one leads, and none at the last one.
+// next returns the arguments of the program to which another one leads, and nil for the last one.
 func (c Command) next(path string, args []string) ([]string, error) {
 	words, err := c.interpreter(path)
 	switch {
@@ -145,8 +147,8 @@ func (c Command) next(path string, args []string) ([]string, error) {
 	}
 }
 
-// interpreter returns the interpreter of a script, and the one argument that its first line can
-// have. Whatever is no script has none.
+// interpreter returns the interpreter of a script and the one argument that its first line may
+// have, or nil for a file that is not a script.
 func (c Command) interpreter(path string) ([]string, error) {
 	line, err := firstLine(path)
 	line, script := bytes.CutPrefix(line, []byte("#!"))
@@ -157,7 +159,7 @@ func (c Command) interpreter(path string) ([]string, error) {
 	case !script || text == "":
 		return nil, nil
 	case len(line)+len("#!") > maxFirstLine || strings.ContainsRune(text, 0):
-		return nil, fmt.Errorf("%s is not run, since a system reads its first line in part; write at most %d bytes of text", path, maxFirstLine)
+		return nil, fmt.Errorf("%s is not run, since the system reads its first line only in part; write at most %d bytes of text", path, maxFirstLine)
 	}
 	end := strings.IndexAny(text, " \t")
 	if end < 0 {
@@ -167,12 +169,12 @@ func (c Command) interpreter(path string) ([]string, error) {
 	return []string{text[:end], arg}, c.givenAll([]string{arg})
 }
 
-// firstLine returns the beginning of a file. A file that runs can be unreadable, and a script all
-// the same.
+// firstLine returns the beginning of a file. A file without the right to read may still run, and
+// may be a script.
 func firstLine(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, errors.New("whether it is a script cannot be seen; let the user of this process read it, or have a script call it")
+		return nil, errors.New("it cannot be read, so it may be a script; let the user of this process read it, or have a script call it")
 	}
 	if err != nil {
 		return nil, err
@@ -196,12 +198,12 @@ func (c Command) runnable(path string) (string, error) {
 		return "", fmt.Errorf("%s cannot be run: %w", path, bare(err))
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s cannot be run: it is no file", path)
+		return "", fmt.Errorf("%s cannot be run: it is not a file", path)
 	}
 	return found, nil
 }
 
-// givenAll refuses arguments that name files that others could have written.
+// givenAll refuses arguments that name files that another user could have written.
 func (c Command) givenAll(args []string) error {
 	for _, arg := range args {
 		for _, name := range fileNames(arg) {
@@ -213,7 +215,8 @@ func (c Command) givenAll(args []string) error {
 	return nil
 }
 
-// given refuses a file or a folder that others could have written. Devices have nothing to run.
+// given refuses a file or a folder that another user could have written. It allows devices, which
+// contain no code.
 func (c Command) given(path string) error {
 	if ownStreams[path] {
 		return nil
@@ -222,20 +225,21 @@ func (c Command) given(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case foreign == nil, !errors.Is(foreign, trusted.ErrProc) && (err != nil || info.Mode()&fs.ModeDevice != 0):
-		return nil //nolint:nilerr // it is of this user, or names no file
+		return nil //nolint:nilerr // this user's file, or no file name
 	default:
-		return fmt.Errorf("%s is not given %s, since %w", c.Args[0], path, bare(foreign))
+		return fmt.Errorf("%s does not get %s, since %w", c.Args[0], path, bare(foreign))
 	}
 }
 
-// ownStreams lead to what the program already has.
+// ownStreams are paths of streams that the program already has.
 var ownStreams = map[string]bool{"/dev/stdin": true, "/dev/stdout": true, "/dev/stderr": true}
 
 // between separates words of code, and a key from a value.
 var between = regexp.MustCompile("[\\s\"'`()\\[\\]{}<>|&;,:=@$]+")
 
-// fileNames returns what in an argument can name a file: all of it, and its words, in an option such
-// as -fNAME or --file=NAME and in code too. Names that a program makes up itself are not seen.
+// fileNames returns the parts of an argument that may name a file: all of it and its words, also
+// in an option such as -fNAME or --file=NAME and in code. It cannot see names that a program
+// builds itself.
 func fileNames(arg string) []string {
 	list := []string{arg}
 	for _, word := range append(between.Split(arg, -1), arg) {
@@ -250,7 +254,7 @@ func fileNames(arg string) []string {
 	return list
 }
 
-// bare leaves a path out of an error that names it before.
+// bare removes a path from an error whose sentence names it already.
 func bare(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

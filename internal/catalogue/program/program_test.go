@@ -55,11 +55,11 @@ func TestFailedProgram(t *testing.T) {
 		change     func(*Command)
 		want       string
 	}{
-		{"exit code", "echo x; echo no such host >&2; exit 3", nil, `./extract.sh failed: exit status 3; on stderr it said "no such host"`},
-		{"silent", "exit 1", nil, "./extract.sh failed: exit status 1; it said nothing on stderr"},
-		{"much on stderr", "head -c 1000000 /dev/zero | tr '\\0' z >&2; exit 1", nil, `./extract.sh failed: exit status 1; on stderr it began with "` + strings.Repeat("z", maxSaid) + `"`},
-		{"time", "echo x; sleep 600", func(c *Command) { c.Timeout = 200 * time.Millisecond }, "./extract.sh is not done after 200ms; raise timeout, or have it write fewer rows; it said nothing on stderr"},
-		{"time of a child", "sleep 600 & echo x", func(c *Command) { c.Timeout = 200 * time.Millisecond }, "./extract.sh is not done after 200ms; raise timeout, or have it write fewer rows; it said nothing on stderr"},
+		{"exit code", "echo x; echo no such host >&2; exit 3", nil, `./extract.sh failed: exit status 3; it wrote "no such host" to stderr`},
+		{"silent", "exit 1", nil, "./extract.sh failed: exit status 1; it wrote nothing to stderr"},
+		{"much on stderr", "head -c 1000000 /dev/zero | tr '\\0' z >&2; exit 1", nil, `./extract.sh failed: exit status 1; its text on stderr begins with "` + strings.Repeat("z", maxSaid) + `"`},
+		{"time", "echo x; sleep 600", func(c *Command) { c.Timeout = 200 * time.Millisecond }, "./extract.sh did not finish within 200ms; raise timeout, or have it write fewer rows; it wrote nothing to stderr"},
+		{"time of a child", "sleep 600 & echo x", func(c *Command) { c.Timeout = 200 * time.Millisecond }, "./extract.sh did not finish within 200ms; raise timeout, or have it write fewer rows; it wrote nothing to stderr"},
 		{"bytes", "yes", nil, "./extract.sh writes more than 1000 bytes; raise max_bytes, or have it write fewer rows"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,11 +81,11 @@ func TestProgramOfOthers(t *testing.T) {
 		change func(file, folder string) error
 		want   string
 	}{
-		{"group", func(file, _ string) error { return os.Chmod(file, 0o770) }, "since others may write to it; use chmod go-w "},
-		{"others", func(file, _ string) error { return os.Chmod(file, 0o702) }, "since others may write to it; use chmod go-w "},
-		{"folder", func(_, folder string) error { return os.Chmod(folder, 0o777) }, "since others may write to its folder; use chmod go-w "},
+		{"group", func(file, _ string) error { return os.Chmod(file, 0o770) }, "since other users may write to it; use chmod go-w "},
+		{"others", func(file, _ string) error { return os.Chmod(file, 0o702) }, "since other users may write to it; use chmod go-w "},
+		{"folder", func(_, folder string) error { return os.Chmod(folder, 0o777) }, "since other users may write to its folder; use chmod go-w "},
 		{"missing", func(file, _ string) error { return os.Remove(file) }, "extract.sh cannot be run: no such file or directory"},
-		{"folder in its place", func(file, _ string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, "extract.sh cannot be run: it is no file"},
+		{"folder in its place", func(file, _ string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, "extract.sh cannot be run: it is not a file"},
 		{"owner", func(file, _ string) error { return os.Chown(file, 12345, -1) }, "since user 12345 owns it; give it to the user of this process, or to root"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestArgumentsOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Args[1] = arg
-		want := "/bin/sh is not given " + file + ", since others may write to it; use chmod go-w " + file
+		want := "/bin/sh does not get " + file + ", since other users may write to it; use chmod go-w " + file
 		if _, err := output(t, c); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}

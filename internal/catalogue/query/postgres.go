@@ -14,19 +14,20 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// messageHead bounds what a message has beside cells: their lengths, and the words of an error.
+// messageHead bounds the parts of a message besides cells: their lengths, and the text of an
+// error.
 const messageHead = 1 << 20
 
-// closeTime limits the farewell to a server.
+// closeTime limits the time for closing a connection.
 const closeTime = 5 * time.Second
 
-// postgresRows are rows of PostgreSQL, which writes its numbers and dates as text itself.
+// postgresRows are rows of PostgreSQL, which itself formats numbers and dates as text.
 type postgresRows struct {
 	ctx     context.Context
 	conn    *pgx.Conn
 	rows    pgx.Rows
 	columns []string
-	truth   []bool // columns of booleans
+	truth   []bool // whether each column holds booleans
 	record  dataset.Record
 }
 
@@ -47,15 +48,15 @@ func openPostgres(ctx context.Context, q Query) (Rows, error) {
 	return r, nil
 }
 
-// settings reads a DSN. The simple protocol would take several statements, of which the first could end the
-// transaction that only reads.
+// settings parses a DSN. It refuses the simple protocol, which would accept several statements:
+// the first could end the read-only transaction.
 func settings(source, dsn string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(dsn)
-	if err != nil { // which may hold the password
-		return nil, fmt.Errorf("%s holds no connection string of PostgreSQL; write postgres://USER@HOST/DATABASE?sslmode=verify-full", source)
+	if err != nil { // the error may contain the password
+		return nil, fmt.Errorf("%s does not hold a connection string of PostgreSQL; write postgres://USER@HOST/DATABASE?sslmode=verify-full", source)
 	}
 	if config.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol {
-		return nil, fmt.Errorf("%s asks for the simple protocol, which takes several statements at once; leave out default_query_exec_mode", source)
+		return nil, fmt.Errorf("%s sets the simple protocol, which accepts several statements at once; leave out default_query_exec_mode", source)
 	}
 	for name, value := range map[string]string{
 		"default_transaction_read_only": "on", "DateStyle": "ISO, YMD", "TimeZone": "UTC", "IntervalStyle": "iso_8601", "extra_float_digits": "3", "application_name": "mercer",
@@ -65,7 +66,8 @@ func settings(source, dsn string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// begin asks the query in a transaction that may only read and sees one state of the database.
+// begin opens a read-only transaction that sees one state of the database, and runs the query in
+// it.
 func (r *postgresRows) begin(q Query) error {
 	tx, err := r.conn.BeginTx(r.ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -84,13 +86,13 @@ func (r *postgresRows) begin(q Query) error {
 	return r.rows.Err()
 }
 
-// strong gives the rights of a role by which a SELECT can run programs, or read and write files.
+// strong returns the roles with which a SELECT can run programs, or read and write files.
 const strong = `SELECT coalesce(pg_catalog.string_agg(r.rolname, ', ' ORDER BY r.rolname), '') FROM pg_catalog.pg_roles AS r
 WHERE pg_catalog.pg_has_role(session_user, r.oid, 'MEMBER')
 	AND (r.rolsuper OR r.rolname IN ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files'))`
 
-// weak refuses a role that may do more than a query needs. A transaction that only reads does not
-// keep it from programs and files of the server.
+// weak refuses a role with more rights than a query needs. A read-only transaction does not
+// protect the server's programs and files.
 func (r *postgresRows) weak(source string) error {
 	var rights string
 	if err := r.conn.QueryRow(r.ctx, strong, pgx.QueryExecModeDescribeExec).Scan(&rights); err != nil {
@@ -102,8 +104,8 @@ func (r *postgresRows) weak(source string) error {
 	return nil
 }
 
-// describe has the server read the text, and runs nothing. A cursor takes a SELECT only, without
-// parts that write.
+// describe has the server parse the text without running it. A cursor accepts only a SELECT
+// without parts that write.
 func (r *postgresRows) describe(text string) error {
 	about, err := r.conn.PgConn().Prepare(r.ctx, "", text, nil)
 	if err != nil {
@@ -114,7 +116,7 @@ func (r *postgresRows) describe(text string) error {
 	}
 	_, err = r.conn.PgConn().Prepare(r.ctx, "", "DECLARE mercer NO SCROLL CURSOR FOR "+text, nil)
 	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
-		return fmt.Errorf("it is no SELECT that only reads; write one SELECT (%s)", refused.Message)
+		return fmt.Errorf("it is not a SELECT that only reads; write one SELECT (%s)", refused.Message)
 	}
 	return err
 }
@@ -132,7 +134,7 @@ func (r *postgresRows) Next() (dataset.Record, error) {
 	}
 	r.record.Line++
 	for i, cell := range r.rows.RawValues() {
-		r.record.Fields[i] = string(cell) // of a NULL, nothing
+		r.record.Fields[i] = string(cell) // a NULL gives an empty field
 		if r.truth[i] {
 			r.record.Fields[i] = truth(r.record.Fields[i])
 		}
@@ -140,7 +142,7 @@ func (r *postgresRows) Next() (dataset.Record, error) {
 	return r.record, nil
 }
 
-// truth spells a boolean out.
+// truth spells out a boolean.
 func truth(word string) string {
 	switch word {
 	case "t":
@@ -155,7 +157,7 @@ func truth(word string) string {
 func (r *postgresRows) Close() error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(r.ctx), closeTime)
 	defer stop()
-	if r.rows != nil && r.rows.CommandTag().String() == "" { // not at the end, and there may be much to read
+	if r.rows != nil && r.rows.CommandTag().String() == "" { // rows are left, and there may be many
 		return r.conn.PgConn().Conn().Close()
 	}
 	return r.conn.Close(ctx)

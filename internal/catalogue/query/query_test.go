@@ -146,12 +146,12 @@ func TestQueriesOnlyRead(t *testing.T) {
 	}
 	_, postgres := writer(t, values)
 	for text, want := range map[string]string{
-		"DELETE FROM v RETURNING id":                     `it is no SELECT that only reads; write one SELECT (syntax error at or near "DELETE")`,
+		"DELETE FROM v RETURNING id":                     `it is not a SELECT that only reads; write one SELECT (syntax error at or near "DELETE")`,
 		"SELECT 1; DELETE FROM v":                        "cannot insert multiple commands into a prepared statement",
 		"COMMIT; DELETE FROM v; SELECT 1":                "cannot insert multiple commands into a prepared statement",
-		"WITH d AS (DELETE FROM v RETURNING id) TABLE d": "it is no SELECT that only reads; write one SELECT (DECLARE CURSOR must not contain data-modifying statements in WITH)",
-		"COMMIT":                             "the query cannot be read: it gives no columns; write one SELECT",
-		"SET TRANSACTION READ WRITE":         "the query cannot be read: it gives no columns; write one SELECT",
+		"WITH d AS (DELETE FROM v RETURNING id) TABLE d": "it is not a SELECT that only reads; write one SELECT (DECLARE CURSOR must not contain data-modifying statements in WITH)",
+		"COMMIT":                             "the query cannot be read: it returns no columns; write one SELECT",
+		"SET TRANSACTION READ WRITE":         "the query cannot be read: it returns no columns; write one SELECT",
 		"SELECT nextval('absent')":           `relation "absent" does not exist`,
 		"SELECT 1/(id-2) FROM v ORDER BY id": "division by zero",
 	} {
@@ -186,9 +186,9 @@ func TestQueriesOnlyRead(t *testing.T) {
 // A DSN that would let two statements through is refused, and none is shown: it holds a password.
 func TestRefusedDSN(t *testing.T) {
 	for dsn, want := range map[string]string{
-		"postgres://u:hush@127.0.0.1:1/d?default_query_exec_mode=simple_protocol": "X asks for the simple protocol, which takes several statements at once; leave out default_query_exec_mode",
-		"host=127.0.0.1 password=hush default_query_exec_mode=simple_protocol":    "X asks for the simple protocol, which takes several statements at once; leave out default_query_exec_mode",
-		"postgres://u:hush@127.0.0.1:port/d":                                      "X holds no connection string of PostgreSQL; write postgres://USER@HOST/DATABASE?sslmode=verify-full",
+		"postgres://u:hush@127.0.0.1:1/d?default_query_exec_mode=simple_protocol": "X sets the simple protocol, which accepts several statements at once; leave out default_query_exec_mode",
+		"host=127.0.0.1 password=hush default_query_exec_mode=simple_protocol":    "X sets the simple protocol, which accepts several statements at once; leave out default_query_exec_mode",
+		"postgres://u:hush@127.0.0.1:port/d":                                      "X does not hold a connection string of PostgreSQL; write postgres://USER@HOST/DATABASE?sslmode=verify-full",
 		"postgres://u:hush@127.0.0.1:1/d":                                         "connection refused",
 	} {
 		_, _, err := read(within(query.Query{Source: "X", DSN: dsn, Text: "SELECT 1"}))
@@ -207,11 +207,11 @@ func TestLimits(t *testing.T) {
 	check := func(t *testing.T, q query.Query) {
 		slow, long := within(q), within(q)
 		slow.Timeout, slow.Text = 300*time.Millisecond, fmt.Sprintf(endless, 2_000_000_000)
-		if _, _, err := read(slow); err == nil || !strings.Contains(err.Error(), "the query is not done after 300ms; raise timeout, or select fewer rows") {
+		if _, _, err := read(slow); err == nil || !strings.Contains(err.Error(), "the query did not finish within 300ms; raise timeout, or select fewer rows") {
 			t.Errorf("time: %v", err)
 		}
 		long.MaxBytes, long.Text = 1000, "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r WHERE x < 100000) SELECT x FROM r"
-		if _, _, err := read(long); err == nil || !strings.Contains(err.Error(), "the query gives more than 1000 bytes; raise max_bytes, or select fewer rows") {
+		if _, _, err := read(long); err == nil || !strings.Contains(err.Error(), "the query returns more than 1000 bytes; raise max_bytes, or select fewer rows") {
 			t.Errorf("bytes: %v", err)
 		}
 	}

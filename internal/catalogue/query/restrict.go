@@ -13,17 +13,17 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// What SQLite limits, by the numbers of its sqlite3_limit.
+// Limits of SQLite, by the numbers of its sqlite3_limit.
 const (
 	limitLength   = lib.SQLITE_LIMIT_LENGTH   // of a cell and of a stored row
-	limitAttached = lib.SQLITE_LIMIT_ATTACHED // files that a query opens, and makes where they are not there
+	limitAttached = lib.SQLITE_LIMIT_ATTACHED // files that a query opens, and creates if they do not exist
 )
 
-// errTwo reports a second statement. SQLite would run both, and give the rows of the last.
-var errTwo = errors.New("it holds a second statement; write one SELECT")
+// errTwo refuses a second statement. SQLite would run both and return the rows of the last one.
+var errTwo = errors.New("it contains a second statement; write one SELECT")
 
-// restrict limits a connection to one SELECT of bounded cells, which ends at the timeout. It has the
-// query described, and runs nothing.
+// restrict limits a connection to one SELECT with bounded cells that ends at the timeout. It
+// describes the query without running it.
 func (r *sqliteRows) restrict(q Query) error {
 	if !single(q.Text) {
 		return errTwo
@@ -44,14 +44,14 @@ func (r *sqliteRows) restrict(q Query) error {
 	return nil
 }
 
-// connection holds the methods that the driver offers beside rows.
+// connection holds the driver's methods besides rows.
 type connection interface {
 	sqlite.AuthorizerRegisterer
 	ColumnInfo(query string) ([]sqlite.ColumnInfo, error)
 }
 
-// describe counts the columns of a statement that only reads, and has the connection interrupted at
-// the end of the context.
+// describe counts the columns of a read-only statement, and arranges that the connection is
+// interrupted at the end of the context.
 func (r *sqliteRows) describe(text string) (columns int, err error) {
 	err = r.conn.Raw(func(raw any) error {
 		c, ok := raw.(connection)
@@ -74,7 +74,8 @@ func (r *sqliteRows) describe(text string) (columns int, err error) {
 	return columns, err
 }
 
-// onlyReads lets a statement read tables and call functions. Settings, other files and changes are refused.
+// onlyReads allows a statement to read tables and to call functions. It refuses settings, other
+// files and changes.
 func onlyReads(action sqlite.AuthorizerActionCode, _, _, _, _ string) sqlite.AuthorizerReturnCode {
 	switch action {
 	case sqlite.AuthSelect, sqlite.AuthRead, sqlite.AuthFunction, sqlite.AuthRecursive:
@@ -83,9 +84,9 @@ func onlyReads(action sqlite.AuthorizerActionCode, _, _, _, _ string) sqlite.Aut
 	return sqlite.AuthorizerDeny
 }
 
-// interruptAtEnd interrupts whatever a connection computes when its context ends. The driver does so
-// for the first row only, and computes on for as long as any later row takes. The function that
-// it returns must be called before the connection is closed.
+// interruptAtEnd interrupts any computation of a connection when the context ends. The driver
+// does so for the first row only, and would continue for any time on a later row. The returned
+// function must be called before the connection is closed.
 func interruptAtEnd(ctx context.Context, raw any) (quiet func(), err error) {
 	field := reflect.Indirect(reflect.ValueOf(raw)).FieldByName("db") // no exported name leads to it
 	if field.Kind() != reflect.Uintptr || field.Uint() == 0 {
@@ -94,7 +95,7 @@ func interruptAtEnd(ctx context.Context, raw any) (quiet func(), err error) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(done)
-		tls := libc.NewTLS() // the connection's own is for one goroutine
+		tls := libc.NewTLS() // the connection's own TLS is for one goroutine
 		defer tls.Close()
 		lib.Xsqlite3_interrupt(tls, uintptr(field.Uint()))
 	})
@@ -105,11 +106,11 @@ func interruptAtEnd(ctx context.Context, raw any) (quiet func(), err error) {
 	}, nil
 }
 
-// token matches a part of a statement as SQLite reads it: a comment, a text, a name in quotes, blanks
-// or one other character. Unclosed ones go to the end.
+// token matches a part of a statement as SQLite reads it: a comment, a text, a name in quotes,
+// blanks or one other character. Unclosed ones extend to the end.
 var token = regexp.MustCompile("(?s)^(?:--[^\n]*|/\\*.*?(?:\\*/|$)|'[^']*'?|\"[^\"]*\"?|`[^`]*`?|\\[[^]]*\\]?|[ \t\r\n\f]+|.)")
 
-// single reports whether nothing but comments follows the end of the first statement.
+// single reports whether only comments follow the first statement.
 func single(text string) bool {
 	ended := false
 	for text != "" {

@@ -14,10 +14,10 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// sqliteRows are rows of a file of SQLite.
+// sqliteRows are rows of a SQLite file.
 type sqliteRows struct {
 	ctx    context.Context
-	quiet  func() // returns when nobody interrupts the connection any more
+	quiet  func() // returns once the connection can no longer be interrupted
 	db     *sql.DB
 	conn   *sql.Conn
 	rows   *sql.Rows
@@ -87,7 +87,7 @@ func (r *sqliteRows) Next() (dataset.Record, error) {
 	return r.record, nil
 }
 
-// word writes a value of a column of a declared type.
+// word formats a value of a column with a declared type.
 func word(cell any, declared string) string {
 	switch v := cell.(type) {
 	case nil:
@@ -111,7 +111,7 @@ func word(cell any, declared string) string {
 	return fmt.Sprint(cell)
 }
 
-// moment writes a date, or a time in the form of PostgreSQL.
+// moment formats a date, or a time in PostgreSQL's form.
 func moment(t time.Time, declared string) string {
 	t = t.UTC()
 	if midnight := t.Equal(t.Truncate(24 * time.Hour)); declared == "DATE" && midnight {

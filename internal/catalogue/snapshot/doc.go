@@ -1,6 +1,6 @@
-// Package snapshot keeps the rows of a source that can change, so that a job that is
-// replayed reads the same rows again. Write sorts the rows, since a database gives them in any
-// order; Keep leaves those of a file in theirs.
+// Package snapshot stores the rows of a source that may change, so that a replayed job reads the
+// same rows again. Write sorts the rows, since a database returns them in any order; Keep leaves
+// the rows of a file in their order.
 //
 //	if err := snapshot.Write(store, rows, []string{"patient"}); err != nil {
 //	rows, err := snapshot.Read(store)
@@ -12,7 +12,7 @@ package snapshot
 
 import "io"
 
-// Store holds streams by name. What it writes to a disk is sealed.
+// Store holds streams by name. Streams that it writes to disk are sealed.
 type Store interface {
 	// Write makes a stream durable, all of it or nothing.
 	Write(name string, write func(io.Writer) error) error
@@ -20,5 +20,5 @@ type Store interface {
 	Remove(name string) error
 }
 
-// Name is the name of the whole snapshot. Others are of runs, while rows are sorted.
+// Name is the name of the whole snapshot. Other names are those of runs during sorting.
 const Name = "snapshot"

@@ -12,9 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// A stream of rows begins with the columns, as if these were a row. A row is its line in the
-// source, its length in bytes, and each field after its own length; all numbers are varints.
-// Fields by which rows are sorted come first.
+// A stream of rows begins with the columns, encoded like a row. A row is its line in the source,
+// its length in bytes, and each field after its length; all numbers are varints. The fields by
+// which rows are sorted come first.
 
 // maxRow bounds the bytes of a row.
 const maxRow = 64 << 20
@@ -30,13 +30,13 @@ func cut(row []byte) (field, rest []byte, ok bool) {
 	return row[used : used+int(n)], row[used+int(n):], true
 }
 
-// compare orders encoded rows by their fields, in the order of bytes.
+// compare orders encoded rows by their fields, as bytes.
 func compare(a, b []byte) int {
 	for len(a) > 0 && len(b) > 0 {
 		x, restA, okA := cut(a)
 		y, restB, okB := cut(b)
 		if !okA || !okB {
-			break // rows that this process encoded are whole
+			break // this process encoded both rows, so they are whole
 		}
 		if c := bytes.Compare(x, y); c != 0 {
 			return c
@@ -92,11 +92,11 @@ type Rows struct {
 	encoded
 	in      io.Closer
 	columns []string
-	order   []int // place of each encoded field among the columns
+	order   []int // index of each encoded field among the columns
 	fields  []string
 }
 
-// Read opens the snapshot of a store. Errors of the store are returned as they are.
+// Read opens the snapshot of a store. It returns errors of the store unchanged.
 func Read(from Store) (*Rows, error) {
 	in, err := from.Open(Name)
 	if err != nil {
@@ -109,7 +109,7 @@ func Read(from Store) (*Rows, error) {
 	return r, nil
 }
 
-// begin reads the columns, each with its place.
+// begin reads the columns, each with its index.
 func (r *Rows) begin() error {
 	if err := r.next(); err != nil {
 		return errors.Join(errDamaged, err)
@@ -135,7 +135,7 @@ func (r *Rows) begin() error {
 	return nil
 }
 
-// Columns implements [dataset.Records]: the source's order.
+// Columns implements [dataset.Records]: the columns are in the source's order.
 func (r *Rows) Columns() []string { return r.columns }
 
 // Next implements [dataset.Records].

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	runBytes = 4 << 20 // of rows that are sorted at a time
+	runBytes = 4 << 20 // of rows that are sorted in memory at a time
 	fanIn    = 32      // runs that are merged at a time
-	spare    = 1 << 16 // for the last row of a run, which may be longer
+	spare    = 1 << 16 // for the last row of a run, which may exceed the run
 )
 
-// Write reads rows to their end, sorts them by the columns of a key and then by all others,
-// and keeps them. Columns of the key that are not there are left out.
+// Write reads rows to their end, sorts them by the columns of a key and then by all others, and
+// stores them. Missing columns of the key are ignored.
 func Write(to Store, from dataset.Records, key []string) error {
 	return write(to, from, key, runBytes)
 }
@@ -48,7 +48,7 @@ func write(to Store, from dataset.Records, key []string, runBytes int) error {
 	return s.finish()
 }
 
-// Keep is Write for a source whose rows have an order, such as a file: they keep it.
+// Keep is like [Write] for a source whose rows have an order, such as a file: it keeps the order.
 func Keep(to Store, from dataset.Records) error {
 	s := &sorter{columns: from.Columns(), order: orderOf(from.Columns(), nil)}
 	return to.Write(Name, buffered(func(w *bufio.Writer) error {
@@ -74,7 +74,7 @@ func Keep(to Store, from dataset.Records) error {
 	}))
 }
 
-// orderOf returns the places of the columns, the key first.
+// orderOf returns the indices of the columns, those of the key first.
 func orderOf(columns, key []string) (order []int) {
 	for _, name := range key {
 		if at := slices.Index(columns, name); at >= 0 && !slices.Contains(order, at) {
@@ -96,7 +96,7 @@ type sorter struct {
 	order   []int
 	arena   []byte // encoded rows
 	rows    []span
-	levels  [][]string // runs; each level's are fanIn times as long as the level's before
+	levels  [][]string // runs; those of a level are fanIn times as long as those of the level before
 	made    int
 }
 
@@ -107,13 +107,13 @@ func (s *sorter) add(row dataset.Record) error {
 	at := len(s.arena)
 	s.arena = appendRow(s.arena, row.Fields, s.order)
 	if n := len(s.arena) - at; n > maxRow {
-		return fmt.Errorf("row %d has %d bytes, at most %d are read; leave out its longest column", row.Line, n, maxRow)
+		return fmt.Errorf("row %d has %d bytes, more than the %d allowed; leave out its longest column", row.Line, n, maxRow)
 	}
 	s.rows = append(s.rows, span{at, len(s.arena), row.Line})
 	return nil
 }
 
-// appendRow encodes a row, whose fields are taken in the given order.
+// appendRow encodes a row, with its fields in the given order.
 func appendRow(b []byte, fields []string, order []int) []byte {
 	for _, at := range order {
 		b = binary.AppendUvarint(b, uint64(len(fields[at])))
@@ -124,7 +124,7 @@ func appendRow(b []byte, fields []string, order []int) []byte {
 
 func (s *sorter) encoded(r span) []byte { return s.arena[r.at:r.end] }
 
-// write writes the rows in memory, sorted, and forgets them.
+// write writes the rows in memory, sorted, and drops them.
 func (s *sorter) write(w *bufio.Writer) error {
 	slices.SortFunc(s.rows, func(a, b span) int {
 		return cmp.Or(compare(s.encoded(a), s.encoded(b)), cmp.Compare(a.line, b.line))
@@ -139,7 +139,7 @@ func (s *sorter) write(w *bufio.Writer) error {
 	return nil
 }
 
-// flush makes a run of the rows in memory.
+// flush writes the rows in memory as a run.
 func (s *sorter) flush() error {
 	name, err := s.run(s.write)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *sorter) flush() error {
 	return s.enter(0, name)
 }
 
-// run writes a run of a new name.
+// run writes a run under a new name.
 func (s *sorter) run(write func(*bufio.Writer) error) (string, error) {
 	name := fmt.Sprintf("run-%d", s.made)
 	s.made++
@@ -162,7 +162,7 @@ func buffered(write func(*bufio.Writer) error) func(io.Writer) error {
 	}
 }
 
-// enter adds a run to a level, and makes one run of a full level.
+// enter adds a run to a level, and merges a full level into one run.
 func (s *sorter) enter(level int, name string) error {
 	if level == len(s.levels) {
 		s.levels = append(s.levels, nil)
@@ -214,7 +214,7 @@ func (s *sorter) finish() error {
 	return s.remove(runs)
 }
 
-// head encodes the columns, each with its place in the source.
+// head encodes the columns, each with its index in the source.
 func (s *sorter) head() (b []byte) {
 	for _, at := range s.order {
 		b = appendRow(b, s.columns, []int{at})
@@ -223,7 +223,7 @@ func (s *sorter) head() (b []byte) {
 	return b
 }
 
-// Memory is a store of a process that keeps nothing.
+// Memory is a store in memory, for a process that keeps nothing.
 type Memory struct{ streams map[string][]byte }
 
 // Write implements [Store].
@@ -285,7 +285,7 @@ func (s *sorter) merge(w *bufio.Writer, names []string) (err error) {
 	return nil
 }
 
-// heads are the runs of a merge, each at its next row; the least one is first.
+// heads are the runs of a merge, each at its next row; the run with the smallest row is first.
 type heads struct {
 	runs   []*encoded
 	opened []io.Closer

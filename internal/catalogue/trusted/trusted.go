@@ -1,10 +1,10 @@
-// Package trusted finds files that nobody but the user of this process and root can have changed.
+// Package trusted finds files that only the user of this process and root can have changed.
 //
 //	path, err := trusted.Find("/home/mercer/extract.sh")
 //
-// A path is walked from the root down: each folder, each link and what stands at the end. A user who
-// may write to a folder can put something else in its place, and so can its owner. Since only the
-// two trusted users can change what was walked, it is still the same when it is used.
+// A path is walked from the root down: each folder, each link and the last element. A user who
+// may write to a folder, or owns it, can replace its elements. Since only the two trusted users
+// can change the walked path, it is still the same when it is used.
 package trusted
 
 import (
@@ -20,14 +20,14 @@ import (
 // maxLinks bounds the links of one path, as Linux does.
 const maxLinks = 40
 
-// byOthers are the rights of group and others to write. With an access list of POSIX the rights of
-// the group are the most that anybody on the list has.
+// byOthers are the rights of group and others to write. With a POSIX access list the group's
+// rights are the most that any entry of the list has.
 const byOthers = 0o022
 
-// ErrProc reports a path through /proc, which is another one in another process.
-var ErrProc = errors.New("it leads through /proc, which is another folder in another process")
+// ErrProc refuses a path through /proc, which differs between processes.
+var ErrProc = errors.New("it leads through /proc, which differs between processes")
 
-// Find returns the path without links of a file or a folder.
+// Find returns the path of a file or a folder, without links.
 func Find(path string) (string, error) {
 	w := walk{at: "/"}
 	if err := w.judge("/"); err != nil {
@@ -41,7 +41,7 @@ func Find(path string) (string, error) {
 	return w.at, nil
 }
 
-// Folder returns the path without links of a folder in which nobody else may make files.
+// Folder returns the path, without links, of a folder in which no other user may create files.
 func Folder(path string) (string, error) {
 	found, err := Find(path)
 	if err != nil {
@@ -52,17 +52,17 @@ func Folder(path string) (string, error) {
 	case err != nil:
 		return "", err
 	case !info.IsDir():
-		return "", fmt.Errorf("%s is no folder", found)
+		return "", fmt.Errorf("%s is not a folder", found)
 	case info.Mode().Perm()&byOthers != 0:
-		return "", fmt.Errorf("others may make files in it; use chmod go-w %s", found)
+		return "", fmt.Errorf("other users may create files in it; use chmod go-w %s", found)
 	}
 	return found, nil
 }
 
 // walk is a path that is walked down. Nobody else can change what lies behind.
 type walk struct {
-	at    string // without links
-	open  bool   // others may make files at this place, and take away their own only
+	at    string // the walked path without links
+	open  bool   // other users may create files here, and delete only their own
 	left  []string
 	links int
 }
@@ -113,7 +113,7 @@ func (w *walk) follow(link string, info fs.FileInfo) error {
 	return w.judge(w.at)
 }
 
-// judge refuses what others can change at this place.
+// judge refuses a place that other users can change.
 func (w *walk) judge(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -130,18 +130,18 @@ func (w *walk) judge(path string) error {
 	stat := info.Sys().(*syscall.Stat_t)
 	switch others := info.Mode().Perm()&byOthers != 0; {
 	case others && !sticky && info.IsDir():
-		return fmt.Errorf("others may write to its folder; use chmod go-w %s", path)
+		return fmt.Errorf("other users may write to its folder; use chmod go-w %s", path)
 	case others && !sticky:
-		return fmt.Errorf("others may write to it; use chmod go-w %s", path)
+		return fmt.Errorf("other users may write to it; use chmod go-w %s", path)
 	case w.open && !info.IsDir() && stat.Nlink > 1:
-		return fmt.Errorf("others can have made %s, a second name of a file; move it to a folder of yours", path)
+		return fmt.Errorf("other users can have created %s, since the file has a second name; move it to your own folder", path)
 	default:
 		w.open = others
 	}
 	return nil
 }
 
-// owned refuses what another user owns.
+// owned refuses an element of another user.
 func owned(info fs.FileInfo, what string) error {
 	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 && int(owner) != os.Geteuid() {
 		return fmt.Errorf("user %d owns %s; give it to the user of this process, or to root", owner, what)

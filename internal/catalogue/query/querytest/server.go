@@ -1,4 +1,4 @@
-// Package querytest starts a server of PostgreSQL for a test.
+// Package querytest starts a PostgreSQL server for a test.
 //
 //	server, err := querytest.Start()
 //	if errors.Is(err, querytest.ErrNoPostgres) {
@@ -20,19 +20,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Required names the environment variable that makes a missing server an error.
+// Required names the environment variable that turns a missing server into an error.
 const Required = "MERCER_REQUIRE_POSTGRES"
 
-// ErrNoPostgres reports that PostgreSQL is not installed, and need not be.
+// ErrNoPostgres reports that PostgreSQL is not installed and not required.
 var ErrNoPostgres = errors.New("PostgreSQL is not installed; apt-get install postgresql")
 
-// Server is a server with a database of its own, reached by a Unix socket only.
+// Server is a server with its own database, reachable only by a Unix socket.
 type Server struct {
 	folder  string
 	process *exec.Cmd
 }
 
-// Postgres starts a server that ends with the test, or skips the test.
+// Postgres starts a server that stops at the end of the test, or skips the test.
 func Postgres(t *testing.T) *Server {
 	t.Helper()
 	s, err := Start()
@@ -50,13 +50,13 @@ func Postgres(t *testing.T) *Server {
 	return s
 }
 
-// Look returns [ErrNoPostgres] where PostgreSQL is not installed.
+// Look returns [ErrNoPostgres] if PostgreSQL is not installed.
 func Look() error {
 	_, err := programs()
 	return err
 }
 
-// Start makes a cluster and serves it.
+// Start creates a cluster and starts its server.
 func Start() (*Server, error) {
 	programs, err := programs()
 	if err != nil {
@@ -73,9 +73,9 @@ func Start() (*Server, error) {
 	return s, nil
 }
 
-// programs finds the folder of the server's programs.
+// programs returns the folder of the server's programs.
 func programs() (string, error) {
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // Debian's place, which is in no PATH
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // Debian's folder, which is not in PATH
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +86,7 @@ func programs() (string, error) {
 	case len(found) > 0:
 		return filepath.Dir(found[len(found)-1]), nil
 	case os.Getenv(Required) != "":
-		return "", fmt.Errorf("%s is set, and PostgreSQL is not here", Required)
+		return "", fmt.Errorf("%s is set, but PostgreSQL is not installed", Required)
 	}
 	return "", ErrNoPostgres
 }
@@ -125,7 +125,7 @@ func (s *Server) start(programs string) error {
 	}
 }
 
-// owner gives the folder to whom the server runs as. It refuses to run as root.
+// owner gives the folder to the user that runs the server, which refuses to run as root.
 func (s *Server) owner() (*syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
 		return &syscall.SysProcAttr{}, nil
@@ -163,7 +163,7 @@ func (s *Server) Exec(statements string) (err error) {
 	return err
 }
 
-// Stop ends the server and removes everything of it.
+// Stop stops the server and removes its files.
 func (s *Server) Stop() error {
 	var err error
 	if s.process != nil && s.process.Process != nil {
