@@ -148,7 +148,7 @@ func TestAttackEnvironmentOfAnotherTable(t *testing.T) {
 
 // Others may not leave files where a program runs: interpreters read some by themselves.
 func TestAttackWorkingDirectoryOfOthers(t *testing.T) {
-	for mode, want := range map[os.FileMode]string{0o777: "write to its folder", 0o777 | os.ModeSticky: "make files in it"} {
+	for mode, want := range map[os.FileMode]string{0o777: "write to its folder", 0o777 | os.ModeSticky: "create files in it"} {
 		p := newPlace(t)
 		p.must(os.Chmod(p.dir, mode))
 		p.refused(Command{Args: []string{"/bin/sh", "-c", "touch ran"}}, fmt.Sprintf("/bin/sh is not run in %s, since other users may %s; use chmod go-w %[1]s", p.dir, want))
