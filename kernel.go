@@ -9,13 +9,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Kernel is a positive definite function of two rows: a type of this package, such as
-// [RBF] or [Linear]. Package kernel has the formulas.
+// Kernel is a positive definite function of two rows. The types of this package, such as [RBF] or
+// [Linear], are kernels; package kernel has the formulas.
 type Kernel interface {
 	prepare(rows linalg.Rows) (*prepared, error)
 }
 
-// prepared is a kernel with the rows that it is for.
+// prepared is a kernel together with the training rows.
 type prepared struct {
 	spec  kernel.Spec
 	scale *model.Scale // nil: none
@@ -25,9 +25,9 @@ type prepared struct {
 // Linear is the inner product of two rows.
 type Linear struct{}
 
-// RBF is Amplitude exp(-Gamma |x-z|^2), with |x-z| the Euclidean distance. Where Gamma
-// is 0 it is 1 over the number of columns times the variance of all numbers in the
-// training rows, as "scale" in scikit-learn. Amplitude 0 means 1.
+// RBF is Amplitude exp(-Gamma |x-z|^2), with |x-z| the Euclidean distance. Gamma 0 means 1 over
+// the number of columns times the variance of all numbers in the training rows, as "scale" in
+// scikit-learn. Amplitude 0 means 1.
 type RBF struct{ Gamma, Amplitude float64 }
 
 // Polynomial is (Gamma x.z + Coef0)^Degree. Gamma is as in [RBF]; Degree 0 means 3.
@@ -36,16 +36,15 @@ type Polynomial struct {
 	Degree       int
 }
 
-// Laplacian is exp(-Gamma |x-z|), with |x-z| the Euclidean distance, where
-// scikit-learn takes the L1 distance. Gamma is as in [RBF].
+// Laplacian is exp(-Gamma |x-z|), with |x-z| the Euclidean distance; scikit-learn's kernel uses
+// the L1 distance. Gamma is as in [RBF].
 type Laplacian struct{ Gamma float64 }
 
-// Matern is the Matérn kernel. Nu is 0.5, 1.5 or 2.5, where 0 means 1.5; LengthScale 0
-// means 1.
+// Matern is the Matérn kernel. Nu is 0.5, 1.5 or 2.5, and 0 means 1.5; LengthScale 0 means 1.
 type Matern struct{ LengthScale, Nu float64 }
 
-// RationalQuadratic is Amplitude (1 + |x-z|^2 / (2 Alpha LengthScale^2))^-Alpha. All
-// fields default to 1.
+// RationalQuadratic is Amplitude (1 + |x-z|^2 / (2 Alpha LengthScale^2))^-Alpha. A field of 0
+// means 1.
 type RationalQuadratic struct{ LengthScale, Alpha, Amplitude float64 }
 
 // Cosine is the cosine of the angle between two rows.
@@ -54,16 +53,16 @@ type Cosine struct{}
 // Tanimoto is x.z / (x.x + z.z - x.z), for counts and fingerprints.
 type Tanimoto struct{}
 
-// DotProduct is the sum of Coefficients[d] (x.z)^d, from the constant on: 2 to 65 numbers, none
-// below 0, the last above 0.
+// DotProduct is the sum of Coefficients[d] (x.z)^d, beginning with the constant, d = 0. It needs
+// 2 to 65 coefficients, none below 0, the last above 0.
 type DotProduct struct{ Coefficients []float64 }
 
-// MinMax is a kernel on columns that are brought to 0 to 1 by the training rows'
-// least and greatest values. The model keeps the scale and applies it to new rows.
+// MinMax is a kernel on columns that are scaled to the range 0 to 1 by the training rows' least
+// and greatest values. The model keeps the scale and applies it to new rows.
 type MinMax struct{ Kernel Kernel }
 
-// Standard is a kernel on columns that are brought to mean 0 and standard deviation
-// 1 over the training rows. The model keeps the scale and applies it to new rows.
+// Standard is a kernel on columns that are scaled to mean 0 and standard deviation 1 over the
+// training rows. The model keeps the scale and applies it to new rows.
 type Standard struct{ Kernel Kernel }
 
 func (Linear) prepare(rows linalg.Rows) (*prepared, error) { return plain("linear", rows) }
@@ -111,13 +110,13 @@ func plain(name string, rows linalg.Rows) (*prepared, error) {
 	return &prepared{spec: kernel.Spec{Name: name}, rows: rows}, nil
 }
 
-// scaled prepares a kernel for rows whose columns are scaled before it sees them.
+// scaled prepares a kernel on scaled columns of the rows.
 func scaled(inner Kernel, rows linalg.Rows, method scale.Method) (*prepared, error) {
 	switch inner.(type) {
 	case nil:
-		return nil, errors.New("a scale without a kernel; name one, such as mercer.MinMax{Kernel: mercer.RBF{}}")
+		return nil, errors.New("a scale needs a kernel; give one, such as mercer.MinMax{Kernel: mercer.RBF{}}")
 	case MinMax, Standard:
-		return nil, errors.New("columns are scaled once: choose MinMax or Standard")
+		return nil, errors.New("MinMax and Standard cannot be combined; choose one")
 	}
 	s, err := scale.Pooled(rows, method)
 	if err != nil {
@@ -131,9 +130,8 @@ func scaled(inner Kernel, rows linalg.Rows, method scale.Method) (*prepared, err
 	return p, nil
 }
 
-// gamma returns the parameter of a kernel, where 0 stands for 1 over the number of
-// columns times the variance of all numbers. Rows that are all one number have no
-// variance: 1.
+// gamma returns the gamma of a kernel. 0 means 1 over the number of columns times the variance of
+// all numbers, or 1 if that variance is 0.
 func gamma(given float64, rows linalg.Rows) float64 {
 	if given != 0 {
 		return given

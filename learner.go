@@ -8,56 +8,56 @@ import (
 	"github.com/mercer-fl/mercer/learn/svm"
 )
 
-// Learner learns classes, clusters, or where rows lie: a type of this package, such
-// as [SVC], [NuSVC], [OneClass] or [KMeans].
+// Learner learns classes, clusters, or a region that contains the rows. The types of this
+// package, such as [SVC], [NuSVC], [OneClass] or [KMeans], are learners.
 type Learner interface {
-	// learner returns what fits, and whether it needs labels.
+	// learner returns the solver, and whether it needs labels.
 	learner() (learner.Solver, bool)
 }
 
-// Regressor learns to predict a number: [SVR], [Ridge] or [GP].
+// Regressor learns to predict a number. [SVR], [Ridge] and [GP] are regressors.
 type Regressor interface {
 	regressor() learner.Solver
 }
 
 // SVC is C-support-vector classification, of two classes or more.
 type SVC struct {
-	C       float64            // the price of a margin error; 0 means 1
-	Weights map[string]float64 // factors of C by class; 1 for classes that are not named
+	C       float64            // cost of a margin error; 0 means 1
+	Weights map[string]float64 // factors of C by class; 1 for other classes
 }
 
 // NuSVC is nu-support-vector classification.
 type NuSVC struct {
-	Nu float64 // the share of margin errors, up to 1; 0 means 0.5
+	Nu float64 // upper bound on the share of margin errors, up to 1; 0 means 0.5
 }
 
-// OneClass finds the region where rows lie. It takes no labels.
+// OneClass finds a region that contains most of the rows. It takes no labels.
 type OneClass struct {
-	Nu float64 // the share of training rows outside, at most, up to 1; 0 means 0.5
+	Nu float64 // upper bound on the share of training rows outside, up to 1; 0 means 0.5
 }
 
 // KMeans is kernel k-means. It takes no labels.
 type KMeans struct {
 	Clusters int    // 0 means 8
-	Seed     uint64 // of the starts
+	Seed     uint64 // for the random starts
 }
 
 // SVR is epsilon-support-vector regression.
 type SVR struct {
-	C       float64 // the price of an error beyond Epsilon; 0 means 1
-	Epsilon float64 // the error that costs nothing, in the unit of the targets; 0 means 0.1
+	C       float64 // cost of an error beyond Epsilon; 0 means 1
+	Epsilon float64 // error without cost, in the unit of the targets; 0 means 0.1
 }
 
-// Ridge is kernel ridge regression. It takes the mean off the targets and adds it to
+// Ridge is kernel ridge regression. It subtracts the mean from the targets and adds it to
 // predictions.
 type Ridge struct {
-	Alpha float64 // the price of the squared norm; 0 means 1
+	Alpha float64 // cost of the squared norm; 0 means 1
 }
 
-// GP is a Gaussian process on targets that are brought to mean 0 and variance 1 for
-// the training. [Model.Decisions] adds the standard deviation of a measurement.
+// GP is a Gaussian process. It trains on targets scaled to mean 0 and variance 1.
+// [Model.Decisions] also returns the standard deviation of a measurement.
 type GP struct {
-	Noise float64 // the variance of a measurement where the targets have 1; 0 means 0.1
+	Noise float64 // variance of a measurement, on the scale where the targets have variance 1; 0 means 0.1
 }
 
 func (l SVC) learner() (learner.Solver, bool) {

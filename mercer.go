@@ -7,9 +7,9 @@
 //	}
 //	predicted, err := model.Predict(newRows)
 //
-// Names and defaults follow LIBSVM and scikit-learn; a field left at 0 has its
-// default. All rows are in this process. Command mercer trains on rows that
-// their owners do not pool, and package protocol has the protocols behind it.
+// Names and defaults follow LIBSVM and scikit-learn; a field left at 0 has its default. All rows
+// are in this process. Command mercer trains on rows that stay with their owners, and package
+// protocol has its protocols.
 package mercer
 
 import (
@@ -24,14 +24,13 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Fit trains a learner on rows, where labels[i] is the class of rows[i]. [OneClass]
-// and [KMeans] need no labels: nil. Fit holds the inner products of all rows, 8 n^2
-// bytes for n rows; the model keeps copies of the rows that it needs. The same
-// arguments give the same model, on one build and one machine, on any number of
-// cores.
+// Fit trains a learner on rows; labels[i] is the class of rows[i]. [OneClass] and [KMeans] need
+// no labels: nil. Fit holds the inner products of all rows, 8 n^2 bytes for n rows; the model
+// keeps copies of the rows that it needs. On one build and one machine the same arguments give
+// the same model, on any number of cores.
 func Fit(rows [][]float64, labels []string, learner Learner, kernel Kernel) (*Model, error) {
 	if learner == nil {
-		return nil, errors.New("mercer: no learner; name one, such as mercer.SVC{}")
+		return nil, errors.New("mercer: the learner is nil; give one, such as mercer.SVC{}")
 	}
 	solver, needs := learner.learner()
 	if len(labels) != len(rows) && (needs || labels != nil) {
@@ -40,11 +39,11 @@ func Fit(rows [][]float64, labels []string, learner Learner, kernel Kernel) (*Mo
 	return fit(rows, labels, solver, kernel)
 }
 
-// FitNumbers trains a regression on rows, where targets[i] is the number to predict
-// for rows[i]. Otherwise it is as [Fit].
+// FitNumbers trains a regression on rows; targets[i] is the number to predict for rows[i].
+// Otherwise it is like [Fit].
 func FitNumbers(rows [][]float64, targets []float64, regressor Regressor, kernel Kernel) (*Model, error) {
 	if regressor == nil {
-		return nil, errors.New("mercer: no regressor; name one, such as mercer.Ridge{}")
+		return nil, errors.New("mercer: the regressor is nil; give one, such as mercer.Ridge{}")
 	}
 	if len(targets) != len(rows) {
 		return nil, fmt.Errorf("mercer: %d targets for %d rows; each row needs one", len(targets), len(rows))
@@ -62,10 +61,10 @@ func FitNumbers(rows [][]float64, targets []float64, regressor Regressor, kernel
 // fit trains on the kernel of the rows.
 func fit(rows [][]float64, labels []string, solver learner.Solver, k Kernel) (*Model, error) {
 	if len(rows) == 0 {
-		return nil, errors.New("mercer: no rows to learn from")
+		return nil, errors.New("mercer: there are no rows to learn from; give at least one")
 	}
 	if k == nil {
-		return nil, errors.New("mercer: no kernel; name one, such as mercer.RBF{}")
+		return nil, errors.New("mercer: the kernel is nil; give one, such as mercer.RBF{}")
 	}
 	x, err := matrix(rows, len(rows[0]))
 	if err != nil {
@@ -88,7 +87,7 @@ func fit(rows [][]float64, labels []string, solver learner.Solver, k Kernel) (*M
 	return p.model(s)
 }
 
-// model joins what was learnt with the rows that it needs.
+// model makes a model from a solution and the rows that it needs.
 func (p *prepared) model(s *learner.Solution) (*Model, error) {
 	head, needed := s.Head.Compact(len(s.Support))
 	for i, at := range needed {
@@ -101,13 +100,13 @@ func (p *prepared) model(s *learner.Solution) (*Model, error) {
 	return &Model{m}, nil
 }
 
-// matrix copies rows of a width, and refuses rows of another width and numbers that
-// are not finite.
+// matrix copies rows of the given width. It refuses rows of another width and numbers that are
+// not finite.
 func matrix(rows [][]float64, width int) (linalg.Matrix[float64], error) {
 	x := linalg.New[float64](len(rows), width)
 	for i, row := range rows {
 		if len(row) != width || width == 0 {
-			return x, fmt.Errorf("mercer: row %d has %d numbers, it needs %d", i, len(row), max(width, 1))
+			return x, fmt.Errorf("mercer: row %d has %d numbers, but needs %d", i, len(row), max(width, 1))
 		}
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -8,15 +8,14 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Model predicts rows. It is read only and safe for concurrent use. Package model
-// has its file format, and says what a file reveals about the training rows.
+// Model makes predictions for rows. It is read only and safe for concurrent use. Package model
+// describes the file format, and what a file reveals about the training rows.
 type Model struct{ file model.Predictor }
 
-// Load reads a model file: one that [Model.Save] wrote, or that a job of command
-// mercer left. It refuses two kinds of files. A file that holds rows as parties
-// encoded them predicts with its coordinator only ([model.ErrPrivate]), and some
-// models of random features know no scale for new rows ([model.ErrUnscaled], when
-// they predict).
+// Load reads a model file that [Model.Save] or a job of command mercer wrote. It refuses files
+// with rows in a party's encoding, which predict with the job's coordinator only
+// ([model.ErrPrivate]). Some models of random features have no scale for new rows and refuse to
+// predict ([model.ErrUnscaled]).
 func Load(r io.Reader) (*Model, error) {
 	m, err := model.OpenPredictor(r)
 	if err != nil {
@@ -25,8 +24,8 @@ func Load(r io.Reader) (*Model, error) {
 	return &Model{m}, nil
 }
 
-// Save writes the model as a file that [Load] and command mercer read. The same
-// model is always the same bytes. The errors come from w.
+// Save writes the model as a file for [Load] and command mercer. The same model always gives the
+// same bytes. Errors come from w.
 func (m *Model) Save(w io.Writer) error {
 	switch file := m.file.(type) {
 	case *model.Model:
@@ -41,9 +40,8 @@ func (m *Model) Save(w io.Writer) error {
 // know them, as after [Fit].
 func (m *Model) Columns() []string { return m.file.Columns() }
 
-// Predict returns what the model says of each row: its class, "1" or "-1" of a
-// [OneClass] (inside or outside), the cluster of a [KMeans] counted from "0", or the
-// number of a regression.
+// Predict returns the prediction for each row: its class, "1" (inside) or "-1" (outside) for a
+// [OneClass], the cluster for a [KMeans], counted from "0", or the number for a regression.
 func (m *Model) Predict(rows [][]float64) ([]string, error) {
 	out, err := m.decide(rows)
 	if err != nil {
@@ -72,9 +70,9 @@ func (m *Model) PredictNumbers(rows [][]float64) ([]float64, error) {
 	return numbers, nil
 }
 
-// Decisions returns the numbers behind the prediction of each row, as the model's
-// [model.OutputShape] says: of an SVC one for each pair of classes, where above 0 is for the
-// first; of a Gaussian process the prediction and its standard deviation.
+// Decisions returns the numbers behind the prediction of each row, as described in [model.Shape]:
+// for an SVC one for each pair of classes, above 0 for the first class; for a Gaussian process
+// the prediction and its standard deviation.
 func (m *Model) Decisions(rows [][]float64) ([][]float64, error) {
 	out, err := m.decide(rows)
 	if err != nil {
@@ -90,7 +88,7 @@ func (m *Model) Decisions(rows [][]float64) ([][]float64, error) {
 // decide refuses rows of another width than the model's.
 func (m *Model) decide(rows [][]float64) (linalg.Matrix[float64], error) {
 	width := m.file.Width()
-	if width == 0 && len(rows) > 0 { // of random features; the first row decides
+	if width == 0 && len(rows) > 0 { // random features: the first row decides
 		width = len(rows[0])
 	}
 	x, err := matrix(rows, max(width, 1))

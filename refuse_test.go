@@ -18,10 +18,10 @@ func TestFitRefusesInOneSentence(t *testing.T) {
 		"no rows": {func() (*mercer.Model, error) { return mercer.Fit(nil, nil, mercer.OneClass{}, mercer.RBF{}) }, "no rows to learn from"},
 		"unequal lengths": {func() (*mercer.Model, error) {
 			return mercer.Fit([][]float64{{1, 2}, {3}}, labels, mercer.SVC{}, mercer.RBF{})
-		}, "row 1 has 1 numbers, it needs 2"},
+		}, "row 1 has 1 numbers, but needs 2"},
 		"empty rows": {func() (*mercer.Model, error) {
 			return mercer.Fit([][]float64{{}, {}}, labels, mercer.SVC{}, mercer.RBF{})
-		}, "row 0 has 0 numbers, it needs 1"},
+		}, "row 0 has 0 numbers, but needs 1"},
 		"NaN": {func() (*mercer.Model, error) {
 			return mercer.Fit([][]float64{{1, 2}, {3, nan}}, labels, mercer.SVC{}, mercer.RBF{})
 		}, "row 1 holds NaN in column 1"},
@@ -37,14 +37,14 @@ func TestFitRefusesInOneSentence(t *testing.T) {
 		"a bad gamma":     {func() (*mercer.Model, error) { return mercer.Fit(rows, labels, mercer.SVC{}, mercer.RBF{Gamma: -1}) }, "gamma"},
 		"two scales": {func() (*mercer.Model, error) {
 			return mercer.Fit(rows, labels, mercer.SVC{}, mercer.MinMax{Kernel: mercer.Standard{Kernel: mercer.RBF{}}})
-		}, "scaled once"},
-		"a scale alone": {func() (*mercer.Model, error) { return mercer.Fit(rows, labels, mercer.SVC{}, mercer.Standard{}) }, "a scale without a kernel"},
+		}, "cannot be combined"},
+		"a scale alone": {func() (*mercer.Model, error) { return mercer.Fit(rows, labels, mercer.SVC{}, mercer.Standard{}) }, "a scale needs a kernel"},
 		"a huge number": {func() (*mercer.Model, error) {
 			return mercer.Fit([][]float64{{1e200}, {1}}, labels, mercer.SVC{}, mercer.MinMax{Kernel: mercer.RBF{}})
 		}, "1e+200"},
-		"no kernel":    {func() (*mercer.Model, error) { return mercer.Fit(rows, labels, mercer.SVC{}, nil) }, "no kernel"},
-		"no learner":   {func() (*mercer.Model, error) { return mercer.Fit(rows, labels, nil, mercer.RBF{}) }, "no learner"},
-		"no regressor": {func() (*mercer.Model, error) { return mercer.FitNumbers(rows, []float64{1, 2}, nil, mercer.RBF{}) }, "no regressor"},
+		"no kernel":    {func() (*mercer.Model, error) { return mercer.Fit(rows, labels, mercer.SVC{}, nil) }, "the kernel is nil"},
+		"no learner":   {func() (*mercer.Model, error) { return mercer.Fit(rows, labels, nil, mercer.RBF{}) }, "the learner is nil"},
+		"no regressor": {func() (*mercer.Model, error) { return mercer.FitNumbers(rows, []float64{1, 2}, nil, mercer.RBF{}) }, "the regressor is nil"},
 		"few targets": {func() (*mercer.Model, error) {
 			return mercer.FitNumbers(rows, []float64{1}, mercer.SVR{}, mercer.RBF{})
 		}, "1 targets for 2 rows"},
@@ -74,7 +74,7 @@ func TestPredictRefusesInOneSentence(t *testing.T) {
 		rows [][]float64
 		want string
 	}{
-		"another width": {[][]float64{{1, 2}, {1}}, "row 1 has 1 numbers, it needs 2"},
+		"another width": {[][]float64{{1, 2}, {1}}, "row 1 has 1 numbers, but needs 2"},
 		"NaN":           {[][]float64{{1, math.NaN()}}, "row 0 holds NaN in column 1"},
 	} {
 		if got, err := m.Predict(tt.rows); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Centring holds the means of a kernel matrix that was centred: enough
-// to centre the kernel values of new rows by the same origin.
+// Centring holds the means of a centred kernel matrix, which are enough to centre the kernel
+// values of new rows in the same way.
 type Centring struct {
 	Means []float64 // of each row of the matrix, before
 	Mean  float64   // of all of it
@@ -27,8 +27,8 @@ func Center(k linalg.Matrix[float64]) Centring {
 	return c
 }
 
-// Apply centres in place the kernel values of m new rows with the n rows of the
-// matrix that was centred: cross is m x n. It panics when n differs.
+// Apply centres, in place, the kernel values of m new rows with the n rows of the centred matrix:
+// cross is m x n. It panics if n differs.
 func (c Centring) Apply(cross linalg.Matrix[float64]) {
 	if cross.Cols != len(c.Means) {
 		panic(fmt.Sprintf("kernel: %d columns to centre by %d means", cross.Cols, len(c.Means)))
@@ -36,7 +36,7 @@ func (c Centring) Apply(cross linalg.Matrix[float64]) {
 	c.shift(cross, rowMeans(cross))
 }
 
-// shift does the centring once the means of k's rows are known.
+// shift centres k by the means of its rows.
 func (c Centring) shift(k linalg.Matrix[float64], means []float64) {
 	linalg.Each(k.Rows, mapRows, func(i int) {
 		for j, v := range k.Row(i) {

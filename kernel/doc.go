@@ -1,10 +1,10 @@
-// Package kernel is kernels on inner products, the matrices made of them, and
-// the interface through which learners read those matrices.
+// Package kernel has kernels on inner products, kernel matrices, and the interface through which
+// learners read them.
 //
-// Every kernel here is an elementwise function of x.z, x.x and z.z, because
-// a protocol delivers these: somebody who holds the linear Gram matrix can
-// make every one of these kernels, with any parameters, without a row of data.
-// With D = max(0, x.x + z.z - 2 x.z), the squared Euclidean distance:
+// Every kernel here is an elementwise function of x.z, x.x and z.z, because these are what
+// protocols compute: from the linear Gram matrix one can compute every one of these kernels, with
+// any parameters, without any row of data. With D = max(0, x.x + z.z - 2 x.z), the squared
+// Euclidean distance:
 //
 //	linear              x.z
 //	rbf                 amplitude exp(-gamma D)
@@ -16,12 +16,11 @@
 //	tanimoto            x.z / (x.x + z.z - x.z)
 //	dot-product         the sum of coefficients[d] (x.z)^d
 //
-// The names and parameters are LIBSVM's and scikit-learn's. The laplacian
-// differs: scikit-learn's measures the L1 distance, which no encoding that
-// preserves inner products lets anyone compute; the same holds for chi-squared
-// and intersection kernels.
+// The names and parameters are LIBSVM's and scikit-learn's, except for laplacian: scikit-learn's
+// uses the L1 distance, which cannot be computed from encodings that preserve only inner
+// products. The same is true of chi-squared and intersection kernels.
 //
-// From rows to a kernel matrix that a learner reads:
+// From rows to a kernel matrix for a learner:
 //
 //	k, err := kernel.New(kernel.Spec{Name: "rbf", Gamma: 0.5})
 //	if err != nil {
@@ -30,11 +29,11 @@
 //	gram := kernel.Of(kernel.LinearGram(x), k)
 //	classifier, err := svm.TrainSVC(gram, codes, classes, svm.DefaultParams(), nil)
 //
-// the same without a matrix in memory, where there are too many rows for one:
+// the same without a matrix in memory, for many rows:
 //
 //	classifier, err := svm.TrainSVC(kernel.NewLazy(x, k), codes, classes, svm.DefaultParams(), nil)
 //
-// and to the kernel values of new rows z with the old ones:
+// and to the kernel values of new rows z with the old rows:
 //
 //	cross := kernel.CrossGram(z, x)
 //	kernel.Cross(k, cross, kernel.SquaredNorms(z), kernel.SquaredNorms(x))

@@ -8,22 +8,21 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Gram is the Source of a kernel over a linear Gram matrix in memory. It keeps
-// the inner products and computes kernel values when asked, so that a grid
-// over kernels and their parameters needs one matrix. Use [Materialize] when
-// rows are read many times.
+// Gram is the [Source] of a kernel over a linear Gram matrix in memory. It keeps the inner
+// products and computes kernel values on request, so that a grid over kernels and their
+// parameters needs one matrix. Use [Materialize] if rows are read many times.
 type Gram struct {
 	dot      linalg.Matrix[float64]
 	diagonal []float64
 	kernel   Kernel
-	// scratch holds *[]float64, for the norms of a block's columns. It stands by
-	// itself because the runtime knows every pool in use, and through a part of a
-	// Gram would keep the whole matrix for two collections.
+	// scratch holds *[]float64, for the norms of a block's columns. It is a separate allocation
+	// because the runtime tracks every pool in use: through a field of Gram it would keep the
+	// whole matrix alive for two collections.
 	scratch *sync.Pool
 }
 
-// Of returns the kernel matrix of k over the linear Gram matrix dot (n x n,
-// symmetric), which it keeps and never changes. It panics unless dot is square.
+// Of returns the kernel matrix of k over the linear Gram matrix dot (n x n, symmetric). It keeps
+// dot and never changes it. It panics unless dot is square.
 func Of(dot linalg.Matrix[float64], k Kernel) *Gram {
 	scratch := &sync.Pool{New: func() any { return new([]float64) }}
 	return &Gram{dot: dot, diagonal: diagonal(dot), kernel: k, scratch: scratch}
@@ -77,8 +76,8 @@ func gather[T linalg.Float](dst, row []T, cols []int) {
 	}
 }
 
-// Dense is the Source of a kernel matrix in memory: n x n, symmetric. It serves
-// precomputed kernels of any origin.
+// Dense is the [Source] of a kernel matrix in memory: n x n, symmetric. The matrix may be a
+// precomputed kernel of any origin.
 type Dense struct{ K linalg.Matrix[float64] }
 
 // Len returns n.
@@ -97,15 +96,15 @@ func (d Dense) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 	}
 }
 
-// Materialize computes the whole matrix of src on all cores, each pair once,
-// and exactly symmetric: 8 n^2 bytes.
+// Materialize computes the whole matrix of src on all cores, each pair once. The matrix is
+// exactly symmetric and takes 8 n^2 bytes.
 func Materialize(src Source) Dense {
 	return MaterializeIn(linalg.New[float64](src.Len(), src.Len()), src)
 }
 
-// MaterializeIn is Materialize in the memory of k (n x n), whatever that holds:
-// fresh memory costs more time than a kernel. The source must not read k. It
-// panics when k has another shape.
+// MaterializeIn is like [Materialize] but uses the memory of k (n x n), whatever it holds: fresh
+// memory costs more time than a kernel. The source must not read k. It panics if k has another
+// shape.
 func MaterializeIn(k linalg.Matrix[float64], src Source) Dense {
 	const edge = 128
 	n := src.Len()
@@ -126,7 +125,7 @@ func MaterializeIn(k linalg.Matrix[float64], src Source) Dense {
 	return Dense{k}
 }
 
-// mirror copies what lies below the diagonal in a tile to its place above.
+// mirror copies the values below the diagonal in a tile to their places above it.
 func mirror(k linalg.Matrix[float64], i, iEnd, j, jEnd int) {
 	for c := j; c < jEnd; c++ {
 		above := k.Row(c)

@@ -11,10 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Kernel is a positive semidefinite function of two rows that sees their inner
-// products only. It is safe for concurrent use. [New] makes one.
+// Kernel is a positive semidefinite function of two rows that depends on their inner products
+// only. It is safe for concurrent use. [New] returns one.
 type Kernel interface {
-	// Name returns the name that New knows the kernel by.
+	// Name returns the kernel's name in [New].
 	Name() string
 	// At returns k(x, z), given x.z, x.x and z.z.
 	At(xz, xx, zz float64) float64
@@ -23,7 +23,7 @@ type Kernel interface {
 	Map(dst []float64, xz []float64, xx float64, zz []float64)
 }
 
-// pointwise is a kernel by its function.
+// pointwise is a kernel given by its function.
 type pointwise struct {
 	name string
 	at   func(xz, xx, zz float64) float64
@@ -40,7 +40,7 @@ func (k pointwise) Map(dst, xz []float64, xx float64, zz []float64) {
 	}
 }
 
-// mapped is a kernel by its map of many values.
+// mapped is a kernel given by its map of many values.
 type mapped struct {
 	name string
 	of   func(dst, xz []float64, xx float64, zz []float64)
@@ -48,8 +48,7 @@ type mapped struct {
 
 func (k mapped) Name() string { return k.name }
 
-// At goes the way of Map, because functions of single values may round
-// otherwise.
+// At calls Map, because functions of single values may round differently.
 func (k mapped) At(xz, xx, zz float64) float64 {
 	value := [1]float64{xz}
 	k.of(value[:], value[:], xx, []float64{zz})
@@ -60,7 +59,7 @@ func (k mapped) Map(dst, xz []float64, xx float64, zz []float64) {
 	k.of(dst[:len(xz)], xz, xx, zz[:len(xz)])
 }
 
-// amplified is a kernel times a number above 0.
+// amplified is a kernel times a positive number.
 type amplified struct {
 	Kernel
 	by float64
@@ -75,7 +74,7 @@ func (k amplified) Map(dst, xz []float64, xx float64, zz []float64) {
 	}
 }
 
-// cosine is 0 when a row is 0, as in scikit-learn.
+// cosine returns 0 if a row is 0, as in scikit-learn.
 func cosine(xz, xx, zz float64) float64 {
 	if xx == 0 || zz == 0 {
 		return 0
@@ -83,7 +82,7 @@ func cosine(xz, xx, zz float64) float64 {
 	return min(1, max(-1, xz/math.Sqrt(xx*zz)))
 }
 
-// family is the kernels of one name.
+// family is all kernels of one name.
 type family struct {
 	name  string
 	takes []string // parameters
@@ -104,7 +103,7 @@ func families() []family {
 	}
 }
 
-// coefficients is the parameter of dot-product, a list.
+// coefficients is the list parameter of dot-product.
 const coefficients = "coefficients"
 
 // amplitude is the parameter that multiplies a kernel.
@@ -113,9 +112,10 @@ const amplitude = "amplitude"
 // maxDegree bounds the powers of polynomial and dot-product.
 const maxDegree = 64
 
-// dotProduct is the sum of a_d (x.z)^d, with no a_d below 0: every continuous function of x.z alone that
-// is positive semidefinite in all dimensions is such a sum, of powers without end (Schoenberg 1942).
-// Every product is rounded by itself, so that values are the same on all machines.
+// dotProduct is the sum of a_d (x.z)^d, with no a_d below 0. Every continuous function of x.z
+// alone that is positive semidefinite in all dimensions is such a sum, possibly infinite
+// (Schoenberg 1942). Every product is rounded separately, so that values are the same on all
+// machines.
 func dotProduct(s Spec) Kernel {
 	last := len(s.Coefficients) - 1
 	return pointwise{s.Name, func(xz, _, _ float64) float64 {
@@ -168,7 +168,7 @@ func rbf(s Spec) Kernel {
 	}}
 }
 
-// tanimoto (Ralaivola, Swamidass, Saigo, Baldi 2005) is 1 for two empty rows.
+// tanimoto (Ralaivola, Swamidass, Saigo, Baldi 2005) returns 1 for two empty rows.
 func tanimoto(xz, xx, zz float64) float64 {
 	if union := xx + zz - xz; union > 0 {
 		return xz / union
@@ -185,7 +185,7 @@ func (f family) takesParameter(name string) bool { return slices.Contains(f.take
 // parameter is one number of a Spec.
 type parameter struct {
 	name     string
-	fallback float64 // what 0 stands for
+	fallback float64 // default, which 0 means
 	get      func(Spec) float64
 	set      func(*Spec, float64)
 	valid    func(float64) bool
@@ -225,8 +225,8 @@ func parameters() []parameter {
 	}
 }
 
-// above describes what positive accepts: with more, products of parameters
-// would overflow, and the kernel of a row with itself could be NaN.
+// above describes the range that positive accepts: beyond it, products of parameters would
+// overflow, and the kernel of a row with itself could be NaN.
 const above = "a number above 0 (1e-100 to 1e100)"
 
 func positive(v float64) bool { return 1e-100 <= v && v <= 1e100 }
@@ -253,7 +253,7 @@ func find(name string) (family, error) {
 	return family{}, fmt.Errorf("kernel: no kernel is called %q%s (there are %s)", name, meant, strings.Join(Names(), ", "))
 }
 
-// nearest also completes what was cut short, like "poly".
+// nearest also completes an abbreviation such as "poly".
 func nearest(name string) (string, bool) {
 	for _, known := range Names() {
 		if len(name) >= 3 && strings.HasPrefix(known, strings.ToLower(name)) {
@@ -263,7 +263,7 @@ func nearest(name string) (string, bool) {
 	return fuzzymatch.Nearest(name, Names()...)
 }
 
-// complete puts defaults in place of zeros and checks every parameter.
+// complete replaces zeros by defaults and checks every parameter.
 func (s Spec) complete() (Spec, family, error) {
 	f, err := find(s.Name)
 	if err != nil {
@@ -288,15 +288,15 @@ func (s Spec) checkCoefficients(f family) error {
 	return validateCoefficients(list)
 }
 
-// validateCoefficients refuses coefficients by which a dot-product kernel would not be positive
-// semidefinite, would leave float64, or would be constant.
+// validateCoefficients refuses coefficients with which a dot-product kernel would not be positive
+// semidefinite, would overflow float64, or would be constant.
 func validateCoefficients(list []float64) error {
 	if len(list) < 2 || len(list) > maxDegree+1 {
-		return fmt.Errorf("kernel: dot-product needs 2 to %d coefficients, of the powers 0, 1 and so on; there are %d", maxDegree+1, len(list))
+		return fmt.Errorf("kernel: dot-product needs 2 to %d coefficients, for the powers 0, 1 and so on; %d are given", maxDegree+1, len(list))
 	}
 	for d, a := range list {
 		if a != 0 && !positive(a) {
-			return fmt.Errorf("kernel: the coefficient of power %d is %v; it must be 0 or %s, or dot-product is not positive semidefinite", d, a, above)
+			return fmt.Errorf("kernel: the coefficient of power %d is %v; it must be 0 or %s, since dot-product would not be positive semidefinite otherwise", d, a, above)
 		}
 	}
 	if list[len(list)-1] == 0 {

@@ -7,22 +7,21 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Panels is a Source that computes its values, many rows at once in much less
-// time than one by one. A learner that needs rows again and again keeps them
-// itself, within its own bound, and asks for several when one is missing.
+// Panels is a [Source] that computes many rows at once in much less time than one by one. A
+// learner that needs rows repeatedly keeps them itself, within its own bound, and requests
+// several when one is missing.
 type Panels interface {
 	Source
 	// Panel sets dst[a][j] to K(rows[a], j), rounded to float32, for all j.
 	Panel(rows []int, dst [][]float32)
-	// PanelRows returns how many rows take hardly longer than one.
+	// PanelRows returns the number of rows that take hardly longer than one.
 	PanelRows() int
 }
 
-// Lazy is the Source of a kernel over rows, which computes every value when
-// asked and keeps none. Use it where the matrix does not fit into memory: it
-// takes 8 bytes per entry of dense rows, 12 to 24 per entry stored of sparse ones,
-// in addition to the rows. Where rows are longer than there are rows, [Of] takes
-// less.
+// Lazy is the [Source] of a kernel over rows. It computes every value on request and keeps none.
+// Use it if the matrix does not fit into memory: besides the rows it takes 8 bytes per entry of
+// dense rows, 12 to 24 per stored entry of sparse ones. If rows have more entries than there are
+// rows, [Of] takes less memory.
 //
 // A value depends on its two rows only, not on what else is computed with it,
 // and the matrix is exactly symmetric. It runs on all cores.
@@ -35,28 +34,28 @@ type Lazy struct {
 // rows are the rows that a Lazy computes on.
 type rows interface {
 	len() int
-	// products computes inner products, of all right rows if right is nil, a
-	// few columns at a time: see linalg.Products.
+	// products computes inner products with the right rows (nil: all), a few columns at a time:
+	// see linalg.Products.
 	products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64]))
 	pick(which []int) rows
 	// height returns the number of left rows that take as long as one.
 	height() int
 }
 
-// NewLazy returns the kernel matrix of k over the rows of x (n x f), which it
-// keeps and never changes. Inner products are added in float64.
+// NewLazy returns the kernel matrix of k over the rows of x (n x f). It keeps x and never changes
+// it. Inner products are summed in float64.
 func NewLazy[T linalg.Float](x linalg.Matrix[T], k Kernel) *Lazy {
 	return &Lazy{rows: &denseRows[T]{x: x}, norms: SquaredNorms(x), kernel: k}
 }
 
-// NewLazySparse is [NewLazy] for rows of which few entries are not 0, like a
-// dataset.CSR: it takes time by stored entries.
+// NewLazySparse is like [NewLazy] for rows in which few entries are not 0, such as a dataset.CSR:
+// its time depends on the stored entries.
 func NewLazySparse(x linalg.SparseRows, k Kernel) *Lazy {
 	return &Lazy{rows: &sparseRows{x: x}, norms: linalg.SparseSquaredNorms(x), kernel: k}
 }
 
-// NewLazyOf is [NewLazySparse] for rows that are [linalg.SparseRows], too, and [NewLazy] for all
-// others. Of rows that are no matrix it holds a copy: 8 more bytes per entry.
+// NewLazyOf is like [NewLazySparse] if x is [linalg.SparseRows], and like [NewLazy] otherwise. If
+// x is not a matrix it holds a copy: 8 more bytes per entry.
 func NewLazyOf(x linalg.Rows, k Kernel) *Lazy {
 	switch m := x.(type) {
 	case linalg.SparseRows:
@@ -81,8 +80,8 @@ func (l *Lazy) Diagonal(dst []float64) {
 	}
 }
 
-// Row copies K(i, j) for all j into dst, of length n. Several rows at once take
-// less time each: see Panel and Block.
+// Row copies K(i, j) for all j into dst, of length n. Several rows at once take less time each:
+// see [Lazy.Panel] and [Lazy.Block].
 func (l *Lazy) Row(i int, dst []float64) {
 	l.fill([]int{i}, nil, l.norms, linalg.Matrix[float64]{Rows: 1, Cols: l.Len(), Stride: l.Len(), Data: dst})
 }
@@ -97,7 +96,7 @@ func (l *Lazy) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 	l.fill(rows, cols, zz, dst)
 }
 
-// fill sets dst to the values of rows and cols, all if nil, of the norms zz.
+// fill sets dst to the values of rows and cols (nil: all), whose norms are zz.
 func (l *Lazy) fill(rows, cols []int, zz []float64, dst linalg.Matrix[float64]) {
 	l.rows.products(rows, cols, func(lo, hi int, dots linalg.Matrix[float64]) {
 		for a, i := range rows {
@@ -122,18 +121,17 @@ func (l *Lazy) Panel(rows []int, dst [][]float32) {
 	})
 }
 
-// PanelRows returns how many rows take hardly longer than one.
+// PanelRows returns the number of rows that take hardly longer than one.
 func (l *Lazy) PanelRows() int { return l.rows.height() }
 
-// pick returns the view of the given rows, which differ.
+// pick returns the view of the given different rows.
 func (l *Lazy) pick(which []int) *Lazy {
 	norms := make([]float64, len(which))
 	gather(norms, l.norms, which)
 	return &Lazy{rows: l.rows.pick(which), norms: norms, kernel: l.kernel}
 }
 
-// denseRows are the rows which of x, all if nil. They are packed when first
-// multiplied.
+// denseRows are the given rows of x (nil: all). They are packed at the first product.
 type denseRows[T linalg.Float] struct {
 	x      linalg.Matrix[T]
 	which  []int
@@ -152,7 +150,7 @@ func (d *denseRows[T]) pick(which []int) rows {
 	return &denseRows[T]{x: d.x, which: through(d.which, which)}
 }
 
-// through numbers rows as those that rows are taken from; nil are all.
+// through translates indices of rows into indices of the underlying rows; nil means all.
 func through(rows, which []int) []int {
 	if rows == nil {
 		return which
@@ -171,11 +169,11 @@ func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots lin
 	linalg.Products(d.x, through(d.which, left), packed, use)
 }
 
-// height returns the height of a register tile: fewer rows fill it up with zeros, and wait
-// for memory.
+// height returns the height of a register tile: fewer rows are padded with zeros, and wait for
+// memory.
 func (d *denseRows[T]) height() int { return 8 }
 
-// sparseRows are denseRows of which few entries are stored.
+// sparseRows is denseRows for sparse rows.
 type sparseRows struct {
 	x      linalg.SparseRows
 	which  []int
@@ -205,15 +203,15 @@ func (s *sparseRows) products(left, right []int, use func(lo, hi int, dots linal
 	linalg.SparseProducts(s.x, through(s.which, left), packed, use)
 }
 
-// height is 1: no entry is read that a row has nothing to do with.
+// height is 1: products of one row read only the entries that it needs.
 func (s *sparseRows) height() int { return 1 }
 
-// blockValues bounds the kernel values of a block: 32 MiB, or the values of one row.
+// blockValues bounds the kernel values of a block: 32 MiB, or those of one row.
 const blockValues = 1 << 22
 
-// Blocks gives use the values of src's rows with its columns cols, some rows at a time: block holds
-// the rows from rows[lo] on, and is used again. It stands in for one Block where that would be too
-// large.
+// Blocks calls use with the values of the given rows and columns of src, several rows at a time:
+// block holds the rows from rows[lo] on, and its memory is reused. It replaces one call of Block
+// whose result would be too large.
 func Blocks(src Source, rows, cols []int, use func(lo int, block linalg.Matrix[float64])) {
 	room := linalg.New[float64](min(len(rows), max(1, blockValues/max(1, len(cols)))), len(cols))
 	for lo := 0; lo < len(rows); lo += room.Rows {
@@ -223,13 +221,13 @@ func Blocks(src Source, rows, cols []int, use func(lo int, block linalg.Matrix[f
 	}
 }
 
-// copies is a Lazy of which some rows stand in several places: their values are computed once.
+// copies is a Lazy in which some rows occur several times: their values are computed once.
 type copies struct {
 	*Lazy       // of different rows
-	of    []int // the row of the Lazy in each place
+	of    []int // the Lazy's row at each place
 }
 
-// subset returns the view that has row rows[i] as its i-th.
+// subset returns the view whose i-th row is rows[i].
 func (l *Lazy) subset(rows []int) Source {
 	once, of := distinct(rows, l.Len())
 	if len(once) == len(rows) {
@@ -238,8 +236,8 @@ func (l *Lazy) subset(rows []int) Source {
 	return copies{l.pick(once), of}
 }
 
-// distinct returns the different rows among rows, each below n, in the order in which they
-// first appear, and the place of each row among them.
+// distinct returns the different rows among rows, each below n, in the order in which they first
+// appear, and the index of each row among them.
 func distinct(rows []int, n int) (once, of []int) {
 	place := make([]int, n) // plus 1
 	once, of = make([]int, 0, len(rows)), make([]int, len(rows))
@@ -255,7 +253,7 @@ func distinct(rows []int, n int) (once, of []int) {
 
 func (c copies) subset(rows []int) Source { return Subset(c.Lazy, linalg.At(c.of, rows)) }
 
-// Len returns the number of places.
+// Len returns the number of rows, repeated ones included.
 func (c copies) Len() int { return len(c.of) }
 
 // Diagonal copies K(i, i) for all i into dst, of length n.
@@ -288,9 +286,9 @@ func (c copies) Panel(rows []int, dst [][]float32) {
 	linalg.Each(len(rows), 1, func(a int) { gather(dst[a], once[a], c.of) })
 }
 
-// Subset returns the view of src that has row and column rows[i] of it as its
-// i-th: a fold, or the two classes of one problem of one-vs-one. The rows may
-// repeat. It keeps rows, and panics when one is not in src.
+// Subset returns the view of src whose i-th row and column are rows[i] of src: a fold, or the two
+// classes of one problem of one-vs-one. Rows may repeat. It keeps rows, and panics if src lacks
+// one of them.
 func Subset(src Source, rows []int) Source {
 	for _, r := range rows {
 		if r < 0 || r >= src.Len() {
@@ -298,7 +296,7 @@ func Subset(src Source, rows []int) Source {
 		}
 	}
 	switch s := src.(type) {
-	case subset: // one step to the matrix, however deep
+	case subset: // one step to the matrix, however deeply nested
 		return subset{s.src, linalg.At(s.rows, rows)}
 	case *Lazy:
 		return s.subset(rows)
@@ -329,9 +327,8 @@ func (s subset) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 	s.src.Block(linalg.At(s.rows, rows), linalg.At(s.rows, cols), dst)
 }
 
-// Source is a symmetric kernel matrix over n rows that learners read. It may
-// sit in memory or be computed when asked. A Source is safe for concurrent
-// reads.
+// Source is a symmetric kernel matrix over n rows that learners read. It may be in memory or
+// computed on request. A Source is safe for concurrent reads.
 type Source interface {
 	// Len returns n.
 	Len() int

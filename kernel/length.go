@@ -7,11 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// MedianSquaredDistance returns the median of the squared distances between
-// any two of the given rows of a linear Gram matrix (n x n), as numpy.median
-// would: the mean of both middle values when there is an even number of pairs.
-// A gamma of 1 over it suits many RBF kernels (the median heuristic). It is
-// exact, does not depend on the number of cores, and is NaN for less than two
+// MedianSquaredDistance returns the median of the squared distances between any two of the given
+// rows of a linear Gram matrix (n x n), as numpy.median does: the mean of both middle values for
+// an even number of pairs. A gamma of 1 over it suits many RBF kernels (the median heuristic).
+// The result is exact, does not depend on the number of cores, and is NaN for fewer than two
 // rows.
 func MedianSquaredDistance(dot linalg.Matrix[float64], rows []int) float64 {
 	pairs := len(rows) * (len(rows) - 1) / 2
@@ -25,9 +24,9 @@ func MedianSquaredDistance(dot linalg.Matrix[float64], rows []int) float64 {
 	return (nthDistance(dot, rows, pairs/2-1) + upper) / 2
 }
 
-// MeanSquaredNorm returns the mean of x.x over the given rows of a linear Gram
-// matrix (n x n); NaN for no rows. A gamma of 1 over it brings the gamma x.z of
-// a polynomial kernel to the order of 1.
+// MeanSquaredNorm returns the mean of x.x over the given rows of a linear Gram matrix (n x n);
+// NaN for no rows. A gamma of 1 over it scales the gamma x.z of a polynomial kernel to the order
+// of 1.
 func MeanSquaredNorm(dot linalg.Matrix[float64], rows []int) float64 {
 	sum := 0.0
 	for _, r := range rows {
@@ -36,12 +35,12 @@ func MeanSquaredNorm(dot linalg.Matrix[float64], rows []int) float64 {
 	return sum / float64(len(rows))
 }
 
-// digitBits is the number of bits of the distances that one pass over all pairs fixes.
+// digitBits is the number of bits of the distances that one pass over all pairs determines.
 const digitBits = 11
 
-// nthDistance returns the squared distance that n pairs are before. The bits of
-// numbers that are not negative ascend with them, so that counting the values
-// of one digit after the other finds it without a list of all.
+// nthDistance returns the squared distance that follows n pairs in ascending order. Numbers that
+// are not negative are ordered like their bits, so counting the values of one digit after the
+// other finds it without a list of all.
 func nthDistance(dot linalg.Matrix[float64], rows []int, n int) float64 {
 	var found uint64
 	for shift := 55; shift >= 0; shift -= digitBits {
@@ -56,8 +55,8 @@ func nthDistance(dot linalg.Matrix[float64], rows []int, n int) float64 {
 	return math.Float64frombits(found)
 }
 
-// digits counts the squared distances by the digit at shift, only distances whose
-// bits above equal found's.
+// digits counts the squared distances by the digit at shift, only those whose higher bits equal
+// found's.
 func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (total [1 << digitBits]int) {
 	var mu sync.Mutex
 	linalg.For(len(rows), 128, func(lo, hi int) {
@@ -72,7 +71,7 @@ func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (to
 				}
 			}
 		}
-		mu.Lock() // sums of whole numbers do not depend on the order
+		mu.Lock() // integer sums do not depend on the order
 		defer mu.Unlock()
 		for d, c := range counts {
 			total[d] += c
@@ -81,6 +80,5 @@ func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (to
 	return total
 }
 
-// squaredDistance is |x - z|^2, which rounding would make negative for
-// near-duplicates.
+// squaredDistance is |x - z|^2. Rounding would make it negative for near-duplicates.
 func squaredDistance(xz, xx, zz float64) float64 { return max(0, xx+zz-2*xz) }

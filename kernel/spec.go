@@ -23,7 +23,7 @@ type Spec struct {
 	Coefficients []float64 `yaml:"coefficients,omitempty,flow" json:"coefficients,omitempty"`
 }
 
-// New returns the kernel that s describes, or says what is wrong with s.
+// New returns the kernel that s describes, or an error if s is invalid.
 func New(s Spec) (Kernel, error) {
 	s, f, err := s.complete()
 	if err != nil {
@@ -36,11 +36,10 @@ func New(s Spec) (Kernel, error) {
 	return amplified{k, s.Amplitude}, nil
 }
 
-// Canonical returns the one text for all spellings of the same kernel, with
-// every parameter that it takes made explicit: "polynomial gamma=1 coef0=0
-// degree=3". Only an amplitude of 1 is left out, so that descriptions from before
-// there were amplitudes stay canonical. Numbers are written so that [Parse] reads
-// back the same bits. It fails where New does.
+// Canonical returns the same text for all spellings of a kernel, with all of its parameters:
+// "polynomial gamma=1 coef0=0 degree=3". Only an amplitude of 1 is left out, so that descriptions
+// from before amplitudes existed stay canonical. [Parse] reads numbers back with the same bits.
+// It returns the errors of [New].
 func (s Spec) Canonical() (string, error) {
 	s, f, err := s.complete()
 	if err != nil {
@@ -64,14 +63,14 @@ func (s Spec) Canonical() (string, error) {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// maxCanonical bounds what Parse reads: no kernel's text is as long.
+// maxCanonical bounds the text that Parse reads; the text of a kernel is shorter.
 const maxCanonical = 2048
 
-// Parse reads what [Spec.Canonical] wrote and nothing else: neither other
-// spellings nor parameters out of range.
+// Parse reads the output of [Spec.Canonical] only: it refuses other spellings and parameters out
+// of range.
 func Parse(text string) (Spec, error) {
 	if len(text) > maxCanonical {
-		return Spec{}, fmt.Errorf("kernel: a description of %d bytes; at most %d", len(text), maxCanonical)
+		return Spec{}, fmt.Errorf("kernel: the description has %d bytes; at most %d are allowed", len(text), maxCanonical)
 	}
 	name, rest, _ := strings.Cut(text, " ")
 	s := Spec{Name: name}

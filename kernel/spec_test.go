@@ -41,11 +41,11 @@ func TestNewRefuses(t *testing.T) {
 		{kernel.Spec{Name: "matern", Nu: 1}, "kernel: nu of matern is 1; it must be 0.5, 1.5 or 2.5"},
 		{kernel.Spec{Name: "rbf", Gamma: 1, Coefficients: []float64{0, 1}}, "kernel: rbf takes no coefficients; it takes gamma, amplitude"},
 		{kernel.Spec{Name: "dot-product", Gamma: 1, Coefficients: []float64{0, 1}}, "kernel: dot-product takes no gamma; it takes coefficients"},
-		{kernel.Spec{Name: "dot-product"}, "kernel: dot-product needs 2 to 65 coefficients, of the powers 0, 1 and so on; there are 0"},
-		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1}}, "kernel: dot-product needs 2 to 65 coefficients, of the powers 0, 1 and so on; there are 1"},
-		{kernel.Spec{Name: "dot-product", Coefficients: make([]float64, 66)}, "kernel: dot-product needs 2 to 65 coefficients, of the powers 0, 1 and so on; there are 66"},
-		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, -1, 1}}, "kernel: the coefficient of power 1 is -1; it must be 0 or a number above 0 (1e-100 to 1e100), or dot-product is not positive semidefinite"},
-		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, math.NaN()}}, "kernel: the coefficient of power 1 is NaN; it must be 0 or a number above 0 (1e-100 to 1e100), or dot-product is not positive semidefinite"},
+		{kernel.Spec{Name: "dot-product"}, "kernel: dot-product needs 2 to 65 coefficients, for the powers 0, 1 and so on; 0 are given"},
+		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1}}, "kernel: dot-product needs 2 to 65 coefficients, for the powers 0, 1 and so on; 1 are given"},
+		{kernel.Spec{Name: "dot-product", Coefficients: make([]float64, 66)}, "kernel: dot-product needs 2 to 65 coefficients, for the powers 0, 1 and so on; 66 are given"},
+		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, -1, 1}}, "kernel: the coefficient of power 1 is -1; it must be 0 or a number above 0 (1e-100 to 1e100), since dot-product would not be positive semidefinite otherwise"},
+		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, math.NaN()}}, "kernel: the coefficient of power 1 is NaN; it must be 0 or a number above 0 (1e-100 to 1e100), since dot-product would not be positive semidefinite otherwise"},
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1, 1, 0}}, "kernel: the last coefficient is 0; leave it out"},
 		{kernel.Spec{Name: "rbf", Gamma: 1, Amplitude: -2}, "kernel: amplitude of rbf is -2; it must be a number above 0 (1e-100 to 1e100)"},
 		{kernel.Spec{Name: "rational-quadratic", Amplitude: math.NaN()}, "kernel: amplitude of rational-quadratic is NaN; it must be a number above 0 (1e-100 to 1e100)"},
@@ -130,7 +130,7 @@ func TestParseRefuses(t *testing.T) {
 		"dot-product coefficients=1,x":  `kernel: one of the coefficients: strconv.ParseFloat: parsing "x": invalid syntax`,
 		"dot-product coefficients=1,":   `kernel: one of the coefficients: strconv.ParseFloat: parsing "": invalid syntax`,
 		"dot-product coefficients=1,.5": `kernel: the description "dot-product coefficients=1,.5" is not canonical; it should read "dot-product coefficients=1,0.5"`,
-		string(make([]byte, 3000)):      "kernel: a description of 3000 bytes; at most 2048",
+		string(make([]byte, 3000)):      "kernel: the description has 3000 bytes; at most 2048 are allowed",
 	} {
 		if s, err := kernel.Parse(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, %v\nwant %s", text, s, err, want)

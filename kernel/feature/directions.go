@@ -7,28 +7,27 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// BlockLength is the number of directions that are drawn one after the other from one
-// source, so that making a source costs little beside them.
+// BlockLength is the number of directions that are drawn in sequence from one source, which
+// spreads the cost of making a source.
 const BlockLength = 64
 
-// Directions are the entries that some columns have in the directions of a
-// spectrum. Block k holds directions k BlockLength to (k+1) BlockLength - 1.
-// Any of them can be made anywhere and in any order, as long as the sources
-// always give the same numbers for the same block and column. Several
-// goroutines call them at the same time.
+// Directions are the entries of a spectrum's directions in some columns. Block k holds directions
+// k BlockLength to (k+1) BlockLength - 1. Any direction can be made anywhere and in any order, if
+// the sources always give the same numbers for the same block and column. Several goroutines call
+// the sources at the same time.
 type Directions struct {
 	Spectrum Spectrum
 	Columns  int
-	// Entries gives the numbers of a column in a block. Where each holder of
-	// columns has a key of its own, nobody else knows its entries.
+	// Entries gives the numbers of a column in a block. If each holder of columns has its own
+	// key, no other party knows its entries.
 	Entries func(block, column int) Numbers
-	// Scales gives the numbers of a block's scales, the same to all holders of
-	// columns. It is not called unless the spectrum has scales.
+	// Scales gives the numbers of a block's scales, which are equal for all holders of columns.
+	// It is called only if the spectrum has scales.
 	Scales func(block int) Numbers
 }
 
-// Read sets row i of dst, count x Columns, to direction first+i, on all cores.
-// It panics on another width.
+// Read sets row i of dst, count x Columns, to direction first+i, on all cores. It panics on
+// another width.
 func (d Directions) Read(dst linalg.Matrix[float64], first int) {
 	if dst.Cols != d.Columns {
 		panic(fmt.Sprintf("feature: directions of %d columns into %d x %d values", d.Columns, dst.Rows, dst.Cols))
@@ -48,13 +47,13 @@ func (d Directions) Read(dst linalg.Matrix[float64], first int) {
 	})
 }
 
-// section is the part of a block of directions that is wanted.
+// section is the requested part of a block of directions.
 type section struct {
-	block, skip, count int // which, after how many, and how many
-	at                 int // place of the first among all that are wanted
+	block, skip, count int // block, number of skipped directions, number of requested ones
+	at                 int // index of the first one among all requested directions
 }
 
-// blocksOf cuts count directions, from first on, where blocks end.
+// blocksOf cuts count directions, beginning with first, at the ends of blocks.
 func blocksOf(first, count int) []section {
 	var out []section
 	for at := 0; at < count; {
@@ -66,8 +65,7 @@ func blocksOf(first, count int) []section {
 	return out
 }
 
-// scales sets dst to the numbers that the directions of a section have in
-// common.
+// scales sets dst to the numbers that a section's directions share over all columns.
 func (d Directions) scales(s section, dst []float64) {
 	if !d.Spectrum.Shared() {
 		for i := range dst {
@@ -95,11 +93,11 @@ func (d Directions) column(s section, column int, scales []float64, dst linalg.M
 	}
 }
 
-// Normals gives independent standard normal numbers.
+// Normals returns independent standard normal numbers.
 type Normals interface{ NormFloat64() float64 }
 
-// Source gives the numbers that a direction is drawn from: always the same ones
-// for the same direction. Several goroutines call it at the same time.
+// Source returns the generator from which a direction is drawn: always with the same numbers for
+// the same direction. Several goroutines call it at the same time.
 type Source func(direction int) Normals
 
 // Gaussian sets row i of dst to direction first+i of the spectrum of the rbf
@@ -109,9 +107,9 @@ func Gaussian(dst linalg.Matrix[float64], first int, gamma float64, source Sourc
 	draw(dst, first, source, func(Normals) float64 { return deviation })
 }
 
-// Laplace is Gaussian for the laplacian kernel exp(-gamma |x-z|), the distance
-// not squared. Its spectrum is the Cauchy distribution of several variables: a
-// normal vector over the absolute value of one more normal number.
+// Laplace is like [Gaussian] for the laplacian kernel exp(-gamma |x-z|), with the distance not
+// squared. Its spectrum is the multivariate Cauchy distribution: a normal vector divided by the
+// absolute value of one more normal number.
 func Laplace(dst linalg.Matrix[float64], first int, gamma float64, source Source) {
 	draw(dst, first, source, func(n Normals) float64 {
 		u := n.NormFloat64()
@@ -122,7 +120,7 @@ func Laplace(dst linalg.Matrix[float64], first int, gamma float64, source Source
 	})
 }
 
-// draw makes normal rows, each times a factor that is drawn before it.
+// draw makes normal rows, each times a factor that is drawn before the row.
 func draw(dst linalg.Matrix[float64], first int, source Source, factor func(Normals) float64) {
 	const grain = 1 << 12 // numbers that one core draws at a time
 	linalg.For(dst.Rows, max(1, grain/max(1, dst.Cols)), func(lo, hi int) {

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Map is features of some directions: first their cosines, then their sines.
+// Map is the random features of some directions: first their cosines, then their sines.
 type Map struct {
 	Directions linalg.Matrix[float64] // directions x columns
 }
@@ -15,7 +15,7 @@ type Map struct {
 // Len returns the number of features: two for each direction.
 func (m Map) Len() int { return 2 * m.Directions.Rows }
 
-// Width returns the number of columns of the rows that features are made of.
+// Width returns the number of columns of the input rows.
 func (m Map) Width() int { return m.Directions.Cols }
 
 // Rows sets row i of dst to the features of row i of x, on all cores: dst is
@@ -33,8 +33,8 @@ func (m Map) Rows(dst, x linalg.Matrix[float64]) {
 	})
 }
 
-// Columns is Rows with dst transposed, Len() x n: what products that add up
-// over rows want to read.
+// Columns is like [Map.Rows] with dst transposed, Len() x n, as products that sum over rows read
+// it.
 func (m Map) Columns(dst, x linalg.Matrix[float64]) {
 	m.check(dst.Cols, dst.Rows, x)
 	half := m.Directions.Rows
@@ -46,7 +46,7 @@ func (m Map) Columns(dst, x linalg.Matrix[float64]) {
 	})
 }
 
-// waves turns phases into cosines and sets sines to their sines.
+// waves replaces phases by their cosines and sets sines to their sines.
 func waves(phases, sines []float64) {
 	for i, p := range phases {
 		sines[i] = p - math.Pi/2
@@ -55,11 +55,11 @@ func waves(phases, sines []float64) {
 	linalg.Cos(phases, phases)
 }
 
-// grain returns the number of slices of a length that one core turns at a time.
+// grain returns the number of slices of a length that one core handles at a time.
 func grain(length int) int { return max(1, 1<<14/max(1, length)) }
 
 func (m Map) check(n, features int, x linalg.Matrix[float64]) {
 	if n != x.Rows || features != m.Len() || x.Cols != m.Width() {
-		panic(fmt.Sprintf("feature: %d x %d is not room for %d features of each of %d x %d", n, features, m.Len(), x.Rows, x.Cols))
+		panic(fmt.Sprintf("feature: a matrix of %d x %d cannot hold %d features of each row of %d x %d", n, features, m.Len(), x.Rows, x.Cols))
 	}
 }

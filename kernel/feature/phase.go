@@ -7,20 +7,19 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// CheckBits refuses a number of bits that words of a phase cannot have.
+// CheckBits refuses a size of words that is not supported.
 func CheckBits(bits int) error {
 	switch bits {
 	case 8, 16, 32:
 		return nil
 	}
-	return fmt.Errorf("feature: phases of %d bits; 8, 16 and 32 can be had", bits)
+	return fmt.Errorf("feature: phases of %d bits are not supported; use 8, 16 or 32", bits)
 }
 
-// Phases are the phases w.x of rows under directions as numbers modulo 2^bits:
-// a full turn, 2 pi, is 2^bits. Cosines do not see whole turns, so that phases
-// can be added and hidden in that ring without error beyond the rounding of
-// each to the nearest number. It keeps the directions that it used last; it is
-// not safe for concurrent use.
+// Phases are the phases w.x of rows under directions as numbers modulo 2^bits: a full turn, 2 pi,
+// is 2^bits. Cosines do not depend on whole turns, so phases can be added and masked in that ring
+// without error beyond the rounding of each one to the nearest number. Phases keeps the
+// directions used last; it is not safe for concurrent use.
 type Phases struct {
 	rows   linalg.Rows
 	sparse linalg.SparseRows // rows, if they are read as such
@@ -28,9 +27,8 @@ type Phases struct {
 	window window
 }
 
-// NewPhases returns the phases of rows, with finite values, under d in words of
-// 8, 16 or 32 bits. It panics when d is not for as many columns or on other
-// bits.
+// NewPhases returns the phases of rows, with finite values, under d in words of 8, 16 or 32 bits.
+// It panics if d has another number of columns, and on other bits.
 func NewPhases(rows linalg.Rows, d Directions, bits int) *Phases {
 	if err := CheckBits(bits); err != nil {
 		panic(err.Error())
@@ -68,7 +66,7 @@ func (p *Phases) Block(dst []byte, rows []int, first, count int) {
 	})
 }
 
-// phaseRoom is the number of phases that are made before they are rounded: 8 MiB.
+// phaseRoom is the number of phases that are computed before they are rounded: 8 MiB.
 const phaseRoom = 1 << 20
 
 // turns sets dst to the phases of the given rows in turns.
@@ -84,7 +82,7 @@ func (p *Phases) turns(dst linalg.Matrix[float64], rows []int, w linalg.Matrix[f
 	})
 }
 
-// mostlyZero reports whether products by entries are faster than by whole rows.
+// mostlyZero reports whether products over stored entries are faster than over whole rows.
 func mostlyZero(rows linalg.SparseRows) bool {
 	const once = 16 // a product of whole rows takes 16 columns in the time of one entry
 	stored := 0
@@ -102,24 +100,23 @@ func words(dst []byte, turns []float64, bits int) {
 	})
 }
 
-// window holds the directions that were asked for last, and those from which
-// they go on, in turns for a unit: divided by 2 pi.
+// window holds the directions of the last request and of the requests that it continued, in
+// turns: divided by 2 pi.
 type window struct {
 	source Directions
 	first  int
 	made   linalg.Matrix[float64] // directions x columns
 }
 
-// newWindow returns one with no directions yet, which begins with first.
+// newWindow returns an empty window that begins with direction first.
 func newWindow(source Directions, first int) window {
 	return window{source, first, linalg.Matrix[float64]{Cols: source.Columns, Stride: source.Columns}}
 }
 
-// windowValues bounds the numbers that a window keeps beside the numbers it is asked
-// for: 32 MiB.
+// windowValues bounds the numbers that a window keeps besides the requested ones: 32 MiB.
 const windowValues = 1 << 22
 
-// read returns directions first to first+count-1. They must not be changed.
+// read returns directions first to first+count-1. The caller must not change them.
 func (w *window) read(first, count int) linalg.Matrix[float64] {
 	last := w.first + w.made.Rows
 	switch {
@@ -132,8 +129,8 @@ func (w *window) read(first, count int) linalg.Matrix[float64] {
 	return w.made.Panel(first-w.first, first-w.first+count)
 }
 
-// extend makes that many more directions, and those up to the end of their
-// block: one of them takes what all before it in its block do.
+// extend makes count more directions, and those up to the end of their block: a direction needs
+// the numbers of all before it in its block.
 func (w *window) extend(count int) {
 	end := w.first + w.made.Rows + count
 	count += (BlockLength - end%BlockLength) % BlockLength

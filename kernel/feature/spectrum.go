@@ -9,25 +9,23 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// Numbers gives independent random numbers: standard normal ones, and uniform
-// ones in [0, 1).
+// Numbers returns independent random numbers: standard normal ones, and uniform ones in [0, 1).
 type Numbers interface {
 	NormFloat64() float64
 	Float64() float64
 }
 
-// Spectrum is the distribution of a kernel's directions: the entries of a
-// direction are drawn independently of each other, so that each can be drawn by
-// the holder of its column, and multiplied by one scale that all of them share.
-// Kernels of the Euclidean distance are mixtures of Gaussian ones, by the scale.
+// Spectrum is the distribution of a kernel's directions. The entries of a direction are drawn
+// independently, so the holder of a column can draw its entry, and are then multiplied by one
+// common scale. Kernels of the Euclidean distance are mixtures over the scale of Gaussian
+// kernels.
 type Spectrum struct {
 	entry func(Numbers) float64
 	unit  float64               // times every entry
 	scale func(Numbers) float64 // nil if it is 1 for every direction
 }
 
-// Shared says that directions have scales, which all who hold columns must draw
-// alike.
+// Shared reports whether directions have scales, which all holders of columns must draw alike.
 func (s Spectrum) Shared() bool { return s.scale != nil }
 
 // RBF returns the spectrum of exp(-gamma |x-z|^2): normal entries.
@@ -55,15 +53,15 @@ func Matern(lengthScale, nu float64) Spectrum {
 	}}
 }
 
-// SpectrumOf returns the spectrum of the kernel that s describes. Kernels that
-// depend on more than the distance of x and z have none, which is an error. So
-// is a kernel that kernel.New refuses, or one with an amplitude.
+// SpectrumOf returns the spectrum of the kernel that s describes. It returns an error for a
+// kernel that depends on more than the distance of x and z, one with an amplitude, and one that
+// [kernel.New] refuses.
 func SpectrumOf(s kernel.Spec) (Spectrum, error) {
 	if _, err := kernel.New(s); err != nil {
 		return Spectrum{}, err
 	}
 	if s.Amplitude != 0 && s.Amplitude != 1 {
-		return Spectrum{}, errors.New("feature: no random features of a kernel with an amplitude; leave amplitude out")
+		return Spectrum{}, errors.New("feature: a kernel with an amplitude has no random features; leave amplitude out")
 	}
 	switch s.Name {
 	case "rbf":
@@ -75,10 +73,10 @@ func SpectrumOf(s kernel.Spec) (Spectrum, error) {
 	case "matern":
 		return Matern(orElse(s.LengthScale, 1), orElse(s.Nu, 1.5)), nil
 	}
-	return Spectrum{}, fmt.Errorf("feature: no random features of the kernel %s; take rbf, laplacian, rational-quadratic or matern", s.Name)
+	return Spectrum{}, fmt.Errorf("feature: the kernel %s has no random features; use rbf, laplacian, rational-quadratic or matern", s.Name)
 }
 
-// orElse returns v, or what a zero parameter of a kernel means.
+// orElse returns v, or the default if v is 0.
 func orElse(v, otherwise float64) float64 {
 	if v == 0 {
 		return otherwise
@@ -97,11 +95,11 @@ func cauchy(n Numbers) float64 {
 	return over / under
 }
 
-// gamma returns a positive number with the density x^(shape-1) exp(-x) up to
-// a factor (Marsaglia and Tsang 2000, "A simple method for generating gamma
-// variables"; below shape 1 by their section 6). It is the same bits on every
-// machine, because holders of columns draw their common scales alike: they would
-// read different numbers from the first one on that only some of them accept.
+// gamma returns a positive number with the density x^(shape-1) exp(-x) up to a factor (Marsaglia
+// and Tsang 2000, "A simple method for generating gamma variables"; below shape 1 by their
+// section 6). Its bits are the same on every machine, because holders of columns draw their
+// common scales alike: if only some of them accepted a number, their generators would be out of
+// step from then on.
 func gamma(n Numbers, shape float64) float64 {
 	if shape >= 1 {
 		return gammaFromOne(n, shape)

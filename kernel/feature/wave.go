@@ -8,16 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Wave turns phases in words of some bits (see [Phases]) into their cosines and
-// sines: by looking them up, or, with 32 bits and where the machine has vector
-// instructions for float32, by computing them. It is read only.
+// Wave turns phases in words (see [Phases]) into their cosines and sines. It looks them up or,
+// with 32 bits on a machine with vector instructions for float32, computes them. It is read only.
 type Wave[T linalg.Float] struct {
 	bits      int
 	amplitude T
 	cosine    []T // of every phase; nil for 32 bits
 }
 
-// NewWave returns the wave for words of 8, 16 or 32 bits. It panics on others.
+// NewWave returns the wave for words of 8, 16 or 32 bits. It panics on other bits.
 func NewWave[T linalg.Float](bits int) *Wave[T] {
 	if err := CheckBits(bits); err != nil {
 		panic(err.Error())
@@ -25,7 +24,7 @@ func NewWave[T linalg.Float](bits int) *Wave[T] {
 	return newWave[T](bits, 1)
 }
 
-// Times returns the wave with that amplitude: cosines and sines times it.
+// Times returns the wave whose cosines and sines are multiplied by amplitude.
 func (w *Wave[T]) Times(amplitude T) *Wave[T] { return newWave(w.bits, amplitude) }
 
 func newWave[T linalg.Float](bits int, amplitude T) *Wave[T] {
@@ -39,12 +38,12 @@ func newWave[T linalg.Float](bits int, amplitude T) *Wave[T] {
 	return w
 }
 
-// Bits returns how many bits a word has.
+// Bits returns the number of bits of a word.
 func (w *Wave[T]) Bits() int { return w.bits }
 
-// Turn sets cosines and sines to the words' values, little-endian words of
-// Bits()/8 bytes. It runs on one core; use it inside linalg.For. It panics
-// unless there are as many of each.
+// Turn sets cosines and sines to the values for words, little-endian words of Bits()/8 bytes. It
+// runs on one core; use it inside linalg.For. It panics unless all three have the same number of
+// elements.
 func (w *Wave[T]) Turn(cosines, sines []T, words []byte) {
 	if len(sines) != len(cosines) || len(words) != len(cosines)*w.bits/8 {
 		panic(fmt.Sprintf("feature: %d cosines and %d sines of %d bytes", len(cosines), len(sines), len(words)))
@@ -73,7 +72,7 @@ func (w *Wave[T]) amplify(values []T) {
 	}
 }
 
-// A sine is the cosine a quarter of a turn before.
+// A sine is the cosine a quarter of a turn earlier.
 
 func turn8[T linalg.Float](table *[1 << 8]T, cosines, sines []T, words []byte) {
 	sines, words = sines[:len(cosines)], words[:len(cosines)]
@@ -91,7 +90,7 @@ func turn16[T linalg.Float](table *[1 << 16]T, cosines, sines []T, words []byte)
 	}
 }
 
-// turn32 goes by whole numbers from -2^31 to 2^31, so that angles are small.
+// turn32 reads words as integers from -2^31 to 2^31, so that angles are small.
 func turn32[T linalg.Float](cosines, sines []T, words []byte) {
 	const angle = math.Pi / (1 << 31)
 	for i := range cosines {
