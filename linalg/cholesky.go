@@ -8,28 +8,28 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// cholBlock is the number of columns that are factored at a time: all work outside the
-// blocks on the diagonal is a product of matrices.
+// cholBlock is the number of columns that are factored at a time: all work outside the diagonal
+// blocks is matrix products.
 const cholBlock = 64
 
 // solveRows is the number of right-hand sides that go to one core at a time.
 const solveRows = 32
 
-// PivotError names the pivot at which a Cholesky factorisation ended: the leading minor
-// of Index+1 rows is not positive definite to working precision.
+// PivotError names the pivot at which a Cholesky factorisation failed: the leading minor of
+// Index+1 rows is not positive definite to working precision.
 type PivotError struct {
 	Index int     // of the failing row, from 0
-	Value float64 // what the square root was to be taken of
+	Value float64 // the value whose square root was needed
 }
 
 func (e *PivotError) Error() string {
 	return fmt.Sprintf("linalg: pivot %d of the Cholesky factorisation is %.3g: the matrix is not positive definite to working precision", e.Index, e.Value)
 }
 
-// Cholesky replaces the lower triangle of the symmetric n x n matrix a by L
-// with a = L L^T, on all cores. It reads nothing above the diagonal, and what
-// is there afterwards has no meaning. It panics unless a is square and fails
-// with a [PivotError] when a is not positive definite; a is spoilt then.
+// Cholesky replaces the lower triangle of the symmetric n x n matrix a by L with a = L L^T, on
+// all cores. It reads nothing above the diagonal and leaves arbitrary values there. It panics
+// unless a is square. It returns a [PivotError] if a is not positive definite; a is then
+// overwritten, too.
 //
 // The algorithm is the left-looking one by blocks of columns (Golub and Van
 // Loan 2013, section 4.2.6).
@@ -37,9 +37,8 @@ func Cholesky(a Matrix[float64]) error {
 	return CholeskyUntil(a, func() error { return nil })
 }
 
-// CholeskyUntil is [Cholesky] that asks before each of its blocks of columns
-// whether to go on, and returns what interrupt returns if it is an error; a is
-// spoilt then.
+// CholeskyUntil is like [Cholesky] but calls interrupt before each block of columns. If interrupt
+// returns an error, CholeskyUntil returns it; a is then partly overwritten.
 func CholeskyUntil(a Matrix[float64], interrupt func() error) error {
 	if a.Rows != a.Cols {
 		panic(fmt.Sprintf("linalg: cannot factor %d x %d values", a.Rows, a.Cols))
@@ -113,9 +112,9 @@ func solveCorner(x, l Matrix[float64], trans blas.Transpose) {
 	})
 }
 
-// SolveLower replaces each row v of b by L^-1 v: b is m x n, and l holds L in
-// its lower triangle, n x n, as [Cholesky] leaves it. It panics on other
-// shapes; a zero on the diagonal gives infinities.
+// SolveLower replaces each row v of b by L^-1 v: b is m x n, and l holds L in its lower triangle,
+// n x n, as [Cholesky] returns it. It panics on other shapes; a zero on the diagonal gives
+// infinities.
 func SolveLower(l, b Matrix[float64]) {
 	checkSolve(l, b)
 	n := l.Rows
@@ -128,7 +127,7 @@ func SolveLower(l, b Matrix[float64]) {
 	}
 }
 
-// SolveLowerTrans is SolveLower for L^-T.
+// SolveLowerTrans is like [SolveLower] for L^-T.
 func SolveLowerTrans(l, b Matrix[float64]) {
 	checkSolve(l, b)
 	n := l.Rows
@@ -144,8 +143,8 @@ func SolveLowerTrans(l, b Matrix[float64]) {
 	}
 }
 
-// SolveCholesky replaces each row v of b by (L L^T)^-1 v: b is m x n, and l is
-// what [Cholesky] made of an n x n matrix. It panics on other shapes.
+// SolveCholesky replaces each row v of b by (L L^T)^-1 v: b is m x n, and l is the result of
+// [Cholesky] for an n x n matrix. It panics on other shapes.
 func SolveCholesky(l, b Matrix[float64]) {
 	SolveLower(l, b)
 	SolveLowerTrans(l, b)
@@ -168,8 +167,8 @@ func transposed(m Matrix[float64], buffer []float64) Matrix[float64] {
 	return t
 }
 
-// LogDet returns log det(L L^T), twice the sum of the logarithms on the
-// diagonal of what [Cholesky] left in l.
+// LogDet returns log det(L L^T), twice the sum of the logarithms of the diagonal of l, the result
+// of [Cholesky].
 func LogDet(l Matrix[float64]) float64 {
 	sum := 0.0
 	for i := range l.Rows {

@@ -14,10 +14,9 @@
 //
 // # The order of additions
 //
-// Element (i, j) of a product depends on row i of a, on row j of b and on
-// nothing else: the products of 256 consecutive columns are added from left to
-// right, and these partial sums from left to right again. So, on one build and
-// one machine, bit for bit,
+// Element (i, j) of a product depends on row i of a and row j of b only: the products of 256
+// consecutive columns are added from left to right, and these partial sums again from left to
+// right. So, on one build and one machine, bit for bit,
 //
 //   - a product made panel by panel equals the product made at once,
 //   - Syrk(dst, a) equals MulTransB(dst, a, a) and is exactly symmetric,
@@ -27,8 +26,8 @@
 // Sums in blocks also keep rounding errors small: with k columns the error
 // grows like 256 + k/256, not like k.
 //
-// Where the machine has fused multiply-adds (see Path) a product is not rounded
-// before it is added, so that two machines may differ in the last bits.
+// If the machine has fused multiply-adds (see Path), a product is not rounded before it is added,
+// so two machines may differ in the last bits.
 //
 // Functions panic on wrong shapes only. Infinities and NaNs follow IEEE 754.
 package linalg

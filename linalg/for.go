@@ -6,14 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// For cuts [0, n) into blocks of grain indices, the last one shorter, calls
-// body once for each on all cores, and returns when all are done. The cut
-// depends on n and grain only, never on the number of cores or on timing:
-// when body(lo, hi) writes nothing but what belongs to [lo, hi), the result is
-// always the same. With a single block body runs on the caller's goroutine.
+// For cuts [0, n) into blocks of grain indices, the last one shorter, calls body once for each on
+// all cores, and returns when all are done. The cut depends on n and grain only, never on the
+// number of cores or on timing: if body(lo, hi) writes only the data of [lo, hi), the result is
+// always the same. A single block runs on the caller's goroutine.
 //
-// When bodies panic, For lets the other blocks finish and then panics with
-// the value of the lowest block that did. Calls may nest.
+// If bodies panic, For waits for the other blocks and then panics with the value of the lowest
+// block that panicked. Calls may be nested.
 func For(n, grain int, body func(lo, hi int)) {
 	if grain < 1 {
 		panic("linalg: For needs a grain of at least 1")
@@ -38,7 +37,7 @@ func For(n, grain int, body func(lo, hi int)) {
 	}
 }
 
-// Each is [For] for a body that does one index at a time.
+// Each is like [For] for a body that handles one index at a time.
 func Each(n, grain int, body func(i int)) {
 	For(n, grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -51,12 +50,12 @@ func Each(n, grain int, body func(i int)) {
 type loop struct {
 	n, grain, blocks int
 	body             func(lo, hi int)
-	next             atomic.Int64 // first block that nobody has taken
+	next             atomic.Int64 // first block that is not yet taken
 
 	mu     sync.Mutex
 	failed bool
 	block  int // lowest block that panicked
-	value  any // what it panicked with
+	value  any // value of that panic
 }
 
 // work takes blocks until none is left.
@@ -70,8 +69,8 @@ func (l *loop) work() {
 	}
 }
 
-// run does block b. It keeps a panic from ending the process, because the
-// caller of For is the one who may know what to do about it.
+// run runs block b. It recovers a panic, so that the caller of For can handle it instead of the
+// process ending.
 func (l *loop) run(b int) {
 	returned := false
 	defer func() {

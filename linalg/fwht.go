@@ -10,25 +10,23 @@ const (
 	// leaf is the longest transform done as passes over the whole vector: 32 KiB
 	// of float64, the first-level cache.
 	leaf = 1 << 12
-	// strips and strip are the shape of what a longer transform works on at a
-	// time: six levels of 64 strips of consecutive values.
+	// strips and strip are the shape of the data that a longer transform processes at a time:
+	// six levels of 64 strips of consecutive values.
 	strips = 64
 	strip  = 32
 )
 
-// FWHT multiplies x in place by the Walsh-Hadamard matrix H of its size, in
-// natural (Sylvester) order and without a scale: entry (i, j) of the matrix is
-// -1 to the number of ones in i AND j, so that applying FWHT twice multiplies
-// by len(x). It takes len(x) log2 len(x) additions, and is exact on integers
-// as long as the sums of absolute values fit the mantissa. It runs on one
-// core; use it inside For. It panics unless len(x) is a power of two.
+// FWHT multiplies x in place by the Walsh-Hadamard matrix H of its size, in natural (Sylvester)
+// order and without a scale: entry (i, j) of the matrix is -1 to the number of ones in i AND j,
+// so that applying FWHT twice multiplies by len(x). It takes len(x) log2 len(x) additions. It is
+// exact on integers if the sums of absolute values fit into the mantissa. It runs on one core;
+// use it inside For. It panics unless len(x) is a power of two.
 func FWHT[T Float](x []T) { SignedFWHT(x, nil, 1) }
 
-// SignedFWHT multiplies x in place by scale H D, where D changes the signs of
-// those values whose signs[i] is below 0; without signs (nil) it changes none.
-// It is the same, bit for bit, as changing signs, FWHT and multiplying by scale
-// one after the other, but faster. It panics when there are fewer signs than
-// values.
+// SignedFWHT multiplies x in place by scale H D, where D flips the sign of value i if signs[i] is
+// below 0; without signs (nil) it flips none. The result has the same bits as flipping signs,
+// FWHT and multiplying by scale in sequence, but takes less time. It panics if there are fewer
+// signs than values.
 func SignedFWHT[T Float](x []T, signs []int8, scale T) {
 	fwhtOn(Paths()[0], x, signs, scale)
 }
@@ -43,8 +41,8 @@ func fwhtOn[T Float](p Path, x []T, signs []int8, scale T) {
 	transform(simd.ButterfliesOf[T](p), x, signs, scale)
 }
 
-// Flip changes the sign of x[i] where signs[i] is below 0. It runs on one core;
-// use it inside For. It panics when there are fewer signs than values.
+// Flip flips the sign of x[i] if signs[i] is below 0. It runs on one core; use it inside For. It
+// panics if there are fewer signs than values.
 func Flip[T Float](x []T, signs []int8) {
 	if len(signs) < len(x) {
 		panic(fmt.Sprintf("linalg: %d signs of %d values", len(signs), len(x)))
@@ -52,9 +50,9 @@ func Flip[T Float](x []T, signs []int8) {
 	simd.Flip(Paths()[0], x, signs)
 }
 
-// transform does the six highest levels of a long vector in one pass over
-// memory, and then each of the 64 parts to its end while it is in the cache
-// (as Bailey 1990, FFTs in external or hierarchical memory).
+// transform computes the six highest levels of a long vector in one pass over memory, and then
+// all levels of each of the 64 parts while it is in the cache (as Bailey 1990, FFTs in external
+// or hierarchical memory).
 func transform[T Float](b simd.Butterflies[T], x []T, signs []int8, scale T) {
 	if len(x) <= leaf {
 		b.Passes(x, signs, scale)
@@ -76,8 +74,8 @@ func transform[T Float](b simd.Butterflies[T], x []T, signs []int8, scale T) {
 	}
 }
 
-// highest does six levels of the 64 strips at the beginnings of x's parts. The
-// room, where the strips are neighbours, stays in the first-level cache.
+// highest computes six levels of the 64 strips at the beginnings of x's parts. The strips are
+// adjacent in room, which stays in the first-level cache.
 func highest[T Float](b simd.Butterflies[T], x, room []T, part int) {
 	for i := range 8 {
 		b.Eighths(strip, room[i*strip:], 8*strip, x[i*part:], 8*part)

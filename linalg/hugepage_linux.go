@@ -5,12 +5,12 @@ import (
 	"unsafe"
 )
 
-// hugePage is the size of large pages. A core finds many of them without looking into
-// memory. They have 2 MiB on amd64 and, most often, on arm64.
+// hugePage is the size of large pages, which need fewer look-ups in page tables. It is 2 MiB on
+// amd64 and, most often, on arm64.
 const hugePage = 2 << 20
 
-// preferHugePages asks for such pages under x, which is read and written out of
-// order. It is an advice: where it is refused, pages stay small.
+// preferHugePages asks the system for large pages under x, which is read and written out of
+// order. The request is advice: if it is refused, pages stay small.
 func preferHugePages[T Float](x []T) {
 	start := unsafe.Pointer(unsafe.SliceData(x))
 	size := uintptr(len(x)) * unsafe.Sizeof(*new(T))

@@ -2,5 +2,5 @@
 
 package linalg
 
-// preferHugePages leaves pages to the system.
+// preferHugePages does nothing on this system.
 func preferHugePages[T Float]([]T) {}

@@ -6,29 +6,28 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Vectors abreast: eight of them as the columns of a matrix whose rows, one for
-// each coordinate, are lines of the cache. To permute coordinates then moves
-// lines and not words, and no level of a Walsh-Hadamard transform combines
-// values of one register.
+// Eight vectors can be stored abreast: as the columns of a matrix whose rows, one for each
+// coordinate, are cache lines. Permuting coordinates then moves whole lines instead of single
+// words, and no level of a Walsh-Hadamard transform combines values of one register.
 
-// Interleaved is the number of vectors that stand side by side.
-const Interleaved = 8
+// Abreast is the number of vectors that are stored side by side.
+const Abreast = 8
 
 // firstRows returns n rows of 8 values, and panics when x is shorter.
 func firstRows(x []float64, n int) []float64 { return x[: Interleaved*n : len(x)] }
 
-// Interleave sets to, m.Cols x 8, to the transpose of m, which has at most 8
-// rows; for those that it has not there are zeros.
-func Interleave(to []float64, m Matrix[float64]) {
-	if m.Rows > Interleaved {
-		panic(fmt.Sprintf("linalg: %d vectors abreast, at most %d", m.Rows, Interleaved))
+// StandAbreast sets to, m.Cols x 8, to the transpose of m, which has at most 8 rows; missing rows
+// count as zeros.
+func StandAbreast(to []float64, m Matrix[float64]) {
+	if m.Rows > Abreast {
+		panic(fmt.Sprintf("linalg: %d vectors abreast, at most %d", m.Rows, Abreast))
 	}
 	packPanel(firstRows(to, m.Cols), m, Interleaved, 0, m.Cols)
 }
 
-// Deinterleave is the way back: it sets m to the transpose of its part of from. Whole
-// lines of m go to memory past the caches, as what is not read soon.
-func Deinterleave(m Matrix[float64], from []float64) { fallInOn(Paths()[0], m, from) }
+// FallIn is the inverse of [StandAbreast]: it sets m to the transpose of the corresponding part
+// of from. Whole lines of m are written past the caches, since they are not read soon.
+func FallIn(m Matrix[float64], from []float64) { fallInOn(Paths()[0], m, from) }
 
 func fallInOn(p Path, m Matrix[float64], from []float64) {
 	if m.Rows > Interleaved {
@@ -39,9 +38,9 @@ func fallInOn(p Path, m Matrix[float64], from []float64) {
 	unpackPanel(m, firstRows(from, m.Cols), Interleaved, past)
 }
 
-// SignRows multiplies row i of x, of 8 values, by scale, and by -scale where
-// signs[i] is below 0, for each sign. It panics when there are fewer rows.
-func SignRows(x []float64, signs []int8, scale float64) { turnRowsOn(Paths()[0], x, signs, scale) }
+// TurnRows multiplies row i of x, of 8 values, by scale, or by -scale if signs[i] is below 0, for
+// each sign. It panics if there are fewer rows.
+func TurnRows(x []float64, signs []int8, scale float64) { turnRowsOn(Paths()[0], x, signs, scale) }
 
 func turnRowsOn(p Path, x []float64, signs []int8, scale float64) {
 	if n := len(signs); n > 0 {
@@ -49,15 +48,14 @@ func turnRowsOn(p Path, x []float64, signs []int8, scale float64) {
 	}
 }
 
-// FWHTColumns multiplies x, n x q, in place by the Walsh-Hadamard matrix of order
-// n: its parts as they come from memory, and then the highest levels. Q is a
-// multiple of 8. It runs on one core; use it inside For. It panics unless n is a
-// power of two.
+// FWHTColumns multiplies x, n x q, in place by the Walsh-Hadamard matrix of order n. It processes
+// the parts in the order of memory, and then the highest levels. q must be a multiple of 8. It
+// runs on one core; use it inside For. It panics unless n is a power of two.
 func FWHTColumns(x []float64, q int) { fwhtColumnsOn(Paths()[0], x, q) }
 
 func fwhtColumnsOn(p Path, x []float64, q int) {
-	if q < Interleaved || q%Interleaved != 0 {
-		panic(fmt.Sprintf("linalg: FWHT of %d columns; take a multiple of %d", q, Interleaved))
+	if q < Abreast || q%Abreast != 0 {
+		panic(fmt.Sprintf("linalg: FWHT of %d columns; use a multiple of %d", q, Abreast))
 	}
 	if n := len(x) / q; n*q != len(x) || n == 0 || n&(n-1) != 0 {
 		panic(fmt.Sprintf("linalg: FWHT of %d columns of %d values; pad to a power of two", q, len(x)))
@@ -75,17 +73,17 @@ func fwhtColumnsOn(p Path, x []float64, q int) {
 // Strips of 72 parts fit the first-level cache.
 const Strip = 4 * Interleaved
 
-// Strips are strips whose beginnings lie Distance values apart.
+// Strips are strips that begin Distance values apart.
 type Strips struct {
 	Values   []float64
 	Distance int
 }
 
-// From returns the strips from number i on.
+// From returns the strips beginning with number i.
 func (s Strips) From(i int) Strips { return Strips{s.Values[i*s.Distance:], s.Distance} }
 
-// first returns the values up to the end of strip n, and panics when there are
-// fewer, and when strips go backwards.
+// first returns the values up to the end of strip n. It panics if there are fewer, and if the
+// distance is negative.
 func (s Strips) first(n int) []float64 {
 	if s.Distance < 0 {
 		panic(fmt.Sprintf("linalg: strips %d values apart", s.Distance))
@@ -93,7 +91,7 @@ func (s Strips) first(n int) []float64 {
 	return s.Values[: (n-1)*s.Distance+Strip : len(s.Values)]
 }
 
-// CopyStrips copies n strips. It panics when there are fewer.
+// CopyStrips copies n strips. It panics if there are fewer.
 func CopyStrips(n int, to, from Strips) { copyStripsOn(Paths()[0], n, to, from) }
 
 func copyStripsOn(p Path, n int, to, from Strips) {
@@ -102,14 +100,14 @@ func copyStripsOn(p Path, n int, to, from Strips) {
 	}
 }
 
-// Ahead is strips that are read soon. Other work asks the caches for some of
-// them at a time, so that they come while it goes on.
+// Ahead is strips that will be read soon. Other work prefetches a few of them at a time, so that
+// they arrive in the cache meanwhile.
 type Ahead struct {
 	next Strips
 	left int
 }
 
-// NewAhead returns n strips that are read soon. It panics when there are fewer.
+// NewAhead returns n strips to prefetch. It panics if there are fewer.
 func NewAhead(n int, s Strips) *Ahead {
 	if n > 0 {
 		s.Values = s.first(n)
@@ -117,8 +115,8 @@ func NewAhead(n int, s Strips) *Ahead {
 	return &Ahead{s, n}
 }
 
-// asked is the number of strips that are asked for at a time: about as many lines as a
-// core can wait for.
+// asked is the number of strips that are prefetched at a time: about as many lines as a core can
+// wait for.
 const asked = 6
 
 func (a *Ahead) ask(p Path) {
@@ -132,11 +130,10 @@ func (a *Ahead) ask(p Path) {
 	}
 }
 
-// FWHTCollect sets near, n strips next to each other, to the Walsh-Hadamard
-// matrix of order n times n strips. The highest levels are done on the way.
-// Meanwhile it asks for what is ahead. It runs on one core; use it inside For.
-// It panics when there are fewer strips, and unless n is a power of two, at
-// least two.
+// FWHTCollect sets near, n adjacent strips, to the Walsh-Hadamard matrix of order n times n
+// strips. The highest levels are computed during the copy. Meanwhile it prefetches ahead. It runs
+// on one core; use it inside For. It panics if there are fewer strips, and unless n is a power of
+// two, at least two.
 func FWHTCollect(near []float64, far Strips, ahead *Ahead) {
 	fwhtCollectOn(Paths()[0], near, far, ahead)
 }
@@ -152,8 +149,8 @@ func fwhtCollectOn(p Path, near []float64, far Strips, ahead *Ahead) {
 	fwhtBlocks(p, near, block, ahead)
 }
 
-// FWHTSpread does the work of [FWHTCollect] the other way, from near to far strips. It
-// writes over near.
+// FWHTSpread does the work of [FWHTCollect] in the other direction, from near to far strips. It
+// overwrites near.
 func FWHTSpread(far Strips, near []float64, ahead *Ahead) {
 	fwhtSpreadOn(Paths()[0], far, near, ahead)
 }
@@ -169,7 +166,7 @@ func fwhtSpreadOn(p Path, far Strips, near []float64, ahead *Ahead) {
 	}
 }
 
-// fwhtBlocks does the levels inside of blocks of strips.
+// fwhtBlocks computes the levels within blocks of strips.
 func fwhtBlocks(p Path, near []float64, block int, ahead *Ahead) {
 	for i := 0; i < len(near); i += block * Strip {
 		fwhtColumnsOn(p, near[i:][:block*Strip], Strip)
@@ -177,11 +174,11 @@ func fwhtBlocks(p Path, near []float64, block int, ahead *Ahead) {
 	}
 }
 
-// stripsOf returns how many strips there are, a power of two of at least two.
+// stripsOf returns the number of strips, a power of two of at least two.
 func stripsOf(near []float64) int {
 	n := len(near) / Strip
 	if n*Strip != len(near) || n < 2 || n&(n-1) != 0 {
-		panic(fmt.Sprintf("linalg: FWHT of %d values as strips of %d; take a power of two of these, at least two", len(near), Strip))
+		panic(fmt.Sprintf("linalg: FWHT of %d values as strips of %d; use a power of two of these, at least two", len(near), Strip))
 	}
 	return n
 }

@@ -9,17 +9,16 @@ import (
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 )
 
-// krylov is one run of the Lanczos iteration: A Q = Q T + the rest, with T
-// tridiagonal.
+// krylov is one run of the Lanczos iteration: A Q = Q T + the residual, with T tridiagonal.
 type krylov struct {
 	*spectrum
 	against     [][]float64 // found eigenvectors, then the columns of Q
-	alpha, beta []float64   // of T; the last beta is the length of the rest
+	alpha, beta []float64   // of T; the last beta is the length of the residual
 	rest        []float64
-	closed      bool // the subspace is invariant, there is no rest
+	closed      bool // the subspace is invariant, and the residual is zero
 }
 
-// add appends v, scaled to length 1, to Q. It reports false when v is zero.
+// add appends v, scaled to length 1, to Q. It returns false if v is zero.
 func (k *krylov) add(v []float64) bool {
 	length := math.Sqrt(dot(v, v))
 	if !(length > 0) {
@@ -33,7 +32,7 @@ func (k *krylov) add(v []float64) bool {
 	return true
 }
 
-// grow makes T steps x steps, or smaller when the subspace closes.
+// grow extends T to steps x steps, or less if the subspace closes.
 func (k *krylov) grow(steps int) error {
 	for len(k.alpha) < steps && !k.closed {
 		if err := k.interrupt(); err != nil {
@@ -65,7 +64,7 @@ func (k *krylov) step() error {
 	b := math.Sqrt(dot(k.rest, k.rest))
 	k.norm = max(k.norm, math.Abs(a))
 	k.alpha, k.beta = append(k.alpha, a), append(k.beta, b)
-	// A rest of this size is rounding: its direction means nothing.
+	// A residual of this size is rounding: its direction is meaningless.
 	k.closed = b <= 16*epsilon*max(k.norm, scale) || len(k.against) == k.n
 	return nil
 }
@@ -73,8 +72,8 @@ func (k *krylov) step() error {
 // epsilon is the distance from 1 to the next float64.
 const epsilon = 0x1p-52
 
-// orthogonalise removes from v what it has in common with found eigenvectors
-// and with Q: classical Gram-Schmidt, twice.
+// orthogonalise removes from v its components along found eigenvectors and Q: classical
+// Gram-Schmidt, twice.
 func (k *krylov) orthogonalise(v []float64) {
 	c := make([]float64, len(k.against))
 	for range 2 {
@@ -95,7 +94,7 @@ func (k *krylov) orthogonalise(v []float64) {
 type ritz struct {
 	values  []float64 // ascending
 	vectors []float64 // one per column
-	beta    float64   // length of the rest
+	beta    float64   // length of the residual
 }
 
 // value returns the i-th largest.

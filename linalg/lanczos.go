@@ -8,32 +8,30 @@ import (
 	"slices"
 )
 
-// ErrNotConverged is wrapped by the error of an iteration that ended before
-// its result was as good as asked.
+// ErrNotConverged is wrapped by the error of an iteration that ended before its result reached
+// the tolerance.
 var ErrNotConverged = errors.New("not converged")
 
-// Lanczos returns the k algebraically largest eigenvalues of a symmetric n x n
-// matrix A, largest first, and their eigenvectors as the rows of a k x n
-// matrix, orthonormal. It knows the matrix only by apply, which sets dst to A
-// x, both of length n, and must not change x. A pair (theta, v) satisfies |A v
-// - theta v| <= tol |A|, so that theta is within (tol |A|)^2 / gap of an
-// eigenvalue. A tol of 1e-10 is a good choice; rounding allows 1e-14.
+// Lanczos returns the k algebraically largest eigenvalues of a symmetric n x n matrix A, largest
+// first, and their eigenvectors as the rows of a k x n matrix, orthonormal. It uses the matrix
+// only through apply, which sets dst to A x, both of length n, and must not change x. A pair
+// (theta, v) satisfies |A v - theta v| <= tol |A|, so that theta is within (tol |A|)^2 / gap of
+// an eigenvalue. A tol of 1e-10 is a good choice; rounding allows 1e-14.
 //
-// Every new vector is made orthogonal to all before it, twice (Golub and Van
-// Loan 2013, section 10.3). That takes 8 n m bytes for m steps, m being some
-// multiple of k. One start vector sees one copy of a repeated eigenvalue;
-// therefore, once k pairs are found, further runs orthogonal to them look for
-// larger ones until there is none. The start vectors are fixed: the result
-// depends on the values that apply gives and on nothing else.
+// Every new vector is made orthogonal to all earlier ones, twice (Golub and Van Loan 2013,
+// section 10.3). That takes 8 n m bytes for m steps; m is some multiple of k. One start vector
+// finds one copy of a repeated eigenvalue. Therefore, once k pairs are found, further runs
+// orthogonal to them look for larger ones until there are none. The start vectors are fixed: the
+// result depends only on the values that apply returns.
 //
-// It panics unless 1 <= k <= n and tol >= 1e-14. Its error wraps [ErrNotConverged]
-// or says that apply gave a NaN or an infinity.
+// It panics unless 1 <= k <= n and tol >= 1e-14. Its error wraps [ErrNotConverged] or reports
+// that apply returned a NaN or an infinity.
 func Lanczos(n, k int, tol float64, apply func(dst, x []float64)) ([]float64, Matrix[float64], error) {
 	return LanczosUntil(n, k, tol, apply, func() error { return nil })
 }
 
-// LanczosUntil is [Lanczos] that asks before each step whether to go on, and
-// returns what interrupt returns if it is an error.
+// LanczosUntil is like [Lanczos] but calls interrupt before each step. If interrupt returns an
+// error, LanczosUntil returns it.
 func LanczosUntil(n, k int, tol float64, apply func(dst, x []float64), interrupt func() error) ([]float64, Matrix[float64], error) {
 	if k < 1 || k > n || !(tol >= 1e-14) {
 		panic(fmt.Sprintf("linalg: %d eigenpairs of %d x %d to a tolerance of %v", k, n, n, tol))
@@ -67,25 +65,24 @@ type eigenpair struct {
 	vector []float64
 }
 
-// spectrum holds the known facts about the eigenpairs of a matrix.
+// spectrum holds the eigenpairs of a matrix that are known so far.
 type spectrum struct {
 	n         int
 	tol       float64
 	apply     func(dst, x []float64)
-	interrupt func() error // asked before each step
+	interrupt func() error // called before each step
 	pairs     []eigenpair
 	norm      float64 // largest |Ritz value| so far: |A| from below
 	runs      uint64
-	floor     float64 // pairs that are not above it are of no interest
+	floor     float64 // pairs that are not above it are not needed
 }
 
 func (s *spectrum) sort() {
 	slices.SortStableFunc(s.pairs, func(a, b eigenpair) int { return cmp.Compare(b.value, a.value) })
 }
 
-// run adds up to want pairs that are orthogonal to those it has: fewer when
-// its start vector lies in a smaller invariant subspace. It reports false
-// when no pair above the floor is left.
+// run adds up to want pairs that are orthogonal to the known ones: fewer if its start vector is
+// in a smaller invariant subspace. It returns false if no pair above the floor is left.
 func (s *spectrum) run(want int) (bool, error) {
 	k, err := s.start()
 	if err != nil {
@@ -113,14 +110,14 @@ func (s *spectrum) run(want int) (bool, error) {
 	}
 }
 
-// nothingAbove judges by a residual that is small, but not as small as a
-// result's: the pair itself will not be used.
+// nothingAbove accepts a residual that is small, but not as small as a result's: the pair itself
+// is not used.
 func (s *spectrum) nothingAbove(r ritz) bool {
 	return r.residual(0) <= 1e-4*s.norm && r.value(0)+r.residual(0) <= s.floor
 }
 
-// keep adds the largest pairs of r. It reports false when they are not above
-// the floor by more than the tolerance.
+// keep adds the largest pairs of r. It returns false if they are not above the floor by more than
+// the tolerance.
 func (s *spectrum) keep(k *krylov, r ritz, count int) bool {
 	if r.value(0) <= s.floor+s.tol*s.norm {
 		return false
@@ -131,8 +128,8 @@ func (s *spectrum) keep(k *krylov, r ritz, count int) bool {
 	return true
 }
 
-// start begins a run with a vector that is fixed for its number and orthogonal
-// to the pairs found.
+// start begins a run with a vector that is fixed for its number and orthogonal to the known
+// pairs.
 func (s *spectrum) start() (*krylov, error) {
 	s.runs++
 	q, state := make([]float64, s.n), s.runs

@@ -5,13 +5,12 @@ import (
 	"math"
 )
 
-// CholeskyLowRank factors a symmetric positive semidefinite n x n matrix into
-// R^T R with R of r x n, r being its numerical rank, by the Cholesky algorithm
-// with full pivoting (Higham 2002, section 10.3). It stops when no diagonal
-// entry of what is left exceeds 16 n epsilon times the largest of a. It leaves
-// a as it is, and fails with a [PivotError] when a diagonal entry of the rest
-// is more negative than rounding explains, -1e-9 times that largest entry: a
-// has a negative eigenvalue. It panics unless a is square.
+// CholeskyLowRank factors a symmetric positive semidefinite n x n matrix into R^T R with R of r x
+// n, r being its numerical rank, by the Cholesky algorithm with full pivoting (Higham 2002,
+// section 10.3). It stops when no diagonal entry of the remainder exceeds 16 n epsilon times the
+// largest one of a. It does not change a. It returns a [PivotError] if a diagonal entry of the
+// remainder is more negative than rounding explains, -1e-9 times that largest entry: a then has a
+// negative eigenvalue. It panics unless a is square.
 func CholeskyLowRank(a Matrix[float64]) (Matrix[float64], error) {
 	if a.Rows != a.Cols {
 		panic(fmt.Sprintf("linalg: cannot factor %d x %d values", a.Rows, a.Cols))
@@ -38,7 +37,7 @@ func CholeskyLowRank(a Matrix[float64]) (Matrix[float64], error) {
 	return r, nil
 }
 
-// choosePivot returns the largest entry, the first of several. It refuses
+// choosePivot returns the index of the largest entry, the first one among equals. It refuses
 // entries below wrong.
 func choosePivot(left []float64, wrong float64) (int, error) {
 	pivot := 0
@@ -53,8 +52,8 @@ func choosePivot(left []float64, wrong float64) (int, error) {
 	return pivot, nil
 }
 
-// eliminate turns the last row of r, a row of the matrix, into a row of the
-// factor, and takes its squares off the diagonal.
+// eliminate turns the last row of r, a row of the matrix, into a row of the factor, and subtracts
+// its squares from the diagonal.
 func eliminate(r Matrix[float64], left []float64, pivot int) {
 	last := r.Row(r.Rows - 1)
 	factors := make([]float64, r.Rows-1)

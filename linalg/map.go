@@ -7,12 +7,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// The maps below turn the inner products xz of one row with others into kernel
-// values. Maps of the squared distance d = max(0, xx + zz[j] - 2 xz[j]) take
-// the squared norms xx of the row and zz of the others too. Each operation
-// rounds to T: in float32 a squared distance is wrong by some 1e-7 of the
-// squared norms. A value does not depend on its place j. The maps run on one
-// core; use them inside For. They panic unless the slices are equally long;
+// The functions below turn the inner products xz of one row with others into kernel values.
+// Functions of the squared distance d = max(0, xx + zz[j] - 2 xz[j]) also take the squared norms
+// xx of the row and zz of the others. Each operation rounds to T: in float32 a squared distance
+// is wrong by some 1e-7 of the squared norms. A value does not depend on its index j. The
+// functions run on one core; use them inside For. They panic unless the slices are equally long;
 // dst may be xz.
 
 // RBF sets dst[j] to the Gaussian kernel exp(-gamma d).
@@ -57,9 +56,9 @@ func matern52On[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale T) {
 	fillDistances(e.Vector, e.Matern52, dst, xz, xx, zz, T(math.Sqrt(5)/float64(lengthScale)), 1./3)
 }
 
-// RationalQuadratic sets dst[j] to (1 + d / (2 alpha lengthScale^2))^-alpha. It
-// goes by the logarithm of 1 + y for small y, so that a large alpha, which
-// makes it a Gaussian kernel, does not spoil it.
+// RationalQuadratic sets dst[j] to (1 + d / (2 alpha lengthScale^2))^-alpha. For small y it uses
+// the logarithm of 1 + y, so that it stays accurate for a large alpha, with which it approaches a
+// Gaussian kernel.
 func RationalQuadratic[T Float](dst, xz []T, xx T, zz []T, lengthScale, alpha T) {
 	rationalOn(Paths()[0], dst, xz, xx, zz, lengthScale, alpha)
 }
@@ -70,8 +69,8 @@ func rationalOn[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale, alpha T
 	fillDistances(e.Vector, e.Rational, dst, xz, xx, zz, T(scale), -alpha)
 }
 
-// Polynomial sets dst[j] to (gamma xz[j] + coef0)^degree by repeated squaring,
-// rounded alike on every path. It panics when degree is negative.
+// Polynomial sets dst[j] to (gamma xz[j] + coef0)^degree by repeated squaring, rounded alike on
+// every path. It panics if degree is negative.
 func Polynomial[T Float](dst, xz []T, gamma, coef0 T, degree int) {
 	polynomialOn(Paths()[0], dst, xz, gamma, coef0, degree)
 }
@@ -84,7 +83,7 @@ func polynomialOn[T Float](p Path, dst, xz []T, gamma, coef0 T, degree int) {
 	fill(e.Vector, dst, xz, func(n int, dst, xz []T) { e.Polynomial(n, dst, xz, gamma, coef0, degree) })
 }
 
-// fillDistances makes whole vectors of all entries of a kernel's slices.
+// fillDistances calls kernel with whole vectors, for all entries of the slices.
 func fillDistances[T Float](vector int, kernel simd.OfDistance[T], dst, xz []T, xx T, zz []T, scale, power T) {
 	if len(dst) != len(xz) || len(zz) != len(xz) {
 		panic(fmt.Sprintf("linalg: %d kernel values of %d inner products and %d squared norms", len(dst), len(xz), len(zz)))
@@ -100,8 +99,8 @@ func fillDistances[T Float](vector int, kernel simd.OfDistance[T], dst, xz []T, 
 	}
 }
 
-// fill makes whole vectors of all entries. The rest of a slice goes through the
-// same instructions, filled up, so that a value does not depend on its place.
+// fill calls f with whole vectors for all entries. The rest of a slice is padded and goes through
+// the same instructions, so that a value does not depend on its index.
 func fill[T Float](vector int, dst, x []T, f func(n int, dst, x []T)) {
 	n := len(x) &^ (vector - 1)
 	f(n, dst, x)
@@ -113,11 +112,10 @@ func fill[T Float](vector int, dst, x []T, f func(n int, dst, x []T)) {
 	}
 }
 
-// Cos sets dst[i] to the cosine of x[i]: within 2.5 units in the last place up to
-// |x| = 2^40 (float32: everywhere). Beyond, and in plain Go, it is math.Cos,
-// which is slower and, close to a zero of the cosine, only within 2^-53. The
-// cosine of what is not finite is NaN. It runs on one core; use it inside For.
-// It panics unless dst is as long as x; dst may be x.
+// Cos sets dst[i] to the cosine of x[i], within 2.5 units in the last place up to |x| = 2^40
+// (float32: everywhere). Beyond that, and in plain Go, it is math.Cos, which is slower and, close
+// to a zero of the cosine, only within 2^-53. The cosine of a value that is not finite is NaN. It
+// runs on one core; use it inside For. It panics unless dst is as long as x; dst may be x.
 func Cos[T Float](dst, x []T) { cosOn(Paths()[0], dst, x) }
 
 func cosOn[T Float](p Path, dst, x []T) {
@@ -133,8 +131,8 @@ func cosOn[T Float](p Path, dst, x []T) {
 	})
 }
 
-// cosEach does one vector some of whose entries are too large for cos. The
-// others must not depend on these.
+// cosEach handles one vector in which some entries are too large for cos. The others must not
+// depend on these.
 func cosEach[T Float](e simd.Elementwise[T], dst, x []T) {
 	for i, v := range x {
 		var alone [simd.Widest]T

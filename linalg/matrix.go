@@ -41,10 +41,9 @@ func (m Matrix[T]) Panel(lo, hi int) Matrix[T] {
 	return Matrix[T]{Rows: hi - lo, Cols: m.Cols, Stride: m.Stride, Data: m.Data[lo*m.Stride : (hi-1)*m.Stride+m.Cols]}
 }
 
-// Rows are rows of numbers that are read one at a time: a [Matrix], a table in
-// another precision, a choice of another table's rows, rows that are scaled as
-// they are read. Computations that take Rows hold a few of them in float64, not
-// all. Rows are safe for concurrent use.
+// Rows are rows of numbers that are read one at a time: a [Matrix], a table in another precision,
+// a selection of another table's rows, or rows that are scaled as they are read. Computations
+// that take Rows hold a few of them in float64, not all. Rows are safe for concurrent use.
 type Rows interface {
 	// Shape returns the number of rows and of columns.
 	Shape() (rows, cols int)
@@ -58,7 +57,7 @@ func (m Matrix[T]) Shape() (rows, cols int) { return m.Rows, m.Cols }
 // ReadRow writes row i to dst, of length Cols, in float64.
 func (m Matrix[T]) ReadRow(i int, dst []float64) { Widen(dst, m.Row(i)) }
 
-// Widen writes the numbers of from to dst, which is as long.
+// Widen copies the numbers of from to dst, which must have the same length.
 func Widen[T Float](dst []float64, from []T) {
 	if same, ok := any(from).([]float64); ok {
 		copy(dst, same)
@@ -70,8 +69,7 @@ func Widen[T Float](dst []float64, from []T) {
 	}
 }
 
-// Gather reads as many rows of from as dst has, from row first on, on all
-// cores.
+// Gather reads rows of from, beginning with row first, into all rows of dst, on all cores.
 func Gather(dst Matrix[float64], from Rows, first int) {
 	const grain = 1 << 16 // numbers that one core reads at a time
 	For(dst.Rows, max(1, grain/max(1, dst.Cols)), func(lo, hi int) {
@@ -81,8 +79,7 @@ func Gather(dst Matrix[float64], from Rows, first int) {
 	})
 }
 
-// Pick returns the given rows of from, in the given order, without copying
-// them. It keeps index.
+// Pick returns the given rows of from, in the given order, without copying them. It keeps index.
 func Pick(from Rows, index []int) Rows { return picked{from, index} }
 
 type picked struct {
@@ -97,9 +94,9 @@ func (p picked) Shape() (rows, cols int) {
 
 func (p picked) ReadRow(i int, dst []float64) { p.from.ReadRow(p.index[i], dst) }
 
-// SquaredNorms sets dst[i] to the inner product of row i of a with itself,
-// bit for bit the diagonal that Syrk (SyrkWide for float32) computes. It
-// panics unless dst is as long as a has rows.
+// SquaredNorms sets dst[i] to the inner product of row i of a with itself, bit for bit the
+// diagonal that Syrk (SyrkWide for float32) computes. It panics unless dst has one value for each
+// row of a.
 func SquaredNorms[T Float](dst []float64, a Matrix[T]) { squaredNorms(best[float64](), dst, a) }
 
 func squaredNorms[T Float](m simd.Micro[float64], dst []float64, a Matrix[T]) {
@@ -113,7 +110,7 @@ func squaredNorms[T Float](m simd.Micro[float64], dst []float64, a Matrix[T]) {
 	clear(dst)
 	For((a.Rows+3)/4, max(1, 1<<12/max(1, a.Cols)), func(lo, hi int) {
 		for i := 4 * lo; i < min(4*hi, a.Rows); i += 4 {
-			last := a.Rows - 1 // what is missing is computed again and dropped
+			last := a.Rows - 1 // missing rows are computed again and dropped
 			r0, r1, r2, r3 := a.Row(i), a.Row(min(i+1, last)), a.Row(min(i+2, last)), a.Row(min(i+3, last))
 			for k := 0; k < a.Cols; k += depth {
 				kEnd := min(k+depth, a.Cols)
@@ -126,8 +123,7 @@ func squaredNorms[T Float](m simd.Micro[float64], dst []float64, a Matrix[T]) {
 	})
 }
 
-// fourSquares returns the squared norms of four rows: four chains of
-// additions, so that each can wait for itself.
+// fourSquares returns the squared norms of four rows, as four independent chains of additions.
 func fourSquares[T Float](r0, r1, r2, r3 []T) (s [4]float64) {
 	r1, r2, r3 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)]
 	var s0, s1, s2, s3 float64

@@ -6,26 +6,26 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Micro-kernels read packed operands: panels of as many rows as the tile has
-// rows (or columns), each stored column after column, the last filled up with
-// zeros. Whatever the zeros yield lies outside of dst and is dropped.
+// Micro-kernels read packed operands: panels with the tile's number of rows (or columns), each
+// stored column after column, the last one padded with zeros. The results of the padding are
+// outside dst and are dropped.
 
-// panels is an operand packed.
+// panels is a packed operand.
 type panels[T Float] struct {
 	width int // rows of a panel
 	depth int // columns
 	data  []T
 }
 
-// at returns the panel that begins with that row.
+// at returns the panel that begins with the given row.
 func (p panels[T]) at(row int) []T { return p.data[row*p.depth:][:p.width*p.depth] }
 
 // packGrain is the number of values that one core packs at a time.
 const packGrain = 1 << 15
 
-// packPanel packs the rows of m, width of them or fewer. It goes by squares, or
-// by four rows: with eight whose distance is a power of two the first-level
-// cache would have no place left for what is written value by value.
+// packPanel packs the rows of m, width of them or fewer. It works by squares, or by four rows:
+// written value by value, eight rows whose distance is a power of two would leave no place in the
+// first-level cache for the output.
 func packPanel[S, T Float](to []T, m Matrix[S], width, k, kEnd int) {
 	r := 0
 	if doubles, ok := any(m).(Matrix[float64]); ok {
@@ -61,7 +61,7 @@ func packFour[S, T Float](to []T, width int, r0, r1, r2, r3 []S) {
 	}
 }
 
-// packSquares packs as many rows as make squares, and returns how many.
+// packSquares packs the rows that fill squares, and returns their number.
 func packSquares(to []float64, m Matrix[float64], width, k, kEnd int) int {
 	t, _ := simd.Transposers64(Paths()[0])
 	square := t.Side
@@ -77,7 +77,7 @@ func packSquares(to []float64, m Matrix[float64], width, k, kEnd int) int {
 	return rows
 }
 
-// unpackPanel is the way back, with squares transposed by t.
+// unpackPanel is the inverse of packPanel, with squares transposed by t.
 func unpackPanel[T Float](m Matrix[T], from []T, width int, t simd.Transposer[float64]) {
 	r := 0
 	if m, ok := any(m).(Matrix[float64]); ok {
@@ -95,7 +95,7 @@ func unpackPanel[T Float](m Matrix[T], from []T, width int, t simd.Transposer[fl
 	}
 }
 
-// unpackSquares unpacks as many rows as make squares, and returns how many.
+// unpackSquares unpacks the rows that fill squares, and returns their number.
 func unpackSquares(m Matrix[float64], from []float64, width int, t simd.Transposer[float64]) int {
 	square := t.Side
 	rows, n := m.Rows/square*square, m.Cols/square
@@ -120,11 +120,11 @@ func unpackFour[T Float](from []T, width int, r0, r1, r2, r3 []T) {
 	}
 }
 
-// workspace is the memory that a product packs into.
+// workspace is the memory for packed operands of a product.
 type workspace[T Float] struct{ left, right []T }
 
-// The workspaces of finished products, because fresh memory is slow: what a
-// product reads there it has written there, so they carry nothing over.
+// The workspaces of finished products are reused, because fresh memory is slow. A product reads
+// only values that it has written itself, so nothing carries over.
 var free64, free32 sync.Pool
 
 func freed[T Float]() *sync.Pool {
@@ -135,7 +135,7 @@ func freed[T Float]() *sync.Pool {
 	return &free64
 }
 
-// take returns a workspace of at least that many values.
+// take returns a workspace with at least the given numbers of values.
 func take[T Float](left, right int) *workspace[T] {
 	w, _ := freed[T]().Get().(*workspace[T])
 	if w == nil {
@@ -152,11 +152,11 @@ func take[T Float](left, right int) *workspace[T] {
 	return w
 }
 
-// leave gives it back.
+// leave returns the workspace for reuse.
 func (w *workspace[T]) leave() { freed[T]().Put(w) }
 
-// Scratch calls use with n values, which hold anything, and takes them back when
-// it returns: memory that was used before is many times as fast as fresh one.
+// Scratch calls use with n arbitrary values, whose memory is reused when it returns: used memory
+// is many times as fast as fresh memory.
 func Scratch[T Float](n int, use func(room []T)) {
 	w := take[T](n, 0)
 	use(w.left[:n])

@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Packed is a matrix that has been brought into the order in which products
-// read it, for many products with few rows each: [MulTransB] would
-// spend their time on packing. It takes 8 bytes per entry and is read only.
+// Packed is a matrix in the order in which products read it, for many products with few rows
+// each: [MulTransB] would spend their time on packing. It takes 8 bytes per entry and is read
+// only.
 type Packed struct {
 	rows, cols int
 	micro      simd.Micro[float64]
@@ -50,20 +50,18 @@ func packRows[T Float](width int, m Matrix[T], rows []int, n, k, kEnd int) panel
 	return p
 }
 
-// spanValues is the number of inner products that are made before they are used: they
-// stay in the second-level cache.
+// spanValues is the number of inner products that are computed before they are used: they stay in
+// the second-level cache.
 const spanValues = 1 << 15
 
-// span returns how many columns of a product of m rows are made at a time, a
-// multiple of width.
+// span returns the number of columns that a product of m rows computes at a time, a multiple of
+// width.
 func span(m, width int) int { return ceil(min(max(spanValues/max(m, 1), 128), 4096), width) }
 
-// Products computes the inner products of the given rows of a with all rows of
-// b, in float64, a few columns at a time, and gives them to use, which may
-// change them: dots is len(rows) x (hi-lo), for the rows lo to hi-1 of b. It
-// runs on all cores, so that use is called by several goroutines at the same
-// time. An inner product has the same bits as in MulTransB (MulTransBWide for
-// float32).
+// Products computes the inner products of the given rows of a with all rows of b, in float64, a
+// few columns at a time, and calls use with them: dots is len(rows) x (hi-lo), for the rows lo to
+// hi-1 of b. use may change dots. Products runs on all cores, so several goroutines call use at
+// the same time. An inner product has the same bits as in MulTransB (MulTransBWide for float32).
 func Products[T Float](a Matrix[T], rows []int, b *Packed, use func(lo, hi int, dots Matrix[float64])) {
 	if a.Cols != b.cols {
 		panic(fmt.Sprintf("linalg: rows of %d columns and of %d have no inner products", a.Cols, b.cols))
@@ -82,8 +80,8 @@ func Products[T Float](a Matrix[T], rows []int, b *Packed, use func(lo, hi int, 
 	})
 }
 
-// block computes dots for the rows of b from lo on. What is beyond its edges is
-// room for what the padding yields.
+// block computes dots for the rows of b from lo on. The space beyond its edges takes the results
+// of the padding.
 func (b *Packed) block(left []panels[float64], dots Matrix[float64], lo int) {
 	if len(left) == 0 {
 		clear(dots.Data)
@@ -102,11 +100,11 @@ func (b *Packed) block(left []panels[float64], dots Matrix[float64], lo int) {
 	}
 }
 
-// rooms are the blocks of products that have been used, because fresh memory is
-// slow: what is read there has been written there.
+// rooms holds used blocks of products, because fresh memory is slow. Products read only values
+// that they have written themselves.
 var rooms sync.Pool
 
-// room returns at least that many values.
+// room returns memory for at least the given number of values.
 func room(values int) *[]float64 {
 	at, _ := rooms.Get().(*[]float64)
 	if at == nil || len(*at) < values {

@@ -7,10 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Path is a way to compute products: the instructions of the micro-kernel. It has
-// a method String. Functions that are not told choose the fastest that the machine
-// has. Results of two paths differ in rounding only: the vector paths fuse each
-// product with its addition, the portable one rounds both.
+// Path is a way to compute products: the instructions of the micro-kernel. It has a method
+// String. Functions without a path use the fastest one of the machine. Results of two paths
+// differ in rounding only: the vector paths fuse each product with its addition, the portable one
+// rounds both.
 type Path = simd.Path
 
 const (
@@ -19,11 +19,10 @@ const (
 	AVX512   Path = simd.AVX512   // 512 bits
 )
 
-// Paths lists the paths that this machine has, the fastest first.
+// Paths lists the paths that this machine supports, the fastest first.
 func Paths() []Path { return simd.Paths() }
 
-// microOf returns the micro-kernel of a path. It panics when the machine has
-// not the instructions.
+// microOf returns the micro-kernel of a path. It panics if the machine lacks the instructions.
 func microOf[T Float](p Path) simd.Micro[T] {
 	if !slices.Contains(Paths(), p) {
 		panic(fmt.Sprintf("linalg: this machine has no %v; Paths lists what it has", p))
@@ -34,10 +33,9 @@ func microOf[T Float](p Path) simd.Micro[T] {
 // best returns the micro-kernel of the fastest path.
 func best[T Float]() simd.Micro[T] { return microOf[T](Paths()[0]) }
 
-// FMA multiplies and adds in registers, the given number of turns on each of
-// as many cores as For uses, and returns how many floating-point operations it
-// did: no product can exceed their number per second, which the caller
-// measures. A turn takes some ten nanoseconds.
+// FMA multiplies and adds in registers, the given number of turns on each of the given number of
+// cores, and returns the number of floating-point operations done. No product can exceed their
+// rate, which the caller measures. A turn takes some ten nanoseconds.
 func FMA[T Float](p Path, cores, turns int) float64 {
 	m := microOf[T](p)
 	For(cores, 1, func(lo, hi int) { m.Peak(turns) })

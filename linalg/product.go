@@ -6,49 +6,47 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// The shape of the work. One core computes one tile of dst at a time:
-// the 384 KiB of the packed b that it reads over and over stay in the
-// second-level cache. Depth is the one number here that results depend on (see the
+// Parameters of the tiling. One core computes one tile of dst at a time: the 384 KiB of packed b
+// that it reads repeatedly stay in the second-level cache. Results depend on depth only (see the
 // package comment); the others may be changed freely.
 const (
 	maxEdge  = 192 // rows and columns of a tile
 	minEdge  = 48  // tiles of small products shrink to this, so that all cores get some
 	minTiles = 16
-	depth    = 256 // columns added up before a partial sum is closed
+	depth    = 256 // columns summed before a partial sum is closed
 )
 
-// MulTransB sets dst to a b^T, the inner products of all rows of a with all
-// rows of b, on all cores: dst is m x n, a is m x k, b is n x k. It adds in
-// the precision of T. It panics on other shapes; dst must not overlap a or b.
+// MulTransB sets dst to a b^T, the inner products of all rows of a with all rows of b, on all
+// cores: dst is m x n, a is m x k, b is n x k. It sums in the precision of T. It panics on other
+// shapes; dst must not overlap a or b.
 func MulTransB[T Float](dst, a, b Matrix[T]) { multiply(Paths()[0], dst, a, b, false) }
 
-// MulTransBWide is MulTransB for rows in float32 that multiplies and adds in
-// float64. Differences of inner products (distances between near-duplicates)
-// survive only that way.
+// MulTransBWide is like [MulTransB] for rows in float32, but multiplies and adds in float64. Only
+// that keeps small differences of inner products, such as distances between near-duplicates,
+// accurate.
 func MulTransBWide(dst Matrix[float64], a, b Matrix[float32]) {
 	multiply(Paths()[0], dst, a, b, false)
 }
 
-// Syrk sets dst to a a^T, the Gram matrix of the rows of a, for half the work
-// of MulTransB. Both triangles are written, exactly symmetric: dst is m x m, a
-// is m x k. It panics on other shapes; dst must not overlap a.
+// Syrk sets dst to a a^T, the Gram matrix of the rows of a, with half the work of [MulTransB]. It
+// writes both triangles, exactly symmetric: dst is m x m, a is m x k. It panics on other shapes;
+// dst must not overlap a.
 func Syrk[T Float](dst, a Matrix[T]) { multiply(Paths()[0], dst, a, a, true) }
 
-// SyrkWide is Syrk for rows in float32 that multiplies and adds in float64.
+// SyrkWide is like [Syrk] for rows in float32, but multiplies and adds in float64.
 func SyrkWide(dst Matrix[float64], a Matrix[float32]) {
 	multiply(Paths()[0], dst, a, a, true)
 }
 
-// MulTransBOn is MulTransB by a given path. It panics when the machine does not
-// have it.
+// MulTransBOn is [MulTransB] by the given path. It panics if the machine does not support it.
 func MulTransBOn[T Float](path Path, dst, a, b Matrix[T]) {
 	multiply(path, dst, a, b, false)
 }
 
-// SyrkOn is Syrk by a given path. It panics when the machine does not have it.
+// SyrkOn is [Syrk] by the given path. It panics if the machine does not support it.
 func SyrkOn[T Float](path Path, dst, a Matrix[T]) { multiply(path, dst, a, a, true) }
 
-// multiply is the one product behind all.
+// multiply computes all kinds of products.
 func multiply[S, T Float](path Path, dst Matrix[T], a, b Matrix[S], gram bool) {
 	if a.Cols != b.Cols || dst.Rows != a.Rows || dst.Cols != b.Rows {
 		panic(fmt.Sprintf("linalg: %d x %d is not the shape of (%d x %d)(%d x %d)^T",
@@ -65,13 +63,12 @@ func multiply[S, T Float](path Path, dst Matrix[T], a, b Matrix[S], gram bool) {
 // block is the number of rows of an operand that are packed at a time: 8 MiB of float64.
 const block = 4096
 
-// distant is a number of values that are gone from the caches before they are read
-// again: 16 MiB of float32.
+// distant is a number of values that have left the caches before they are read again: 16 MiB of
+// float32.
 const distant = 1 << 22
 
-// product is the making of one dst. S is the type of the operands' numbers, T the type
-// of the sums. With gram set, b is a, and each pair of mirrored tiles is computed
-// once.
+// product computes one dst. S is the type of the operands' numbers, T the type of the sums. With
+// gram set, b is a, and each pair of mirrored tiles is computed once.
 type product[S, T Float] struct {
 	dst   Matrix[T]
 	a, b  Matrix[S]
@@ -79,11 +76,10 @@ type product[S, T Float] struct {
 	micro simd.Micro[T]
 	edge  int // of a tile
 	room  *workspace[T]
-	turn  simd.Transposer[T] // of what is below the diagonal of a Gram matrix
+	turn  simd.Transposer[T] // for the tiles below the diagonal of a Gram matrix
 }
 
-// run computes dst block by block, only the lower triangle of them for a Gram
-// matrix.
+// run computes dst block by block; for a Gram matrix only the lower triangle of blocks.
 func (p *product[S, T]) run() {
 	m, n, k := p.dst.Rows, p.dst.Cols, min(depth, p.a.Cols)
 	if m == 0 || n == 0 {
@@ -107,7 +103,7 @@ func (p *product[S, T]) run() {
 	}
 }
 
-// block computes the block b of dst, depth columns of the operands at a time.
+// block computes block b of dst, depth columns of the operands at a time.
 func (p *product[S, T]) block(b tile) {
 	tiles := cover(b, p.edge, p.gram)
 	for k := 0; k < p.a.Cols; k += depth {
@@ -142,9 +138,8 @@ func pack[S, T Float](p panels[T], m Matrix[S], row, rowEnd, k, kEnd int) {
 	})
 }
 
-// tile has the micro-kernel compute the tile t of the block b. A panel of left
-// stays in the first-level cache while the panels of right pass by, which stay in
-// the second.
+// tile runs the micro-kernel on tile t of block b. A panel of left stays in the first-level cache
+// while the panels of right, which stay in the second, pass by.
 func (p *product[S, T]) tile(kernel func(k int, a, b, c []T, stride int), left, right panels[T], b, t tile) {
 	var spill []T
 	rows, cols := p.micro.Rows, p.micro.Cols
@@ -188,7 +183,7 @@ func edgeFor(rows, cols int) int {
 	return edge
 }
 
-// cover cuts a block into tiles, only those not above the diagonal if lower.
+// cover cuts a block into tiles; with lower only those not above the diagonal.
 func cover(b tile, edge int, lower bool) []tile {
 	var tiles []tile
 	for j := b.j; j < b.jEnd; j += edge {
@@ -202,8 +197,8 @@ func cover(b tile, edge int, lower bool) []tile {
 	return tiles
 }
 
-// mirror copies what the tile t has below the diagonal to its place above: by
-// squares, and value by value at the diagonal and where they do not fit.
+// mirror copies the part of tile t below the diagonal to its place above it: by squares, and
+// value by value at the diagonal and at edges.
 func mirror[T Float](dst Matrix[T], t tile, squares simd.Transposer[T]) {
 	for i := t.i; i < t.iEnd; i += squares.Side {
 		j, iEnd := t.j, min(i+squares.Side, t.iEnd)

@@ -6,14 +6,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Reflect sets each row x of m, of n values, to H_0 H_1 ... H_{c-1} [D; 0] x of
-// its first c values, whatever the others are. D multiplies them by their
-// signs, 1 or -1. Householder's reflections H_j = I - beta[j] v_j v_j^T are of
-// the coordinates j to n-1: vectors[j] holds v_j, n-j values, and c is at most n.
-// What becomes of a row does not depend on the others. That takes as long as
-// making the n x c matrix, about the time of reflecting c/2 rows, and the
-// product with it. It runs on one core; use it inside For. It panics on other
-// lengths.
+// Reflect sets each row x of m, of n values, to H_0 H_1 ... H_{c-1} [D; 0] x of its first c
+// values, whatever the others are. D multiplies them by their signs, 1 or -1. The Householder
+// reflections H_j = I - beta[j] v_j v_j^T act on the coordinates j to n-1: vectors[j] holds v_j,
+// n-j values, and c is at most n. Each row's result is independent of the others. The cost is
+// that of computing the n x c matrix, about the time of reflecting c/2 rows, and of the product
+// with it. It runs on one core; use it inside For. It panics on other lengths.
 func Reflect(m Matrix[float64], signs []int8, vectors [][]float64, beta []float64) {
 	reflectOn(Paths()[0], m, signs, vectors, beta)
 }
@@ -36,9 +34,9 @@ func reflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, bet
 	})
 }
 
-// makeFrame packs the n x c matrix of the reflections, simd.Lanes columns at a time:
-// each begins as a column of D. Reflections that leave those columns as they
-// are, because they are of later coordinates, are left out.
+// makeFrame packs the n x c matrix of the reflections, simd.Lanes columns at a time, each
+// beginning as a column of D. It skips reflections that do not change those columns because they
+// act on later coordinates.
 func makeFrame(path Path, q panels[float64], n int, signs []int8, vectors [][]float64, beta []float64) {
 	c, reflect := len(vectors), simd.ReflectionsOf(path)
 	Scratch(n*simd.Lanes+c, func(room []float64) {
@@ -61,8 +59,7 @@ func makeFrame(path Path, q panels[float64], n int, signs []int8, vectors [][]fl
 	})
 }
 
-// setColumns copies columns first to end-1 of n rows, which are simd.Lanes values
-// apart in x.
+// setColumns copies columns first to end-1 of n rows, which are simd.Lanes values apart in x.
 func (p panels[T]) setColumns(x []T, n, first, end int) {
 	through, _ := simd.Transposers64(Paths()[0])
 	for i := 0; i < n; i += p.width {
@@ -71,9 +68,8 @@ func (p panels[T]) setColumns(x []T, n, first, end int) {
 	}
 }
 
-// mulRows sets each row x of m to q times its first values. The room is for a
-// panel of rows and a tile. The next rows, far away in memory, come while those
-// before are worked on.
+// mulRows sets each row x of m to q times its first values. room has space for a panel of rows
+// and a tile. The next rows, far away in memory, are prefetched meanwhile.
 func mulRows(p Path, m Matrix[float64], q panels[float64], room []float64) {
 	rows, kernels := microOf[float64](p).Rows, simd.AskingOf(p)
 	vector := q.width / len(kernels)
@@ -100,13 +96,13 @@ func mulRows(p Path, m Matrix[float64], q panels[float64], room []float64) {
 
 // pair is two neighbouring reflections, which are applied one after the other.
 type pair struct {
-	first, second         []float64 // vectors; the first has not the second's first coordinate
+	first, second         []float64 // vectors; the first one lacks the second's first coordinate
 	betaFirst, betaSecond float64
 	across                float64 // inner product of the vectors
 }
 
-// pairOf returns H_{j+1} and H_j. The last of an odd number follows one that
-// does nothing.
+// pairOf returns H_{j+1} and H_j. If their number is odd, the last one is paired with the
+// identity.
 func pairOf(vectors [][]float64, beta, across []float64, j int) pair {
 	p := pair{first: vectors[j][1:], second: vectors[j], betaSecond: beta[j]}
 	if j+1 < len(vectors) {

@@ -6,31 +6,30 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Phases as words: numbers modulo 2^bits, a full turn being 2^bits. bits is 8, 16
+// Phases are stored as words: numbers modulo 2^bits, where a full turn is 2^bits. bits is 8, 16
 // or 32, and words are little-endian.
 
-// checkWords panics unless there are words of 8, 16 or 32 bits in that number of bytes.
+// checkWords panics unless the bytes hold the given number of words of 8, 16 or 32 bits.
 func checkWords(bits, words, bytes int) {
 	if bits != 8 && bits != 16 && bits != 32 || bytes != words*bits/8 {
 		panic(fmt.Sprintf("linalg: %d words of %d bits in %d bytes", words, bits, bytes))
 	}
 }
 
-// RoundTurns sets dst to the nearest words of phases in turns, which are finite:
-// floor(frac(t) 2^bits + 1/2), without the bit beyond. It runs on one core; use
-// it inside For. It panics unless bits is 8, 16 or 32 and dst has bits/8 bytes
-// for each of turns.
+// RoundTurns sets dst to the nearest words of phases in turns, which must be finite:
+// floor(frac(t) 2^bits + 1/2), modulo 2^bits. It runs on one core; use it inside For. It panics
+// unless bits is 8, 16 or 32 and dst has bits/8 bytes for each of turns.
 func RoundTurns(dst []byte, turns []float64, bits int) {
 	checkWords(bits, len(turns), len(dst))
 	simd.RoundTurns(Paths()[0], dst, turns, bits)
 }
 
-// CosSin sets cosines and sines to amplitude times the values of phases in words of
-// bits, to some 2e-7, and returns true, where this machine has instructions for
-// that; elsewhere it does nothing: looking them up is faster than computing them
-// one by one. It runs on one core; use it inside For. It panics unless bits is
-// 8, 16 or 32 and there are as many cosines, sines and words.
-func CosSin(cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
+// Waves sets cosines and sines to amplitude times those of the phases in words of bits, to some
+// 2e-7, and returns true, if this machine has vector instructions for it. Otherwise it does
+// nothing and returns false: a look-up is faster than computing them one by one. It runs on one
+// core; use it inside For. It panics unless bits is 8, 16 or 32 and the numbers of cosines, sines
+// and words agree.
+func Waves(cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
 	if len(sines) != len(cosines) {
 		panic(fmt.Sprintf("linalg: %d cosines and %d sines", len(cosines), len(sines)))
 	}
@@ -38,14 +37,14 @@ func CosSin(cosines, sines []float32, words []byte, bits int, amplitude float32)
 	return simd.Waves(Paths()[0], cosines, sines, words, bits, amplitude)
 }
 
-// AddWords adds to dst, modulo 2^64, the little-endian words of src: 8 bytes
-// for each of dst, or it panics.
+// AddWords adds the little-endian words of src to dst, modulo 2^64. It panics unless src has 8
+// bytes for each value of dst.
 func AddWords(dst []uint64, src []byte) {
 	checkSums(dst, src)
 	simd.AddWords(Paths()[0], dst, src)
 }
 
-// SubtractWords takes from dst what AddWords adds.
+// SubtractWords is the inverse of [AddWords].
 func SubtractWords(dst []uint64, src []byte) {
 	checkSums(dst, src)
 	simd.SubtractWords(Paths()[0], dst, src)

@@ -7,15 +7,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Turned changes the sign of a row, in the place that the row is sent to.
+// Turned is added to a place to flip the sign of the row that is sent there.
 const Turned = 1 << 31
 
-// Scatter sets row places[i] of to to scale times row i of from, of 8 values
-// each, and to -scale times that where [Turned] is added to the place. A place
-// behind the last row is the last. Where to begins with a line of the cache,
-// rows go to memory past the caches, which writes whole lines as fast in any
-// order. It runs on one core; use it inside For. It panics when to has no row,
-// and when from has fewer than there are places.
+// Scatter sets row places[i] of to to scale times row i of from, of 8 values each, or to -scale
+// times it if [Turned] is added to the place. Places beyond the last row mean the last row. If to
+// begins at a cache line, rows are written past the caches, which writes whole lines as fast in
+// any order. It runs on one core; use it inside For. It panics if to has no row, and if from has
+// fewer rows than there are places.
 func Scatter(to, from []float64, places []uint32, scale float64) {
 	scatterOn(Paths()[0], to, from, places, scale)
 }
@@ -26,39 +25,37 @@ func scatterOn(p Path, to, from []float64, places []uint32, scale float64) {
 	}
 }
 
-// FWHTScatter is [Scatter] of the Walsh-Hadamard matrix times from, which has as
-// many rows as there are places. It writes over from. It panics unless that is a
-// power of two from 8 on.
+// FWHTScatter is [Scatter] of the Walsh-Hadamard matrix times from, which has one row for each
+// place. It overwrites from. It panics unless the number of rows is a power of two, at least 8.
 func FWHTScatter(to, from []float64, places []uint32, scale float64) {
 	fwhtScatterOn(Paths()[0], to, from, places, scale)
 }
 
 func fwhtScatterOn(p Path, to, from []float64, places []uint32, scale float64) {
 	n := len(places)
-	if n < 8 || n&(n-1) != 0 || len(from) != Interleaved*n {
-		panic(fmt.Sprintf("linalg: FWHT of %d values to %d places; take eight a place, and a power of two of these", len(from), n))
+	if n < 8 || n&(n-1) != 0 || len(from) != Abreast*n {
+		panic(fmt.Sprintf("linalg: FWHT of %d values to %d places; use eight for each place, and a power of two of these", len(from), n))
 	}
 	a := simd.AbreastOf(p)
 	a.Parts(simd.Butterflies64(p), from, len(from)/8, Interleaved)
 	a.ScatterEighths(n/8, atLeastOne(to), from, n/8, places, scale)
 }
 
-// atLeastOne panics when there is no row.
-func atLeastOne(rows []float64) []float64 { return rows[:max(Interleaved, len(rows)):len(rows)] }
+// atLeastOne panics if there is no row.
+func atLeastOne(rows []float64) []float64 { return rows[:max(Abreast, len(rows)):len(rows)] }
 
-// PickValues sets to[i] to from[places[i]], or to from's last value for a place
-// behind it. Meanwhile it asks the caches for what will be picked from next,
-// ahead, or nothing (nil): picking waits for the second-level cache, not for
-// memory. It runs on one core; use it inside For. It panics when there are
-// fewer places than values to set, and when from is empty or of 2^31 values or
+// PickValues sets to[i] to from[places[i]], or to from's last value for a place beyond it.
+// Meanwhile it prefetches ahead, the source of the next call, or nothing (nil), so that picking
+// waits for the second-level cache and not for memory. It runs on one core; use it inside For. It
+// panics if there are fewer places than values to set, and if from is empty or has 2^31 values or
 // more.
 func PickValues(to, from []float64, places []uint32, ahead []float64) {
 	checkPlaces(to, from, places)
 	simd.PickValues(Paths()[0], to, from, places, ahead)
 }
 
-// PickValuesAway is PickValues for values that are not read soon: it
-// writes past the caches where to begins with a line.
+// PickValuesAway is like [PickValues] for values that are not read soon: it writes past the
+// caches if to begins at a cache line.
 func PickValuesAway(to, from []float64, places []uint32, ahead []float64) {
 	checkPlaces(to, from, places)
 	simd.PickValuesAway(Paths()[0], to, from, places, ahead)

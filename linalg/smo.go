@@ -7,26 +7,25 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Sequential minimal optimisation (see learn/svm) goes over its gradient twice
-// per step: once to add two kernel rows and find the ends of the gap, once to
-// find the partner of the first coefficient. Every path rounds after each
-// operation and resolves ties alike, so that all find the same: the place of a
-// coefficient decides, never the lane that it is in.
+// Sequential minimal optimisation (see learn/svm) passes over its gradient twice per step: once
+// to add two kernel rows and find the ends of the gap, once to find the partner of the first
+// coefficient. Every path rounds after each operation and resolves ties alike, by the index of a
+// coefficient and never by its lane, so that all find the same result.
 
-// Grow and Shrink are the bits of a place: what a coefficient can still do.
+// Grow and Shrink are the bits of a place: the moves that are possible for a coefficient.
 const (
 	Grow   = 1 // it is below its upper bound
 	Shrink = 2 // it is above its lower bound
 )
 
-// Extremes are the ends of the gap of a gradient.
+// Extremes are the two ends of a gradient's gap.
 type Extremes struct {
-	First int     // the last entry that can grow and has the least value of all that can, or -1
+	First int     // last entry with the least value among those that can grow, or -1
 	Low   float64 // that value, or +Inf
-	High  float64 // the largest value of the entries that can shrink, or -Inf
+	High  float64 // largest value among the entries that can shrink, or -Inf
 }
 
-// and returns the extremes of both, o coming after e.
+// and returns the extremes of both ranges; o follows e.
 func (e Extremes) and(o Extremes) Extremes {
 	if o.First >= 0 && (e.First < 0 || o.Low <= e.Low) {
 		e.First, e.Low = o.First, o.Low
@@ -35,12 +34,11 @@ func (e Extremes) and(o Extremes) Extremes {
 	return e
 }
 
-// smoGrain is the number of coefficients that a core takes at a time: fewer are done
-// before another core has woken up.
+// smoGrain is the number of coefficients that a core takes at a time: fewer are done before
+// another core has started.
 const smoGrain = 1 << 15
 
-// SMOScan returns the extremes of f; place has as many entries. NaN is passed
-// over.
+// SMOScan returns the extremes of f; place has as many entries. It ignores NaN.
 func SMOScan(f []float64, place []uint8) Extremes {
 	e := noExtremes()
 	for t, v := range f {
@@ -60,8 +58,8 @@ func (e *Extremes) see(t int, v float64, place uint8) {
 	}
 }
 
-// SMOMove adds a x + b y to f, which has as many entries as x, y and place, and
-// returns its extremes. It uses all cores where f is long.
+// SMOMove adds a x + b y to f, which has as many entries as x, y and place, and returns its
+// extremes. It uses all cores for a long f.
 func SMOMove[T Float](f []float64, a float64, x []T, b float64, y []T, place []uint8) Extremes {
 	return smoMove(Paths()[0], f, a, x, b, y, place)
 }
@@ -102,11 +100,10 @@ func (p Partner) and(o Partner) Partner {
 	return p
 }
 
-// SMOPartner returns the t that can shrink, with f_t > fi, of the largest
-// decrease (f_t - fi)^2 / a_t, where a_t = kii + diagonal_t - 2 row_t or tau if
-// that is not above 0 (R.-E. Fan, P.-H. Chen, C.-J. Lin, JMLR 6, 2005, WSS 2,
-// step 2): the last of equals. Values whose decrease is NaN are passed over. The
-// four slices are equally long. It uses all cores where they are long.
+// SMOPartner returns the t that can shrink, with f_t > fi and the largest decrease (f_t - fi)^2 /
+// a_t, where a_t = kii + diagonal_t - 2 row_t or tau if that is not above 0 (R.-E. Fan, P.-H.
+// Chen, C.-J. Lin, JMLR 6, 2005, WSS 2, step 2): the last one among equals. It ignores values
+// whose decrease is NaN. The four slices are equally long. It uses all cores for long slices.
 func SMOPartner[T Float](f, diagonal []float64, row []T, place []uint8, fi, kii, tau float64) Partner {
 	return smoPartner(Paths()[0], f, diagonal, row, place, fi, kii, tau)
 }
@@ -134,8 +131,7 @@ func smoPartner[T Float](p Path, f, diagonal []float64, row []T, place []uint8, 
 	return best
 }
 
-// smo is both passes on one path: by lanes as far as they go, the rest one by
-// one.
+// smo is both passes on one path: whole vectors by lanes, the remainder one by one.
 type smo[T Float] struct{ simd.SMO[T] }
 
 func (s smo[T]) move(f []float64, a float64, x []T, b float64, y []T, place []uint8) Extremes {
@@ -169,8 +165,8 @@ func (e Extremes) or(o Extremes) Extremes {
 	return e
 }
 
-// slack lets a product of rounded numbers stand for a quotient: where
-// d^2 / a >= best, d^2 < best slack a is false.
+// slack allows a product of rounded numbers to replace a quotient: if d^2 / a >= best, then d^2 <
+// best slack a is false.
 const slack = 1 - 0x1p-50
 
 func (s smo[T]) partner(f, diagonal []float64, row []T, place []uint8, fi, kii, tau float64) Partner {

@@ -4,19 +4,18 @@ import (
 	"fmt"
 )
 
-// SparseRows are rows of which only some entries are stored, those that are not
-// 0: the columns of a row ascend. A dataset.CSR is one.
+// SparseRows are rows of which only some entries are stored, including all that are not 0: the
+// columns of a row ascend. A dataset.CSR is one.
 type SparseRows interface {
 	Rows() int
 	Cols() int
-	// Entries returns the columns and values of row i, which stay as they are.
+	// Entries returns the columns and values of row i, which the caller must not change.
 	Entries(i int) (cols []int32, values []float64)
 }
 
-// SparsePacked is sparse rows by columns, for products with one row or a few:
-// the entries that a row has nothing to do with are never looked at. It takes
-// 12 bytes per entry, at most as much again for the beginnings of columns, and
-// is read only.
+// SparsePacked is sparse rows stored by columns, for products with one row or a few: a product
+// reads only the entries in columns of its row. It takes 12 bytes per entry, at most as much
+// again for the beginnings of columns, and is read only.
 type SparsePacked struct {
 	rows   int
 	height int // of a block
@@ -30,8 +29,7 @@ type columns struct {
 	value []float64
 }
 
-// sparseHeight is the least number of rows of a block: that number of sums stays in the
-// first-level cache.
+// sparseHeight is the least number of rows of a block: their sums stay in the first-level cache.
 const sparseHeight = 2048
 
 // PackSparse packs the given rows of a, all if rows is nil, on all cores.
@@ -61,7 +59,8 @@ func rowOf(rows []int, j int) int {
 	return rows[j]
 }
 
-// columnsOf turns rows lo to hi-1 into columns: it counts, then fills in.
+// columnsOf turns rows lo to hi-1 into columns in two passes: it counts entries, then stores
+// them.
 func columnsOf(a SparseRows, rows []int, lo, hi int) columns {
 	c := columns{start: make([]int32, a.Cols()+2)}
 	for j := lo; j < hi; j++ {
@@ -78,7 +77,7 @@ func columnsOf(a SparseRows, rows []int, lo, hi int) columns {
 	for j := lo; j < hi; j++ {
 		cols, values := a.Entries(rowOf(rows, j))
 		for k, col := range cols {
-			at := c.start[col+1] // where its next entry goes
+			at := c.start[col+1] // place of its next entry
 			c.row[at], c.value[at] = int32(j-lo), values[k]
 			c.start[col+1]++
 		}
@@ -87,9 +86,9 @@ func columnsOf(a SparseRows, rows []int, lo, hi int) columns {
 	return c
 }
 
-// SparseProducts is [Products] for sparse rows. An inner product is the sum over
-// the columns that both rows have, in ascending order, each product rounded
-// before it is added: it is the same on every path and in either order.
+// SparseProducts is like [Products] for sparse rows. An inner product is the sum over the columns
+// that both rows have, in ascending order, with each product rounded before it is added: it is
+// the same on every path and in either order of the rows.
 func SparseProducts(a SparseRows, rows []int, b *SparsePacked, use func(lo, hi int, dots Matrix[float64])) {
 	For(len(b.blocks), 1, func(k, _ int) {
 		lo, hi := k*b.height, min((k+1)*b.height, b.rows)
@@ -117,8 +116,8 @@ func (c columns) products(cols []int32, values, dots []float64) {
 	}
 }
 
-// SparseSquaredNorms returns the inner product of each row of a with itself,
-// bit for bit what SparseProducts computes.
+// SparseSquaredNorms returns the inner product of each row of a with itself, with the same bits
+// as [SparseProducts].
 func SparseSquaredNorms(a SparseRows) []float64 {
 	norms := make([]float64, a.Rows())
 	for i := range norms {
@@ -130,10 +129,9 @@ func SparseSquaredNorms(a SparseRows) []float64 {
 	return norms
 }
 
-// MulSparse sets dst to the products of the given rows of a with all rows of b,
-// on all cores, touching only the stored entries of a: dst is len(rows) x n, b
-// is n x k, a has k columns. It panics on other shapes. Products are added in
-// ascending order of the columns.
+// MulSparse sets dst to the products of the given rows of a with all rows of b, on all cores,
+// using only the stored entries of a: dst is len(rows) x n, b is n x k, a has k columns. It
+// panics on other shapes. Products are added in ascending order of the columns.
 func MulSparse(dst Matrix[float64], a SparseRows, rows []int, b Matrix[float64]) {
 	if dst.Rows != len(rows) || dst.Cols != b.Rows || a.Cols() != b.Cols {
 		panic(fmt.Sprintf("linalg: %d x %d is not the shape of (%d x %d)(%d x %d)^T", dst.Rows, dst.Cols, len(rows), a.Cols(), b.Rows, b.Cols))

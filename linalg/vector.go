@@ -19,7 +19,7 @@ func MulVec(dst []float64, a Matrix[float64], x []float64) {
 	})
 }
 
-// At returns the entries of from at some places, in their order; nil from nil.
+// At returns the entries of from at the given places, in their order; nil if from is nil.
 func At[E any](from []E, at []int) []E {
 	if from == nil {
 		return nil
@@ -31,7 +31,7 @@ func At[E any](from []E, at []int) []E {
 	return to
 }
 
-// Range returns the whole numbers from lo to hi-1.
+// Range returns the integers from lo to hi-1.
 func Range(lo, hi int) []int {
 	list := make([]int, hi-lo)
 	for i := range list {
@@ -40,7 +40,7 @@ func Range(lo, hi int) []int {
 	return list
 }
 
-// Sum adds up numbers from the first to the last.
+// Sum returns the sum of numbers, added from the first to the last.
 func Sum[T int | float64](v []T) (total T) {
 	for _, x := range v {
 		total += x
@@ -48,7 +48,7 @@ func Sum[T int | float64](v []T) (total T) {
 	return total
 }
 
-// Mean returns the mean of numbers; NaN of none.
+// Mean returns the mean of numbers; NaN for none.
 func Mean(v []float64) float64 { return Sum(v) / float64(len(v)) }
 
 // dot returns the inner product of two vectors of one length.
