@@ -7,10 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// MaxBins is the most bins that a column can have.
+// MaxBins bounds the number of bins of a column.
 const MaxBins = 256
 
-// Columns are rows of numbers in bins, column by column.
+// Columns are rows of binned numbers, stored column by column.
 type Columns struct {
 	Codes [][]uint8   // of each column, the bin of each row
 	Cuts  [][]float64 // of each column, ascending; values up to cut b are in bins up to b
@@ -19,8 +19,8 @@ type Columns struct {
 // Bins returns the number of bins of a column.
 func (c Columns) Bins(column int) int { return len(c.Cuts[column]) + 1 }
 
-// Bin cuts every column of rows into at most the given number of bins. The first
-// training rows decide where; the other rows fall into the bins that there are.
+// Bin cuts every column of rows into at most the given number of bins. The cuts follow from the
+// first training rows only; the other rows are sorted into these bins.
 func Bin(rows linalg.Rows, training, bins int) Columns {
 	n, width := rows.Shape()
 	c := Columns{Codes: make([][]uint8, width), Cuts: make([][]float64, width)}
@@ -44,8 +44,8 @@ func Bin(rows linalg.Rows, training, bins int) Columns {
 	return c
 }
 
-// Cuts returns the values at which a column is cut into at most the given number of
-// bins of about equal counts. A cut lies halfway between two neighbouring values.
+// Cuts returns the values that cut a column into at most the given number of bins with about
+// equal counts. A cut is halfway between two neighbouring values.
 func Cuts(values []float64, bins int) []float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
@@ -73,7 +73,7 @@ func halves(distinct []float64) []float64 {
 	return cuts
 }
 
-// half lies between a and a larger b, and is never b.
+// half returns a number between a and a larger b, never b itself.
 func half(a, b float64) float64 {
 	if m := a/2 + b/2; m >= a && m < b {
 		return m

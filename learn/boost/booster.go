@@ -9,10 +9,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/exactmath"
 )
 
-// Loss names the loss of a training.
+// Loss is the loss function of a training.
 type Loss uint8
 
-// The losses.
+// Loss functions.
 const (
 	Logistic Loss = iota // targets are 0 and 1
 	Squared              // targets are numbers
@@ -22,66 +22,65 @@ const (
 type Params struct {
 	Loss   Loss
 	Rounds int // trees
-	Depth  int // of a tree: 1 makes stumps
+	Depth  int // depth of a tree; 1 makes stumps
 	Rate   float64
 	Lambda float64 // penalty on the squares of leaves' values
-	Gamma  float64 // gain that a split must exceed
+	Gamma  float64 // least gain of a split
 }
 
-// Bounds on the settings and on the training rows.
+// Bounds of the settings and of the training rows.
 const (
 	MaxRounds = 1 << 12
 	MaxDepth  = 8
 	MaxRows   = 1 << 22
 )
 
-// Validate reports the first setting that no training can have.
+// Validate returns an error for the first invalid setting.
 func (p Params) Validate() error {
 	switch {
 	case p.Loss > Squared:
-		return fmt.Errorf("boost: loss %d; choose Logistic or Squared", p.Loss)
+		return fmt.Errorf("boost: loss %d is not known; choose Logistic or Squared", p.Loss)
 	case p.Rounds < 1 || p.Rounds > MaxRounds:
-		return fmt.Errorf("boost: %d rounds; 1 to %d are possible", p.Rounds, MaxRounds)
+		return fmt.Errorf("boost: rounds is %d; choose 1 to %d", p.Rounds, MaxRounds)
 	case p.Depth < 1 || p.Depth > MaxDepth:
-		return fmt.Errorf("boost: depth %d; 1 to %d are possible", p.Depth, MaxDepth)
+		return fmt.Errorf("boost: depth is %d; choose 1 to %d", p.Depth, MaxDepth)
 	case !(p.Rate > 0) || p.Rate > 1:
-		return fmt.Errorf("boost: rate %g; write a number above 0 and up to 1", p.Rate)
+		return fmt.Errorf("boost: rate is %g; write a number above 0 and up to 1", p.Rate)
 	case !(p.Lambda >= 0) || math.IsInf(p.Lambda, 1):
-		return fmt.Errorf("boost: lambda %g; write 0 or more", p.Lambda)
+		return fmt.Errorf("boost: lambda is %g; write 0 or more", p.Lambda)
 	case !(p.Gamma >= 0) || math.IsInf(p.Gamma, 1):
-		return fmt.Errorf("boost: gamma %g; write 0 or more", p.Gamma)
+		return fmt.Errorf("boost: gamma is %g; write 0 or more", p.Gamma)
 	}
 	return nil
 }
 
-// Fixed point: a gradient is a whole number of steps of 2^-Scale, and its size is at
-// most MostGradient steps. Residuals of the squared loss are at most 1 at first, and
-// are cut off at 4.
+// Fixed point: a gradient is an integer number of steps of 2^-Scale, at most MostGradient steps
+// in magnitude. Residuals of the squared loss are at most 1 at first, and are cut off at 4.
 const (
 	Scale        = 22
 	MostGradient = 4 << Scale
 )
 
-// Booster makes a model tree by tree from histograms that others compute. It is
-// told of a tree's nodes from the root on: node 1 is the root, and 2k and 2k+1 are
-// the children of node k.
+// Booster makes a model tree by tree from histograms that the caller computes. The caller reports
+// the nodes of a tree from the root on: node 1 is the root, and 2k and 2k+1 are the children of
+// node k.
 type Booster struct {
 	params  Params
-	y       []float64 // of the training rows; numbers lie within -1 and 1
-	mean    float64   // of numbers
+	y       []float64 // of the training rows; numbers are between -1 and 1
+	mean    float64   // mean of the numbers
 	unit    float64   // largest distance of a number from their mean
 	scores  []float64 // of all rows
 	model   Model
-	pending []Node // of the tree that grows
+	pending []Node // nodes of the growing tree
 }
 
-// New returns a booster of n rows, of which the first len(y) are for training.
+// New returns a booster for n rows, of which the first len(y) are for training.
 func New(p Params, y []float64, n int) (*Booster, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	if len(y) < 1 || len(y) > n || n > MaxRows {
-		return nil, fmt.Errorf("boost: %d training rows of %d; 1 to %d rows are possible", len(y), n, MaxRows)
+		return nil, fmt.Errorf("boost: there are %d training rows of %d rows; 1 to %d are possible", len(y), n, MaxRows)
 	}
 	b := &Booster{params: p, y: slices.Clone(y), unit: 1, scores: make([]float64, n)}
 	if p.Loss == Squared {
@@ -89,14 +88,14 @@ func New(p Params, y []float64, n int) (*Booster, error) {
 	}
 	for _, v := range b.y {
 		if p.Loss == Logistic && v != 0 && v != 1 || v-v != 0 {
-			return nil, errors.New("boost: a target is no finite number, or is neither 0 nor 1 where classes are told apart")
+			return nil, errors.New("boost: a target is not a finite number, or is neither 0 nor 1 for the logistic loss")
 		}
 	}
 	b.model = Model{Mean: b.mean, Unit: b.unit}
 	return b, nil
 }
 
-// standardise brings numbers into the range of -1 to 1.
+// standardise scales numbers to the range of -1 to 1.
 func (b *Booster) standardise() {
 	for _, v := range b.y {
 		b.mean += v / float64(len(b.y))
@@ -113,8 +112,8 @@ func (b *Booster) standardise() {
 	}
 }
 
-// Gradients returns the gradient and the second derivative of each training row at
-// the present scores, in fixed point, for the next tree; false after the last tree.
+// Gradients returns the gradient and the second derivative of each training row at the current
+// scores, in fixed point, for the next tree; false after the last tree.
 func (b *Booster) Gradients() ([][2]int64, bool) {
 	if len(b.model.Trees) == b.params.Rounds {
 		return nil, false
@@ -126,13 +125,13 @@ func (b *Booster) Gradients() ([][2]int64, bool) {
 			p := logistic(b.scores[i])
 			g, h = p-y, float64(p*(1-p))
 		}
-		list[i] = [2]int64{fixed(g), max(1, fixed(h))} // a row is never without weight
+		list[i] = [2]int64{fixed(g), max(1, fixed(h))} // a row always has weight
 	}
 	b.pending = nil
 	return list, true
 }
 
-// logistic returns 1/(1+e^-score), the same bits on every machine.
+// logistic returns 1/(1+e^-score), with the same bits on every machine.
 func logistic(score float64) float64 {
 	e := exactmath.ExpNegative(math.Abs(score))
 	if score < 0 {
@@ -145,10 +144,10 @@ func fixed(v float64) int64 {
 	return max(-MostGradient, min(MostGradient, int64(math.RoundToEven(v*(1<<Scale)))))
 }
 
-// Split returns the split of a node with the greatest gain, by its histogram: for each
-// feature, the sums of gradients and of second derivatives in each bin. Rows in bins
-// up to bin go left. It returns false for a node that becomes a leaf. Of equal gains
-// the first feature and bin wins.
+// Split returns the split with the greatest gain of a node. The histogram holds, for each
+// feature, the sums of gradients and of second derivatives in each bin. Rows in bins up to bin go
+// left. Split returns false for a node that becomes a leaf. Among equal gains the first feature
+// and bin wins.
 func (b *Booster) Split(node int, histogram [][][2]int64) (feature, bin int, ok bool) {
 	best := 0.0
 	for f, cells := range histogram {
@@ -157,7 +156,7 @@ func (b *Booster) Split(node int, histogram [][][2]int64) (feature, bin int, ok 
 		for k := 0; k+1 < len(cells); k++ {
 			left = [2]int64{left[0] + cells[k][0], left[1] + cells[k][1]}
 			right := [2]int64{total[0] - left[0], total[1] - left[1]}
-			if left[1] <= 0 || right[1] <= 0 { // nobody on one side
+			if left[1] <= 0 || right[1] <= 0 { // one side is empty
 				continue
 			}
 			gain := (b.quality(left)+b.quality(right)-before)/2 - b.params.Gamma
@@ -179,14 +178,14 @@ func sumOf(cells [][2]int64) (sum [2]int64) {
 	return sum
 }
 
-// quality returns G^2/(H+lambda) in plain numbers.
+// quality returns G^2/(H+lambda) in floating point.
 func (b *Booster) quality(s [2]int64) float64 {
 	g, h := math.Ldexp(float64(s[0]), -Scale), math.Ldexp(float64(s[1]), -Scale)
 	return float64(g*g) / (h + b.params.Lambda)
 }
 
-// Leaf makes a node a leaf, by the sums over its training rows, and adds the leaf's
-// value to the scores of its rows.
+// Leaf makes a node a leaf, with a value from the sums over its training rows, and adds the value
+// to the scores of its rows.
 func (b *Booster) Leaf(node int, sum [2]int64, rows []int32) {
 	value := 0.0
 	if g, h := math.Ldexp(float64(sum[0]), -Scale), math.Ldexp(float64(sum[1]), -Scale); h+b.params.Lambda > 0 {
@@ -211,8 +210,8 @@ func (b *Booster) put(node int, n Node) {
 // Depth returns the depth at which every node is a leaf.
 func (b *Booster) Depth() int { return b.params.Depth }
 
-// Scores returns the score of each row so far: of classes, positive for class 1; of
-// numbers, the number.
+// Scores returns the current score of each row: for classes, positive for class 1; for numbers,
+// the number.
 func (b *Booster) Scores() []float64 {
 	scores := make([]float64, len(b.scores))
 	for i, s := range b.scores {
@@ -224,7 +223,7 @@ func (b *Booster) Scores() []float64 {
 // Model returns the trees so far.
 func (b *Booster) Model() Model { return b.model }
 
-// Absent is the feature of a place in a tree where no node is.
+// Absent is the feature at an index of a tree without a node.
 const Absent = -2
 
 // Node is a node of a tree. The feature of a leaf is -1.
@@ -233,11 +232,11 @@ type Node struct {
 	Value        float64 // of a leaf
 }
 
-// Model is a sum of trees. The root of a tree stands at place 1, and the children of
-// the node at place k stand at 2k and 2k+1.
+// Model is a sum of trees. The root of a tree has index 1, and the children of node k have the
+// indices 2k and 2k+1.
 type Model struct {
 	Trees      [][]Node
-	Mean, Unit float64 // of numbers: a score is Mean + Unit times the sum; else 0 and 1
+	Mean, Unit float64 // for numbers: a score is Mean + Unit times the sum; else 0 and 1
 }
 
 // Score returns the score of a row by the bins of its columns.

@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// grown is an open node of a tree: its rows and, once known, its histogram.
+// grown is an open node of a tree: its rows and, once computed, its histogram.
 type grown struct {
 	place     int
 	rows      []int32 // training rows first
@@ -15,8 +15,8 @@ type grown struct {
 	histogram [][][2]int64
 }
 
-// Fit makes all trees of b from columns in one place. interrupt may be nil; its error
-// ends the training.
+// Fit makes all trees of b from columns in one process. interrupt may be nil; its error ends the
+// training.
 func Fit(b *Booster, c Columns, interrupt func() error) error {
 	if len(c.Codes) == 0 || len(c.Codes[0]) != len(b.scores) {
 		return errors.New("boost: the columns do not have the booster's rows")
@@ -58,7 +58,7 @@ func grow(b *Booster, c Columns, g [][2]int64, all []int32) {
 	}
 }
 
-// divide returns the children of a node, with histograms if they are asked for.
+// divide returns the children of a node, with histograms if requested.
 func divide(c Columns, g [][2]int64, node grown, feature, bin int, histograms bool) []grown {
 	children := []grown{{place: 2 * node.place}, {place: 2*node.place + 1}}
 	for i, r := range node.rows {
@@ -83,7 +83,7 @@ func divide(c Columns, g [][2]int64, node grown, feature, bin int, histograms bo
 	return children
 }
 
-// histogram adds up the gradients of rows, for each column and bin.
+// histogram sums the gradients of rows, for each column and bin.
 func histogram(c Columns, g [][2]int64, rows []int32) [][][2]int64 {
 	h := make([][][2]int64, len(c.Codes))
 	linalg.Each(len(h), 1, func(f int) {
@@ -97,8 +97,8 @@ func histogram(c Columns, g [][2]int64, rows []int32) [][][2]int64 {
 	return h
 }
 
-// Rest returns the histogram of one child by the histograms of the parent and of the
-// other child. It writes over the parent's.
+// Rest returns the histogram of one child from the histograms of the parent and of the other
+// child. It overwrites the parent's.
 func Rest(parent, child [][][2]int64) [][][2]int64 {
 	for f, cells := range child {
 		for k, c := range cells {

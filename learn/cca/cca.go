@@ -12,17 +12,17 @@ import (
 // tolerance of the residuals of the squared correlations, which are below 1.
 const tolerance = 1e-12
 
-// least is the correlation from which on a pair counts: dividing by a smaller
-// one would make functions out of rounding errors.
+// least is the smallest correlation of a pair: dividing by a smaller one would make functions out
+// of rounding errors.
 const least = 1e-5
 
-// Params holds the settings of a search for correlations.
+// Params holds the settings of a kernel CCA.
 type Params struct {
 	Components     int     // pairs of functions, 1 to the number of rows
 	Regularization float64 // above 0, in the unit of the kernel values; 0.001 to 0.1 of the mean diagonal is usual
-	// Interrupt, if not nil, is asked now and then whether to go on. Its error ends
-	// the fit, which returns it wrapped. The method Err of a context fits. The
-	// pivoted factorisations, n r^2 multiplications for a kernel of rank r, never ask.
+	// Interrupt, if not nil, is called from time to time. Its error ends the fit, which returns
+	// it wrapped. The method Err of a context fits. The pivoted factorisations, n r^2
+	// multiplications for a kernel of rank r, do not call it.
 	Interrupt func() error
 }
 
@@ -30,7 +30,7 @@ type Params struct {
 func (p Params) Validate(n int) error {
 	switch {
 	case p.Components < 1 || p.Components > n:
-		return fmt.Errorf("cca: %d components of %d rows, there are 1 to %d", p.Components, n, n)
+		return fmt.Errorf("cca: components is %d for %d rows; choose 1 to %d", p.Components, n, n)
 	case !(p.Regularization > 0) || math.IsInf(p.Regularization*float64(n), 1):
 		return fmt.Errorf("cca: regularization is %v, it must be above 0 and finite, also times the %d rows", p.Regularization, n)
 	}
@@ -46,16 +46,16 @@ type Model struct {
 	X, Y         View
 }
 
-// View is the functions of one kernel.
+// View is the functions in one kernel's feature space.
 type View struct {
 	Dual     linalg.Matrix[float64] // components x training rows
 	Centring kernel.Centring        // means of the training kernel
 }
 
-// Transform returns the values of the functions on new rows, rows x components.
-// On the training rows they have mean 0 and variance 1. The largest of them in
-// view X is positive. The matrix cross is the kernel of the rows with the n
-// training rows, rows x n, and is left as it is; another width panics.
+// Transform returns the values of the functions on new rows, rows x components. On the training
+// rows they have mean 0 and variance 1, and the one of largest magnitude in view X is positive.
+// cross is the kernel of the rows with the n training rows, rows x n; Transform does not change
+// it and panics on another width.
 func (v View) Transform(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if cross.Cols != v.Dual.Cols {
 		panic(fmt.Sprintf("cca: a cross kernel of %d columns for %d training rows", cross.Cols, v.Dual.Cols))
@@ -67,10 +67,9 @@ func (v View) Transform(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// Fit finds the pairs of functions of two kernels x and y over the same n rows.
-// It fails when a kernel value is not finite, when a kernel matrix is not
-// positive semidefinite, and when there are fewer correlated pairs than asked
-// for.
+// Fit finds the pairs of functions of two kernels x and y over the same n rows. It fails if a
+// kernel value is not finite, if a kernel matrix is not positive semidefinite, and if there are
+// fewer correlated pairs than requested.
 func Fit(x, y kernel.Source, p Params) (*Model, error) {
 	n := x.Len()
 	if y.Len() != n {
@@ -94,15 +93,15 @@ func Fit(x, y kernel.Source, p Params) (*Model, error) {
 	return couple(a, b, p)
 }
 
-// side holds the needed numbers of one kernel. With the centred kernel A of rank r and
-// A (A + k I)^-1 = Z Z^T, basis is Z^T.
+// side holds the required data of one kernel. With the centred kernel A of rank r and A (A + k
+// I)^-1 = Z Z^T, basis is Z^T.
 type side struct {
 	centring kernel.Centring
 	basis    linalg.Matrix[float64] // r x n
 	factor   linalg.Matrix[float64] // of A + k I
 }
 
-// newSide makes Z from A = R^T R and R R^T + k I = H H^T: Z^T = H^-1 R.
+// newSide computes Z from A = R^T R and R R^T + k I = H H^T: Z^T = H^-1 R.
 func newSide(src kernel.Source, shift float64, interrupt func() error) (side, error) {
 	k := clone(kernel.Materialize(src).K)
 	s := side{centring: kernel.Center(k)}
@@ -175,7 +174,7 @@ func couple(a, b side, p Params) (*Model, error) {
 }
 
 func tooMany(found, components int) error {
-	return fmt.Errorf("cca: the views have %d pairs with a correlation above %v, %d were asked for: ask for fewer", found, least, components)
+	return fmt.Errorf("cca: the views have %d pairs with a correlation above %v, and components is %d: choose fewer components", found, least, components)
 }
 
 // view returns the functions with the given values on the training rows: (A +
@@ -193,8 +192,8 @@ func (s side) view(values, other linalg.Matrix[float64], correlations []float64)
 	return View{Dual: dual, Centring: s.centring}
 }
 
-// fixSigns makes the value of largest size in view X positive, the first of
-// several; the values of view Y follow, so that correlations stay positive.
+// fixSigns makes the value of largest magnitude in view X positive, the first one among equals.
+// The values of view Y change sign with it, so that correlations stay positive.
 func (m *Model) fixSigns(u linalg.Matrix[float64]) {
 	for i := range u.Rows {
 		largest := 0.0

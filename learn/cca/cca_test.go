@@ -255,12 +255,12 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{k, rbf(noise(7, 2, 1), noise(7, 2, 1)), good, "cca: 8 rows in view x and 7 in view y, they must be the same rows"},
-		{k, k, Params{Regularization: 1}, "cca: 0 components of 8 rows, there are 1 to 8"},
-		{k, k, Params{Components: 9, Regularization: 1}, "cca: 9 components of 8 rows, there are 1 to 8"},
+		{k, k, Params{Regularization: 1}, "cca: components is 0 for 8 rows; choose 1 to 8"},
+		{k, k, Params{Components: 9, Regularization: 1}, "cca: components is 9 for 8 rows; choose 1 to 8"},
 		{k, k, Params{Components: 1}, "cca: regularization is 0, it must be above 0 and finite, also times the 8 rows"},
 		{k, broken, good, "cca: view y: the kernel matrix holds a NaN or an infinity"},
 		{negative, k, good, "cca: view x: the kernel is not positive semidefinite: linalg: pivot"},
-		{linear, k, Params{Components: 3, Regularization: 1}, "cca: the views have 2 pairs with a correlation above 1e-05, 3 were asked for: ask for fewer"},
+		{linear, k, Params{Components: 3, Regularization: 1}, "cca: the views have 2 pairs with a correlation above 1e-05, and components is 3: choose fewer components"},
 	} {
 		_, err := Fit(kernel.Dense{K: test.x}, kernel.Dense{K: test.y}, test.p)
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {

@@ -1,9 +1,7 @@
-// Package cca is kernel canonical correlation analysis: pairs of functions, one
-// in each of two kernels' feature spaces, whose values on the same rows go
-// together as closely as possible (F. Bach, M. Jordan, Kernel independent
-// component analysis, JMLR 3, 2002, section 3.2; D. Hardoon, S. Szedmak,
-// J. Shawe-Taylor, Canonical correlation analysis, Neural Computation 16,
-// 2004).
+// Package cca is kernel canonical correlation analysis: pairs of functions, one in each of two
+// kernels' feature spaces, whose values on the same rows have the largest correlation (F. Bach,
+// M. Jordan, Kernel independent component analysis, JMLR 3, 2002, section 3.2; D. Hardoon, S.
+// Szedmak, J. Shawe-Taylor, Canonical correlation analysis, Neural Computation 16, 2004).
 //
 // The two kernels are two views of the same n rows: other columns, or columns
 // of other owners.
@@ -20,9 +18,9 @@
 //
 //	(A + k I)^-1 B (B + k I)^-1 A a = rho^2 a
 //
-// Without regularization a kernel matrix of full rank correlates perfectly with
-// anything; therefore it must be above 0.
+// Without regularization a kernel matrix of full rank correlates perfectly with anything;
+// therefore Regularization must be above 0.
 //
-// It is meant for a few thousand rows: it takes some n^3 multiplications and
-// about eight matrices of n^2 values.
+// It is meant for a few thousand rows: it takes about n^3 multiplications and eight matrices of
+// n^2 values.
 package cca

@@ -22,14 +22,14 @@ func TestHostileKernels(t *testing.T) {
 		}
 		return m
 	}
-	const none = "cca: the views have 0 pairs with a correlation above 1e-05, 1 were asked for"
+	const none = "cca: the views have 0 pairs with a correlation above 1e-05, and components is 1"
 	for _, c := range []struct {
 		name string
 		x, y linalg.Matrix[float64]
 		p    Params
 		want string
 	}{
-		{"no rows", fill(0, 0, 0), fill(0, 0, 0), Params{Components: 1, Regularization: 1}, "cca: 1 components of 0 rows"},
+		{"no rows", fill(0, 0, 0), fill(0, 0, 0), Params{Components: 1, Regularization: 1}, "cca: components is 1 for 0 rows"},
 		{"one row", fill(1, 5, 0), fill(1, 5, 0), Params{Components: 1, Regularization: 1}, none},
 		{"zeros", fill(4, 0, 0), fill(4, 1, 0), Params{Components: 1, Regularization: 1}, none},
 		{"no variance in y", fill(4, 1, 0), fill(4, 3, 3), Params{Components: 1, Regularization: 1}, none},

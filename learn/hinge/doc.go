@@ -1,5 +1,5 @@
-// Package hinge trains a linear support vector machine from sums of its
-// subgradients, wherever they come from: it sees no row.
+// Package hinge trains a linear support vector machine from sums of its subgradients. The sums
+// come from the caller: the package reads no row.
 //
 // The objective comes from SecVM (Hartmann, 2019, eq. 1) and Pegasos,
 //
@@ -10,9 +10,9 @@
 //
 //	w <- (1 - eta lambda) w + eta G / N
 //
-// after which w is projected onto a ball, if [Spec.Radius] says so: then somebody who
-// is told weights knows how large they can be. A bias is one more feature that is
-// always 1, and is regularised and projected like the others.
+// If [Spec.Radius] is set, w is then projected onto a ball, so that a recipient of weights knows
+// how large they can be. A bias is one more feature that is always 1, and is regularised and
+// projected like the others.
 //
 //	t, err := hinge.New(hinge.Spec{Lambda: 0.1}, bins+1)
 //	for range iterations {

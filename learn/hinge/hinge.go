@@ -7,13 +7,12 @@ import (
 	"slices"
 )
 
-// Schedule names a rule for the length of the step of iteration t = 1, 2, ...
+// Schedule is a rule for the length of the step of iteration t = 1, 2, ...
 type Schedule string
 
-// The schedules. Pegasos is 1/(lambda t), under which the first step forgets
-// where it began. Published is lambda/t, as the code of SecVM's server has it:
-// lambda is then both the weight of the regulariser and a learning rate, and
-// convergence is slow.
+// The schedules. Pegasos is 1/(lambda t); its first step discards the start. Published is
+// lambda/t, as in the code of SecVM's server: lambda is then both the weight of the regulariser
+// and a learning rate, and convergence is slow.
 const (
 	Pegasos   Schedule = "pegasos"
 	Published Schedule = "published"
@@ -23,16 +22,16 @@ const (
 type Spec struct {
 	Lambda   float64  // weight of the regulariser, above 0
 	Schedule Schedule // "": Pegasos
-	Average  int      // number of last weight vectors that are averaged; 0: 2, as published
+	Average  int      // number of last weight vectors in the mean; 0: 2, as published
 	// Radius is the radius of the ball around zero onto which every step is projected, the
 	// bias with the others (Shalev-Shwartz et al., Pegasos, 2011, fig. 1); 0: none,
 	// as published. See [Radius].
 	Radius float64
 }
 
-// Radius returns the radius of a ball that holds the minimum of the objective, where the
-// largest class has that weight: the minimum's norm is at most 1/sqrt(lambda), and a
-// step may need more room while a heavy class comes first.
+// Radius returns the radius of a ball that contains the minimum of the objective, if the largest
+// class weight is largest. The minimum's norm is at most 1/sqrt(lambda), and a step may need more
+// room while a heavy class comes first.
 func Radius(lambda, largest float64) float64 { return math.Sqrt(max(1, largest) / lambda) }
 
 // Trainer is a machine in training. Its weights begin at zero.
@@ -43,7 +42,7 @@ type Trainer struct {
 	last [][]float64 // oldest first, at most spec.Average
 }
 
-// New trains the weights of a number of features, the bias among them.
+// New returns a trainer for the weights of the given number of features, including the bias.
 func New(s Spec, features int) (*Trainer, error) {
 	if s.Schedule == "" {
 		s.Schedule = Pegasos
@@ -55,28 +54,28 @@ func New(s Spec, features int) (*Trainer, error) {
 	case !(s.Lambda > 0) || math.IsInf(s.Lambda, 0):
 		return nil, fmt.Errorf("hinge: lambda is %g; use a number above 0", s.Lambda)
 	case s.Schedule != Pegasos && s.Schedule != Published:
-		return nil, fmt.Errorf("hinge: schedule %q; use %s or %s", s.Schedule, Pegasos, Published)
+		return nil, fmt.Errorf("hinge: schedule %q is not known; use %s or %s", s.Schedule, Pegasos, Published)
 	case !(s.Radius >= 0) || math.IsInf(s.Radius, 0):
-		return nil, fmt.Errorf("hinge: a ball of radius %g; use 0, for none, or more", s.Radius)
+		return nil, fmt.Errorf("hinge: the radius of the ball is %g; use 0 for no ball, or more", s.Radius)
 	case s.Average < 1 || features < 1:
-		return nil, fmt.Errorf("hinge: %d features and the mean of %d vectors; use 1 or more", features, s.Average)
+		return nil, fmt.Errorf("hinge: there are %d features, and average is %d; use 1 or more of each", features, s.Average)
 	}
 	return &Trainer{spec: s, w: make([]float64, features)}, nil
 }
 
-// Resume goes on where a trainer was that returned these [Trainer.Iterations]
-// and [Trainer.Last], which it takes over.
+// Resume returns a trainer that continues from the [Trainer.Iterations] and [Trainer.Last] of an
+// earlier one. It keeps last.
 func Resume(s Spec, features, iterations int, last [][]float64) (*Trainer, error) {
 	t, err := New(s, features)
 	if err != nil {
 		return nil, err
 	}
 	if iterations < 0 || len(last) != min(iterations, t.spec.Average) {
-		return nil, fmt.Errorf("hinge: %d last vectors after %d iterations, where the mean is of %d", len(last), iterations, t.spec.Average)
+		return nil, fmt.Errorf("hinge: there are %d last vectors after %d iterations, which does not fit a mean of %d", len(last), iterations, t.spec.Average)
 	}
 	for _, w := range last {
 		if len(w) != features {
-			return nil, fmt.Errorf("hinge: a last vector of %d features, where the others have %d", len(w), features)
+			return nil, fmt.Errorf("hinge: a last vector has %d features instead of %d", len(w), features)
 		}
 		t.w = w
 	}
@@ -84,27 +83,26 @@ func Resume(s Spec, features, iterations int, last [][]float64) (*Trainer, error
 	return t, nil
 }
 
-// Spec returns the spec with its defaults filled in.
+// Spec returns the spec with defaults filled in.
 func (tr *Trainer) Spec() Spec { return tr.spec }
 
-// Last returns the vectors that the mean is of, oldest first. They are not to be
-// changed.
+// Last returns the vectors of the mean, oldest first. The caller must not change them.
 func (tr *Trainer) Last() [][]float64 { return slices.Clone(tr.last) }
 
 // Iterations returns the number of steps so far.
 func (tr *Trainer) Iterations() int { return tr.t }
 
-// Weights returns a copy of the weights that the next sum is to be made at.
+// Weights returns a copy of the weights at which the next sum has to be computed.
 func (tr *Trainer) Weights() []float64 { return slices.Clone(tr.w) }
 
-// Step moves the weights along the sum of subgradients of rows whose weights
-// sum to n: eq. 7 of the paper, with the sign of its code.
+// Step moves the weights along sum, the sum of subgradients over rows whose weights sum to n: eq.
+// 7 of the paper, with the sign of its code.
 func (tr *Trainer) Step(sum []float64, n float64) error {
 	if len(sum) != len(tr.w) {
-		return fmt.Errorf("hinge: a sum of %d features for weights of %d", len(sum), len(tr.w))
+		return fmt.Errorf("hinge: the sum has %d features, the weights have %d", len(sum), len(tr.w))
 	}
 	if !(n > 0) {
-		return errors.New("hinge: a sum over no rows")
+		return errors.New("hinge: the sum is over no rows")
 	}
 	tr.t++
 	eta := tr.eta()
@@ -120,7 +118,7 @@ func (tr *Trainer) Step(sum []float64, n float64) error {
 	return nil
 }
 
-// project moves weights that are out of the ball onto it.
+// project moves weights outside the ball onto it.
 func (tr *Trainer) project(w []float64) {
 	if tr.spec.Radius == 0 {
 		return
@@ -148,7 +146,7 @@ func (tr *Trainer) eta() float64 {
 	return 1 / (tr.spec.Lambda * float64(tr.t))
 }
 
-// Mean returns the mean of the last weight vectors: what to predict with.
+// Mean returns the mean of the last weight vectors, which is used for predictions.
 func (tr *Trainer) Mean() []float64 {
 	mean := make([]float64, len(tr.w))
 	for _, w := range tr.last {

@@ -39,7 +39,7 @@ func TestHostileKernels(t *testing.T) {
 		inertia  float64
 		want     string // of the error
 	}{
-		{"no rows", square(0, nil), 1, 0, "kmeans: 1 clusters of 0 rows"},
+		{"no rows", square(0, nil), 1, 0, "kmeans: clusters is 1 for 0 rows"},
 		{"one row", square(1, same(2)), 1, 0, ""},
 		{"zeros", square(4, same(0)), 2, 0, ""},
 		{"all rows the same", square(4, same(3)), 4, 0, ""},

@@ -8,19 +8,18 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ErrNotConverged is wrapped by the error of a run that used up its iterations.
+// ErrNotConverged is wrapped by the error of a run that reached its maximum of iterations.
 var ErrNotConverged = errors.New("not converged")
 
 // Params holds the settings of a clustering. The zero value of a field means its
 // default, except in Clusters and Seed.
 type Params struct {
 	Clusters int    // 1 to the number of rows
-	Restarts int    // runs from other starts, the best is kept; 10
+	Restarts int    // runs from different starts, of which the best is kept; 10
 	MaxIter  int    // rounds in a run; 300
 	Seed     uint64 // equal seeds give equal results, on any number of cores
-	// Interrupt, if not nil, is asked before each round whether to go on. Its error
-	// ends the clustering, which returns it wrapped. The method Err of a context
-	// fits.
+	// Interrupt, if not nil, is called before each round. Its error ends the clustering, which
+	// returns it wrapped. The method Err of a context fits.
 	Interrupt func() error
 }
 
@@ -41,7 +40,7 @@ func (p Params) filled() Params {
 func (p Params) Validate(n int) error {
 	switch {
 	case p.Clusters < 1 || p.Clusters > n:
-		return fmt.Errorf("kmeans: %d clusters of %d rows, there are 1 to %d", p.Clusters, n, n)
+		return fmt.Errorf("kmeans: clusters is %d for %d rows; choose 1 to %d", p.Clusters, n, n)
 	case p.Restarts < 0:
 		return fmt.Errorf("kmeans: restarts is %d, it must not be negative", p.Restarts)
 	case p.MaxIter < 0:
@@ -62,10 +61,9 @@ type Model struct {
 	norms      []float64 // squared length of each mean
 }
 
-// Fit clusters the n rows of src. It keeps the kernel matrix in memory: 8 n^2
-// bytes unless src is a [kernel.Dense], which it only reads. A round takes n^2
-// additions. A cluster never ends empty. It fails when a kernel value is not
-// finite, when sums of them are not, and with [ErrNotConverged].
+// Fit clusters the n rows of src. It keeps the kernel matrix in memory: 8 n^2 bytes unless src is
+// a [kernel.Dense], which it only reads. A round takes n^2 additions. A cluster never ends empty.
+// Fit returns an error if a kernel value or a sum of them is not finite, and [ErrNotConverged].
 func Fit(src kernel.Source, p Params) (*Model, error) {
 	if err := p.Validate(src.Len()); err != nil {
 		return nil, err
@@ -99,7 +97,7 @@ func newRun(k linalg.Matrix[float64], clusters int) *run {
 	}
 }
 
-// matrix returns the kernel matrix, to be read only.
+// matrix returns the kernel matrix, which must only be read.
 func matrix(src kernel.Source) linalg.Matrix[float64] {
 	if d, ok := src.(kernel.Dense); ok {
 		return d.K
@@ -118,10 +116,10 @@ func checkFinite(k linalg.Matrix[float64]) error {
 	return nil
 }
 
-// Distances returns, up to a constant for each row, the squared distances of
-// new rows to the means, rows x clusters: |mean|^2 minus twice the inner
-// product, to which K(x, x) of the row would have to be added. The matrix cross
-// is their kernel with the n rows of Fit, rows x n; another width panics.
+// Distances returns, up to a constant for each row, the squared distances of new rows to the
+// means, rows x clusters: |mean|^2 minus twice the inner product; adding K(x, x) of the row would
+// make them exact. cross is the kernel of the new rows with the n rows of Fit, rows x n; another
+// width panics.
 func (m *Model) Distances(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if cross.Cols != len(m.Assignment) {
 		panic(fmt.Sprintf("kmeans: a cross kernel of %d columns for %d rows", cross.Cols, len(m.Assignment)))
@@ -136,8 +134,8 @@ func (m *Model) Distances(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// Predict returns the nearest cluster of each new row, the lowest of several;
-// cross is as in Distances.
+// Predict returns the nearest cluster of each new row, the lowest one among equals; cross is as
+// in [Model.Distances].
 func (m *Model) Predict(cross linalg.Matrix[float64]) []int {
 	d := m.Distances(cross)
 	out := make([]int, d.Rows)

@@ -23,9 +23,8 @@ func (r *run) distance(i, j int) float64 {
 	return max(0, r.k.Row(i)[i]-2*r.k.Row(i)[j]+r.k.Row(j)[j])
 }
 
-// seed chooses rows as centres, each with a probability in proportion to its
-// squared distance from those before (k-means++), and assigns every row to the
-// nearest.
+// seed chooses rows as centres, each with a probability in proportion to its squared distance
+// from earlier centres (k-means++), and assigns every row to the nearest centre.
 func (r *run) seed(seed, restart uint64) {
 	rng := rand.New(rand.NewPCG(seed, restart))
 	n := len(r.assignment)
@@ -45,8 +44,8 @@ func (r *run) seed(seed, restart uint64) {
 	}
 }
 
-// draw returns an index with a probability in proportion to its weight; any
-// when all weights are zero.
+// draw returns an index with a probability in proportion to its weight, or any index if all
+// weights are zero.
 func draw(rng *rand.Rand, weights []float64) int {
 	total := 0.0
 	for _, w := range weights {
@@ -66,7 +65,7 @@ func draw(rng *rand.Rand, weights []float64) int {
 	return last
 }
 
-// improve moves rows to nearer means until none moves.
+// improve moves rows to nearer means until no row moves.
 func (r *run) improve(p Params) error {
 	r.fillEmpty()
 	r.measure()
@@ -81,7 +80,7 @@ func (r *run) improve(p Params) error {
 		before := r.inertia
 		r.fillEmpty()
 		r.measure()
-		if r.inertia >= before { // rounding: rows go back and forth between equal means
+		if r.inertia >= before { // rounding: rows alternate between equal means
 			return nil
 		}
 	}
@@ -118,8 +117,8 @@ func (r *run) toMean(i, c int) float64 {
 	return max(0, r.k.Row(i)[i]-2*r.inner.Row(i)[c]+r.norms[c])
 }
 
-// reassign moves each row to the nearest mean, if that is nearer than its own,
-// and reports whether any moved.
+// reassign moves each row to the nearest mean, if that is nearer than its own, and reports
+// whether a row moved.
 func (r *run) reassign() bool {
 	moved := false
 	for i, own := range r.assignment {
@@ -135,8 +134,8 @@ func (r *run) reassign() bool {
 	return moved
 }
 
-// fillEmpty gives every empty cluster the row that is farthest from the mean it
-// was measured against, out of a cluster that has others: the inertia falls.
+// fillEmpty gives every empty cluster a row from a cluster with several rows: the one farthest
+// from the mean from which it was measured. The inertia falls.
 func (r *run) fillEmpty() {
 	sizes := make([]int, len(r.sizes))
 	for _, c := range r.assignment {

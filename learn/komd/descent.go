@@ -11,24 +11,24 @@ import (
 // Bounds of a descent.
 const (
 	maxSteps = 20000
-	stillIs  = 1e-10 // no weight moves further
+	stillIs  = 1e-10 // weights no longer move
 )
 
-// Descend returns a stationary point of 1/2 a^T P a - q^T a over a >= 0,
-// sum a = 1: no direction leads down from it at once. P (n x n) is symmetric and
-// need not be definite; then there may be several such points, and this is the one
-// that is met from equal weights. Where [Simplex] has an answer, it is that, as
-// near as 10^-10 a step can tell.
+// Descend returns a stationary point of 1/2 a^T P a - q^T a over a >= 0, sum a = 1: a point from
+// which no direction leads down immediately. P (n x n) is symmetric and need not be definite. If
+// it is not, there may be several such points, and Descend returns the one that it reaches from
+// equal weights. If [Simplex] has a solution, Descend returns the same one within steps of
+// 10^-10.
 //
-// The method is projected gradients with momentum (FISTA, Beck and Teboulle
-// 2009), which starts anew whenever momentum has raised the objective.
+// The method is projected gradients with momentum (FISTA, Beck and Teboulle 2009). It restarts
+// whenever momentum has raised the objective.
 func Descend(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 	if err := checkForm(p, q); err != nil {
 		return nil, err
 	}
 	d := newDescent(p, q)
 	if math.IsNaN(d.value) || math.IsInf(d.curve, 1) {
-		return nil, fmt.Errorf("komd: a quadratic form with a value that is not finite")
+		return nil, fmt.Errorf("komd: the quadratic form has a value that is not finite")
 	}
 	for range maxSteps {
 		plain := d.momentum == 0
@@ -41,12 +41,12 @@ func Descend(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 	return nil, fmt.Errorf("komd: the weights still move after %d steps", maxSteps)
 }
 
-// descent holds the state of a descent. Products with P are kept beside the points:
-// one product a step.
+// descent holds the state of a descent. Products with P are stored with the points: one product a
+// step.
 type descent struct {
 	p              linalg.Matrix[float64]
 	q              []float64
-	curve          float64 // no direction is curved more
+	curve          float64 // bound of the curvature in any direction
 	at, before     []float64
 	pAt, pBefore   []float64
 	value          float64 // of the objective
@@ -72,8 +72,8 @@ func newDescent(p linalg.Matrix[float64], q []float64) *descent {
 
 func (d *descent) restart() { d.before, d.pBefore, d.pace, d.momentum = d.at, d.pAt, 1, 0 }
 
-// step goes on, and tells how far the weights have moved. A step that would go
-// uphill is not taken: without momentum none does.
+// step makes one step and returns the distance that the weights have moved. It takes no step that
+// would raise the objective; without momentum no step does.
 func (d *descent) step() float64 {
 	next := make([]float64, len(d.at))
 	for i := range next {
@@ -119,8 +119,8 @@ func (d *descent) objective(a, pa []float64) float64 {
 	return sum
 }
 
-// ontoSimplex moves v to the nearest point with v >= 0 and sum 1 (Held, Wolfe
-// and Crowder 1974): all entries less one shift, cut off at 0.
+// ontoSimplex moves v to the nearest point with v >= 0 and sum 1 (Held, Wolfe and Crowder 1974):
+// it subtracts one number from all entries and cuts them off at 0.
 func ontoSimplex(v []float64) {
 	sorted := slices.Clone(v)
 	slices.Sort(sorted)

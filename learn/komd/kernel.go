@@ -8,11 +8,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Name names a kernel between items.
+// Name is the name of a kernel between items.
 type Name string
 
-// The kernels. The Boolean ones (Polato and Aiolli 2018) compare items by the
-// formulas over users that are true of both.
+// The kernels. The Boolean ones (Polato and Aiolli 2018) compare items by the formulas over users
+// that are true for both.
 const (
 	Linear      Name = "linear"      // the cosine of columns, which FedCFK uses
 	Polynomial  Name = "polynomial"  // (C + coef0)^degree without its constant term
@@ -28,8 +28,7 @@ const (
 // MaxDegree bounds Degree and Clause: beyond it, values would leave float64.
 const MaxDegree = 20
 
-// Spec names a kernel and its parameters. What a kernel does not use is
-// ignored.
+// Spec is a kernel's name and parameters. Parameters that the kernel does not use are ignored.
 type Spec struct {
 	Name   Name
 	Degree int     // 1 to MaxDegree
@@ -41,22 +40,22 @@ type Spec struct {
 	Coefficients []float64
 }
 
-// Validate checks s.
+// Validate returns an error for an unknown kernel or an invalid parameter.
 func (s Spec) Validate() error {
 	_, err := s.values(1)
 	return err
 }
 
-// Kernel returns the normalised kernel between items: items x items, ones on
-// the diagonal. An item that nobody liked has zeros only, also on the diagonal.
-// Counts that no group of people can have are an error.
+// Kernel returns the normalised kernel between items: items x items, with ones on the diagonal.
+// An item that no user liked has only zeros, also on the diagonal. It refuses counts that are
+// impossible for any group of people.
 func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
 	values, err := s.values(float64(c.Users))
 	if err != nil {
 		return linalg.Matrix[float64]{}, err
 	}
 	if c.Most > 0 && !s.ofProducts() {
-		return linalg.Matrix[float64]{}, fmt.Errorf("komd: kernel %s compares lists, and there are ratings", s.Name)
+		return linalg.Matrix[float64]{}, fmt.Errorf("komd: kernel %s compares lists of items, but the users gave ratings; choose a kernel of inner products", s.Name)
 	}
 	if err := c.check(); err != nil {
 		return linalg.Matrix[float64]{}, err
@@ -73,8 +72,8 @@ func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
 	return k, nil
 }
 
-// ofProducts says that the kernel is a function of inner products, which ratings have as well as
-// lists.
+// ofProducts reports whether the kernel is a function of inner products, which exist for ratings
+// as well as for lists.
 func (s Spec) ofProducts() bool {
 	return s.Name == Linear || s.Name == Polynomial || s.Name == DotProduct || s.Name == RBF
 }
@@ -89,11 +88,11 @@ func (c Counts) row(i int, values func(triple) triple, dst []float64) {
 	}
 }
 
-// triple holds a kernel's values for a pair of items: for the first
-// with itself, for the second with itself, and for both.
+// triple holds a kernel's values for a pair of items: the first with itself, the second with
+// itself, and the first with the second.
 type triple struct{ ii, jj, ij float64 }
 
-// cosine divides by the lengths; an item without length is like nothing.
+// cosine divides by the lengths; an item of length 0 has similarity 0 to every item.
 func (t triple) cosine() float64 {
 	if t.ii <= 0 || t.jj <= 0 {
 		return 0
@@ -104,8 +103,7 @@ func (t triple) cosine() float64 {
 	return t.ij / (math.Sqrt(t.ii) * math.Sqrt(t.jj))
 }
 
-// values returns the kernel as a function of counts among n users, before it is
-// normalised.
+// values returns the kernel as a function of counts among n users, before normalisation.
 func (s Spec) values(n float64) (func(triple) triple, error) {
 	all := universe{n}
 	switch s.Name {
@@ -128,7 +126,7 @@ func (s Spec) values(n float64) (func(triple) triple, error) {
 	case CNF:
 		return all.after(all.disjunction(s.Clause), all.choose(s.Clause).conjunction(s.Degree)), degrees(s.Degree, s.Clause)
 	}
-	return nil, fmt.Errorf("komd: there is no kernel %q", s.Name)
+	return nil, fmt.Errorf("komd: kernel %q is not known", s.Name)
 }
 
 func positive(name string, v float64) error {
@@ -148,7 +146,7 @@ func notNegative(name string, v float64) error {
 func degrees(list ...int) error {
 	for _, d := range list {
 		if d < 1 || d > MaxDegree {
-			return fmt.Errorf("komd: a degree of %d, it must be from 1 to %d", d, MaxDegree)
+			return fmt.Errorf("komd: a degree is %d, it must be from 1 to %d", d, MaxDegree)
 		}
 	}
 	return nil
@@ -160,15 +158,14 @@ func (s Spec) rbf(t triple) triple {
 	return triple{1, 1, math.Exp(-s.Gamma * max(0, t.ii+t.jj-2*t.ij))}
 }
 
-// polynomial leaves out the constant term, so that items without a common user
-// stay at 0.
+// polynomial omits the constant term, so that items without a common user keep the value 0.
 func (s Spec) polynomial(t triple) triple {
 	d, constant := float64(s.Degree), math.Pow(s.Coef0, float64(s.Degree))
 	at := func(x float64) float64 { return math.Pow(x+s.Coef0, d) - constant }
 	return triple{at(t.ii), at(t.jj), at(t.ij)}
 }
 
-// dotProduct leaves out the constant term, as polynomial does.
+// dotProduct omits the constant term, as polynomial does.
 func (s Spec) dotProduct(t triple) triple {
 	at := func(x float64) float64 {
 		sum := 0.0
@@ -196,12 +193,11 @@ func (s Spec) checkCoefficients() error {
 	return nil
 }
 
-// universe is a number of formulas of which an item makes some true. Boolean
-// kernels work in shares of it: the numbers of sets of users themselves would
-// leave float64.
+// universe is a number of formulas, some of which are true for an item. Boolean kernels compute
+// with shares of it, because the numbers of sets of users would overflow float64.
 type universe struct{ size float64 }
 
-// choose returns the universe of sets of d formulas. It may be infinite.
+// choose returns the universe of sets of d formulas. Its size may be infinite.
 func (u universe) choose(d int) universe {
 	size := 1.0
 	for k := range d {
@@ -210,7 +206,7 @@ func (u universe) choose(d int) universe {
 	return universe{size}
 }
 
-// after turns counts into shares and then takes the steps in order.
+// after returns a function that turns counts into shares and then applies the steps in order.
 func (u universe) after(steps ...func(triple) triple) func(triple) triple {
 	return func(t triple) triple {
 		t = triple{t.ii / u.size, t.jj / u.size, t.ij / u.size}
@@ -221,14 +217,13 @@ func (u universe) after(steps ...func(triple) triple) func(triple) triple {
 	}
 }
 
-// conjunction counts the sets of d formulas that are all true of both items:
-// binom(C_ij, d).
+// conjunction counts the sets of d formulas that are all true for both items: binom(C_ij, d).
 func (u universe) conjunction(d int) func(triple) triple {
 	return func(t triple) triple { return triple{u.all(t.ii, d), u.all(t.jj, d), u.all(t.ij, d)} }
 }
 
-// disjunction counts the sets of d formulas of which each item makes one true:
-// those that touch i, and those that touch j, less those that touch either.
+// disjunction counts the sets of d formulas of which each item satisfies at least one: the sets
+// that touch i, plus those that touch j, minus those that touch either.
 func (u universe) disjunction(d int) func(triple) triple {
 	return func(t triple) triple {
 		ii, jj := u.some(t.ii, d), u.some(t.jj, d)
@@ -236,8 +231,8 @@ func (u universe) disjunction(d int) func(triple) triple {
 	}
 }
 
-// all returns the share of the sets of d formulas that lie within a share x of
-// them: binom(x size, d) / binom(size, d).
+// all returns the share of the sets of d formulas that are within a share x of them: binom(x
+// size, d) / binom(size, d).
 func (u universe) all(x float64, d int) float64 {
 	share := 1.0
 	for k := range d {
@@ -246,8 +241,8 @@ func (u universe) all(x float64, d int) float64 {
 	return share
 }
 
-// some returns the share of the sets of d formulas that touch a share x of them:
-// 1 - binom(size - x size, d) / binom(size, d), exact also where x is tiny.
+// some returns the share of the sets of d formulas that touch a share x of them: 1 - binom(size -
+// x size, d) / binom(size, d), exact even for a tiny x.
 func (u universe) some(x float64, d int) float64 {
 	log := 0.0
 	for k := range d {
@@ -260,17 +255,17 @@ func (u universe) some(x float64, d int) float64 {
 	return -math.Expm1(log)
 }
 
-// Counts says of many devices how many of its users liked item i and item j, or adds up
-// the products of their ratings of i and j.
+// Counts holds, for all pairs of items, the number of users who liked both items, or the sum of
+// the products of their ratings of both.
 type Counts struct {
 	Users int
-	// Most is the greatest rating; 0 where the users have lists without ratings.
+	// Most is the greatest rating; 0 if users have lists without ratings.
 	Most int
 	C    linalg.Matrix[float64] // items x items, symmetric; the diagonal is popularity, or sums of squares
 }
 
-// CountsOf counts profiles in one place. A profile lists the items, from 0 to
-// items-1, that one user liked, each once.
+// CountsOf counts profiles in one process. A profile lists the items, from 0 to items-1, that one
+// user liked, each once.
 func CountsOf(items int, profiles [][]int) Counts {
 	c := linalg.New[float64](items, items)
 	for _, profile := range profiles {
@@ -284,8 +279,8 @@ func CountsOf(items int, profiles [][]int) Counts {
 	return Counts{Users: len(profiles), C: c}
 }
 
-// ProductsOf adds up products of ratings in one place. The ratings, from 1 to most,
-// are of the items in the profiles, in their order.
+// ProductsOf sums products of ratings in one process. The ratings, from 1 to most, belong to the
+// items of the profiles, in their order.
 func ProductsOf(items, most int, profiles [][]int, ratings [][]int64) Counts {
 	c := linalg.New[float64](items, items)
 	for u, profile := range profiles {
@@ -299,8 +294,8 @@ func ProductsOf(items, most int, profiles [][]int, ratings [][]int64) Counts {
 	return Counts{Users: len(profiles), Most: most, C: c}
 }
 
-// check refuses what no group of people can have counted: these numbers came from a sum
-// that nobody could look into.
+// check refuses counts that are impossible for any group of people: they come from a secure sum
+// whose inputs could not be checked.
 func (c Counts) check() error {
 	if c.C.Rows != c.C.Cols {
 		return fmt.Errorf("komd: co-counts of %d x %d items; they must be square", c.C.Rows, c.C.Cols)
@@ -311,29 +306,29 @@ func (c Counts) check() error {
 	for i := range c.C.Rows {
 		own := c.C.Row(i)[i]
 		if !(own >= 0 && own <= float64(c.Users)) {
-			return fmt.Errorf("komd: item %d was liked by %v of %d users", i, own, c.Users)
+			return fmt.Errorf("komd: item %d cannot be liked by %v of %d users", i, own, c.Users)
 		}
 		for j, both := range c.C.Row(i)[:i] {
 			if !(both >= 0 && both <= min(own, c.C.Row(j)[j])) || both != c.C.Row(j)[i] {
-				return fmt.Errorf("komd: items %d and %d were liked by %v and %v users and both by %v", i, j, own, c.C.Row(j)[j], both)
+				return fmt.Errorf("komd: items %d and %d are liked by %v and %v users, so both cannot be liked by %v", i, j, own, c.C.Row(j)[j], both)
 			}
 		}
 	}
 	return nil
 }
 
-// checkProducts is check for sums of products: by Cauchy and Schwarz, none is above
-// the root of the product of both sums of squares.
+// checkProducts is check for sums of products: by Cauchy and Schwarz, none exceeds the root of
+// the product of both sums of squares.
 func (c Counts) checkProducts() error {
 	most := float64(c.Users) * float64(c.Most) * float64(c.Most)
 	for i := range c.C.Rows {
 		own := c.C.Row(i)[i]
 		if !(own >= 0 && own <= most) {
-			return fmt.Errorf("komd: the squares of %d users' ratings of item %d, up to %d, add up to %v", c.Users, i, c.Most, own)
+			return fmt.Errorf("komd: the squared ratings of item %[2]d by %[1]d users, of at most %[3]d each, cannot add up to %[4]v", c.Users, i, c.Most, own)
 		}
 		for j, both := range c.C.Row(i)[:i] {
 			if other := c.C.Row(j)[j]; !(both >= 0 && both*both <= own*other) || both != c.C.Row(j)[i] {
-				return fmt.Errorf("komd: the squares of the ratings of items %d and %d add up to %v and %v and their products to %v", i, j, own, other, both)
+				return fmt.Errorf("komd: the squared ratings of items %d and %d add up to %v and %v, so their products cannot add up to %v", i, j, own, other, both)
 			}
 		}
 	}

@@ -166,12 +166,12 @@ func TestKernelRefuses(t *testing.T) {
 		counts komd.Counts
 		want   string
 	}{
-		{"name", komd.Spec{Name: "gauss"}, good, `no kernel "gauss"`},
-		{"degree", komd.Spec{Name: komd.Conjunctive}, good, "a degree of 0"},
-		{"clause", komd.Spec{Name: komd.DNF, Degree: 1, Clause: 21}, good, "a degree of 21"},
+		{"name", komd.Spec{Name: "gauss"}, good, `kernel "gauss" is not known`},
+		{"degree", komd.Spec{Name: komd.Conjunctive}, good, "a degree is 0"},
+		{"clause", komd.Spec{Name: komd.DNF, Degree: 1, Clause: 21}, good, "a degree is 21"},
 		{"gamma", komd.Spec{Name: komd.RBF}, good, "gamma is 0"},
 		{"coef0", komd.Spec{Name: komd.Polynomial, Degree: 2, Coef0: math.NaN()}, good, "coef0 is NaN"},
-		{"more than all", komd.Spec{Name: komd.Linear}, with(3, 1, 1, 1), "item 0 was liked by 3 of 2 users"},
+		{"more than all", komd.Spec{Name: komd.Linear}, with(3, 1, 1, 1), "item 0 cannot be liked by 3 of 2 users"},
 		{"both more than one", komd.Spec{Name: komd.Linear}, with(2, 2, 2, 1), "items 1 and 0"},
 		{"asymmetric", komd.Spec{Name: komd.Linear}, with(2, 0, 1, 1), "items 1 and 0"},
 		{"NaN", komd.Spec{Name: komd.Linear}, with(math.NaN(), 0, 0, 0), "item 0"},

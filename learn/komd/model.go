@@ -8,18 +8,18 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// DefaultLambda is the authors' regulariser. The ranking hardly depends on it.
+// DefaultLambda is the regulariser of the paper's authors. The ranking hardly depends on it.
 const DefaultLambda = 0.1
 
-// Model holds the numbers that every user needs, equal for all users. It is safe for
+// Model holds the data that are equal for all users and that every user needs. It is safe for
 // concurrent use.
 type Model struct {
 	kernel linalg.Matrix[float64]
-	mean   []float64 // of each row, over the whole catalogue
+	mean   []float64 // of each row, over all items
 }
 
-// New takes a normalised kernel between items, which it keeps. It panics unless
-// the kernel is square.
+// New makes a model from a normalised kernel between items, which it keeps. It panics unless the
+// kernel is square.
 func New(k linalg.Matrix[float64]) *Model {
 	if k.Rows != k.Cols {
 		panic(fmt.Sprintf("komd: a kernel of %d x %d items", k.Rows, k.Cols))
@@ -31,7 +31,7 @@ func New(k linalg.Matrix[float64]) *Model {
 	return m
 }
 
-// Mean returns the mean of each item's row, which the model keeps.
+// Mean returns the mean of each item's row. The caller must not change it.
 func (m *Model) Mean() []float64 { return m.mean }
 
 // Items returns the size of the catalogue.
@@ -49,13 +49,13 @@ func (m *Model) Weights(liked []int, lambda float64) ([]float64, error) {
 	return Simplex(p, q)
 }
 
-// row returns the kernel's rows by their place among the liked items.
+// row returns the kernel's rows by their index among the liked items.
 func (m *Model) row(liked []int) func(int) []float64 {
 	return func(r int) []float64 { return m.kernel.Row(liked[r]) }
 }
 
-// quadratic returns the form that the weights of the liked items minimise; row gives
-// the items' rows by place.
+// quadratic returns the form that the weights of the liked items minimise; row gives the items'
+// rows by index.
 func quadratic(liked []int, mean []float64, lambda float64, row func(int) []float64) (p linalg.Matrix[float64], q []float64, err error) {
 	if err := positive("lambda", lambda); err != nil {
 		return p, nil, err
@@ -71,8 +71,8 @@ func quadratic(liked []int, mean []float64, lambda float64, row func(int) []floa
 	return p, q, nil
 }
 
-// Scores returns the score of every item of the catalogue for a user who liked
-// the given items: the higher, the more the user will like it.
+// Scores returns a score for every item of the catalogue for a user who liked the given items; a
+// higher score means that the user will like the item more.
 func (m *Model) Scores(liked []int, lambda float64) ([]float64, error) {
 	weights, err := m.Weights(liked, lambda)
 	if err != nil {
@@ -81,7 +81,7 @@ func (m *Model) Scores(liked []int, lambda float64) ([]float64, error) {
 	return combine(weights, m.mean, m.row(liked)), nil
 }
 
-// combine returns the weighted sum of rows, less the mean of all.
+// combine returns the weighted sum of rows minus the mean of all rows.
 func combine(weights, mean []float64, row func(int) []float64) []float64 {
 	scores := make([]float64, len(mean))
 	for i, q := range mean {
@@ -104,8 +104,8 @@ type Item struct {
 	Score float64
 }
 
-// Rank returns the items that the user has not liked yet, best first, and in
-// the order of the catalogue where scores are equal.
+// Rank returns the items that the user has not liked yet, best first; items with equal scores are
+// in the order of the catalogue.
 func (m *Model) Rank(liked []int, lambda float64) ([]Item, error) {
 	scores, err := m.Scores(liked, lambda)
 	if err != nil {
@@ -127,7 +127,7 @@ func (m *Model) Rank(liked []int, lambda float64) ([]Item, error) {
 
 func checkLiked(liked []int, items int) error {
 	if len(liked) == 0 {
-		return fmt.Errorf("komd: a user without a liked item cannot be served")
+		return fmt.Errorf("komd: the user has no liked item; give at least one")
 	}
 	seen := make(map[int]bool, len(liked))
 	for _, i := range liked {

@@ -52,12 +52,12 @@ func TestRatingsThatHaveNoKernel(t *testing.T) {
 		sums komd.Counts
 		want string
 	}{
-		{komd.Spec{Name: komd.Tanimoto}, sums(2, 4, 2, 2, 9), "komd: kernel tanimoto compares lists, and there are ratings"},
+		{komd.Spec{Name: komd.Tanimoto}, sums(2, 4, 2, 2, 9), "komd: kernel tanimoto compares lists of items, but the users gave ratings; choose a kernel of inner products"},
 		{komd.Spec{Name: komd.Conjunctive, Degree: 2}, sums(2, 4, 2, 2, 9), "komd: kernel conjunctive compares lists"},
-		{komd.Spec{Name: komd.Linear}, sums(2, 51, 2, 2, 9), "the squares of 2 users' ratings of item 0, up to 5, add up to 51"},
-		{komd.Spec{Name: komd.Linear}, sums(2, 4, 7, 7, 9), "the squares of the ratings of items 1 and 0 add up to 9 and 4 and their products to 7"},
-		{komd.Spec{Name: komd.Linear}, sums(2, 4, -1, -1, 9), "their products to -1"},
-		{komd.Spec{Name: komd.Linear}, sums(2, 4, 1, 2, 9), "their products to"},
+		{komd.Spec{Name: komd.Linear}, sums(2, 51, 2, 2, 9), "the squared ratings of item 0 by 2 users, of at most 5 each, cannot add up to 51"},
+		{komd.Spec{Name: komd.Linear}, sums(2, 4, 7, 7, 9), "the squared ratings of items 1 and 0 add up to 9 and 4, so their products cannot add up to 7"},
+		{komd.Spec{Name: komd.Linear}, sums(2, 4, -1, -1, 9), "their products cannot add up to -1"},
+		{komd.Spec{Name: komd.Linear}, sums(2, 4, 1, 2, 9), "their products cannot add up to"},
 	} {
 		if _, err := tt.spec.Kernel(tt.sums); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v of %v: %v, want %s", tt.spec, tt.sums.C.Data, err, tt.want)

@@ -8,23 +8,23 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// patience is the number of times that the number of wrong signs may fail to shrink
-// before one variable at a time is exchanged, which always ends.
+// patience is the number of times that the number of wrong signs may fail to shrink before
+// Simplex exchanges one variable at a time, which always ends.
 const patience = 5
 
 // maxPivots bounds the exchanges; four are usual.
 const maxPivots = 1000
 
-// ErrNotConvex says that a quadratic form has no single minimum: some entry
-// of the kernel is wrong, such as one that is no sum over users.
+// ErrNotConvex reports that a quadratic form has no unique minimum: an entry of the kernel is
+// wrong, such as one that is not a sum over users.
 var ErrNotConvex = errors.New("komd: the kernel among the liked items is not positive definite")
 
-// Simplex returns argmin 1/2 a^T P a - q^T a over a >= 0, sum a = 1. P (n x n)
-// is symmetric and positive definite, or the error matches ErrNotConvex; q has
-// n >= 1 finite values. Both are left as they are.
+// Simplex returns argmin 1/2 a^T P a - q^T a over a >= 0, sum a = 1. P (n x n) is symmetric and
+// positive definite, otherwise the error matches [ErrNotConvex]; q has n >= 1 finite values.
+// Simplex changes neither.
 //
-// The method is block principal pivoting (Judice and Pires 1994): guess which
-// a_i are positive, solve for them, and exchange all that have the wrong sign.
+// The method is block principal pivoting (Judice and Pires 1994): guess which a_i are positive,
+// solve for them, and exchange all with the wrong sign.
 func Simplex(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 	if err := checkForm(p, q); err != nil {
 		return nil, err
@@ -48,12 +48,12 @@ func Simplex(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 		}
 		s.exchange(wrong)
 	}
-	return nil, fmt.Errorf("komd: no minimum after %d exchanges; are the values finite?", maxPivots)
+	return nil, fmt.Errorf("komd: no minimum found after %d exchanges; check that the values are finite", maxPivots)
 }
 
 func checkForm(p linalg.Matrix[float64], q []float64) error {
 	if len(q) == 0 || p.Rows != len(q) || p.Cols != len(q) {
-		return fmt.Errorf("komd: a quadratic form of %d x %d with %d linear terms", p.Rows, p.Cols, len(q))
+		return fmt.Errorf("komd: the quadratic form is %d x %d and has %d linear terms; the numbers must be equal", p.Rows, p.Cols, len(q))
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ type pivoting struct {
 	free    []bool    // a_i may be positive
 	a       []float64 // solution for the free ones
 	nu      float64   // multiplier of the sum
-	epsilon float64   // what counts as a wrong sign
+	epsilon float64   // threshold of a wrong sign
 }
 
 func newPivoting(p linalg.Matrix[float64], q []float64) *pivoting {
@@ -79,8 +79,7 @@ func newPivoting(p linalg.Matrix[float64], q []float64) *pivoting {
 	return s
 }
 
-// solve finds the minimum over the free variables with sum 1, signs ignored:
-// P a = q + nu.
+// solve finds the minimum over the free variables with sum 1, ignoring signs: P a = q + nu.
 func (s *pivoting) solve() error {
 	index := s.index()
 	f := linalg.New[float64](len(index), len(index))
@@ -112,8 +111,8 @@ func (s *pivoting) index() (index []int) {
 	return index
 }
 
-// wrong lists the variables that break the optimality conditions: free ones
-// below 0, and others whose growth would lower the objective.
+// wrong lists the variables that violate the optimality conditions: free ones below 0, and others
+// whose growth would lower the objective.
 func (s *pivoting) wrong() (wrong []int) {
 	for i, free := range s.free {
 		if free && s.a[i] < -s.epsilon || !free && s.slack(i) < -s.epsilon {
@@ -131,7 +130,7 @@ func (s *pivoting) slack(i int) float64 {
 	return sum
 }
 
-// exchange flips the given variables. One must stay free, since the sum is 1.
+// exchange flips the given variables. One stays free, since the sum is 1.
 func (s *pivoting) exchange(list []int) {
 	for _, i := range list {
 		s.free[i] = !s.free[i]
@@ -148,7 +147,7 @@ func (s *pivoting) exchange(list []int) {
 	s.free[best] = true
 }
 
-// weights clears what rounding left below 0.
+// weights sets values that rounding left below 0 to 0.
 func (s *pivoting) weights() []float64 {
 	for i, a := range s.a {
 		s.a[i] = max(0, a)

@@ -7,21 +7,20 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Stripe is one user's part of a kernel: the rows of the items that the user
-// likes. They may be an estimate that is no kernel, such as FedCFK's mode paper
-// makes: then there may be several best weights, and a stripe has one of them.
+// Stripe is one user's part of a kernel: the rows of the items that the user likes. The rows may
+// be an estimate that is not a kernel, as in FedCFK's mode paper. Then several weights may be
+// best, and a stripe uses one of them.
 type Stripe struct {
 	Liked []int                  // each once
 	Rows  linalg.Matrix[float64] // len(Liked) x items; symmetric among the liked ones
-	Mean  []float64              // of each item's row, over the whole catalogue
+	Mean  []float64              // of each item's row, over all items
 }
 
-// Scores returns a score for every item as [Model.Scores] does, and whether the
-// quadratic form was convex, so that these are the only best ones. Otherwise the
-// weights are [Descend]'s.
+// Scores returns a score for every item like [Model.Scores], and whether the quadratic form is
+// convex, so that the best weights are unique. Otherwise the weights are those of [Descend].
 func (s Stripe) Scores(lambda float64) (scores []float64, convex bool, err error) {
 	if s.Rows.Rows != len(s.Liked) || s.Rows.Cols != len(s.Mean) {
-		return nil, false, fmt.Errorf("komd: %d x %d kernel values for %d liked of %d items", s.Rows.Rows, s.Rows.Cols, len(s.Liked), len(s.Mean))
+		return nil, false, fmt.Errorf("komd: the stripe has %d x %d kernel values for %d liked items of %d; they must agree", s.Rows.Rows, s.Rows.Cols, len(s.Liked), len(s.Mean))
 	}
 	if err := checkLiked(s.Liked, len(s.Mean)); err != nil {
 		return nil, false, err

@@ -138,7 +138,7 @@ func TestStripeRefuses(t *testing.T) {
 	}
 	for want, spoil := range map[string]func(*komd.Stripe){
 		"2 x 3 kernel values for 1 liked": func(s *komd.Stripe) { s.Liked = s.Liked[:1] },
-		"of 2 items":                      func(s *komd.Stripe) { s.Mean = s.Mean[:2] },
+		"items of 2":                      func(s *komd.Stripe) { s.Mean = s.Mean[:2] },
 		"item 3 is not in the catalogue":  func(s *komd.Stripe) { s.Liked[1] = 3 },
 		"item 0 is liked twice":           func(s *komd.Stripe) { s.Liked[1] = 0 },
 	} {

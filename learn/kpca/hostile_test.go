@@ -18,7 +18,7 @@ func TestHostileKernels(t *testing.T) {
 			on, off float64
 			want    string
 		}{
-			{"zeros", 0, 0, "kpca: the centred kernel matrix has 0 components with a positive eigenvalue, 1 were asked for"},
+			{"zeros", 0, 0, "kpca: the centred kernel matrix has 0 components with a positive eigenvalue, and components is 1"},
 			{"all rows the same", 3, 3, "kpca: the centred kernel matrix has 0 components"},
 			{"the same, not in binary", 0.1, 0.1, "kpca: the centred kernel matrix has 0 components"},
 			{"NaN", math.NaN(), 1, "kpca: the kernel matrix holds a NaN or an infinity"},
@@ -51,7 +51,7 @@ func TestHostileKernels(t *testing.T) {
 	if m, err := Fit(kernel.Dense{K: k}, 1); err == nil || !strings.HasPrefix(err.Error(), "kpca: the centred kernel matrix has 0 components") {
 		t.Errorf("the same but for rounding: %+v, %v", m, err)
 	}
-	if _, err := Fit(kernel.Dense{}, 1); err == nil || !strings.HasPrefix(err.Error(), "kpca: 1 components of 0 rows") {
+	if _, err := Fit(kernel.Dense{}, 1); err == nil || !strings.HasPrefix(err.Error(), "kpca: components is 1 for 0 rows") {
 		t.Errorf("no rows: %v", err)
 	}
 }

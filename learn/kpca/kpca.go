@@ -11,11 +11,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// denseRows is the number of rows from which on Lanczos is faster than a full
-// decomposition, for any few components.
+// denseRows is the number of rows from which Lanczos is faster than a full decomposition, for any
+// small number of components.
 const denseRows = 500
 
-// tolerance of the eigenvectors' residuals, of the largest eigenvalue.
+// tolerance is the bound of the eigenvectors' residuals, relative to the largest eigenvalue.
 const tolerance = 1e-12
 
 // Model is a fitted kernel PCA. It holds no rows; see package model for that.
@@ -26,22 +26,20 @@ type Model struct {
 	Centring    kernel.Centring        // means of the training kernel, for Transform
 }
 
-// Fit finds the first components of the kernel matrix src of n rows. It copies
-// the matrix unless src is a [kernel.Dense], which it only reads. It fails when
-// a kernel value is not finite, and when the centred matrix has fewer
-// components with a positive eigenvalue than asked for.
+// Fit finds the first components of the kernel matrix src of n rows. It copies the matrix unless
+// src is a [kernel.Dense], which it only reads. It fails if a kernel value is not finite, and if
+// the centred matrix has fewer components with a positive eigenvalue than requested.
 func Fit(src kernel.Source, components int) (*Model, error) {
 	return FitUntil(src, components, func() error { return nil })
 }
 
-// FitUntil is [Fit] that asks before each product with the matrix whether to go
-// on, and returns what interrupt returns, wrapped, if it is an error. The method
-// Err of a context fits. A matrix of few rows is decomposed at once, and never
-// asks.
+// FitUntil is like [Fit] but calls interrupt before each product with the matrix. An error of
+// interrupt ends the fit, which returns it wrapped. The method Err of a context fits. A matrix of
+// few rows is decomposed at once, without calls of interrupt.
 func FitUntil(src kernel.Source, components int, interrupt func() error) (*Model, error) {
 	n := src.Len()
 	if components < 1 || components > n {
-		return nil, fmt.Errorf("kpca: %d components of %d rows, there are 1 to %d", components, n, n)
+		return nil, fmt.Errorf("kpca: components is %d for %d rows; choose 1 to %d", components, n, n)
 	}
 	k := matrix(src)
 	m := &Model{Centring: means(k)}
@@ -66,7 +64,7 @@ func FitUntil(src kernel.Source, components int, interrupt func() error) (*Model
 	return m, nil
 }
 
-// matrix returns the kernel matrix, to be read only.
+// matrix returns the kernel matrix, which must only be read.
 func matrix(src kernel.Source) linalg.Matrix[float64] {
 	if d, ok := src.(kernel.Dense); ok {
 		return d.K
@@ -74,7 +72,7 @@ func matrix(src kernel.Source) linalg.Matrix[float64] {
 	return kernel.Materialize(src).K
 }
 
-// means returns the means that kernel.Center remembers, without centring.
+// means returns the means that [kernel.Center] would return, without centring.
 func means(k linalg.Matrix[float64]) kernel.Centring {
 	c := kernel.Centring{Means: make([]float64, k.Rows)}
 	linalg.Each(k.Rows, 16, func(i int) {
@@ -84,7 +82,7 @@ func means(k linalg.Matrix[float64]) kernel.Centring {
 	return c
 }
 
-// dense decomposes a centred copy.
+// dense decomposes a centred copy of the matrix.
 func (m *Model) dense(k linalg.Matrix[float64], components int) error {
 	n := k.Rows
 	centred := linalg.New[float64](n, n)
@@ -107,8 +105,8 @@ func (m *Model) dense(k linalg.Matrix[float64], components int) error {
 	return nil
 }
 
-// lanczos leaves the matrix as it is: the centred one times x is the product of K and x with
-// the mean taken off x, minus its own mean.
+// lanczos does not change the matrix: the product of the centred matrix and x is the product of K
+// and x minus its mean, minus the mean of that product.
 func (m *Model) lanczos(k linalg.Matrix[float64], components int, interrupt func() error) error {
 	shifted := make([]float64, k.Rows)
 	values, vectors, err := linalg.LanczosUntil(k.Rows, components, tolerance, func(dst, x []float64) {
@@ -131,19 +129,19 @@ func centre(dst, x []float64) {
 	}
 }
 
-// checkRank refuses components that are rounding errors: their scores would be
-// noise divided by almost nothing.
+// checkRank refuses components that are rounding errors: their scores would be noise divided by
+// nearly zero.
 func (m *Model) checkRank(n int) error {
 	floor := 1e-14 * float64(n) * max(m.Eigenvalues[0], math.Abs(m.Centring.Mean))
 	for i, v := range m.Eigenvalues {
 		if !(v > floor) {
-			return fmt.Errorf("kpca: the centred kernel matrix has %d components with a positive eigenvalue, %d were asked for: ask for fewer", i, len(m.Eigenvalues))
+			return fmt.Errorf("kpca: the centred kernel matrix has %d components with a positive eigenvalue, and components is %d: choose fewer", i, len(m.Eigenvalues))
 		}
 	}
 	return nil
 }
 
-// fixSign makes the entry of largest size positive, the first of several.
+// fixSign makes the entry of largest magnitude positive, the first one among equals.
 func fixSign(v []float64) {
 	largest := 0
 	for i, x := range v {
@@ -172,9 +170,9 @@ func (m *Model) Scores() linalg.Matrix[float64] {
 	return out
 }
 
-// Transform returns the scores of new rows, rows x components (Schölkopf,
-// Smola, Müller 1998, equation 2.17). The matrix cross is their kernel with the
-// n training rows, rows x n, and is left as it is; another width panics.
+// Transform returns the scores of new rows, rows x components (Schölkopf, Smola, Müller 1998,
+// equation 2.17). cross is their kernel with the n training rows, rows x n; Transform does not
+// change it and panics on another width.
 func (m *Model) Transform(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if cross.Cols != m.Vectors.Cols {
 		panic(fmt.Sprintf("kpca: a cross kernel of %d columns for %d training rows", cross.Cols, m.Vectors.Cols))

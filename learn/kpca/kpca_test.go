@@ -169,7 +169,7 @@ func TestLinearKernelIsPCA(t *testing.T) {
 				}
 			}
 			if _, err := Fit(kernel.Dense{K: kernel.LinearGram(x)}, 5); err == nil || err.Error() !=
-				"kpca: the centred kernel matrix has 4 components with a positive eigenvalue, 5 were asked for: ask for fewer" {
+				"kpca: the centred kernel matrix has 4 components with a positive eigenvalue, and components is 5: choose fewer" {
 				t.Errorf("five components of four columns: %v", err)
 			}
 		})
@@ -227,8 +227,8 @@ func TestErrors(t *testing.T) {
 		components int
 		want       string
 	}{
-		{good, 0, "0 components of 5 rows, there are 1 to 5"},
-		{good, 6, "6 components of 5 rows, there are 1 to 5"},
+		{good, 0, "components is 0 for 5 rows; choose 1 to 5"},
+		{good, 6, "components is 6 for 5 rows; choose 1 to 5"},
 		{broken, 1, "holds a NaN or an infinity"},
 		{kernel.Dense{K: linalg.New[float64](5, 5)}, 1, "has 0 components with a positive eigenvalue"},
 	} {

@@ -9,39 +9,37 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// DSG is training by doubly stochastic functional gradients (Dai et al. 2014,
-// algorithm 1; Gu et al. 2020, algorithm 1): each iteration draws rows and new
-// directions, and what it adds to the decision function are coefficients of the
-// new features alone. The features come from wherever the caller has them:
+// DSG is training by doubly stochastic functional gradients (Dai et al. 2014, algorithm 1; Gu et
+// al. 2020, algorithm 1). Each iteration draws rows and new directions, and adds to the decision
+// function only coefficients of the new features. The caller supplies the features:
 //
 //	u := d.Decide(source, rows)                     // by what was learnt so far
 //	source.ReadAt(phi, d.Features(), rows)          // the new features
 //	d.Step(phi, u, targets)
 //
-// [Stochastic] draws the rows. One row and one direction at a time is the algorithm
-// of the papers, and what [Assumptions.Guarantee] speaks of. Features are sqrt(2)
-// cos(w.x + b), or cosine and sine of w.x, not divided by anything: nobody knows how
-// many there will be.
+// [Stochastic] draws the rows. The papers' algorithm, for which [Assumptions.Guarantee] holds,
+// uses one row and one direction at a time. Features are sqrt(2) cos(w.x + b), or the cosine and
+// sine of w.x, without a divisor, since their final number is unknown.
 type DSG struct {
 	params DSGParams
-	scale  float64     // times alpha is the coefficients
+	scale  float64     // coefficients are scale times alpha
 	alpha  [][]float64 // for each output
 }
 
 // DSGParams are the parameters of [DSG].
 type DSGParams struct {
 	Loss Loss
-	// Rate is the constant step, > 0. Several that learn side by side, each from
-	// decisions that do not have the others' last step yet, take a fraction each.
+	// Rate is the constant step, > 0. If several trainings run side by side, each from decisions
+	// without the others' last step, each uses a fraction of the rate.
 	Rate float64
-	// Lambda >= 0 makes all earlier coefficients smaller by the factor
-	// 1 - Rate Lambda in each step; the factor must be positive.
+	// Lambda >= 0 shrinks all earlier coefficients by the factor 1 - Rate Lambda in each step;
+	// the factor must be positive.
 	Lambda float64
 	// PerDirection is the number of features of a direction, 1 or 2; 0 means 1.
 	PerDirection int
 }
 
-// NewDSG returns a training of that many outputs that has not begun.
+// NewDSG returns a new training with the given number of outputs.
 func NewDSG(outputs int, p DSGParams) (*DSG, error) {
 	if p.PerDirection == 0 {
 		p.PerDirection = 1
@@ -50,18 +48,18 @@ func NewDSG(outputs int, p DSGParams) (*DSG, error) {
 	case p.Loss == nil:
 		return nil, errors.New("linear: choose a loss")
 	case outputs < 1:
-		return nil, fmt.Errorf("linear: %d outputs; there must be one at least", outputs)
+		return nil, fmt.Errorf("linear: outputs is %d; it must be at least 1", outputs)
 	case !(p.Rate > 0) || math.IsInf(p.Rate, 1) || !(p.Lambda >= 0):
-		return nil, fmt.Errorf("linear: rate %v and lambda %v; the rate must be positive, lambda at least 0", p.Rate, p.Lambda)
+		return nil, fmt.Errorf("linear: rate is %v and lambda %v; the rate must be positive, lambda at least 0", p.Rate, p.Lambda)
 	case !(p.Rate*p.Lambda < 1):
-		return nil, fmt.Errorf("linear: rate %v times lambda %v must be below 1: take a smaller rate", p.Rate, p.Lambda)
+		return nil, fmt.Errorf("linear: rate %v times lambda %v must be below 1: choose a smaller rate", p.Rate, p.Lambda)
 	case p.PerDirection < 0 || p.PerDirection > 2:
-		return nil, fmt.Errorf("linear: %d features per direction; 1 or 2", p.PerDirection)
+		return nil, fmt.Errorf("linear: there are %d features per direction; use 1 or 2", p.PerDirection)
 	}
 	return &DSG{params: p, scale: 1, alpha: make([][]float64, outputs)}, nil
 }
 
-// Features returns how many features have coefficients.
+// Features returns the number of features with coefficients.
 func (d *DSG) Features() int { return len(d.alpha[0]) }
 
 // Coefficients returns outputs x Features() coefficients.
@@ -75,8 +73,8 @@ func (d *DSG) Coefficients() linalg.Matrix[float64] {
 	return m
 }
 
-// Add adds to decisions, outputs x rows, what the features from feature first on
-// contribute: phi is features x rows.
+// Add adds the contribution of the features from feature first on to decisions, outputs x rows:
+// phi is features x rows.
 func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
 	for k, alpha := range d.alpha {
 		for j := range phi.Rows {
@@ -85,17 +83,16 @@ func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
 	}
 }
 
-// Step adds coefficients of new features, phi, features x rows, from rows whose
-// decisions so far are u and whose targets are y, both outputs x rows:
-// -Rate/directions times the mean of slope times feature. What was there before
-// decays. It panics on other shapes.
+// Step adds coefficients of new features, phi, features x rows, from rows with the current
+// decisions u and the targets y, both outputs x rows: -Rate/directions times the mean of slope
+// times feature. Earlier coefficients decay. It panics on other shapes.
 func (d *DSG) Step(phi, u, y linalg.Matrix[float64]) {
 	d.append(d.correlations(phi, u, y), d.params.Rate*float64(d.params.PerDirection)/float64(phi.Rows))
 }
 
-// StepNewton is Step with the mean multiplied by the inverse of
-// curvature/rows phi phi^T + rho I, rho > 0, as the released code of Dai et al.
-// has it, and by Rate only. It fails when rho is too small for a factorisation.
+// StepNewton is like [DSG.Step], but multiplies the mean by the inverse of curvature/rows phi
+// phi^T + rho I, rho > 0, as in the code that Dai et al. released, and by Rate only. It fails if
+// rho is too small for a factorisation.
 func (d *DSG) StepNewton(phi, u, y linalg.Matrix[float64], rho float64) error {
 	g := d.correlations(phi, u, y)
 	h := linalg.New[float64](phi.Rows, phi.Rows)
@@ -108,16 +105,15 @@ func (d *DSG) StepNewton(phi, u, y linalg.Matrix[float64], rho float64) error {
 		row[i] += rho
 	}
 	if err := linalg.Cholesky(h); err != nil {
-		return fmt.Errorf("linear: a step with rho %v, take a larger one: %w", rho, err)
+		return fmt.Errorf("linear: the step with rho %v fails, choose a larger rho: %w", rho, err)
 	}
 	linalg.SolveCholesky(h, g)
 	d.append(g, d.params.Rate)
 	return nil
 }
 
-// Decay makes all coefficients smaller, as a step does: for steps that others
-// make to the decision function, who hold its other coefficients. It costs the
-// same however many there are.
+// Decay shrinks all coefficients as a step does. It is for steps that other parties make to the
+// decision function, whose coefficients they hold. Its cost does not depend on their number.
 func (d *DSG) Decay() {
 	d.scale *= 1 - d.params.Rate*d.params.Lambda
 	if d.scale < smallest {
@@ -130,7 +126,7 @@ func (d *DSG) Decay() {
 	}
 }
 
-// smallest is the scale at which coefficients are multiplied out.
+// smallest is the scale at which coefficients are multiplied by it.
 const smallest = 1e-100
 
 // correlations returns the means of slope times feature: outputs x features.
@@ -161,13 +157,13 @@ func (d *DSG) append(g linalg.Matrix[float64], rate float64) {
 	}
 }
 
-// Sampler gives features of any rows.
+// Sampler returns features of any rows.
 type Sampler interface {
 	// ReadAt sets row j of dst to feature feature+j of the given rows.
 	ReadAt(dst linalg.Matrix[float64], feature int, rows []int)
 }
 
-// Decide returns the decisions of rows by what was learnt so far: outputs x rows.
+// Decide returns the current decisions of rows: outputs x rows.
 func (d *DSG) Decide(s Sampler, rows []int) linalg.Matrix[float64] {
 	u := linalg.New[float64](len(d.alpha), len(rows))
 	for _, b := range spans(d.Features(), DefaultBlock) {
@@ -178,8 +174,8 @@ func (d *DSG) Decide(s Sampler, rows []int) linalg.Matrix[float64] {
 	return u
 }
 
-// Stochastic makes the iterations of [DSG] on rows with targets: each draws a
-// batch and a block of new features, which the caller brings in between.
+// Stochastic runs the iterations of [DSG] on rows with targets. Each draws a batch and a block of
+// new features; the caller supplies the features in between.
 //
 //	for rows, features := s.Draw(); rows != nil; rows, features = s.Draw() {
 //		// source must know the rows in that number of first features
@@ -190,7 +186,7 @@ type Stochastic struct {
 	course  OptimizerParams
 	targets linalg.Matrix[float64] // outputs x rows
 	draw    Drawer
-	batch   []int // of the iteration under way, ascending
+	batch   []int // of the current iteration, ascending
 }
 
 // OptimizerParams describes the iterations of a training.
@@ -203,15 +199,14 @@ type OptimizerParams struct {
 	Rho float64
 }
 
-// Drawer draws numbers at random: below n, and 0 to n-1 in random order.
+// Drawer draws random integers below n, and the integers 0 to n-1 in random order.
 type Drawer interface {
 	Uint64n(n uint64) uint64
 	Perm(n int) []int
 }
 
-// NewStochastic returns a training on rows with the given targets, outputs x rows,
-// that has not begun.
-func NewStochastic(c OptimizerParams, targets linalg.Matrix[float64], draw Drawer) (*Stochastic, error) {
+// NewStochastic returns a new training on rows with the given targets, outputs x rows.
+func NewStochastic(c Course, targets linalg.Matrix[float64], draw Drawer) (*Stochastic, error) {
 	d, err := NewDSG(targets.Rows, c.DSGParams)
 	if err != nil {
 		return nil, err
@@ -220,16 +215,15 @@ func NewStochastic(c OptimizerParams, targets linalg.Matrix[float64], draw Drawe
 	case targets.Cols < 1:
 		return nil, errors.New("linear: there are no rows to learn from")
 	case c.Batch < 1 || c.Block < 1 || c.Features < 1 || c.Block%per != 0 || c.Features%per != 0:
-		return nil, fmt.Errorf("linear: batches of %d rows, blocks of %d of %d features; they must be positive, and features multiples of %d", c.Batch, c.Block, c.Features, per)
+		return nil, fmt.Errorf("linear: batch is %d, block %d and features %d; they must be positive, and block and features multiples of %d", c.Batch, c.Block, c.Features, per)
 	case !(c.Rho >= 0):
 		return nil, fmt.Errorf("linear: rho is %v; it must be positive, or 0 for plain steps", c.Rho)
 	}
 	return &Stochastic{DSG: d, course: c, targets: targets, draw: draw}, nil
 }
 
-// Draw begins an iteration: it returns the rows of its batch, ascending, and in how
-// many features, from the first on, they will be read. It returns nil once all
-// iterations are made.
+// Draw begins an iteration. It returns the rows of its batch, ascending, and the number of
+// features, from the first on, that will be read for them. It returns nil after all iterations.
 func (s *Stochastic) Draw() (rows []int, features int) {
 	s.batch = nil
 	if s.Features() >= s.course.Features {
@@ -239,7 +233,7 @@ func (s *Stochastic) Draw() (rows []int, features int) {
 	return s.batch, s.Features() + s.fresh()
 }
 
-// fresh returns the number of features that are new in the next iteration.
+// fresh returns the number of new features in the next iteration.
 func (s *Stochastic) fresh() int { return min(s.course.Block, s.course.Features-s.Features()) }
 
 func (s *Stochastic) drawn() []int {
@@ -252,11 +246,11 @@ func (s *Stochastic) drawn() []int {
 	return rows
 }
 
-// Learn makes the step that belongs to the rows drawn last, by features from t.
+// Learn makes the step for the rows drawn last, with features from t.
 func (s *Stochastic) Learn(t Sampler) error { return s.LearnFrom(t, s.Decide(t, s.batch)) }
 
-// LearnFrom is Learn where others have coefficients, too: u holds the decisions of all
-// about the rows drawn last, outputs x rows.
+// LearnFrom is like [Stochastic.Learn] if other parties hold coefficients, too: u holds the total
+// decisions for the rows drawn last, outputs x rows.
 func (s *Stochastic) LearnFrom(t Sampler, u linalg.Matrix[float64]) error {
 	if s.batch == nil {
 		return errors.New("linear: no rows have been drawn to learn from")

@@ -10,26 +10,25 @@ import (
 // with a constant step (Gu et al. 2020, assumption 1 and theorem 4).
 type Assumptions struct {
 	Lambda float64 // > 0, of the objective
-	// Slope bounds the loss's derivative, Lipschitz how steep it is itself. The
-	// square loss has no such slope.
+	// Slope bounds the loss's derivative, Lipschitz the derivative's own slope. The square loss
+	// has no bound on its derivative.
 	Slope, Lipschitz float64
 	Kernel           float64 // bounds the kernel's values: 1
 	Feature          float64 // bounds products of two features: 2 of sqrt(2) cos
-	Distance         float64 // squared norm of what is missing at the start, about |f*|^2
+	Distance         float64 // squared norm of the error at the start, about |f*|^2
 }
 
-// Guarantee holds the theorem's demand and promise: with steps of at most Rate,
-// the expected squared error of a decision is at most what it was asked for after
-// Iterations.
+// Guarantee is the theorem's requirement and result: with steps of at most Rate, the expected
+// squared error of a decision is at most the requested one after Iterations.
 type Guarantee struct{ Rate, Iterations float64 }
 
-// Guarantee returns the theorem's step and iterations for an expected squared
-// error of epsilon > 0. They are for the record and no setting to use: with lambda
-// 1e-3 and an error of .01 the step is 2e-13, and some 10^16 iterations follow.
+// Guarantee returns the theorem's step and iterations for an expected squared error of epsilon >
+// 0. They are for information and too strict for use: with lambda 1e-3 and an error of .01 the
+// step is 2e-13, with some 10^16 iterations.
 //
-// The constant G2 of the appendix lacks the factor Lipschitz that its lemma 5
-// gives to the term it stands for; here it has it. The theorem is of one learner,
-// one row and one direction at a time, all in sequence.
+// The constant G2 of the appendix lacks the factor Lipschitz that lemma 5 gives to the
+// corresponding term; this function includes it. The theorem is about one learner with one row
+// and one direction at a time, in sequence.
 func (a Assumptions) Guarantee(epsilon float64) (Guarantee, error) {
 	for _, v := range []float64{a.Lambda, a.Slope, a.Lipschitz, a.Kernel, a.Feature, a.Distance, epsilon} {
 		if !(v > 0) || math.IsInf(v, 1) {
@@ -47,7 +46,7 @@ func (a Assumptions) Guarantee(epsilon float64) (Guarantee, error) {
 	rate = min(rate, 1/a.Lambda, epsilon*a.Lambda/(4*spread*spread))
 	log := math.Log(8 * a.Kernel * a.Distance / epsilon)
 	if !(rate > 0) {
-		return Guarantee{}, errors.New("linear: the step of the convergence theorem is too small for a number; take a larger lambda or error")
+		return Guarantee{}, errors.New("linear: the step of the convergence theorem is too small for a number; choose a larger lambda or error")
 	}
 	// 8 kernel B log / (theta epsilon lambda), where theta = 8 kernel B rate / epsilon.
 	return Guarantee{Rate: rate, Iterations: max(0, log/(rate*a.Lambda))}, nil

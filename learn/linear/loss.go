@@ -5,17 +5,15 @@ import (
 	"math"
 )
 
-// Loss is the cost of a decision u when the target is y: +1 or -1 for classes, a
-// number in regression. It is convex and has a derivative in u that is nowhere
-// steeper than Curvature.
+// Loss is the cost of a decision u for the target y: +1 or -1 for classes, a number in
+// regression. It is convex, and its second derivative in u is at most Curvature.
 type Loss interface {
 	Value(u, y float64) float64
 	Slope(u, y float64) float64 // d Value / du
 	Curvature() float64
 }
 
-// Square is the loss (u - y)^2 of classification and regression. Its slope has
-// no bound.
+// Square is the loss (u - y)^2 of classification and regression. Its slope is unbounded.
 type Square struct{}
 
 // Value returns (u - y)^2.
@@ -27,8 +25,8 @@ func (Square) Slope(u, y float64) float64 { return 2 * (u - y) }
 // Curvature returns 2.
 func (Square) Curvature() float64 { return 2 }
 
-// Logistic is the loss log(1 + exp(-yu)) of classification, the decisions of
-// which mean probabilities (see [Sigmoid]).
+// Logistic is the loss log(1 + exp(-yu)) of classification. Its decisions correspond to
+// probabilities (see [Sigmoid]).
 type Logistic struct{}
 
 // Value returns log(1 + exp(-yu)), without overflow.
@@ -63,14 +61,14 @@ func (SmoothHinge) Slope(u, y float64) float64 { return -y * max(0, min(1, 1-y*u
 // Curvature returns 1.
 func (SmoothHinge) Curvature() float64 { return 1 }
 
-// Huber is the loss of regression that is (u-y)^2 / 2 up to an error of Delta and
-// straight beyond (Huber 1964), so that its slope is at most Delta > 0.
+// Huber is the loss of regression that is (u-y)^2 / 2 up to an error of Delta > 0 and linear
+// beyond (Huber 1964), so that its slope is at most Delta.
 type Huber struct{ Delta float64 }
 
 // NewHuber refuses a delta that is not positive and finite.
 func NewHuber(delta float64) (Huber, error) {
 	if !(delta > 0) || math.IsInf(delta, 1) {
-		return Huber{}, fmt.Errorf("linear: the loss huber with delta %v; it must be positive and finite", delta)
+		return Huber{}, fmt.Errorf("linear: the delta of the loss huber is %v; it must be positive and finite", delta)
 	}
 	return Huber{delta}, nil
 }
@@ -90,7 +88,7 @@ func (h Huber) Slope(u, y float64) float64 { return max(-h.Delta, min(h.Delta, u
 // Curvature returns 1.
 func (Huber) Curvature() float64 { return 1 }
 
-// Sign returns the class of a decision: +1 from 0 on, else -1.
+// Sign returns the class of a decision: +1 if it is at least 0, else -1.
 func Sign(u float64) float64 {
 	if u >= 0 {
 		return 1
@@ -98,6 +96,5 @@ func Sign(u float64) float64 {
 	return -1
 }
 
-// Sigmoid returns the probability of +1 that a decision by the logistic loss
-// means.
+// Sigmoid returns the probability of +1 for a decision with the logistic loss.
 func Sigmoid(u float64) float64 { return 1 / (1 + math.Exp(-u)) }

@@ -15,12 +15,12 @@ const (
 	DefaultMaxPasses = 100
 )
 
-// panelRows is the number of rows that a core works on at a time: with a block of 256
-// features in float32 they fit the second-level cache.
+// panelRows is the number of rows that a core processes at a time: with a block of 256 features
+// in float32 they fit into the second-level cache.
 const panelRows = 1024
 
-// ErrNotConverged is wrapped by the error of a training that used up its passes
-// before it met Tol.
+// ErrNotConverged is wrapped by the error of a training that reached its maximum of passes before
+// it met Tol.
 var ErrNotConverged = errors.New("not converged")
 
 // Params holds the settings of a training that minimises
@@ -32,15 +32,14 @@ var ErrNotConverged = errors.New("not converged")
 type Params struct {
 	Loss   Loss
 	Lambda float64 // > 0
-	// Block is the number of features that are moved at a time, by Newton's method:
-	// an even number.
+	// Block is the number of features that Newton's method moves at a time: an even number.
 	Block int
-	// Tol ends the passes: when no entry of the gradient exceeds Tol times the
-	// largest one that it had at w = 0.
+	// Tol ends the passes: they stop once no entry of the gradient exceeds Tol times its largest
+	// entry at w = 0.
 	Tol       float64
 	MaxPasses int
-	// Interrupt, if not nil, is asked before each block whether to go on. Its error
-	// ends the training, which returns it wrapped. The method Err of a context fits.
+	// Interrupt, if not nil, is called before each block. Its error ends the training, which
+	// returns it wrapped. The method Err of a context fits.
 	Interrupt func() error
 }
 
@@ -67,7 +66,7 @@ func (p Params) filled() (Params, error) {
 		p.Interrupt = func() error { return nil }
 	}
 	if p.Block < 0 || p.Block%2 != 0 || !(p.Tol > 0) || p.MaxPasses < 0 {
-		return p, fmt.Errorf("linear: block %d, tol %v, max passes %d: they must be positive, the block even", p.Block, p.Tol, p.MaxPasses)
+		return p, fmt.Errorf("linear: block is %d, tol %v and max passes %d: they must be positive, the block even", p.Block, p.Tol, p.MaxPasses)
 	}
 	return p, nil
 }
@@ -77,15 +76,14 @@ type Fitted struct {
 	Coefficients linalg.Matrix[float64] // outputs x features
 	Decisions    linalg.Matrix[float64] // of the training rows: outputs x rows
 	Objectives   []float64              // after each pass, the sum over all outputs
-	Gradient     float64                // the largest entry at the end, beside the largest one at w = 0
+	Gradient     float64                // the largest entry at the end, relative to the largest one at w = 0
 }
 
-// Fit minimises by cyclic block Newton. Row k of targets holds the targets of
-// output k, each output a problem of its own on the same features: +1 and -1 for
-// a class against the rest, numbers in regression. The second derivative is
-// replaced by its bound, so that each block is factored only once and no step
-// makes the objective larger. A training that ends by its number of passes
-// returns what it has and an error that wraps [ErrNotConverged].
+// Fit minimises by cyclic block Newton. Row k of targets holds the targets of output k; each
+// output is its own problem on the same features: +1 and -1 for a class against the rest, numbers
+// in regression. The second derivative is replaced by its bound, so that each block is factored
+// only once and no step makes the objective larger. If the training ends at its maximum of
+// passes, Fit returns the result so far and an error that wraps [ErrNotConverged].
 func Fit[T linalg.Float](t Table[T], targets linalg.Matrix[float64], p Params) (*Fitted, error) {
 	p, err := p.filled()
 	if err != nil {
@@ -119,7 +117,7 @@ func finite(m linalg.Matrix[float64]) bool {
 	return true
 }
 
-// newton is a training under way.
+// newton is a training in progress.
 type newton[T linalg.Float] struct {
 	Params
 	table          Table[T]
@@ -127,7 +125,7 @@ type newton[T linalg.Float] struct {
 	blocks, panels []span
 	factors        []linalg.Matrix[float64] // Cholesky factors of the blocks
 	w, u           linalg.Matrix[float64]   // coefficients and decisions
-	pending        step                     // made, but not yet part of u
+	pending        step                     // made, but not yet included in u
 }
 
 // step is a change of the coefficients of a block: outputs x features.
@@ -136,7 +134,7 @@ type step struct {
 	change   linalg.Matrix[float64]
 }
 
-// run makes passes until the gradient is small.
+// run makes passes until the gradient is small enough.
 func (n *newton[T]) run() (*Fitted, error) {
 	f := &Fitted{Coefficients: n.w, Decisions: n.u}
 	start, err := n.steepest()
@@ -160,13 +158,12 @@ func (n *newton[T]) run() (*Fitted, error) {
 		return f, nil
 	}
 	if f.Gradient = end / start; f.Gradient > n.Tol {
-		return f, fmt.Errorf("linear: the gradient is at %.3g of what it was, not at %.3g, after %d passes: %w", f.Gradient, n.Tol, n.MaxPasses, ErrNotConverged)
+		return f, fmt.Errorf("linear: the gradient is %.3g of its start, above tol %.3g, after %d passes: %w", f.Gradient, n.Tol, n.MaxPasses, ErrNotConverged)
 	}
 	return f, nil
 }
 
-// pass moves every block once, and returns the largest entry of the gradient
-// that it met.
+// pass moves every block once, and returns the largest entry of the gradient on the way.
 func (n *newton[T]) pass() (float64, error) {
 	largest := 0.0
 	for k := range n.blocks {
@@ -179,7 +176,7 @@ func (n *newton[T]) pass() (float64, error) {
 	return largest, nil
 }
 
-// interrupted asks whether to go on.
+// interrupted returns the error of Interrupt, wrapped.
 func (n *newton[T]) interrupted() error {
 	if err := n.Interrupt(); err != nil {
 		return fmt.Errorf("linear: %w", err)
@@ -190,8 +187,8 @@ func (n *newton[T]) interrupted() error {
 // factorRows is the number of rows that are read at a time for a block's matrix.
 const factorRows = 8 * panelRows
 
-// factor makes and factors, for each block, the bound of its second derivative:
-// curvature/rows Z Z^T + lambda I.
+// factor computes and factors, for each block, the bound of its second derivative: curvature/rows
+// Z Z^T + lambda I.
 func (n *newton[T]) factor() error {
 	for _, b := range n.blocks {
 		if err := n.interrupted(); err != nil {
@@ -221,7 +218,7 @@ func (n *newton[T]) factor() error {
 	return nil
 }
 
-// readWide is read on all cores.
+// readWide is like read, on all cores.
 func (n *newton[T]) readWide(features, rows span, use func(z linalg.Matrix[T])) {
 	linalg.Scratch(features.len()*rows.len(), func(room []T) {
 		z := linalg.Matrix[T]{Rows: features.len(), Cols: rows.len(), Stride: rows.len(), Data: room}
@@ -230,8 +227,8 @@ func (n *newton[T]) readWide(features, rows span, use func(z linalg.Matrix[T])) 
 	})
 }
 
-// move makes Newton's step in a block, and returns the largest entry of the
-// gradient that led to it.
+// move makes Newton's step in a block, and returns the largest entry of the gradient before the
+// step.
 func (n *newton[T]) move(k int) float64 {
 	b := n.blocks[k]
 	g := n.gradient(b)
@@ -247,8 +244,8 @@ func (n *newton[T]) move(k int) float64 {
 	return largest
 }
 
-// gradient returns the gradient of a block: outputs x features. On the way the decisions
-// follow the step made before, so that each row's are read once.
+// gradient returns the gradient of a block: outputs x features. It also applies the pending step
+// to the decisions, so that each row's decisions are read once.
 func (n *newton[T]) gradient(b span) linalg.Matrix[float64] {
 	sums := make([]linalg.Matrix[T], len(n.panels))
 	linalg.For(len(n.panels), 1, func(i, _ int) {

@@ -9,26 +9,25 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Phases is a table of random features that holds phases only, in words of a few
-// bits, and looks up cosines and sines when they are read: with M directions w,
-// features 2i and 2i+1 of a row x are the cosine and the sine of w_i.x over
-// sqrt(M), so that the inner product of two rows' features is their kernel, up
-// to 1/sqrt(M).
+// Phases is a table of random features that stores only phases, in words of a few bits, and looks
+// up cosines and sines when they are read. With M directions w, features 2i and 2i+1 of a row x
+// are the cosine and the sine of w_i.x over sqrt(M), so that the inner product of two rows'
+// features is their kernel, up to 1/sqrt(M).
 type Phases[T linalg.Float] struct {
 	rows, directions int
 	wave             *feature.Wave[T]
 	words            []byte // direction after direction
 }
 
-// NewPhases returns a table of phases that are all 0, in words of 8, 16 or 32
-// bits; it takes rows x directions x bits/8 bytes. It panics on other bits.
+// NewPhases returns a table of phases that are all 0, in words of 8, 16 or 32 bits; it takes rows
+// x directions x bits/8 bytes. It panics on other bits.
 func NewPhases[T linalg.Float](rows, directions, bits int) *Phases[T] {
 	wave := feature.NewWave[T](bits).Times(T(1 / math.Sqrt(float64(directions))))
 	return &Phases[T]{rows, directions, wave, make([]byte, rows*directions*bits/8)}
 }
 
-// Unscaled returns the same table, words shared, of cosines and sines as they are:
-// what [DSG] takes.
+// Unscaled returns the same table, with shared words, of cosines and sines without the factor, as
+// [DSG] uses them.
 func (p *Phases[T]) Unscaled() *Phases[T] {
 	plain := *p
 	plain.wave = p.wave.Times(1)
@@ -41,10 +40,9 @@ func (p *Phases[T]) Rows() int { return p.rows }
 // Features returns the number of features: two for each direction.
 func (p *Phases[T]) Features() int { return 2 * p.directions }
 
-// Put sets phases of rows row to row+count-1 under some directions, first and
-// those that follow it, on all cores: little-endian words, row after row, as
-// [feature.Phases] makes them. It panics when words do not fill the rows or lie
-// outside of the table.
+// Put sets the phases of rows row to row+count-1 under directions first to first+directions-1, on
+// all cores: little-endian words, row after row, as [feature.Phases] makes them. It panics if
+// words do not fill the rows or are outside of the table.
 func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
 	size := p.wave.Bits() / 8
 	if row < 0 || count < 0 || row+count > p.rows || first < 0 || directions < 0 || first+directions > p.directions || len(words) != count*directions*size {
@@ -59,16 +57,15 @@ func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
 	})
 }
 
-// Words change from rows to directions by tiles, whose cache lines stay in the
-// first-level cache until all of their words have been moved: of rows whose
-// distance is a power of two it has place for few.
+// Words are reordered from rows to directions by tiles, whose cache lines stay in the first-level
+// cache until all of their words have been moved: it holds few rows whose distance is a power of
+// two.
 const (
 	tileDirections = 64
 	tileRows       = 8
 )
 
-// gather sets the first count words of to to every step-th of from; a word has
-// that many bytes.
+// gather sets the first count words of to to every step-th word of from; a word has size bytes.
 func gather(to, from []byte, count, step, size int) {
 	switch size {
 	case 1:
@@ -86,7 +83,7 @@ func gather(to, from []byte, count, step, size int) {
 	}
 }
 
-// Read looks up some features: feature and the number of rows of dst are even.
+// Read looks up features; feature and the number of rows of dst must be even.
 func (p *Phases[T]) Read(dst linalg.Matrix[T], feature, row int) {
 	checkPairs(feature, dst.Rows)
 	size := p.wave.Bits() / 8
@@ -101,7 +98,7 @@ func (p *Phases[T]) direction(i int) []byte {
 	return p.words[i*length:][:length]
 }
 
-// ReadAt is Read for any rows.
+// ReadAt is like [Phases.Read] for any rows.
 func (p *Phases[T]) ReadAt(dst linalg.Matrix[T], feature int, rows []int) {
 	checkPairs(feature, dst.Rows)
 	size := p.wave.Bits() / 8

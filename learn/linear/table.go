@@ -6,13 +6,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Table is the features of rows. It is read a part at a time, by several
-// goroutines, so that it may make features when they are asked for.
+// Table is the features of rows. Several goroutines read parts of it, so it may compute features
+// on request.
 type Table[T linalg.Float] interface {
 	Rows() int
 	Features() int
-	// Read sets row j of dst to feature feature+j of as many rows as dst has
-	// columns, from row row on.
+	// Read sets row j of dst to feature feature+j of the rows from row on, one for each column
+	// of dst.
 	Read(dst linalg.Matrix[T], feature, row int)
 }
 
@@ -37,7 +37,7 @@ type span struct{ lo, hi int }
 
 func (s span) len() int { return s.hi - s.lo }
 
-// spans cuts n into ranges of a length, the last one shorter.
+// spans cuts n into ranges of the given length, the last one shorter.
 func spans(n, length int) []span {
 	var out []span
 	for lo := 0; lo < n; lo += length {
@@ -71,7 +71,7 @@ func Decide[T linalg.Float](t Table[T], coefficients linalg.Matrix[float64]) lin
 	return u
 }
 
-// addTo adds to the decisions of some rows what some features z contribute.
+// addTo adds the contribution of features z to the decisions of some rows.
 func addTo[T linalg.Float](u linalg.Matrix[float64], rows span, z linalg.Matrix[T], coefficients linalg.Matrix[float64], features span) {
 	sum := make([]T, rows.len())
 	for k := range u.Rows {

@@ -10,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ROCAUC returns the area under the ROC curve: the probability that a row of the
-// positive class scores higher than one of the other, ties counting one half
-// (the Mann-Whitney statistic). It is exact up to the final division and takes
-// O(n log n). One class only, or a score that is NaN, is an error.
+// ROCAUC returns the area under the ROC curve: the probability that a row of the positive class
+// scores higher than one of the other class, with ties counted as one half (the Mann-Whitney
+// statistic). It is exact up to the final division and takes O(n log n). It returns an error if
+// there is only one class, or if a score is NaN.
 func ROCAUC(positive []bool, scores []float64) (float64, error) {
 	if err := sameRows(len(positive), len(scores)); err != nil {
 		return 0, err
@@ -34,10 +34,10 @@ type scored struct {
 	positive bool
 }
 
-// errOneClass stands alone so that callers can say which class it was.
+// errOneClass is a separate variable so that callers can add the class.
 var errOneClass = errors.New("metrics: the area under the ROC curve needs rows of both classes")
 
-// auc sorts rows and counts the pairs that they get right.
+// auc sorts rows and counts the pairs in the right order.
 func auc(rows []scored) (float64, error) {
 	slices.SortFunc(rows, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
 	var positives, negatives, halves int64 // halves: 2 for a pair in order, 1 for a tie
@@ -61,12 +61,11 @@ func auc(rows []scored) (float64, error) {
 	return float64(halves) / 2 / (float64(positives) * float64(negatives)), nil
 }
 
-// AUCOvO returns the AUC of c >= 2 classes by Hand and Till 2001, equation 7, as
-// scikit-learn's roc_auc_score with multi_class "ovo" and average "macro": the
-// mean over all pairs of classes of the two AUCs that tell one from the other
-// by either's score. scores is n x c, with the score of class j in column j;
-// truth holds n classes from 0 to c-1, each at least once. Scores need not be
-// probabilities: only their order within a column counts. It takes O(c n log n).
+// AUCOvO returns the AUC of c >= 2 classes by Hand and Till 2001, equation 7, as scikit-learn's
+// roc_auc_score with multi_class "ovo" and average "macro": the mean over all pairs of classes of
+// the two AUCs that separate the pair by either class's score. scores is n x c, with the score of
+// class j in column j; truth holds n classes from 0 to c-1, each at least once. Scores need not
+// be probabilities: only their order within a column matters. It takes O(c n log n).
 func AUCOvO(truth []int, scores linalg.Matrix[float64]) (float64, error) {
 	members, err := membersOf(truth, scores)
 	if err != nil {
@@ -89,7 +88,7 @@ func AUCOvO(truth []int, scores linalg.Matrix[float64]) (float64, error) {
 	return sum / (c * (c - 1)), nil
 }
 
-// column returns the scores of class c that some rows got.
+// column returns the scores for class c of the given rows.
 func column(scores linalg.Matrix[float64], c int, rows []int, positive bool) []scored {
 	out := make([]scored, len(rows))
 	for i, r := range rows {
@@ -98,7 +97,7 @@ func column(scores linalg.Matrix[float64], c int, rows []int, positive bool) []s
 	return out
 }
 
-// membersOf returns the rows of each class, after checking the input of AUCOvO.
+// membersOf checks the input of AUCOvO and returns the rows of each class.
 func membersOf(truth []int, scores linalg.Matrix[float64]) ([][]int, error) {
 	if err := sameRows(len(truth), scores.Rows); err != nil {
 		return nil, err
@@ -124,15 +123,14 @@ func membersOf(truth []int, scores linalg.Matrix[float64]) ([][]int, error) {
 	return members, nil
 }
 
-// VoteScores turns the decisions of a one-vs-one machine into a score for each
-// class, which AUCOvO can rank: votes + s / (3 (|s| + 1)), s being the sum of
-// the decisions in favour of the class. The fraction stays below 1/3, so that
-// it only orders classes and rows of equally many votes. This is scikit-learn's
-// decision_function_shape "ovr".
+// VoteScores turns the decisions of a one-vs-one machine into a score for each class, which
+// [AUCOvO] can rank: votes + s / (3 (|s| + 1)), where s is the sum of the decisions in favour of
+// the class. The fraction stays below 1/3 in magnitude, so it only orders classes and rows with
+// equal votes. This is scikit-learn's decision_function_shape "ovr".
 //
-// decisions is n x c(c-1)/2 with the pairs in LIBSVM's order (0, 1), (0, 2), ...
-// (1, 2), ...; a decision of pair (i, j) that is 0 or more votes for i. The
-// result is n x c. A decision that is not finite is an error.
+// decisions is n x c(c-1)/2 with the pairs in LIBSVM's order (0, 1), (0, 2), ... (1, 2), ...; a
+// decision of pair (i, j) that is 0 or more is a vote for i. The result is n x c. VoteScores
+// refuses a decision that is not finite.
 func VoteScores(decisions linalg.Matrix[float64], classes int) (linalg.Matrix[float64], error) {
 	if classes < 2 || classes > 1<<16 || decisions.Cols != classes*(classes-1)/2 {
 		return linalg.Matrix[float64]{}, fmt.Errorf("metrics: %d decisions in a row do not fit %d classes", decisions.Cols, classes)

@@ -10,7 +10,7 @@ import (
 // Resamples is the number of samples that a bootstrap draws.
 const Resamples = 1000
 
-// Interval holds a range in which a figure lies with 95 % confidence.
+// Interval is a range that contains a figure with 95 % confidence.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -22,14 +22,15 @@ type Interval struct {
 // replacement, as many as there are.
 //
 // The bootstrap is stratified: rows with the same number in strata are drawn among themselves, so
-// that each sample has the classes' sizes. Equal numbers make a plain bootstrap. The model stays
-// as it is: intervals say how much the choice of held-out rows moves a figure, and nothing about
-// the choice of training rows. Rows of one person do not stay together.
+// that each sample has the classes' sizes. Equal numbers in strata make a plain bootstrap. The
+// model is not trained again: intervals show how much the choice of held-out rows moves a figure,
+// and nothing about the choice of training rows. Rows of one person are not kept together.
 //
 // The samples follow from the seed: each draw of one of n rows is the upper half of the 128-bit
-// product of n and the next number of a PCG generator. figures gets how often each row was drawn,
-// and fills in values; NaN where a figure has none. A figure without a value in more than half of
-// the samples has no interval, nil; else the samples without one do not count.
+// product of n and the next number of a PCG generator. figures receives the number of times that
+// each row was drawn and fills in values, NaN for a figure without a value. A figure without a
+// value in more than half of the samples has no interval, nil; otherwise the samples without a
+// value are ignored.
 func Bootstrap(strata []int, seed uint64, count int, figures func(times []int, values []float64)) ([]*Interval, error) {
 	groups, err := grouped(strata)
 	if err != nil {
@@ -76,7 +77,7 @@ func grouped(strata []int) ([][]int, error) {
 	return groups, nil
 }
 
-// middle returns the range of 95 % of the values; nil where most samples had none.
+// middle returns the range of 95 % of the values; nil if most samples had no value.
 func middle(values []float64) *Interval {
 	if len(values) < Resamples/2 {
 		return nil

@@ -12,16 +12,16 @@ import (
 // Label is the type of classes' labels: names, or codes from 0.
 type Label interface{ ~int | ~string }
 
-// ConfusionMatrix counts, for each pair of classes, the rows of the one that
-// were predicted to be the other.
+// ConfusionMatrix counts, for each pair of classes, the rows of the first class that were
+// predicted as the second.
 type ConfusionMatrix struct {
 	Classes []string // as text, in ascending order of the labels
 	Counts  [][]int  // Counts[i][j]: rows of class i predicted as class j
 	total   int
 }
 
-// NewConfusionMatrix compares predicted with true labels, row by row. Its
-// classes are those that occur in either.
+// NewConfusionMatrix compares predicted with true labels, row by row. Its classes are those that
+// occur in truth or predicted.
 func NewConfusionMatrix[L Label](truth, predicted []L) (*ConfusionMatrix, error) {
 	if err := sameRows(len(truth), len(predicted)); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func NewConfusionMatrix[L Label](truth, predicted []L) (*ConfusionMatrix, error)
 	return m, nil
 }
 
-// In returns the matrix with its classes in the order of a list that has all of them.
+// In returns the matrix with its classes in the given order, which must list all of them.
 func (m *ConfusionMatrix) In(order []string) *ConfusionMatrix {
 	var places []int
 	for _, class := range order {
@@ -60,7 +60,7 @@ func (m *ConfusionMatrix) In(order []string) *ConfusionMatrix {
 	return sorted
 }
 
-// Count compares predicted with true codes of classes, where row i counts times[i] times.
+// Count compares predicted with true codes of classes; row i counts times[i] times.
 func Count(classes []string, truth, predicted, times []int) *ConfusionMatrix {
 	m := &ConfusionMatrix{Classes: classes, Counts: make([][]int, len(classes))}
 	for i := range m.Counts {
@@ -73,13 +73,13 @@ func Count(classes []string, truth, predicted, times []int) *ConfusionMatrix {
 	return m
 }
 
-// sameRows refuses columns that cannot be compared.
+// sameRows refuses columns of different length and empty ones.
 func sameRows(truth, predicted int) error {
 	if truth != predicted {
-		return fmt.Errorf("metrics: %d true values and %d predicted ones", truth, predicted)
+		return fmt.Errorf("metrics: there are %d true values and %d predicted ones", truth, predicted)
 	}
 	if truth == 0 {
-		return errors.New("metrics: no rows to compare")
+		return errors.New("metrics: there are no rows to compare")
 	}
 	return nil
 }
@@ -93,12 +93,12 @@ func (m *ConfusionMatrix) Accuracy() float64 {
 	return float64(right) / float64(m.total)
 }
 
-// F1Micro is F1 = 2 TP / (2 TP + FP + FN) of the counts added up over all
-// classes. Every wrong row is one FP and one FN, so it equals Accuracy.
+// F1Micro returns F1 = 2 TP / (2 TP + FP + FN) with the counts summed over all classes. Every
+// wrong row is one FP and one FN, so it equals [ConfusionMatrix.Accuracy].
 func (m *ConfusionMatrix) F1Micro() float64 { return m.Accuracy() }
 
-// F1Macro returns the mean of F1 over the classes that occur in the truth or among
-// the predictions. A class that was never predicted right counts 0.
+// F1Macro returns the mean of F1 over the classes that occur in the truth or among the
+// predictions. A class without a right prediction counts as 0.
 func (m *ConfusionMatrix) F1Macro() float64 {
 	sum, classes := 0.0, 0
 	for i := range m.Counts {
@@ -109,8 +109,7 @@ func (m *ConfusionMatrix) F1Macro() float64 {
 	return sum / float64(classes)
 }
 
-// String is a table with a row for each true class and a column for each
-// predicted one.
+// String returns a table with a row for each true class and a column for each predicted one.
 func (m *ConfusionMatrix) String() string {
 	rows := [][]string{append([]string{"true \\ predicted"}, m.Classes...)}
 	for i, class := range m.Classes {
@@ -159,15 +158,15 @@ func measured[L Label](truth, predicted []L, f func(*ConfusionMatrix) float64) (
 	return f(m), nil
 }
 
-// ClassFigures holds the figures of one class against all others. A figure is nil where it has no
-// value: the precision of a class that was never predicted, the recall of one without rows.
+// ClassFigures holds the figures of one class against all others. A figure is nil if it is
+// undefined: the precision of a class that was never predicted, the recall of one without rows.
 type ClassFigures struct {
 	Class       string   `json:"class"`
-	Rows        int      `json:"rows"`        // of the class
+	Rows        int      `json:"rows"`        // of this class
 	Predicted   int      `json:"predicted"`   // rows that were predicted to be of the class
-	Precision   *float64 `json:"precision"`   // the share of the predicted rows that are of the class
-	Recall      *float64 `json:"recall"`      // the share of the class's rows that are predicted so: its sensitivity
-	Specificity *float64 `json:"specificity"` // the share of the other rows that are not predicted so
+	Precision   *float64 `json:"precision"`   // share of the predicted rows that are of the class
+	Recall      *float64 `json:"recall"`      // share of the class's rows that are predicted so: the sensitivity
+	Specificity *float64 `json:"specificity"` // share of the other rows that are not predicted so
 	F1          *float64 `json:"f1"`
 }
 

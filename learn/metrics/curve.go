@@ -9,11 +9,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Curve holds points of a curve, one for each threshold. Thresholds descend, from infinity:
-// a row is taken for positive if its score is the threshold or higher.
+// Curve holds the points of a curve, one for each threshold. Thresholds descend, from infinity: a
+// row is classified as positive if its score is the threshold or higher.
 type Curve struct{ Thresholds, X, Y []float64 }
 
-// Ranked holds the rows of a problem with two classes in descending order of their scores.
+// Ranked holds the rows of a two-class problem in descending order of their scores.
 type Ranked struct {
 	rows     []int // by rank
 	positive []bool
@@ -21,7 +21,8 @@ type Ranked struct {
 	ends     []int // one past the last rank of rows with equal scores
 }
 
-// Rank sorts rows by their scores. Rows of one class only, or a score that is NaN, is an error.
+// Rank sorts rows by their scores. It returns an error if there is only one class, or if a score
+// is NaN.
 func Rank(positive []bool, scores []float64) (*Ranked, error) {
 	if err := sameRows(len(positive), len(scores)); err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func rank(rows []int, positive func(int) bool, score func(int) float64) *Ranked 
 }
 
 // sweep visits each threshold, the highest first, with the numbers of positive and of negative
-// rows that score as high. times says how often each row counts; nil: once.
+// rows that reach it. times gives the weight of each row; nil: 1.
 func (r *Ranked) sweep(times []int, visit func(threshold float64, right, wrong int)) {
 	begin, right, wrong := 0, 0, 0
 	for _, end := range r.ends {
@@ -73,8 +74,8 @@ func (r *Ranked) sweep(times []int, visit func(threshold float64, right, wrong i
 	}
 }
 
-// AUC returns the area under the ROC curve, as [ROCAUC] does, where row i counts times[i]
-// times; nil: each row once. It is false where rows of one class only count.
+// AUC returns the area under the ROC curve, as [ROCAUC] does, where row i counts times[i] times;
+// nil: each row once. It returns false if the counted rows are of one class only.
 func (r *Ranked) AUC(times []int) (float64, bool) {
 	var halves, positives, negatives int64
 	r.sweep(times, func(_ float64, right, wrong int) {
@@ -90,7 +91,7 @@ func (r *Ranked) AUC(times []int) (float64, bool) {
 
 // AveragePrecision returns the area under the precision-recall curve in steps: the sum over
 // thresholds of the gain in recall times the precision, as scikit-learn's
-// average_precision_score. Rows count as in [Ranked.AUC].
+// average_precision_score. times is as in [Ranked.AUC].
 func (r *Ranked) AveragePrecision(times []int) (float64, bool) {
 	sum, before := 0.0, 0
 	r.sweep(times, func(_ float64, right, wrong int) {
@@ -106,7 +107,7 @@ func (r *Ranked) AveragePrecision(times []int) (float64, bool) {
 }
 
 // ROC returns the false positive rate and the true positive rate at each threshold, as
-// scikit-learn's roc_curve: points on a straight line between two others are left out.
+// scikit-learn's roc_curve: points on a straight line between two others are omitted.
 func (r *Ranked) ROC() Curve {
 	positives, negatives := r.sizes()
 	var at []float64
@@ -123,8 +124,8 @@ func (r *Ranked) ROC() Curve {
 	return c
 }
 
-// PrecisionRecall returns the recall as X and the precision as Y at each threshold: the points
-// of scikit-learn's precision_recall_curve in the other order, from recall 0 and precision 1.
+// PrecisionRecall returns the recall as X and the precision as Y at each threshold: the points of
+// scikit-learn's precision_recall_curve in reverse order, from recall 0 and precision 1.
 func (r *Ranked) PrecisionRecall() Curve {
 	positives, _ := r.sizes()
 	c := Curve{Thresholds: []float64{math.Inf(1)}, X: []float64{0}, Y: []float64{1}}
@@ -143,9 +144,8 @@ func (c *Curve) add(threshold, x, y float64) {
 	c.Thresholds, c.X, c.Y = append(c.Thresholds, threshold), append(c.X, x), append(c.Y, y)
 }
 
-// Thin returns a curve of at most the given number of points, two or more. It keeps both ends,
-// and of the others those that stand at equal distances along the curve, measured by
-// |dx| + |dy|.
+// Thin returns a curve of at most the given number of points, two or more. It keeps both ends and
+// points at equal distances along the curve, measured by |dx| + |dy|.
 func (c Curve) Thin(most int) Curve {
 	n := len(c.X)
 	if n <= most {
@@ -165,11 +165,11 @@ func (c Curve) Thin(most int) Curve {
 	return out
 }
 
-// RankedPairs holds, for each class and each other class, the rows of both in descending order of
-// their scores for the one.
+// RankedPairs holds, for each ordered pair of classes, the rows of both in descending order of
+// their scores for the first.
 type RankedPairs []*Ranked
 
-// RankPairs sorts the rows of each pair of classes; its input is as for [AUCOvO].
+// RankPairs sorts the rows of each pair of classes; the arguments are those of [AUCOvO].
 func RankPairs(truth []int, scores linalg.Matrix[float64]) (RankedPairs, error) {
 	members, err := membersOf(truth, scores)
 	if err != nil {
@@ -187,7 +187,7 @@ func RankPairs(truth []int, scores linalg.Matrix[float64]) (RankedPairs, error) 
 	return all, nil
 }
 
-// AUC returns the mean area of the pairs, as [AUCOvO] does. Rows count as in [Ranked.AUC].
+// AUC returns the mean area over the pairs, as [AUCOvO] does. times is as in [Ranked.AUC].
 func (p RankedPairs) AUC(times []int) (float64, bool) {
 	sum := 0.0
 	for _, r := range p {

@@ -2,9 +2,9 @@
 // areas, Brier score, calibration and net benefit for classes; RMSE, MAE, R2 and residuals for
 // numbers; 95 % intervals by bootstrap for all of them.
 //
-// Names and conventions are scikit-learn's. What has no value (an AUC with one
-// class only, R2 of constant truth, anything of no rows) is an error and never
-// a NaN, so that a table of results cannot hide it.
+// Names and conventions are scikit-learn's. A figure that is undefined (an AUC with one class
+// only, R2 of constant truth, any figure of no rows) is an error and never a NaN, so that a table
+// of results cannot hide it.
 //
 //	confusion, err := metrics.NewConfusionMatrix(truth, predicted)
 //	if err != nil {

@@ -1,11 +1,12 @@
 package metrics
 
-// Histogram counts the rows of two classes in bins of their scores, the lowest bin first, where
-// nobody has the scores themselves. A count may be a part of a row, where counts were rounded.
+// Histogram counts the rows of two classes in bins of their scores, the lowest bin first, for
+// cases in which the scores themselves are unknown. A count may be fractional if counts were
+// rounded.
 type Histogram struct{ Positive, Negative []float64 }
 
-// sweep visits each bin with rows, the highest first, with the rows of both classes in it and
-// above it.
+// sweep visits each bin with rows, the highest first, with the rows of both classes in this bin
+// and above.
 func (h Histogram) sweep(visit func(bin int, right, wrong float64)) {
 	right, wrong := 0.0, 0.0
 	for bin := len(h.Positive) - 1; bin >= 0; bin-- {
@@ -22,9 +23,9 @@ func (h Histogram) sizes() (positives, negatives float64) {
 	return positives, negatives
 }
 
-// AUC returns the area under the ROC curve whose corners are the borders of the bins, and how far
-// it may be from the area by the rows' own scores: half the pairs of rows that share a bin. It is
-// false where one class has no rows.
+// AUC returns the area under the ROC curve with corners at the borders of the bins, and the bound
+// of its difference from the area by the rows' own scores: half the pairs of rows that share a
+// bin. It returns false if a class has no rows.
 func (h Histogram) AUC() (area, within float64, ok bool) {
 	positives, negatives := 0.0, 0.0
 	h.sweep(func(_ int, right, wrong float64) {
@@ -39,7 +40,7 @@ func (h Histogram) AUC() (area, within float64, ok bool) {
 }
 
 // AveragePrecision returns the area under the precision-recall curve in steps, as
-// [Ranked.AveragePrecision] does of rows whose scores are their bins.
+// [Ranked.AveragePrecision] does for rows whose scores are their bins.
 func (h Histogram) AveragePrecision() (float64, bool) {
 	sum, before := 0.0, 0.0
 	h.sweep(func(_ int, right, wrong float64) {
@@ -49,7 +50,7 @@ func (h Histogram) AveragePrecision() (float64, bool) {
 }
 
 // ROC returns the false positive rate and the true positive rate at the lower border of each bin
-// with rows. Thresholds are the bins, from their number on.
+// with rows. Thresholds are the numbers of the bins.
 func (h Histogram) ROC() Curve {
 	positives, negatives := h.sizes()
 	var c Curve

@@ -9,8 +9,8 @@ import (
 )
 
 // Brier returns the mean squared error of probabilities, rows x classes, against the classes of
-// the rows, as scikit-learn's brier_score_loss: of two classes of the probability of the second,
-// between 0 and 1; of more the sum over the classes, between 0 and 2.
+// the rows, as scikit-learn's brier_score_loss: for two classes the error of the second class's
+// probability, between 0 and 1; for more the sum over the classes, between 0 and 2.
 func Brier(truth []int, probabilities linalg.Matrix[float64]) (float64, error) {
 	if err := sameRows(len(truth), probabilities.Rows); err != nil {
 		return 0, err
@@ -43,20 +43,20 @@ func squaredError(p float64, is bool) float64 {
 
 func checkProbability(row int, p float64) error {
 	if !(p >= 0 && p <= 1) {
-		return fmt.Errorf("metrics: the probability of row %d is %v; it must lie between 0 and 1", row, p)
+		return fmt.Errorf("metrics: the probability of row %d is %v; it must be between 0 and 1", row, p)
 	}
 	return nil
 }
 
-// Bin holds rows with similar probabilities: their number, the mean probability that they were
-// given, and the share of them that is positive.
+// Bin holds rows with similar probabilities: their number, their mean predicted probability, and
+// the share of them that is positive.
 type Bin struct {
 	Rows            int
 	Predicted, True float64
 }
 
 // CalibrationUniform returns the bins of a calibration curve, all equally wide, as scikit-learn's
-// calibration_curve with strategy "uniform". Bins without a row are left out.
+// calibration_curve with strategy "uniform". Empty bins are omitted.
 func CalibrationUniform(positive []bool, probabilities []float64, bins int) ([]Bin, error) {
 	inner := make([]float64, max(0, bins-1))
 	for i := range inner {
@@ -78,13 +78,14 @@ func CalibrationQuantile(positive []bool, probabilities []float64, bins int) ([]
 	return calibrate(positive, probabilities, bins, inner)
 }
 
-// calibrate puts each row into the bin below the first border that is not lower.
+// calibrate puts each row into the bin below the first border that is not lower than its
+// probability.
 func calibrate(positive []bool, probabilities []float64, bins int, inner []float64) ([]Bin, error) {
 	if err := sameRows(len(positive), len(probabilities)); err != nil {
 		return nil, err
 	}
 	if bins < 1 {
-		return nil, fmt.Errorf("metrics: a calibration curve of %d bins; ask for at least one", bins)
+		return nil, fmt.Errorf("metrics: the calibration curve has %d bins; use at least one", bins)
 	}
 	all := make([]Bin, bins)
 	for i, p := range probabilities {
@@ -116,9 +117,9 @@ func means(sums []Bin) []Bin {
 type NetBenefit struct{ Threshold, Model, All float64 }
 
 // DecisionCurve returns the net benefit of treating all rows whose probability reaches a
-// threshold, and of treating all rows; to treat nobody has none, 0. Net benefit is
-// TP/n - FP/n t/(1-t) (A. Vickers, E. Elkin, Decision curve analysis, Medical Decision Making
-// 26, 2006). Thresholds lie between 0 and 1, both excluded.
+// threshold, and of treating all rows; treating no row has the net benefit 0. Net benefit is TP/n
+// - FP/n t/(1-t) (A. Vickers, E. Elkin, Decision curve analysis, Medical Decision Making 26,
+// 2006). Thresholds must be above 0 and below 1.
 func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetBenefit, error) {
 	if err := sameRows(len(positive), len(probabilities)); err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetB
 	out := make([]NetBenefit, len(thresholds))
 	for k, t := range thresholds {
 		if !(t > 0 && t < 1) {
-			return nil, errors.New("metrics: a threshold of a decision curve lies between 0 and 1, both excluded")
+			return nil, errors.New("metrics: a threshold of a decision curve must be above 0 and below 1")
 		}
 		benefit := func(lowest float64) float64 {
 			right, wrong := reached(positive, probabilities, lowest)

@@ -2,12 +2,11 @@ package metrics
 
 import "fmt"
 
-// AdjustedRand returns the Rand index of two groupings of the same rows, adjusted for
-// chance (L. Hubert, P. Arabie, Comparing partitions, Journal of Classification
-// 2, 1985, equation 5): 1 for the same groups, whatever they are called, about 0
-// for independent ones, and below 0 for worse than that. As in scikit-learn two
-// groupings that are both one group, or both all single rows, agree. Groups are
-// numbered from 0.
+// AdjustedRand returns the Rand index of two groupings of the same rows, adjusted for chance (L.
+// Hubert, P. Arabie, Comparing partitions, Journal of Classification 2, 1985, equation 5): 1 for
+// the same groups, whatever their numbers, about 0 for independent ones, and below 0 for worse.
+// As in scikit-learn, two groupings agree if both have one group, or both have only single rows.
+// Groups are numbered from 0.
 func AdjustedRand(a, b []int) (float64, error) {
 	if err := sameRows(len(a), len(b)); err != nil {
 		return 0, err
@@ -15,7 +14,7 @@ func AdjustedRand(a, b []int) (float64, error) {
 	sizesA, sizesB, both := make(map[int]int), make(map[int]int), make(map[[2]int]int)
 	for i, g := range a {
 		if g < 0 || b[i] < 0 {
-			return 0, fmt.Errorf("metrics: row %d is in groups %d and %d, which count from 0", i, g, b[i])
+			return 0, fmt.Errorf("metrics: row %d is in groups %d and %d; groups must be numbered from 0", i, g, b[i])
 		}
 		sizesA[g]++
 		sizesB[b[i]]++
@@ -32,7 +31,7 @@ func AdjustedRand(a, b []int) (float64, error) {
 
 // pairsIn counts the pairs of rows that share a group.
 func pairsIn[K comparable](sizes map[K]int) float64 {
-	var pairs int64 // whole numbers add up to the same in any order
+	var pairs int64 // integers add up to the same in any order
 	for _, n := range sizes {
 		pairs += int64(n) * int64(n-1) / 2
 	}

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// NDCG returns the normalised discounted cumulated gain of the k best scored items:
-// the sum of 1 / log2(rank + 1) over those that are relevant, divided by what
-// the best order would reach with the same number of relevant items. Items with
-// equal scores keep their order. No relevant item is an error.
+// NDCG returns the normalised discounted cumulated gain of the k items with the best scores: the
+// sum of 1 / log2(rank + 1) over the relevant ones, divided by the value of the best order with
+// the same number of relevant items. Items with equal scores keep their order. It returns an
+// error if no item is relevant.
 func NDCG(relevant []bool, scores []float64, k int) (float64, error) {
 	top, total, err := best(relevant, scores, k)
 	if err != nil {
@@ -29,8 +29,8 @@ func NDCG(relevant []bool, scores []float64, k int) (float64, error) {
 	return gain / ideal, nil
 }
 
-// RecallAt returns the share of the relevant items among the k best scored, at most
-// k of them being counted: hits / min(k, relevant).
+// RecallAt returns the share of the relevant items that are among the k best scores, with at most
+// k of them counted: hits / min(k, relevant).
 func RecallAt(relevant []bool, scores []float64, k int) (float64, error) {
 	top, total, err := best(relevant, scores, k)
 	if err != nil {
@@ -52,7 +52,7 @@ func best(relevant []bool, scores []float64, k int) (top []int, total int, err e
 		return nil, 0, err
 	}
 	if k < 1 {
-		return nil, 0, fmt.Errorf("metrics: the best %d items; ask for at least one", k)
+		return nil, 0, fmt.Errorf("metrics: k is %d; it must be at least 1", k)
 	}
 	for i, s := range scores {
 		if math.IsNaN(s) {

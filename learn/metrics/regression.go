@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// RMSE returns the root of the mean squared error, in the unit of the target. Values
-// that are not finite are an error.
+// RMSE returns the root of the mean squared error, in the unit of the target. It refuses values
+// that are not finite.
 func RMSE(truth, predicted []float64) (float64, error) {
 	sum, err := squares(truth, predicted)
 	if err != nil {
@@ -16,10 +16,9 @@ func RMSE(truth, predicted []float64) (float64, error) {
 	return math.Sqrt(sum / float64(len(truth))), nil
 }
 
-// R2 returns the coefficient of determination, 1 - SSE / SST: 1 is perfect, 0 is no
-// better than the mean of the truth, and below 0 is worse. Values that are not
-// finite are an error, and so is constant truth, which leaves nothing to
-// determine.
+// R2 returns the coefficient of determination, 1 - SSE / SST: 1 is perfect, 0 is no better than
+// the mean of the truth, and below 0 is worse. It refuses values that are not finite and a
+// constant truth, for which R2 is undefined.
 func R2(truth, predicted []float64) (float64, error) {
 	wrong, err := squares(truth, predicted)
 	if err != nil {
@@ -54,8 +53,8 @@ func squares(truth, predicted []float64) (float64, error) {
 	return sum, nil
 }
 
-// spread returns the sum of squared differences from the mean, exactly 0 for
-// constant values, whose mean may be rounded.
+// spread returns the sum of squared differences from the mean, exactly 0 for constant values,
+// although their mean may be rounded.
 func spread(y []float64) float64 {
 	var mean, sum float64
 	for _, v := range y {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// MAE returns the mean absolute error, in the unit of the target. Values that are not finite are
-// an error.
+// MAE returns the mean absolute error, in the unit of the target. It refuses values that are not
+// finite.
 func MAE(truth, predicted []float64) (float64, error) {
 	if err := finiteErrors(truth, predicted); err != nil {
 		return 0, err
@@ -19,7 +19,7 @@ func MAE(truth, predicted []float64) (float64, error) {
 	return sum, nil
 }
 
-// Residuals summarises the differences of true and predicted values, truth less prediction.
+// Residuals summarises the differences truth - prediction.
 type Residuals struct {
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"deviation"` // of a sample; 0 for one row
@@ -30,8 +30,8 @@ type Residuals struct {
 	Greatest  float64 `json:"greatest"`
 }
 
-// NewResiduals compares predicted with true values, row by row. Values that are not finite are an
-// error.
+// NewResiduals compares predicted with true values, row by row. It refuses values that are not
+// finite.
 func NewResiduals(truth, predicted []float64) (*Residuals, error) {
 	if err := finiteErrors(truth, predicted); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func NewResiduals(truth, predicted []float64) (*Residuals, error) {
 	return r, nil
 }
 
-// finiteErrors refuses rows that have no finite error.
+// finiteErrors refuses rows without a finite error.
 func finiteErrors(truth, predicted []float64) error {
 	if err := sameRows(len(truth), len(predicted)); err != nil {
 		return err

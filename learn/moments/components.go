@@ -11,19 +11,18 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// denseFeatures is the number of features from which on Lanczos is faster than
-// a full decomposition.
+// denseFeatures is the number of features from which Lanczos is faster than a full decomposition.
 const denseFeatures = 500
 
-// Components returns the first components of the rows behind sums whose first
-// target is 1 ([Unlabelled]), and their eigenvalues, largest first. The centred
-// matrix of the kernel 2/M phi.phi has these, and 2/M (A - n mean mean^T) has them
-// too. The outputs are the scores. Of each component the entry of largest
-// size is positive.
+// Components returns the first components of the rows behind sums whose first target is 1
+// ([Unlabelled]), and their eigenvalues, largest first. They belong to the centred matrix of the
+// kernel 2/M phi.phi and are computed from 2/M (A - n mean mean^T), which has the same
+// eigenvalues. The outputs are the scores. The entry of largest magnitude of each component is
+// positive.
 func Components(s *Sums, components int) (Solution, []float64, error) {
 	m := s.Outer.Rows
 	if components < 1 || components > m {
-		return Solution{}, nil, fmt.Errorf("moments: %d components of %d features, there are 1 to %d", components, m, m)
+		return Solution{}, nil, fmt.Errorf("moments: components is %d for %d features; choose 1 to %d", components, m, m)
 	}
 	c, mean := s.covariance()
 	values, vectors, err := eigen(c, components)
@@ -33,7 +32,7 @@ func Components(s *Sums, components int) (Solution, []float64, error) {
 	floor := 1e-14 * float64(s.Rows) * max(values[0], 1)
 	for i, v := range values {
 		if !(v > floor) {
-			return Solution{}, nil, fmt.Errorf("moments: these sums have %d components with a positive eigenvalue, %d were asked for: ask for fewer", i, components)
+			return Solution{}, nil, fmt.Errorf("moments: these sums have %d components with a positive eigenvalue, and components is %d: choose fewer", i, components)
 		}
 	}
 	w, offset := linalg.New[float64](components, m), make([]float64, components)
@@ -65,8 +64,8 @@ func (s *Sums) covariance() (c linalg.Matrix[float64], mean []float64) {
 	return c, mean
 }
 
-// Spread returns the sum of all eigenvalues: the squared distances of the rows
-// behind sums to their mean, together.
+// Spread returns the sum of all eigenvalues: the sum of the squared distances of the rows behind
+// sums to their mean.
 func Spread(s *Sums) float64 {
 	c, _ := s.covariance()
 	sum := 0.0
@@ -98,7 +97,7 @@ func eigen(c linalg.Matrix[float64], count int) ([]float64, linalg.Matrix[float6
 	return values, rows, nil
 }
 
-// signOf returns the sign of the entry of largest size, the first of several.
+// signOf returns the sign of the entry of largest magnitude, the first one among equals.
 func signOf(v []float64) float64 {
 	largest := 0
 	for i, x := range v {
@@ -109,11 +108,11 @@ func signOf(v []float64) float64 {
 	return math.Copysign(1, v[largest])
 }
 
-// maxScores is the largest sum of squared scores of a row: its squared distance to
-// the training rows' mean, where the kernel makes features 1 long.
+// maxScores is the largest sum of squared scores of a row: its squared distance to the training
+// rows' mean, given that the kernel makes features of length 1.
 const maxScores = 4
 
-// MeasureComponents sums up the squares of rows' scores in 1/SquaredOne.
+// MeasureComponents returns the sum of the squares of rows' scores, in units of 1/SquaredOne.
 func MeasureComponents(m feature.Map, s Solution, rows linalg.Rows) (int64, error) {
 	n, _ := rows.Shape()
 	if err := measurable(m, s, rows, n); err != nil {
@@ -130,8 +129,8 @@ func MeasureComponents(m feature.Map, s Solution, rows linalg.Rows) (int64, erro
 	return sum, nil
 }
 
-// Explained returns the mean of squared scores that sum to kept over rows, as a share of
-// the training rows' mean squared distance to their mean.
+// Explained returns the mean of squared scores, whose sum over rows is kept, as a share of the
+// training rows' mean squared distance to their mean.
 func Explained(s *Sums, kept, rows int64) float64 {
 	return float64(kept) / SquaredOne / float64(rows) / (Spread(s) / float64(s.Rows))
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ClassScore measures how well the regressions of the classes with an alpha fit, by
-// generalised cross-validation (Golub, Heath and Wahba 1979): with H the n x n
-// matrix that makes the training rows' outputs of their targets,
+// ClassScore measures the fit of the classes' regressions with an alpha by generalised
+// cross-validation (Golub, Heath and Wahba 1979): with H the n x n matrix that maps the training
+// rows' targets to outputs, it returns
 //
 //	(squared error of the training rows / n) / (1 - trace H / n)^2
 //
-// over all classes together. The less the better. It follows from the sums alone, so
-// that nobody is asked about held-out rows to choose an alpha.
+// over all classes together. A smaller score is better. It follows from the sums alone, so the
+// choice of alpha reveals nothing about held-out rows.
 func ClassScore(s *Sums, alpha float64) (float64, error) {
 	n, classes := float64(s.Rows), float64(s.Cross.Rows)
 	b := linalg.New[float64](s.Cross.Rows, s.Cross.Cols)
@@ -25,8 +25,8 @@ func ClassScore(s *Sums, alpha float64) (float64, error) {
 	return score(squared/classes, trace, n), err
 }
 
-// NumberScore is ClassScore of the regression of the number to predict, in its range
-// from -1 to 1.
+// NumberScore is like [ClassScore] for the regression of the number to predict, in its range from
+// -1 to 1.
 func NumberScore(s *Sums, alpha float64) (float64, error) {
 	n := float64(s.Rows)
 	b := linalg.New[float64](2, s.Cross.Cols)
@@ -35,8 +35,8 @@ func NumberScore(s *Sums, alpha float64) (float64, error) {
 		b.Row(0)[k] = (v - mean*s.Cross.Row(0)[k]) / (One * One)
 		b.Row(1)[k] = s.Cross.Row(0)[k] / (One * One)
 	}
-	// The mean is taken off before, and added again: that is 1 more, less what the
-	// features make of a constant.
+	// The mean is subtracted before and added after the regression: the trace grows by 1, minus
+	// the features' part of a constant.
 	_, _, ones, err := s.fit(b.Panel(1, 2), 0, alpha)
 	if err != nil {
 		return 0, err
@@ -53,10 +53,10 @@ func score(squared, trace, n float64) float64 {
 	return max(0, squared) / n / (left * left)
 }
 
-// fit measures a regression with alpha: b holds the targets' sums with the features,
-// power the sum of their squares. It returns the squared error of the training rows,
-// the trace of the matrix that makes outputs of targets, and the part of power that b
-// explains: b (A + alpha M/2 I)^-1 b.
+// fit evaluates a regression with alpha: b holds the targets' sums with the features, power the
+// sum of their squares. It returns the squared error of the training rows, the trace of the
+// matrix that maps targets to outputs, and the part of power that b explains: b (A + alpha M/2
+// I)^-1 b.
 func (s *Sums) fit(b linalg.Matrix[float64], power, alpha float64) (squared, trace, explained float64, err error) {
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
 		return 0, 0, 0, fmt.Errorf("moments: alpha is %v; it must be above 0", alpha)
@@ -88,7 +88,7 @@ func inverseTrace(l linalg.Matrix[float64]) float64 {
 	for lo := 0; lo < l.Rows; lo += panel {
 		hi := min(lo+panel, l.Rows)
 		below := linalg.Matrix[float64]{Rows: l.Rows - lo, Cols: l.Rows - lo, Stride: l.Stride, Data: l.Data[lo*l.Stride+lo:]}
-		units := linalg.New[float64](hi-lo, l.Rows-lo) // what stands above is zero
+		units := linalg.New[float64](hi-lo, l.Rows-lo) // the entries above are zero
 		for i := range units.Rows {
 			units.Row(i)[i] = 1
 		}

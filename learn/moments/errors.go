@@ -9,16 +9,16 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Clip is the magnitude at which outputs are cut off before their errors are squared,
-// so that one row's error is bounded: twice the magnitude that targets reach.
-// SquaredOne is the whole number that stands for a square of 1.
+// Clip is the magnitude at which outputs are cut off before their errors are squared, so that one
+// row's error is bounded: twice the largest magnitude of targets. SquaredOne is the integer that
+// represents a square of 1.
 const (
 	Clip         = 2
 	SquaredOne   = 1 << 24
 	SquaredBound = MaxRows * (Clip + 1) * (Clip + 1) * SquaredOne
 )
 
-// Correct counts the rows that a solution gives their class.
+// Correct counts the rows whose class a solution predicts correctly.
 func Correct(m feature.Map, s Solution, rows linalg.Rows, codes []int) (int, error) {
 	if err := measurable(m, s, rows, len(codes)); err != nil {
 		return 0, err
@@ -35,11 +35,11 @@ func Correct(m feature.Map, s Solution, rows linalg.Rows, codes []int) (int, err
 	return correct, nil
 }
 
-// measurable checks what is to be measured.
+// measurable checks the arguments of measurements.
 func measurable(m feature.Map, s Solution, rows linalg.Rows, labels int) error {
 	n, width := rows.Shape()
 	if n > MaxRows || labels != n || width != m.Width() || s.Weights.Cols != m.Len() {
-		return fmt.Errorf("moments: %d x %d rows to measure, labels of %d, %d features of %d columns, a solution of %d", n, width, labels, m.Len(), m.Width(), s.Weights.Cols)
+		return fmt.Errorf("moments: %d x %d rows, %d labels, %d features of %d columns and a solution for %d features do not fit together", n, width, labels, m.Len(), m.Width(), s.Weights.Cols)
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func squaredError(f, y float64) int64 {
 	return int64(math.RoundToEven(d * d * SquaredOne))
 }
 
-// Predict returns the class with the largest decision, the first of several.
+// Predict returns the class with the largest decision, the first one among equals.
 func Predict(decisions []float64) int {
 	best := 0
 	for c, f := range decisions {
@@ -61,15 +61,16 @@ func Predict(decisions []float64) int {
 	return best
 }
 
-// Thousand is the whole number that stands for a whole row in shares.
+// Thousand is the integer that represents a whole row in shares.
 const Thousand = 1000
 
-// Five is the number of held-out rows in whole multiples of which parties tell counts.
+// Five is the unit to which parties round numbers of held-out rows.
 const Five = 5
 
-// RoundShare returns count of n rows in 1/Thousand of a row, rounded to whole fives, or to a
-// thousandth of the rows where that is more: what a party adds to a sum in place of a count. All
-// n rows are told as the fives in them: as n, they would tell that none is missing.
+// RoundShare returns count of n rows in 1/Thousand of a row, rounded to multiples of five or, if
+// that is more, of a thousandth of the rows. A party adds it to a sum instead of a count. A count
+// of all n rows is reported as the largest multiple of five in n: n itself would reveal that none
+// is missing.
 func RoundShare(count, n int) int64 {
 	if n > Five*Thousand {
 		return int64(math.RoundToEven(Thousand*float64(count)/float64(n))) * int64(n)
@@ -77,40 +78,40 @@ func RoundShare(count, n int) int64 {
 	return Thousand * int64(min((count+Five/2)/Five*Five, n/Five*Five))
 }
 
-// RoundedOff bounds by how many rows the sum of the parties' rounded counts of two classes is off:
-// by two of each class at a party, or by four where all of its rows are of one; by a thousandth of
-// many rows.
+// RoundedOff bounds the error, in rows, of the sum of the parties' rounded counts of two classes:
+// two rows of each class at a party, or four if all of its rows are of one class; a thousandth of
+// the rows if there are many.
 func RoundedOff(parties int, rows float64) float64 {
 	return float64((Five-1)*parties) + rows/Thousand
 }
 
-// RoundMean returns a sum over n rows with its mean rounded to three digits: what a
-// party adds to a sum in place of a figure that would be exact.
+// RoundMean returns a sum over n rows with its mean rounded to three digits. A party adds it to a
+// sum instead of the exact figure.
 func RoundMean(sum int64, n int) int64 {
 	if n == 0 {
 		return 0
 	}
 	mean, err := strconv.ParseFloat(strconv.FormatFloat(float64(sum)/float64(n), 'e', 2, 64), 64)
 	if err != nil {
-		return 0 // no number that was written is unreadable
+		return 0 // a formatted number can always be parsed
 	}
 	return int64(math.RoundToEven(mean * float64(n)))
 }
 
-// NumberErrors are sums over held-out rows in whole numbers, of numbers that are
-// brought from their range to -1 and 1, in 1/SquaredOne.
+// NumberErrors are integer sums over held-out rows, of numbers scaled from their range to -1 to
+// 1, in units of 1/SquaredOne.
 type NumberErrors struct {
 	Rows    int64
-	Truth   int64 // sum of the numbers less the solution's mean
+	Truth   int64 // sum of the numbers minus the solution's mean
 	Power   int64 // sum of the squares of these
 	Squared int64 // squared errors
-	// Of processes what [Process.Measure] sums up; else 0.
+	// The sums of [Process.Measure] for a process; else 0.
 	Deviation int64
 	Within    int64 // rows, in 1/Thousand
 }
 
-// MeasureNumbers sums the errors of a solution over rows. What numbers differ from
-// the solution's mean by is cut off where their range could not reach.
+// MeasureNumbers sums the errors of a solution over rows. It clips the numbers' differences from
+// the solution's mean to the bound that their range implies.
 func MeasureNumbers(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (*NumberErrors, error) {
 	if err := measurable(m, s, rows, len(y.Values)); err != nil {
 		return nil, err
@@ -130,8 +131,8 @@ func MeasureNumbers(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (*Nu
 	return e, nil
 }
 
-// Rounded returns the figures as a party tells them: means with three digits, and
-// counts as [RoundShare] does.
+// Rounded returns the figures as a party reports them: means with three digits, and counts by
+// [RoundShare].
 func (e *NumberErrors) Rounded() *NumberErrors {
 	n := int(e.Rows)
 	return &NumberErrors{
@@ -145,18 +146,19 @@ func (e *NumberErrors) RMSE(r Range) float64 {
 	return r.half() * math.Sqrt(float64(e.Squared)/SquaredOne/float64(e.Rows))
 }
 
-// R2 returns the share of the held-out numbers' variance that the solution explains;
-// false where they are all the same.
+// R2 returns the share of the held-out numbers' variance that the solution explains, or false if
+// the numbers are all equal.
 func (e *NumberErrors) R2() (float64, bool) {
 	n := float64(e.Rows)
 	mean := float64(e.Truth) / SquaredOne / n
 	spread := float64(e.Power)/SquaredOne - n*mean*mean
-	// Numbers that are nearly the same, far from the solution's mean, leave of it what three digits of each part hide.
+	// If numbers are nearly equal and far from the solution's mean, the difference is smaller
+	// than the rounding to three digits.
 	return 1 - float64(e.Squared)/SquaredOne/spread, spread > max(n/SquaredOne, 0.2*float64(e.Power)/SquaredOne)
 }
 
-// Process returns the mean deviation, in the unit of the numbers, and the share of
-// rows within 1.96 deviations.
+// Process returns the mean deviation, in the unit of the numbers, and the share of rows within
+// 1.96 deviations.
 func (e *NumberErrors) Process(r Range) (deviation, within float64) {
 	n := float64(e.Rows)
 	return r.half() * float64(e.Deviation) / SquaredOne / n, float64(e.Within) / Thousand / n

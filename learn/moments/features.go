@@ -10,15 +10,14 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Features returns random features of an rbf or a laplacian kernel for rows of
-// width columns: cosines and sines of features/2 directions that follow from a
-// public seed.
+// Features returns random features of an rbf or a laplacian kernel for rows of width columns: the
+// cosines and sines of features/2 directions that follow from a public seed.
 func Features(k kernel.Spec, seed [32]byte, features, width int) (feature.Map, error) {
 	if features < 2 || features%2 != 0 || width < 1 {
-		return feature.Map{}, fmt.Errorf("moments: %d features of %d columns; features come in pairs", features, width)
+		return feature.Map{}, fmt.Errorf("moments: there are %d features of %d columns; the number of features must be even and positive", features, width)
 	}
 	if k.Amplitude != 0 && k.Amplitude != 1 {
-		return feature.Map{}, fmt.Errorf("moments: there are no random features of a kernel with amplitude %g; leave amplitude out", k.Amplitude)
+		return feature.Map{}, fmt.Errorf("moments: a kernel with amplitude %g has no random features; leave amplitude out", k.Amplitude)
 	}
 	w := linalg.New[float64](features/2, width)
 	source := func(direction int) feature.Normals {
@@ -30,7 +29,7 @@ func Features(k kernel.Spec, seed [32]byte, features, width int) (feature.Map, e
 	case "laplacian":
 		feature.Laplace(w, 0, k.Gamma, source)
 	default:
-		return feature.Map{}, fmt.Errorf("moments: there are no random features of kernel %s here; use rbf or laplacian", k.Name)
+		return feature.Map{}, fmt.Errorf("moments: kernel %s has no random features here; use rbf or laplacian", k.Name)
 	}
 	return feature.Map{Directions: w}, nil
 }

@@ -8,18 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// JointMembership returns the area under the curve of the attack by all candidates at
-// once: the sums are linear in who is in, with one unknown for each candidate and an
-// equation for each entry of A and B, and are solved for it by least squares. The
-// candidates are rows, members of the sums before outsiders, with their targets y. It
-// finds more than [Membership], which takes rows one by one. An attacker who has all
-// members among the candidates knows who is in. Of several regularisers the best for
-// the attacker counts.
+// JointMembership returns the area under the curve of the attack on all candidates at once. The
+// sums are linear in the membership of the candidates, with one unknown for each candidate and an
+// equation for each entry of A and B, and the attack solves them by least squares. The candidates
+// are rows, members of the sums before outsiders, with their targets y. The attack is stronger
+// than [Membership], which tests rows one by one: with all members among the candidates it
+// identifies them. It uses the best of several regularisers for the attacker.
 func JointMembership(s *Sums, m feature.Map, rows linalg.Rows, y Targets, members int) (float64, error) {
 	n, width := rows.Shape()
 	labelled, targets := y.Shape()
 	if members < 1 || members >= n || labelled != n || targets != s.Cross.Rows || width != m.Width() || m.Len() != s.Outer.Rows {
-		return 0, fmt.Errorf("moments: %d members among %d candidates of %d columns, targets of %d", members, n, width, labelled)
+		return 0, fmt.Errorf("moments: %d members among %d candidates of %d columns with targets for %d rows do not fit together", members, n, width, labelled)
 	}
 	x, phi := linalg.New[float64](n, width), linalg.New[float64](n, m.Len())
 	linalg.Gather(x, rows, 0)
@@ -42,7 +41,7 @@ func JointMembership(s *Sums, m feature.Map, rows linalg.Rows, y Targets, member
 			l.Row(i)[i] += ridge * trace / float64(n)
 		}
 		if linalg.Cholesky(l) != nil {
-			continue // too little to divide by: the next one is larger
+			continue // the matrix is nearly singular: the next regulariser is larger
 		}
 		found := linalg.New[float64](1, n)
 		copy(found.Data, right)
@@ -56,8 +55,8 @@ func JointMembership(s *Sums, m feature.Map, rows linalg.Rows, y Targets, member
 	return best, nil
 }
 
-// normalEquations returns the equations of least squares for who is in: products of what the
-// candidates would each add to A and B, with each other and with the sums.
+// normalEquations builds the least-squares system of the membership attack: products of each
+// candidate's contribution to A and B with those of the others and with the sums.
 func normalEquations(s *Sums, phi, t linalg.Matrix[float64]) (equations linalg.Matrix[float64], right []float64) {
 	n := phi.Rows
 	equations, right = linalg.New[float64](n, n), make([]float64, n)

@@ -8,14 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// tiny stands for zero in a pseudo-inverse, beside the mean of the diagonal.
+// tiny is the value below which a pseudo-inverse treats a pivot as zero, relative to the mean of
+// the diagonal.
 const tiny = 1e-9
 
-// Leverages returns phi^T (A + shift I)^-1 phi for each row. With shift 0 it is
-// the leverage with respect to the rows behind A, by a shift too small to matter
-// where A has no inverse: rows that A's rows do not span get a huge one. With
-// shift alpha M/2, alpha the variance of a measurement's noise, alpha times it
-// is the variance of a Gaussian process with the kernel 2/M phi.phi there.
+// Leverages returns phi^T (A + shift I)^-1 phi for each row. With shift 0 it is the leverage with
+// respect to the rows behind A. If A is singular, a negligible shift is added: rows outside the
+// span of A's rows then get a huge leverage. With shift alpha M/2, where alpha is the variance of
+// a measurement's noise, alpha times the result is the variance of a Gaussian process with the
+// kernel 2/M phi.phi at that row.
 func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float64, error) {
 	if shift == 0 {
 		for i := range s.Outer.Rows {
@@ -40,10 +41,9 @@ func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float
 	return out, nil
 }
 
-// Membership returns the area under the curve of the leverage attack: how well the
-// leverage with respect to s tells members, which are among the rows behind s,
-// from outsiders of the same kind. 0.5 is blind, 1 is certain: a member explains
-// itself, so that its leverage is the smaller one.
+// Membership returns the area under the curve of the leverage attack: how well the leverage with
+// respect to s separates members, which are among the rows behind s, from outsiders of the same
+// kind. 0.5 is a guess, 1 is certain: a member explains itself, so its leverage is smaller.
 func Membership(s *Sums, m feature.Map, members, outsiders linalg.Rows) (float64, error) {
 	inside, err := Leverages(s, 0, m, members)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Process holds the numbers that the deviations of a Gaussian process need beside its
-// mean (see [Regress]): with kernel 2/M phi.phi, given measurements of variance Noise Unit^2.
+// Process holds the additional numbers that the deviations of a Gaussian process need (its mean
+// is by [Regress]): with kernel 2/M phi.phi, given measurements of variance Noise Unit^2.
 type Process struct {
-	Noise float64 // where the variance of the numbers is 1
+	Noise float64 // on the scale where the variance of the numbers is 1
 	Unit  float64 // standard deviation of the numbers
 
 	factor linalg.Matrix[float64] // of A + Noise M/2 I
@@ -22,8 +22,7 @@ func NewProcess(outer linalg.Matrix[float64], noise, unit float64) (*Process, er
 	return &Process{noise, unit, l}, err
 }
 
-// Unit returns the standard deviation of the numbers behind sums, 1 if they are all
-// the same.
+// Unit returns the standard deviation of the numbers behind sums, or 1 if they are all equal.
 func Unit(s *Sums, r Range) float64 {
 	if v := s.variance(); v > 0 {
 		return r.half() * math.Sqrt(v)
@@ -48,8 +47,8 @@ func (p *Process) Deviations(phi linalg.Matrix[float64]) []float64 {
 	return out
 }
 
-// Measure sums up, over rows, in the form of [NumberErrors] the deviations, and
-// counts the rows whose numbers are within 1.96 deviations of the mean that s predicts.
+// Measure returns, over rows, the sum of the deviations in the unit of [NumberErrors], and the
+// number of rows whose numbers are within 1.96 deviations of the mean that s predicts.
 func (p *Process) Measure(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (deviation, within int64, err error) {
 	if err := measurable(m, s, rows, len(y.Values)); err != nil {
 		return 0, 0, err
@@ -66,9 +65,9 @@ func (p *Process) Measure(m feature.Map, s Solution, rows linalg.Rows, y Numbers
 	return deviation, within, nil
 }
 
-// LogMarginalLikelihood is log p(numbers | rows) of a process in nats, the
-// numbers brought to mean 0 and variance 1 (Rasmussen and Williams 2006,
-// equation 2.30, by the determinant lemma): all that it needs are sums.
+// LogMarginalLikelihood returns log p(numbers | rows) of a process in nats, with the numbers
+// scaled to mean 0 and variance 1 (Rasmussen and Williams 2006, equation 2.30, by the determinant
+// lemma). It needs only the sums.
 func LogMarginalLikelihood(s *Sums, noise float64) (float64, error) {
 	n, m := float64(s.Rows), float64(s.Outer.Rows)
 	l, err := factor(s.Outer, noise*m/2)

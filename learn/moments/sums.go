@@ -10,25 +10,23 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// One is the whole number that stands for a feature, or a target, of 1. Products of
-// two are below 2^53 in sums over MaxRows rows, so that float64 adds them without
-// rounding.
+// One is the integer that represents a feature, or a target, of 1. Sums over MaxRows rows of
+// products of two are below 2^53, so float64 adds them without rounding.
 const One = 1 << 16
 
-// MaxRows is the most rows that are summed up at one place; Bound is the largest
-// entry that such sums can have.
+// MaxRows bounds the rows that are summed in one place; Bound is the largest possible entry of
+// such sums.
 const (
 	MaxRows = 1 << 20
 	Bound   = MaxRows * One * One
 )
 
-// Sums are moments over some rows in whole numbers.
+// Sums are moments over some rows, as integers.
 type Sums struct {
 	Outer linalg.Matrix[float64] // A One^2: features x features, symmetric
 	Cross linalg.Matrix[float64] // B One^2, transposed: targets x features
 	Rows  int
-	// Of the number y to predict, where there is one: the sums of y One^2 and of
-	// y^2 One^2.
+	// Sums of y One^2 and of y^2 One^2 over the number y to predict, if there is one.
 	Total, Power float64
 }
 
@@ -40,15 +38,15 @@ func NewSums(features, targets int) *Sums {
 // panelRows is the number of rows whose features are held at a time.
 const panelRows = 2048
 
-// Summarize sums the moments of rows and their targets.
+// Summarize returns the sums of the moments of rows and their targets.
 func Summarize(m feature.Map, rows linalg.Rows, y Targets) (*Sums, error) {
 	n, width := rows.Shape()
 	labelled, targets := y.Shape()
 	switch {
 	case n > MaxRows:
-		return nil, fmt.Errorf("moments: %d rows; at most %d can be summed up at one place", n, MaxRows)
+		return nil, fmt.Errorf("moments: there are %d rows; at most %d can be summed in one place", n, MaxRows)
 	case labelled != n || width != m.Width():
-		return nil, fmt.Errorf("moments: %d x %d rows, targets of %d rows, features of %d columns", n, width, labelled, m.Width())
+		return nil, fmt.Errorf("moments: %d x %d rows, targets for %d rows and features of %d columns do not fit together", n, width, labelled, m.Width())
 	}
 	s := NewSums(m.Len(), targets)
 	outer, cross := linalg.New[float64](m.Len(), m.Len()), linalg.New[float64](targets, m.Len())
@@ -69,8 +67,7 @@ func Summarize(m feature.Map, rows linalg.Rows, y Targets) (*Sums, error) {
 	return s, s.finite()
 }
 
-// finite finds features that are no numbers, which would be written as some
-// whole number.
+// finite refuses features that are not finite, which would be rounded to an arbitrary integer.
 func (s *Sums) finite() error {
 	for i := range s.Outer.Rows {
 		if math.IsNaN(s.Outer.Row(i)[i]) {
@@ -90,7 +87,7 @@ func roundedFeatures(m feature.Map, rows linalg.Rows, lo, hi int) linalg.Matrix[
 	return phi
 }
 
-// round brings numbers to whole ones of 1/One.
+// round rounds numbers to multiples of 1/One and returns the multiples.
 func round(m linalg.Matrix[float64]) {
 	linalg.Each(m.Rows, 16, func(i int) {
 		row := m.Row(i)
@@ -109,21 +106,21 @@ func addTo(sum, m linalg.Matrix[float64]) {
 	})
 }
 
-// mean of the number to predict, in its range from -1 to 1.
+// mean returns the mean of the number to predict, in its range from -1 to 1.
 func (s *Sums) mean() float64 { return s.Total / (One * One) / float64(s.Rows) }
 
-// variance of the number to predict, in its range from -1 to 1.
+// variance returns the variance of the number to predict, in its range from -1 to 1.
 func (s *Sums) variance() float64 {
 	return max(0, s.Power/(One*One)/float64(s.Rows)-s.mean()*s.mean())
 }
 
-// Triangle returns the number of entries of A that tell all of it.
+// Triangle returns the number of entries of A's upper triangle, which determine A.
 func Triangle(features int) int { return features * (features + 1) / 2 }
 
 // rowStart returns the index at which row i of the upper triangle begins.
 func rowStart(features, i int) int { return i*features - i*(i-1)/2 }
 
-// Symmetric returns the matrix with an upper triangle, row after row.
+// Symmetric returns the symmetric matrix with an upper triangle that is given row after row.
 func Symmetric[T int64 | float64](features int, triangle []T) linalg.Matrix[float64] {
 	m := linalg.New[float64](features, features)
 	for i := range features {
@@ -135,8 +132,8 @@ func Symmetric[T int64 | float64](features int, triangle []T) linalg.Matrix[floa
 	return m
 }
 
-// ReadOuter sets dst to entries of the upper triangle of A, row after row, from
-// first on.
+// ReadOuter sets dst to entries of the upper triangle of A, row after row, beginning with entry
+// first.
 func (s *Sums) ReadOuter(first int, dst []int64) {
 	m := s.Outer.Rows
 	i := sort.Search(m, func(i int) bool { return rowStart(m, i+1) > first })
@@ -150,18 +147,18 @@ func (s *Sums) ReadOuter(first int, dst []int64) {
 	}
 }
 
-// ReadCross sets dst to entries of B, target after target, from first on.
+// ReadCross sets dst to entries of B, target after target, beginning with entry first.
 func (s *Sums) ReadCross(first int, dst []int64) {
 	for k, v := range s.Cross.Data[first : first+len(dst)] {
 		dst[k] = int64(v)
 	}
 }
 
-// FromEntries returns the sums with the entries that ReadOuter and ReadCross
-// read. Sums of more than 2^20 rows are rounded to float64.
+// FromEntries returns the sums with the entries that [Sums.ReadOuter] and [Sums.ReadCross] read.
+// Sums of more than 2^20 rows are rounded to float64.
 func FromEntries(features, targets int, outer, cross []int64, rows int) (*Sums, error) {
 	if len(outer) != Triangle(features) || len(cross) != targets*features || rows < 1 {
-		return nil, fmt.Errorf("moments: %d and %d sums of %d rows for %d features and %d targets", len(outer), len(cross), rows, features, targets)
+		return nil, fmt.Errorf("moments: %d and %d entries of sums over %d rows do not fit %d features and %d targets", len(outer), len(cross), rows, features, targets)
 	}
 	s := &Sums{Outer: Symmetric(features, outer), Cross: linalg.New[float64](targets, features)}
 	for k, v := range cross {
@@ -171,12 +168,11 @@ func FromEntries(features, targets int, outer, cross []int64, rows int) (*Sums, 
 	return s, nil
 }
 
-// Targets are numbers from -1 to 1 that go with rows: what regressions are
-// fitted to.
+// Targets are numbers from -1 to 1 that belong to rows, to which regressions are fitted.
 type Targets interface {
-	// Shape returns the number of rows and of targets that each has.
+	// Shape returns the number of rows, and the number of targets of each row.
 	Shape() (rows, targets int)
-	// Columns sets dst, targets x rows, to the targets of the rows from first on.
+	// Columns sets dst, targets x rows, to the targets of the rows beginning with row first.
 	Columns(dst linalg.Matrix[float64], first int)
 }
 
@@ -202,7 +198,7 @@ func (c Classes) Columns(dst linalg.Matrix[float64], first int) {
 	}
 }
 
-// Unlabelled is the target 1 of that number of rows. Its sum with the features is the
+// Unlabelled is a number of rows that all have the target 1. Its sum with the features is the
 // features' sum.
 type Unlabelled int
 
@@ -218,8 +214,7 @@ func fill(row []float64, v float64) {
 	}
 }
 
-// Numbers are two targets: 1, and a number to predict, brought from its range
-// to -1 and 1.
+// Numbers are two targets: 1, and a number to predict, scaled from its range to -1 to 1.
 type Numbers struct {
 	Values []float64
 	Range  Range
@@ -236,7 +231,7 @@ func (n Numbers) Columns(dst linalg.Matrix[float64], first int) {
 	}
 }
 
-// sums of the numbers and of their squares, rounded as features are.
+// sums returns the sums of the numbers and of their squares, rounded as features are.
 func (n Numbers) sums() (total, power float64) {
 	for _, v := range n.Values {
 		y := math.RoundToEven(n.Range.in(v) * One)
@@ -246,10 +241,10 @@ func (n Numbers) sums() (total, power float64) {
 	return total, power
 }
 
-// Range is the interval of the numbers to predict, ends included. It is public.
+// Range is the interval of the numbers to predict, including its ends. It is public.
 type Range struct{ Least, Greatest float64 }
 
-// Check refuses what is no range.
+// Check refuses an invalid range.
 func (r Range) Check() error {
 	if width := r.Greatest - r.Least; !(width > 0) || math.IsInf(width, 1) {
 		return fmt.Errorf("moments: a range from %v to %v; give two finite numbers, the smaller first", r.Least, r.Greatest)
@@ -264,11 +259,10 @@ func (r Range) middle() float64 { return r.Least + r.half() }
 
 func (r Range) half() float64 { return (r.Greatest - r.Least) / 2 }
 
-// in brings a number of the range to -1 to 1.
+// in scales a number of the range to -1 to 1.
 func (r Range) in(y float64) float64 { return (y - r.middle()) / r.half() }
 
-// Solution is the result of learning with one alpha: outputs that are linear in the
-// features.
+// Solution is the result of learning with one alpha: outputs that are linear in the features.
 type Solution struct {
 	Alpha   float64
 	Weights linalg.Matrix[float64] // outputs x features
@@ -285,10 +279,10 @@ func Solve(s *Sums, alpha float64) (Solution, error) {
 	return solve(s, b, make([]float64, b.Rows), alpha)
 }
 
-// Regress returns the regression of the number to predict, in its unit: kernel ridge regression with the kernel 2/M phi.phi on what is
-// left when the mean is taken off, to which the mean is added. With the noise of
-// measurements for alpha, its unit the variance of the numbers, it is the mean
-// of a Gaussian process. The targets are [Numbers].
+// Regress returns the regression of the number to predict, in its unit: kernel ridge regression
+// with the kernel 2/M phi.phi on the numbers minus their mean, which is added to predictions. If
+// alpha is the noise of measurements, in units of the variance of the numbers, it is the mean of
+// a Gaussian process. The targets are [Numbers].
 func Regress(s *Sums, r Range, alpha float64) (Solution, error) {
 	mean := s.mean()
 	b := linalg.New[float64](1, s.Cross.Cols)
@@ -323,14 +317,14 @@ func factor(outer linalg.Matrix[float64], shift float64) (linalg.Matrix[float64]
 	return l, linalg.Cholesky(l)
 }
 
-// Decisions returns the outputs at rows: rows x outputs.
+// Decisions returns the outputs for rows: rows x outputs.
 func (s Solution) Decisions(m feature.Map, x linalg.Matrix[float64]) linalg.Matrix[float64] {
 	phi := linalg.New[float64](x.Rows, m.Len())
 	m.Rows(phi, x)
 	return s.At(phi)
 }
 
-// At is Decisions for rows whose features are made, rows x features.
+// At is like [Solution.Decisions] for features, rows x features.
 func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 	f := linalg.New[float64](phi.Rows, s.Weights.Rows)
 	linalg.MulTransB(f, phi, s.Weights)
@@ -342,7 +336,7 @@ func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return f
 }
 
-// eachPanel makes the features of rows, some at a time.
+// eachPanel computes the features of several rows at a time.
 func eachPanel(m feature.Map, rows linalg.Rows, use func(lo int, phi linalg.Matrix[float64])) {
 	n, _ := rows.Shape()
 	for lo := 0; lo < n; lo += panelRows {

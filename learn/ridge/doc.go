@@ -1,5 +1,5 @@
-// Package ridge predicts numbers from a kernel: kernel ridge regression, and
-// Gaussian processes, which give the same mean and say how far it may be off.
+// Package ridge predicts numbers from a kernel: kernel ridge regression, and Gaussian processes,
+// which give the same mean and its uncertainty.
 //
 // Both solve (K + s I) a = y with a Cholesky factor of the n x n kernel matrix
 // K of the training rows (n^3 / 3 multiplications, 8 n^2 bytes); a new row x
@@ -7,13 +7,12 @@
 // ridge regression, as in scikit-learn, and noise in a Gaussian process, where
 // it is the variance of the measurements around the truth.
 //
-// Targets are used as they are: no mean is taken off. A prediction far from all
-// training rows tends to 0, so subtract the mean of the targets before and add
-// it after, unless 0 means something.
+// Targets are used unchanged: no mean is subtracted. A prediction far from all training rows
+// tends to 0, so subtract the mean of the targets before and add it after, unless 0 has a
+// meaning.
 //
-// Nothing is added to the diagonal behind the caller's back. Where K + s I is
-// not positive definite to working precision the error says at which row, and
-// the remedy, a larger s, is the caller's decision.
+// Nothing is added to the diagonal implicitly. If K + s I is not positive definite to working
+// precision, the error says at which row, and the caller decides about the remedy, a larger s.
 //
 //	gram := kernel.Of(kernel.LinearGram(x), k) // x: training rows
 //	gp, err := ridge.FitGP(gram, targets, ridge.GPParams{Noise: 0.5})

@@ -8,15 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// GPParams are the parameters of a Gaussian process beside its kernel's parameters.
+// GPParams are the parameters of a Gaussian process besides its kernel's parameters.
 type GPParams struct {
 	// Amplitude is the variance that multiplies the kernel, above 0. 0 means 1.
 	Amplitude float64
 	// Noise >= 0 is the variance of a measurement around the truth, in squared
 	// units of the targets.
 	Noise float64
-	// Interrupt, if not nil, is asked now and then whether to go on. Its error ends
-	// the fit, which returns it wrapped. The method Err of a context fits.
+	// Interrupt, if not nil, is called from time to time. Its error ends the fit, which returns
+	// it wrapped. The method Err of a context fits.
 	Interrupt func() error
 }
 
@@ -42,9 +42,8 @@ func (p GPParams) Validate() error {
 	return nil
 }
 
-// GP is a Gaussian process given its training rows. It is read only and safe
-// for concurrent use. It keeps the factor of n x n values that the deviations
-// need.
+// GP is a Gaussian process conditioned on its training rows. It is read only and safe for
+// concurrent use. It keeps the factor of n x n values that the deviations need.
 type GP struct {
 	Params                GPParams
 	Dual                  []float64 // (Amplitude K + Noise I)^-1 targets
@@ -53,10 +52,9 @@ type GP struct {
 	factor linalg.Matrix[float64]
 }
 
-// FitGP conditions a Gaussian process of mean 0 and covariance Amplitude K on
-// targets measured with noise (Rasmussen and Williams 2006, algorithm 2.1):
-// src is the kernel of the n training rows, targets has n finite values. It
-// fails when Amplitude K + Noise I is not positive definite.
+// FitGP conditions a Gaussian process of mean 0 and covariance Amplitude K on noisy targets
+// (Rasmussen and Williams 2006, algorithm 2.1): src is the kernel of the n training rows, targets
+// has n finite values. It fails if Amplitude K + Noise I is not positive definite.
 func FitGP(src kernel.Source, targets []float64, p GPParams) (*GP, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -70,7 +68,7 @@ func FitGP(src kernel.Source, targets []float64, p GPParams) (*GP, error) {
 	if evidence-evidence != 0 {
 		return nil, errOverflow
 	}
-	p.Interrupt = nil // what is fitted keeps nothing of the caller's
+	p.Interrupt = nil // the fitted model must not keep the caller's function
 	return &GP{Params: p, Dual: dual, LogMarginalLikelihood: evidence, factor: l}, nil
 }
 
@@ -83,9 +81,8 @@ func likelihood(l linalg.Matrix[float64], dual, targets []float64) float64 {
 	return -(fit + linalg.LogDet(l) + float64(len(targets))*math.Log(2*math.Pi)) / 2
 }
 
-// Predict returns the mean of m rows, in the unit of the targets. The matrix
-// cross is their kernel (without Amplitude) with the n training rows, m x n;
-// another width panics.
+// Predict returns the mean for m rows, in the unit of the targets. cross is their kernel (without
+// Amplitude) with the n training rows, m x n; another width panics.
 func (g *GP) Predict(cross linalg.Matrix[float64]) []float64 {
 	checkWidth(cross, len(g.Dual))
 	out := make([]float64, cross.Rows)
@@ -96,12 +93,11 @@ func (g *GP) Predict(cross linalg.Matrix[float64]) []float64 {
 	return out
 }
 
-// Deviations returns the standard deviation of a new measurement at each of m
-// rows, in the unit of the targets: Noise is in it, as in scikit-learn with a
-// WhiteKernel. The truth's deviation is sqrt(deviation^2 - Noise). The matrix cross
-// is the kernel of the rows with the n training rows, m x n, and prior the kernel of
-// each row with itself, both without Amplitude; other sizes panic. It takes
-// m n^2 / 2 multiplications.
+// Deviations returns the standard deviation of a new measurement at each of m rows, in the unit
+// of the targets. It includes Noise, as in scikit-learn with a WhiteKernel. The truth's deviation
+// is sqrt(deviation^2 - Noise). cross is the kernel of the rows with the n training rows, m x n,
+// and prior the kernel of each row with itself, both without Amplitude; other sizes panic. It
+// takes m n^2 / 2 multiplications.
 func (g *GP) Deviations(cross linalg.Matrix[float64], prior []float64) []float64 {
 	checkWidth(cross, len(g.Dual))
 	if len(prior) != cross.Rows {
@@ -116,7 +112,7 @@ func (g *GP) Deviations(cross linalg.Matrix[float64], prior []float64) []float64
 	linalg.SquaredNorms(explained, v)
 	out, a := make([]float64, v.Rows), g.Params.Amplitude
 	for i := range out {
-		// Rounding may leave a row that was in the training set below zero.
+		// Rounding may give a negative variance for a training row.
 		out[i] = math.Sqrt(max(0, a*prior[i]-a*a*explained[i]) + g.Params.Noise)
 	}
 	return out

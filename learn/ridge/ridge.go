@@ -9,23 +9,22 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Model is a fitted kernel ridge regression. It holds no rows; see package
-// model for that. It is read only and safe for concurrent use.
+// Model is a fitted kernel ridge regression. It holds no rows; package model stores them. It is
+// read only and safe for concurrent use.
 type Model struct {
 	Dual []float64 // one coefficient per training row, in the targets' unit over the kernel's unit
 }
 
-// Fit solves (K + alpha I) dual = targets (Saunders, Gammerman, Vovk 1998,
-// equation 8; scikit-learn's KernelRidge): src is the kernel of the n training
-// rows, targets has n finite values, alpha >= 0 is the price of |w|^2 against
-// the squared errors. It fails when K + alpha I is not positive definite.
+// Fit solves (K + alpha I) dual = targets (Saunders, Gammerman, Vovk 1998, equation 8;
+// scikit-learn's KernelRidge): src is the kernel of the n training rows, targets has n finite
+// values, alpha >= 0 is the weight of |w|^2 relative to the squared errors. It fails if K + alpha
+// I is not positive definite.
 func Fit(src kernel.Source, targets []float64, alpha float64) (*Model, error) {
 	return FitUntil(src, targets, alpha, func() error { return nil })
 }
 
-// FitUntil is [Fit] that asks now and then whether to go on, and returns what
-// interrupt returns, wrapped, if it is an error. The method Err of a context
-// fits.
+// FitUntil is like [Fit] but calls interrupt from time to time. An error of interrupt ends the
+// fit, which returns it wrapped. The method Err of a context fits.
 func FitUntil(src kernel.Source, targets []float64, alpha float64, interrupt func() error) (*Model, error) {
 	if !(alpha >= 0) || math.IsInf(alpha, 1) {
 		return nil, fmt.Errorf("ridge: alpha is %v, it must be finite and at least 0", alpha)
@@ -37,9 +36,8 @@ func FitUntil(src kernel.Source, targets []float64, alpha float64, interrupt fun
 	return &Model{Dual: dual}, nil
 }
 
-// Predict returns the predictions for m rows, in the unit of the targets. The
-// matrix cross is their kernel with the n training rows, m x n; another width
-// is a mistake of the program and panics.
+// Predict returns the predictions for m rows, in the unit of the targets. cross is their kernel
+// with the n training rows, m x n; another width is a mistake of the program and panics.
 func (m *Model) Predict(cross linalg.Matrix[float64]) []float64 {
 	checkWidth(cross, len(m.Dual))
 	out := make([]float64, cross.Rows)
@@ -53,7 +51,7 @@ func checkWidth(cross linalg.Matrix[float64], n int) {
 	}
 }
 
-// errOverflow is a result beyond float64.
+// errOverflow reports a result beyond float64.
 var errOverflow = errors.New("ridge: the coefficients overflow: scale the kernel and the targets to values near 1")
 
 // solve returns the factor L of scale K + shift I, and (L L^T)^-1 targets.
@@ -78,7 +76,7 @@ func solve(src kernel.Source, targets []float64, scale, shift float64, interrupt
 	return l, dual, nil
 }
 
-// row is v as a matrix of one row.
+// row returns v as a matrix of one row.
 func row(v []float64) linalg.Matrix[float64] {
 	return linalg.Matrix[float64]{Rows: 1, Cols: len(v), Stride: len(v), Data: v}
 }
@@ -88,7 +86,7 @@ func check(src kernel.Source, targets []float64) error {
 		return fmt.Errorf("ridge: %d targets for %d kernel rows", len(targets), src.Len())
 	}
 	if len(targets) == 0 {
-		return errors.New("ridge: no rows to learn from")
+		return errors.New("ridge: there are no rows to learn from")
 	}
 	for i, y := range targets {
 		if y-y != 0 {
@@ -98,7 +96,7 @@ func check(src kernel.Source, targets []float64) error {
 	return nil
 }
 
-// shifted returns scale K + shift I in memory of its own.
+// shifted returns scale K + shift I in new memory.
 func shifted(src kernel.Source, scale, shift float64) (linalg.Matrix[float64], error) {
 	k := kernel.Materialize(src).K
 	for i := range k.Rows {

@@ -7,15 +7,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// cache keeps rows of a kernel matrix, the most recently used ones first to
-// stay. A row holds the same numbers whether it was kept or read again. Rows
-// lie in slabs of a fixed size, which take more of them when rows get shorter.
+// cache keeps rows of a kernel matrix, preferring the most recently used ones. A row holds the
+// same numbers whether it was kept or is read again. Rows are stored in slabs of a fixed size,
+// which hold more rows when rows get shorter.
 type cache[T linalg.Float] struct {
 	read  func(rows []int, dst [][]T)
-	panel int                              // how many rows are read when one is missing, at most
-	batch int                              // how many are read for one use: an even number
-	next  func(taken []int, max int) []int // rows that may be needed soon, appended to those taken; nil: none
-	// interrupt is asked before rows are read; nil: never.
+	panel int                              // greatest number of rows that are read when one is missing
+	batch int                              // number of rows that are read for one use: even
+	next  func(taken []int, max int) []int // returns taken with rows appended that may be needed soon; nil: none
+	// interrupt is called before rows are read; nil: never.
 	interrupt func() error
 
 	width    int // of a row
@@ -36,7 +36,7 @@ const (
 	batchRows  = 64
 )
 
-// reset empties the cache and goes over to source.
+// reset empties the cache and switches to source.
 func (c *cache[T]) reset(source kernel.Source) {
 	c.read, c.width = reader[T](source), source.Len()
 	c.slot = make([]int, c.width)
@@ -49,7 +49,7 @@ func (c *cache[T]) reset(source kernel.Source) {
 	}
 }
 
-// addSlots numbers the slots of one more slab, which are the first to be taken.
+// addSlots numbers the slots of one more slab, which are used first.
 func (c *cache[T]) addSlots() {
 	for range c.slabSize / max(c.width, 1) {
 		c.owner = append(c.owner, -1)
@@ -57,8 +57,7 @@ func (c *cache[T]) addSlots() {
 	}
 }
 
-// row returns kernel row i. It stays valid until two other rows have been asked
-// for.
+// row returns kernel row i. It stays valid until two other rows have been requested.
 func (c *cache[T]) row(i int) ([]T, error) {
 	if c.slot[i] < 0 {
 		if err := c.fetch(i); err != nil {
@@ -75,7 +74,7 @@ func (c *cache[T]) at(slot int) []T {
 	return c.slabs[slot/perSlab][slot%perSlab*c.width:][:c.width:c.width]
 }
 
-// fetch reads row i and some that may be needed soon.
+// fetch reads row i and rows that may be needed soon.
 func (c *cache[T]) fetch(i int) error {
 	rows := []int{i}
 	if c.panel > 1 && c.next != nil {
@@ -102,8 +101,7 @@ func (c *cache[T]) load(rows []int) error {
 	return nil
 }
 
-// take returns an empty slot, emptying the one that was idle longest when all
-// are taken.
+// take returns an empty slot. If all are in use, it empties the least recently used one.
 func (c *cache[T]) take() int {
 	last, ok := c.recent.last()
 	if (!ok || c.owner[last] >= 0) && len(c.slabs) < c.most {
@@ -117,9 +115,9 @@ func (c *cache[T]) take() int {
 	return last
 }
 
-// pass gives use the given rows two by two, and none as the last partner of an
-// odd number. Those that are not in the cache are read batch by batch into
-// memory that is then free again: they are needed once.
+// pass calls use with the given rows in pairs; the last one of an odd number has no partner. Rows
+// that are not in the cache are read batch by batch into memory that is reused, since they are
+// needed once.
 func (c *cache[T]) pass(rows []int, use func(i int, x []T, j int, y []T)) error {
 	room := make([]T, min(c.batch, len(rows))*c.width)
 	all := make([][]T, c.batch)
@@ -155,8 +153,7 @@ func (c *cache[T]) gather(rows []int, all [][]T, room []T) error {
 	return c.readChecked(missing, dst)
 }
 
-// readChecked reads rows, unless it is interrupted, and refuses what is not
-// finite.
+// readChecked reads rows, unless it is interrupted. It refuses values that are not finite.
 func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
 	if c.interrupt != nil {
 		if err := c.interrupt(); err != nil {
@@ -172,8 +169,8 @@ func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
 	return nil
 }
 
-// shrink goes over to source, which is the rows keep of the one before, in
-// ascending order. Rows that are kept stay, without what is not.
+// shrink switches to source, which has the rows keep of the former source, in ascending order.
+// Cached rows of keep stay, reduced to its columns.
 func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 	oldWidth, oldSlot, oldRecent := c.width, c.slot, c.recent
 	place := make([]int, oldWidth) // of a row among those kept
@@ -210,8 +207,8 @@ func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 	})
 }
 
-// squeeze writes the entries keep of from to the beginning of to, which may
-// overlap with from if it begins earlier.
+// squeeze writes the entries keep of from to the beginning of to, which may overlap with from if
+// it begins earlier.
 func squeeze[T any](to, from []T, keep []int) {
 	for a, k := range keep {
 		to[a] = from[k]
@@ -242,7 +239,7 @@ func firstNotFinite[T linalg.Float](v []T) int {
 	return -1
 }
 
-// valueError is a kernel value that is NaN or infinite.
+// valueError reports a kernel value that is NaN or infinite.
 type valueError struct {
 	row, col int
 	value    float64
@@ -261,7 +258,7 @@ type list struct {
 
 type link struct{ prev, next int }
 
-// append adds slot n, if there were n, behind all others.
+// append adds the next slot at the end of the list.
 func (l *list) append() {
 	if len(l.links) == 0 {
 		l.links = append(l.links, link{})
@@ -284,7 +281,7 @@ func (l *list) touch(slot int) {
 	l.insert(slot+1, 0)
 }
 
-// last returns the slot that was idle longest, if there is one.
+// last returns the least recently used slot, if there is one.
 func (l *list) last() (slot int, ok bool) {
 	if len(l.links) < 2 {
 		return 0, false
@@ -292,7 +289,7 @@ func (l *list) last() (slot int, ok bool) {
 	return l.links[0].prev - 1, true
 }
 
-// backwards calls f for all slots, the one that was idle longest first.
+// backwards calls f for all slots, the least recently used first.
 func (l *list) backwards(f func(slot int)) {
 	if len(l.links) == 0 {
 		return

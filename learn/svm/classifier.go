@@ -9,15 +9,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Classifier is a trained C-SVC: one machine per pair of classes over a common
-// list of support vectors. It holds no rows; see package model for that. It is
-// read only and safe for concurrent use.
+// Classifier is a trained C-SVC: one machine per pair of classes over a common list of support
+// vectors. It holds no rows; package model stores them. It is read only and safe for concurrent
+// use.
 type Classifier struct {
 	Classes []string // by class code
 	Pairs   []Pair   // (0,1), (0,2), ..., (0,c-1), (1,2), ..., (c-2,c-1)
 
 	support []int
-	rows    int // of the training set that support numbers; 0: unknown
+	rows    int // number of rows of the training set that support refers to; 0: unknown
 }
 
 // Pair is the machine of two classes, f(x) = sum_k Coef[k] K(x, sv[Index[k]]) -
@@ -42,19 +42,19 @@ type Report struct {
 // pairCount returns the number of pairs of c classes.
 func pairCount(c int) int { return c * (c - 1) / 2 }
 
-// NewClassifier builds a classifier from parts, over vectors support vectors
-// that are numbered from 0. It sets First and Second of the pairs, keeps the
-// slices, and refuses what training cannot give: a wrong number of pairs,
-// indices that do not ascend, coefficients that are 0 or not finite.
+// NewClassifier builds a classifier from parts, over vectors support vectors that are numbered
+// from 0. It sets First and Second of the pairs and keeps the slices. It refuses values that
+// training cannot produce: a wrong number of pairs, indices that do not ascend, coefficients that
+// are 0 or not finite.
 func NewClassifier(classes []string, pairs []Pair, vectors int) (*Classifier, error) {
 	if err := checkClasses(classes); err != nil {
 		return nil, err
 	}
 	if vectors < 0 {
-		return nil, fmt.Errorf("svm: %d support vectors, there must be 0 or more", vectors)
+		return nil, fmt.Errorf("svm: there are %d support vectors, but there must be 0 or more", vectors)
 	}
 	if len(pairs) != pairCount(len(classes)) {
-		return nil, fmt.Errorf("svm: %d pairs for %d classes, there must be %d", len(pairs), len(classes), pairCount(len(classes)))
+		return nil, fmt.Errorf("svm: there are %d pairs for %d classes, but there must be %d", len(pairs), len(classes), pairCount(len(classes)))
 	}
 	c := &Classifier{Classes: classes, Pairs: pairs, support: make([]int, vectors)}
 	for s := range c.support {
@@ -99,9 +99,8 @@ func (p *Pair) check(vectors int) error {
 // The caller must not change it.
 func (c *Classifier) Support() []int { return c.support }
 
-// Compact returns c over its support vectors alone, numbered from 0 in the
-// order of Support, and without the reports: what a model stores next to these
-// rows. It shares memory with c.
+// Compact returns c restricted to its support vectors, numbered from 0 in the order of Support,
+// and without the reports, as a model stores it next to these rows. It shares memory with c.
 func (c *Classifier) Compact() *Classifier {
 	out := &Classifier{Classes: c.Classes, Pairs: make([]Pair, len(c.Pairs)), support: make([]int, len(c.support))}
 	copy(out.Pairs, c.Pairs)
@@ -114,9 +113,9 @@ func (c *Classifier) Compact() *Classifier {
 	return out
 }
 
-// Decisions returns f(x) of every pair: rows x pairs. cross is the kernel of the
-// rows with the support vectors, rows x len(Support()), in that order; another
-// width is a mistake of the program and panics.
+// Decisions returns f(x) of every pair: rows x pairs. cross is the kernel of the rows with the
+// support vectors, rows x len(Support()), in that order; another width is a mistake of the
+// program and panics.
 func (c *Classifier) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if cross.Cols != len(c.support) {
 		panic(fmt.Sprintf("svm: a cross kernel of %d columns for %d support vectors", cross.Cols, len(c.support)))
@@ -140,9 +139,9 @@ func (p *Pair) decide(cross []float64) float64 {
 	return sum - p.Rho
 }
 
-// Predict returns the class code of each row by the vote of all pairs: the
-// class with most votes wins, and of several the lowest code, as in LIBSVM. A
-// decision of exactly 0 is a vote for the second class.
+// Predict returns the class code of each row by the vote of all pairs: the class with most votes
+// wins, and the lowest code among equals, as in LIBSVM. A decision of exactly 0 is a vote for the
+// second class.
 func (c *Classifier) Predict(decisions linalg.Matrix[float64]) []int {
 	if decisions.Cols != len(c.Pairs) {
 		panic(fmt.Sprintf("svm: %d decisions for %d pairs of classes", decisions.Cols, len(c.Pairs)))
@@ -173,12 +172,11 @@ func (c *Classifier) vote(decisions []float64, votes []int) int {
 	return best
 }
 
-// TrainSVCFrom is [TrainSVC] that starts from start, a classifier that was
-// trained on the same rows, codes and classes with another C, other weights or
-// another kernel (D. DeCoste, K. Wagstaff, Alpha seeding for support vector
-// machines, KDD 2000). It ends within Tol of the optimum that TrainSVC finds,
-// in fewer iterations when the two problems are near: along a grid go from the
-// smallest C to the largest, where the start stays as it is.
+// TrainSVCFrom is like [TrainSVC] but begins with start, a classifier that was trained on the
+// same rows, codes and classes with another C, other weights or another kernel (D. DeCoste, K.
+// Wagstaff, Alpha seeding for support vector machines, KDD 2000). It ends within Tol of the
+// optimum of TrainSVC, in fewer iterations if the two problems are similar. Along a grid, go from
+// the smallest C to the largest: then the bounds need not change the start.
 func TrainSVCFrom(start *Classifier, src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newSVC(src, codes, classes, p, progress)
 	if err != nil {
@@ -190,7 +188,7 @@ func TrainSVCFrom(start *Classifier, src kernel.Source, codes []int, classes []s
 	return t.run()
 }
 
-// errStart is a classifier that is not from these rows.
+// errStart refuses a classifier that was not trained on these rows.
 var errStart = errors.New("svm: the classifier to start from was not trained on these rows, codes and classes")
 
 // coefficients returns a feasible start of every pair of t.
@@ -227,8 +225,8 @@ func (c *Classifier) spread(k int, rows []int) ([]float64, error) {
 	return b, nil
 }
 
-// fit cuts coefficients at the bounds of their classes and, where that takes
-// more from one class, scales the other down until their sum is 0 again.
+// fit cuts coefficients at the bounds of their classes. If that takes more from one class, it
+// scales the other class down until their sum is 0 again.
 func fit(b []float64, first []bool, cFirst, cSecond float64) error {
 	var positive, negative float64
 	cut := false

@@ -100,7 +100,7 @@ func TestNewClassifierErrors(t *testing.T) {
 		pairs   []Pair
 		want    string
 	}{
-		{"pairs", names(3), make([]Pair, 2), `svm: 2 pairs for 3 classes, there must be 3`},
+		{"pairs", names(3), make([]Pair, 2), `svm: there are 2 pairs for 3 classes, but there must be 3`},
 		{"classes", []string{"x", "x"}, make([]Pair, 1), `svm: class "x" is listed twice`},
 		{"lengths", names(2), []Pair{{Index: []int{1}}}, `svm: classes "a" and "b": 1 indices for 0 coefficients`},
 		{"beyond", names(2), []Pair{{Index: []int{4}, Coef: []float64{1}}}, `svm: classes "a" and "b": support vector 4 after -1, of 4: they must ascend`},
@@ -113,7 +113,7 @@ func TestNewClassifierErrors(t *testing.T) {
 			t.Errorf("%s: got  %v\nwant %s", test.name, err, test.want)
 		}
 	}
-	if _, err := NewClassifier(names(2), make([]Pair, 1), -1); err == nil || err.Error() != "svm: -1 support vectors, there must be 0 or more" {
+	if _, err := NewClassifier(names(2), make([]Pair, 1), -1); err == nil || err.Error() != "svm: there are -1 support vectors, but there must be 0 or more" {
 		t.Errorf("fewer than none: %v", err)
 	}
 }

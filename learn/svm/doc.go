@@ -12,9 +12,8 @@
 // kernel.Panels source, such as kernel.Lazy, are rounded to float32 first, as in
 // LIBSVM; use a Gram matrix where that is too coarse.
 //
-// A training reads kernel rows when it needs them and keeps as many as
-// Params.CacheBytes allows: 8 bytes per value, 4 from a kernel.Panels source.
-// Beside them it takes up to 150 bytes per row.
+// A training reads kernel rows when it needs them and keeps as many as Params.CacheBytes allows:
+// 8 bytes per value, 4 from a kernel.Panels source. In addition it takes up to 150 bytes per row.
 //
 // # Signs
 //
@@ -22,11 +21,10 @@
 //
 //	f(x) = sum_s coef_s K(x, s) - rho,   coef_s = alpha_s for rows of class i, -alpha_s for rows of class j
 //
-// and a positive f(x) is a vote for class i, the first of the pair, as in
-// LIBSVM. With two classes scikit-learn turns the sign round: its
-// decision_function is -f(x) (positive for classes_[1]) and its intercept_ is
-// +rho. With more classes its intercept_ is -rho and its one-vs-one decisions
-// have our sign.
+// and a positive f(x) is a vote for class i, the first of the pair, as in LIBSVM. For two classes
+// scikit-learn has the opposite sign: its decision_function is -f(x) (positive for classes_[1])
+// and its intercept_ is +rho. For more classes its intercept_ is -rho and its one-vs-one
+// decisions have our sign.
 //
 // # Example
 //
@@ -46,8 +44,8 @@
 //
 // # Probabilities
 //
-// [Calibrate] fits a sigmoid to the decisions of each pair of classes, taken on
-// rows left out of training, and [Calibration.Probabilities] couples the pairs.
-// LIBSVM draws its folds from an unseeded generator and breaks the coupling off
-// earlier, so that its probabilities differ from these and from run to run.
+// [Calibrate] fits a sigmoid to the decisions of each pair of classes, on rows left out of
+// training, and [Calibration.Probabilities] couples the pairs. LIBSVM draws its folds from an
+// unseeded generator and stops the coupling earlier, so that its probabilities differ from these
+// and from run to run.
 package svm

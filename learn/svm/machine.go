@@ -11,10 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Machine is a single trained function, f(x) = sum_k Coef[k] K(x, sv[k]) - Rho:
-// the regression of [TrainSVR] or the boundary of [TrainOneClass]. It holds no
-// rows; see package model for that. It is read only and safe for concurrent
-// use.
+// Machine is a single trained function, f(x) = sum_k Coef[k] K(x, sv[k]) - Rho: the regression of
+// [TrainSVR] or the boundary of [TrainOneClass]. It holds no rows; package model stores them. It
+// is read only and safe for concurrent use.
 type Machine struct {
 	Support []int     // rows of the training set, ascending
 	Coef    []float64 // one per support vector, never 0
@@ -22,11 +21,10 @@ type Machine struct {
 	Report  Report // zero for a machine that was not trained here
 }
 
-// Decisions returns f(x) of each row: what a regression predicts, in the unit
-// of the targets; for a one-class machine a value above 0 is inside. The matrix
-// cross is the kernel of the rows with the support vectors, rows x
-// len(Support), in that order; another width is a mistake of the program and
-// panics.
+// Decisions returns f(x) of each row: the prediction of a regression, in the unit of the targets;
+// for a one-class machine a value above 0 is inside. cross is the kernel of the rows with the
+// support vectors, rows x len(Support), in that order; another width is a mistake of the program
+// and panics.
 func (m *Machine) Decisions(cross linalg.Matrix[float64]) []float64 {
 	if cross.Cols != len(m.Support) {
 		panic(fmt.Sprintf("svm: a cross kernel of %d columns for %d support vectors", cross.Cols, len(m.Support)))
@@ -51,8 +49,7 @@ func newMachine(coef []float64, s solution) *Machine {
 	return m
 }
 
-// common are the parameters of every solver, checked for a machine that has no
-// classes.
+// common checks the parameters of every solver, for a machine without classes.
 func (p Params) common() error {
 	switch p = p.filled(); {
 	case !positive(p.Tol):
@@ -67,9 +64,9 @@ func (p Params) common() error {
 
 // SVRParams are the parameters of epsilon-SVR.
 type SVRParams struct {
-	// C > 0 is the price of an error beyond Epsilon.
+	// C > 0 is the cost of an error beyond Epsilon.
 	C float64
-	// Epsilon >= 0 is the error that costs nothing, in the unit of the targets.
+	// Epsilon >= 0 is the error without cost, in the unit of the targets.
 	Epsilon float64
 	// Tol is the stopping rule, in the unit of the targets. 0 means DefaultTol.
 	Tol        float64
@@ -124,7 +121,7 @@ func checkTargets(n int, targets []float64) error {
 		return fmt.Errorf("svm: %d targets for %d kernel rows", len(targets), n)
 	}
 	if n == 0 {
-		return errors.New("svm: no rows to learn from")
+		return errors.New("svm: there are no rows to learn from")
 	}
 	for i, y := range targets {
 		if y-y != 0 {
@@ -134,7 +131,7 @@ func checkTargets(n int, targets []float64) error {
 	return nil
 }
 
-// named prefixes an error of the solver, with rows as the caller numbers them.
+// named prefixes an error of the solver, with rows in the caller's numbers.
 func named(err error, number func(row int) int) error {
 	if v, ok := errors.AsType[*valueError](err); ok {
 		err = &valueError{row: number(v.row), col: number(v.col), value: v.value}
@@ -142,8 +139,8 @@ func named(err error, number func(row int) int) error {
 	return fmt.Errorf("svm: %w", err)
 }
 
-// svr returns the problem of epsilon-SVR: every row is there twice, with a price for
-// lying too low and, from n on, for lying too high.
+// svr returns the problem of epsilon-SVR: every row occurs twice, with a cost for a prediction
+// that is too low and, from n on, for one that is too high.
 func svr(src kernel.Source, targets []float64, p SVRParams) problem {
 	n := len(targets)
 	q := problem{kernel: twice(src), linear: make([]float64, 2*n), lower: make([]float64, 2*n), upper: make([]float64, 2*n)}
@@ -163,7 +160,7 @@ func twice(src kernel.Source) kernel.Source {
 	return kernel.Subset(src, slices.Concat(all, all))
 }
 
-// doubled is the kernel of all rows twice.
+// doubled is the kernel in which all rows occur twice.
 type doubled struct{ kernel.Source }
 
 func (d doubled) Len() int { return 2 * d.Source.Len() }
@@ -198,34 +195,32 @@ const (
 	DefaultCacheBytes = 200 << 20 // as in scikit-learn
 )
 
-// MaxClasses is the largest number of classes: 4,096 classes already mean 8.4
-// million machines.
+// MaxClasses is the largest number of classes: 4,096 classes need 8.4 million machines.
 const MaxClasses = 4096
 
-// ErrNotConverged is wrapped by the error of a training that used up its
-// iterations, or could not move any more, before it met Tol.
+// ErrNotConverged is wrapped by the error of a training that reached its maximum of iterations,
+// or could not move any more, before it met Tol.
 var ErrNotConverged = errors.New("not converged")
 
 // Params are the parameters of C-SVC.
 type Params struct {
-	// C > 0 is the price of a margin error.
+	// C > 0 is the cost of a margin error.
 	C float64
-	// Tol is LIBSVM's stopping rule m(alpha) - M(alpha) <= Tol, in (0, 2): at
-	// 2 the untrained machine would already pass. 0 means DefaultTol.
+	// Tol is LIBSVM's stopping rule m(alpha) - M(alpha) <= Tol, in (0, 2): at 2 the untrained
+	// machine would already satisfy it. 0 means DefaultTol.
 	Tol float64
 	// Weights multiplies C for the rows of a class, by the class's name.
 	// Classes that are not named have weight 1.
 	Weights map[string]float64
-	// CacheBytes bounds the kernel rows kept in memory, for all pairs that are
-	// trained at the same time together; two rows per pair are always kept. It
-	// changes the speed and never the result. 0 means DefaultCacheBytes.
+	// CacheBytes bounds the kernel rows kept in memory, for all pairs that are trained at the
+	// same time together; at least two rows per pair are kept. It changes the speed but not the
+	// result. 0 means DefaultCacheBytes.
 	CacheBytes int64
 	// MaxIter bounds the iterations for one pair. 0 means the larger of 10^7
 	// and 100 times its rows, as in LIBSVM.
 	MaxIter int
-	// Interrupt, if not nil, is asked every few iterations whether to go on, by
-	// several goroutines at once. Its error ends the training, which returns it
-	// wrapped. The method Err of a context fits.
+	// Interrupt, if not nil, is called every few iterations, by several goroutines at once. Its
+	// error ends the training, which returns it wrapped. The method Err of a context fits.
 	Interrupt func() error
 }
 
@@ -280,7 +275,7 @@ func (p Params) bound(class string) float64 {
 	return p.C
 }
 
-// stopping returns when to end a problem of n rows.
+// stopping returns the conditions for ending a problem of n rows.
 func (p Params) stopping(n int) stopping {
 	s := stopping{tol: p.Tol, iterations: p.MaxIter, interrupt: p.Interrupt}
 	if s.iterations == 0 {

@@ -228,11 +228,11 @@ func TestMachineErrors(t *testing.T) {
 		{one(k, NuParams{}), "svm: nu is 0, it must be above 0 and at most 1"},
 		{one(k, NuParams{Nu: nan}), "svm: nu is NaN, it must be above 0 and at most 1"},
 		{one(broken, NuParams{Nu: 1}), "svm: kernel value (4, 5) is NaN: check the data and the kernel's parameters"},
-		{one(gram{}, NuParams{Nu: 1}), "svm: no rows to learn from"},
+		{one(gram{}, NuParams{Nu: 1}), "svm: there are no rows to learn from"},
 		{nu(k, codes, NuParams{Nu: 2}), "svm: nu is 2, it must be above 0 and at most 1"},
 		{nu(k, codes[1:], NuParams{Nu: 1}), "svm: 11 class codes for 12 kernel rows"},
 		{nu(k, uneven, NuParams{Nu: 0.5}), `svm: classes "a" and "b": nu is 0.5, with 2 of 10 rows in the smaller class it can be at most 0.4`},
-		{nu(tiny, codes, NuParams{Nu: 0.5}), `svm: classes "a" and "b": the margin is 5e-309: the classes cannot be told apart with this nu, use a smaller one`},
+		{nu(tiny, codes, NuParams{Nu: 0.5}), `svm: classes "a" and "b": the margin is 5e-309: this nu does not separate the classes, use a smaller one`},
 		{nu(late, codes, NuParams{Nu: 1}), `svm: classes "a" and "b": kernel value (7, 10) is NaN: check the data and the kernel's parameters`},
 	} {
 		if test.err == nil || test.err.Error() != test.want {

@@ -32,16 +32,15 @@ func (p NuParams) Validate() error {
 	return p.shared().common()
 }
 
-// TrainOneClass finds the region that holds all but a share Nu of the rows of
-// src (LIBSVM equation 7). As in LIBSVM the coefficients add up to Nu n, each
-// at most 1.
+// TrainOneClass finds a region that contains all but at most a share Nu of the rows of src
+// (LIBSVM equation 7). As in LIBSVM the coefficients add up to Nu n, each at most 1.
 func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	n := src.Len()
 	if n == 0 {
-		return nil, fmt.Errorf("svm: no rows to learn from")
+		return nil, fmt.Errorf("svm: there are no rows to learn from")
 	}
 	shared := p.shared()
 	s, err := solve(oneClass(src, p.Nu), shared.stopping(n), shared.CacheBytes)
@@ -61,8 +60,7 @@ func oneClass(src kernel.Source, nu float64) problem {
 	return q
 }
 
-// pour fills coefficients up to 1, the first ones first, until their sum is
-// amount.
+// pour fills coefficients up to 1, in order, until their sum is amount.
 func pour(coef []float64, amount float64) {
 	for i := range coef {
 		coef[i] = min(amount, 1)
@@ -70,10 +68,10 @@ func pour(coef []float64, amount float64) {
 	}
 }
 
-// TrainNuSVC is [TrainSVC] with Nu in the place of C, for all pairs of classes
-// (LIBSVM equation 4). A pair whose smaller class has fewer than Nu / 2 of the
-// pair's rows has no solution and is an error. The coefficients are LIBSVM's:
-// they belong to the C-SVC that has the same solution; that C is the largest of them.
+// TrainNuSVC is like [TrainSVC] with Nu instead of C, for all pairs of classes (LIBSVM equation
+// 4). A pair whose smaller class has fewer than Nu / 2 of the pair's rows has no solution and is
+// an error. The coefficients are LIBSVM's: they belong to the C-SVC with the same solution, whose
+// C is the largest of them.
 func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newNuSVC(src, codes, classes, p, progress)
 	if err != nil {
@@ -97,8 +95,8 @@ func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, prog
 	return t, nil
 }
 
-// solveNuSVC puts the rows of the first class first, so that the two sums of
-// coefficients go over two ranges.
+// solveNuSVC orders the rows of the first class first, so that the two sums of coefficients are
+// over two ranges.
 func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache int64) (solution, error) {
 	order, split := sides(first)
 	n := len(order)
@@ -136,11 +134,10 @@ func sides(first []bool) (order []int, split int) {
 	return order, split
 }
 
-// scaled divides by the margin, which makes it 1 as in C-SVC, and undoes the
-// order.
+// scaled divides by the margin, which makes it 1 as in C-SVC, and restores the order of rows.
 func (s solution) scaled(order []int) (solution, error) {
 	if !(s.margin > 0) || math.IsInf(1/(s.margin*s.margin), 1) {
-		return solution{}, fmt.Errorf("the margin is %v: the classes cannot be told apart with this nu, use a smaller one", s.margin)
+		return solution{}, fmt.Errorf("the margin is %v: this nu does not separate the classes, use a smaller one", s.margin)
 	}
 	out := s
 	out.rho, out.objective = s.rho/s.margin, s.objective/(s.margin*s.margin)

@@ -34,12 +34,11 @@ type Calibration struct {
 	Sigmoids []Sigmoid // by pair, in the order of Classifier.Pairs
 }
 
-// Calibrate fits the sigmoid of every pair (J. Platt 1999) to decisions on rows
-// that the machine behind them has not seen: five folds of the pair's rows are
-// left out in turn, as in LIBSVM. The folds hold the classes in equal shares
-// and depend on seed, the pair and its rows only. The arguments are otherwise
-// those that TrainSVC was given, and so are the errors; it takes three to four
-// times as long as TrainSVC.
+// Calibrate fits the sigmoid of every pair (J. Platt 1999) to decisions on rows that were not
+// used for training the machine: five folds of the pair's rows are left out in turn, as in
+// LIBSVM. The folds hold the classes in equal shares and depend on seed, the pair and its rows
+// only. The other arguments and the errors are those of [TrainSVC]; it takes three to four times
+// as long.
 func Calibrate(src kernel.Source, codes []int, classes []string, p Params, seed uint64) (*Calibration, error) {
 	t, err := newSVC(src, codes, classes, p, nil)
 	if err != nil {
@@ -48,7 +47,7 @@ func Calibrate(src kernel.Source, codes []int, classes []string, p Params, seed 
 	return t.calibration(seed)
 }
 
-// CalibrateNuSVC is [Calibrate] for the arguments that TrainNuSVC was given.
+// CalibrateNuSVC is like [Calibrate] for the arguments of [TrainNuSVC].
 func CalibrateNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, seed uint64) (*Calibration, error) {
 	t, err := newNuSVC(src, codes, classes, p, nil)
 	if err != nil {
@@ -67,7 +66,7 @@ func (t *trainer) calibration(seed uint64) (*Calibration, error) {
 	return c, nil
 }
 
-// calibrate is the counterpart of train.
+// calibrate fits the sigmoid of pair k, as train trains its machine.
 func (t *trainer) calibrate(k int, out *Sigmoid, seed uint64) {
 	if t.skip(k) {
 		return
@@ -82,7 +81,7 @@ func (t *trainer) calibrate(k int, out *Sigmoid, seed uint64) {
 	t.finish(k, err)
 }
 
-// folds deals the rows of both classes, shuffled, to plattFolds hands.
+// folds deals the shuffled rows of both classes to plattFolds folds.
 func folds(first []bool, seed, pair uint64) []int {
 	rng := rand.New(rand.NewPCG(seed, pair))
 	order, split := sides(first)
@@ -121,8 +120,8 @@ func (t *trainer) unseen(pair int, k kernel.Source, first []bool, fold []int) ([
 	return out, nil
 }
 
-// decideLeft trains on the rows in and decides on those left. Where one class
-// is missing the decision is 1 or -1 for the other, as in LIBSVM.
+// decideLeft trains on the rows in and decides on the rows left. If a class is missing, the
+// decision is 1 or -1 for the other, as in LIBSVM.
 func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []bool) ([]float64, error) {
 	side := linalg.At(first, in)
 	if v, only := oneSided(side); only {
@@ -141,7 +140,7 @@ func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []
 	return out, nil
 }
 
-// oneSided returns the decision where all rows are of one class.
+// oneSided returns the decision if all rows are of one class.
 func oneSided(first []bool) (float64, bool) {
 	count := 0
 	for _, is := range first {
@@ -158,10 +157,9 @@ func oneSided(first []bool) (float64, bool) {
 	return 0, false
 }
 
-// Probabilities returns the probability of every class: rows x Classes, each
-// row with the sum 1. The matrix decisions is the result of
-// [Classifier.Decisions], rows x pairs; another width panics. Its largest entry need not be
-// the class that the vote chooses.
+// Probabilities returns the probability of every class: rows x Classes, with the sum 1 in each
+// row. decisions is the result of [Classifier.Decisions], rows x pairs; another width panics. The
+// class with the largest probability need not be the one that the vote chooses.
 func (c *Calibration) Probabilities(decisions linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if decisions.Cols != len(c.Sigmoids) {
 		panic(fmt.Sprintf("svm: %d decisions for %d pairs of classes", decisions.Cols, len(c.Sigmoids)))
@@ -177,8 +175,8 @@ func (c *Calibration) Probabilities(decisions linalg.Matrix[float64]) linalg.Mat
 	return out
 }
 
-// pairwise sets r(i, j) to the probability of class i where it is i or j, kept
-// off 0 and 1 as in LIBSVM.
+// pairwise sets r(i, j) to the probability of class i given i or j, kept away from 0 and 1 as in
+// LIBSVM.
 func (c *Calibration) pairwise(r linalg.Matrix[float64], decisions []float64) {
 	const least = 1e-7
 	k := 0

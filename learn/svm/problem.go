@@ -28,8 +28,8 @@ type problem struct {
 	linear       []float64 // q
 	lower, upper []float64
 	start        []float64 // feasible b; nil: zero
-	// The coefficients before and those from split on have a constant sum each;
-	// 0: only all together. It makes the two equality constraints of nu-SVC.
+	// The coefficients before and those from split on each have a constant sum; 0: all together
+	// have one. It makes the two equality constraints of nu-SVC.
 	split int
 }
 
@@ -44,7 +44,7 @@ type solution struct {
 	iterations int
 }
 
-// report counts what the others know.
+// report counts the support vectors for a report.
 func (s solution) report() Report {
 	r := Report{Objective: s.objective, Gap: s.gap, Iterations: s.iterations, Bounded: s.bounded}
 	for _, b := range s.coef {
@@ -55,14 +55,14 @@ func (s solution) report() Report {
 	return r
 }
 
-// stopping holds the conditions under which a solver may stop, and must stop.
+// stopping holds the conditions under which a solver stops.
 type stopping struct {
 	tol        float64
 	iterations int
 	interrupt  func() error // nil: never
 }
 
-// interrupted asks whether to go on.
+// interrupted returns the error of interrupt.
 func (s stopping) interrupted() error {
 	if s.interrupt == nil {
 		return nil
@@ -101,7 +101,7 @@ func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*sol
 	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
 	p.kernel.Diagonal(s.diagonal)
 	for i, v := range s.diagonal {
-		s.diagonal[i] = float64(T(v)) // what the rows say
+		s.diagonal[i] = float64(T(v)) // as the rows give it
 	}
 	if i := firstNotFinite(s.diagonal); i >= 0 {
 		return nil, &valueError{row: i, col: i, value: s.diagonal[i]}
@@ -148,9 +148,8 @@ func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
 	return p
 }
 
-// likely appends to taken the rows that are not in the cache and whose
-// coefficients violate the optimality conditions most, until there are most:
-// these are the ones that soon become part of a working set.
+// likely appends to taken the rows that are not in the cache and whose coefficients violate the
+// optimality conditions most, up to most rows: these soon become part of a working set.
 func (s *solver[T]) likely(taken []int, most int) []int {
 	skip := taken[0]
 	var best violators
@@ -170,8 +169,8 @@ func (s *solver[T]) likely(taken []int, most int) []int {
 	return taken
 }
 
-// violation returns how far the gradient of t is on the wrong side of the
-// other end of the gap.
+// violation returns the distance by which the gradient of t is on the wrong side of the other end
+// of the gap.
 func (s *solver[T]) violation(p part, t int) float64 {
 	v := 0.0
 	if s.place[t]&linalg.Grow != 0 {
@@ -183,7 +182,7 @@ func (s *solver[T]) violation(p part, t int) float64 {
 	return v
 }
 
-// violators is a heap, the least on top.
+// violators is a heap with the least violation on top.
 type violators []violator
 
 type violator struct {
@@ -191,7 +190,7 @@ type violator struct {
 	by  float64
 }
 
-// offer keeps the largest.
+// offer keeps the largest violations.
 func (h *violators) offer(v violator, most int) {
 	switch {
 	case len(*h) < most:
@@ -212,14 +211,13 @@ func (h *violators) Pop() any {
 	return last
 }
 
-// shrinkEvery is the number of iterations between two looks for coefficients to set
-// aside, or the number of coefficients if that is less, as in LIBSVM.
+// shrinkEvery is the number of iterations between two searches for coefficients to set aside, or
+// the number of coefficients if that is less, as in LIBSVM.
 const shrinkEvery = 1000
 
-// aside is the problem as it was before coefficients were set aside (LIBSVM
-// section 5.1). While a solver is shrunken, all its slices belong to the
-// active coefficients, in their order; the others stay at the bound they are
-// at, and their gradient is not followed.
+// aside is the problem before coefficients were set aside (LIBSVM section 5.1). While a solver is
+// shrunken, all its slices belong to the active coefficients, in their order; the others stay at
+// their bound, and their gradient is not updated.
 type aside struct {
 	problem
 	diagonal, coef   []float64
@@ -227,17 +225,16 @@ type aside struct {
 	active           []int     // ascending
 }
 
-// store takes over the active coefficients.
+// store copies the active coefficients back.
 func (a *aside) store(coef []float64) {
 	for k, t := range a.active {
 		a.coef[t] = coef[k]
 	}
 }
 
-// shrink sets aside the coefficients at a bound that the last scan does not
-// expect to leave it: those that only could grow and whose gradient is above
-// the gradients of all that could shrink, and the reverse. When fewer than a tenth are,
-// it does nothing.
+// shrink sets aside the coefficients at a bound that are unlikely to leave it by the last scan:
+// those that can only grow and whose gradient is above the gradients of all that can shrink, and
+// the reverse. If they are fewer than a tenth, it does nothing.
 func (s *solver[T]) shrink() {
 	keep := make([]int, 0, len(s.coef))
 	split := s.split
@@ -279,8 +276,8 @@ func (s *solver[T]) settled(p part, t int) bool {
 	return b >= s.upper[t] && f < p.low || b <= s.lower[t] && f > p.high
 }
 
-// restore takes back what was set aside, and has the gradient follow what has
-// changed since; or computes it afresh where nothing was set aside.
+// restore brings back the coefficients that were set aside, and updates the gradient by all
+// changes since then; if none was set aside, it computes the gradient again.
 func (s *solver[T]) restore() error {
 	a := s.aside
 	if a == nil {

@@ -7,10 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// fitSigmoid finds the A and B of largest likelihood for targets that are a
-// little off 0 and 1, by Newton's method with backtracking (H.-T. Lin, C.-J.
-// Lin, R. Weng, A note on Platt's probabilistic outputs for support vector
-// machines, Machine Learning 68, 2007, algorithm 1).
+// fitSigmoid finds the A and B of largest likelihood for targets slightly off 0 and 1, by
+// Newton's method with backtracking (H.-T. Lin, C.-J. Lin, R. Weng, A note on Platt's
+// probabilistic outputs for support vector machines, Machine Learning 68, 2007, algorithm 1).
 func fitSigmoid(f []float64, first []bool) (Sigmoid, error) {
 	const (
 		iterations = 100
@@ -37,8 +36,7 @@ func fitSigmoid(f []float64, first []bool) (Sigmoid, error) {
 	return s, fmt.Errorf("the sigmoid of the probabilities is %w after %d steps: scale the data or lower C", ErrNotConverged, iterations)
 }
 
-// plattTargets returns what the sigmoid is to give for each row, and the B it
-// starts with.
+// plattTargets returns the sigmoid's target for each row, and the initial B.
 func plattTargets(first []bool) (target []float64, b float64) {
 	positive := 0.0
 	for _, is := range first {
@@ -126,8 +124,7 @@ func couple(p []float64, r linalg.Matrix[float64]) {
 	}
 }
 
-// balanced sets qp to Q p and tells whether all its entries are equal, p'Qp:
-// then p is optimal.
+// balanced sets qp to Q p and reports whether all its entries equal p'Qp: then p is optimal.
 func balanced(qp []float64, q linalg.Matrix[float64], p []float64) bool {
 	value := products(qp, q, p)
 	worst := 0.0
@@ -150,7 +147,7 @@ func products(qp []float64, q linalg.Matrix[float64], p []float64) float64 {
 	return value
 }
 
-// sweep improves one probability after the other.
+// sweep improves the probabilities one after the other.
 func sweep(p, qp []float64, q linalg.Matrix[float64]) {
 	value := 0.0
 	for i := range p {

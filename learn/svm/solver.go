@@ -11,7 +11,7 @@ import (
 // epsilon is the distance from 1 to the next float64.
 const epsilon = 0x1p-52
 
-// errOverflow is a gradient beyond float64.
+// errOverflow reports a gradient beyond float64.
 var errOverflow = errors.New("the gradient overflows: lower C, or scale the data so that kernel values are near 1")
 
 // solver minimises a problem by moving two coefficients at a time. It reads
@@ -24,27 +24,26 @@ type solver[T linalg.Float] struct {
 	rows     *cache[T]
 	diagonal []float64
 	coef     []float64 // b
-	place    []uint8   // what b can do: linalg.Grow, linalg.Shrink
+	place    []uint8   // possible moves of b: linalg.Grow, linalg.Shrink
 	gradient []float64 // f = K b + q
 
 	iterations int
-	moves      int     // steps since the gradient was computed afresh
+	moves      int     // steps since the gradient was last computed from the coefficients
 	distance   float64 // sum of |change of b| in these steps
 }
 
 // part is a range of coefficients with a constant sum.
 type part struct {
 	lo, hi int
-	first  int     // the one to grow, or -1
+	first  int     // coefficient to grow, or -1
 	low    float64 // least gradient of those that can grow, -m
 	high   float64 // largest of those that can shrink, -M
 }
 
-// gap returns m - M within the part: -Inf when nothing can grow or nothing can
-// shrink.
+// gap returns m - M within the part: -Inf if no coefficient can grow or none can shrink.
 func (p part) gap() float64 { return p.high - p.low }
 
-// found takes over what a pass over the part has found.
+// found stores the result of a pass over the part.
 func (p *part) found(e linalg.Extremes) {
 	p.first, p.low, p.high = e.First, e.Low, e.High
 	if e.First >= 0 {
@@ -61,7 +60,7 @@ func (s *solver[T]) divide() {
 	}
 }
 
-// settle finds the places of all coefficients.
+// settle sets the places of all coefficients.
 func (s *solver[T]) settle() {
 	s.place = make([]uint8, len(s.coef))
 	for t := range s.coef {
@@ -69,7 +68,7 @@ func (s *solver[T]) settle() {
 	}
 }
 
-// put finds the place of coefficient t.
+// put sets the place of coefficient t.
 func (s *solver[T]) put(t int) {
 	s.place[t] = 0
 	if s.coef[t] < s.upper[t] {
@@ -80,9 +79,8 @@ func (s *solver[T]) put(t int) {
 	}
 }
 
-// interruptEvery is the number of iterations between two questions whether to go on:
-// of 30,000 rows in memory they take some milliseconds. The cache asks too, before it
-// reads rows.
+// interruptEvery is the number of iterations between two calls of interrupt: with 30,000 rows in
+// memory they take some milliseconds. The cache calls it too, before it reads rows.
 const interruptEvery = 64
 
 // run moves until the stopping rule holds on a gradient whose rounding errors
@@ -118,7 +116,7 @@ func (s *solver[T]) run() error {
 		case err != nil:
 			return s.numbered(err)
 		case moved:
-		case s.moves == 0 && s.aside == nil: // an exact gradient, and no number between here and there
+		case s.moves == 0 && s.aside == nil: // the gradient is exact, and no representable step is left
 			return errNotConverged(gap, s.iterations, s.stop)
 		default:
 			if err := s.restore(); err != nil {
@@ -134,7 +132,7 @@ func errNotConverged(gap float64, iterations int, stop stopping) error {
 	return fmt.Errorf("%w: the gap is %.3g after %d iterations, tol is %.3g: raise tol, lower C or scale the data", ErrNotConverged, gap, iterations, stop.tol)
 }
 
-// numbered names rows in an error as the whole problem does.
+// numbered replaces row numbers in an error by those of the whole problem.
 func (s *solver[T]) numbered(err error) error {
 	if s.aside == nil {
 		return err
@@ -161,9 +159,8 @@ func (s *solver[T]) gap() float64 {
 	return gap
 }
 
-// second returns the j that promises the largest decrease together with the
-// first of p, among the b_j of the same part that can shrink, or -1; and that
-// decrease.
+// second returns the j with the largest decrease together with the first of p, among the b_j of
+// the same part that can shrink, or -1; and that decrease.
 func (s *solver[T]) second(p part, row []T) (int, float64) {
 	partner := linalg.SMOPartner(s.gradient[p.lo:p.hi], s.diagonal[p.lo:p.hi], row[p.lo:p.hi], s.place[p.lo:p.hi],
 		s.gradient[p.first], s.diagonal[p.first], tau)
@@ -202,9 +199,8 @@ func curvature(a float64) float64 {
 	return tau
 }
 
-// step moves b_i up and its partner down by the same amount. It reports false
-// when rounding left both where they were. It works on the last scan, and
-// leaves the next.
+// step moves b_i up and its partner down by the same amount. It returns false if rounding left
+// both unchanged. It uses the last scan and makes the next one.
 func (s *solver[T]) step() (bool, error) {
 	i, j, err := s.pair()
 	if err != nil {
@@ -234,8 +230,8 @@ func (s *solver[T]) step() (bool, error) {
 	return true, nil
 }
 
-// move shifts weight from j to i up to the minimum on that line or to the first
-// bound, and returns both changes.
+// move shifts weight from j to i up to the minimum on that line or to the first bound, and
+// returns both changes.
 func (s *solver[T]) move(i, j int, kij float64) (di, dj float64) {
 	delta := (s.gradient[j] - s.gradient[i]) / curvature(s.diagonal[i]+s.diagonal[j]-2*kij)
 	delta = min(delta, s.upper[i]-s.coef[i], s.coef[j]-s.lower[j])
@@ -245,8 +241,8 @@ func (s *solver[T]) move(i, j int, kij float64) (di, dj float64) {
 	return s.coef[i] - bi, s.coef[j] - bj
 }
 
-// snap returns b + delta, or the bound that it misses by rounding only:
-// otherwise it would count as free, and 1e-17 as a support vector.
+// snap returns b + delta, or the bound that differs from it by rounding only: otherwise the
+// coefficient would count as free, and 1e-17 as a support vector.
 func (s *solver[T]) snap(t int, b, delta float64) float64 {
 	near := 4 * epsilon * (math.Abs(b) + math.Abs(delta))
 	moved := b + delta
@@ -259,8 +255,8 @@ func (s *solver[T]) snap(t int, b, delta float64) float64 {
 	return moved
 }
 
-// drift bounds what rounding has added to the gradient since it was computed:
-// each step rounds the products, of size |change| max |K|, and the sum.
+// drift bounds the rounding errors of the gradient since it was computed: each step rounds the
+// products, of size |change| max |K|, and the sum.
 func (s *solver[T]) drift() float64 {
 	if s.moves == 0 {
 		return 0
@@ -303,8 +299,8 @@ func (s *solver[T]) follow(before []float64) error {
 	})
 }
 
-// checkGradient refuses a minimum that rests on numbers beyond float64, which
-// every comparison has passed over.
+// checkGradient refuses a minimum that rests on numbers beyond float64, which comparisons do not
+// detect.
 func (s *solver[T]) checkGradient() error {
 	if firstNotFinite(s.gradient) >= 0 {
 		return errOverflow
@@ -326,8 +322,8 @@ func (s *solver[T]) solution() solution {
 	return out
 }
 
-// rho returns the mean gradient of the free coefficients of a part or, without one,
-// the middle of what the bounded ones allow (LIBSVM section 4.1.5).
+// rho returns the mean gradient of the free coefficients of a part or, without one, the middle of
+// the interval that the bounded ones allow (LIBSVM section 4.1.5).
 func (s *solver[T]) rho(p part) float64 {
 	free, sum := 0, 0.0
 	low, high := math.Inf(-1), math.Inf(1)
@@ -349,7 +345,7 @@ func (s *solver[T]) rho(p part) float64 {
 	return middle(low, high)
 }
 
-// middle of an interval, or its finite end.
+// middle returns the middle of an interval, or its finite end.
 func middle(low, high float64) float64 {
 	switch {
 	case math.IsInf(low, -1):

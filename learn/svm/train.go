@@ -10,11 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// TrainSVC trains a C-SVC for every pair of classes. Row r of src belongs to
-// classes[codes[r]]; every class needs a row. The pairs run on all cores; the
-// result depends on src, codes, classes, C, Tol and Weights only. progress, if
-// not nil, is called after each pair, never by two goroutines at once; its error
-// ends the training, which returns it.
+// TrainSVC trains a C-SVC for every pair of classes. Row r of src belongs to classes[codes[r]];
+// every class needs a row. The pairs run on all cores; the result depends on src, codes, classes,
+// C, Tol and Weights only. progress, if not nil, is called after each pair, never by two
+// goroutines at once; its error ends the training, which returns it.
 //
 // Every kernel value that is read is checked: NaN and infinities are errors.
 func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) (*Classifier, error) {
@@ -54,7 +53,7 @@ func checkLabels(n int, codes []int, classes []string) error {
 	rows := make([]int, len(classes))
 	for r, code := range codes {
 		if code < 0 || code >= len(classes) {
-			return fmt.Errorf("svm: row %d has class code %d, there are %d classes", r, code, len(classes))
+			return fmt.Errorf("svm: row %d has class code %d, but there are %d classes", r, code, len(classes))
 		}
 		rows[code]++
 	}
@@ -69,11 +68,11 @@ func checkLabels(n int, codes []int, classes []string) error {
 func checkClasses(classes []string) error {
 	switch {
 	case len(classes) == 1:
-		return fmt.Errorf("svm: one class only, %q: a classifier needs rows of at least two classes", classes[0])
+		return fmt.Errorf("svm: there is only the class %q: a classifier needs rows of at least two classes", classes[0])
 	case len(classes) == 0:
-		return errors.New("svm: no classes: a classifier needs rows of at least two classes")
+		return errors.New("svm: there are no classes: a classifier needs rows of at least two classes")
 	case len(classes) > MaxClasses:
-		return fmt.Errorf("svm: %d classes, at most %d are allowed: are the labels numbers to be predicted by a regression?", len(classes), MaxClasses)
+		return fmt.Errorf("svm: there are %d classes, at most %d are allowed: if the labels are numbers to predict, use a regression", len(classes), MaxClasses)
 	}
 	seen := make(map[string]bool, len(classes))
 	for _, class := range classes {
@@ -93,9 +92,9 @@ type trainer struct {
 	rows    [][]int // rows of each class, ascending
 	pairs   []pair
 	cache   int64 // bytes for one pair
-	// machine solves pair k; first says which rows are of its first class.
+	// machine solves pair k; first says for each row whether it is of the pair's first class.
 	machine func(k int, source kernel.Source, first []bool, stop stopping) (solution, error)
-	starts  [][]float64 // of a C-SVC: where to start, by pair; nil: from zero
+	starts  [][]float64 // initial coefficients of a C-SVC, by pair; nil: zero
 
 	mu       sync.Mutex
 	done     int
@@ -136,8 +135,8 @@ func (t *trainer) run() (*Classifier, error) {
 	return t.classifier(), nil
 }
 
-// train solves pair k unless an earlier pair has failed, so that the error
-// reported is always the error of the first pair that fails.
+// train trains pair k unless an earlier pair has failed, so that the reported error is always
+// that of the first pair that fails.
 func (t *trainer) train(k int) {
 	if t.skip(k) {
 		return
@@ -160,7 +159,7 @@ func (t *trainer) bounds(k int) (cFirst, cSecond float64) {
 	return t.params.bound(t.classes[q.first]), t.params.bound(t.classes[q.second])
 }
 
-// merge merges two ascending lists of rows and says which come from a.
+// merge merges two ascending lists of rows and reports which rows come from a.
 func merge(a, b []int) (rows []int, fromA []bool) {
 	rows, fromA = make([]int, 0, len(a)+len(b)), make([]bool, 0, len(a)+len(b))
 	for len(a)+len(b) > 0 {
@@ -192,19 +191,18 @@ func (t *trainer) finish(k int, err error) {
 		return
 	}
 	if err := t.progress(t.done, len(t.pairs)); err != nil {
-		t.failed, t.err = -1, err // before every pair: none begins any more
+		t.failed, t.err = -1, err // before every pair, so that no further one begins
 	}
 }
 
-// describe names the pair, and rows as the caller numbers them.
+// describe adds the pair's classes to an error, with rows in the caller's numbers.
 func (t *trainer) describe(k int, err error) error {
 	q := t.pairs[k]
 	err = renumber(err, q.rows)
 	return fmt.Errorf("svm: classes %q and %q: %w", t.classes[q.first], t.classes[q.second], err)
 }
 
-// renumber changes the rows in an error to those that the caller of a subset
-// knows.
+// renumber replaces row numbers in an error by those of the caller of a subset.
 func renumber(err error, rows []int) error {
 	if v, ok := errors.AsType[*valueError](err); ok {
 		return &valueError{row: rows[v.row], col: rows[v.col], value: v.value}
@@ -212,7 +210,7 @@ func renumber(err error, rows []int) error {
 	return err
 }
 
-// classifier keeps what the decisions need.
+// classifier returns the part of the result that decisions need.
 func (t *trainer) classifier() *Classifier {
 	c := &Classifier{Classes: append([]string(nil), t.classes...), Pairs: make([]Pair, len(t.pairs)), rows: t.source.Len()}
 	position := t.supportVectors(c)
@@ -230,7 +228,7 @@ func (t *trainer) classifier() *Classifier {
 	return c
 }
 
-// supportVectors sets c's and returns the position of each training row among
+// supportVectors sets the support vectors of c and returns the index of each training row among
 // them, -1 for the others.
 func (t *trainer) supportVectors(c *Classifier) []int {
 	position := make([]int, t.source.Len())

@@ -35,13 +35,13 @@ func TestTrainErrors(t *testing.T) {
 		params  Params
 		want    string
 	}{
-		{"one class", k, make([]int, 12), []string{"a"}, Params{C: 1}, `svm: one class only, "a": a classifier needs rows of at least two classes`},
-		{"no classes", k, make([]int, 12), nil, Params{C: 1}, `svm: no classes: a classifier needs rows of at least two classes`},
+		{"one class", k, make([]int, 12), []string{"a"}, Params{C: 1}, `svm: there is only the class "a": a classifier needs rows of at least two classes`},
+		{"no classes", k, make([]int, 12), nil, Params{C: 1}, `svm: there are no classes: a classifier needs rows of at least two classes`},
 		{"same class twice", k, codes, []string{"a", "b", "a"}, Params{C: 1}, `svm: class "a" is listed twice`},
-		{"numbers for classes", k, codes, make([]string, 5000), Params{C: 1}, `svm: 5000 classes, at most 4096 are allowed: are the labels numbers to be predicted by a regression?`},
+		{"numbers for classes", k, codes, make([]string, 5000), Params{C: 1}, `svm: there are 5000 classes, at most 4096 are allowed: if the labels are numbers to predict, use a regression`},
 		{"class without rows", k, codes, names(4), Params{C: 1}, `svm: no training row has class "d": leave it out of the classes or add rows`},
 		{"more codes than rows", k, append(codes, 1), abc, Params{C: 1}, `svm: 13 class codes for 12 kernel rows`},
-		{"code out of range", k, append([]int{7}, codes[1:]...), abc, Params{C: 1}, `svm: row 0 has class code 7, there are 3 classes`},
+		{"code out of range", k, append([]int{7}, codes[1:]...), abc, Params{C: 1}, `svm: row 0 has class code 7, but there are 3 classes`},
 		{"C zero", k, codes, abc, Params{}, `svm: C is 0, it must be a finite number above 0`},
 		{"C negative", k, codes, abc, Params{C: -1}, `svm: C is -1, it must be a finite number above 0`},
 		{"C NaN", k, codes, abc, Params{C: math.NaN()}, `svm: C is NaN, it must be a finite number above 0`},

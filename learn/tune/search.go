@@ -9,26 +9,25 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Fold is one division of rows: a learner sees those to train on, and is
-// scored on those to test. Both lists ascend, have a row at least, and share
-// none.
+// Fold is one division of rows into those for training and those for testing. Both lists ascend,
+// are not empty, and share no row.
 type Fold struct{ Train, Test []int }
 
-// Learner is one learner with several settings, to be tuned.
+// Learner is a learner with several settings to choose from.
 type Learner interface {
-	// Settings returns how many settings there are, at least 1.
+	// Settings returns the number of settings, at least 1.
 	Settings() int
-	// Try trains on a fold's training rows of k with every setting, and returns
-	// for each what it made of the test rows. It is called for several folds at
-	// once, and its answer depends on k and f only. It calls tried after each
-	// setting, and returns what that returns if it is an error.
+	// Try trains on a fold's training rows of k with every setting, and returns the outcome on
+	// the test rows for each. It is called for several folds at once, and its result must depend
+	// on k and f only. It calls tried after each setting; if tried returns an error, Try returns
+	// it.
 	Try(k kernel.Source, f Fold, tried func() error) ([]Trial, error)
 }
 
 // Trial is the outcome of one setting on the test rows of one fold.
 type Trial struct {
 	Score   float64 // higher is better: accuracy of a classifier, R2 of a regression
-	Correct int     // test rows that got their class; 0 for a regression
+	Correct int     // test rows with a correct class; 0 for a regression
 	// Outputs has a row for each test row: the decisions of a classifier, one
 	// for each pair of classes; the predictions of a regression, in one column.
 	Outputs linalg.Matrix[float64]
@@ -39,50 +38,49 @@ type Search struct {
 	Kernels []kernel.Kernel
 	Folds   []Fold
 	Learner Learner
-	// Progress, if not nil, is told after each setting of each fold and kernel how
-	// many of these trials are done, by one goroutine at a time. Its error ends the
-	// search, which returns it. To end a training that is under way, give its
-	// parameters an Interrupt.
+	// Progress, if not nil, is called after each setting of each fold and kernel with the number
+	// of finished trials, by one goroutine at a time. Its error ends the search, which returns
+	// it. To interrupt a training, set Interrupt in its parameters.
 	Progress func(done, total int) error
 }
 
 // Cell is one point of a grid.
 type Cell struct {
-	Kernel  int       // of Search.Kernels
-	Setting int       // of the learner
+	Kernel  int       // index into Search.Kernels
+	Setting int       // index of the learner's setting
 	Scores  []float64 // by fold
 	Mean    float64   // of the scores, each fold with the same weight
-	Correct int       // test rows of all folds that got their class
+	Correct int       // test rows of all folds with a correct class
 }
 
-// Result is a searched grid.
+// Result is the result of a search.
 type Result struct {
 	Cells []Cell // by kernel, and for each kernel by setting
-	Best  int    // the cell with the highest mean; of several the first
-	// Outputs are one cell's outputs on the test rows of each fold: the best cell's
-	// unless another was asked for.
+	Best  int    // cell with the highest mean, the first one among equals
+	// Outputs are one cell's outputs on the test rows of each fold: the best cell's unless
+	// another one was requested.
 	Outputs []linalg.Matrix[float64]
 }
 
-// Run cross-validates the grid on rows with the linear Gram matrix dot (n x n,
-// symmetric), which it does not change. It takes 8 n^2 bytes besides.
+// Run cross-validates the grid on rows with the linear Gram matrix dot (n x n, symmetric), which
+// it does not change. It takes 8 n^2 bytes in addition.
 func (s Search) Run(dot linalg.Matrix[float64]) (*Result, error) {
 	return s.RunOn(dot.Rows, materialized(dot))
 }
 
-// RunFor is Run with the outputs of the given cell in place of the best one's:
-// to compare two searches of the same grid.
+// RunFor is like [Search.Run] with the outputs of the given cell instead of the best one: to
+// compare two searches of the same grid.
 func (s Search) RunFor(dot linalg.Matrix[float64], cell int) (*Result, error) {
 	return s.RunOnFor(dot.Rows, materialized(dot), cell)
 }
 
-// RunOn is Run on the kernels' matrices of n rows that matrix returns, one at a time. A matrix may
-// hold no values, like a kernel.Lazy.
+// RunOn is like [Search.Run] on matrices of n rows that the function matrix returns for the
+// kernels, one at a time. A matrix may compute its values on request, like a kernel.Lazy.
 func (s Search) RunOn(n int, matrix func(kernel.Kernel) kernel.Source) (*Result, error) {
 	return s.run(n, matrix, -1)
 }
 
-// RunOnFor is RunOn with the outputs of the given cell, as in RunFor.
+// RunOnFor is like [Search.RunOn] with the outputs of the given cell, as in [Search.RunFor].
 func (s Search) RunOnFor(n int, matrix func(kernel.Kernel) kernel.Source, cell int) (*Result, error) {
 	if total := len(s.Kernels) * s.Learner.Settings(); cell < 0 || cell >= total {
 		return nil, fmt.Errorf("tune: there is no cell %d in a grid of %d", cell, total)
@@ -90,7 +88,8 @@ func (s Search) RunOnFor(n int, matrix func(kernel.Kernel) kernel.Source, cell i
 	return s.run(n, matrix, cell)
 }
 
-// materialized returns kernels' matrices of a Gram matrix, all in the same memory.
+// materialized returns a function that computes kernels' matrices from a Gram matrix, all in the
+// same memory.
 func materialized(dot linalg.Matrix[float64]) func(kernel.Kernel) kernel.Source {
 	var room linalg.Matrix[float64]
 	return func(k kernel.Kernel) kernel.Source {
@@ -122,7 +121,7 @@ func (s Search) run(n int, matrix func(kernel.Kernel) kernel.Source, wanted int)
 	return r, nil
 }
 
-// counter returns what counts trials and tells Progress.
+// counter returns a function that counts trials and calls Progress.
 func (s Search) counter() func() error {
 	if s.Progress == nil {
 		return func() error { return nil }
@@ -137,8 +136,8 @@ func (s Search) counter() func() error {
 	}
 }
 
-// tryFolds returns the trials of every fold. Of several errors it returns the first
-// fold's.
+// tryFolds returns the trials of every fold. If several folds fail, it returns the first fold's
+// error.
 func (s Search) tryFolds(k kernel.Source, tried func() error) ([][]Trial, error) {
 	trials, failed := make([][]Trial, len(s.Folds)), make([]error, len(s.Folds))
 	linalg.For(len(s.Folds), 1, func(f, _ int) {
@@ -179,15 +178,15 @@ func (r *Result) add(k, setting int, folds [][]Trial, wanted int) {
 	r.Cells = append(r.Cells, c)
 }
 
-// check refuses what is no grid over n rows.
+// check refuses an invalid grid over n rows.
 func (s Search) check(n int) error {
 	switch {
 	case len(s.Kernels) == 0:
-		return errors.New("tune: no kernels; give one at least")
+		return errors.New("tune: there are no kernels; give at least one")
 	case s.Learner.Settings() < 1:
-		return errors.New("tune: the learner has no settings; give one at least")
+		return errors.New("tune: the learner has no settings; give at least one")
 	case len(s.Folds) < 2:
-		return fmt.Errorf("tune: %d folds; give two at least", len(s.Folds))
+		return fmt.Errorf("tune: there are %d folds; give at least two", len(s.Folds))
 	}
 	for i, f := range s.Folds {
 		if err := f.check(n); err != nil {
@@ -197,8 +196,7 @@ func (s Search) check(n int) error {
 	return nil
 }
 
-// check refuses a fold that tests on what it trains on, and lists that do not
-// ascend from 0 to n-1.
+// check refuses a fold with a row in both lists, and lists that do not ascend from 0 to n-1.
 func (f Fold) check(n int) error {
 	trains := make([]bool, n)
 	for _, part := range []struct {
@@ -206,7 +204,7 @@ func (f Fold) check(n int) error {
 		rows []int
 	}{{"training", f.Train}, {"test", f.Test}} {
 		if len(part.rows) == 0 {
-			return fmt.Errorf("no %s rows; use fewer folds", part.name)
+			return fmt.Errorf("there are no %s rows; use fewer folds", part.name)
 		}
 		last := -1
 		for _, r := range part.rows {
@@ -214,7 +212,7 @@ func (f Fold) check(n int) error {
 			case r <= last || r >= n:
 				return fmt.Errorf("row %d after row %d among %d: the %s rows must ascend", r, last, n, part.name)
 			case part.name == "test" && trains[r]:
-				return fmt.Errorf("row %d is to train and to test on", r)
+				return fmt.Errorf("row %d is in both lists, for training and for testing; remove it from one", r)
 			}
 			trains[r] = true
 			last = r

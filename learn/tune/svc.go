@@ -48,7 +48,7 @@ func (l SVC) ascending() []int {
 	return order
 }
 
-// trainFrom starts from the last classifier; nil: from nothing.
+// trainFrom starts from the last classifier, or from zero if it is nil.
 func trainFrom(last *svm.Classifier, k kernel.Source, codes []int, classes []string, p svm.Params) (*svm.Classifier, error) {
 	if last == nil {
 		return svm.TrainSVC(k, codes, classes, p, nil)
@@ -56,8 +56,8 @@ func trainFrom(last *svm.Classifier, k kernel.Source, codes []int, classes []str
 	return svm.TrainSVCFrom(last, k, codes, classes, p, nil)
 }
 
-// panel is the number of test rows that are decided at a time: their kernel values
-// with the support vectors then stay in the cache.
+// panel is the number of test rows that are decided at a time: their kernel values with the
+// support vectors then stay in the cache.
 const panel = 64
 
 // trial decides the test rows.

@@ -296,9 +296,9 @@ func TestSearchRefuses(t *testing.T) {
 	}{
 		{"no kernel", tune.Search{Folds: twoFolds(), Learner: one}, "no kernels"},
 		{"no settings", tune.Search{Kernels: linear, Folds: twoFolds(), Learner: fake{}}, "no settings"},
-		{"one fold", tune.Search{Kernels: linear, Folds: twoFolds()[:1], Learner: one}, "1 folds; give two"},
-		{"an empty fold", tune.Search{Kernels: linear, Folds: []tune.Fold{{Train: []int{0, 1}}, twoFolds()[1]}, Learner: one}, "fold 1: no test rows"},
-		{"a row in both", tune.Search{Kernels: linear, Folds: []tune.Fold{twoFolds()[0], {Train: []int{0, 1}, Test: []int{1}}}, Learner: one}, "fold 2: row 1 is to train and to test on"},
+		{"one fold", tune.Search{Kernels: linear, Folds: twoFolds()[:1], Learner: one}, "there are 1 folds; give at least two"},
+		{"an empty fold", tune.Search{Kernels: linear, Folds: []tune.Fold{{Train: []int{0, 1}}, twoFolds()[1]}, Learner: one}, "fold 1: there are no test rows"},
+		{"a row in both", tune.Search{Kernels: linear, Folds: []tune.Fold{twoFolds()[0], {Train: []int{0, 1}, Test: []int{1}}}, Learner: one}, "fold 2: row 1 is in both lists, for training and for testing; remove it from one"},
 		{"rows that descend", tune.Search{Kernels: linear, Folds: []tune.Fold{twoFolds()[0], {Train: []int{1, 0}, Test: []int{1}}}, Learner: one}, "fold 2: row 0 after row 1 among 2"},
 		{"a row too many", tune.Search{Kernels: linear, Folds: []tune.Fold{twoFolds()[0], {Train: []int{2}, Test: []int{1}}}, Learner: one}, "row 2 after row -1 among 2"},
 		{"a learner that fails", tune.Search{Kernels: linear, Folds: twoFolds(), Learner: fake{scores: one.scores, err: errors.New("no luck")}}, "kernel 1, linear: fold 2: no luck"},
