@@ -2,15 +2,14 @@ package simd
 
 import "math"
 
-// Elementwise holds the functions of single values that a path has. They take
-// multiples of Vector entries, and their results may replace their arguments.
+// Elementwise holds a path's functions of single values. They take multiples of Vector entries,
+// and dst may be their argument.
 type Elementwise[T float] struct {
 	Vector int
 	// Exp sets dst to e^x.
 	Exp func(n int, dst, x []T)
-	// Cos sets dst to cos(x). It may end early: it returns how many entries it did,
-	// and the vector after those holds a number that is too large for it, or not
-	// finite.
+	// Cos sets dst to cos(x). It may end early: it returns the number of finished entries, and
+	// the next vector has a number that is too large for it or not finite.
 	Cos func(n int, dst, x []T) int
 	// Polynomial sets dst to (scale xz + shift)^degree.
 	Polynomial func(n int, dst, xz []T, scale, shift T, degree int)
@@ -25,7 +24,7 @@ type Elementwise[T float] struct {
 // distances d = max(0, xx + zz - 2 xz).
 type OfDistance[T float] func(n int, dst, xz, zz []T, xx, scale, power T)
 
-// Widest is the most entries that a path takes at a time.
+// Widest is the greatest number of entries that a path processes at a time.
 const Widest = 16
 
 // ElementwiseOf returns the functions of single values of a path.
@@ -36,8 +35,8 @@ func ElementwiseOf[T float](p Path) Elementwise[T] {
 	return any(elementwise64(p)).(Elementwise[T])
 }
 
-// portableElementwise is the twin of the functions in assembly. In float32,
-// each operation of theirs that is not inside exp, log or sqrt rounds here too.
+// portableElementwise is the portable counterpart of the functions in assembly. In float32, each
+// operation that rounds there, outside of exp, log and sqrt, rounds here too.
 func portableElementwise[T float]() Elementwise[T] {
 	return Elementwise[T]{
 		Vector:     1,
@@ -88,8 +87,8 @@ func polynomialPortable[T float](n int, dst, xz []T, scale, shift T, degree int)
 	}
 }
 
-// nothing is a power of e that is 0 when negative. No larger one is let in,
-// which could make the other factor infinite.
+// nothing is a number x for which e^-x is 0. Larger numbers are cut off, because they could make
+// the other factor infinite.
 const nothing = 800
 
 func portableOfDistance[T float](value func(d, scale, power T) T) OfDistance[T] {

@@ -2,19 +2,19 @@ package simd
 
 import "math/bits"
 
-// Butterflies are ways to do levels of a Walsh-Hadamard transform.
+// Butterflies are functions for levels of a Walsh-Hadamard transform.
 type Butterflies[T float] struct {
-	vector int // values that they do at a time
-	// quarters does two levels of 4q values whose quarters lie a distance apart,
-	// Eighths three of 8q; q is a multiple of vector, for example 32.
+	vector int // number of values that they process at a time
+	// quarters computes two levels of 4q values whose quarters are a distance apart, Eighths
+	// three levels of 8q; q is a multiple of vector, for example 32.
 	quarters, Eighths func(q int, to []T, toDistance int, from []T, fromDistance int)
-	// lowest does all levels of each 8 vectors and multiplies by scale.
+	// lowest computes all levels of each 8 vectors and multiplies by scale.
 	lowest func(n int, x []T, scale T)
-	// Flip changes the sign of n values where it is below 0; n is a multiple of vector.
+	// Flip flips the sign of n values where it is below 0; n is a multiple of vector.
 	Flip func(n int, x []T, signs []int8)
 }
 
-// Flip changes the sign of x[i] where signs[i] is below 0.
+// Flip flips the sign of x[i] if signs[i] is below 0.
 func Flip[T float](p Path, x []T, signs []int8) {
 	b := ButterfliesOf[T](p)
 	n := len(x) &^ (b.vector - 1)
@@ -34,8 +34,8 @@ func portableButterflies[T float]() Butterflies[T] {
 	return Butterflies[T]{1, quarters[T], eighths[T], lowest[T], flip[T]}
 }
 
-// Top returns the step that begins a transform of n parts, at least two, and how
-// many parts it combines: the steps after it then combine eight.
+// Top returns the step that begins a transform of n parts, at least two, and the number of parts
+// that it combines: the steps after it combine eight.
 func (b Butterflies[T]) Top(n int) (step func(q int, to []T, toDistance int, from []T, fromDistance int), parts int) {
 	switch levels := bits.Len(uint(n)) - 1; {
 	case levels == 1:
@@ -46,9 +46,9 @@ func (b Butterflies[T]) Top(n int) (step func(q int, to []T, toDistance int, fro
 	return b.Eighths, 8
 }
 
-// Passes multiplies x in place by the Walsh-Hadamard matrix times scale, and
-// changes signs before where there are some: all levels pass over x, which should
-// fit the first-level cache and has a power of two of values.
+// Passes multiplies x in place by the Walsh-Hadamard matrix times scale, after flipping signs if
+// there are some. All levels pass over x, which should fit into the first-level cache; its length
+// is a power of two.
 func (b Butterflies[T]) Passes(x []T, signs []int8, scale T) {
 	if len(x) < 8*b.vector {
 		portableButterflies[T]().short(x, signs, scale)
@@ -74,7 +74,7 @@ func (b Butterflies[T]) Passes(x []T, signs []int8, scale T) {
 	b.lowest(len(x), x, scale)
 }
 
-// short does what is shorter than the vectors of a path.
+// short handles lengths below the vectors of a path.
 func (b Butterflies[T]) short(x []T, signs []int8, scale T) {
 	if signs != nil {
 		b.Flip(len(x), x, signs)
@@ -89,7 +89,7 @@ func (b Butterflies[T]) short(x []T, signs []int8, scale T) {
 	}
 }
 
-// halves does one level of two parts of q values.
+// halves computes one level of two parts of q values.
 func halves[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
 	x0, x1 := from[:q], from[fromDistance:][:q]
 	y0, y1 := to[:q], to[toDistance:][:q]
@@ -98,7 +98,7 @@ func halves[T float](q int, to []T, toDistance int, from []T, fromDistance int) 
 	}
 }
 
-// quarters does two levels of four parts of q values.
+// quarters computes two levels of four parts of q values.
 func quarters[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
 	x0, x1, x2, x3 := from[:q], from[fromDistance:][:q], from[2*fromDistance:][:q], from[3*fromDistance:][:q]
 	y0, y1, y2, y3 := to[:q], to[toDistance:][:q], to[2*toDistance:][:q], to[3*toDistance:][:q]
@@ -110,7 +110,7 @@ func quarters[T float](q int, to []T, toDistance int, from []T, fromDistance int
 	}
 }
 
-// eighths does three levels of eight parts of q values.
+// eighths computes three levels of eight parts of q values.
 func eighths[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
 	x0, x1, x2, x3 := from[:q], from[fromDistance:][:q], from[2*fromDistance:][:q], from[3*fromDistance:][:q]
 	from = from[4*fromDistance:]

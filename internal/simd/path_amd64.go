@@ -7,7 +7,7 @@ import "golang.org/x/sys/cpu"
 //go:generate go -C internal/asmgen run . -out ../../smo_amd64.s -stubs ../../smo_amd64.go -pkg simd smo
 //go:generate go -C internal/asmgen run . -out ../../words_amd64.s -stubs ../../words_amd64.go -pkg simd words
 
-// Paths lists the paths that this machine has, the fastest first.
+// Paths lists the paths that this machine supports, the fastest first.
 func Paths() []Path {
 	switch {
 	case !cpu.X86.HasAVX2 || !cpu.X86.HasFMA:

@@ -2,7 +2,7 @@
 
 package simd
 
-// Paths lists the paths that this machine has, the fastest first.
+// Paths lists the paths that this machine supports, the fastest first.
 func Paths() []Path { return []Path{Portable} }
 
 func micro64(Path) Micro[float64] { return portableMicro[float64]() }

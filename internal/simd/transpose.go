@@ -1,14 +1,14 @@
 package simd
 
-// Transposer is a way to transpose squares. Rows of a square lie a distance
-// apart, squares a step.
+// Transposer is a way to transpose squares. The rows of a square are a distance apart, squares a
+// step.
 type Transposer[T float] struct {
 	Side int // rows and columns of a square: a line of the cache
 	move func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int)
 }
 
-// TransposersOf returns the transposer through the caches, and the one past them
-// where it writes whole lines, for what is not read soon.
+// TransposersOf returns the transposer through the caches, and the one past them, which writes
+// whole lines, for data that are not read soon.
 func TransposersOf[T float](p Path) (through, past Transposer[T]) {
 	if isSingle[T]() {
 		through, past := transposers32(p)
@@ -18,11 +18,10 @@ func TransposersOf[T float](p Path) (through, past Transposer[T]) {
 	return any(t).(Transposer[T]), any(u).(Transposer[T])
 }
 
-// twice is for paths without a way past the caches.
+// twice is for paths without writes past the caches.
 func twice[T float](t Transposer[T]) (through, past Transposer[T]) { return t, t }
 
-// Squares sets n squares to the transposes of others, and panics when they do
-// not fit.
+// Squares sets n squares to the transposes of others. It panics if they do not fit.
 func (t Transposer[T]) Squares(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int) {
 	if n == 0 {
 		return

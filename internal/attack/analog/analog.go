@@ -1,19 +1,19 @@
-// Package analog attacks protocols: it guesses rows from their Gram matrix and labels, with the help
-// of public rows of the same kind, none of which is among them. It exists for the tests of protocols that
-// hand a Gram matrix to a server; no code of the program imports it.
+// Package analog attacks protocols: it guesses rows from their Gram matrix and labels, with the
+// help of public rows of the same kind, none of which is among them. It exists for the tests of
+// protocols that give a Gram matrix to a server; no code of the program imports it.
 //
-// A Gram matrix gives the rows up to one isometry. Public rows give the axes along which rows of
-// this kind vary most, and what rows of each class look like. The isometry between both clouds is
-// first the one that brings the means of the classes nearest to each other, or one that turns
-// axes around (P. Schönemann, A
-// generalized solution of the orthogonal Procrustes problem, Psychometrika 31, 1966), and then,
-// step by step, the one for the best pairs of rows within each class (E. Grave, A. Joulin, Q.
-// Berthet, Unsupervised alignment of embeddings with Wasserstein Procrustes, AISTATS 2019).
+// A Gram matrix determines the rows up to an isometry. Public rows give the axes along which rows
+// of this kind vary most, and the typical rows of each class. The first isometry between both
+// clouds brings the means of the classes as close together as possible, or flips axes (P.
+// Schönemann, A generalized solution of the orthogonal Procrustes problem, Psychometrika 31,
+// 1966). The following ones fit, step by step, the best pairs of rows within each class (E.
+// Grave, A. Joulin, Q. Berthet, Unsupervised alignment of embeddings with Wasserstein Procrustes,
+// AISTATS 2019).
 //
 //	public := analog.Public{Rows: rows, Labels: labels}
 //	guess := public.Guess(gram, theirs, public.Axes(candidates, 200))
 //
-// No row is known, values need no grid, and rows may be fewer than features.
+// The attack knows no row, needs no grid of values, and works with fewer rows than features.
 package analog
 
 import (
@@ -24,7 +24,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// turns bounds the steps from pairs to isometry and back.
+// turns bounds the alternating steps between pairs and isometry.
 const turns = 30
 
 // Public are rows of the same kind as those that are guessed, with their labels.
@@ -33,7 +33,8 @@ type Public struct {
 	Labels []int
 }
 
-// Guess returns guesses of the rows that have the Gram matrix and the labels, along a number of axes.
+// Guess returns guesses of the rows with the Gram matrix and the labels, along the given number
+// of axes.
 func (p Public) Guess(gram mat.Symmetric, labels []int, axes int) *mat.Dense {
 	theirs := coordinates(gram, axes)
 	mean := meanOf(p.Rows, nil)
@@ -56,8 +57,8 @@ func (p Public) Guess(gram mat.Symmetric, labels []int, axes int) *mat.Dense {
 	return &guess
 }
 
-// Axes returns the number of axes with which guesses are best in a rehearsal: some of the public rows
-// play those that are guessed, with the others as help.
+// Axes returns the number of axes with the best guesses in a rehearsal: some of the public rows
+// play the guessed ones, with the others as help.
 func (p Public) Axes(candidates []int, rows int) int {
 	n, features := p.Rows.Dims()
 	hidden := mat.DenseCopyOf(p.Rows.Slice(0, rows, 0, features))
@@ -71,7 +72,7 @@ func (p Public) Axes(candidates []int, rows int) int {
 	return best
 }
 
-// ClassMeans returns the guess that labels alone give: each row is the mean of its public class.
+// ClassMeans returns the guess by labels alone: each row is the mean of its public class.
 func (p Public) ClassMeans(labels []int) *mat.Dense {
 	_, features := p.Rows.Dims()
 	means, guess := classMeans(p.Rows, p.Labels), mat.NewDense(len(labels), features, nil)
@@ -81,7 +82,7 @@ func (p Public) ClassMeans(labels []int) *mat.Dense {
 	return guess
 }
 
-// clouds are the rows to guess and the public ones, in coordinates of their own.
+// clouds are the rows to guess and the public ones, each in its own coordinates.
 type clouds struct {
 	theirs *mat.Dense
 	labels []int
@@ -89,7 +90,8 @@ type clouds struct {
 	public []int
 }
 
-// align takes steps from pairs to isometry and back. It returns the mean distance of the last pairs too.
+// align alternates between pairs and isometry. It also returns the mean distance of the last
+// pairs.
 func (c clouds) align(turn *mat.Dense, steps int) (best *mat.Dense, distance float64) {
 	for range steps {
 		var turned, off mat.Dense
@@ -102,7 +104,7 @@ func (c clouds) align(turn *mat.Dense, steps int) (best *mat.Dense, distance flo
 	return turn, distance
 }
 
-// Few classes leave most of the isometry open: then axes are taken to be in the order of their variance,
+// Few classes leave most of the isometry undetermined: then axes are ordered by their variance,
 // and the signs of the first ones are tried.
 const (
 	fewClasses = 3

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// meanOf returns the mean of some rows, of all where none are listed.
+// meanOf returns the mean of the given rows, or of all rows if none are given.
 func meanOf(m mat.Matrix, rows []int) []float64 {
 	n, features := m.Dims()
 	if rows == nil {
@@ -70,7 +70,7 @@ func procrustes(a, b *mat.Dense) *mat.Dense {
 	return &turn
 }
 
-// pairs matches rows of two clouds within each class, so that squared distances add up to the least.
+// pairs matches rows of two clouds within each class with the least sum of squared distances.
 func pairs(a *mat.Dense, la []int, b *mat.Dense, lb []int) (from, to []int) {
 	ours := members(lb)
 	theirs := members(la)
@@ -114,9 +114,9 @@ func distances(a, b *mat.Dense) [][]float64 {
 	return list
 }
 
-// assign gives each row of a table of costs a column of its own, so that the costs add up to the
-// least. There are at most as many rows as columns. (H. Kuhn, The Hungarian method for the assignment
-// problem, Naval Research Logistics Quarterly 2, 1955, by shortest paths.)
+// assign gives each row of a table of costs its own column, with the least total cost. There are
+// at most as many rows as columns. (H. Kuhn, The Hungarian method for the assignment problem,
+// Naval Research Logistics Quarterly 2, 1955, by shortest paths.)
 func assign(cost [][]float64) []int {
 	if len(cost) == 0 {
 		return nil
@@ -136,7 +136,7 @@ func assign(cost [][]float64) []int {
 			row, far = owner[last], s.least[last]
 		}
 		rowPrice[start] += far
-		for _, j := range s.done() { // prices move, so that the way to the last column costs nothing
+		for _, j := range s.done() { // prices change, so that the path to the last column costs nothing
 			columnPrice[j] -= far - s.least[j]
 			if owner[j] >= 0 {
 				rowPrice[owner[j]] += far - s.least[j]
@@ -161,12 +161,12 @@ func assign(cost [][]float64) []int {
 	return of
 }
 
-// search is a search for the cheapest way from a row to a free column.
+// search is a search for the cheapest path from a row to a free column.
 type search struct {
-	least   []float64 // cost of the way to each column
-	before  []int     // the column before on that way, -1 at its beginning
-	columns []int     // the first ones have not been reached
-	open    int       // how many
+	least   []float64 // cost of the path to each column
+	before  []int     // the preceding column on that path; -1 at its beginning
+	columns []int     // the first ones are not yet reached
+	open    int       // number of columns not yet reached
 }
 
 func newSearch(columns int) *search {
@@ -184,11 +184,11 @@ func (s *search) reset() {
 	}
 }
 
-// done returns the columns that have been reached.
+// done returns the reached columns.
 func (s *search) done() []int { return s.columns[s.open:] }
 
-// nearest takes the costs of a row, reached by a column, and returns the nearest column that has not
-// been reached, which now is.
+// nearest applies the costs of a row, reached by a column. It returns the nearest column that was
+// not reached yet, and marks it as reached.
 func (s *search) nearest(cost []float64, rowPrice float64, columnPrice []float64, by int) int {
 	step, at := math.Inf(1), 0
 	for i, j := range s.columns[:s.open] {

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// form is a lattice basis known by its inner products, which are whole numbers,
-// reduced by the floating-point LLL of P. Nguyen and D. Stehlé (An LLL algorithm
-// with quadratic complexity, SIAM J. Comput. 39, 2009): inner products are exact,
-// Gram-Schmidt coefficients are not and are computed afresh.
+// form is a lattice basis given by its inner products, which are integers, reduced by the
+// floating-point LLL of P. Nguyen and D. Stehlé (An LLL algorithm with quadratic complexity, SIAM
+// J. Comput. 39, 2009): inner products are exact; Gram-Schmidt coefficients are not, and are
+// computed again when needed.
 type form struct {
 	gram  [][]int64   // of the basis vectors
-	carry [][]int64   // anything linear in a vector, as long as the longest
+	carry [][]int64   // any linear function of a vector, as long as the longest one
 	mu    [][]float64 // Gram-Schmidt coefficients
 	r     [][]float64 // mu times the squared norms r[k][k] of the orthogonal parts
 }
 
 const (
-	// lovasz is the share of its squared norm that a vector must keep to stay
-	// behind another.
+	// lovasz is the share of its squared norm that a vector must keep to stay behind another
+	// vector.
 	lovasz = .99
 	// nothing is the squared norm from which on a part counts; the least of an
 	// independent whole vector is 1 over the determinant of those before, yet
@@ -26,9 +26,8 @@ const (
 	nothing = 1e-6
 )
 
-// insert adds a vector, given its inner products with the vectors of the basis and
-// with itself, and reduces the basis by LLL. A vector that depends on the others
-// leaves no trace.
+// insert adds a vector, given its inner products with the vectors of the basis and with itself,
+// and reduces the basis by LLL. A vector that depends on the others does not change the basis.
 func (b *form) insert(products []int64, square int64, carry []int64) {
 	n := len(b.gram)
 	for k, g := range products {
@@ -64,10 +63,10 @@ func (b *form) reduce(k int, place func(k int) int) {
 	}
 }
 
-// deepen reduces further by deep insertions (C.-P. Schnorr, M. Euchner, Lattice
-// basis reduction: improved practical algorithms and solving subset sum
-// problems, Math. Program. 66, 1994): a vector goes before the first whose
-// orthogonal part is longer than its own there.
+// deepen reduces further by deep insertions (C.-P. Schnorr, M. Euchner, Lattice basis reduction:
+// improved practical algorithms and solving subset sum problems, Math. Program. 66, 1994): it
+// moves a vector before the first one whose orthogonal part is longer than the vector's own at
+// that place.
 func (b *form) deepen() {
 	b.reduce(0, func(k int) int {
 		left := float64(b.gram[k][k])
@@ -92,14 +91,14 @@ func (b *form) last(n int) *form {
 	return out
 }
 
-// shorten takes multiples of earlier vectors off vector k until there is none to
-// take, and leaves its Gram-Schmidt coefficients behind.
+// shorten subtracts multiples of earlier vectors from vector k until no subtraction is left, and
+// sets its Gram-Schmidt coefficients.
 func (b *form) shorten(k int) {
 	for again := true; again; {
 		again = false
 		b.orthogonalise(k)
 		for j := k - 1; j >= 0; j-- {
-			if math.Abs(b.mu[k][j]) > .51 { // .5 may turn on rounding without end
+			if math.Abs(b.mu[k][j]) > .51 { // at .5, rounding could alternate without end
 				b.subtract(k, j, int64(math.Round(b.mu[k][j])))
 				again = true
 			}
@@ -107,7 +106,7 @@ func (b *form) shorten(k int) {
 	}
 }
 
-// subtract takes q times vector j off vector k > j.
+// subtract subtracts q times vector j from vector k > j.
 func (b *form) subtract(k, j int, q int64) {
 	gk, gj := b.gram[k], b.gram[j]
 	square := gk[k] - 2*q*gk[j] + q*q*gj[j]

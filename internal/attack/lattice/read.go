@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// unit is the squared length of the longest row in whole numbers.
+	// unit is the squared length of the longest row, as an integer.
 	unit = 1 << 46
-	// price is the cost to a vector of the square of a coefficient: far above
-	// the rounding to whole numbers, which could make a square negative.
+	// price is the cost of a vector for the square of a coefficient: far above the rounding to
+	// integers, which could make a square negative.
 	price = 1 << 8
-	// plenty is the number of rows that Read takes for each dimension.
+	// plenty is the number of rows that Read uses for each dimension.
 	plenty = 2
 )
 
 // Read attacks the n x n Gram matrix of n rows.
 //
-// It reduces the lattice of the vectors (w y, u), where u are whole coefficients
-// of rows, y is that combination of rows, and w a large weight. Combinations
-// that are zero except for the rounding of rows are short and come first; with
-// enough rows their coefficients are small, and so are the coefficients of all other
-// combinations after reduction by them. Therefore errors stay below the steps.
+// It reduces the lattice of the vectors (w y, u), where u are integer coefficients of rows, y is
+// that combination of rows, and w a large weight. Combinations that are zero except for the
+// rounding of rows are short and come first. With enough rows their coefficients are small, and
+// so are the coefficients of all other combinations after reduction by them. Therefore errors
+// stay below the steps.
 func Read(gram linalg.Matrix[float64]) Reading {
 	rows, rank := spanning(gram, plenty)
 	b := combinations(gram, rows).last(rank)
@@ -110,14 +110,14 @@ func Differences(gram linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// dependent is the squared distance of a row from others, in units of the
-// largest squared norm, below which it is taken to lie in their span: far above
-// what float32 leaves of zero, far below a step.
+// dependent is the squared distance of a row from others, in units of the largest squared norm,
+// below which the row counts as in their span: far above the rounding of zero in float32, far
+// below a step.
 const dependent = 1e-9
 
-// spanning chooses rows that span all, and repeats the choice until there are
-// enough times as many: first a row of each dimension, the one that is farthest
-// from the rows before, then again from the rows that are left. The repeated choices find
+// spanning chooses rows that span all rows, and repeats the choice until there are enough times
+// as many. It first takes a row for each dimension, each time the one that is farthest from the
+// earlier ones, and then chooses again from the remaining rows. The repeated choices find
 // features that few rows have. It returns the rows and the dimension.
 func spanning(gram linalg.Matrix[float64], enough float64) (rows []int, rank int) {
 	left := make([]bool, gram.Rows)
@@ -142,8 +142,8 @@ func spanning(gram linalg.Matrix[float64], enough float64) (rows []int, rank int
 	return rows[:min(limit, len(rows))], rank
 }
 
-// pivots returns those rows, among the rows left, that Cholesky's factorisation
-// with pivoting chooses until it reaches the rank.
+// pivots returns the rows, among the rows left, that Cholesky's factorisation with pivoting
+// chooses until it reaches the rank.
 func pivots(gram linalg.Matrix[float64], left []bool) (chosen []int) {
 	distance, most := make([]float64, gram.Rows), 0.0
 	for i := range distance {
@@ -174,7 +174,7 @@ func pivots(gram linalg.Matrix[float64], left []bool) (chosen []int) {
 	}
 }
 
-// argmax returns the first index of the largest value, or -1 of none.
+// argmax returns the first index of the largest value, or -1 for none.
 func argmax(v []float64) int {
 	best := -1
 	for i, x := range v {
@@ -185,29 +185,28 @@ func argmax(v []float64) int {
 	return best
 }
 
-// Reading holds the findings of an attack.
+// Reading is the result of an attack.
 type Reading struct {
-	Rank    int // dimensions that the rows fill
+	Rank    int // dimension of the rows' span
 	Columns []Column
 }
 
-// Column is a feature in every row: Step times Values, or minus that. It may
-// also be the difference or the sum of two features of equal steps, with Step
-// their step over the square root of 2. The value of largest size is positive.
+// Column is a feature in every row: Step times Values, or minus that. It may also be the
+// difference or the sum of two features with equal steps, with their step over the square root of
+// 2 as Step. The value of largest magnitude is positive.
 //
-// The vector behind a column was checked: twice its inner product with each row
-// is a whole multiple of its squared norm, which chance does not make of all
-// rows.
+// The vector behind a column was verified: twice its inner product with each row is an integer
+// multiple of its squared norm, which is not a coincidence for all rows.
 type Column struct {
 	Step   float64
 	Values []int64
 }
 
-// whole is the largest distance of a quotient from a whole number.
+// whole is the largest distance of a quotient from an integer.
 const whole = .1
 
-// add takes a vector for a column, if it can be one: inner are its inner
-// products with all rows, square that with itself.
+// add adds a column for a vector, if it can be one: inner are its inner products with all rows,
+// square that with itself.
 func (r *Reading) add(inner []float64, square float64) {
 	values := make([]int64, len(inner))
 	odd := false
@@ -238,8 +237,8 @@ func (r *Reading) add(inner []float64, square float64) {
 	r.Columns = append(r.Columns, Column{Step: step, Values: values})
 }
 
-// Recovered returns the columns of x, rows x features, that were read: to within
-// tol in every row, up to sign. They ascend.
+// Recovered returns the columns of x, rows x features, that were reconstructed: to within tol in
+// every row, up to sign. They ascend.
 func (r Reading) Recovered(x linalg.Matrix[float64], tol float64) (columns []int) {
 	for j := range x.Cols {
 		if slices.ContainsFunc(r.Columns, func(c Column) bool { return c.is(x, j, tol) }) {

@@ -1,9 +1,8 @@
-// Package traffic does what an observer of every byte that a server sees can do: note
-// requests and answers as they pass ([Tap]), and look for anything that
-// ties two of them to one sender, by statistics that are stated. Only tests
-// import it.
+// Package traffic does what an observer of every byte at a server can do: it records requests and
+// answers as they pass ([Tap]), and looks for anything that links two of them to one sender, by
+// documented statistics. Only tests import it.
 //
-// Every statistic comes with its p-value, the chance of an equal or larger value among
-// requests without a tie, and is suspicious below [Level]: once in a hundred thousand
-// times without a reason. The tests of this package plant ties, and each statistic finds them.
+// Every statistic comes with its p-value, the chance of an equal or larger value among requests
+// without a link. It is suspicious below [Level]: once in a hundred thousand times without a
+// reason. The tests of this package plant links, and each statistic finds them.
 package traffic

@@ -12,36 +12,36 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Scene holds what relay and gateway have seen of many devices, each at its own place,
-// and facts that only a test knows. Its methods are attempts to link the packages
-// of one device; their errors say what could be linked.
+// Scene holds the traffic of many devices that relay and gateway have seen, each at its own
+// place, and facts that only a test knows. Its methods are attempts to link the packages of one
+// device; their errors say what could be linked.
 //
-// Only the devices see more than a relay, and only the relay sees more than a gateway:
-// an attack that fails for both fails for everybody outside a conspiracy.
+// Only the devices see more than a relay, and only the relay sees more than a gateway: if an
+// attack fails for both, it fails for every party unless parties collude.
 type Scene struct {
 	Relay, Gateway []Exchange
 	Opens          []time.Time // windows
 	Window         time.Duration
 	Devices        int
-	Packages       int // of each device in each window
+	Packages       int // by each device in each window
 	TokenSize      int
-	Keys           []*ohttp.Key // the gateway's, one for each window, which open requests
-	// Device returns the owner of a package, from 0, by the request as the relay saw it and
-	// by its token; -1: nobody of the devices.
+	Keys           []*ohttp.Key // the gateway's keys, one for each window, which open requests
+	// Device returns the owner of a package, from 0, by the request as the relay saw it and by
+	// its token; -1: none of the devices.
 	Device func(Exchange, *privacypass.Token) int
 
-	found map[string]*content // by sealed request
+	found map[string]*content // keyed by sealed request
 }
 
 // content describes the package in a sealed request.
 type content struct {
-	device int // -1: nobody's of the devices
+	device int // -1: none of the devices
 	token  *privacypass.Token
-	frame  string // all but what the package says and what its token has of its own
-	own    string // of the token: nonce and authenticator
+	frame  string // everything except the package's content and the token's own bytes
+	own    string // the token's own bytes: nonce and authenticator
 }
 
-// Open opens all requests. It comes first.
+// Open opens all requests. It must be called first.
 func (s *Scene) Open() error {
 	s.Relay, s.Gateway = sealedOnes(s.Relay), sealedOnes(s.Gateway)
 	s.found = map[string]*content{}
@@ -57,8 +57,8 @@ func (s *Scene) Open() error {
 	return nil
 }
 
-// sealedOnes returns the requests that hold a package. The others ask for public facts, or
-// tell a witness something: every device sends equal ones.
+// sealedOnes returns the requests with a package. The others query public facts or report to a
+// witness, in which all devices send equal bytes.
 func sealedOnes(all []Exchange) (list []Exchange) {
 	for _, e := range all {
 		if isSealed(e) {
@@ -84,7 +84,7 @@ func (s *Scene) Token(e Exchange) (*privacypass.Token, error) {
 	return c.token, err
 }
 
-// open opens one request; nil is no package.
+// open opens one request; it returns nil if there is no package.
 func (s *Scene) open(e Exchange) (*content, error) {
 	if !isSealed(e) {
 		return nil, nil
@@ -114,7 +114,7 @@ func (s *Scene) open(e Exchange) (*content, error) {
 	return &content{s.Device(e, token), token, strings.Replace(string(b), string(q.Content), string(says.Encode()), 1), own}, nil
 }
 
-// unseal opens a request with whichever key opens it.
+// unseal opens a request with the key that fits.
 func (s *Scene) unseal(sealed []byte) (b []byte, err error) {
 	err = errors.New("traffic: no key of a window")
 	for _, k := range s.Keys {
@@ -125,18 +125,18 @@ func (s *Scene) unseal(sealed []byte) (b []byte, err error) {
 	return nil, err
 }
 
-// BySize compares requests by size and by what they look like: they must be alike
-// in everything but their sealed bytes, and answers in their kind only.
+// BySize compares requests by size and form: they must be equal except for their sealed bytes,
+// and answers must be equal within their kind.
 func (s *Scene) BySize() error {
 	for name, seen := range map[string][]Exchange{"relay": s.Relay, "gateway": s.Gateway} {
 		sizes, first := map[int]int{}, seen[0].Request
 		for _, e := range seen {
 			if e.Request.Head != first.Head || len(e.Request.Body) != len(first.Body) {
-				return fmt.Errorf("%s: a request of %d bytes\n%s\nwhere another has %d\n%s", name, len(e.Request.Body), e.Request.Head, len(first.Body), first.Head)
+				return fmt.Errorf("%s: a request has %d bytes\n%s\nand another has %d\n%s", name, len(e.Request.Body), e.Request.Head, len(first.Body), first.Head)
 			}
 			sizes[len(e.Answer.Body)]++
 		}
-		if delete(sizes, 0); len(sizes) != 1 { // 0: what was not answered
+		if delete(sizes, 0); len(sizes) != 1 { // 0: requests without an answer
 			return fmt.Errorf("%s: answers by size: %v", name, sizes)
 		}
 		for _, field := range []string{"Cookie", "User-Agent", "X-Forwarded-For", "Forwarded", "Date", "Via"} {
@@ -148,18 +148,18 @@ func (s *Scene) BySize() error {
 	return nil
 }
 
-// ohttpHeader is key and algorithms: RFC 9458, section 4.3.
+// ohttpHeader is the key and the algorithms: RFC 9458, section 4.3.
 const ohttpHeader = 7
 
-// ByBytes looks for what sealed bytes have in common: no two requests may share
-// eight bytes in a row after the header that all have, and no two answers any.
+// ByBytes looks for common parts of sealed bytes: no two requests may share eight consecutive
+// bytes after the header that all have, and no two answers any.
 func (s *Scene) ByBytes() error {
 	var requests, answers [][]byte
 	for _, e := range s.Relay {
 		requests, answers = append(requests, e.Request.Body), append(answers, e.Answer.Body)
 	}
 	if n := Prefix(requests); n != ohttpHeader {
-		return fmt.Errorf("the requests share %d bytes, where the header has %d", n, ohttpHeader)
+		return fmt.Errorf("the requests share %d bytes, but the header has %d", n, ohttpHeader)
 	}
 	if b := Repeated(requests, ohttpHeader); b != nil {
 		return fmt.Errorf("requests share %x", b)
@@ -170,9 +170,9 @@ func (s *Scene) ByBytes() error {
 	return nil
 }
 
-// ByID looks at what the gateway finds when it opens requests: all packages of an
-// iteration must be alike except for their content, and for nonce and authenticator of
-// a token, which may share nothing with any other token's.
+// ByID compares what the gateway finds when it opens requests: all packages of an iteration must
+// be equal except for their content and for a token's nonce and authenticator, which must share
+// nothing with those of any other token.
 func (s *Scene) ByID() error {
 	frames, tokens := map[string]bool{}, map[string]bool{}
 	var list [][]byte
@@ -181,16 +181,16 @@ func (s *Scene) ByID() error {
 			continue
 		}
 		frames[c.frame] = true
-		if !tokens[c.own] { // a token sent again is no second token
+		if !tokens[c.own] { // a repeated token is not a second token
 			tokens[c.own] = true
 			list = append(list, []byte(c.own))
 		}
 	}
 	if want := s.Devices * s.Packages * len(s.Opens); len(list) != want {
-		return fmt.Errorf("%d tokens, where %d packages were to be sent", len(list), want)
+		return fmt.Errorf("there are %d tokens, but %d packages had to be sent", len(list), want)
 	}
 	if len(frames) != len(s.Opens) {
-		return fmt.Errorf("packages differ in %d ways beside what they say, over %d iterations", len(frames), len(s.Opens))
+		return fmt.Errorf("packages differ in %d ways besides their content, over %d iterations", len(frames), len(s.Opens))
 	}
 	if b := Repeated(list, 0); b != nil {
 		return fmt.Errorf("tokens share %x", b)
@@ -198,8 +198,7 @@ func (s *Scene) ByID() error {
 	return nil
 }
 
-// arrivals are the packages in the order in which they came to somebody for the
-// first time.
+// arrivals returns the packages in the order of their first arrival.
 func (s *Scene) arrivals(seen []Exchange) (list []Exchange, devices []int) {
 	known := map[string]bool{}
 	for _, e := range seen {
@@ -211,8 +210,8 @@ func (s *Scene) arrivals(seen []Exchange) (list []Exchange, devices []int) {
 	return list, devices
 }
 
-// ByTime looks at when packages come to the relay: uniformly over each window, and
-// every device's packages alike, by a table of devices and parts of the window.
+// ByTime tests when packages arrive at the relay: uniformly over each window, and alike for every
+// device, by a table of devices and parts of the window.
 func (s *Scene) ByTime() (statistics []Statistic, err error) {
 	list, devices := s.arrivals(s.Relay)
 	parts := min(10, s.Packages*len(s.Opens)/5)
@@ -229,7 +228,7 @@ func (s *Scene) ByTime() (statistics []Statistic, err error) {
 				table[devices[i]][int(at*float64(parts))]++
 			}
 		}
-		if most := s.Devices * s.Packages; len(times) < most*95/100 { // on a busy machine the last ones come after the end
+		if most := s.Devices * s.Packages; len(times) < most*95/100 { // on a busy machine the last ones arrive after the end
 			errs = errors.Join(errs, fmt.Errorf("window %d: %d packages came in it, of %d", w, len(times), most))
 			continue
 		}
@@ -246,8 +245,8 @@ func (s *Scene) ByTime() (statistics []Statistic, err error) {
 	return append(statistics, z), errs
 }
 
-// ByOrder looks at who comes after whom at the gateway: neighbours must be of one
-// device as often as in random order.
+// ByOrder tests the order of arrivals at the gateway: neighbours must belong to one device as
+// often as in random order.
 func (s *Scene) ByOrder() (Statistic, error) {
 	_, devices := s.arrivals(s.Gateway)
 	z := Runs(devices)
@@ -257,7 +256,7 @@ func (s *Scene) ByOrder() (Statistic, error) {
 	return z, nil
 }
 
-// ByOwnConnection looks at connections to the relay: each may carry one request.
+// ByOwnConnection tests the connections to the relay: each may carry one request.
 func (s *Scene) ByOwnConnection() error {
 	known := map[int]bool{}
 	for _, e := range s.Relay {
@@ -269,9 +268,9 @@ func (s *Scene) ByOwnConnection() error {
 	return nil
 }
 
-// ByConnection looks at the relay's connections to the gateway: a table of devices
-// and connections, these put together until five packages are to be expected in each
-// place, must show no tie. A small devices has too few packages.
+// ByConnection tests the relay's connections to the gateway. A table of devices and connections,
+// merged until each cell expects five packages, must show no association. A small number of
+// devices has too few packages.
 func (s *Scene) ByConnection() (Statistic, error) {
 	list, devices := s.arrivals(s.Gateway)
 	lanes := min(8, len(list)/(5*s.Devices))

@@ -7,29 +7,29 @@ import (
 	"slices"
 )
 
-// Level is below what chance a statistic is no coincidence any more.
+// Level is the chance below which a statistic is no coincidence.
 const Level = 1e-5
 
-// Statistic holds the result of a test.
+// Statistic is the result of a test.
 type Statistic struct {
 	Value float64
 	// Chance is the p-value: the probability of a value at least this large under the null hypothesis.
 	Chance float64
 }
 
-// Suspicious reports whether there is something to be found, or there were too
-// few requests to say.
+// Suspicious reports whether the statistic is significant, or there were too few requests to
+// tell.
 func (s Statistic) Suspicious() bool { return !(s.Chance >= Level) }
 
-// String is for the log of a test.
+// String formats the statistic for the log of a test.
 func (s Statistic) String() string { return fmt.Sprintf("%.4f (chance %.2g)", s.Value, s.Chance) }
 
-// normal is a statistic in standard deviations, of which many count and few do not.
+// normal is a statistic in standard deviations; only large values are suspicious.
 func normal(z float64) Statistic { return Statistic{z, math.Erfc(z/math.Sqrt2) / 2} }
 
-// Uniform compares times, as parts of a window, with the uniform distribution
-// over [0, 1]: the statistic D of Kolmogorov and Smirnov, whose chance is, for
-// many times n, 2 exp(-2 n D^2) at most.
+// Uniform compares times, as parts of a window, with the uniform distribution over [0, 1]: the
+// statistic D of Kolmogorov and Smirnov, whose chance is at most 2 exp(-2 n D^2) for a large
+// number n of times.
 func Uniform(times []float64) Statistic {
 	sorted := slices.Sorted(slices.Values(times))
 	n := float64(len(sorted))
@@ -40,17 +40,17 @@ func Uniform(times []float64) Statistic {
 	return Statistic{d, 2 * math.Exp(-2*n*d*d)}
 }
 
-// Runs looks for senders whose requests come one after the other: it counts the
-// neighbours in a series that have one sender, as a multiple of their average number in
-// random order (the runs of Wald and Wolfowitz, of several kinds). The p-value belongs to a
-// Poisson variable, whose tail is a little heavier than the tail of the true distribution.
+// Runs looks for senders whose requests follow each other: it counts the neighbours in a series
+// with the same sender, as a multiple of their average number in random order (the runs of Wald
+// and Wolfowitz, for several kinds). The p-value is that of a Poisson variable, whose tail is a
+// little heavier than that of the true distribution.
 func Runs(series []int) Statistic {
 	counts := map[int]int{}
 	for _, s := range series {
 		counts[s]++
 	}
 	pairs := 0
-	for _, c := range counts { // whole numbers: the order does not matter
+	for _, c := range counts { // integers: the order does not matter
 		pairs += c * (c - 1)
 	}
 	same := 0
@@ -76,9 +76,9 @@ func poisson(mean float64, k int) float64 {
 	return max(0, 1-below)
 }
 
-// Independent looks for a tie between the rows and the columns of a table of
-// counts: Pearson's chi-square, as a normal deviate (Wilson and Hilferty). Rows
-// and columns without a count are left out; the others should expect 5 in a cell.
+// Independent looks for an association between the rows and the columns of a table of counts:
+// Pearson's chi-square, as a normal deviate (Wilson and Hilferty). Rows and columns without a
+// count are omitted; the others should expect 5 in a cell.
 func Independent(table [][]int) Statistic {
 	rows, cols, n := margins(table)
 	chi, freedom := 0., (filled(rows)-1)*(filled(cols)-1)
@@ -113,13 +113,12 @@ func filled(margin []float64) float64 {
 	return n
 }
 
-// shared is the number of bytes in a row that are no coincidence: among a thousand million
-// places, two of random bytes have eight in common with chance 0.03.
+// shared is the number of consecutive bytes that are no coincidence: among a thousand million
+// places of random bytes, two have eight in common with chance 0.03.
 const shared = 8
 
-// Repeated looks for eight bytes in a row that occur at two places of the
-// messages, from the byte at number from on, and returns them; nil if there are
-// none.
+// Repeated looks for eight consecutive bytes that occur at two places of the messages, from byte
+// number from on, and returns them; nil if there are none.
 func Repeated(messages [][]byte, from int) []byte {
 	var windows []uint64
 	for _, m := range messages {
@@ -136,7 +135,7 @@ func Repeated(messages [][]byte, from int) []byte {
 	return nil
 }
 
-// Prefix returns how many bytes all messages begin with.
+// Prefix returns the number of bytes with which all messages begin.
 func Prefix(messages [][]byte) int {
 	for n := 0; ; n++ {
 		for _, m := range messages {

@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// Tap passes connections on to a server of HTTP/1.1, byte for byte, and notes
-// what goes over them.
+// Tap forwards connections to an HTTP/1.1 server, byte for byte, and records their content.
 type Tap struct {
 	dial func() (net.Conn, error) // to the server
 
@@ -27,11 +26,11 @@ type Tap struct {
 
 // Exchange is one request and its answer, as they were on the wire.
 type Exchange struct {
-	At         time.Time // when the whole request was there
-	Connection int       // over which it came, from 1
+	At         time.Time // when the whole request had arrived
+	Connection int       // number of the connection, from 1
 	From       string    // address at the other end
 	Request    Message
-	Answer     Message // of no bytes if none came
+	Answer     Message // empty if none came
 }
 
 // Message is a request's or an answer's bytes.
@@ -43,7 +42,7 @@ type Message struct {
 // NewTap returns a tap before a server.
 func NewTap(dial func() (net.Conn, error)) *Tap { return &Tap{dial: dial} }
 
-// Serve takes connections until the listener is closed.
+// Serve accepts connections until the listener is closed.
 func (t *Tap) Serve(l net.Listener) {
 	for {
 		client, err := l.Accept()
@@ -54,8 +53,8 @@ func (t *Tap) Serve(l net.Listener) {
 	}
 }
 
-// Seen returns all that has been noted, in the order in which the requests
-// came, and what could not be read.
+// Seen returns all recorded exchanges in the order in which the requests arrived, and the
+// messages that could not be read as an error.
 func (t *Tap) Seen() ([]Exchange, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -65,7 +64,7 @@ func (t *Tap) Seen() ([]Exchange, error) {
 func (t *Tap) pass(client net.Conn) {
 	defer client.Close() //nolint:errcheck // the process at the other end notices
 	server, err := t.dial()
-	if err != nil { // as if the server itself were not there
+	if err != nil { // as if the server itself did not exist
 		return
 	}
 	defer server.Close() //nolint:errcheck
@@ -98,7 +97,7 @@ func (t *Tap) pass(client net.Conn) {
 	}
 }
 
-// begin notes a request, and returns where.
+// begin records a request, and returns its index.
 func (t *Tap) begin(e Exchange) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,8 +105,7 @@ func (t *Tap) begin(e Exchange) int {
 	return len(t.seen) - 1
 }
 
-// note keeps the fault of a message. A connection that ends is no
-// fault.
+// note records the error of a message. A connection that ends is not an error.
 func (t *Tap) note(err error) {
 	if !errors.Is(err, errShape) {
 		return
@@ -122,13 +120,13 @@ func (m Message) write(to io.Writer) error {
 	return err
 }
 
-// errShape is a message that does not say at its head how long it is: nobody
-// here sends one.
+// errShape refuses a message whose header does not give its length: no program in these tests
+// sends one.
 var errShape = errors.New("traffic: a message of unknown length")
 
 const maxMessage = 16 << 20
 
-// read reads one message, whose length its head must tell.
+// read reads one message, whose header must give its length.
 func read(r *bufio.Reader) (Message, error) {
 	var head bytes.Buffer
 	for {
