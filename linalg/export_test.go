@@ -71,9 +71,9 @@ func FWHTScatterOn(p Path, to, from []float64, places []uint32, scale float64) {
 	fwhtScatterOn(p, to, from, places, scale)
 }
 
-func FallInOn(p Path, m Matrix[float64], from []float64) { fallInOn(p, m, from) }
+func DeinterleaveOn(p Path, m Matrix[float64], from []float64) { deinterleaveOn(p, m, from) }
 
-func TurnRowsOn(p Path, x []float64, signs []int8, scale float64) { turnRowsOn(p, x, signs, scale) }
+func SignRowsOn(p Path, x []float64, signs []int8, scale float64) { signRowsOn(p, x, signs, scale) }
 
 func CopyStripsOn(p Path, n int, to, from Strips) { copyStripsOn(p, n, to, from) }
 

@@ -6,45 +6,45 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Eight vectors can be stored abreast: as the columns of a matrix whose rows, one for each
+// Eight vectors can be interleaved: as the columns of a matrix whose rows, one for each
 // coordinate, are cache lines. Permuting coordinates then moves whole lines instead of single
 // words, and no level of a Walsh-Hadamard transform combines values of one register.
 
-// Abreast is the number of vectors that are stored side by side.
-const Abreast = 8
+// Interleaved is the number of vectors that are stored side by side.
+const Interleaved = 8
 
 // firstRows returns n rows of 8 values, and panics when x is shorter.
 func firstRows(x []float64, n int) []float64 { return x[: Interleaved*n : len(x)] }
 
-// StandAbreast sets to, m.Cols x 8, to the transpose of m, which has at most 8 rows; missing rows
+// Interleave sets to, m.Cols x 8, to the transpose of m, which has at most 8 rows; missing rows
 // count as zeros.
-func StandAbreast(to []float64, m Matrix[float64]) {
-	if m.Rows > Abreast {
-		panic(fmt.Sprintf("linalg: %d vectors abreast, at most %d", m.Rows, Abreast))
+func Interleave(to []float64, m Matrix[float64]) {
+	if m.Rows > Interleaved {
+		panic(fmt.Sprintf("linalg: %d interleaved vectors, at most %d", m.Rows, Interleaved))
 	}
 	packPanel(firstRows(to, m.Cols), m, Interleaved, 0, m.Cols)
 }
 
-// FallIn is the inverse of [StandAbreast]: it sets m to the transpose of the corresponding part
+// Deinterleave is the inverse of [Interleave]: it sets m to the transpose of the corresponding part
 // of from. Whole lines of m are written past the caches, since they are not read soon.
-func FallIn(m Matrix[float64], from []float64) { fallInOn(Paths()[0], m, from) }
+func Deinterleave(m Matrix[float64], from []float64) { deinterleaveOn(Paths()[0], m, from) }
 
-func fallInOn(p Path, m Matrix[float64], from []float64) {
+func deinterleaveOn(p Path, m Matrix[float64], from []float64) {
 	if m.Rows > Interleaved {
-		panic(fmt.Sprintf("linalg: %d vectors abreast, at most %d", m.Rows, Interleaved))
+		panic(fmt.Sprintf("linalg: %d interleaved vectors, at most %d", m.Rows, Interleaved))
 	}
 	from = firstRows(from, m.Cols)
 	_, past := simd.Transposers64(p)
 	unpackPanel(m, firstRows(from, m.Cols), Interleaved, past)
 }
 
-// TurnRows multiplies row i of x, of 8 values, by scale, or by -scale if signs[i] is below 0, for
+// SignRows multiplies row i of x, of 8 values, by scale, or by -scale if signs[i] is below 0, for
 // each sign. It panics if there are fewer rows.
-func TurnRows(x []float64, signs []int8, scale float64) { turnRowsOn(Paths()[0], x, signs, scale) }
+func SignRows(x []float64, signs []int8, scale float64) { signRowsOn(Paths()[0], x, signs, scale) }
 
-func turnRowsOn(p Path, x []float64, signs []int8, scale float64) {
+func signRowsOn(p Path, x []float64, signs []int8, scale float64) {
 	if n := len(signs); n > 0 {
-		simd.AbreastOf(p).Turn(n, firstRows(x, n), signs, scale)
+		simd.InterleavedOf(p).Turn(n, firstRows(x, n), signs, scale)
 	}
 }
 
@@ -54,13 +54,13 @@ func turnRowsOn(p Path, x []float64, signs []int8, scale float64) {
 func FWHTColumns(x []float64, q int) { fwhtColumnsOn(Paths()[0], x, q) }
 
 func fwhtColumnsOn(p Path, x []float64, q int) {
-	if q < Abreast || q%Abreast != 0 {
-		panic(fmt.Sprintf("linalg: FWHT of %d columns; use a multiple of %d", q, Abreast))
+	if q < Interleaved || q%Interleaved != 0 {
+		panic(fmt.Sprintf("linalg: FWHT of %d columns; use a multiple of %d", q, Interleaved))
 	}
 	if n := len(x) / q; n*q != len(x) || n == 0 || n&(n-1) != 0 {
 		panic(fmt.Sprintf("linalg: FWHT of %d columns of %d values; pad to a power of two", q, len(x)))
 	}
-	a, b := simd.AbreastOf(p), simd.Butterflies64(p)
+	a, b := simd.InterleavedOf(p), simd.Butterflies64(p)
 	if len(x) > q {
 		step, parts := b.Top(len(x) / q)
 		part := len(x) / parts
@@ -69,7 +69,7 @@ func fwhtColumnsOn(p Path, x []float64, q int) {
 	}
 }
 
-// Strip is the number of consecutive values of a strip: four rows of vectors abreast.
+// Strip is the number of consecutive values of a strip: four rows of interleaved vectors.
 // Strips of 72 parts fit the first-level cache.
 const Strip = 4 * Interleaved
 
@@ -96,7 +96,7 @@ func CopyStrips(n int, to, from Strips) { copyStripsOn(Paths()[0], n, to, from) 
 
 func copyStripsOn(p Path, n int, to, from Strips) {
 	if n > 0 {
-		simd.AbreastOf(p).CopyStrips(n, to.first(n), to.Distance, from.first(n), from.Distance)
+		simd.InterleavedOf(p).CopyStrips(n, to.first(n), to.Distance, from.first(n), from.Distance)
 	}
 }
 
@@ -124,7 +124,7 @@ func (a *Ahead) ask(p Path) {
 	if n == 0 {
 		return
 	}
-	simd.AbreastOf(p).AskStrips(n, a.next.Values, a.next.Distance)
+	simd.InterleavedOf(p).AskStrips(n, a.next.Values, a.next.Distance)
 	if a.left -= n; a.left > 0 {
 		a.next = a.next.From(n)
 	}

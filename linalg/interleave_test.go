@@ -17,7 +17,7 @@ func signsOf(n int) []int8 {
 	return signs
 }
 
-func TestTurnRows(t *testing.T) {
+func TestSignRows(t *testing.T) {
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
 		signs := signsOf(40)
 		for _, n := range []int{0, 1, 5, 40} {
@@ -26,7 +26,7 @@ func TestTurnRows(t *testing.T) {
 			for i := range linalg.Interleaved * n {
 				want[i] *= .7 * float64(signs[i/linalg.Interleaved])
 			}
-			if linalg.TurnRowsOn(p, x, signs[:n], .7); !slices.Equal(x, want) {
+			if linalg.SignRowsOn(p, x, signs[:n], .7); !slices.Equal(x, want) {
 				t.Errorf("n = %d: got %v, want %v", n, x, want)
 			}
 		}
@@ -60,7 +60,7 @@ func standAndFallIn(t *testing.T, p linalg.Path, rows, cols, first int) {
 	}
 	back := linalg.New[float64](rows+1, cols+cols%2+8)
 	inside := linalg.Matrix[float64]{Rows: rows, Cols: cols, Stride: back.Stride, Data: back.Data[first:]}
-	linalg.FallInOn(p, inside, to)
+	linalg.DeinterleaveOn(p, inside, to)
 	var sum, want float64
 	for i := range rows {
 		if !slices.Equal(inside.Row(i), m.Row(i)) {
@@ -114,7 +114,7 @@ func columnsByLevels(t *testing.T, p linalg.Path, n, q int) {
 	}
 }
 
-func TestAbreastRefuses(t *testing.T) {
+func TestInterleaveRefuses(t *testing.T) {
 	rows := make([]float64, 100*linalg.Interleaved)
 	for name, f := range map[string]func(){
 		"few rows to turn":   func() { linalg.SignRows(rows[:15], make([]int8, 2), 1) },

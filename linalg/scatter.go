@@ -21,7 +21,7 @@ func Scatter(to, from []float64, places []uint32, scale float64) {
 
 func scatterOn(p Path, to, from []float64, places []uint32, scale float64) {
 	if n := len(places); n > 0 {
-		simd.AbreastOf(p).Scatter(n, atLeastOne(to), firstRows(from, n), 0, places, scale)
+		simd.InterleavedOf(p).Scatter(n, atLeastOne(to), firstRows(from, n), 0, places, scale)
 	}
 }
 
@@ -33,16 +33,16 @@ func FWHTScatter(to, from []float64, places []uint32, scale float64) {
 
 func fwhtScatterOn(p Path, to, from []float64, places []uint32, scale float64) {
 	n := len(places)
-	if n < 8 || n&(n-1) != 0 || len(from) != Abreast*n {
+	if n < 8 || n&(n-1) != 0 || len(from) != Interleaved*n {
 		panic(fmt.Sprintf("linalg: FWHT of %d values to %d places; use eight for each place, and a power of two of these", len(from), n))
 	}
-	a := simd.AbreastOf(p)
+	a := simd.InterleavedOf(p)
 	a.Parts(simd.Butterflies64(p), from, len(from)/8, Interleaved)
 	a.ScatterEighths(n/8, atLeastOne(to), from, n/8, places, scale)
 }
 
 // atLeastOne panics if there is no row.
-func atLeastOne(rows []float64) []float64 { return rows[:max(Abreast, len(rows)):len(rows)] }
+func atLeastOne(rows []float64) []float64 { return rows[:max(Interleaved, len(rows)):len(rows)] }
 
 // PickValues sets to[i] to from[places[i]], or to from's last value for a place beyond it.
 // Meanwhile it prefetches ahead, the source of the next call, or nothing (nil), so that picking

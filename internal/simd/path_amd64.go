@@ -91,15 +91,15 @@ func butterflies32(p Path) Butterflies[float32] {
 	return portableButterflies[float32]()
 }
 
-// AbreastOf returns the kernels of rows of eight.
-func AbreastOf(p Path) Abreast {
+// InterleavedOf returns the kernels of rows of eight.
+func InterleavedOf(p Path) Interleaved {
 	switch p {
 	case AVX512:
-		return Abreast{turnRowsAVX512, copyStripsAVX512, askStripsAVX512, neighboursAVX512, scatterRowsAVX512, scatterEighthsAVX512}
+		return Interleaved{turnRowsAVX512, copyStripsAVX512, askStripsAVX512, neighboursAVX512, scatterRowsAVX512, scatterEighthsAVX512}
 	case AVX2:
-		return Abreast{turnRowsAVX2, copyStripsAVX2, askStripsAVX2, neighboursAVX2, scatterRowsAVX2, scatterEighthsAVX2}
+		return Interleaved{turnRowsAVX2, copyStripsAVX2, askStripsAVX2, neighboursAVX2, scatterRowsAVX2, scatterEighthsAVX2}
 	}
-	return portableAbreast
+	return portableInterleaved
 }
 
 // Transposers64 returns the transposers of float64.

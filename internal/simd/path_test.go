@@ -18,20 +18,20 @@ func TestPathsEndWithPortable(t *testing.T) {
 // some read y.
 var twins = map[string]func(p simd.Path, x, y []float64, signs []int8, places []uint32){
 	"rows are turned": func(p simd.Path, x, _ []float64, signs []int8, _ []uint32) {
-		simd.AbreastOf(p).Turn(64, x, signs, 0.5)
+		simd.InterleavedOf(p).Turn(64, x, signs, 0.5)
 	},
 	"strips are copied": func(p simd.Path, x, y []float64, _ []int8, _ []uint32) {
-		simd.AbreastOf(p).AskStrips(7, y, 72)
-		simd.AbreastOf(p).CopyStrips(7, x, 64, y, 72)
+		simd.InterleavedOf(p).AskStrips(7, y, 72)
+		simd.InterleavedOf(p).CopyStrips(7, x, 64, y, 72)
 	},
 	"rows are sent to their places": func(p simd.Path, x, y []float64, _ []int8, places []uint32) {
-		simd.AbreastOf(p).Scatter(64, x, y, 0, places, 0.5)
+		simd.InterleavedOf(p).Scatter(64, x, y, 0, places, 0.5)
 	},
 	"eighths are sent to their places": func(p simd.Path, x, y []float64, _ []int8, places []uint32) {
-		simd.AbreastOf(p).ScatterEighths(8, x, y, 8, places, 0.5)
+		simd.InterleavedOf(p).ScatterEighths(8, x, y, 8, places, 0.5)
 	},
 	"parts of a transform of columns": func(p simd.Path, x, _ []float64, _ []int8, _ []uint32) {
-		simd.AbreastOf(p).Parts(simd.Butterflies64(p), x[:512], 64, 8)
+		simd.InterleavedOf(p).Parts(simd.Butterflies64(p), x[:512], 64, 8)
 	},
 	"a transform in passes": func(p simd.Path, x, _ []float64, signs []int8, _ []uint32) {
 		simd.ButterfliesOf[float64](p).Passes(x[:512], append(signs, make([]int8, 448)...), 0.5)

@@ -81,7 +81,7 @@ func encode(e Encoder, dst, src linalg.Matrix[float64]) {
 //
 // Memory of an Encoder: hadamard at most 7 (rounds+1) (f+k) bytes (while it is
 // made, 10 (f+k) more) and per core one row, or 17 of those that are encoded
-// abreast, with f+k between 2^15 and 5 2^17; haar 1 KiB (f+k) and a second copy
+// interleaved, with f+k between 2^15 and 5 2^17; haar 1 KiB (f+k) and a second copy
 // of dst during Encode; hbh twice what hadamard takes with one round;
 // flake 8 f (2f+k) bytes; block 12 (f+k) bytes and, per core, one row and one frame
 // (about 500 KiB) during Encode.
@@ -105,7 +105,7 @@ func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 	return newHadamard(p.stream(epoch, f, k)(), p.spec.Rounds, f, k), nil
 }
 
-// isWide reports whether rows are encoded abreast: rows that no longer fit the cache
+// isWide reports whether rows are encoded interleaved: rows that no longer fit the cache
 // and can be cut into parts, as rows can of all widths that Padding gives.
 func isWide(width, window int) bool {
 	return width > direct && width <= widest && width%part == 0 && window%part == 0

@@ -8,7 +8,7 @@ import (
 )
 
 // wide is encoder hadamard for rows that do not fit the cache: the same map, of
-// eight rows abreast, whose coordinates are lines of the cache. Memory is fast
+// eight rows interleaved, whose coordinates are lines of the cache. Memory is fast
 // where it foresees what is read next, and where whole lines are written past
 // the cache, in any order. So what is read is read along memory, and coordinates
 // are permuted as they are written: a round reads and writes the rows three
@@ -35,7 +35,7 @@ const (
 	// the cache. The extra strip holds no values, so that each strip has one after it
 	// to ask for.
 	partStep = linalg.Interleaved*part + linalg.Strip
-	// entering is the number of coordinates that are stood abreast at a time.
+	// entering is the number of coordinates that are stood interleaved at a time.
 	entering = part / 8
 	// widest bounds the time that eight rows take, and their memory: 151 MB.
 	widest = 9 << 17

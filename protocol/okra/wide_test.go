@@ -15,7 +15,7 @@ func TestWideRowsEqualNarrowOnes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	const n = 9 // a row more than go abreast
+	const n = 9 // a row more than go interleaved
 	for _, width := range []int{9 << 12, 13 << 12, 1 << 16, 1<<16 + 3<<12, 9 << 14} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			f, p := width-5000, mustParams(t, Spec{})

@@ -5,9 +5,9 @@ const (
 	turned  = 1 << 31 // changes the sign of a row, in its place
 )
 
-// Abreast holds the kernels of rows of 8 values, and of strips of 4 such rows; n
+// Interleaved holds the kernels of rows of 8 values, and of strips of 4 such rows; n
 // is positive.
-type Abreast struct {
+type Interleaved struct {
 	// Turn multiplies row i of n by scale, and by -scale where signs[i] is below 0.
 	Turn func(n int, x []float64, signs []int8, scale float64)
 	// CopyStrips copies n strips that lie distances apart, AskStrips asks the caches
@@ -22,11 +22,11 @@ type Abreast struct {
 	Scatter, ScatterEighths func(n int, to, from []float64, distance int, places []uint32, scale float64)
 }
 
-var portableAbreast = Abreast{turnRows, copyStrips, func(int, []float64, int) {}, neighbours, scatterRows, scatterEighths}
+var portableInterleaved = Interleaved{turnRows, copyStrips, func(int, []float64, int) {}, neighbours, scatterRows, scatterEighths}
 
 // Parts does each part of x, of part values in rows of q, to the end of its
 // transform, the highest levels first.
-func (a Abreast) Parts(b Butterflies[float64], x []float64, part, q int) {
+func (a Interleaved) Parts(b Butterflies[float64], x []float64, part, q int) {
 	switch {
 	case part == q:
 	case part == 8*q && q == abreast:
