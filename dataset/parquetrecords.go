@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
-// Chooser is implemented by [Records] that can skip columns.
-type Chooser interface {
+// ColumnSelector is implemented by [Records] that can skip columns.
+type ColumnSelector interface {
 	// Choose limits reading to the columns with the given indices; the fields of others are
 	// empty. It refuses a column of an unsupported type. It may be called once, before Next.
 	Choose(places []int) error
@@ -74,7 +74,7 @@ type textColumn struct {
 // Columns implements [Records].
 func (p *parquetRecords) Columns() []string { return p.columns }
 
-// Choose implements [Chooser].
+// Choose implements [ColumnSelector].
 func (p *parquetRecords) Choose(places []int) error {
 	p.read = []textColumn{}
 	for _, b := range places {

@@ -51,16 +51,16 @@ func (t *Tally) Steady() (value float64, others int, steady bool) {
 	return value + 0, t.seen - t.most, true // one zero
 }
 
-// Steady describes a column of numbers in which all but a few of the given rows hold one value.
-type Steady struct {
+// NearConstant describes a column of numbers in which all but a few of the given rows hold one value.
+type NearConstant struct {
 	Column int
 	Value  float64 // of all other rows
 	Few    int     // rows with another value; 0 for a constant column
 }
 
-// SteadyColumns lists the columns of a table in which fewer than least of the given rows differ
+// NearConstantColumns lists the columns of a table in which fewer than least of the given rows differ
 // from the commonest value. In a sparse table it reads the stored entries only.
-func SteadyColumns(t Table, rows []int, least int) []Steady {
+func NearConstantColumns(t Table, rows []int, least int) []NearConstant {
 	tallies := make([]Tally, t.Cols())
 	for j := range tallies {
 		tallies[j].Least = least

@@ -24,12 +24,12 @@ func RoundTurns(dst []byte, turns []float64, bits int) {
 	simd.RoundTurns(Paths()[0], dst, turns, bits)
 }
 
-// Waves sets cosines and sines to amplitude times those of the phases in words of bits, to some
+// CosSin sets cosines and sines to amplitude times those of the phases in words of bits, to some
 // 2e-7, and returns true, if this machine has vector instructions for it. Otherwise it does
 // nothing and returns false: a look-up is faster than computing them one by one. It runs on one
 // core; use it inside For. It panics unless bits is 8, 16 or 32 and the numbers of cosines, sines
 // and words agree.
-func Waves(cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
+func CosSin(cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
 	if len(sines) != len(cosines) {
 		panic(fmt.Sprintf("linalg: %d cosines and %d sines", len(cosines), len(sines)))
 	}

@@ -36,7 +36,7 @@ type Rows struct {
 	io.Closer
 }
 
-// Choose implements [dataset.Chooser].
+// Choose implements [dataset.ColumnSelector].
 func (r *Rows) Choose(places []int) error {
 	if some, can := r.Records.(dataset.ColumnSelector); can {
 		return some.Choose(places)

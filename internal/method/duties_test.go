@@ -82,7 +82,7 @@ func TestAStepWithoutADuty(t *testing.T) {
 		`step "tell" must be either a session or a computation`:     func(s *step) { s.Session = nil },
 		`step "tell" must be either a session or a computation `:    func(s *step) { s.Compute = func(*none, context.Context, method.Reporter) error { return nil } },
 		`step "tell" has no Party`:                                  func(s *step) { s.Party = nil },
-		`step "tell" has no Releases; write method.LetsOutNothing`:  func(s *step) { s.Releases = nil },
+		`step "tell" has no Releases; write method.ReleasesNothing`: func(s *step) { s.Releases = nil },
 		"the coordinator is a member: true; it has a Server: false": func(s *step) { s.Server = nil },
 		"the coordinator is a member: false; it has a Server: true": func(s *step) { s.Session = among(c.DataParties()) },
 		"no session of the plan has a seat for south": func(s *step) {

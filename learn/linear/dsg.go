@@ -206,7 +206,7 @@ type Drawer interface {
 }
 
 // NewStochastic returns a new training on rows with the given targets, outputs x rows.
-func NewStochastic(c Course, targets linalg.Matrix[float64], draw Drawer) (*Stochastic, error) {
+func NewStochastic(c OptimizerParams, targets linalg.Matrix[float64], draw Drawer) (*Stochastic, error) {
 	d, err := NewDSG(targets.Rows, c.DSGParams)
 	if err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ type Origin struct {
 	// SQL is a query whose rows are the table, used instead of a path.
 	SQL *SQL `yaml:"sql,omitempty"`
 	// Timeout and MaxBytes limit a program or a query; the defaults are 10 minutes and 16 GiB.
-	Timeout  strict.Days `yaml:"timeout,omitempty"`
-	MaxBytes int64       `yaml:"max_bytes,omitempty"`
+	Timeout  strictyaml.Days `yaml:"timeout,omitempty"`
+	MaxBytes int64           `yaml:"max_bytes,omitempty"`
 }
 
 // SQL is a query in a file, for the PostgreSQL server that an environment variable of the process
