@@ -7,41 +7,40 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// ErrLater refuses a message for now: the runner leaves it unacknowledged and
-// offers it again. It is how a machine holds back a fast peer.
+// ErrLater defers a message: the runner leaves it unacknowledged and offers it again. A
+// machine holds back a fast peer with it.
 var ErrLater = errors.New("protocol: no room for this message yet")
 
-// ErrInput matches errors that end a session because what the members bring
-// does not go together, which is a mistake in somebody's data or settings and
-// not misbehaviour. Such an error may have a method Public() string, which says
-// what other members may be told of it.
+// ErrInput matches errors that end a session because the members' inputs or settings
+// contradict each other. That is a mistake in data or settings, not misbehaviour. Such an
+// error may have a method Public() string, which returns the part that other members may
+// read.
 var ErrInput = fault.ErrInput
 
-// Kind names the fault of a blamed peer.
+// Kind is the kind of a peer's fault.
 type Kind string
 
-// The kinds of misbehaviour and failure that are pinned on a peer.
+// The kinds of misbehaviour and failure for which a machine blames a peer.
 const (
 	KindForeign      Kind = "foreign"      // not of this session, or not a member
 	KindMalformed    Kind = "malformed"    // a body that does not decode
-	KindUnexpected   Kind = "unexpected"   // a round or kind this role never gets
+	KindUnexpected   Kind = "unexpected"   // a round or kind that this role never receives
 	KindInconsistent Kind = "inconsistent" // well-formed, but contradicts what was agreed
 	KindEquivocation Kind = "equivocation" // two bodies under one header
 	KindAborted      Kind = "aborted"      // the peer gave up and said so
 	KindSilent       Kind = "silent"       // the peer did not answer in time
-	KindTransport    Kind = "transport"    // before a signature verifies, nobody can be blamed
+	KindTransport    Kind = "transport"    // no signature verified yet, so no member can be blamed
 )
 
-// BlameError names the peer that made a session fail. Party is "transport"
-// while no signature of the peer has been verified, because anyone could have
-// sent the bytes.
+// BlameError names the peer that made a session fail. Party is [Transport] while no
+// signature of the peer has been verified, because anyone could have sent the bytes.
 type BlameError struct {
 	Party string
 	Kind  Kind
 	Err   error
 }
 
-// Transport is the culprit before a signature has been verified.
+// Transport is the name blamed while no signature has been verified.
 const Transport = "transport"
 
 // Blame wraps err so that it names a party.
@@ -53,11 +52,11 @@ func (e *BlameError) Error() string { return fmt.Sprintf("%s (%s): %v", e.Party,
 
 func (e *BlameError) Unwrap() error { return e.Err }
 
-// Public returns the part of the error that other members may be told: who is blamed of what.
-// Why stays in the log of the member that blames, since a fault in a message may quote what the
-// message holds, or what it was compared with. Two kinds of text go along: of silence, which is
-// made of names and of what was awaited, and those that say themselves that they may be told,
-// such as a fault in a header.
+// Public returns the part of the error that other members may read: the blamed party and
+// the kind of fault. The cause stays in the log of the member that blames, because it may
+// quote the message, or the value that the message was compared with. Two kinds of cause
+// are included: silence, whose text holds only names and the expected message, and errors
+// that are marked as public, such as a fault in a header.
 func (e *BlameError) Public() string {
 	if e.Kind == KindSilent {
 		return e.Error()
@@ -69,7 +68,7 @@ func (e *BlameError) Public() string {
 	return fmt.Sprintf("%s (%s): %s", e.Party, e.Kind, why)
 }
 
-// sentence returns what others are told of a fault of this kind.
+// sentence returns the text that other members read about a fault of this kind.
 func (k Kind) sentence() string {
 	switch k {
 	case KindForeign:
@@ -77,11 +76,11 @@ func (k Kind) sentence() string {
 	case KindMalformed:
 		return "it sent a message that cannot be read"
 	case KindUnexpected:
-		return "it sent a message that was not awaited"
+		return "it sent an unexpected message"
 	case KindInconsistent:
 		return "it contradicts what was agreed"
 	case KindEquivocation:
-		return "it told two stories"
+		return "it sent two different messages under one header"
 	case KindAborted:
 		return "it gave up"
 	case KindTransport:
@@ -93,14 +92,14 @@ func (k Kind) sentence() string {
 // Silent reports whether the peer did not answer in time.
 func (e *BlameError) Silent() bool { return e.Kind == KindSilent }
 
-// Misbehaved reports whether the peer broke the protocol. One that gave up and one that a
-// transport names did nothing wrong.
+// Misbehaved reports whether the peer broke the protocol. A silent peer, a peer that gave
+// up and a fault of the transport are no misbehaviour.
 func (e *BlameError) Misbehaved() bool {
 	return e.Kind != KindSilent && e.Kind != KindAborted && e.Kind != KindTransport
 }
 
-// Unexpected blames h's sender for a message that this role never gets, or not
-// now.
+// Unexpected blames h's sender for a message that this role never receives, or not at this
+// point.
 func (h Header) Unexpected() error {
 	return Blame(h.Sender, KindUnexpected, fault.Publicf("%s: %s of round %d is not awaited from %s", h.Protocol, h.Kind, h.Round, h.Sender))
 }

@@ -11,10 +11,10 @@ import (
 // Role is a member's part in a session.
 type Role string
 
-// The roles that protocols know.
+// The roles of members.
 const (
-	RoleServer Role = "server" // computes on what it must not read
-	RoleLeader Role = "leader" // the party that draws what the server must not know
+	RoleServer Role = "server" // computes on data that it must not read
+	RoleLeader Role = "leader" // the party that draws the secrets that the server must not know
 	RoleParty  Role = "party"  // holds data
 )
 
@@ -44,12 +44,12 @@ type Descriptor struct {
 	Purpose  string   // what the session is for: "train", "predict"
 	Attempt  uint32
 	Nonce    [32]byte
-	// Parent names the session whose retained secret, or whose result, this one
-	// derives from; zero for none.
+	// Parent names the session from whose retained secret or result this one derives; zero
+	// for none.
 	Parent SessionID
 }
 
-// Bounds on what a peer may describe.
+// Bounds on a descriptor from a peer.
 const (
 	MaxMembers     = 1 << 16
 	maxParamsBytes = 1 << 20
@@ -97,15 +97,15 @@ func DecodeDescriptor(b []byte) (*Descriptor, error) {
 	return d, d.Validate()
 }
 
-// Validate reports the first thing about d that no session may have.
+// Validate returns the first violation of a rule that every descriptor must keep.
 func (d *Descriptor) Validate() error {
 	if d.Protocol == "" || len(d.Members) == 0 {
-		return errors.New("protocol: a descriptor names a protocol and at least one member")
+		return errors.New("protocol: a descriptor needs the name of a protocol and at least one member")
 	}
 	seen := make(map[string]bool, len(d.Members))
 	for _, m := range d.Members {
 		if m.Name == "" || len(m.Name) > MaxNameBytes {
-			return fmt.Errorf("protocol: member name %q: 1 to %d bytes", m.Name, MaxNameBytes)
+			return fmt.Errorf("protocol: member name %q; use 1 to %d bytes", m.Name, MaxNameBytes)
 		}
 		if seen[m.Name] {
 			return fmt.Errorf("protocol: two members are called %q; give each its own name", m.Name)

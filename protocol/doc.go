@@ -11,14 +11,14 @@
 //
 //  1. append the accepted event, with the digest of every message that the
 //     step sends, to the journal; with Sync, wait until it is on disk
-//  2. take the names in Claim in the party's ledger of once-for-ever names
-//  3. hand over the messages in Send
+//  2. claim the names in Claim in the party's ledger, where a name is claimed once for ever
+//  3. send the messages in Send
 //  4. arm the timers in Arm
 //  5. with Resume, call Step(Resumed{}) when there is room for more output
 //  6. with End, stop
 //
 // An error from Step refuses the event: the machine's state is unchanged, the
-// event is not journalled, and the session lives on. Only End ends a session.
+// event is not journalled, and the session continues. Only End ends a session.
 //
 // A replay of the journal gives the same messages, byte for byte. Therefore a
 // machine never ranges over a map into its output, adds floats in the order of
@@ -39,6 +39,6 @@
 //		return protocol.Finish(protocol.Effects{}, nil)
 //	}
 //
-// A [Life] refuses what cannot come now, and messages that are not of this
-// session; what is left to the handlers is the protocol.
+// A [Life] refuses events that are out of order and messages of other sessions, so
+// that the handlers hold the protocol alone.
 package protocol

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// parrot is a machine that says back what it hears, once.
+// parrot is a machine that answers one message with the same body.
 type parrot struct {
 	setup    Setup
 	life     Life
@@ -35,8 +35,8 @@ func (p *parrot) hello(to string) Received {
 	return Received{Message{p.setup.Session.Header("south", to, 1, "Hello"), []byte("hello")}}
 }
 
-// A life has an order: one start, then the rest, then nothing. What is refused
-// changes nothing.
+// A life has an order: one start, then all other events, then none. A refused event changes
+// no state.
 func TestLifeHasAnOrder(t *testing.T) {
 	p := newParrot(t)
 	refuse := func(e Event, want string) {

@@ -8,11 +8,11 @@ import (
 // A Machine is one role of one session of a protocol.
 type Machine interface {
 	// Step accepts one event. It takes about 100 ms at most, and sends at most
-	// [MaxStepBytes]; work beyond that is asked for with Effects.Resume.
+	// [MaxStepBytes]; a machine requests time for further work with Effects.Resume.
 	//
-	// An error refuses the event and leaves the state as it was. [ErrLater]
-	// asks for the same event again when the machine has room. A [*BlameError]
-	// names the peer that sent something it must not.
+	// An error refuses the event and leaves the state as it was. [ErrLater] requests the
+	// same event again when the machine has room. A [*BlameError] names the peer that sent
+	// a forbidden message.
 	Step(Event) (Effects, error)
 }
 
@@ -22,20 +22,19 @@ type Event interface{ event() }
 
 // Start is the first event of every session.
 type Start struct {
-	// InputHash is the SHA-256 of the encoded private input given to the
-	// constructor. It is journalled, so that a replay over an edited input is
-	// found out before it can answer twice under the same masks.
+	// InputHash is the SHA-256 of the encoded private input given to the constructor. It is
+	// journalled, so that a replay over an edited input is detected before it can answer
+	// twice under the same masks.
 	InputHash [sha256.Size]byte
 }
 
-// Received is a message whose sender has been verified and that has not been
-// seen before.
+// Received is a new message from a verified sender.
 type Received struct{ Message Message }
 
 // Expired says that a timer armed earlier has run out.
 type Expired struct{ Timer Timer }
 
-// Resumed grants a request for more work.
+// Resumed grants a machine's request for more work.
 type Resumed struct{}
 
 func (Start) event()    {}
@@ -43,7 +42,7 @@ func (Received) event() {}
 func (Expired) event()  {}
 func (Resumed) event()  {}
 
-// Limits that every machine keeps and every runner may rely on.
+// Limits that every machine keeps and on which every runner may rely.
 const (
 	// MaxStepBytes bounds the bodies that one Step sends.
 	MaxStepBytes = 4 << 20
@@ -51,12 +50,12 @@ const (
 	MaxChunkBytes = 512 << 10
 )
 
-// Effects are the demands of a step on its runner.
+// Effects are the actions that a step requests of its runner.
 type Effects struct {
 	Sync     bool      // the event is on disk before anything below happens
-	Claim    []string  // once-for-ever names; held by another session: abort
+	Claim    []string  // names that only one session may ever claim; abort if another session holds one
 	Send     []Message // at most MaxStepBytes of bodies
-	Arm      []Timer   // how long each lasts is configuration
+	Arm      []Timer   // timers to start; their durations are configuration
 	Resume   bool      // there is more to do
 	Progress Progress  // zero: nothing to report
 	End      *End      // set once: the session is over
@@ -72,17 +71,16 @@ type Progress struct {
 	Done, Total int64
 }
 
-// End closes a session. With Err nil the typed result can be read from the
-// machine.
+// End closes a session. If Err is nil, the typed result can be read from the machine.
 type End struct{ Err error }
 
-// Life records how far one machine's session has come: not begun, under way, over.
-// The zero value has not begun. A machine that hands it every event does the
-// checks that do not depend on the protocol in the same order as all others.
+// Life records how far one machine's session has come: not started, running, ended. The
+// zero value has not started. Machines that pass every event to Life.Step share the checks
+// that do not depend on the protocol.
 type Life struct{ started, ended bool }
 
-// Handlers are a machine's functions for each kind of event. All but Start may be
-// nil: that machine refuses messages, has nothing to resume, or has no timer.
+// Handlers are a machine's functions for each kind of event. All but Start may be nil: such
+// a machine refuses messages, never resumes, or has no timer.
 type Handlers struct {
 	Start   func(Start) (Effects, error)
 	Receive func(Message) (Effects, error) // of this session, from a member, for this machine
@@ -90,10 +88,9 @@ type Handlers struct {
 	Expire  func(Timer) (Effects, error)
 }
 
-// Step refuses what cannot come now (anything before the start or after the
-// end, a second start) and messages that are not for s, and hands the rest over.
-// A session starts when its handler accepts the start, and is over when a
-// handler sets Effects.End.
+// Step refuses events that are out of order (any event before the start or after the end, a
+// second start) and messages that are not for s. It passes all other events to h. A session
+// starts when its handler accepts the start, and ends when a handler sets Effects.End.
 func (l *Life) Step(s Setup, e Event, h Handlers) (Effects, error) {
 	if err := l.admit(s, e); err != nil {
 		return Effects{}, err
@@ -145,7 +142,7 @@ func (h Handlers) handle(s Setup, e Event) (Effects, error) {
 	return Effects{}, fmt.Errorf("%s: unknown event %T", s.Session.Protocol, e)
 }
 
-// Finish ends a session with e's effects, well if err is nil.
+// Finish adds the end of the session to e: a success if err is nil.
 func Finish(e Effects, err error) (Effects, error) {
 	e.Sync, e.End = true, &End{Err: err}
 	return e, nil

@@ -17,22 +17,21 @@ type Header struct {
 	Session  SessionID
 	Protocol string // descriptor's protocol
 	Round    uint16
-	Kind     string // the paper's word: AdvertiseKeys, MaskedInput, Rows...
+	Kind     string // the paper's name: AdvertiseKeys, MaskedInput, Rows...
 	Sender   string
 	Receiver string
-	Sequence uint32 // tells apart messages of one round and kind
+	Sequence uint32 // distinguishes messages of one round and kind
 	Chunk    uint32 // 0-based
 	Chunks   uint32 // at least 1
 }
 
-// Message is a header with its body. The body belongs to the receiver once
-// sent.
+// Message is a header with its body. After sending, the body belongs to the receiver.
 type Message struct {
 	Header
 	Body []byte
 }
 
-// Piece is m as chunk i of n.
+// Piece returns m as chunk i of n.
 func (m Message) Piece(i, n int) Message {
 	m.Chunk, m.Chunks = uint32(i), uint32(n)
 	return m
@@ -44,15 +43,15 @@ const (
 	maxHeaderBytes = 1 << 10
 )
 
-// Validate reports what would keep a receiver from reading h.
+// Validate returns an error if a receiver would not be able to read h.
 func (h Header) Validate() error {
 	for _, name := range []string{h.Protocol, h.Kind, h.Sender, h.Receiver} {
 		if len(name) > MaxNameBytes {
-			return fmt.Errorf("protocol: a name of %d bytes in a header, at most %d", len(name), MaxNameBytes)
+			return fmt.Errorf("protocol: a name in a header has %d bytes; use at most %d", len(name), MaxNameBytes)
 		}
 	}
 	if h.Chunk >= h.Chunks {
-		return fmt.Errorf("protocol: chunk %d of %d", h.Chunk, h.Chunks)
+		return fmt.Errorf("protocol: a header names chunk %d of %d", h.Chunk, h.Chunks)
 	}
 	return nil
 }
@@ -87,10 +86,10 @@ func CutHeader(b []byte) (h Header, rest []byte, err error) {
 	return h, r.Rest(), nil
 }
 
-// readHeader leaves errors in r.
+// readHeader reads a header; errors stay in r.
 func readHeader(r *wire.Reader) Header {
 	if v := r.Uint16(); r.Err() == nil && v != Version {
-		r.Fail(fmt.Errorf("message format %d, this program speaks %d", v, Version))
+		r.Fail(fmt.Errorf("message format %d; this program reads format %d", v, Version))
 	}
 	var h Header
 	r.Fixed(h.Session[:])
@@ -103,7 +102,7 @@ func readHeader(r *wire.Reader) Header {
 	h.Chunk = r.Uint32()
 	h.Chunks = r.Uint32()
 	if r.Err() == nil && h.Chunk >= h.Chunks {
-		r.Fail(fmt.Errorf("chunk %d of %d", h.Chunk, h.Chunks))
+		r.Fail(fmt.Errorf("the header names chunk %d of %d", h.Chunk, h.Chunks))
 	}
 	return h
 }
@@ -111,14 +110,14 @@ func readHeader(r *wire.Reader) Header {
 // DecodeHeader decodes a whole header and nothing after it.
 func DecodeHeader(b []byte) (Header, error) {
 	if len(b) > maxHeaderBytes {
-		return Header{}, fmt.Errorf("protocol: header of %d bytes, at most %d", len(b), maxHeaderBytes)
+		return Header{}, fmt.Errorf("protocol: a header of %d bytes; at most %d are allowed", len(b), maxHeaderBytes)
 	}
 	r := wire.NewReader(b)
 	h := readHeader(r)
 	return h, r.Close("protocol: header")
 }
 
-// String is h in the form that transcripts and logs use.
+// String returns h in the form that transcripts and logs use.
 func (h Header) String() string {
 	s := fmt.Sprintf("%s>%s %s.%d %s", h.Sender, h.Receiver, h.Protocol, h.Round, h.Kind)
 	if h.Sequence > 0 {
@@ -139,9 +138,9 @@ func (m Message) Digest() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// Inbox remembers what has been accepted, so that at-least-once delivery
-// becomes exactly-once. It grows by 64 bytes a message. The zero value is
-// ready; it is not for concurrent use.
+// Inbox remembers the accepted messages, so that at-least-once delivery becomes
+// exactly-once. It grows by 64 bytes a message. The zero value is ready for use. It is not
+// safe for concurrent use.
 type Inbox struct {
 	seen map[[sha256.Size]byte][sha256.Size]byte // header -> body
 }

@@ -37,7 +37,7 @@ func TestDescriptorRoundTrip(t *testing.T) {
 	}
 }
 
-// Everything public is part of the name: a change anywhere is another session.
+// Everything public is part of the session's name: any change gives another session.
 func TestSessionIDCoversEveryField(t *testing.T) {
 	changes := map[string]func(*Descriptor){
 		"protocol": func(d *Descriptor) { d.Protocol = "scale" },
@@ -67,10 +67,10 @@ func TestDescriptorRefuses(t *testing.T) {
 		change func(*Descriptor)
 		want   string
 	}{
-		{"no protocol", func(d *Descriptor) { d.Protocol = "" }, "protocol: a descriptor names a protocol and at least one member"},
-		{"nobody", func(d *Descriptor) { d.Members = nil }, "protocol: a descriptor names a protocol and at least one member"},
+		{"no protocol", func(d *Descriptor) { d.Protocol = "" }, "protocol: a descriptor needs the name of a protocol and at least one member"},
+		{"nobody", func(d *Descriptor) { d.Members = nil }, "protocol: a descriptor needs the name of a protocol and at least one member"},
 		{"twice", func(d *Descriptor) { d.Members[1].Name = "south" }, `protocol: two members are called "south"; give each its own name`},
-		{"no name", func(d *Descriptor) { d.Members[1].Name = "" }, `protocol: member name "": 1 to 64 bytes`},
+		{"no name", func(d *Descriptor) { d.Members[1].Name = "" }, `protocol: member name ""; use 1 to 64 bytes`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

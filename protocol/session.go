@@ -76,8 +76,8 @@ func (s *Session) Header(from, to string, round uint16, kind string) Header {
 	return Header{Session: s.id, Protocol: s.Protocol, Round: round, Kind: kind, Sender: from, Receiver: to, Chunks: 1}
 }
 
-// Check refuses a header that does not belong to this session, is not for
-// self, or whose sender is no member.
+// Check refuses a header of another session, a header for another member than self, and a
+// sender that is no member.
 func (s *Session) Check(h Header, self string) error {
 	switch {
 	case h.Session != s.id:
@@ -92,7 +92,8 @@ func (s *Session) Check(h Header, self string) error {
 	return nil
 }
 
-// Setup holds the arguments that every machine's constructor gets beside its private input.
+// Setup holds the arguments that every machine's constructor takes, besides its private
+// input.
 type Setup struct {
 	Session *Session
 	Self    string
@@ -101,12 +102,12 @@ type Setup struct {
 	Seed [32]byte
 }
 
-// Check refuses a session of another protocol or version, or one in which this
-// member has none of the roles.
+// Check refuses a session of another protocol or version, and one in which this member has
+// none of the roles.
 func (s Setup) Check(protocol string, version uint16, roles ...Role) error {
 	switch d := s.Session; {
 	case d == nil:
-		return fmt.Errorf("%s: no session", protocol)
+		return fmt.Errorf("%s: the setup has no session", protocol)
 	case d.Protocol != protocol || d.Version != version:
 		return fmt.Errorf("%s: the session is of %s version %d, this is %s version %d", protocol, d.Protocol, d.Version, protocol, version)
 	case !slices.Contains(roles, d.RoleOf(s.Self)):

@@ -1,5 +1,6 @@
-// Package labelled checks the rows that a party brings to a protocol, with their labels and with
-// the marks of those that are held out. Errors quote the party's data: they are for its own log.
+// Package labelled checks the rows that a party brings to a protocol, with their labels and
+// their held-out marks. Its errors quote the party's data: they are for the party's own
+// log.
 package labelled
 
 import (
@@ -16,7 +17,7 @@ import (
 // MaxBytes bounds a label.
 const MaxBytes = protocol.MaxNameBytes
 
-// Shape returns the number of rows and of features, 0 and 0 without rows.
+// Shape returns the number of rows and of features; both are 0 without rows.
 func Shape(rows linalg.Rows) (n, features int) {
 	if rows == nil {
 		return 0, 0
@@ -24,8 +25,8 @@ func Shape(rows linalg.Rows) (n, features int) {
 	return rows.Shape()
 }
 
-// Check refuses labels (nil: none) and marks (nil: none) that do not fit the rows. Errors begin with
-// what says whose they are, such as "okra: ".
+// Check refuses labels and marks that do not fit the rows; nil stands for no labels or no
+// marks. Errors begin with whose, such as "okra: ".
 func Check(whose string, rows linalg.Rows, labels []string, test []bool) error {
 	n, _ := Shape(rows)
 	switch {
@@ -42,7 +43,7 @@ func Check(whose string, rows linalg.Rows, labels []string, test []bool) error {
 	return nil
 }
 
-// CheckNumbers refuses rows with a number that is larger than most, or is none.
+// CheckNumbers refuses NaN and numbers whose absolute value is above most.
 func CheckNumbers(whose string, rows linalg.Rows, most float64) error {
 	n, f := Shape(rows)
 	row := make([]float64, f)
