@@ -37,8 +37,8 @@ func totals(t *testing.T, p secvm.Params, crowd []*secvm.Device, w []float64) ma
 	return all
 }
 
-// Attack: who counts a device's packages, or adds up their sizes, learns on which
-// side of the margin it lies. It succeeds as published and fails with cover packages.
+// Attack: an observer that counts a device's packages, or adds up their sizes, learns the
+// device's side of the margin. It succeeds as published and fails with cover packages.
 func TestAttackCountPackages(t *testing.T) {
 	p := params(t, nil)
 	w := make([]float64, p.Features())
@@ -62,9 +62,9 @@ func TestAttackCountPackages(t *testing.T) {
 	}
 }
 
-// Attack: link two packages of one device by what they hold. It fails in both
-// modes: every package of a device may as well be another's. (As published, a
-// package also has an id that the client draws; here that is its token's nonce.)
+// Attack: link two packages of one device by their contents. It fails in both modes: every
+// package of a device could be another device's. (As published, a package also has an id
+// that the client draws; here that is its token's nonce.)
 func TestAttackLinkByValue(t *testing.T) {
 	p := params(t, func(s *secvm.Spec) { s.Packages = 40 })
 	w := make([]float64, p.Features())
@@ -85,10 +85,11 @@ func TestAttackLinkByValue(t *testing.T) {
 	}
 }
 
-// Attack: link packages by value, where the loss is logistic: why the paper takes a machine with
-// the hinge loss (section 4.3). An entry of the logistic loss's gradient (equation 6) is one
-// number for all features of a device, and no other device has it: all packages that hold it are
-// that device's. An entry of the hinge loss (equation 7) is -1 or 1, from every device.
+// Attack: link packages by value, if the loss is logistic: the paper chooses the hinge loss
+// for this reason (section 4.3). An entry of the logistic loss's gradient (equation 6) is
+// one number for all features of a device, and no other device has it: all packages with
+// this number are that device's. An entry of the hinge loss (equation 7) is -1 or 1, from
+// every device.
 func TestAttackLinkByValueOfTheLoss(t *testing.T) {
 	p := params(t, func(s *secvm.Spec) { s.Bins = 64 })
 	r := rand.New(rand.NewPCG(1, 1))
@@ -127,7 +128,8 @@ func TestAttackLinkByValueOfTheLoss(t *testing.T) {
 	}
 }
 
-// linked returns the share of pairs of packages with equal values that are of one device.
+// linked returns the share of the pairs of packages with equal values that are of one
+// device.
 func linked(devices map[float64][]int) float64 {
 	pairs, same := 0, 0
 	for _, list := range devices {
@@ -143,8 +145,8 @@ func linked(devices map[float64][]int) float64 {
 	return float64(same) / float64(pairs)
 }
 
-// Attack: order. The place of a package among a device's says nothing when it is
-// hardened; as published, participation is what is sent first.
+// Attack: order. The place of a package among a device's packages reveals nothing in
+// hardened mode; as published, participation is sent first.
 func TestAttackLinkByOrder(t *testing.T) {
 	p := params(t, nil)
 	d := device(t, p, secvm.Vector{{3, 1}}, 1, secvm.Train)
@@ -159,14 +161,14 @@ func TestAttackLinkByOrder(t *testing.T) {
 		}
 		first[list[0].Kind]++
 	}
-	// 3 of 8 packages say something: 90 expected, deviation 7.5.
+	// 3 of 8 packages are no cover: 90 expected, deviation 7.5.
 	if said := draws - first[secvm.Cover]; said < 60 || said > 120 {
 		t.Errorf("the first package says something %d times of %d, where 90 are expected", said, draws)
 	}
 }
 
-// Attack: rare bins. The tally of a bin that one person has tells the person's
-// label. It succeeds in both modes; documents say so.
+// Attack: rare bins. The tally of a bin that one person has reveals the person's label. It
+// succeeds in both modes; the documents say so.
 func TestAttackRareBin(t *testing.T) {
 	p := params(t, nil)
 	var crowd []*secvm.Device
@@ -181,9 +183,9 @@ func TestAttackRareBin(t *testing.T) {
 	}
 }
 
-// Attack: many units of one feature. Who has a feature five times sends five equal
-// packages, which stand out where nobody else sends any. It succeeds in both modes;
-// a record of features that are there or not does not have them.
+// Attack: many units of one feature. A person who has a feature five times sends five equal
+// packages, which are conspicuous if no other device sends any. It succeeds in both modes;
+// binary features do not have such packages.
 func TestAttackRepeatedUnits(t *testing.T) {
 	p := params(t, nil)
 	crowd := []*secvm.Device{
@@ -197,8 +199,8 @@ func TestAttackRepeatedUnits(t *testing.T) {
 	}
 }
 
-// Attack: two windows that differ by one person give that person's record.
-// It succeeds in both modes; documents say so.
+// Attack: two windows that differ by one person give that person's record. It succeeds in
+// both modes; the documents say so.
 func TestAttackWindowDifference(t *testing.T) {
 	p := params(t, nil)
 	window := func(people int) map[string]*secvm.Tally {
@@ -219,10 +221,10 @@ func TestAttackWindowDifference(t *testing.T) {
 	}
 }
 
-// Attack: weights as a question. Weights within all limits put everybody with a
-// bin outside the margin; the difference to a window without them is what these
-// people have, all of it. It succeeds in both modes, as long as nobody wonders at
-// the weights, which all devices see and which are signed.
+// Attack: weights as a query. Weights within all limits put everybody with a bin outside
+// the margin; the difference to a window without them is the sum of these people's records.
+// It succeeds in both modes, unless someone notices the weights, which all devices see and
+// which are signed.
 func TestAttackChosenWeights(t *testing.T) {
 	p := params(t, nil)
 	crowd := []*secvm.Device{
@@ -244,9 +246,9 @@ func TestAttackChosenWeights(t *testing.T) {
 	}
 }
 
-// Attack: link by value over many windows. A person's features come and go
-// together, as the weights move the person in and out of the margin; bins that one
-// person has alone are put together from tallies only. It succeeds in both modes.
+// Attack: link by value over many windows. A person's features appear and disappear
+// together, as the weights move the person in and out of the margin; the attacker links
+// bins that one person has alone, from tallies only. It succeeds in both modes.
 func TestAttackLinkOverWindows(t *testing.T) {
 	const people, windows = 6, 24
 	p := params(t, func(s *secvm.Spec) { s.Bins = 2*people + 1 })
@@ -278,10 +280,10 @@ func TestAttackLinkOverWindows(t *testing.T) {
 	}
 }
 
-// Attack: unlimited packages. Without tokens, as published and in simulations, one
-// device weighs as much as it likes. With tokens it has as many packages as others
-// have (issuer.TestAttackQuota, gateway.TestRefusals), and may still fill them with
-// the content that moves the model most: up to that many people's share of one feature.
+// Attack: unlimited packages. Without tokens, as published and in simulations, one device
+// has as much weight as it likes. With tokens it has as many packages as other devices
+// (issuer.TestAttackQuota, gateway.TestRefusals), but may still fill them with the content
+// that moves the model most: up to that many people's share of one feature.
 func TestAttackUnlimitedPackages(t *testing.T) {
 	p := params(t, nil)
 	tally := secvm.NewTally(p)
@@ -297,10 +299,10 @@ func TestAttackUnlimitedPackages(t *testing.T) {
 }
 
 // Attack: other weights for one device in the newest announcement, within the ball. The
-// bias at its edge silences a label for everybody else, so that all that comes with it is
-// one person's whole record. It succeeds in both modes for an attacker that can tell one device
-// other weights: gateway, relay and issuer together. Against fewer see
-// device.TestAttackOneDeviceIsToldOtherwise.
+// bias at its edge silences one label on every other device, so that the remaining packages
+// with that label are one person's whole record. It succeeds in both modes for an attacker
+// that can send one device other weights: gateway, relay and issuer together. Against fewer
+// see device.TestAttackOneDeviceIsToldOtherwise.
 func TestAttackForkAtTheTip(t *testing.T) {
 	const people, victim = 300, 17
 	p := params(t, func(s *secvm.Spec) { s.Packages, s.Radius = 20, 10 })
@@ -335,8 +337,8 @@ func TestAttackForkAtTheTip(t *testing.T) {
 	}
 }
 
-// Attack: a greedy model, whose weights or bins tell people apart. Devices
-// refuse, and say why.
+// Attack: a greedy model, whose weights or bins single out people. Devices refuse with the
+// reason.
 func TestAttackGreedyModel(t *testing.T) {
 	l := secvm.DefaultLimits()
 	ok := func(s *secvm.Spec) { s.Cohort, s.Radius = 200, 10 }
@@ -347,7 +349,7 @@ func TestAttackGreedyModel(t *testing.T) {
 		"bins":         func(s *secvm.Spec) { s.Bins = 1 << 18 },
 		"hashes":       func(s *secvm.Spec) { s.Hashes = 2 },
 		"weights":      func(s *secvm.Spec) { s.MaxWeight = 1e6 },
-		"no ball":      func(s *secvm.Spec) { s.Radius = 0 },
+		"by no ball":   func(s *secvm.Spec) { s.Radius = 0 },
 		"norm":         func(s *secvm.Spec) { s.Radius = 1e3 },
 		"participants": func(s *secvm.Spec) { s.Cohort = 5 },
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// maxChain bounds the links that a device reads: the iterations of a model.
+// maxChain bounds the number of links that a device reads: the iterations of a model.
 const maxChain = 1 << 14
 
 // maxChainBytes bounds a chain's encoding.
@@ -21,16 +21,16 @@ const maxChainBytes = maxChain*(linkSize+ed25519.SignatureSize) + 4
 // X25519 key and two suites.
 const KeySize = 45
 
-// Link is one window in the history of a model, which the gateway publishes
-// for all devices alike. Each link names the one before it. Two witnesses
-// countersign the history link by link: see [Statement].
+// Link is one window in the history of a model. The gateway publishes it for all devices
+// alike. Each link names the link before it. Two witnesses countersign the history link by
+// link: see [Statement].
 type Link struct {
 	Configuration [sha256.Size]byte
 	Iteration     uint32
 	Opens         int64         // start of the window in milliseconds since 1970
-	Key           [KeySize]byte // of Oblivious HTTP, for the packages of this window alone
+	Key           [KeySize]byte // of Oblivious HTTP, for the packages of this window only
 	Weights       [sha256.Size]byte
-	Previous      [sha256.Size]byte // hash of the link before; zero in the first
+	Previous      [sha256.Size]byte // hash of the link before; zero in the first link
 }
 
 const linkSize = 3*sha256.Size + 4 + 8 + KeySize
@@ -46,7 +46,7 @@ func (l Link) encode() []byte {
 	return w.Bytes()
 }
 
-// Hash identifies the link and, through it, all before.
+// Hash identifies the link and, through it, all links before it.
 func (l Link) Hash() [sha256.Size]byte {
 	return sha256.Sum256(append([]byte("mercer/v2/secvm/link\x00"), l.encode()...))
 }
@@ -60,12 +60,12 @@ type SignedLink struct {
 	Signature [ed25519.SignatureSize]byte
 }
 
-// Signer signs with the gateway's key of announcements.
+// Signer signs with the gateway's announcement key.
 type Signer func(message []byte) []byte
 
-// Extend returns the chain with one more link, which is made to name the one
-// before. A window that is held again, for lack of participants, has the same
-// iteration and weights as the one before, and a link and a key of its own.
+// Extend returns the chain with l added as its last link; it sets l.Previous. A window that
+// is repeated for lack of participants has the iteration and the weights of the window
+// before, but its own link and key.
 func (c Chain) Extend(l Link, sign Signer) Chain {
 	l.Previous = [sha256.Size]byte{}
 	if len(c) > 0 {
@@ -76,7 +76,7 @@ func (c Chain) Extend(l Link, sign Signer) Chain {
 	return append(c[:len(c):len(c)], s)
 }
 
-// message returns the bytes that are signed: the hash has a prefix of its own.
+// message returns the signed bytes: a prefix and the link's hash.
 func (l Link) message() []byte {
 	h := l.Hash()
 	return h[:]
@@ -98,7 +98,7 @@ func EncodeWeights(w []float64) []byte {
 // DecodeWeights reads weights of this model and checks them.
 func (p Params) DecodeWeights(b []byte) (Weights, error) {
 	if len(b) != 8*p.Features() {
-		return Weights{}, fmt.Errorf("secvm: %d bytes of weights, where the model has %d", len(b), 8*p.Features())
+		return Weights{}, fmt.Errorf("secvm: the weights have %d bytes; this model has %d", len(b), 8*p.Features())
 	}
 	w := make([]float64, p.Features())
 	wire.NewReader(b).Float64s(w)
@@ -116,7 +116,8 @@ func (c Chain) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeChain reads what Encode writes. It checks no signature: see [Follower].
+// DecodeChain decodes the bytes that Encode returns. It verifies no signature: see
+// [Follower].
 func DecodeChain(b []byte) (Chain, error) {
 	r := wire.NewReader(b)
 	c := make(Chain, r.Count(maxChain, linkSize+ed25519.SignatureSize))
@@ -136,8 +137,8 @@ func DecodeChain(b []byte) (Chain, error) {
 	return c, nil
 }
 
-// Follower is a device's memory of a model's history, or a witness's. The zero head
-// has seen nothing.
+// Follower is the history of a model as a device or a witness has verified it. The zero
+// Head and Seen stand for an empty history.
 type Follower struct {
 	Key           ed25519.PublicKey
 	Configuration [sha256.Size]byte
@@ -145,15 +146,15 @@ type Follower struct {
 	Seen          int               // number of links accepted
 }
 
-// Errors of a follower.
+// Errors of [Follower.Follow] and [Follower.Advance].
 var (
-	ErrForked = errors.New("secvm: the gateway tells another history than it has told before or tells others; do not take part, and tell other devices")
+	ErrForked = errors.New("secvm: the gateway's history contradicts the history that it has shown before or shows to others; do not take part, and warn other devices")
 	ErrStale  = errors.New("secvm: the gateway's history has nothing new")
 )
 
-// Follow checks a whole history and the weights of its last link, and returns
-// that link. The follower moves on only if all is well. A device takes part in
-// a window once: a history that ends where the last one did is [ErrStale].
+// Follow verifies a whole history and the weights of its last link, and returns that link.
+// On an error the follower does not change. A device takes part in a window once: a history
+// without a new link is [ErrStale].
 func (f *Follower) Follow(c Chain, weights []float64) (Link, error) {
 	if err := f.verify(c); err != nil {
 		return Link{}, err
@@ -163,13 +164,13 @@ func (f *Follower) Follow(c Chain, weights []float64) (Link, error) {
 	}
 	last := c[len(c)-1].Link
 	if HashWeights(weights) != last.Weights {
-		return Link{}, errors.New("secvm: the weights are not those that the gateway announced")
+		return Link{}, errors.New("secvm: the weights do not match the hash that the gateway announced")
 	}
 	f.moveTo(c)
 	return last, nil
 }
 
-// Advance is Follow for a witness, who is shown no weights.
+// Advance is Follow without weights, for a witness.
 func (f *Follower) Advance(c Chain) (Link, error) {
 	if err := f.verify(c); err != nil {
 		return Link{}, err
@@ -183,8 +184,8 @@ func (f *Follower) Advance(c Chain) (Link, error) {
 
 func (f *Follower) moveTo(c Chain) { f.Head, f.Seen = c[len(c)-1].Hash(), len(c) }
 
-// verify checks that the chain is one, is the gateway's, and goes on from what
-// the follower has seen.
+// verify checks that the chain is consistent, is signed by the gateway, and extends the
+// history that the follower has seen.
 func (f *Follower) verify(c Chain) error {
 	if len(c) < f.Seen || len(c) == 0 {
 		return ErrForked
@@ -214,8 +215,8 @@ func follows(c Chain, i int) bool {
 	return b.Opens > a.Opens && (again || b.Iteration == a.Iteration+1)
 }
 
-// Challenge returns the challenge of the tokens for the packages of one iteration: the
-// same for all devices, and known one window early (security rule 22).
+// Challenge returns the challenge of the tokens for the packages of one iteration: the same
+// for all devices, and known one window early (security rule 22).
 func Challenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/challenge\x00", configuration, iteration)
 }

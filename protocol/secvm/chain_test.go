@@ -15,14 +15,14 @@ func signer() (ed25519.PublicKey, secvm.Signer) {
 	return key.Public().(ed25519.PublicKey), func(m []byte) []byte { return ed25519.Sign(key, m) }
 }
 
-// weightsAt gives each iteration weights of its own.
+// weightsAt returns different weights for each iteration.
 func weightsAt(p secvm.Params, iteration int) []float64 {
 	w := make([]float64, p.Features())
 	w[0] = float64(iteration)
 	return w
 }
 
-// extend adds a window's link, each with a key of its own.
+// extend adds a window's link with its own key.
 func extend(c secvm.Chain, configuration [32]byte, iteration uint32, opens int64, w []float64, sign secvm.Signer) secvm.Chain {
 	return c.Extend(secvm.Link{
 		Configuration: configuration, Iteration: iteration, Opens: opens, Key: [secvm.KeySize]byte{1, byte(len(c))}, Weights: secvm.HashWeights(w),

@@ -19,46 +19,47 @@ const (
 	maxParams   = 1 << 10
 )
 
-// Configuration is all that a gateway fixes before the first window. It is
-// signed, the same for all devices, and names every key that they will need but
-// the witnesses', which devices know by themselves, and the windows', which come
+// Configuration holds the settings that a gateway fixes before the first window. It is
+// signed and the same for all devices. It names every key that devices need, except the
+// witnesses' keys, which devices know from elsewhere, and the windows' keys, which come
 // with the weights in a [Chain].
 type Configuration struct {
 	Params  Params
 	Classes [2]string // of label -1 and of +1
-	Testers float64   // chance that a device draws role Test
-	// Iterations is the number of steps. One more window, of this number, tests.
+	Testers float64   // probability that a device draws role Test
+	// Iterations is the number of steps. One more window, with this number, tests the
+	// model.
 	Iterations int
 	// Window is the time in which devices send. Grace is the time after its end in
 	// which packages sent before the end are still taken. Pause is the least time
 	// between publishing new weights and opening the next window.
 	Window, Grace, Pause uint32   // milliseconds
-	Issuer               string   // name, which challenges carry
+	Issuer               string   // name, as in the tokens' challenges
 	TokenType            uint16   // RFC 9578
-	TokenKeys            [][]byte // the issuer's public key for each iteration, the testing one last
+	TokenKeys            [][]byte // the issuer's public key for each iteration; last, that of the testing window
 	Signer               ed25519.PublicKey
 }
 
-// check refuses what no gateway publishes.
+// check refuses a configuration that no gateway publishes.
 func (c *Configuration) check() error {
 	switch {
 	case !(c.Testers >= 0 && c.Testers <= 1):
-		return fmt.Errorf("secvm: a share of %g of the devices tests; use 0 to 1", c.Testers)
+		return fmt.Errorf("secvm: testers is %g; use a share of the devices from 0 to 1", c.Testers)
 	case c.Iterations < 1 || c.Iterations >= maxChain/2:
 		return fmt.Errorf("secvm: %d iterations; use 1 to %d", c.Iterations, maxChain/2-1)
 	case len(c.TokenKeys) != c.Iterations+1:
-		return fmt.Errorf("secvm: %d keys of tokens for %d windows", len(c.TokenKeys), c.Iterations+1)
+		return fmt.Errorf("secvm: %d token keys for %d windows; give one key for each window", len(c.TokenKeys), c.Iterations+1)
 	case c.Window == 0:
-		return errors.New("secvm: windows of no length")
+		return errors.New("secvm: the window has no length; use at least 1 ms")
 	case len(c.Signer) != ed25519.PublicKeySize:
-		return errors.New("secvm: the gateway's key of announcements is none of Ed25519")
+		return errors.New("secvm: the gateway's announcement key is no Ed25519 key")
 	case c.Issuer == "":
 		return errors.New("secvm: the issuer has no name")
 	}
 	return nil
 }
 
-// encode returns what is signed.
+// encode returns the bytes that the gateway signs, without the signature's prefix.
 func (c *Configuration) encode() []byte {
 	var w wire.Writer
 	w.Bytes32(c.Params.Encode())
@@ -79,7 +80,7 @@ func (c *Configuration) encode() []byte {
 	return w.Bytes()
 }
 
-// messageOf returns the bytes that are signed: the hash has a prefix of its own.
+// messageOf returns the signed bytes: a prefix and the configuration's hash.
 func messageOf(encoded []byte) []byte {
 	h := sha256.Sum256(append([]byte("mercer/v2/secvm/configuration\x00"), encoded...))
 	return h[:]
@@ -97,8 +98,8 @@ func (c *Configuration) Sign(sign Signer) ([]byte, error) {
 	return slices.Concat(b, sign(messageOf(b))), nil
 }
 
-// DecodeConfiguration reads what Sign writes, and checks the signature by the
-// key in it: that the key is the gateway's is for the caller to know.
+// DecodeConfiguration decodes the bytes that Sign returns, and verifies the signature by
+// the key in them. The caller must check that this key is the gateway's.
 func DecodeConfiguration(b []byte) (*Configuration, error) {
 	r := wire.NewReader(b)
 	params := r.Bytes32(maxParams)
@@ -133,14 +134,14 @@ func DecodeConfiguration(b []byte) (*Configuration, error) {
 	return c, nil
 }
 
-// PackageToken returns what tokens for the packages of one iteration are asked for: the
-// same for all devices.
+// PackageToken returns the challenge of the tokens for the packages of one iteration. It is
+// the same for all devices.
 func (c *Configuration) PackageToken(iteration uint32) privacypass.Challenge {
 	return c.token(Challenge(c.Hash(), iteration))
 }
 
-// PresenceToken returns what the token is asked for that a device shows the relay. The
-// gateway takes none of it.
+// PresenceToken returns the challenge of the token that a device shows the relay. The
+// gateway accepts no such token.
 func (c *Configuration) PresenceToken(iteration uint32) privacypass.Challenge {
 	return c.token(PresenceChallenge(c.Hash(), iteration))
 }

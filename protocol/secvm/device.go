@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// Role is the use of a device's record, in all windows of a model.
+// Role is the use of a device's record in all windows of a model: training or testing.
 type Role uint8
 
 // The roles.
@@ -20,8 +20,8 @@ const (
 	Test
 )
 
-// Cast draws a role: Test with the given chance. A device draws once for each
-// model and never tells; the server learns it only from what it is sent.
+// Cast draws a role: Test with the given probability. A device draws once for each model
+// and keeps the role secret; the server learns it only from the device's packages.
 func Cast(chance float64, r Random) Role {
 	const sides = 1 << 30
 	if pick(r, sides) < int(chance*sides) {
@@ -36,27 +36,27 @@ type Record struct {
 	Label  int8 // -1 or +1
 }
 
-// Limits are the demands of a device on a model before it takes part.
+// Limits are a device's conditions for taking part in a model.
 type Limits struct {
 	Bins      int     // at most
 	Hashes    int     // at most
 	MaxWeight float64 // at most
-	Radius    float64 // at most: the weights lie in a ball, and so switch few people off
+	Radius    float64 // at most: weights within a ball can switch only few people off
 	Cohort    int     // at least
-	Models    int     // at most at a time; for the caller, who knows the others
-	// Paper has the device take part in jobs of mode paper too: nothing but MaxWeight
-	// bounds the weights, nobody countersigns them, nobody says who else takes part,
-	// and the gateway may give the tokens itself.
+	Models    int     // at most at a time; checked by the caller, which knows the other models
+	// Paper has the device take part in jobs of mode paper too. In those only MaxWeight
+	// bounds the weights, no witness countersigns them or states who takes part, and the
+	// gateway may issue the tokens itself.
 	Paper bool
 }
 
-// DefaultLimits are for records of tens to hundreds of features. A bin of 2^16
-// is some feature's own unless there are many more features.
+// DefaultLimits returns limits for records of tens to hundreds of features. Unless there
+// are many more features, a bin of 2^16 belongs to a single feature.
 func DefaultLimits() Limits {
 	return Limits{Bins: 1 << 16, Hashes: 1, MaxWeight: 1e3, Radius: 100, Cohort: 100, Models: 4}
 }
 
-// OrDefaults returns the limits, with [DefaultLimits] in the place of zeros.
+// OrDefaults returns the limits with zeros replaced by those of [DefaultLimits].
 func (l Limits) OrDefaults() Limits {
 	d := DefaultLimits()
 	return Limits{
@@ -65,7 +65,7 @@ func (l Limits) OrDefaults() Limits {
 	}
 }
 
-// unit names what a model has weights for.
+// unit returns the noun for the model's bins or columns.
 func (s Spec) unit() string {
 	if s.Columns {
 		return "columns"
@@ -73,18 +73,18 @@ func (s Spec) unit() string {
 	return "bins"
 }
 
-// Check refuses a greedy model.
+// Check refuses a model that exceeds the limits.
 func (l Limits) Check(p Params) error {
 	s := p.spec
 	switch {
 	case s.Bins > l.Bins:
-		return fmt.Errorf("secvm: model %s has %d %[3]s, and this device takes part in at most %[4]d: more %[3]s can tell people apart", s.Name, s.Bins, s.unit(), l.Bins)
+		return fmt.Errorf("secvm: model %s has %d %[3]s, and this device takes part in at most %[4]d: more %[3]s can single out people", s.Name, s.Bins, s.unit(), l.Bins)
 	case s.Hashes > l.Hashes:
 		return fmt.Errorf("secvm: model %s has %d hashes, and this device takes part in at most %d: bins can be intersected", s.Name, s.Hashes, l.Hashes)
 	case s.MaxWeight > l.MaxWeight:
 		return fmt.Errorf("secvm: model %s allows weights of %g, and this device at most %g: large ones switch chosen people on and off", s.Name, s.MaxWeight, l.MaxWeight)
 	case s.Radius == 0 && !l.Paper:
-		return fmt.Errorf("secvm: model %s keeps its weights in no ball, as mode paper has it; this device takes part in hardened jobs only", s.Name)
+		return fmt.Errorf("secvm: model %s bounds the norm of its weights by no ball (mode paper); this device takes part in hardened jobs only", s.Name)
 	case s.Radius > l.Radius:
 		return fmt.Errorf("secvm: model %s allows weights of norm %g, and this device at most %g: large ones switch chosen people on and off", s.Name, s.Radius, l.Radius)
 	case s.Cohort < l.Cohort:
@@ -93,33 +93,32 @@ func (l Limits) Check(p Params) error {
 	return nil
 }
 
-// Device is a record's side of one model.
+// Device computes the packages of one record for one model.
 type Device struct {
 	params Params
 	record Record
 	role   Role
 }
 
-// NewDevice checks a record. One of more units than [Params.Room] does not fit:
-// see [Vector.Sample].
+// NewDevice checks a record. A record of more than [Params.Room] units is an error: see
+// [Vector.Sample].
 func NewDevice(p Params, r Record, role Role) (*Device, error) {
 	if r.Label != 1 && r.Label != -1 {
 		return nil, fmt.Errorf("secvm: label %d; use -1 or 1", r.Label)
 	}
 	for i, e := range r.Vector {
 		if e.Bin < 0 || e.Bin >= p.spec.Bins || e.Count < 1 || (i > 0 && e.Bin <= r.Vector[i-1].Bin) {
-			return nil, fmt.Errorf("secvm: bin %d, %d times, in a record of %d bins", e.Bin, e.Count, p.spec.Bins)
+			return nil, fmt.Errorf("secvm: the record has bin %d with count %d; use bins from 0 to below %d, in rising order, with counts of 1 or more", e.Bin, e.Count, p.spec.Bins)
 		}
 	}
 	if n := r.Vector.Units(); n > p.Room() {
-		return nil, fmt.Errorf("secvm: a record of %d units, and %d packages have room for %d; sample it, once", n, p.spec.Packages, p.Room())
+		return nil, fmt.Errorf("secvm: the record has %d units, and %d packages have room for %d; sample the record once", n, p.spec.Packages, p.Room())
 	}
 	return &Device{p, r, role}, nil
 }
 
-// Answer returns the device's packages of one window: what it says
-// ([Device.AnswerAsPublished]) filled up with cover packages to always the same
-// number, in random order.
+// Answer returns the device's packages of one window: those of [Device.AnswerAsPublished],
+// filled up with cover packages to a constant number, in random order.
 func (d *Device) Answer(iteration uint32, weights Weights, r Random) ([]Package, error) {
 	said, err := d.AnswerAsPublished(iteration, weights)
 	if err != nil {
@@ -135,14 +134,14 @@ func (d *Device) Answer(iteration uint32, weights Weights, r Random) ([]Package,
 	return said, nil
 }
 
-// AnswerAsPublished returns what the device has to say and nothing else. A
-// training device that lies strictly inside the margin or beyond sends its
-// record, the bias included, and otherwise only that it takes part; a testing
-// device sends its guess. Weights are those that were published for the
-// iteration. An observer that counts a device's packages learns on which side it lies.
+// AnswerAsPublished returns the device's packages without cover packages. A training device
+// strictly inside the margin or on the wrong side sends its record, including the bias;
+// other training devices send only that they take part. A testing device sends its guess.
+// The weights must be those published for the iteration. An observer that counts a device's
+// packages learns its side of the margin.
 func (d *Device) AnswerAsPublished(iteration uint32, weights Weights) ([]Package, error) {
 	if len(weights.w) != d.params.Features() {
-		return nil, fmt.Errorf("secvm: weights of %d features for a device of %d", len(weights.w), d.params.Features())
+		return nil, fmt.Errorf("secvm: the weights have %d features, the device's model %d", len(weights.w), d.params.Features())
 	}
 	score := d.record.Vector.Score(weights.w)
 	var said []Package
@@ -192,20 +191,20 @@ func (d *Device) subgradient() []Package {
 	return list
 }
 
-// Weights are weights that have been checked, and do not change.
+// Weights are checked weights. They do not change.
 type Weights struct{ w []float64 }
 
-// rounding is by how much weights that were projected onto the ball may miss it.
+// rounding is the tolerance for weights that were projected onto the ball.
 const rounding = 1e-9
 
-// Weights checks weights and takes them over. A device answers no others.
+// Weights checks w and takes it over. A device answers to checked weights only.
 func (p Params) Weights(w []float64) (Weights, error) {
 	if len(w) != p.Features() {
-		return Weights{}, fmt.Errorf("secvm: %d weights, where the model has %d", len(w), p.Features())
+		return Weights{}, fmt.Errorf("secvm: %d weights; this model has %d", len(w), p.Features())
 	}
 	for _, v := range w {
 		if math.IsNaN(v) {
-			return Weights{}, errors.New("secvm: a weight that is no number")
+			return Weights{}, errors.New("secvm: a weight is not a number")
 		}
 		if math.Abs(v) > p.spec.MaxWeight {
 			return Weights{}, fmt.Errorf("secvm: a weight of %g, where the model promised at most %g", v, p.spec.MaxWeight)
@@ -216,28 +215,28 @@ func (p Params) Weights(w []float64) (Weights, error) {
 		square += v * v
 	}
 	if norm := math.Sqrt(square); p.spec.Radius > 0 && norm > p.spec.Radius*(1+rounding) {
-		return Weights{}, fmt.Errorf("secvm: weights of norm %g, where the model promised a ball of radius %g", norm, p.spec.Radius)
+		return Weights{}, fmt.Errorf("secvm: the weights have norm %g; the model promised a ball of radius %g", norm, p.spec.Radius)
 	}
 	return Weights{w}, nil
 }
 
-// Seeds are a device's secrets of one model. From equal seeds a simulated device
-// and a real one draw the same role and the same sample; the labels of their
-// streams are the simulation's.
+// Seeds are a device's secrets for one model. A simulated device and a real one draw the
+// same role and the same sample from equal seeds; the labels of their streams are those of
+// the simulation.
 type Seeds struct{ Role, Own [32]byte }
 
 // Cast draws the device's role.
 func (s Seeds) Cast(testers float64) Role { return Cast(testers, prg.New(s.Role, "simulate/role")) }
 
-// Random returns the device's other random numbers. It begins anew with every
-// call.
+// Random returns the source of the device's other random numbers. Every call starts the
+// same stream again.
 func (s Seeds) Random() Random { return prg.New(s.Own, "simulate/device") }
 
-// Kind is the subject of a package.
+// Kind is the type of a package.
 type Kind uint8
 
-// The kinds, as the paper's client has them, and Cover, which says nothing:
-// padding of a device's number of packages.
+// The kinds of the paper's client, and Cover, an empty package that fills up a device's
+// number of packages.
 const (
 	Participation Kind = iota + 1
 	Training
@@ -248,18 +247,18 @@ const (
 // PackageSize is the number of bytes of every package.
 const PackageSize = 24
 
-// Package is one anonymous message of a device. It holds nothing that two
-// packages of a device share and others do not.
+// Package is one anonymous message of a device. It has no value that two packages of one
+// device share and packages of other devices do not.
 type Package struct {
 	Tag       uint64 // of the model
-	Iteration uint32 // that the weights were published for
+	Iteration uint32 // of the weights that it answers
 	Kind      Kind
 	Index     uint32 // Training: the feature
 	Value     int8   // Training: the unit's sign. Participation: the label, or 0. Testing: the true label
 	Guess     int8   // Testing: the label that the weights predict
 }
 
-// Encode returns the package's bytes, always as many.
+// Encode returns the package's bytes. Their number is constant.
 func (p Package) Encode() []byte { return p.Append(make([]byte, 0, PackageSize)) }
 
 // Append appends the package's bytes to b.
@@ -273,7 +272,7 @@ func (p Package) Append(b []byte) []byte {
 // DecodePackage reads what Encode writes.
 func DecodePackage(b []byte) (Package, error) {
 	if len(b) != PackageSize || b[19]|b[20]|b[21]|b[22]|b[23] != 0 {
-		return Package{}, fmt.Errorf("secvm: a package has %d bytes and ends in zeros", PackageSize)
+		return Package{}, fmt.Errorf("secvm: a malformed package; it needs %d bytes, the last of them zero", PackageSize)
 	}
 	return Package{
 		Tag: binary.LittleEndian.Uint64(b), Iteration: binary.LittleEndian.Uint32(b[8:]), Index: binary.LittleEndian.Uint32(b[12:]),
@@ -281,8 +280,7 @@ func DecodePackage(b []byte) (Package, error) {
 	}, nil
 }
 
-// Check refuses packages that no device sends. It looks at neither tag nor
-// iteration.
+// Check refuses packages that no device sends. It ignores tag and iteration.
 func (p Package) Check(params Params) error {
 	sign := func(v int8) bool { return v == 1 || v == -1 }
 	ok := false
@@ -302,10 +300,11 @@ func (p Package) Check(params Params) error {
 	return nil
 }
 
-// What is asked of whom. All but packages is public, and asked in the open.
+// The paths of requests and the servers that answer them. Everything except packages is
+// public and is requested without anonymity.
 const (
 	ConfigurationPath = "/configuration" // GET of the gateway: the signed configuration
-	AnnouncementPath  = "/announcement"  // GET of the relay, and by it of the gateway: history and weights
+	AnnouncementPath  = "/announcement"  // GET of the relay, which gets it from the gateway: history and weights
 	HistoryPath       = "/history"       // POST by the gateway to a witness
 	StatementPath     = "/statement"     // GET of a witness: a [Statement]
 	PresencePath      = "/presence"      // POST to the relay: a token
@@ -330,7 +329,7 @@ func (a Announcement) Encode() []byte {
 // AnnouncementLimit bounds an announcement of a model in bytes.
 func AnnouncementLimit(p Params) int { return maxChainBytes + 8*p.Features() + 8 }
 
-// DecodeAnnouncement reads what Encode writes. It checks no signature: see
+// DecodeAnnouncement decodes the bytes that Encode returns. It verifies no signature: see
 // [Follower].
 func DecodeAnnouncement(p Params, b []byte) (Announcement, error) {
 	r := wire.NewReader(b)
@@ -343,7 +342,7 @@ func DecodeAnnouncement(p Params, b []byte) (Announcement, error) {
 	return a, err
 }
 
-// Spent is a package with the token that pays for it.
+// Spent is a package with its token.
 type Spent struct {
 	Token []byte
 	Package
@@ -352,17 +351,17 @@ type Spent struct {
 // Encode returns the content of a request.
 func (s Spent) Encode() []byte { return s.Append(append([]byte(nil), s.Token...)) }
 
-// ErrTokenless is a package without a token.
-var ErrTokenless = errors.New("secvm: a package without a token")
+// ErrTokenless is returned for a package without a token.
+var ErrTokenless = errors.New("secvm: the package has no token")
 
-// DecodeSpent reads a content whose token has that number of bytes. The token shares
+// DecodeSpent decodes a content whose token has the given number of bytes. The token shares
 // b.
 func DecodeSpent(b []byte, token int) (Spent, error) {
 	switch {
 	case len(b) == PackageSize:
 		return Spent{}, ErrTokenless
 	case len(b) != token+PackageSize:
-		return Spent{}, fmt.Errorf("secvm: a content of %d bytes, where token and package have %d", len(b), token+PackageSize)
+		return Spent{}, fmt.Errorf("secvm: the content has %d bytes; token and package together have %d", len(b), token+PackageSize)
 	}
 	p, err := DecodePackage(b[token:])
 	return Spent{b[:token], p}, err

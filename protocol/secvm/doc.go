@@ -1,5 +1,5 @@
-// Package secvm holds the devices' and the gateway's parts of SecVM, which trains a
-// linear support vector machine without the gateway learning whose data it uses
+// Package secvm implements the devices' and the gateway's parts of SecVM. SecVM trains
+// a linear support vector machine, and the gateway does not learn whose data it uses
 // (Hartmann, "Privacy-preserving classification with secret vector machines",
 // CIKM 2020, arXiv 1907.03373).
 //
@@ -7,7 +7,7 @@
 // +1. In each window the gateway publishes weights; a device whose record lies
 // inside the margin or on the wrong side sends its record back, one anonymous
 // package for each unit of each feature. The gateway adds packages up and takes
-// one step. No package tells whose it is, nor which packages belong together.
+// one step. A package reveals neither its sender nor the sender's other packages.
 //
 //	p, err := secvm.NewParams(secvm.Spec{Name: "demo", Bins: 1024, Packages: 16, Cohort: 100})
 //	device := secvm.NewDevice(p, secvm.Record{Vector: p.Vector(words), Label: +1}, secvm.Train)
@@ -21,10 +21,10 @@
 // list that all devices have, and every count below is for one column by name.
 //
 // There is no session and no member here, hence no protocol.Machine: devices come
-// and go, and anybody who holds a token may speak.
+// and go, and any holder of a token may send a package.
 //
-// Or nobody sends a package, and a window is a session of protocol/secagg, in which
-// every device adds up what it has to say:
+// Alternatively no device sends packages. Then a window is a session of protocol/secagg,
+// and each device's vector is the sum of its packages:
 //
 //	summand, err := device.Summand(weights) // a secagg.Vector of p.Blocks()
 //	sum, err := secvm.NewSum(p, server.Sums(), len(server.Survivors()))
@@ -33,32 +33,32 @@
 // # Who learns what
 //
 //   - The gateway learns, for each window, the number of participants, how often each
-//     bin was sent with each sign, and the test counts. From a bin that one person
-//     only has, it learns that somebody with this feature has this label. From the
-//     difference of two windows it may learn what a person who came or left has.
+//     bin was sent with each sign, and the test counts. From a bin that only one person
+//     has, it learns that a person with this feature has this label. From the
+//     difference of two windows it may learn the features of a person who came or left.
 //   - A relay learns which devices take part and when. All packages have one size and every
-//     device sends as many, so it does not learn who is inside the margin. Cover
-//     packages are told from others only by the gateway.
+//     device sends as many, so it does not learn who is inside the margin. Only the
+//     gateway can distinguish cover packages from others.
 //   - Devices learn the weights.
 //   - Relay and gateway together link packages to devices, and so learn records.
 //   - Issuer and gateway together can have one device send alone, and so learn its record.
-//   - A gateway that sends a device weights of its own learns more. Relay and issuer
-//     countersign announcements, which form a signed chain ([Statement]); all three
-//     together can still do it. How large weights may be is bounded by [Limits] and by
-//     [Spec.Radius].
+//   - A gateway that sends one device different weights learns more. To prevent this,
+//     relay and issuer countersign announcements, which form a signed chain
+//     ([Statement]); all three together can still do it. [Limits] and [Spec.Radius]
+//     bound the weights.
 //
 // Where windows are summed:
 //
-//   - The server learns who takes part, and of each window the sum of each bin (of both
-//     signs together, or of each if [Spec.Classes]), the number of participants and what
-//     tests gave. When somebody vanishes, the difference to the window before may be that
-//     one's record, by name.
+//   - The server learns who takes part, and for each window the sum of each bin (of both
+//     signs together, or of each if [Spec.Classes]), the number of participants and the
+//     test results. When a device vanishes, the difference to the window before may be
+//     that device's record, with its name.
 //   - Devices learn the weights, who takes part and who is in each sum.
 //   - The server and corrupted devices learn the sum of the others: see protocol/secagg.
 //
 // # What is not promised
 //
 // Shuffled packages without noise carry no formal guarantee. A device can send
-// false packages, up to its quota of tokens, and add anything to a sum. Labels can be inferred from features
-// by the trained model: that is its purpose.
+// false packages, up to its quota of tokens, and add any vector to a sum. The trained
+// model infers labels from features: that is its purpose.
 package secvm

@@ -8,22 +8,22 @@ import (
 	"strconv"
 )
 
-// Bin returns the bin that a name falls into by hash number k, from 0: bytes 4
-// to 7 of SHA-256(name || decimal k), little-endian, modulo bins. So does the
-// published client.
+// Bin returns the bin of a name under hash number k, which counts from 0: bytes 4 to 7 of
+// SHA-256(name || decimal k), little-endian, modulo bins, as in the published client.
 func Bin(name string, k, bins int) int {
 	sum := sha256.Sum256([]byte(name + strconv.Itoa(k)))
 	return int(binary.LittleEndian.Uint32(sum[4:]) % uint32(bins))
 }
 
-// Entry is a bin and how often a record has it.
+// Entry is a bin and its count in a record.
 type Entry struct{ Bin, Count int }
 
-// Vector is hashed features, or columns: entries by rising bin, counts from 1.
+// Vector is a record of hashed features, or of columns: entries by rising bin, counts from
+// 1.
 type Vector []Entry
 
-// Vector hashes names into bins. Names that fall into one bin add up. Of columns, names that are
-// none count nothing; see [Params.CheckNames].
+// Vector hashes names into bins. The counts of names in one bin add up. Without hashing,
+// names that are no columns are ignored; see [Params.CheckNames].
 func (p Params) Vector(names []string) Vector {
 	bins := make([]int, 0, len(names)*max(1, p.spec.Hashes))
 	for _, name := range names {
@@ -37,7 +37,7 @@ func (p Params) Vector(names []string) Vector {
 	return count(bins)
 }
 
-// column returns the bin of a feature that is not hashed, and whether the name is a column's.
+// column returns the bin of a feature that is not hashed, and whether the name is a column.
 func (p Params) column(name string) (bin int, is bool) {
 	n, err := strconv.Atoi(name)
 	is = p.spec.Columns && err == nil && n >= 1 && n <= p.spec.Bins && strconv.Itoa(n) == name
@@ -49,7 +49,7 @@ func (p Params) column(name string) (bin int, is bool) {
 func (p Params) CheckNames(names []string) error {
 	for _, name := range names {
 		if _, is := p.column(name); !is && p.spec.Columns {
-			return fmt.Errorf("secvm: feature %q is no column of model %s, which hashes nothing; name features by their columns' numbers, 1 to %d", name, p.spec.Name, p.spec.Bins)
+			return fmt.Errorf("secvm: feature %q is no column of model %s, which does not hash names; name features by their columns' numbers, 1 to %d", name, p.spec.Name, p.spec.Bins)
 		}
 	}
 	return nil
@@ -69,7 +69,7 @@ func count(bins []int) Vector {
 	return v
 }
 
-// Units returns the sum of all counts: the packages that the record takes.
+// Units returns the sum of all counts: the number of packages for the record.
 func (v Vector) Units() int {
 	n := 0
 	for _, e := range v {
@@ -78,9 +78,9 @@ func (v Vector) Units() int {
 	return n
 }
 
-// Sample returns a vector of at most units, drawn uniformly without replacement
-// from v's units. A device draws once and keeps to it: what is drawn anew in
-// every window is told in full after many.
+// Sample returns a vector of at most units, drawn uniformly without replacement from v's
+// units. A device must draw once and keep the result: a new sample in every window would
+// reveal the whole record after many windows.
 func (v Vector) Sample(units int, r Random) Vector {
 	if v.Units() <= units {
 		return slices.Clone(v)
@@ -98,14 +98,14 @@ func (v Vector) Sample(units int, r Random) Vector {
 	return count(all[:units])
 }
 
-// Random gives numbers that nobody can guess.
+// Random gives unpredictable numbers.
 type Random interface {
 	Uint64n(n uint64) uint64 // uniform in 0 to n-1
 }
 
 func pick(r Random, n int) int { return int(r.Uint64n(uint64(n))) }
 
-// Score returns w.x with the bias, w's last weight.
+// Score returns the inner product of w and v plus the bias, w's last weight.
 func (v Vector) Score(w []float64) float64 {
 	s := w[len(w)-1]
 	for _, e := range v {

@@ -13,7 +13,8 @@ func columns(t *testing.T, n int) secvm.Params {
 	return params(t, func(s *secvm.Spec) { s.Bins, s.Columns = n, true })
 }
 
-// A column's bin is its own. Names that are no columns count nothing, and CheckNames names them.
+// Every column has its own bin. Names that are no columns are ignored by Vector and refused
+// by CheckNames.
 func TestColumnsAreTheirOwnBins(t *testing.T) {
 	p := columns(t, 12)
 	if got, want := p.Vector([]string{"12", "3", "1", "3"}), (secvm.Vector{{0, 1}, {2, 2}, {11, 1}}); !slices.Equal(got, want) {
@@ -36,7 +37,7 @@ func TestColumnsAreTheirOwnBins(t *testing.T) {
 	}
 }
 
-// Columns come back, and are another model than as many bins.
+// Parameters with columns survive encoding, and differ from a model with as many bins.
 func TestParamsOfColumns(t *testing.T) {
 	p := columns(t, 16)
 	q, err := secvm.DecodeParams(p.Encode())
@@ -48,7 +49,7 @@ func TestParamsOfColumns(t *testing.T) {
 	}
 }
 
-// Devices count columns as they count bins: too many are refused.
+// Devices limit columns as they limit bins.
 func TestLimitsOfColumns(t *testing.T) {
 	limits := secvm.Limits{Cohort: 2, Paper: true}.OrDefaults()
 	if err := limits.Check(columns(t, 1<<16)); err != nil {

@@ -9,18 +9,18 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Statement is a witness's answer to everybody who asks: which history it has
-// countersigned, and how many devices are ready for the last window of it. The
-// witnesses are the relay and the issuer; devices know their keys from elsewhere
-// than from the gateway, and send nothing before both have named the history that
-// the gateway told the device. A witness countersigns one configuration, and one
-// link at each place of its history, permanently.
+// Statement is a witness's signed answer to any requester: the history that it has
+// countersigned, and the number of devices that are ready for the history's last window.
+// The witnesses are the relay and the issuer. Devices know the witnesses' keys from
+// elsewhere than the gateway, and send packages only after both witnesses have named the
+// history that the gateway showed the device. A witness countersigns one configuration, and
+// one link at each place of its history, permanently.
 type Statement struct {
 	Configuration [sha256.Size]byte
-	Links         uint32            // of the history
+	Links         uint32            // number of links of the history
 	Head          [sha256.Size]byte // hash of its last link; zero if there is none
-	// Devices counts devices. In the issuer's statement it counts the devices that have
-	// their tokens for the last link's iteration. In the relay's statement it counts
+	// Devices is a number of devices. In the issuer's statement it counts the devices that
+	// have their tokens for the last link's iteration. In the relay's statement it counts
 	// the devices that have shown one of these tokens for the link's window.
 	Devices uint32
 }
@@ -50,10 +50,10 @@ func statementMessage(encoded []byte) []byte {
 // StatementSize is the size of a signed statement in bytes.
 const StatementSize = statementSize + ed25519.SignatureSize
 
-// ErrWitness is a statement that is not signed by the witness.
-var ErrWitness = errors.New("secvm: the statement is not signed by the key that this device knows of the witness")
+// ErrWitness is returned for a statement that the witness has not signed.
+var ErrWitness = errors.New("secvm: the statement is not signed by the witness's key that this device has")
 
-// DecodeStatement reads what Sign writes, and checks the signature by the
+// DecodeStatement decodes the bytes that Sign returns, and verifies the signature by the
 // witness's key.
 func DecodeStatement(b []byte, witness ed25519.PublicKey) (Statement, error) {
 	r := wire.NewReader(b)
@@ -73,17 +73,17 @@ func DecodeStatement(b []byte, witness ed25519.PublicKey) (Statement, error) {
 	return s, nil
 }
 
-// ErrConfiguration is a gateway that has told the device another configuration
-// than the witnesses know.
-var ErrConfiguration = errors.New("secvm: the gateway has told others another configuration than the one that this device was given; do not take part, and compare with other devices")
+// ErrConfiguration is returned if the gateway gave the device a configuration that the
+// witnesses do not know.
+var ErrConfiguration = errors.New("secvm: the gateway gave this device another configuration than the witness; do not take part, and compare with other devices")
 
-// ErrBehind is a witness that has countersigned a shorter or a longer history: one
-// of both has not heard of a window.
-var ErrBehind = errors.New("secvm: the witness has not countersigned this history, or a longer one")
+// ErrBehind is returned if a witness has countersigned a shorter or a longer history: the
+// witness or the device has not seen a window yet.
+var ErrBehind = errors.New("secvm: the witness has countersigned a shorter or a longer history than this one; try again")
 
-// Names checks that the statement is about a configuration and a history of that many
-// links, the last of which has the hash head. ErrBehind may pass; other errors do
-// not.
+// Names checks that the statement is about the configuration and about a history of the
+// given number of links, whose last link has the hash head. ErrBehind may be temporary;
+// other errors are final.
 func (s Statement) Names(configuration, head [sha256.Size]byte, links int) error {
 	switch {
 	case s.Configuration != configuration:
@@ -96,7 +96,7 @@ func (s Statement) Names(configuration, head [sha256.Size]byte, links int) error
 	return nil
 }
 
-// History is the history that a gateway shows a witness: all of it, each time.
+// History is the whole history that a gateway sends to a witness at each new link.
 type History struct {
 	Configuration []byte // signed
 	Chain         Chain
@@ -106,11 +106,11 @@ type History struct {
 // shows a history.
 const HistoryPurpose = "mercer/v1/secvm/history"
 
-// MaxHistory bounds a history in bytes.
+// MaxHistory bounds the bytes of a history.
 const MaxHistory = maxChainBytes + maxConfiguration + 8
 
-// maxConfiguration bounds a signed configuration: most of it are keys of tokens,
-// of which no issuer has longer ones than 2048 bits.
+// maxConfiguration bounds the bytes of a signed configuration. Most of them are token keys,
+// and no issuer has keys longer than 2048 bits.
 const maxConfiguration = maxChain*400 + 1<<12
 
 // Encode returns the bytes.
@@ -121,7 +121,7 @@ func (h History) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeHistory reads what Encode writes. It checks no signature of a link.
+// DecodeHistory decodes the bytes that Encode returns. It verifies no link's signature.
 func DecodeHistory(b []byte) (History, error) {
 	r := wire.NewReader(b)
 	h := History{Configuration: r.Bytes32(maxConfiguration)}

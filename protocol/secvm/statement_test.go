@@ -35,7 +35,7 @@ func TestStatement(t *testing.T) {
 	}
 }
 
-// Only the very configuration and the very history are named.
+// Names accepts only the same configuration and the same history.
 func TestStatementNames(t *testing.T) {
 	s := statement()
 	for name, c := range map[string]struct {

@@ -6,25 +6,24 @@ import (
 	"slices"
 )
 
-// Block is entries of a summand with a common bound, as protocol/secagg takes
-// them.
+// Block is a run of a summand's entries with a common bound, as in protocol/secagg.
 type Block struct {
 	Entries int
 	Bound   int64 // every device's entry x has |x| <= Bound
 	Signed  bool  // entries may be below 0
 }
 
-// The entries of a summand's last block: who trains, and what tests gave, for
-// label -1 and +1.
+// The entries of a summand's last block: participants and test results, for label -1 and
+// +1.
 const (
 	participantsAt = 0 // 2 entries
 	testsAt        = 2 // 2 entries for each label: tested, guessed right
 	censusEntries  = 6
 )
 
-// Blocks describes what devices add up where no package is sent: the
-// subgradient, a block for each label if [Spec.Classes] and else one of signed
-// entries, which tells less; then the counts of a [Census].
+// Blocks describes a device's summand where windows are summed: the subgradient, then the
+// counts of a [Census]. With [Spec.Classes] the subgradient has a block for each label;
+// else it has one block of signed entries, which reveals less.
 func (p Params) Blocks() []Block {
 	features := Block{Entries: p.Features(), Bound: int64(p.Room())}
 	census := Block{Entries: censusEntries, Bound: 1}
@@ -35,8 +34,8 @@ func (p Params) Blocks() []Block {
 	return []Block{features, census}
 }
 
-// Summand is a device's part of a window's sum: the packages that it would send,
-// counted. It has a vector for each of [Params.Blocks].
+// Summand is a device's part of a window's sum: the counts of the packages that it would
+// send. It has a vector for each of [Params.Blocks].
 type Summand []Vector
 
 // Summand returns what the device adds to the sum of a window.
@@ -52,7 +51,7 @@ func (d *Device) Summand(weights Weights) (Summand, error) {
 	return s, nil
 }
 
-// add counts what a package says.
+// add counts a package.
 func (s Summand) add(p Package, classes bool) {
 	class, census := 0, len(s)-1
 	if p.Value > 0 {
@@ -75,7 +74,7 @@ func (s Summand) add(p Package, classes bool) {
 	}
 }
 
-// plus adds to an entry.
+// plus adds count to the entry of bin.
 func (v Vector) plus(bin, count int) Vector {
 	i, there := slices.BinarySearchFunc(v, bin, func(e Entry, bin int) int { return cmp.Compare(e.Bin, bin) })
 	if !there {
@@ -85,7 +84,7 @@ func (v Vector) plus(bin, count int) Vector {
 	return v
 }
 
-// Read sets dst to the entries of a block from first on. It implements
+// Read sets dst to the entries of a block, from entry first on. It implements
 // secagg.Vector.
 func (s Summand) Read(block, first int, dst []int64) {
 	clear(dst)
@@ -96,26 +95,25 @@ func (s Summand) Read(block, first int, dst []int64) {
 	}
 }
 
-// Sum is all that a server gets of a window whose summands were added up in
-// secret. It stands where a [Tally] of packages would, and gives the same
-// gradient.
+// Sum is the only data that a server gets of a summed window. It replaces a [Tally] of
+// packages, and gives the same gradient.
 type Sum struct {
 	Census
 	Blocks [][]int64 // as [Params.Blocks]
 	params Params
 }
 
-// NewSum takes over the sum of a number of devices' summands. A sum that honest
-// devices cannot give is an error: nobody can tell whose summand was false.
+// NewSum takes over the sum of the given number of summands. A sum that honest devices
+// cannot give is an error: the server cannot know whose summand was false.
 func NewSum(p Params, blocks [][]int64, devices int) (*Sum, error) {
 	s := &Sum{Blocks: blocks, params: p}
 	want := p.Blocks()
 	if len(blocks) != len(want) {
-		return nil, fmt.Errorf("secvm: a sum of %d blocks, want %d", len(blocks), len(want))
+		return nil, fmt.Errorf("secvm: the sum has %d blocks, want %d", len(blocks), len(want))
 	}
 	for i, b := range want {
 		if len(blocks[i]) != b.Entries {
-			return nil, fmt.Errorf("secvm: block %d of a sum has %d entries, want %d", i, len(blocks[i]), b.Entries)
+			return nil, fmt.Errorf("secvm: block %d of the sum has %d entries, want %d", i, len(blocks[i]), b.Entries)
 		}
 		most := b.Bound * int64(devices)
 		for j, x := range blocks[i] {
@@ -130,7 +128,7 @@ func NewSum(p Params, blocks [][]int64, devices int) (*Sum, error) {
 	return s, nil
 }
 
-// count reads the census: every device trains or tests, and none does both.
+// count reads the census. Every device either trains or tests.
 func (s *Sum) count(block []int64, devices int) error {
 	for class := range 2 {
 		s.Participants[class] = uint64(block[participantsAt+class])

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// devices is devices of both labels and roles, some inside the margin.
+// crowd returns devices of both labels and roles, some inside the margin.
 func crowd(t *testing.T, p secvm.Params) []*secvm.Device {
 	t.Helper()
 	var list []*secvm.Device
@@ -20,7 +20,7 @@ func crowd(t *testing.T, p secvm.Params) []*secvm.Device {
 	return list
 }
 
-// read is a whole summand, read in pieces.
+// read returns a whole summand, read in pieces.
 func read(p secvm.Params, s secvm.Summand) [][]int64 {
 	var blocks [][]int64
 	for b, block := range p.Blocks() {
@@ -33,8 +33,8 @@ func read(p secvm.Params, s secvm.Summand) [][]int64 {
 	return blocks
 }
 
-// The sum of summands gives the gradient, the participants and the tests that
-// the tally of packages gives, to the bit; and every entry keeps its bound.
+// The sum of summands gives the gradient, the participants and the test results of the
+// packages' tally, to the bit; and every entry keeps its bound.
 func TestSumIsTheTally(t *testing.T) {
 	for _, classes := range []bool{false, true} {
 		p := params(t, func(s *secvm.Spec) { s.Classes = classes })
@@ -93,10 +93,10 @@ func plus(t *testing.T, p secvm.Params, total, summand [][]int64) [][]int64 {
 	return total
 }
 
-// A sum that no honest devices give is refused, in words.
+// A sum that honest devices cannot give is refused with the reason.
 func TestFalseSums(t *testing.T) {
 	for want, spoil := range map[string]func(blocks [][]int64){
-		"a sum of 1 blocks":         nil,
+		"sum has 1 blocks":          nil,
 		"which no 4 devices add up": func(b [][]int64) { b[0][3] = 25 },
 		"entry 5 of block 0":        func(b [][]int64) { b[0][5] = -25 },
 		"entry 1 of block 1 is -1":  func(b [][]int64) { b[1][1] = -1 },
@@ -120,9 +120,9 @@ func TestFalseSums(t *testing.T) {
 	}
 }
 
-// Attack: a bin that one person has. Summed with both signs together the entry is
-// that person's label, as with packages, though nobody can be sure that it is one
-// person; it succeeds, and documents say so.
+// Attack: a bin that one person has. Summed with both signs together the entry is that
+// person's label, as with packages, though the attacker cannot be sure that it is one
+// person; it succeeds, and the documents say so.
 func TestAttackRareBinInASum(t *testing.T) {
 	p := params(t, nil)
 	w := checked(t, p, make([]float64, p.Features()))

@@ -2,8 +2,8 @@ package secvm
 
 import "fmt"
 
-// Tally is all that a gateway keeps of a window: counts. Adding tallies up gives
-// the tally of all their packages, so that shards can count apart.
+// Tally is all that a gateway keeps of a window: counts. The sum of tallies is the tally of
+// all their packages, so that shards can count separately.
 type Tally struct {
 	Census
 	Minus, Plus []uint64 // for each feature, the units of each sign
@@ -11,16 +11,16 @@ type Tally struct {
 	params      Params
 }
 
-// NewTally returns an empty one. It takes 16 bytes for each feature.
+// NewTally returns an empty tally. It takes 16 bytes for each feature.
 func NewTally(p Params) *Tally {
 	return &Tally{params: p, Minus: make([]uint64, p.Features()), Plus: make([]uint64, p.Features())}
 }
 
-// Add counts a package. It looks at neither tag nor iteration: which window a
-// package belongs to is for the caller. Refused ones change nothing.
+// Add counts a package. It ignores the tag and the iteration: the caller assigns packages
+// to windows. A refused package changes nothing.
 func (t *Tally) Add(p Package) error { return t.AddTimes(p, 1) }
 
-// AddTimes counts n packages alike.
+// AddTimes counts n equal packages.
 func (t *Tally) AddTimes(p Package, n uint64) error {
 	if err := p.Check(t.params); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (t *Tally) AddTimes(p Package, n uint64) error {
 // Merge adds another tally of the same model.
 func (t *Tally) Merge(o *Tally) error {
 	if len(o.Plus) != len(t.Plus) {
-		return fmt.Errorf("secvm: a tally of %d features and one of %d", len(o.Plus), len(t.Plus))
+		return fmt.Errorf("secvm: a tally of %d features cannot be merged with one of %d", len(o.Plus), len(t.Plus))
 	}
 	for j := range t.Plus {
 		t.Minus[j] += o.Minus[j]
