@@ -8,17 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// AESCTR is the [Masker] that everybody has: AES-128 in counter mode under the
-// first 16 bytes of a mask's key, read as little-endian words. The counter starts
-// at 0, because a key serves one mask in one session. It works on all cores.
+// AESCTR is the default [Masker]: AES-128 in counter mode under the first 16 bytes of a
+// mask's key, read as little-endian words. The counter starts at 0, because a key serves
+// one mask in one session. It uses all cores.
 type AESCTR struct{}
 
-// tileWords is the number of words that are worked on at a time: their keystream and
-// sums stay in the first-level cache.
+// tileWords is the number of words that are processed at a time: their keystream and sums
+// fit the first-level cache.
 const tileWords = 1024
 
-// A strip is one core's work. For it each mask's counter is set up once, so
-// it has many tiles, unless the vector is too short to give every core some.
+// A strip is one core's work. Each mask's counter is set up once for a strip, so a strip
+// has many tiles, unless the vector is too short for all cores.
 const (
 	maxStripTiles = 16
 	leastStrips   = 16

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Client brings one vector. It learns who takes part, and not the sum.
+// Client contributes one vector. It learns who takes part, but not the sum.
 type Client struct {
 	core
 	vector   Vector
@@ -23,7 +23,7 @@ type Client struct {
 
 	awaits    uint16 // the server's next message
 	cohort    set    // U1
-	holders   []int  // who holds shares of this client's secrets
+	holders   []int  // clients that hold shares of this client's secrets
 	keys      map[int]keys
 	sharers   set // U2
 	held      []holding
@@ -32,15 +32,15 @@ type Client struct {
 	survivors set    // U3
 }
 
-// holding holds the shares that a client keeps for another one. A list of them is
-// in the order of the clients.
+// holding is the shares that a client keeps for another client. Lists of holdings are in
+// the order of the clients.
 type holding struct {
 	owner      int
 	mask, self shamir.Share
 }
 
-// NewClient returns the machine of a client. It refuses a vector with an entry
-// beyond the agreed bound: a [*RangeError].
+// NewClient returns the machine of a client. A vector with an entry beyond the agreed bound
+// is a [*RangeError].
 func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, error) {
 	d, err := newCore(s, p, protocol.RoleParty)
 	if err != nil {
@@ -52,7 +52,7 @@ func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, erro
 		return nil, err
 	}
 	if id.Sign == nil {
-		return nil, errors.New("secagg: a client has nothing to sign with")
+		return nil, errors.New("secagg: the client has no signing function; set Identity.Sign")
 	}
 	if c.secrets, err = newSecrets(s.Seed, s.Session.ID()); err != nil {
 		return nil, err
@@ -61,8 +61,8 @@ func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, erro
 	return c, err
 }
 
-// Hash returns the SHA-256 of the packed vector: the input's hash in the session's
-// journal.
+// Hash returns the SHA-256 of the packed vector, which is the input hash of the start
+// event.
 func Hash(p Params, v Vector) ([sha256.Size]byte, error) {
 	if list, is := v.(Ints); is {
 		if err := list.check(p.layout.Groups); err != nil {
@@ -81,7 +81,7 @@ func Hash(p Params, v Vector) ([sha256.Size]byte, error) {
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-// bytesOf is words as they travel.
+// bytesOf returns the encoding of words.
 func bytesOf(words []uint64) []byte {
 	var w wire.Writer
 	w.Grow(8 * len(words))
@@ -94,8 +94,8 @@ func bytesOf(words []uint64) []byte {
 // InputHash returns the hash that the start event must hold.
 func (c *Client) InputHash() [sha256.Size]byte { return c.hash }
 
-// Survivors returns the clients in the sum, as this one has heard and, against
-// active servers, a threshold of its holders have signed; nil before.
+// Survivors returns the clients in the sum, as the server reported them and, against active
+// servers, as a threshold of this client's holders signed it; nil before that.
 func (c *Client) Survivors() []string {
 	var names []string
 	for _, i := range c.survivors.list() {
@@ -116,7 +116,7 @@ func (c *Client) Step(e protocol.Event) (protocol.Effects, error) {
 // start advertises the client's keys.
 func (c *Client) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != c.hash {
-		return protocol.Effects{}, errors.New("secagg: the vector is not the one that this session was started with")
+		return protocol.Effects{}, errors.New("secagg: the vector differs from the one with which this session was started")
 	}
 	c.own = c.secrets.public(c.setup.Session.ID(), c.self, c.identity.Sign)
 	c.keys[c.self] = c.own
@@ -156,7 +156,7 @@ func (c *Client) receive(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, m.Unexpected()
 }
 
-// sending says that the masked vector is on its way but not all of it sent.
+// sending reports whether a part of the masked vector is still to be sent.
 func (c *Client) sending() bool { return c.masks != nil }
 
 func (c *Client) expire(t protocol.Timer) (protocol.Effects, error) {
@@ -169,7 +169,7 @@ func (c *Client) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, silent(c.server(), kindOf(c.awaits)))
 }
 
-// checkKeys verifies the keys of another client, which must stay what they were.
+// checkKeys verifies the keys of another client, which must never change in a session.
 func (c *Client) checkKeys(m member) error {
 	if old, known := c.keys[m.client]; known {
 		if old != m.keys {
@@ -183,13 +183,13 @@ func (c *Client) checkKeys(m member) error {
 	return nil
 }
 
-// verifySignature checks a client's word on who is in the sum.
+// verifySignature verifies a client's signature of the sets of clients.
 func (c *Client) verifySignature(s signature, statement []byte) bool {
 	return ed25519.Verify(c.identity.Keys[s.client], statement, s.value[:])
 }
 
-// receiveSurvivors learns whose vector is in the sum, and signs it or, against
-// onlookers only, unmasks at once.
+// receiveSurvivors takes the list of the vectors in the sum. Against active servers it
+// signs the list; against semi-honest ones it unmasks at once.
 func (c *Client) receiveSurvivors(m protocol.Message) (protocol.Effects, error) {
 	survivors, err := decodeSet(m.Body, c.params.clients)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *Client) receiveSurvivors(m protocol.Message) (protocol.Effects, error) 
 	}
 	switch n := survivors.count(); {
 	case !survivors.within(c.sharers) || !survivors.has(c.self):
-		return protocol.Effects{}, inconsistent(m.Sender, "vectors of clients that have not shared, or all but the vector of the client it was sent to")
+		return protocol.Effects{}, inconsistent(m.Sender, "the list of vectors includes clients that have not shared, or leaves out its receiver")
 	case n < c.params.spec.Minimum:
 		return protocol.Effects{}, inconsistent(m.Sender, "a sum of %d vectors, fewer than the agreed minimum of %d", n, c.params.spec.Minimum)
 	case survivors.of(c.holders) < c.params.degree.Threshold:
@@ -215,8 +215,8 @@ func (c *Client) statement() []byte {
 	return statement(c.setup.Session.ID(), c.cohort, c.sharers, c.survivors)
 }
 
-// receiveSignatures unmasks once a threshold of this client's holders have
-// signed the same story: another story cannot find one too.
+// receiveSignatures unmasks once a threshold of this client's holders have signed the same
+// sets: different sets cannot reach a threshold too.
 func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeSignatures(m.Body, c.params.clients)
 	if err != nil {
@@ -233,9 +233,9 @@ func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error)
 	err = each(len(list), func(i int) error {
 		switch s := list[i]; {
 		case !holders.has(s.client) || !c.survivors.has(s.client):
-			return inconsistent(m.Sender, "a signature of %s, who is no holder with a vector in the sum", c.name(s.client))
+			return inconsistent(m.Sender, "a signature of %s, which is no holder with a vector in the sum", c.name(s.client))
 		case !c.verifySignature(s, told):
-			return inconsistent(m.Sender, "%s has signed another story, or nothing", c.name(s.client))
+			return inconsistent(m.Sender, "%s has signed other sets of clients, or nothing", c.name(s.client))
 		}
 		return nil
 	})
@@ -245,8 +245,8 @@ func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error)
 	return c.unmask()
 }
 
-// unmask releases one share for each client that this one holds shares of, and
-// ends: nothing more is ever released in this session.
+// unmask releases one share for each client whose shares this one holds, and ends: the
+// client releases nothing more in this session.
 func (c *Client) unmask() (protocol.Effects, error) {
 	releases := make([]release, len(c.held))
 	for i, h := range c.held {

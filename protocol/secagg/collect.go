@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// takeKeys is round AdvertiseKeys.
+// takeKeys handles round AdvertiseKeys.
 func (s *Server) takeKeys(m protocol.Message, from int) error {
 	r := wire.NewReader(m.Body)
 	k := readKeys(r)
@@ -28,8 +28,8 @@ func (s *Server) takeKeys(m protocol.Message, from int) error {
 	return nil
 }
 
-// usable refuses keys that would make every client that gets them give up: of
-// low order, or the same as another client's.
+// usable refuses keys that would make every receiving client give up: of low order, or
+// equal to another client's.
 func (s *Server) usable(k keys) error {
 	probe, err := privateKey([32]byte{1})
 	if err != nil {
@@ -46,8 +46,7 @@ func (s *Server) usable(k keys) error {
 	return nil
 }
 
-// takeHolders learns whom a client wants to share with, and answers with their
-// keys.
+// takeHolders takes the list of holders that a client names, and answers with their keys.
 func (s *Server) takeHolders(m protocol.Message, from int) error {
 	p := s.peers[from]
 	if p.holders != nil {
@@ -62,7 +61,7 @@ func (s *Server) takeHolders(m protocol.Message, from int) error {
 		want = s.cohort.count()
 	}
 	if len(list) != want || s.cohort.of(list) != len(list) {
-		return inconsistent(m.Sender, "%d holders, %d of them in the cohort; %d are to be named", len(list), s.cohort.of(list), want)
+		return inconsistent(m.Sender, "%d holders, %d of them in the cohort; the client must name %d", len(list), s.cohort.of(list), want)
 	}
 	members := make([]member, len(list))
 	for i, h := range list {
@@ -81,7 +80,7 @@ func (s *Server) takeHolders(m protocol.Message, from int) error {
 	return nil
 }
 
-// takeShares is round ShareKeys.
+// takeShares handles round ShareKeys.
 func (s *Server) takeShares(m protocol.Message, from int) error {
 	p := s.peers[from]
 	if p.holders == nil {
@@ -96,7 +95,7 @@ func (s *Server) takeShares(m protocol.Message, from int) error {
 	return nil
 }
 
-// deal finds out whose shares each client holds.
+// deal lists the owners of the shares that each client holds.
 func (s *Server) deal() {
 	s.owners = make([][]int, s.params.clients)
 	for _, owner := range s.sharers.list() {
@@ -117,10 +116,10 @@ func (s *Server) deliveries(client int) deliveries {
 	return d
 }
 
-// takeMasked is round MaskedInput: one piece of a vector. A vector is added when
-// all of it has come, so that a client that vanishes on the way leaves no trace
-// in the sum; until there is room for one more, the others must wait.
-// Those that keep the room and send nothing are given up: see expire.
+// takeMasked handles round MaskedInput: one piece of a vector. A vector is added when all
+// of its pieces have arrived, so that a client that vanishes midway does not change the
+// sum. Room for partial vectors is limited, and other clients wait for it; expire drops the
+// clients that occupy it and send nothing.
 func (s *Server) takeMasked(m protocol.Message, from int) error {
 	lo, hi := s.params.layout.chunk(int(m.Chunk))
 	if len(m.Body) != 8*(hi-lo) {
@@ -164,15 +163,15 @@ func (s *Server) newUpload() *upload {
 	return u
 }
 
-// free gives the room of a vector back.
+// free releases the room of a vector.
 func (s *Server) free(p *peer) {
 	s.spare = append(s.spare, p.upload.words)
 	p.upload = nil
 	s.uploads--
 }
 
-// giveUp drops the clients whose vectors are under way, to make room for the vectors
-// of others.
+// giveUp drops the clients whose vectors are incomplete, to make room for the vectors of
+// others.
 func (s *Server) giveUp() {
 	for _, p := range s.peers {
 		if p.upload != nil {
@@ -183,7 +182,7 @@ func (s *Server) giveUp() {
 	}
 }
 
-// dropUploads forgets vectors that have come in part.
+// dropUploads discards incomplete vectors.
 func (s *Server) dropUploads() {
 	for _, p := range s.peers {
 		if p.upload != nil {
@@ -193,11 +192,11 @@ func (s *Server) dropUploads() {
 	s.spare = nil
 }
 
-// takeSignature is round ConsistencyCheck.
+// takeSignature handles round ConsistencyCheck.
 func (s *Server) takeSignature(m protocol.Message, from int) error {
 	told := statement(s.setup.Session.ID(), s.cohort, s.sharers, s.survivors)
 	if len(m.Body) != ed25519.SignatureSize || !ed25519.Verify(s.identities[from], told, m.Body) {
-		return inconsistent(m.Sender, "no signature of what it was told")
+		return inconsistent(m.Sender, "no signature of the sets of clients that the server sent it")
 	}
 	s.peers[from].signature = signature{from, [ed25519.SignatureSize]byte(m.Body)}
 	s.agreed.add(from)
@@ -215,8 +214,8 @@ func (s *Server) signatures(client int) []signature {
 	return list
 }
 
-// takeReleases is round Unmask. Of whom nothing comes back, the client says that the
-// shares it got do not open.
+// takeReleases handles round Unmask. A client that returns no share of an owner reports
+// that the owner's shares did not decrypt.
 func (s *Server) takeReleases(m protocol.Message, from int) error {
 	list, err := decodeReleases(m.Body, s.params.clients)
 	if err != nil {

@@ -6,16 +6,17 @@ import (
 	"sort"
 )
 
-// Adversary names the attacker that the clients must withstand.
+// Adversary names the attacker model that the clients must withstand.
 type Adversary string
 
 // The models. In both, corrupted clients work with the server.
 const (
-	SemiHonest Adversary = "semi-honest" // the server follows the protocol and looks on
-	Active     Adversary = "active"      // the server may tell different clients different things
+	SemiHonest Adversary = "semi-honest" // the server follows the protocol, but tries to learn from its messages
+	Active     Adversary = "active"      // the server may send different clients different messages
 )
 
-// Cohort describes the clients of a session and what may become of them.
+// Cohort describes the clients of a session: their number, and the shares that may be
+// corrupted or vanish.
 type Cohort struct {
 	Clients   int
 	Corrupted float64 // gamma: share of the clients that work with the server
@@ -25,10 +26,10 @@ type Cohort struct {
 	Eta       float64 // an honest run fails with probability below 2^-Eta; 0 means 20
 }
 
-// Degree says with whom a client shares.
+// Degree is the number of holders of a client's shares, and the threshold.
 type Degree struct {
 	Holders   int // k: how many others hold shares of a client's secrets
-	Threshold int // t: how many of them can put a secret together
+	Threshold int // t: how many of them can reconstruct a secret
 	Complete  bool
 }
 
@@ -61,11 +62,10 @@ func (c Cohort) validate() error {
 	return nil
 }
 
-// Degree returns the least number of share-holders with which all but a share
-// of 2^-Sigma of the graphs resist the corrupted clients, and all but 2^-Eta
-// survive the dropped ones (Bell et al. 2020, section 3.5, with the tail bounds
-// of the hypergeometric distribution taken exactly). Where no sparse graph does
-// it, everybody shares with everybody.
+// Degree returns the least number of holders with which all but a share of 2^-Sigma of the
+// graphs resist the corrupted clients, and all but 2^-Eta survive the dropped ones (Bell et
+// al. 2020, section 3.5, with exact tail bounds of the hypergeometric distribution). If no
+// sparse graph suffices, every client shares with all clients.
 func (c Cohort) Degree() (Degree, error) {
 	c = c.orDefault()
 	if err := c.validate(); err != nil {
@@ -79,29 +79,28 @@ func (c Cohort) Degree() (Degree, error) {
 	return c.complete()
 }
 
-// share counts a share of the clients, forgiving it the rounding of a decimal.
+// share returns the number of clients in a share, with a tolerance for rounded decimals.
 func (c Cohort) share(part float64) int { return int(math.Floor((part + 1e-14) * float64(c.Clients))) }
 
 func (c Cohort) survivors() int { return c.Clients - c.share(c.Dropped) }
 
-// threshold returns the least safe threshold with k holders, if there is one
-// that survives the dropped clients.
+// threshold returns the least safe threshold with k holders, and whether one exists that
+// survives the dropped clients.
 func (c Cohort) threshold(k int) (int, bool) {
 	n, p := float64(c.Clients), math.Exp2(-c.Sigma-1)
 	if !c.connected(k, p) {
 		return 0, false
 	}
 	safe := hypergeometric{c.Clients, c.share(c.Corrupted), k}.aboveAtMost(p / n)
-	if c.Adversary == Active { // two stories cannot both find a threshold of holders
+	if c.Adversary == Active { // two different lists cannot both reach a threshold of holders
 		safe = int(math.Ceil((float64(safe+k) - 1.25) / 2))
 	}
 	live := hypergeometric{c.Clients, c.survivors(), k}.reachedBut(math.Exp2(-c.Eta) / n)
 	return max(safe+1, 2), safe < live
 }
 
-// connected says that the honest survivors are connected with probability 1-p:
-// on a ring, two disjoint runs of k/2 others would have to be corrupted or
-// dropped.
+// connected reports whether the honest survivors are connected with probability 1-p: to
+// disconnect a ring, two disjoint runs of k/2 clients must be corrupted or dropped.
 func (c Cohort) connected(k int, p float64) bool {
 	bad := c.share(c.Corrupted) + c.share(c.Dropped)
 	if k > bad {
@@ -112,14 +111,13 @@ func (c Cohort) connected(k int, p float64) bool {
 	return log < math.Log(p)
 }
 
-// lostSigma bounds the part of sigma that a server may gain by choosing who takes part.
+// lostSigma bounds the bits of sigma that a server may gain by choosing the participants.
 const lostSigma = 8
 
-// leastCohort returns how many clients must be there at the beginning. The
-// degree counts with corrupted holders as they fall among all clients; an
-// active server would leave out as many honest ones as the clients stand for,
-// and have a larger share of corrupted ones among the others. A threshold in a
-// complete graph counts with all of them anyway.
+// leastCohort returns the least number of clients with which a session may start. The
+// degree assumes that corrupted holders are spread over all clients; an active server could
+// leave out as many honest clients as the agreed dropouts allow, and so raise the share of
+// the corrupted ones. The threshold of a complete graph assumes the worst case anyway.
 func (c Cohort) leastCohort(d Degree) int {
 	if c.Adversary != Active || d.Complete {
 		return c.survivors()
@@ -129,9 +127,8 @@ func (c Cohort) leastCohort(d Degree) int {
 	})
 }
 
-// resists returns the sigma with which no client of a cohort that holds all the
-// corrupted ones has enough of them among its holders that both its secrets
-// can be put together.
+// resists returns the sigma with which no client of a cohort that contains all corrupted
+// clients has enough of them among its holders to reconstruct both its secrets.
 func (c Cohort) resists(d Degree, cohort int) float64 {
 	drawn := min(d.Holders, cohort-1)
 	h, p := hypergeometric{cohort, min(c.share(c.Corrupted), cohort), drawn}, 0.0
@@ -141,8 +138,8 @@ func (c Cohort) resists(d Degree, cohort int) float64 {
 	return -math.Log2(p * float64(cohort))
 }
 
-// complete shares among all clients, each holding a share of its own secret
-// too. The threshold is the highest that survives the dropped ones.
+// complete returns the degree of a complete graph, in which each client also holds a share
+// of its own secret. The threshold is the highest that survives the dropped clients.
 func (c Cohort) complete() (Degree, error) {
 	t, corrupted := c.survivors(), c.share(c.Corrupted)
 	if t < 2 || t <= corrupted || c.Adversary == Active && 2*t <= c.Clients+corrupted {
@@ -151,13 +148,13 @@ func (c Cohort) complete() (Degree, error) {
 	return Degree{Holders: c.Clients - 1, Threshold: t, Complete: true}, nil
 }
 
-// hypergeometric counts how many of the marked ones are among those drawn.
+// hypergeometric is the distribution of the number of marked items among those drawn.
 type hypergeometric struct{ total, marked, drawn int }
 
 func (h hypergeometric) least() int { return max(0, h.drawn-(h.total-h.marked)) }
 func (h hypergeometric) most() int  { return min(h.drawn, h.marked) }
 
-// mode returns the number that has the largest probability.
+// mode returns the most probable number.
 func (h hypergeometric) mode() int {
 	m := int((float64(h.drawn) + 1) * (float64(h.marked) + 1) / (float64(h.total) + 2))
 	return min(max(m, h.least()), h.most())
@@ -172,7 +169,7 @@ func (h hypergeometric) ratio(x int) float64 {
 	return float64(h.marked-x) * float64(h.drawn-x) / (float64(x+1) * float64(h.total-h.marked-h.drawn+x+1))
 }
 
-// negligible is the part that tails leave out, as a share of the bound they are held to.
+// negligible bounds the omitted part of a tail, as a share of the tail's bound.
 const negligible = 1e-12
 
 // aboveAtMost returns the least x with P(X > x) <= p, for p below the
@@ -189,7 +186,7 @@ func (h hypergeometric) reachedBut(p float64) int {
 	return h.mode() - crossing(lower, p)
 }
 
-// walk lists the probabilities from the mode outwards, as far as they matter.
+// walk lists the probabilities from the mode outwards, until they are negligible.
 func (h hypergeometric) walk(p float64, steps int, ratio func(i int) float64) []float64 {
 	values := []float64{h.at(h.mode())}
 	for i := range steps {

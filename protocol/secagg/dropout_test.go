@@ -9,8 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// The events of a client, counted as the network does: it is gone after that
-// many of them.
+// The events of a client, as the network counts them: the client vanishes after that many.
 const (
 	neverThere      = 0
 	afterAdvertise  = 1 // Start
@@ -57,7 +56,7 @@ func TestDropoutsInEveryRound(t *testing.T) {
 var moments = []struct {
 	name string
 	gone int
-	in   bool // is the vector of who vanishes then in the sum?
+	in   bool // whether the vector of a client that vanishes then is in the sum
 }{
 	{"never there", neverThere, false},
 	{"after AdvertiseKeys", afterAdvertise, false},
@@ -68,8 +67,8 @@ var moments = []struct {
 	{"before Unmask", afterSurvivors, true},
 }
 
-// Pitfall 18: between any two rounds, with exactly a threshold of clients left
-// there is a sum, with one fewer there is none, and the error says so.
+// Pitfall 18: between any two rounds, with exactly a threshold of clients left the session
+// gives a sum. With one fewer it gives none, and the error says so.
 func TestPitfall18ExactlyTheThreshold(t *testing.T) {
 	s := spec(Active)
 	s.Dropped, s.Corrupted = .4, 0
@@ -104,9 +103,9 @@ func (c *cohort) checkNoSum(t *testing.T, r *sim.Result) {
 	}
 }
 
-// Pitfall 18: in a sparse graph the threshold is of the holders of one client.
-// That one vanishes with its shares dealt, and of its holders as many before they
-// release theirs that a threshold is left, or one fewer.
+// Pitfall 18: in a sparse graph the threshold counts the holders of one client. That client
+// vanishes after its shares are dealt, and so many of its holders before they release
+// theirs that a threshold is left, or one fewer.
 func TestPitfall18ExactlyTheThresholdOfHolders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Three clinics add up how many patients they have in each of three age groups. The
-// server learns the sums, and no clinic's own numbers.
+// Three clinics add up their numbers of patients in three age groups. The server learns the
+// sums, and no clinic's own numbers.
 func Example() {
 	counts := map[string]secagg.Ints{"north": {1, 0, 2}, "south": {0, 3, 1}, "east": {2, 0, 6}}
 	params, err := secagg.NewParams(secagg.Spec{Minimum: 2, Epoch: "2026", Groups: []secagg.Group{{Entries: 3, Bound: 1000}}}, len(counts))

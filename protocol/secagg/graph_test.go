@@ -41,7 +41,7 @@ func TestPitfall05ClientsDrawTheirHolders(t *testing.T) {
 	}
 }
 
-// Against onlookers the graph is Harary's ring: who holds for whom is mutual.
+// Against semi-honest servers the graph is Harary's ring: holding is mutual.
 func TestRingIsMutual(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -88,7 +88,7 @@ func TestRingIsDrawnBySession(t *testing.T) {
 	}
 }
 
-// Nobody is made to hold more shares than fit a message.
+// No client has to hold more shares than fit a message.
 func TestHoldersAreBounded(t *testing.T) {
 	c := newCohort(t, spec(Active), 30)
 	s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})

@@ -15,13 +15,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Identity holds the keys by which clients know each other beyond the server's word.
+// Identity holds the keys by which clients know each other, independently of the server.
 type Identity struct {
 	Sign func(message []byte) []byte // Ed25519 under the client's own key
 	Keys []ed25519.PublicKey         // of all clients, in the descriptor's order
 }
 
-// checkIdentities refuses what cannot verify the clients' signatures.
+// checkIdentities refuses keys that cannot verify the clients' signatures.
 func checkIdentities(list []ed25519.PublicKey, clients int) error {
 	if len(list) != clients {
 		return fmt.Errorf("secagg: %d identity keys for %d clients", len(list), clients)
@@ -37,8 +37,8 @@ func checkIdentities(list []ed25519.PublicKey, clients int) error {
 // keyBytes is the size of a public key.
 const keyBytes = 32
 
-// keys are a client's advertised keys: one key to receive shares under, one to
-// agree on masks with.
+// keys are a client's advertised keys: one for receiving shares, and one for agreeing on
+// masks.
 type keys struct {
 	encryption, mask [keyBytes]byte
 	signature        [ed25519.SignatureSize]byte
@@ -59,7 +59,7 @@ func readKeys(r *wire.Reader) (k keys) {
 	return k
 }
 
-// statement returns the bytes that the signature vouches for.
+// statement returns the bytes that a client signs for its keys.
 func (k keys) statement(id protocol.SessionID, client int) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/secagg/keys")
@@ -72,19 +72,19 @@ func (k keys) statement(id protocol.SessionID, client int) []byte {
 
 func (k keys) verify(id protocol.SessionID, client int, signer ed25519.PublicKey) error {
 	if k.encryption == k.mask {
-		return errors.New("one key for two purposes")
+		return errors.New("the client has advertised one key for two purposes")
 	}
 	if !ed25519.Verify(signer, k.statement(id, client), k.signature[:]) {
-		return errors.New("keys that the client has not signed")
+		return errors.New("the client has not signed its keys")
 	}
 	return nil
 }
 
-// secrets are a client's own, all derived from its session seed and the
-// session's name: what one session reveals is of no use in another.
+// secrets are a client's own secrets, all derived from its session seed and the session's
+// name: a secret of one session is of no use in another.
 type secrets struct {
 	encryption, mask *ecdh.PrivateKey
-	maskSeed         [shamir.Size]byte // from which mask is made; shared among the holders
+	maskSeed         [shamir.Size]byte // gives the key of the pairwise masks; shared among the holders
 	self             [shamir.Size]byte // seed of the self mask; shared among the holders
 	shares           [32]byte          // seed of the polynomials
 }
@@ -118,8 +118,8 @@ func (s *secrets) public(id protocol.SessionID, client int, sign func([]byte) []
 	return k
 }
 
-// agree is Diffie-Hellman. A key of low order, which would give a secret that
-// everybody knows, is an error.
+// agree performs the Diffie-Hellman exchange. A key of low order, which would give a
+// publicly known secret, is an error.
 func agree(own *ecdh.PrivateKey, other [keyBytes]byte) ([32]byte, error) {
 	public, err := ecdh.X25519().NewPublicKey(other[:])
 	if err != nil {
@@ -134,8 +134,8 @@ func agree(own *ecdh.PrivateKey, other [keyBytes]byte) ([32]byte, error) {
 
 func number(i int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(i)) }
 
-// pairMask returns the mask that two clients agree on. The client with the higher
-// number adds it and the other takes it off.
+// pairMask returns the mask that two clients agree on. The client with the higher number
+// adds it and the other subtracts it.
 func pairMask(id protocol.SessionID, own *ecdh.PrivateKey, self, other int, key [keyBytes]byte) (Mask, error) {
 	secret, err := agree(own, key)
 	if err != nil {
@@ -145,13 +145,13 @@ func pairMask(id protocol.SessionID, own *ecdh.PrivateKey, self, other int, key 
 	return Mask{prg.Derive(secret, "secagg/pair", id[:], number(lo), number(hi)), self < other}, nil
 }
 
-// selfMask returns the mask that only shares can bring back.
+// selfMask returns a client's self mask, which others can reconstruct from shares only.
 func selfMask(id protocol.SessionID, seed [shamir.Size]byte) Mask {
 	return Mask{Key: prg.Derive(seed, "secagg/single", id[:])}
 }
 
-// sealingKey encrypts the one message that a client sends to one holder of its
-// shares: it belongs to the direction, so that a nonce is never used twice.
+// sealingKey encrypts the one message that a client sends to one holder of its shares. Each
+// direction has its own key, so that a nonce is never used twice.
 func sealingKey(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [keyBytes]byte) ([32]byte, error) {
 	secret, err := agree(own, key)
 	if err != nil {

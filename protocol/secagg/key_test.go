@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// The server cannot put keys of its own in the place of a client's.
+// The server cannot replace a client's keys by its own.
 func TestPitfall04KeysAreSigned(t *testing.T) {
 	c := newCohort(t, spec(Active), 12)
 	own, err := newSecrets([32]byte{66}, c.session.ID())
@@ -40,7 +40,7 @@ func TestPitfall04KeysAreSigned(t *testing.T) {
 			})
 			nobodyReleases(t, l)
 			for _, name := range c.names {
-				blames(t, r, name, "keys that the client has not signed")
+				blames(t, r, name, "the client has not signed its keys")
 			}
 		})
 	}
@@ -65,7 +65,7 @@ func (c *cohort) resign(who int, change func(*keys)) func(protocol.Message) []pr
 	}
 }
 
-// A client whose keys would make others give up is left out, and nobody else is.
+// A client whose keys would make others give up is left out, and no other client is.
 func TestUnusableKeysAreRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// What comes after its client was declared dropped is thrown away.
+// Messages of a client that counts as dropped are not used.
 func TestPitfall08LateVectorsAreNotAdded(t *testing.T) {
 	c := newCohort(t, spec(Active), 30)
 	var server *Server
@@ -70,8 +70,8 @@ func (s *tardy) Step(e protocol.Event) (protocol.Effects, error) {
 	return s.Server.Step(e)
 }
 
-// The last share that comes when the masks are already being taken off does not
-// begin that anew: they would be taken off twice.
+// A last share that arrives while the masks are being removed does not start the removal
+// again: the masks would be removed twice.
 func TestPitfall08LateSharesAreNotUsed(t *testing.T) {
 	c := newCohort(t, spec(Active), 30)
 	nodes := c.nodes(t)
@@ -102,8 +102,8 @@ func TestPitfall08LateSharesAreNotUsed(t *testing.T) {
 	}
 }
 
-// Clients that begin to send a vector and stop keep the room for vectors, until
-// the server gives them up: those that wait still get in.
+// Clients that start to send a vector and stop occupy the room for vectors until the server
+// drops them: the waiting clients still contribute.
 func TestStalledVectorsMakeRoom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -123,8 +123,8 @@ func TestStalledVectorsMakeRoom(t *testing.T) {
 	}
 }
 
-// A piece that comes twice does not stand for one that has not come, and a piece
-// of another length is none.
+// A repeated piece does not replace a missing one, and a piece of another length is
+// refused.
 func TestPiecesOfAVectorComeOnce(t *testing.T) {
 	c := newCohort(t, Spec{Minimum: 2, Epoch: "1", Groups: []Group{{Entries: 70_000, Bound: 1 << 40}}}, 5)
 	s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
@@ -163,7 +163,7 @@ func TestPiecesOfAVectorComeOnce(t *testing.T) {
 	}
 }
 
-// What a client that was given up sends after all is not used, and no offence.
+// A late message of a dropped client is not used, and is no offence.
 func TestStalledVectorsDoNotGoOn(t *testing.T) {
 	c := newCohort(t, spec(Active), 5)
 	s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
@@ -180,8 +180,8 @@ func TestStalledVectorsDoNotGoOn(t *testing.T) {
 	}
 }
 
-// With room to spare nobody is waiting for it: those who stopped are dropped as
-// all who vanish.
+// With spare room nobody waits for it: clients that stopped are dropped like all that
+// vanish.
 func TestFewStalledVectorsAreDropped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -197,7 +197,7 @@ func TestFewStalledVectorsAreDropped(t *testing.T) {
 	c.checkSum(t, r, 11)
 }
 
-// A client whose vector nobody takes any more ends by timer, too.
+// A client whose vector the server no longer takes ends by its timer, too.
 func TestStuckClientEnds(t *testing.T) {
 	c := newCohort(t, spec(Active), 5)
 	client, err := c.client(1)

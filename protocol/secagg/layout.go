@@ -10,17 +10,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Group is entries of a vector with a common bound.
+// Group is a run of a vector's entries with a common bound.
 type Group struct {
 	Entries int
 	Bound   int64 // every client's entry x has |x| <= Bound
 	Signed  bool  // entries may be below 0
 }
 
-// Layout packs the entries of a vector into words of 64 bits that are added
-// modulo 2^64. Each entry has a lane wide enough for the sum over the largest
-// cohort, so that lanes never carry; a signed entry is sent as x + Bound, and
-// the receiver takes Bound off again for everyone who is in the sum.
+// Layout packs the entries of a vector into words of 64 bits that are added modulo 2^64.
+// Each entry has a lane wide enough for the sum over the largest cohort, so that lanes
+// never carry. A signed entry is sent as x + Bound, and the receiver subtracts Bound once
+// for each client in the sum.
 //
 //	bits of a lane = bits of (cohort * span),  span = Bound, or 2 Bound if signed
 type Layout struct {
@@ -37,17 +37,17 @@ type lane struct {
 	first   int // word at which the group begins
 }
 
-// Bounds on what a descriptor may ask for.
+// Bounds on a descriptor's layout.
 const (
 	MaxEntries = 1 << 33
 	maxGroups  = 1 << 16
 )
 
-// NewLayout lays groups out for sums of up to cohort clients. An entry whose sum
-// does not fit an int64 is an error: it would wrap unseen.
+// NewLayout lays groups out for sums of up to cohort clients. An entry whose sum may exceed
+// an int64 is an error, because it would wrap without notice.
 func NewLayout(cohort int, groups []Group) (*Layout, error) {
 	if cohort < 1 || len(groups) == 0 || len(groups) > maxGroups {
-		return nil, fmt.Errorf("secagg: a layout of %d groups of entries for %d clients", len(groups), cohort)
+		return nil, fmt.Errorf("secagg: a layout cannot have %d groups of entries for %d clients", len(groups), cohort)
 	}
 	l := &Layout{Cohort: cohort, Groups: slices.Clone(groups)}
 	for i, g := range groups {
@@ -96,15 +96,15 @@ func (l *Layout) Entries() int {
 	return n
 }
 
-// Vector is one client's entries, read in pieces so that a long vector need
-// never exist. Reading is a pure function.
+// Vector is one client's entries. It is read in pieces, so that a long vector never has to
+// exist in memory. Read must be a pure function.
 type Vector interface {
 	// Read sets dst to the entries of a group from first on.
 	Read(group, first int, dst []int64)
 }
 
-// Ints is a vector in memory, of one group. [NewClient] and [Hash] refuse a list that is
-// longer or shorter than the group.
+// Ints is a vector in memory, of one group. [NewClient] and [Hash] refuse a list of another
+// length than the group's.
 type Ints []int64
 
 // Read implements [Vector].
@@ -112,22 +112,22 @@ func (v Ints) Read(_, first int, dst []int64) { copy(dst, v[first:]) }
 
 func (v Ints) check(groups []Group) error {
 	if len(groups) != 1 {
-		return fmt.Errorf("secagg: a list of integers is one group, and %d are agreed; write a Vector", len(groups))
+		return fmt.Errorf("secagg: Ints holds one group, and %d are agreed; implement Vector", len(groups))
 	}
 	if n := groups[0].Entries; len(v) != n {
-		return fmt.Errorf("secagg: a list of %d integers, and %d are agreed", len(v), n)
+		return fmt.Errorf("secagg: the list has %d integers, and %d are agreed", len(v), n)
 	}
 	return nil
 }
 
-// RangeError says that an entry is beyond the agreed bound. Nothing is sent.
+// RangeError reports an entry beyond the agreed bound. Nothing has been sent.
 type RangeError struct {
 	Group, Entry int
 	Value, Bound int64
 }
 
 func (e *RangeError) Error() string {
-	return fmt.Sprintf("secagg: entry %d of group %d is %d, beyond the agreed bound of %d: the sum could wrap unseen", e.Entry, e.Group, e.Value, e.Bound)
+	return fmt.Sprintf("secagg: entry %d of group %d is %d, beyond the agreed bound of %d: the sum could wrap without notice", e.Entry, e.Group, e.Value, e.Bound)
 }
 
 // packWords is the number of words that are packed at a time, from up to 32 entries each.
@@ -183,7 +183,7 @@ func (l *Layout) packGroup(v Vector, g, word int, dst []uint64) error {
 	return nil
 }
 
-// encode is an entry as it is sent.
+// encode returns an entry as it is sent, and whether it is within the bound.
 func (g Group) encode(x int64) (uint64, bool) {
 	if x > g.Bound || x < -g.Bound || x < 0 && !g.Signed {
 		return 0, false

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// liar is a server that follows the protocol except where it lies: tell may
-// change what a client gets, and it takes every signature for good.
+// liar is a server that follows the protocol except where it lies: tell may change a
+// client's message, and it accepts every signature.
 type liar struct {
 	*Server
 	tell     func(protocol.Message) protocol.Message
@@ -49,7 +49,7 @@ func (l *liar) swallow(m protocol.Message) (protocol.Effects, error) {
 	return l.advance()
 }
 
-// lie runs a session whose server lies, and returns what it has got out.
+// lie runs a session whose server lies, and returns the liar with the released shares.
 func (c *cohort) lie(t *testing.T, s sim.Schedule, tell func(protocol.Message) protocol.Message) (*sim.Result, *liar) {
 	t.Helper()
 	nodes := c.nodes(t)
@@ -66,8 +66,7 @@ func (c *cohort) lie(t *testing.T, s sim.Schedule, tell func(protocol.Message) p
 	return r, l
 }
 
-// checkHonest makes sure that the liar's plumbing works: without a lie there is
-// a sum.
+// checkHonest checks that the liar gives a sum if it does not lie.
 func (c *cohort) checkHonest(t *testing.T, l *liar) {
 	t.Helper()
 	if l.Sums() == nil {

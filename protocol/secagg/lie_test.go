@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// lie is one message of the server's, bent so that a client can tell.
+// lie is one message of the server's, changed so that a client can detect it.
 type lie struct {
 	name  string
 	round uint16
@@ -78,31 +78,31 @@ func lies() []lie {
 		{"a cohort without its receiver", roundCohort, ofSet(func(s set, receiver int) { remove(s, receiver) }), "a cohort without the client"},
 		{"a cohort of those that the server likes", roundCohort, ofSet(shrink(26)), "a cohort of 26 clients, fewer than the 27"},
 		{"a set beyond the clients", roundCohort, func(_ *testing.T, _ *cohort, m protocol.Message) []byte { return append(m.Body[:4:4], 0xff) }, "too many"},
-		{"other holders", roundHolderKeys, ofMembers(func(l []member) []member { return l[1:] }), "keys of other clients than were asked for"},
+		{"other holders", roundHolderKeys, ofMembers(func(l []member) []member { return l[1:] }), "keys of other clients than the named holders"},
 		{"one key for all", roundHolderKeys, ofMembers(func(l []member) []member {
 			for i := range l {
 				l[i].keys = l[0].keys
 			}
 			return l
-		}), "keys that the client has not signed"},
-		{"sharers without the receiver", roundShares, ofDeliveries(func(d *deliveries, receiver int) { remove(d.sharers, receiver) }), "all but the one it was sent to"},
+		}), "the client has not signed its keys"},
+		{"sharers without the receiver", roundShares, ofDeliveries(func(d *deliveries, receiver int) { remove(d.sharers, receiver) }), "or leaves out its receiver"},
 		{"few sharers", roundShares, ofDeliveries(func(d *deliveries, receiver int) { shrink(26)(d.sharers, receiver) }), "26 clients that share, fewer than the agreed minimum of 27"},
-		{"shares of one who has not shared", roundShares, ofDeliveries(func(d *deliveries, _ int) { remove(d.sharers, d.list[0].owner.client) }), "who has not shared"},
+		{"shares of one who has not shared", roundShares, ofDeliveries(func(d *deliveries, _ int) { remove(d.sharers, d.list[0].owner.client) }), "which has not shared"},
 		{"other keys than before", roundShares, ofDeliveries(func(d *deliveries, _ int) {
 			for i := range d.list {
 				d.list[i].owner.keys.mask[0] ^= 1
 			}
 		}), "server"},
-		{"survivors without the receiver", roundSurvivors, ofSet(func(s set, receiver int) { remove(s, receiver) }), "all but the vector of the client it was sent to"},
+		{"survivors without the receiver", roundSurvivors, ofSet(func(s set, receiver int) { remove(s, receiver) }), "or leaves out its receiver"},
 		{"few survivors", roundSurvivors, ofSet(shrink(26)), "a sum of 26 vectors, fewer than the agreed minimum of 27"},
-		{"a signature of another story", roundSignatures, ofSignatures(func(l []signature) []signature {
+		{"a signature of other sets", roundSignatures, ofSignatures(func(l []signature) []signature {
 			l[3].value[7] ^= 1
 			return l
-		}), "has signed another story"},
+		}), "has signed other sets of clients"},
 		{"a signature for another client", roundSignatures, ofSignatures(func(l []signature) []signature {
 			l[0].value = l[1].value
 			return l
-		}), "has signed another story"},
+		}), "has signed other sets of clients"},
 		{"signatures of another session", roundSignatures, func(t *testing.T, c *cohort, m protocol.Message) []byte {
 			all := everybody(len(c.names))
 			told := statement(c.again(t, 1).session.ID(), all, all, all)
@@ -112,12 +112,12 @@ func lies() []lie {
 				}
 				return l
 			})(t, c, m)
-		}, "has signed another story"},
+		}, "has signed other sets of clients"},
 		{"a stranger's signature", roundSignatures, ofSignatures(func(l []signature) []signature {
 			l = append(l, signature{slices.Min(outside(l)), l[0].value})
 			slices.SortFunc(l, func(a, b signature) int { return a.client - b.client })
 			return l
-		}), "who is no holder"},
+		}), "which is no holder"},
 		{"few signatures", roundSignatures, ofSignatures(func(l []signature) []signature { return l[:4] }), "fewer than the threshold"},
 		{"one signature many times", roundSignatures, ofSignatures(func(l []signature) []signature { return slices.Repeat(l[:1], 20) }), "after client"},
 	}
@@ -134,8 +134,8 @@ func outside(l []signature) []int {
 	return out
 }
 
-// Each lie is refused with the server's name, and leaves no trace: when the
-// truth follows, everything goes on as if nothing had been said.
+// Each lie is refused with the server's name, and changes no state: when the truth follows,
+// the session continues as if the lie had not been sent.
 func TestLiesAreRefusedAndForgotten(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

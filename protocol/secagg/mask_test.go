@@ -36,7 +36,7 @@ func (plainMasks) Add(dst []uint64, first int, masks []Mask) {
 	}
 }
 
-// Masks consist of equal words, in whichever pieces they are asked for.
+// Masks consist of equal words, whatever pieces a caller requests.
 func TestTwinMasksAreTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		masks := make([]Mask, rapid.IntRange(0, 5).Draw(t, "masks"))
@@ -154,9 +154,9 @@ func TestPitfall13MasksOfAPairCancel(t *testing.T) {
 	}
 }
 
-// Only whole numbers are masked, modulo 2^64, where a mask comes off without a
-// trace. In floating point it does not: what is left tells of the vector, and the
-// sum is wrong. A client that has fractions rounds them first.
+// Only whole numbers are masked, modulo 2^64, where a mask is removed without a trace. In
+// floating point it is not: the remainder reveals something of the vector, and the sum is
+// wrong. A client with fractions rounds them first.
 func TestPitfall16OnlyIntegersAreMasked(t *testing.T) {
 	if entries := reflect.TypeFor[Vector]().Method(0).Type.In(2); entries != reflect.TypeFor[[]int64]() {
 		t.Errorf("a vector's entries are %v", entries)

@@ -8,9 +8,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// receiveShares takes the shares of others, learns who has shared, and begins
-// to send the masked vector. From here on the client has contributed for this
-// epoch and purpose, whatever becomes of the session.
+// receiveShares takes the others' shares and the set of clients that have shared, and
+// starts to send the masked vector. From then on the client has contributed for this epoch
+// and purpose, even if the session fails.
 func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 	d, err := decodeDeliveries(m.Body, c.params.clients)
 	if err != nil {
@@ -32,15 +32,15 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Finish(protocol.Effects{}, err)
 	}
 	c.sharers, c.held, c.masks, c.awaits = d.sharers, held, masks, roundSurvivors
-	c.keys = nil // they have served
+	c.keys = nil // no longer needed
 	return protocol.Effects{Sync: true, Claim: []string{c.claim()}, Arm: []protocol.Timer{TimerServer}, Resume: true}, nil
 }
 
-// openAll returns what it holds of those whose shares open. Somebody has changed the
-// others: who would end because of them could be made to by anybody who shares. That
-// they are not held the server sees when it gets none of them back. Nothing is shown
-// to prove it, such as the key of that message: a server that has put another message
-// in its place would open with it the one that it has kept back, and have a share of
+// openAll returns the holdings of the owners whose shares decrypt. Shares that do not
+// decrypt are dropped: if they were fatal, any client could abort all others. The server
+// notices, because it gets no share of that owner back. The client must not prove a
+// failure, for example by revealing that message's key: a server that had replaced the
+// message would use the key to decrypt the original that it kept, and would have a share of
 // both secrets.
 func (c *Client) openAll(list []delivery) []holding {
 	opened := make([]*holding, len(list))
@@ -60,12 +60,12 @@ func (c *Client) openAll(list []delivery) []holding {
 	return held
 }
 
-// checkSharers refuses a story about who has shared that leaves the client
-// without a threshold of its holders.
+// checkSharers refuses a set of sharers that leaves this client fewer than a threshold of
+// its holders.
 func (c *Client) checkSharers(d deliveries) error {
 	switch n := d.sharers.count(); {
 	case !d.sharers.within(c.cohort) || !d.sharers.has(c.self):
-		return inconsistent(c.server(), "clients that share without having been in the cohort, or all but the one it was sent to")
+		return inconsistent(c.server(), "the list of clients that share includes some outside the cohort, or leaves out its receiver")
 	case n < c.params.spec.Minimum:
 		return inconsistent(c.server(), "%d clients that share, fewer than the agreed minimum of %d", n, c.params.spec.Minimum)
 	case d.sharers.of(c.holders) < c.params.degree.Threshold:
@@ -73,24 +73,23 @@ func (c *Client) checkSharers(d deliveries) error {
 	}
 	for _, item := range d.list {
 		if !d.sharers.has(item.owner.client) {
-			return inconsistent(c.server(), "shares of %s, who has not shared", c.name(item.owner.client))
+			return inconsistent(c.server(), "shares of %s, which has not shared", c.name(item.owner.client))
 		}
 	}
 	return nil
 }
 
-// claim is held once, permanently, in the client's ledger.
+// claim returns the name that the client's ledger holds once for ever.
 func (c *Client) claim() string { return Claim(c.params.spec.Epoch, c.setup.Session.Purpose) }
 
-// Claim returns the name under which a client's ledger notes that it has sent a vector
-// of an epoch and purpose: no other session gets one.
+// Claim returns the name under which a client's ledger notes that it has sent a vector for
+// an epoch and purpose. No other session gets a vector for them.
 func Claim(epoch, purpose string) string {
 	return fmt.Sprintf("secagg/masked-input/%q/%q", epoch, purpose)
 }
 
-// allMasks agrees on a mask with every neighbour that has shared, those that
-// this client holds shares of and those that hold its own, and adds the self
-// mask.
+// allMasks agrees on a mask with every neighbour that has shared (holders of this client's
+// shares, and owners of the shares that it holds), and adds the self mask.
 func (c *Client) allMasks(sharers set, owners []member) ([]Mask, error) {
 	neighbours := newSet(c.params.clients)
 	for _, h := range c.holders {
@@ -117,7 +116,7 @@ const stepKeystream = 256 << 20
 // resume sends the next pieces of the masked vector.
 func (c *Client) resume() (protocol.Effects, error) {
 	if !c.sending() {
-		return protocol.Effects{}, fmt.Errorf("secagg: resumed with nothing left to send")
+		return protocol.Effects{}, fmt.Errorf("secagg: the client has nothing to resume")
 	}
 	layout := c.params.layout
 	pieces := max(1, min(protocol.MaxStepBytes, stepKeystream/len(c.masks))/protocol.MaxChunkBytes)
@@ -126,7 +125,7 @@ func (c *Client) resume() (protocol.Effects, error) {
 		lo, hi := layout.chunk(c.sent)
 		words := make([]uint64, hi-lo)
 		if err := layout.pack(c.vector, lo, words); err != nil {
-			return protocol.Finish(protocol.Effects{}, err) // the vector has changed since it was checked
+			return protocol.Finish(protocol.Effects{}, err) // the vector has changed since NewClient checked it
 		}
 		c.params.masker.Add(words, lo, c.masks)
 		e.Send = append(e.Send, c.message(c.server(), roundMasked, bytesOf(words)).Piece(c.sent, layout.chunks()))

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The rounds, numbered as they follow each other.
+// The rounds, in their order.
 const (
 	roundAdvertise uint16 = iota
 	roundCohort
@@ -39,7 +39,7 @@ const (
 	kindUnmask      = "Unmask"
 )
 
-// InputKind is the kind of the message that lets a client's vector out, masked.
+// InputKind is the kind of the message that carries a client's masked vector.
 const InputKind = kindMasked
 
 func kindOf(round uint16) string {
@@ -63,7 +63,7 @@ func (l *Layout) chunk(i int) (lo, hi int) {
 // sealedBytes is the size of encrypted shares: two shares and a tag.
 const sealedBytes = 2*shamir.Size + 16
 
-// writeEach writes what belongs to each of an ascending list of clients.
+// writeEach writes one item for each of an ascending list of clients.
 func writeEach[T any](w *wire.Writer, list []T, client func(T) int, rest func(T)) {
 	w.Uint32(uint32(len(list)))
 	for _, item := range list {
@@ -72,8 +72,8 @@ func writeEach[T any](w *wire.Writer, list []T, client func(T) int, rest func(T)
 	}
 }
 
-// readEach reads what writeEach wrote of at most n clients: for each the client
-// and size bytes, which rest reads. Errors are left in r.
+// readEach reads the output of writeEach for at most n clients: for each the client's
+// number and size bytes, which rest reads. Errors are left in r.
 func readEach[T any](r *wire.Reader, n, size int, rest func(client int) T) []T {
 	list := make([]T, r.Count(n, 4+size))
 	last := -1
@@ -153,19 +153,20 @@ func decodeShares(b []byte, holders int) ([]sealed, error) {
 	return list, r.Close("secagg: shares")
 }
 
-// delivery is a holder's part of one client: who it is, its keys, and its
-// shares.
+// delivery is what a holder receives about one owner: the owner's number, its keys, and the
+// encrypted shares.
 type delivery struct {
 	owner  member
 	sealed sealed
 }
 
-// maxHeld is of how many clients one can hold shares: they come in one message.
+// maxHeld bounds the number of clients whose shares one client can hold: the shares come in
+// one message.
 func maxHeld(clients int) int {
 	return (protocol.MaxChunkBytes - len(newSet(clients).bits) - 4) / (4 + keysBytes + sealedBytes)
 }
 
-// deliveries are the server's hand-out to a client before it masks its vector.
+// deliveries is the server's message to a client before the client masks its vector.
 type deliveries struct {
 	sharers set // U2
 	list    []delivery
@@ -192,7 +193,7 @@ func decodeDeliveries(b []byte, n int) (deliveries, error) {
 	return d, r.Close("secagg: shares for a holder")
 }
 
-// signature is a client's word on who is in the sum.
+// signature is a client's signature of the sets of clients.
 type signature struct {
 	client int
 	value  [ed25519.SignatureSize]byte
@@ -214,9 +215,9 @@ func decodeSignatures(b []byte, n int) ([]signature, error) {
 	return list, r.Close("secagg: signatures")
 }
 
-// release is one share that a client gives up: of the self mask of a client
-// whose vector is in the sum, or of the mask key of one whose vector is not.
-// Which of the two follows from the survivors.
+// release is one share that a client releases: of the self mask of an owner whose vector is
+// in the sum, or of the mask key of an owner whose vector is not. The survivors determine
+// which.
 type release struct {
 	owner int
 	share shamir.Share
@@ -238,8 +239,8 @@ func decodeReleases(b []byte, n int) ([]release, error) {
 	return list, r.Close("secagg: released shares")
 }
 
-// statement returns the bytes that clients sign in the consistency round: that they were told
-// the same about who is there, who has shared and whose vector is in the sum.
+// statement returns the bytes that clients sign in the consistency round: the same cohort,
+// the same sharers and the same survivors.
 func statement(id protocol.SessionID, cohort, sharers, survivors set) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/secagg/consistency")

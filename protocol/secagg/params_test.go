@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A server that could do with any cohort would take its own clients and a few
-// others: among 943 clients, 47 of them corrupted, a cohort of 78 would give it
-// 47 of the 74 holders of each. Clients hold out for what was agreed.
+// A server content with any cohort would take its own clients and a few others: among 943
+// clients, 47 of them corrupted, a cohort of 78 would give it 47 of the 74 holders of each.
+// Clients insist on the agreed number.
 func TestTheMinimumFollowsFromTheDropped(t *testing.T) {
 	p, err := NewParams(spec(Active), 943)
 	if err != nil {
@@ -58,7 +58,7 @@ func TestCohortKeepsSigma(t *testing.T) {
 	}
 }
 
-// What decodes is what somebody encoded: with nothing left to a default.
+// Decoded parameters are complete: none is left to a default.
 func TestParametersHaveOneEncoding(t *testing.T) {
 	p, err := NewParams(spec(Active), 943)
 	if err != nil {

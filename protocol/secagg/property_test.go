@@ -56,9 +56,8 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// ownWord reports whether a lie spoils nothing but the liar's own part: a
-// client's vector is its own, and a server that lies about who has shared gets
-// wrong masks and with them a wrong sum.
+// ownWord reports whether a lie spoils only the liar's own part: a client's vector is its
+// own, and a server that lies about the sharers gets wrong masks and with them a wrong sum.
 func ownWord(h protocol.Header) bool { return h.Sender == "server" || h.Kind == kindMasked }
 
 // isSum reports whether the server has the sum of its survivors' vectors.

@@ -8,17 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// recovery takes the masks off the sum, a step's worth at a time: first the
-// secrets are put together, then their masks are expanded.
+// recovery removes the masks from the sum, in steps: it first reconstructs the secrets,
+// then expands their masks.
 type recovery struct {
-	owners []int // whose secrets are needed
+	owners []int // clients whose secrets are needed
 	solved int
 	masks  []Mask
-	off    int // masks taken off
+	off    int // masks removed
 }
 
-// newRecovery lists whose secrets are needed: the self masks of those in the
-// sum, and the mask keys of those who shared and vanished.
+// newRecovery lists the clients whose secrets are needed: the self masks of those in the
+// sum, and the mask keys of those that shared and vanished.
 func (s *Server) newRecovery() *recovery {
 	r := &recovery{}
 	for _, owner := range s.sharers.list() {
@@ -29,7 +29,7 @@ func (s *Server) newRecovery() *recovery {
 	return r
 }
 
-// partners lists the clients in the sum that have masked with a client.
+// partners lists the clients in the sum that share a mask with a client.
 func (s *Server) partners(client int) []int {
 	partners := newSet(s.params.clients)
 	for _, list := range [][]int{s.peers[client].holders, s.owners[client]} {
@@ -42,15 +42,15 @@ func (s *Server) partners(client int) []int {
 	return partners.list()
 }
 
-// stepProducts bounds the work of putting secrets together in one step, a tenth
-// of a second, counted in products of a share with a number. To agree on a mask
-// again takes as long as agreementProducts of them.
+// stepProducts bounds the work of reconstructing secrets in one step, a tenth of a second,
+// counted in products of a share with a number. Agreeing on a mask again takes as long as
+// agreementProducts of them.
 const (
 	stepProducts      = 1 << 20
 	agreementProducts = 1000
 )
 
-// stepSecrets returns the number of secrets that one step puts together.
+// stepSecrets returns the number of secrets that one step reconstructs.
 func (p Params) stepSecrets() int {
 	k, t := p.degree.Holders, p.degree.Threshold
 	return max(1, stepProducts/(k*t+k*agreementProducts))
@@ -75,7 +75,7 @@ func (s *Server) unmask() (protocol.Effects, error) {
 	return protocol.Effects{Resume: true, Progress: protocol.Progress{Stage: "unmask", Done: int64(r.solved + r.off), Total: int64(len(r.owners) + len(r.masks))}}, nil
 }
 
-// solve puts the secrets of some owners together, on all cores.
+// solve reconstructs the secrets of some owners, on all cores.
 func (s *Server) solve(owners []int) error {
 	masks := make([][]Mask, len(owners))
 	err := each(len(owners), func(i int) (err error) {
@@ -90,7 +90,7 @@ func (s *Server) solve(owners []int) error {
 	return nil
 }
 
-// masksOf returns the masks that bring a client's part of the sum right.
+// masksOf returns the masks that correct a client's part of the sum.
 func (s *Server) masksOf(owner int) ([]Mask, error) {
 	secret, err := s.combine(owner)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Server) masksOf(owner int) ([]Mask, error) {
 		return nil, fmt.Errorf("secagg: the shares of %s give another key than it has advertised: %w", s.name(owner), shamir.ErrInconsistent)
 	}
 	var masks []Mask
-	for _, other := range s.partners(owner) { // what the client would have added
+	for _, other := range s.partners(owner) { // the mask that the client would have added
 		mask, err := pairMask(id, key, owner, other, s.peers[other].keys.mask)
 		if err != nil {
 			return nil, err
@@ -118,8 +118,8 @@ func (s *Server) masksOf(owner int) ([]Mask, error) {
 	return masks, nil
 }
 
-// combine puts together what the holders of a client have released: they all
-// have seen the same survivors, so they are all shares of the same secret.
+// combine reconstructs a secret from the shares that the holders of a client have released.
+// All holders have seen the same survivors, so all shares are of the same secret.
 func (s *Server) combine(owner int) ([shamir.Size]byte, error) {
 	var points []uint16
 	var shares []shamir.Share
@@ -145,28 +145,27 @@ func (s *Server) combine(owner int) ([shamir.Size]byte, error) {
 	return shamir.Combine(s.params.degree.Threshold, points, shares)
 }
 
-// Mask is a long vector of words made from a key that serves one mask in one
-// session.
+// Mask is a long vector of words, expanded from a key that serves one mask in one session.
 type Mask struct {
 	Key      [32]byte
-	Subtract bool // taken off, not added
+	Subtract bool // subtracted, not added
 }
 
 // negated returns the mask that cancels m.
 func (m Mask) negated() Mask { return Mask{m.Key, !m.Subtract} }
 
-// A Masker makes masks from their keys and adds them up. Clients and server
-// know masks through it alone, so that other machinery can stand in: faster,
-// slower, or one that counts. All members of a session need the same masks, word
-// for word; the masks of [Version] are [AESCTR]'s. It is for concurrent use.
+// A Masker expands masks from their keys and adds them up. Clients and server use masks
+// through it alone, so that a caller can replace it by a faster, a slower or a counting
+// one. All members of a session need the same masks, word for word; the masks of [Version]
+// are [AESCTR]'s. It must be safe for concurrent use.
 type Masker interface {
-	// Add adds to dst, modulo 2^64, the words of all masks from word first on,
-	// which is even, and takes off those with Subtract.
+	// Add adds to dst, modulo 2^64, the words of all masks from the even word first on; it
+	// subtracts those of masks with Subtract.
 	Add(dst []uint64, first int, masks []Mask)
 }
 
-// WithMasker returns p with other machinery to make masks; it is no part of what
-// is agreed and encoded.
+// WithMasker returns p with another Masker. The Masker is not part of the agreed and
+// encoded parameters.
 func (p Params) WithMasker(m Masker) Params {
 	p.masker = m
 	return p

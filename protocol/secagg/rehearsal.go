@@ -11,10 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Rehearsal is one client of a session with what the others would send it, and
-// parts of the server's work: it tells what a session of very many clients
-// takes without running them. All its keys are known, so that it protects
-// nothing.
+// Rehearsal runs one client of a session against prepared messages of the others, and parts
+// of the server's work. It measures a session of very many clients without running them.
+// All its keys are known, so it protects nothing.
 type Rehearsal struct {
 	params   Params
 	vector   Vector
@@ -23,8 +22,7 @@ type Rehearsal struct {
 	script   []protocol.Message
 }
 
-// NewRehearsal prepares a session in which nobody vanishes. The vector is the
-// client's.
+// NewRehearsal prepares a session in which nobody vanishes, for a client with the vector v.
 func NewRehearsal(p Params, v Vector) (*Rehearsal, error) {
 	members := []protocol.Member{{Name: "server", Role: protocol.RoleServer}}
 	for i := range p.clients {
@@ -46,7 +44,7 @@ func (r *Rehearsal) setup(client int) protocol.Setup {
 	return protocol.Setup{Session: r.session, Self: r.session.Members[1+client].Name, Seed: sha256.Sum256(number(client))}
 }
 
-// write makes up what the client will hear.
+// write prepares the messages that the client will receive.
 func (r *Rehearsal) write() error {
 	all := newSet(r.params.clients)
 	for i := range r.params.clients {
@@ -124,8 +122,8 @@ func (r *Rehearsal) deliver(owners []int) ([]delivery, error) {
 	return list, nil
 }
 
-// Client does all that one client does in a session. It returns how many bytes
-// of bodies the client sends and gets.
+// Client does all work of one client in a session. It returns the number of body bytes that
+// the client sends and receives.
 func (r *Rehearsal) Client() (sent, received int, err error) {
 	c, err := NewClient(r.setup(0), r.params, r.vector, r.identity)
 	if err != nil {
@@ -151,14 +149,14 @@ func (r *Rehearsal) Client() (sent, received int, err error) {
 		ended = e.End != nil
 	}
 	if !ended {
-		return 0, 0, fmt.Errorf("secagg: the rehearsal stops before the end")
+		return 0, 0, fmt.Errorf("secagg: the rehearsal stopped before the end")
 	}
 	return sent, received, nil
 }
 
-// Unmasking prepares the server's work for some clients: to put their secrets
-// together and take their masks off the sum. For those who vanished these are
-// the masks of all their partners in the sum, who are everybody but them.
+// Unmasking prepares the server's work for some clients: to reconstruct their secrets and
+// remove their masks from the sum. For vanished clients these are the masks of all their
+// partners in the sum, which are all other clients.
 func (r *Rehearsal) Unmasking(clients int, vanished bool) (func() error, error) {
 	s, err := NewServer(protocol.Setup{Session: r.session, Self: "server"}, r.params, r.identity.Keys, Limits{Words: r.params.layout.Words()})
 	if err != nil {
@@ -187,8 +185,8 @@ func (r *Rehearsal) Unmasking(clients int, vanished bool) (func() error, error) 
 	}, nil
 }
 
-// release gives the server a client's released shares, and partners among the
-// others.
+// release gives the server a client's released shares, and the client its partners among
+// the others.
 func (r *Rehearsal) release(s *Server, owner int, others []int) error {
 	secrets, err := newSecrets(r.setup(owner).Seed, r.session.ID())
 	if err != nil {
@@ -200,7 +198,7 @@ func (r *Rehearsal) release(s *Server, owner int, others []int) error {
 		s.owners[owner] = others[max(0, len(others)-k):]
 	}
 	for _, other := range others {
-		s.peers[other].keys = peer.keys // anybody's will do
+		s.peers[other].keys = peer.keys // any keys will do
 	}
 	secret := secrets.maskSeed
 	if s.survivors.has(owner) {
@@ -217,8 +215,8 @@ func (r *Rehearsal) release(s *Server, owner int, others []int) error {
 	return nil
 }
 
-// mutual reports whether those who hold a client's shares are those whose
-// shares it holds.
+// mutual reports whether the holders of a client's shares are the owners of the shares that
+// it holds.
 func (r *Rehearsal) mutual() bool {
 	return r.params.degree.Complete || r.params.spec.Adversary == SemiHonest
 }

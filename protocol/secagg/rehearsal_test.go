@@ -7,9 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// What a rehearsed client sends and gets is as long as in a session: to the byte
-// where all hold equally many shares, on a ring or among so few that everybody
-// holds everybody's.
+// A rehearsed client sends and receives as many bytes as in a session: exactly, if all hold
+// equally many shares, on a ring or in a complete graph.
 func TestRehearsalIsLikeASession(t *testing.T) {
 	for a, clients := range map[Adversary]int{SemiHonest: 8, Active: 3} {
 		c := newCohort(t, spec(a), clients)

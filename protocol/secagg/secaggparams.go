@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Name and Version stand in the descriptor of every session.
+// Name and Version appear in the descriptor of every session.
 const (
 	Name           = "secagg"
 	Version uint16 = 1
@@ -28,13 +28,12 @@ type Spec struct {
 	Dropped   float64   // share of the clients that may vanish
 	Sigma     float64   // 0 means 40
 	Eta       float64   // 0 means 20
-	// Minimum is the least number of vectors in a sum that a client agrees to
-	// unmask; at least 2. It is raised to what is left when the agreed share of
-	// the clients has vanished: a server that could do with fewer would choose
-	// those it has corrupted.
+	// Minimum is the least number of vectors in a sum that a client agrees to unmask; at
+	// least 2. NewParams raises it to the number that remains after the agreed dropouts: a
+	// server content with fewer would choose the clients that it has corrupted.
 	Minimum int
-	// Epoch names the period in which a client sends one vector for each
-	// purpose, whatever becomes of the session.
+	// Epoch names the period in which a client sends one vector for each purpose, even if
+	// the session fails.
 	Epoch  string
 	Groups []Group
 }
@@ -45,18 +44,18 @@ type Params struct {
 	clients int
 	layout  *Layout
 	degree  Degree
-	cohort  int // the least that a session begins with
+	cohort  int // the least number of clients at the start
 	masker  Masker
 }
 
-// NewParams fills in the defaults of s and refuses what cannot be kept with
-// the given number of clients.
+// NewParams fills in the defaults of s. It returns an error if the guarantees cannot hold
+// with the given number of clients.
 func NewParams(s Spec, clients int) (Params, error) {
 	if s.Adversary == "" {
 		s.Adversary = Active
 	}
 	if clients > maxClients {
-		return Params{}, fmt.Errorf("secagg: %d clients, a session has at most %d", clients, maxClients)
+		return Params{}, fmt.Errorf("secagg: %d clients; a session has at most %d", clients, maxClients)
 	}
 	cohort := Cohort{clients, s.Corrupted, s.Dropped, s.Adversary, s.Sigma, s.Eta}.orDefault()
 	s.Sigma, s.Eta = cohort.Sigma, cohort.Eta
@@ -68,9 +67,9 @@ func NewParams(s Spec, clients int) (Params, error) {
 	case s.Minimum < 2 || s.Minimum > clients:
 		return Params{}, fmt.Errorf("secagg: a minimum cohort of %d among %d clients; it must be at least 2", s.Minimum, clients)
 	case s.Epoch == "" || len(s.Epoch) > maxEpochBytes:
-		return Params{}, fmt.Errorf("secagg: an epoch's name of %d bytes; name the period in which a client contributes once in 1 to %d", len(s.Epoch), maxEpochBytes)
+		return Params{}, fmt.Errorf("secagg: the epoch's name has %d bytes; name the period in which a client contributes once, with 1 to %d bytes", len(s.Epoch), maxEpochBytes)
 	case degree.Holders > maxHeld(clients):
-		return Params{}, fmt.Errorf("secagg: %d clients, each with %d holders, whose keys do not fit a message; allow for fewer corrupted or dropped ones", clients, degree.Holders)
+		return Params{}, fmt.Errorf("secagg: with %d clients each needs %d holders, and their keys do not fit a message; allow for fewer corrupted or dropped clients", clients, degree.Holders)
 	}
 	s.Minimum = max(s.Minimum, cohort.survivors())
 	layout, err := NewLayout(clients, s.Groups)
@@ -81,7 +80,7 @@ func NewParams(s Spec, clients int) (Params, error) {
 	return Params{s, clients, layout, degree, max(s.Minimum, cohort.leastCohort(degree)), AESCTR{}}, nil
 }
 
-// maxClients is the number of clients that a session can name beside its server.
+// maxClients is the number of clients that a session can name besides its server.
 const maxClients = protocol.MaxMembers - 1
 
 // Spec returns the settings with every default filled in.
@@ -90,10 +89,10 @@ func (p Params) Spec() Spec { return p.spec }
 // Layout returns how vectors are packed.
 func (p Params) Layout() *Layout { return p.layout }
 
-// Degree returns with how many others a client shares.
+// Degree returns the number of holders of a client's shares, and the threshold.
 func (p Params) Degree() Degree { return p.degree }
 
-// Cohort returns how many clients must be there for a session to begin.
+// Cohort returns the least number of clients with which a session starts.
 func (p Params) Cohort() int { return p.cohort }
 
 // Encode returns the canonical encoding, which goes into Descriptor.Params.
@@ -113,16 +112,16 @@ func (p Params) Encode() []byte {
 // maxEpochBytes bounds an epoch's name.
 const maxEpochBytes = 128
 
-// DecodeParams decodes what Encode wrote, and refuses everything else.
+// DecodeParams decodes the bytes that Encode returns, and refuses all others.
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(32); r.Err() == nil && magic != "mercer/v1/secagg" {
-		r.Fail(fmt.Errorf("parameters of %q", magic))
+		r.Fail(fmt.Errorf("parameters with the magic %q", magic))
 	}
 	s := Spec{Adversary: Adversary(r.String(32))}
 	for _, v := range []*float64{&s.Corrupted, &s.Dropped, &s.Sigma, &s.Eta} {
 		if *v = r.Float64(); math.IsNaN(*v) {
-			r.Fail(fmt.Errorf("a parameter that is no number"))
+			r.Fail(fmt.Errorf("a parameter is not a number"))
 		}
 	}
 	s.Minimum, s.Epoch = int(r.Uint32()), r.String(maxEpochBytes)
@@ -136,7 +135,7 @@ func DecodeParams(b []byte) (Params, error) {
 		return Params{}, err
 	}
 	if !bytes.Equal(p.Encode(), b) {
-		return Params{}, errors.New("secagg: parameters with something left to its default, or below what follows from the rest; encode them anew")
+		return Params{}, errors.New("secagg: the parameters leave out a default, or hold a minimum that is too low; encode them again")
 	}
 	return p, nil
 }
@@ -163,9 +162,9 @@ func readLayout(r *wire.Reader) *Layout {
 	return l
 }
 
-// holders returns who holds shares of a client's secrets, in ascending order,
-// among the clients that have advertised keys. In a complete graph these are
-// all of them and the client itself.
+// holders returns the holders of a client's shares, in ascending order, among the clients
+// that have advertised keys. In a complete graph these are all of them and the client
+// itself.
 func (p Params) holders(id protocol.SessionID, self int, cohort set, seed [32]byte) []int {
 	others := slices.DeleteFunc(cohort.list(), func(i int) bool { return i == self })
 	switch {
@@ -179,9 +178,9 @@ func (p Params) holders(id protocol.SessionID, self int, cohort set, seed [32]by
 	return drawn(seed, others, p.degree.Holders)
 }
 
-// drawn picks k others with the client's own randomness, after the server has
-// said who is there: a server that chose, or could foresee, a client's holders
-// would fill them with its own.
+// drawn picks k others with the client's own randomness, after the server has fixed the
+// cohort: a server that could choose or predict a client's holders would choose corrupted
+// ones.
 func drawn(seed [32]byte, others []int, k int) []int {
 	order := prg.New(seed, "secagg/holders").Perm(len(others))
 	list := make([]int, k)
@@ -192,9 +191,9 @@ func drawn(seed [32]byte, others []int, k int) []int {
 	return list
 }
 
-// ring puts all clients on a ring, in an order that depends on the session, and
-// returns the k/2 neighbours on each side (Harary's graph). A server that draws
-// many sessions can choose the order, so it serves against onlookers only.
+// ring puts all clients on a ring, in an order that depends on the session, and returns the
+// k/2 neighbours on each side (Harary's graph). A server that draws many sessions can
+// choose the order, so the ring resists semi-honest servers only.
 func ring(id protocol.SessionID, self int, cohort []int, k int) []int {
 	order := slices.Clone(cohort)
 	slices.SortFunc(order, func(a, b int) int {

@@ -12,7 +12,7 @@ import (
 // Limits bound what a server holds for one session. Zero means the default.
 type Limits struct {
 	Words   int // of a vector; default 2^27, 1 GiB
-	Uploads int // vectors that may be under way at a time; default 8
+	Uploads int // incomplete vectors at a time; default 8
 }
 
 func (l Limits) orDefault() Limits {
@@ -25,23 +25,23 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// Server adds the vectors of its clients without seeing any. It holds the sum,
-// the vectors under way (at most Limits.Uploads) and about 200 bytes for each
-// client and each of its holders.
+// Server adds the vectors of its clients without seeing any of them. It holds the sum, the
+// incomplete vectors (at most Limits.Uploads) and about 200 bytes for each client and each
+// of its holders.
 type Server struct {
 	core
 	limits     Limits
 	identities []ed25519.PublicKey
-	round      uint16 // the clients' message that is collected
+	round      uint16 // the clients' message that is being collected
 	peers      []*peer
-	pending    []func() protocol.Message // to be sent, encoded when their turn comes
+	pending    []func() protocol.Message // to be sent; encoded when sent
 
 	all, cohort, sharers, survivors, agreed, released set // everybody, U1, U2, U3, U4, U5
 
 	seen    map[[keyBytes]byte]bool // public keys
 	stalled int                     // clients given up in the middle of their vectors
 
-	owners   [][]int // whose shares each client holds, among those who have shared
+	owners   [][]int // owners of the shares that each client holds, among those that have shared
 	sum      []uint64
 	uploads  int
 	spare    [][]uint64 // room of vectors that are added
@@ -53,25 +53,24 @@ type Server struct {
 type peer struct {
 	keys      keys
 	holders   []int // nil until named
-	held      int   // how many clients have named it as their holder
+	held      int   // number of clients that have named it as their holder
 	shares    []sealed
-	upload    *upload // nil when none is under way
-	stalled   bool    // given up: its vector began to come and did not go on
+	upload    *upload // nil when none is incomplete
+	stalled   bool    // given up: its vector stopped before the end
 	signature signature
-	releases  []release // in the order of the owners, of those whose shares have opened
+	releases  []release // in the order of the owners, for those whose shares have decrypted
 }
 
-// upload is a masked vector under way.
+// upload is an incomplete masked vector.
 type upload struct {
 	words   []uint64
 	have    []bool
 	missing int
 }
 
-// NewServer returns the machine of the server. It verifies signatures with the
-// identity keys of the clients, in the descriptor's order. It refuses another
-// number of keys, a session of another protocol or with other parameters, and
-// vectors above the limits.
+// NewServer returns the machine of the server. It verifies signatures with the clients'
+// identity keys, in the descriptor's order. It returns an error for another number of keys,
+// a session of another protocol or with other parameters, and vectors above the limits.
 func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Limits) (*Server, error) {
 	d, err := newCore(s, p, protocol.RoleServer)
 	if err != nil {
@@ -79,7 +78,7 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 	}
 	l = l.orDefault()
 	if n := p.layout.Words(); n > l.Words {
-		return nil, fmt.Errorf("secagg: a vector of %d words, this server takes %d; raise its limit", n, l.Words)
+		return nil, fmt.Errorf("secagg: a vector has %d words, and this server takes %d; raise Limits.Words", n, l.Words)
 	}
 	n := p.clients
 	if err := checkIdentities(identities, n); err != nil {
@@ -99,14 +98,14 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 // Step implements [protocol.Machine].
 func (s *Server) Step(e protocol.Event) (protocol.Effects, error) {
 	effects, err := s.life.Step(s.setup, e, protocol.Handlers{Start: s.start, Receive: s.receive, Resume: s.resume, Expire: s.expire})
-	if effects.End != nil { // shares and secrets of clients are of no more use to anybody honest
+	if effects.End != nil { // honest members no longer need the clients' shares and secrets
 		s.peers, s.recovery, s.sum, s.spare, s.pending = nil, nil, nil, nil, nil
 	}
 	return effects, err
 }
 
-// Sums returns the sums of the survivors' entries, group by group, once the
-// session has ended well.
+// Sums returns the sums of the survivors' entries, group by group, after the session has
+// ended well.
 func (s *Server) Sums() [][]int64 { return s.result }
 
 // Survivors returns the clients whose vectors are in the sum.
@@ -118,8 +117,8 @@ func (s *Server) Survivors() []string {
 	return names
 }
 
-// Stayed returns the clients that went through to the end, as far as the server
-// has heard.
+// Stayed returns the clients whose released shares the server has received: they have
+// completed the session.
 func (s *Server) Stayed() []string {
 	var names []string
 	for _, i := range s.released.list() {
@@ -140,13 +139,13 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	from, known := s.clientOf(m.Sender)
 	round := m.Round
 	if round == roundHolders {
-		round = roundShare // one collection: who names no holders cannot share either
+		round = roundShare // one collection: a client that names no holders cannot share either
 	}
 	switch {
 	case !known || round%2 == 1 || round > s.round: // odd rounds are the server's own
 		return protocol.Effects{}, m.Unexpected()
 	case round < s.round || s.recovery != nil || s.peers[from].stalled:
-		return s.unmoved(), nil // declared dropped: what still comes is not used
+		return s.unmoved(), nil // the client counts as dropped: its late messages are not used
 	case !s.expected().has(from) || s.heard().has(from):
 		return protocol.Effects{}, m.Unexpected()
 	}
@@ -160,7 +159,7 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	return s.advance()
 }
 
-// take hands a message to its round.
+// take dispatches a message to its round.
 func (s *Server) take(m protocol.Message, from int) error {
 	switch m.Round {
 	case roundAdvertise:
@@ -179,7 +178,7 @@ func (s *Server) take(m protocol.Message, from int) error {
 	return m.Unexpected()
 }
 
-// collection describes one round of the server's.
+// collection is the state of one of the server's rounds.
 type collection struct {
 	what     string
 	timer    protocol.Timer
@@ -210,7 +209,7 @@ func (s *Server) progress() protocol.Progress {
 	return protocol.Progress{Stage: c.what, Done: int64(c.heard.count()), Total: int64(c.expected.count())}
 }
 
-// awaited returns the number of clients that the collection still waits for.
+// awaited returns the number of clients whose message is missing.
 func (s *Server) awaited() int {
 	n := s.expected().count() - s.heard().count()
 	if s.round == roundMasked {
@@ -219,8 +218,8 @@ func (s *Server) awaited() int {
 	return n
 }
 
-// expire goes on without those who have not answered. When all room for vectors
-// is taken, others may be waiting for it: only those that have it are given up.
+// expire continues without the silent clients. If all room for vectors is taken, others may
+// be waiting for it: then only the clients that occupy it are dropped.
 func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerMasked && s.round == roundMasked && s.uploads == s.limits.Uploads:
@@ -237,8 +236,8 @@ func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Effects{}, fmt.Errorf("secagg: a server has no timer %q", t)
 }
 
-// unmoved returns the effects of a step that changes nothing: to go on with what an
-// earlier one has left to do.
+// unmoved returns the effects of a step that changes nothing: they resume work that an
+// earlier step left.
 func (s *Server) unmoved() protocol.Effects {
 	return protocol.Effects{Resume: len(s.pending) > 0 || s.recovery != nil}
 }
@@ -274,8 +273,7 @@ func (s *Server) advance() (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Resume: true, Arm: []protocol.Timer{s.timer()}}, nil
 }
 
-// enough refuses to go on with fewer clients than they agreed to, or than can
-// put secrets together.
+// enough refuses to continue with fewer clients than agreed, or than reconstruction needs.
 func (s *Server) enough(c collection) error {
 	need := max(s.params.spec.Minimum, s.params.degree.Threshold)
 	switch {
@@ -309,10 +307,10 @@ func (s *Server) resume() (protocol.Effects, error) {
 	case s.recovery != nil:
 		return s.unmask()
 	}
-	return protocol.Effects{}, errors.New("secagg: resumed with nothing left to do")
+	return protocol.Effects{}, errors.New("secagg: the server has nothing to resume")
 }
 
-// flush sends a step's worth.
+// flush sends as many queued messages as one step may.
 func (s *Server) flush() protocol.Effects {
 	var e protocol.Effects
 	for bytes := 0; len(s.pending) > 0 && bytes <= protocol.MaxStepBytes-protocol.MaxChunkBytes; s.pending = s.pending[1:] {
@@ -324,8 +322,8 @@ func (s *Server) flush() protocol.Effects {
 	return e
 }
 
-// The timers of a session. Their durations are configuration. A member that waits
-// arms its timer anew with every message that it accepts.
+// The timers of a session. Their durations are configuration. A waiting member restarts its
+// timer with every message that it accepts.
 const (
 	TimerServer      protocol.Timer = "secagg/server"      // a client waits for the server
 	TimerAdvertise   protocol.Timer = "secagg/advertise"   // the server waits for keys
@@ -343,7 +341,7 @@ type core struct {
 	at     int // the server's place among the members
 }
 
-// newCore checks what both constructors rely on.
+// newCore does the checks that both constructors share.
 func newCore(s protocol.Setup, p Params, role protocol.Role) (core, error) {
 	if err := s.Check(Name, Version, role); err != nil {
 		return core{}, err
@@ -355,16 +353,16 @@ func newCore(s protocol.Setup, p Params, role protocol.Role) (core, error) {
 	case len(d.With(protocol.RoleServer)) != 1 || len(d.With(protocol.RoleParty)) != len(d.Members)-1:
 		return core{}, errors.New("secagg: a session has one server, and all other members are clients")
 	case len(d.Members)-1 != p.clients:
-		return core{}, fmt.Errorf("secagg: parameters for %d clients in a session of %d", p.clients, len(d.Members)-1)
+		return core{}, fmt.Errorf("secagg: the parameters are for %d clients, the session has %d", p.clients, len(d.Members)-1)
 	}
 	return core{setup: s, params: p, at: d.Index(d.With(protocol.RoleServer)[0])}, nil
 }
 
 func (d *core) server() string { return d.setup.Session.Members[d.at].Name }
 
-// name returns the name of a client. Clients are counted as the members are, without the
-// server. No table of them is kept: where one process plays all clients, it
-// would be there once for each.
+// name returns the name of a client. Clients are numbered in the order of the members,
+// without the server. A table of names would exist once for each client if one process
+// plays all of them, so there is none.
 func (d *core) name(client int) string {
 	if client >= d.at {
 		client++
@@ -372,7 +370,7 @@ func (d *core) name(client int) string {
 	return d.setup.Session.Members[client].Name
 }
 
-// clientOf returns which client has the name, if one has.
+// clientOf returns the number of the client with the given name, and whether there is one.
 func (d *core) clientOf(name string) (int, bool) {
 	i := d.setup.Session.Index(name)
 	if i > d.at {
@@ -381,8 +379,8 @@ func (d *core) clientOf(name string) (int, bool) {
 	return i, i >= 0 && i != d.at
 }
 
-// belongs refuses numbered messages, kinds that do not belong to their round,
-// and pieces of what travels whole.
+// belongs refuses numbered messages, kinds of another round, and pieces of messages that
+// must be whole.
 func (d *core) belongs(m protocol.Message) error {
 	pieces := 1
 	if m.Round == roundMasked {

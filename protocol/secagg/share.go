@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// receiveCohort learns who is there and draws the holders among them.
+// receiveCohort takes the cohort and draws the holders from it.
 func (c *Client) receiveCohort(m protocol.Message) (protocol.Effects, error) {
 	cohort, err := decodeSet(m.Body, c.params.clients)
 	if err != nil {
@@ -20,7 +20,7 @@ func (c *Client) receiveCohort(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, inconsistent(m.Sender, "a cohort without the client it was sent to")
 	}
 	if n := cohort.count(); n < c.params.cohort {
-		return protocol.Effects{}, inconsistent(m.Sender, "a cohort of %d clients, fewer than the %d that follow from what was agreed", n, c.params.cohort)
+		return protocol.Effects{}, inconsistent(m.Sender, "a cohort of %d clients, fewer than the %d that follow from the agreed parameters", n, c.params.cohort)
 	}
 	holders := c.params.holders(c.setup.Session.ID(), c.self, cohort, c.setup.Seed)
 	if len(holders) < c.params.degree.Threshold {
@@ -30,14 +30,14 @@ func (c *Client) receiveCohort(m protocol.Message) (protocol.Effects, error) {
 	return c.answer(roundHolders, encodeClients(holders)), nil
 }
 
-// receiveHolderKeys learns the holders' keys and shares the secrets among them.
+// receiveHolderKeys takes the holders' keys and shares the secrets among them.
 func (c *Client) receiveHolderKeys(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeMembers(m.Body, c.params.clients)
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if !slices.EqualFunc(list, c.holders, func(m member, holder int) bool { return m.client == holder }) {
-		return protocol.Effects{}, inconsistent(m.Sender, "keys of other clients than were asked for")
+		return protocol.Effects{}, inconsistent(m.Sender, "keys of other clients than the named holders")
 	}
 	shares, err := c.share(list)
 	if err != nil {
@@ -73,8 +73,8 @@ func (c *Client) admit(list []member) error {
 	return nil
 }
 
-// each calls f for all numbers below n, on all cores, and returns the error of
-// the lowest that has one.
+// each calls f for all numbers below n, on all cores, and returns the error of the lowest
+// number with one.
 func each(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	linalg.Each(n, 1, func(i int) {
@@ -137,7 +137,7 @@ func shareData(id protocol.SessionID, from, to int) []byte {
 	return w.Bytes()
 }
 
-// open decrypts what another client has shared with this one.
+// open decrypts the shares of another client.
 func (c *Client) open(d delivery) (holding, error) {
 	from := d.owner
 	aead, err := sealer(c.setup.Session.ID(), c.secrets.encryption, from.client, c.self, from.keys.encryption)

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// A holder that releases a wrong share is found out when there are more shares
-// than the threshold, and the sum is not given out.
+// A holder that releases a wrong share is detected when there are more shares than the
+// threshold, and the sum is withheld.
 func TestPitfall14WrongSharesAreFoundOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -38,8 +38,8 @@ func TestPitfall14WrongSharesAreFoundOut(t *testing.T) {
 	}
 }
 
-// With no more shares than the threshold, a wrong share of a mask key gives
-// another key than was advertised, and the sum is not given out either.
+// With no more shares than the threshold, a wrong share of a mask key gives another key
+// than the advertised one, and the sum is withheld, too.
 func TestPitfall14TheKeyMustBeTheOneAdvertised(t *testing.T) {
 	s := spec(Active)
 	s.Dropped, s.Corrupted = .4, 0
@@ -66,9 +66,9 @@ func TestPitfall14TheKeyMustBeTheOneAdvertised(t *testing.T) {
 	}
 }
 
-// Shares that come from another client than the server says, are meant for
-// another holder, or were sealed in another session, do not open. The client goes on
-// without them: it gives the server nothing of those clients, neither share.
+// Shares that come from another client than the server says, are meant for another holder,
+// or were sealed in another session, do not decrypt. The client continues without them: it
+// gives the server neither share of those clients.
 func TestPitfall15SharesNameSenderReceiverAndSession(t *testing.T) {
 	c := newCohort(t, spec(Active), 5)
 	earlier := deliveriesTo(t, c.again(t, 1))

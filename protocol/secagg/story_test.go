@@ -28,7 +28,7 @@ func TestPitfall01BothSharesOfOneClient(t *testing.T) {
 			other.add(i)
 		}
 		if _, err := r.Outcome(name).Machine.Step(protocol.Received{Message: protocol.Message{Header: again, Body: encodeSets(other)}}); err == nil {
-			t.Errorf("%s hears another story after it has answered", name)
+			t.Errorf("%s accepts other survivors after it has answered", name)
 		}
 	}
 	if len(l.released) != 12 {
@@ -36,8 +36,7 @@ func TestPitfall01BothSharesOfOneClient(t *testing.T) {
 	}
 }
 
-// A second, different list of survivors while the first is being signed is not
-// even read.
+// A second, different list of survivors, while clients sign the first, is not even read.
 func TestPitfall01TwoStoriesToOneClient(t *testing.T) {
 	c := newCohort(t, spec(Active), 12)
 	client, err := c.client(0)
@@ -83,12 +82,12 @@ func TestPitfall02DifferentSurvivorsToDifferentClients(t *testing.T) {
 	c := newCohort(t, spec(Active), 40)
 	r, l := c.lie(t, sim.Schedule{}, half(c))
 	nobodyReleases(t, l)
-	blames(t, r, c.names[victim], "has signed another story")
-	blames(t, r, c.names[0], "has signed another story")
+	blames(t, r, c.names[victim], "has signed other sets of clients")
+	blames(t, r, c.names[0], "has signed other sets of clients")
 
-	// A cleverer server hands each client only the signatures that agree with
-	// it. Some clients answer; but no secret has a threshold of holders that
-	// were told one thing, and another that were told the other.
+	// A cleverer server hands each client only the signatures that agree with its list.
+	// Some clients answer; but no secret has a threshold of holders for one list, and
+	// another threshold for the other.
 	c = newCohort(t, spec(Active), 40)
 	_, l = c.lie(t, sim.Schedule{}, func(m protocol.Message) protocol.Message {
 		if m.Round != roundSignatures {
@@ -105,8 +104,8 @@ func TestPitfall02DifferentSurvivorsToDifferentClients(t *testing.T) {
 		t.Errorf("the server has %d shares of the victim's mask key and %d of its self mask: it reads the vector", mask, self)
 	}
 
-	// Against onlookers only there is no such round, and the lie works: 20
-	// answers of each kind give the server both secrets of the victim.
+	// Against semi-honest servers there is no such round, and the lie works: 20 answers of
+	// each kind give the server both secrets of the victim.
 	c = newCohort(t, spec(SemiHonest), 40)
 	_, l = c.lie(t, sim.Schedule{}, half(c))
 	if mask, self := c.sharesOf(l, victim); min(mask, self) < c.params.Degree().Threshold {
@@ -160,7 +159,7 @@ func TestPitfall17TheOwnShareCountsOnce(t *testing.T) {
 	}
 }
 
-// The threshold counts a client's holders that are in the sum, not all clients.
+// The threshold counts a client's holders in the sum, not all clients.
 func TestPitfall17TheThresholdCountsHolders(t *testing.T) {
 	c := newCohort(t, spec(Active), 100)
 	client, err := c.client(0)

@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// A server whose first session dies after the vectors were sent runs it again
-// with another cohort: two sums of the same vectors would give the difference. But
-// every client finds its contribution for this epoch and purpose spent, and says so.
+// A server whose first session dies after the vectors were sent runs it again with another
+// cohort: two sums of the same vectors would give the difference. But every client finds
+// that its contribution for this epoch and purpose is spent, and refuses.
 func TestPitfall07OneContributionPerEpoch(t *testing.T) {
 	c := newCohort(t, spec(Active), 12)
 	ledger := &memory.Ledger{}
@@ -41,7 +41,7 @@ func TestPitfall07OneContributionPerEpoch(t *testing.T) {
 			t.Errorf("%s ended with %+v", name, o.End)
 		}
 	}
-	third := run(1, nil) // the first session itself may go on
+	third := run(1, nil) // the first session itself may continue
 	c.checkSum(t, third, 12)
 }
 
@@ -69,11 +69,11 @@ func TestPitfall09TheMinimumIsTheClients(t *testing.T) {
 	blames(t, r, c.names[20], "a sum of 34 vectors, fewer than the agreed minimum of 38")
 }
 
-// What secure aggregation cannot hide, as the package says: an entry to which one
-// client alone contributes is in the sum as it is, and two sums over groups of devices that
-// differ by one client differ by its vector. Against the first, callers leave out
-// entries of few (the recommender's threshold); against the second there is one
-// contribution for each epoch and purpose. A sum of one is never agreed to.
+// The limits of secure aggregation, as in the package comment: an entry to which only one
+// client contributes is in the sum unchanged, and two sums over groups of devices that
+// differ by one client differ by its vector. Against the first, callers leave out entries
+// of few clients (the recommender's threshold); against the second, a client contributes
+// once for each epoch and purpose. No client agrees to a sum of one.
 func TestPitfall10SumsTellOfThoseWhoStandAlone(t *testing.T) {
 	s := spec(Active)
 	s.Groups = []Group{{Entries: 20, Bound: 7}}

@@ -24,9 +24,9 @@ func spoil(t *testing.T, c *cohort, holders int, corrupted ...int) func(protocol
 	}
 }
 
-// TestAttackSharesThatDoNotOpen: two corrupted clients of forty seal rubbish for
-// more honest ones than may vanish. Nobody ends, and the sum is everybody's. It
-// stands for clients that leave as many shares good as bring back their own secrets.
+// TestAttackSharesThatDoNotOpen: two corrupted clients of forty seal rubbish for more
+// honest clients than may vanish. Nobody ends, and the sum includes all. The attack
+// represents clients that leave enough good shares to reconstruct their own secrets.
 func TestAttackSharesThatDoNotOpen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -50,8 +50,8 @@ func TestAttackSharesThatDoNotOpen(t *testing.T) {
 	}
 }
 
-// Who seals nothing but rubbish keeps the session from giving a sum, which no
-// protocol of this kind prevents, and is named; everybody else has ended well.
+// A client that seals only rubbish keeps the session from giving a sum, which no protocol
+// of this kind prevents. It is named, and all other clients end well.
 func TestAttackNoSharesThatOpen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -87,9 +87,9 @@ func TestAttackFalseComplaint(t *testing.T) {
 	}), 40)
 }
 
-// TestAttackServerSpoilsShares: a server that spoils all shares of one client on
-// their way hopes that holders complain with something that opens what it has kept
-// back. It gets no share of that client at all, of either secret.
+// TestAttackServerSpoilsShares: a server spoils all shares of one client on their way and
+// hopes that holders complain with a key to the originals that it has kept. It gets no
+// share of that client, of either secret.
 func TestAttackServerSpoilsShares(t *testing.T) {
 	const victim = 7
 	c := newCohort(t, spec(Active), 30)
