@@ -79,7 +79,7 @@ func TestNothingInCommon(t *testing.T) {
 	}
 }
 
-// Tables as they come: shuffled, a tenth of the rows missing at each party.
+// Realistic tables: shuffled, with a tenth of the rows missing at each party.
 func TestShuffledAndIncomplete(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -142,9 +142,9 @@ func TestIDsThatAreRefused(t *testing.T) {
 	}{
 		{"none", nil, "psi: 0 ids; the session takes 1 to 3"},
 		{"too many", ids("a", "b", "c", "d"), "psi: 4 ids; the session takes 1 to 3"},
-		{"missing", ids("a", ""), "psi: row 2 has no id; give each row an id of its own"},
-		{"too long", ids("a", strings.Repeat("x", MaxIDBytes+1)), "psi: row 2 has an id of 1025 bytes, at most 1024 are possible; give each row an id of its own"},
-		{"twice", ids("b", "a", "b"), `psi: rows 1 and 3 have the same id "b"; give each row an id of its own`},
+		{"missing", ids("a", ""), "psi: row 2 has no id; give each row its own id"},
+		{"too long", ids("a", strings.Repeat("x", MaxIDBytes+1)), "psi: row 2 has an id of 1025 bytes; use at most 1024; give each row its own id"},
+		{"twice", ids("b", "a", "b"), `psi: rows 1 and 3 have the same id "b"; give each row its own id`},
 	} {
 		_, err := NewParty(setup(s, "north"), p, c.ids)
 		if err == nil || err.Error() != c.want {

@@ -7,18 +7,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Round 2, Blinded: an id x becomes the element k H(x), k being the party's
-// secret of this session, and goes to the next party, which multiplies by its
-// own. Only elements travel: nobody can test a guess at an id without all keys.
+// Round 2, Blinded: an id x becomes the element k H(x), where k is the party's secret of
+// this session. The element goes to the next party, which multiplies it by its own secret.
+// Only elements are sent: a guess at an id cannot be tested without all secrets.
 
-// share is the number of elements that one core takes at a time; they are encoded
-// with one inversion.
+// share is the number of elements that one core takes at a time; they are encoded with one
+// inversion.
 const share = 64
 
 // suite of RFC 9380, which ends every domain.
 const suite = "/ristretto255_XMD:SHA-512_R255MAP_RO_"
 
-// domain separates what is hashed to the group by session and by purpose.
+// domain separates the hashes to the group by session and by purpose.
 func domain(s protocol.SessionID, purpose string) string {
 	return "mercer/v1/psi/" + purpose + "/" + string(s[:]) + suite
 }
@@ -44,8 +44,8 @@ func blind(k *ristretto.Key, domain string, dst []byte, n int, id func(int) []by
 	})
 }
 
-// reblind multiplies the elements of a body once more. It refuses what is not
-// the encoding of an element, and the identity.
+// reblind multiplies the elements of a body once more. It refuses bytes that encode no
+// element, and the identity.
 func reblind(k *ristretto.Key, body []byte) ([]byte, error) {
 	n := len(body) / ristretto.Size
 	dst, refused := make([]byte, len(body)), make([]error, chunks(n, share))
@@ -68,11 +68,11 @@ func reblind(k *ristretto.Key, body []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// tokenBytes is the length of a token, the beginning of an element that all
-// parties have blinded. Two of 2^25 differ, except with probability 2^-79.
+// tokenBytes is the length of a token: the first bytes of an element that all parties have
+// blinded. All of 2^25 tokens differ, except with probability 2^-79.
 const tokenBytes = 16
 
-// tokens cuts fully blinded elements down.
+// tokens shortens fully blinded elements to tokens.
 func tokens(elements []byte) []byte {
 	n := len(elements) / ristretto.Size
 	short := make([]byte, 0, n*tokenBytes)
@@ -101,8 +101,7 @@ func (p *Party) blindOwn() protocol.Effects {
 	return protocol.Effects{Send: []protocol.Message{m}, Progress: p.progress()}
 }
 
-// takeBlinded multiplies a chunk of another party's set, which comes from the
-// party before this one.
+// takeBlinded multiplies a chunk of another party's set, which the previous party sent.
 func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	owner := int(m.Sequence)
 	if m.Sender != p.parties[p.around(p.self, -1)] || owner >= len(p.parties) || owner == p.self {
@@ -128,11 +127,11 @@ func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	return eff, nil
 }
 
-// Two parties compare by themselves. Round 3, Tokens: each multiplies the
-// other's elements and returns them in the order in which they came, so that
-// the owner knows its rows again. Each then holds the tokens of both sets.
+// Two parties compare their sets themselves. Round 3, Tokens: each party multiplies the
+// other's elements and returns them in the order of their arrival, so that the owner can
+// match them with its rows. Each party then holds the tokens of both sets.
 
-// pair is the course of a set between two.
+// pair is the exchange of sets between two parties.
 type pair struct {
 	party  *Party
 	other  int   // index of the other party
@@ -200,7 +199,7 @@ func (c *pair) debtor() (name, what string) {
 	case !c.theirs.complete():
 		return name, "its blinded set"
 	case c.party.own.sent == c.party.own.total && !c.mine.complete():
-		return name, "the own set, blinded again,"
+		return name, "the party's own set, blinded again,"
 	}
 	return "", ""
 }

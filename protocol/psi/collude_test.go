@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// partial is a comparer that works with one party: it shows that party's set the
-// places of ids that all have, as far as keep says, and of ids that only some have.
+// partial is a comparer that works with one party: it sends that party the places of ids
+// that all have, as far as keep allows, and of ids that only some have.
 type partial struct {
 	*Server
 	friend int
@@ -37,7 +37,8 @@ func (c *partial) resume() (protocol.Effects, error) {
 	return protocol.Finish(eff, nil)
 }
 
-// places returns the places told of a set, true ones for every party except the friend.
+// places returns the places to send about a set, true ones for every party except the
+// friend.
 func (c *partial) places(owner int) []uint32 {
 	set, places := c.sets[owner], []uint32(nil)
 	for _, rank := range c.ranks[owner] {
@@ -55,7 +56,7 @@ func (c *partial) places(owner int) []uint32 {
 	return places
 }
 
-// elsewhere says that another set has a token too.
+// elsewhere reports whether another set has a token too.
 func (c *partial) elsewhere(owner int, token []byte) bool {
 	for o, set := range c.sets {
 		for rank := range set.n {
@@ -67,9 +68,9 @@ func (c *partial) elsewhere(owner int, token []byte) bool {
 	return false
 }
 
-// accomplice is the party that the comparer works with. Rows that it is shown and
-// that it does not take for common it keeps to itself; where it knows all common
-// rows, from a session before, it puts those that it was not shown in their places.
+// accomplice is the party that works with the comparer. It hides the rows that it receives
+// and does not believe to be common. If it knows all common rows, from an earlier session,
+// it puts those that it did not receive in their places.
 type accomplice struct {
 	*Party
 	believes []int // rows that are common if they are shown
@@ -101,8 +102,8 @@ func (a *accomplice) sift(shown []int) (kept []int) {
 	return kept
 }
 
-// forgetful is an honest party that does not remember how many common rows it has
-// heard of, as parties were before the first number bound all owners.
+// forgetful is an honest party that does not remember the number of common rows, as parties
+// were before the first number bound all owners.
 type forgetful struct{ *Party }
 
 func (f forgetful) Step(e protocol.Event) (protocol.Effects, error) {
@@ -110,8 +111,8 @@ func (f forgetful) Step(e protocol.Event) (protocol.Effects, error) {
 	return f.Party.Step(e)
 }
 
-// collusion is a session of three parties, in which the comparer and south are
-// together and four ids are common to all.
+// collusion is a session of three parties, in which the comparer and south work together
+// and four ids are common to all.
 func collusion(t *testing.T, comparer partial, south accomplice, wrap func(*Party) protocol.Machine) (r *sim.Result, learnt []string) {
 	t.Helper()
 	p := params(t, Spec{})
@@ -150,8 +151,8 @@ func collusion(t *testing.T, comparer partial, south accomplice, wrap func(*Part
 	return r, learnt
 }
 
-// alone and careless are how honest parties run: as they are, and without memory of
-// the number of common rows.
+// alone and careless are honest parties: unchanged, and without memory of the number of
+// common rows.
 func alone(p *Party) protocol.Machine    { return p }
 func careless(p *Party) protocol.Machine { return forgetful{p} }
 
@@ -164,10 +165,10 @@ func allEndWell(t *testing.T, r *sim.Result) {
 	}
 }
 
-// The comparer and one party together, who know each other's secrets and answer as
-// they like, cannot read partial matches unnoticed by showing that party more rows
-// than are common: the honest end the session, and one names the comparer. Where
-// nobody remembers the first number, all end well and every partial match is read.
+// The comparer and one party together, who know each other's secrets and answer as they
+// like, cannot read partial matches unnoticed by sending that party more rows than are
+// common: the honest parties end the session, and one names the comparer. If no party
+// remembers the first number, all end well and every partial match is read.
 func TestComparerAndPartyShowMore(t *testing.T) {
 	comparer, south := partial{keep: 4, more: 3}, accomplice{believes: []int{0, 1, 2, 3}}
 	r, learnt := collusion(t, comparer, south, careless)
@@ -182,15 +183,15 @@ func TestComparerAndPartyShowMore(t *testing.T) {
 		if end == nil || end.Err == nil {
 			t.Fatalf("%s ends well, or not at all", name)
 		}
-		named = named || strings.Contains(end.Err.Error(), "the comparer shows somebody more than all have")
+		named = named || strings.Contains(end.Err.Error(), "all must have the same number")
 	}
 	if !named {
 		t.Error("nobody names the comparer")
 	}
 }
 
-// Nor can they by showing it as many rows as are common and others among them: it
-// does not know which common rows it was not shown, and has one guess.
+// The same with as many rows as are common and others among them: the party does not know
+// which common rows are missing, and has one guess.
 func TestComparerAndPartyShowOthers(t *testing.T) {
 	r, _ := collusion(t, partial{keep: 3, more: 1}, accomplice{believes: []int{0, 1, 2, 3, 4, 5, 6, 7}}, alone)
 	for _, name := range []string{"north", "east"} {
@@ -198,10 +199,10 @@ func TestComparerAndPartyShowOthers(t *testing.T) {
 	}
 }
 
-// What they can do is to run a session honestly, and then others over the same sets,
-// in each of which one common row gives way to another: south knows which is missing,
-// and the comparer where in the order. Of two that are missing nobody knows which
-// stands where. A party's ledger bounds the number of sessions.
+// They can run one session honestly, and then others over the same sets, each with one
+// common row replaced by another: south knows which is missing, and the comparer its place
+// in the order. If two are missing, neither knows which belongs where. A party's ledger
+// bounds the number of sessions.
 func TestComparerAndPartyWithASessionBefore(t *testing.T) {
 	r, learnt := collusion(t, partial{keep: 3, more: 1}, accomplice{believes: []int{0, 1, 2, 3}, before: true}, alone)
 	allEndWell(t, r)

@@ -7,27 +7,27 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Round 4, Common: places of common elements in a set, each as 4 bytes, behind
-// the number of all.
+// Round 4, Common: places of common elements in a set, each as 4 bytes, after their total
+// number.
 
-// trace records which chunks of the places in one set have come back.
+// trace records which chunks of the places in one set have arrived.
 type trace struct {
 	have    []bool // chunks; nil before the first
 	missing int
 	total   int    // of places
-	seen    []bool // places, since none may come twice
+	seen    []bool // places; a repeated one is refused
 }
 
 func (t *trace) complete() bool { return t.have != nil && t.missing == 0 }
 
-// take notes a chunk of places in a set of that size.
+// take records a chunk of places in a set of that size.
 func (t *trace) take(m protocol.Message, total int, places []uint32, size int) error {
 	next := *t
 	switch {
 	case t.have == nil:
 		next = trace{have: make([]bool, m.Chunks), missing: int(m.Chunks), total: total, seen: make([]bool, size)}
 	case t.total != total:
-		return m.Inconsistent("%d common rows, %d before", total, t.total)
+		return m.Inconsistent("%d common rows, and %d in an earlier message", total, t.total)
 	case t.have[m.Chunk]:
 		return m.Unexpected()
 	}
@@ -36,7 +36,7 @@ func (t *trace) take(m protocol.Message, total int, places []uint32, size int) e
 			for _, undo := range places[:i] {
 				next.seen[undo] = false
 			}
-			return m.Inconsistent("a place is there twice")
+			return m.Inconsistent("a place is repeated")
 		}
 		next.seen[place] = true
 	}
@@ -64,7 +64,7 @@ func decodePlaces(b []byte, chunk, n uint32, size, each int) (total int, places 
 	switch {
 	case r.Err() != nil:
 	case total < 1 || total > size:
-		r.Fail(fmt.Errorf("%d common rows of a set of %d", total, size))
+		r.Fail(fmt.Errorf("%d common rows in a set of %d", total, size))
 	case int(n) != chunks(total, each) || chunk >= n:
 		r.Fail(fmt.Errorf("chunk %d of %d for %d places", chunk, n, total))
 	}
@@ -79,8 +79,8 @@ func decodePlaces(b []byte, chunk, n uint32, size, each int) (total int, places 
 	return total, places, r.Close("psi: common rows")
 }
 
-// tracer is from whom a set's common places come: the party after this one, or
-// the comparer where this one was the last to blind the set.
+// tracer returns the member that sends a set's common places: the next party or, if this
+// party blinded the set last, the comparer.
 func (c *ring) tracer(owner int) string {
 	p := c.party
 	if next := p.around(p.self, 1); next != owner {
@@ -102,7 +102,7 @@ func (c *ring) receive(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, m.Unexpected()
 }
 
-// passed reports whether the party has sent and passed on everything.
+// passed reports whether the party has sent all messages about the sets.
 func (c *ring) passed() bool {
 	for owner := range c.relays {
 		if r := &c.relays[owner]; owner != c.party.self && (r.order == nil || r.set != nil) {
@@ -112,10 +112,10 @@ func (c *ring) passed() bool {
 	return c.party.own.sent == c.party.own.total
 }
 
-// takeCommon undoes the party's own order, and hands the places on to the party
-// before it, unless they are its own rows. Places of every set pass every party, so
-// that the first number of common rows that it hears binds all owners: one that
-// gets more would be shown what it shares with only some.
+// takeCommon undoes the party's own order, and passes the places on to the previous party,
+// unless they are its own rows. Places of every set pass every party. So the first number
+// of common rows that a party receives binds all owners: an owner with more would see ids
+// that it shares with only some parties.
 func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	p, owner := c.party, int(m.Sequence)
 	if owner >= len(c.relays) || m.Sender != c.tracer(owner) || !c.passed() {
@@ -128,7 +128,7 @@ func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	}
 	if c.total > 0 && c.total != total {
 		return end(protocol.Blame(p.comparer(), protocol.KindInconsistent, fmt.Errorf(
-			"psi: %s is to have %d common rows, and another party %d: the comparer shows somebody more than all have", p.parties[owner], total, c.total)))
+			"psi: the comparer gives %s %d common rows and another party %d; all must have the same number", p.parties[owner], total, c.total)))
 	}
 	if err := r.trace.take(m, total, places, len(r.order)); err != nil {
 		return protocol.Effects{}, err
@@ -146,7 +146,7 @@ func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{back}}, nil
 }
 
-// keep stores the party's own common rows from the first-th on.
+// keep stores the party's own common rows, starting at place first.
 func (c *ring) keep(first, total int, rows []uint32) {
 	if c.common == nil {
 		c.common = make([]int, total)

@@ -10,24 +10,23 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Rounds 5 and 6, Confirm and Proof: each pair of parties makes sure that both
-// have the same ids in the same order, by a key exchange whose password is the
-// alignment (SPEKE: Jablon, "Strong password-only authenticated key exchange",
-// 1996; names and messages enter the key, as Hao and Shahandashti demand). A
-// plain exchange of the alignment would do among the honest. But a peer that
-// lied, so that a single row came out as common, could then try ids of its
-// choice against the alignment; here it gets one try.
+// Rounds 5 and 6, Confirm and Proof: each pair of parties checks that both have the same
+// ids in the same order, by a key exchange whose password is the alignment (SPEKE: Jablon,
+// "Strong password-only authenticated key exchange", 1996; names and messages enter the
+// key, as Hao and Shahandashti require). Honest parties could simply exchange the
+// alignment. But if a lying peer had made a single row common, it could then test ids of
+// its choice against the alignment; with the key exchange it has one guess.
 
-// confirmation is a party's knowledge of another's order.
+// confirmation is the state of the check of another party's order.
 type confirmation struct {
 	secret       *ristretto.Key
-	sent         []byte // own element
-	element      []byte // the other's, nil until it has come
-	done, agrees bool   // its proof has come; and is right
+	sent         []byte // this party's element
+	element      []byte // the other's element, nil until it has arrived
+	done, agrees bool   // its proof has arrived; its proof is right
 }
 
-// confirm sends every other party an element, and proofs to those whose element
-// has come.
+// confirm sends every other party an element, and proofs to the parties whose element has
+// arrived.
 func (p *Party) confirm() (protocol.Effects, error) {
 	eff := protocol.Effects{Sync: true}
 	base := ristretto.Hash(domain(p.setup.Session.ID(), "confirm"), p.result.alignment[:])
@@ -64,7 +63,7 @@ func (p *Party) takeConfirm(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{p.prove(i)}}, nil
 }
 
-// prove returns the proof to party i of knowing the key that both have made.
+// prove returns the proof for party i that this party knows their common key.
 func (p *Party) prove(i int) protocol.Message {
 	proof := p.proof(i, p.self, i)
 	return p.setup.Message(p.parties[i], roundProof, kindProof, proof[:])
@@ -87,8 +86,8 @@ func (p *Party) takeProof(m protocol.Message) (protocol.Effects, error) {
 	return p.conclude()
 }
 
-// proof returns the proof that the party called from sends the one called to, under the key
-// that this party shares with party i.
+// proof returns the proof that the party called from sends to the party called to, under
+// the key that this party shares with party i.
 func (p *Party) proof(i, from, to int) [sha256.Size]byte {
 	c := &p.peers[i].confirm
 	element, err := ristretto.Decode(c.element)

@@ -26,10 +26,9 @@ const (
 	kindProof     = "Proof"
 )
 
-// TimerNext bounds a member's wait for the next message of anybody; every
-// message that the member accepts arms it anew. It must outlast the slowest party's
-// work on the largest set: with three or more parties a set is passed on only when
-// it is complete.
+// TimerNext bounds a member's wait for the next message; every message that the member
+// accepts restarts it. It must outlast the slowest party's work on the largest set: with
+// three or more parties a set is passed on only when it is complete.
 const TimerNext protocol.Timer = "psi/next"
 
 // core is the state that party and comparer share.
@@ -51,15 +50,15 @@ func newCore(s protocol.Setup, p Params, size sizing, roles ...protocol.Role) (c
 	return core{setup: s, params: p, parties: partiesOf(s.Session), sizing: size}, nil
 }
 
-// validate refuses a session that this protocol cannot run: two parties and
-// nobody else, or more with one server, the comparer.
+// validate refuses a session that this protocol cannot run. A session has two parties
+// alone, or more parties with one server, the comparer.
 func validate(s *protocol.Session, p Params) error {
 	parties, servers := len(partiesOf(s)), len(s.With(protocol.RoleServer))
 	switch {
 	case string(s.Params) != string(p.Encode()):
 		return errors.New("psi: the parameters differ from the session's descriptor")
 	case parties < 2 || parties > MaxParties || parties+servers != len(s.Members):
-		return fmt.Errorf("psi: a session has 2 to %d parties, and beside them only a server; this one has %d parties among %d members", MaxParties, parties, len(s.Members))
+		return fmt.Errorf("psi: a session has 2 to %d parties and, besides them, only a server; this one has %d parties among %d members", MaxParties, parties, len(s.Members))
 	case parties == 2 && servers != 0:
 		return errors.New("psi: two parties compare their sets themselves; leave the server out")
 	case parties > 2 && servers != 1:
@@ -81,18 +80,19 @@ func (d *core) index(name string) int {
 // around returns the index step places further around the ring of parties.
 func (d *core) around(i, step int) int { return (i + step + len(d.parties)) % len(d.parties) }
 
-// machine is the part that differs between roles.
+// machine is the part that differs between the roles.
 type machine interface {
 	start(protocol.Start) (protocol.Effects, error)
 	receive(protocol.Message) (protocol.Effects, error)
 	resume() (protocol.Effects, error)
 	// busy reports whether there is work for resume.
 	busy() bool
-	// debtor returns the sender of a missing message, and the message; "" while nothing is missing.
+	// debtor returns the sender of a missing message, and the message's noun; "" while
+	// nothing is missing.
 	debtor() (name, what string)
 }
 
-// step hands an event to its role, and asks for more steps while there is work.
+// step passes an event to its role, and requests more steps while there is work.
 func (d *core) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	eff, err := d.life.Step(d.setup, e, protocol.Handlers{
 		Start: m.start, Receive: m.receive, Resume: m.resume,
@@ -108,8 +108,8 @@ func (d *core) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	return eff, nil
 }
 
-// expire ends the session if somebody owes a message. A timer that runs out
-// over the member's own work begins anew.
+// expire ends the session if a member's message is missing. A timer that runs out during
+// the member's own work restarts.
 func (d *core) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerNext {
 		return protocol.Effects{}, fmt.Errorf("psi: there is no timer %q", t)
@@ -124,29 +124,29 @@ func (d *core) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 // end ends the session with an error.
 func end(err error) (protocol.Effects, error) { return protocol.Finish(protocol.Effects{}, err) }
 
-// errIdle answers a Resumed that nobody asked for.
+// errIdle is the error for a Resumed that the machine did not request.
 var errIdle = errors.New("psi: there is nothing to resume")
 
-// message is chunk i of n of what concerns the set of the party called owner.
+// message returns chunk i of n of a message about the set of the party called owner.
 func (d *core) message(to string, round uint16, kind string, owner, i, n int, body []byte) protocol.Message {
 	m := d.setup.Message(to, round, kind, body).Piece(i, n)
 	m.Sequence = uint32(owner)
 	return m
 }
 
-// single refuses parts and copies of messages that come once and in one piece,
-// and messages of another length.
+// single refuses messages with a sequence number, with several chunks, or of another
+// length.
 func single(m protocol.Message, bytes int) error {
 	if m.Sequence != 0 || m.Chunk != 0 || m.Chunks != 1 {
 		return m.Unexpected()
 	}
 	if len(m.Body) != bytes {
-		return m.Malformed(fmt.Errorf("psi: %d bytes in the place of %d", len(m.Body), bytes))
+		return m.Malformed(fmt.Errorf("psi: the body has %d bytes, want %d", len(m.Body), bytes))
 	}
 	return nil
 }
 
-// Name and Version stand in the descriptor of every session.
+// Name and Version appear in the descriptor of every session.
 const (
 	Name           = "psi"
 	Version uint16 = 1
@@ -159,13 +159,13 @@ const (
 	MaxParties = 64
 )
 
-// DefaultMaxIDs bounds the ids that a party may bring where a job says nothing.
+// DefaultMaxIDs is the default bound on the ids of a party.
 const DefaultMaxIDs = 1 << 20
 
 // Spec holds a job's settings of an intersection.
 type Spec struct {
-	// MaxIDs bounds the ids that a party may bring, and so the ids of its own choice
-	// that it can look for in the others' sets. 0 means 1,048,576.
+	// MaxIDs bounds the ids that a party may bring. It also bounds the ids that a party can
+	// look for in the others' sets. 0 means 1,048,576.
 	MaxIDs int `yaml:"max_ids"`
 }
 
@@ -194,15 +194,15 @@ func (p Params) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeParams decodes and validates what Encode wrote.
+// DecodeParams decodes and validates the bytes that Encode returns.
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if s := r.String(32); r.Err() == nil && s != "mercer/v1/psi" {
-		r.Fail(errors.New("not the parameters of psi"))
+		r.Fail(errors.New("these are not the parameters of psi"))
 	}
 	n := r.Uint32()
 	if r.Err() == nil && (n < 1 || n > MaxIDs) {
-		r.Fail(fmt.Errorf("%d ids of a party; 1 to %d are possible", n, MaxIDs))
+		r.Fail(fmt.Errorf("max_ids is %d; 1 to %d are possible", n, MaxIDs))
 	}
 	if err := r.Close("psi: parameters"); err != nil {
 		return Params{}, err
@@ -210,21 +210,21 @@ func DecodeParams(b []byte) (Params, error) {
 	return Params{Spec{MaxIDs: int(n)}}, nil
 }
 
-// sizing bounds the work that is done at a time. Sessions use bulk; tests use less.
+// sizing bounds the size of messages and steps. Sessions use bulk; tests use less.
 type sizing struct {
-	elements  int // of a message, and of a step's work
-	positions int // of a message
-	messages  int // that a step sends from what is ready
+	elements  int // in a message, and in a step's work
+	positions int // in a message
+	messages  int // that a step may send if they are ready
 }
 
-// bulk makes a step of some 2,000 elements, which take one core about 100 ms,
-// and messages of 64 KiB at most, which journals keep beside their records.
+// bulk gives a step some 2,000 elements, which take one core about 100 ms, and messages of
+// 64 KiB at most, which journals store beside their records.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
 
-// chunks returns the number of messages that n things take, at least one.
+// chunks returns the number of messages for n items, at least one.
 func chunks(n, each int) int { return max(1, (n+each-1)/each) }
 
-// partiesOf returns who holds a set, in the descriptor's order.
+// partiesOf returns the holders of sets, in the descriptor's order.
 func partiesOf(s *protocol.Session) []string {
 	return s.With(protocol.RoleLeader, protocol.RoleParty)
 }

@@ -1,16 +1,16 @@
-// Package psi aligns tables whose rows have ids: parties find the ids that all
-// of them hold, and end with the same order of these rows, without showing the
-// others which other ids they have.
+// Package psi aligns tables whose rows have ids, by private set intersection: the
+// parties find the ids that all of them hold, and end with the same order of these
+// rows. No party reveals its other ids.
 //
 // Source: intersection by Diffie-Hellman (Meadows, "A more efficient
 // cryptographic matchmaking protocol", 1986; Huberman, Franklin and Hogg,
 // "Enhancing privacy and trust in electronic communities", 1999) on ristretto255
-// (RFC 9496), ids being hashed to the group by RFC 9380 with a domain of their
-// own in each session. The ring with a comparer and the confirmation are ours.
+// (RFC 9496). RFC 9380 hashes ids to the group, with a different domain in each
+// session. The ring with a comparer and the confirmation are ours.
 //
-// Party i has the secret k_i of this session. An id x travels as k_i H(x); other
+// Party i has the secret k_i of this session. It sends an id x as k_i H(x); other
 // parties multiply by their secrets, in any order, and k_1 ... k_q H(x) is the
-// id's token, which does not depend on who brought it.
+// id's token. The token does not depend on the id's owner.
 //
 //	1 Announce  party -> parties   size of the set, a part of the common key; to the comparer (Count) the size
 //	2 Blinded   party -> next      elements of a set, shuffled
@@ -20,29 +20,28 @@
 //	5 Confirm   party -> parties   an element that depends on the alignment
 //	6 Proof     party -> parties   that both have the same alignment
 //
-// Two parties compare tokens themselves and need nobody else. With three or more
-// that would tell each pair its intersection; so sets go around a ring of all
+// Two parties compare tokens themselves, without a server. With three or more parties
+// this would reveal its intersection to each pair; so sets go around a ring of all
 // parties to a comparer, the session's server, which has no key. Each party on
 // the way puts the elements into a new order and undoes it for the places that
-// come back. (Sending back tokens from which each party on the way removes its
-// key would tell all of them the same, for eight times the bytes and a
-// multiplication each.)
+// come back. (The comparer could also send back tokens, from which each party on the
+// way removes its key. They would reveal the same to all of them, for eight times the
+// bytes and a multiplication each.)
 //
-// The common rows are put into an order by a key to which every party
-// contributes and which the comparer does not get. The alignment is an
-// HMAC-SHA256 of their ids in that order under this key: a later session whose
-// descriptor holds it is refused by a party whose rows give another ([Align]).
-// Before a session ends well, every two parties have proved to each other that
-// their alignments are equal, so that a party with a wrong order is named, and
-// so is one whose matches are made up.
+// A key determines the order of the common rows. Every party contributes to it, and the
+// comparer does not get it. The alignment is an HMAC-SHA256 of the rows' ids in that
+// order under this key. The descriptors of later sessions hold the alignment, and a
+// party whose rows give another one refuses them ([Align]). Before a session ends well,
+// every two parties have proved to each other that their alignments are equal. So a
+// party with a wrong order is named, and so is a party with invented matches.
 //
 //	party, err := psi.NewParty(setup, params, ids)
 //	// run it to its end
-//	rows := party.Order()          // of the own table, in the common order
+//	rows := party.Order()          // of this party's table, in the common order
 //	alignment := party.Alignment() // for the descriptors of later sessions
 //
-// Half a million rows in common out of a million take a party some 100 MB beside
-// its ids; a step works on 2,048 elements.
+// Half a million common rows out of a million take a party some 100 MB besides
+// its ids; a step processes 2,048 elements.
 //
 // # Who learns what
 //
@@ -56,29 +55,29 @@
 //
 // A coalition of parties learns what its members learn. All parties but one, or
 // the comparer with them, can look for any ids of their choice in the remaining
-// party's set, as many as they may bring. The comparer with one party learns,
-// beside the partial intersections' sizes, nothing about an id outside the
-// intersection, as long as that party's set is not so small that its elements
-// can be told apart by where they match. A comparer that lies can also send that
-// party the places of ids that it shares with only some others; the session then
-// fails, since all owners must have the same number of common rows and the same
-// rows, but the party has seen them. Where it knows the common rows from a session
-// before, one of them can give way to another without failing.
+// party's set, as many as they may bring. The comparer with one party learns the sizes
+// of the partial intersections, but nothing about an id outside the intersection,
+// unless that party's set is so small that the places of the matches distinguish its
+// elements. A comparer that lies can also send that party the places of ids that it
+// shares with only some others. The session then fails, because all owners must have
+// the same number of common rows and the same rows, but the party has seen them. If it
+// knows the common rows from an earlier session, the comparer can replace one of them
+// by another without a failure.
 //
 // # What is not promised
 //
 // A party can bring ids that are not in its table, and so look for up to max_ids
-// ids of its choice in the others' sets: no intersection can prevent that. Callers
-// add up what each has announced over sessions ([Party.Announced]). Where
-// ids are few (all telephone numbers of a town), this is everything; choose
-// max_ids with that in mind.
+// ids of its choice in the others' sets: no intersection can prevent this. Callers
+// add up the numbers that each party has announced over sessions ([Party.Announced]).
+// If there are few possible ids (all telephone numbers of a town), such a party can
+// test all of them; choose max_ids accordingly.
 //
 // A party that lies about other parties' elements, drops them, or passes on
 // others, makes the session fail or leaves common ids out; a comparer that lies
-// can do so too. Neither can make an honest party end well with rows that it
-// does not share, in their order, with every other honest party. The named party
-// can be the wrong one when a party tells others different parts of the key: they
-// then name each other.
+// can do the same. Neither can make an honest party end well with rows that it
+// does not share, in their order, with every other honest party. If a party sends
+// different parts of the key to others, these name each other, although neither is at
+// fault.
 //
-// Sets that change between two sessions tell who came and went.
+// Sets that change between two sessions reveal who came and went.
 package psi

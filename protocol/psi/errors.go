@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// IDError names rows whose ids cannot be aligned: missing, too long or there twice.
-// It is found before anything is sent, and names the id, so it is for the party's
+// IDError reports rows whose ids cannot be aligned: missing, too long or repeated. NewParty
+// returns it before the party sends anything. It quotes the id, so it is for the party's
 // own log.
 type IDError struct {
 	ID   string
@@ -17,18 +17,18 @@ type IDError struct {
 }
 
 func (e *IDError) Error() string {
-	return fmt.Sprintf("psi: %s; give each row an id of its own", e.why)
+	return fmt.Sprintf("psi: %s; give each row its own id", e.why)
 }
 
 // Public returns the error without ids and rows.
 func (e *IDError) Public() string {
-	return "psi: a party has rows whose ids are missing, too long or there twice, which its log tells; give each row an id of its own"
+	return "psi: a party has rows with missing, too long or repeated ids; its log names them; give each row its own id"
 }
 
-// Is says that a party's data cannot be used.
+// Is reports that the error matches [protocol.ErrInput].
 func (e *IDError) Is(target error) bool { return target == protocol.ErrInput }
 
-// EmptyError says that no id is common to all parties.
+// EmptyError reports that no id is common to all parties.
 type EmptyError struct {
 	Parties []string
 	Sizes   []int // of their sets
@@ -47,11 +47,11 @@ func (e *EmptyError) Public() string {
 	return fmt.Sprintf("psi: no id is common to %s; see that all name the same things, and make their ids by one rule", strings.Join(e.Parties, ", "))
 }
 
-// Is says that the parties' data do not go together.
+// Is reports that the error matches [protocol.ErrInput].
 func (e *EmptyError) Is(target error) bool { return target == protocol.ErrInput }
 
-// OrderError says that a party's common rows are in another order than every other
-// party's. There are several other parties: so the fault is this party's own.
+// OrderError reports that a party's common rows are in another order than every other
+// party's. There are several other parties, so the fault is this party's own.
 type OrderError struct{ Party string }
 
 func (e *OrderError) Error() string {

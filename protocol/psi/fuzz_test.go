@@ -42,8 +42,8 @@ func FuzzPlaces(f *testing.F) {
 	})
 }
 
-// Whatever a peer sends to a party in the middle of a session, it is taken, or
-// refused with blame, or has to wait.
+// A party in the middle of a session accepts any message, refuses it with blame, or defers
+// it.
 func FuzzMessages(f *testing.F) {
 	good := elements(f, generator, twice)
 	kinds := []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// intercepted runs a session in which messages are bent on their way.
+// intercepted runs a session in which messages are changed on their way.
 func intercepted(t *testing.T, parties int, size sizing, bend func(*protocol.Message)) *sim.Result {
 	t.Helper()
 	p, sets := params(t, Spec{}), testSets(parties)
@@ -55,8 +55,7 @@ func swap(b []byte, i, j, width int) {
 	copy(b[j*width:], x)
 }
 
-// A peer that returns the owner's elements in another order puts matches on
-// other rows.
+// A peer that returns the owner's elements in another order moves matches to other rows.
 func TestMisplacedTokens(t *testing.T) {
 	r := intercepted(t, 2, bulk(), func(m *protocol.Message) {
 		if m.Kind == kindTokens && m.Sender == "south" {
@@ -70,9 +69,8 @@ func TestMisplacedTokens(t *testing.T) {
 	ends(t, r, "south", "north", protocol.KindInconsistent, wrongOrder)
 }
 
-// A peer that returns the tokens that it got of its own elements makes all rows
-// match, although it knows no id of theirs. It learns nothing by which to try
-// guesses, and is named.
+// A peer that returns its own tokens in place of the owner's makes all rows match, although
+// it knows no id of theirs. It learns nothing with which to test guesses, and is named.
 func TestEchoedTokens(t *testing.T) {
 	collect := func(into map[string]bool, m *protocol.Message) {
 		for entry := range slices.Chunk(m.Body, tokenBytes) {
@@ -127,8 +125,8 @@ func TestPlacesThatAreExchanged(t *testing.T) {
 	}
 }
 
-// A party whose table has changed its order since the session began is named by
-// all others, and knows itself that it is the odd one.
+// A party whose table has changed its order since the session started is named by all
+// others, and finds that it is the only one.
 func TestWrongRowOrder(t *testing.T) {
 	p, sets := params(t, Spec{}), testSets(3)
 	s := newSession(t, p, 3)
@@ -218,12 +216,12 @@ func TestRepeatedElements(t *testing.T) {
 		}, "hub", "east"},
 	} {
 		r := intercepted(t, c.parties, bulk(), c.bend)
-		ends(t, r, c.who, c.blamed, protocol.KindInconsistent, "an element is there twice")
+		ends(t, r, c.who, c.blamed, protocol.KindInconsistent, "an element is repeated")
 	}
 }
 
-// A comparer may say that nothing is common. Then the session ends, without
-// rows, and not earlier than it can know.
+// A comparer may report that nothing is common. Then the session ends without rows, but not
+// before the comparer can know.
 func TestNoneTooEarly(t *testing.T) {
 	p, sets := params(t, Spec{}), testSets(3)
 	s := newSession(t, p, 3)
@@ -238,18 +236,17 @@ func TestNoneTooEarly(t *testing.T) {
 	blames(t, err, "hub", protocol.KindUnexpected, "None of round 4 is not awaited from hub")
 }
 
-// A chunk of places that is refused leaves no trace: the genuine one is taken
-// after it.
+// A refused chunk of places changes no state: the genuine chunk is accepted after it.
 func TestPlacesThatAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		body []byte
 		kind protocol.Kind
 		want string
 	}{
-		{encodePlaces(2, []uint32{1, 1}), protocol.KindInconsistent, "a place is there twice"},
+		{encodePlaces(2, []uint32{1, 1}), protocol.KindInconsistent, "a place is repeated"},
 		{encodePlaces(2, []uint32{1, 7}), protocol.KindMalformed, "place 7 in a set of 7"},
-		{encodePlaces(8, []uint32{0, 1, 2, 3, 4, 5, 6, 6}), protocol.KindMalformed, "8 common rows of a set of 7"},
-		{encodePlaces(0, nil), protocol.KindMalformed, "0 common rows of a set of 7"},
+		{encodePlaces(8, []uint32{0, 1, 2, 3, 4, 5, 6, 6}), protocol.KindMalformed, "8 common rows in a set of 7"},
+		{encodePlaces(0, nil), protocol.KindMalformed, "0 common rows in a set of 7"},
 		{encodePlaces(9000, []uint32{1}), protocol.KindMalformed, "9000 common rows"},
 		{encodePlaces(2, []uint32{1}), protocol.KindMalformed, "the bytes end too early"},
 		{encodePlaces(2, []uint32{1, 2, 3}), protocol.KindMalformed, "4 bytes too many"},

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// list is a set in some stage of blinding: n entries of equal width, which come
-// in chunks and in any order.
+// list is a set in some stage of blinding: n entries of equal width, which arrive in chunks
+// and in any order.
 type list struct {
 	width   int
 	each    int // entries of a chunk
@@ -32,10 +32,10 @@ func newList(n, width, each int) *list {
 
 func (l *list) complete() bool { return l.missing == 0 }
 
-// span returns the entries that chunk i holds; hi is left out.
+// span returns the range of the entries in chunk i, without hi.
 func (l *list) span(i int) (lo, hi int) { return i * l.each, min((i+1)*l.each, l.n) }
 
-// check refuses a message that is no awaited chunk with entries of that width.
+// check refuses a message that is no expected chunk with entries of that width.
 func (l *list) check(m protocol.Message, width int) error {
 	if int(m.Chunks) != len(l.have) {
 		return m.Inconsistent("%d chunks for %d ids, which take %d", m.Chunks, l.n, len(l.have))
@@ -44,7 +44,7 @@ func (l *list) check(m protocol.Message, width int) error {
 		return m.Unexpected()
 	}
 	if lo, hi := l.span(int(m.Chunk)); len(m.Body) != (hi-lo)*width {
-		return m.Malformed(fmt.Errorf("psi: %d bytes in the place of %d", len(m.Body), (hi-lo)*width))
+		return m.Malformed(fmt.Errorf("psi: the body has %d bytes, want %d", len(m.Body), (hi-lo)*width))
 	}
 	return nil
 }
@@ -57,15 +57,15 @@ func (l *list) put(i int, entries []byte) {
 	l.missing--
 }
 
-// at returns the entry of that rank, once sort has run.
+// at returns the entry with that rank, once sort has run.
 func (l *list) at(rank int) []byte {
 	i := int(l.order[rank])
 	return l.data[i*l.width : (i+1)*l.width]
 }
 
-// sort orders the entries by their bytes and reports whether all differ. Blinded
-// entries look like random bytes, so that their order tells nothing about the
-// order in which they came: it is a shuffle that needs no random numbers.
+// sort orders the entries by their bytes and reports whether all differ. Blinded entries
+// look like random bytes, so their order reveals nothing about the order of their arrival:
+// sort is a shuffle without random numbers.
 func (l *list) sort() (distinct bool) {
 	type key struct {
 		head uint64 // the first eight bytes
@@ -99,8 +99,8 @@ func (l *list) sort() (distinct bool) {
 	return distinct
 }
 
-// intersect returns the ranks, in each list, of the entries that all have,
-// ascending. All are sorted, distinct and of one width.
+// intersect returns the ranks, in each list, of the entries that all lists have, in
+// ascending order. All lists are sorted, distinct and of one width.
 func intersect(lists []*list) [][]uint32 {
 	ranks := make([][]uint32, len(lists))
 	next := make([]int, len(lists))
@@ -128,7 +128,7 @@ func intersect(lists []*list) [][]uint32 {
 	}
 }
 
-// distinct refuses ids that stand in two rows.
+// distinct refuses ids that occur in two rows.
 func distinct(ids [][]byte) error {
 	sorted := make([]int, len(ids))
 	for i := range sorted {
@@ -144,7 +144,7 @@ func distinct(ids [][]byte) error {
 	return nil
 }
 
-// writeID adds an id to a hash, behind its length.
+// writeID adds the length of an id and the id to a hash.
 func writeID(h hash.Hash, id []byte) {
 	var length [4]byte
 	binary.LittleEndian.PutUint32(length[:], uint32(len(id)))

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// listOf is a complete list of entries of eight bytes, the last of which vary.
+// listOf returns a complete list of entries of eight bytes, of which the last ones vary.
 func listOf(entries []uint16) *list {
 	l := newList(len(entries), 8, len(entries)+1)
 	var all []byte

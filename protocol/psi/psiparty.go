@@ -26,34 +26,35 @@ type Party struct {
 	peers  []peer // by index, with the party itself
 	course course
 	done   int // elements multiplied
-	// What the session is for, once rows are known.
+	// The results of the session, once rows are known.
 	result result
 }
 
-// course moves the sets: between two parties, or around a ring to the comparer.
+// course is the exchange of the sets: between two parties, or around a ring to the
+// comparer.
 type course interface {
-	// announced makes room for the set of a party, whose size is known now.
+	// announced makes room for the set of a party, whose size is now known.
 	announced(owner, n int)
-	// set returns the list that keeps the party's blinding of another's set, nil if
-	// it is passed on already.
+	// set returns the list with the party's blinding of another's set, nil if the party has
+	// passed it on.
 	set(owner int) *list
-	// put keeps a chunk that the party has blinded, and says what follows.
+	// put stores a chunk that the party has blinded, and returns the effects.
 	put(owner, chunk int, elements []byte) protocol.Effects
-	// receive takes the messages that belong to this course only.
+	// receive handles the messages of this course alone.
 	receive(protocol.Message) (protocol.Effects, error)
-	// busy reports whether there is work for resume, which does a piece of it.
+	// busy reports whether resume has work to do.
 	busy() bool
 	resume() (protocol.Effects, error)
-	// debtor returns the sender of a missing message, and the message; "" while nothing is missing.
+	// debtor returns the sender of a missing message, and the message's noun; "" while
+	// nothing is missing.
 	debtor() (name, what string)
 	// rows returns the common rows in an order that all parties share, nil
 	// until they are known.
 	rows() []int
 }
 
-// NewParty returns the machine of a party with the given ids, one for each row
-// of its table, which it keeps. It refuses ids that are missing or there twice,
-// with an [IDError].
+// NewParty returns the machine of a party with the given ids, one for each row of its
+// table. It keeps ids. Missing, too long or repeated ids are an [IDError].
 func NewParty(s protocol.Setup, p Params, ids [][]byte) (*Party, error) {
 	return newParty(s, p, ids, bulk())
 }
@@ -89,7 +90,7 @@ func checkIDs(ids [][]byte, p Params) error {
 			return &IDError{Rows: []int{i}, why: fmt.Sprintf("row %d has no id", i+1)}
 		}
 		if len(id) > MaxIDBytes {
-			return &IDError{Rows: []int{i}, why: fmt.Sprintf("row %d has an id of %d bytes, at most %d are possible", i+1, len(id), MaxIDBytes)}
+			return &IDError{Rows: []int{i}, why: fmt.Sprintf("row %d has an id of %d bytes; use at most %d", i+1, len(id), MaxIDBytes)}
 		}
 	}
 	return distinct(ids)
@@ -160,7 +161,7 @@ func (p *Party) busy() bool {
 	return p.own.sent < p.own.total || p.course.busy() || p.result.order == nil && p.course.rows() != nil
 }
 
-// resume does a piece of work: the own set first, since others wait for it.
+// resume does a piece of work. The party's own set is first, because others wait for it.
 func (p *Party) resume() (protocol.Effects, error) {
 	switch {
 	case p.own.sent < p.own.total:
@@ -173,7 +174,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 	return protocol.Effects{}, errIdle
 }
 
-// debtor goes by the rounds: a party that has not announced holds all up.
+// debtor goes through the rounds in order: first the parties that have not announced.
 func (p *Party) debtor() (name, what string) {
 	for i, peer := range p.peers {
 		if peer.count == 0 {
@@ -199,8 +200,8 @@ func (p *Party) progress() protocol.Progress {
 	return protocol.Progress{Stage: "blind", Done: int64(p.done), Total: int64(total)}
 }
 
-// Announced returns the number of ids that each other party has announced; a party
-// that has announced none yet is left out.
+// Announced returns the number of ids that each other party has announced, without the
+// parties that have not announced yet.
 func (p *Party) Announced() map[string]int {
 	sizes := make(map[string]int)
 	for i, peer := range p.peers {
@@ -220,15 +221,15 @@ func (p *Party) sizes() []int {
 	return sizes
 }
 
-// Round 1, Announce: to all other parties the size of the set and a part of the
-// common key; to the comparer the size only.
+// Round 1, Announce: the size of the set and a part of the common key to all other parties;
+// the size alone to the comparer.
 
 const (
 	countBytes    = 4
 	announceBytes = countBytes + sha256.Size
 )
 
-// peer is a party's knowledge of another, and of itself.
+// peer is a party's state about another party, and about itself.
 type peer struct {
 	count   int // 0: not yet announced
 	part    [32]byte
@@ -265,15 +266,14 @@ func (p *Party) takeAnnounce(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Progress: p.progress()}, nil
 }
 
-// count reads the size of a set, with which a message of that many bytes
-// begins.
+// count reads the size of a set, which is at the start of a message of that many bytes.
 func (d *core) count(m protocol.Message, bytes int) (int, error) {
 	if err := single(m, bytes); err != nil {
 		return 0, err
 	}
 	n := binary.LittleEndian.Uint32(m.Body)
 	if n < 1 || int64(n) > int64(d.params.spec.MaxIDs) {
-		return 0, m.Malformed(fmt.Errorf("psi: a set of %d ids; the session takes 1 to %d", n, d.params.spec.MaxIDs))
+		return 0, m.Malformed(fmt.Errorf("psi: the set has %d ids; the session takes 1 to %d", n, d.params.spec.MaxIDs))
 	}
 	return int(n), nil
 }
@@ -289,18 +289,18 @@ type result struct {
 // the i-th entry is the row of this party's table that has the i-th common id.
 func (p *Party) Order() []int { return p.result.order }
 
-// Key returns the key that the parties have in common and the comparer does not
-// know. It is secret.
+// Key returns the key that the parties have in common and the comparer does not know. It is
+// secret.
 func (p *Party) Key() [32]byte { return p.result.key }
 
-// Alignment returns the commitment to the ids of the common rows in their order,
-// which all parties share and have proved to each other to share. It may be
-// told to anybody: it says nothing to who does not know the key.
+// Alignment returns the commitment to the ids of the common rows in their order. All
+// parties have proved to each other that they have the same. It is public: it reveals
+// nothing to anyone without the key.
 func (p *Party) Alignment() [32]byte { return p.result.alignment }
 
-// Align returns the commitment to the rows of a table in some order: HMAC-SHA256,
-// under the parties' common key, of the number of rows and their ids. A party
-// whose rows give another value than the agreed one has them in a wrong order.
+// Align returns the commitment to the rows of a table in some order: HMAC-SHA256, under the
+// parties' common key, of the number of rows and their ids. A party with another value than
+// the agreed one has its rows in a wrong order.
 func Align(key [32]byte, ids [][]byte, order []int) [32]byte {
 	var w wire.Writer
 	w.String("mercer/v1/psi/alignment")
@@ -313,8 +313,8 @@ func Align(key [32]byte, ids [][]byte, order []int) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// commonKey is made of a part from every party, so that somebody who is no party
-// does not know it, no matter which parts all parties but one bring.
+// commonKey combines a part from every party, so that nobody but the parties knows it, even
+// if all parties but one choose their parts badly.
 func (p *Party) commonKey() [32]byte {
 	id := p.setup.Session.ID()
 	var w wire.Writer
@@ -326,8 +326,8 @@ func (p *Party) commonKey() [32]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// arrange shuffles the common rows by the common key, so that the comparer does
-// not know which row is which, and begins to prove the order to the others.
+// arrange shuffles the common rows by the common key, so that the comparer does not know
+// which row is which, and starts to prove the order to the others.
 func (p *Party) arrange() (protocol.Effects, error) {
 	rows, key := p.course.rows(), p.commonKey()
 	order := make([]int, len(rows))
@@ -338,7 +338,7 @@ func (p *Party) arrange() (protocol.Effects, error) {
 	return p.confirm()
 }
 
-// conclude ends the session once every other party has shown its proof.
+// conclude ends the session once every other party has sent its proof.
 func (p *Party) conclude() (protocol.Effects, error) {
 	var odd []string
 	for i := range p.peers {
@@ -359,9 +359,9 @@ func (p *Party) conclude() (protocol.Effects, error) {
 	return end(protocol.Blame(odd[0], protocol.KindInconsistent, fmt.Errorf("psi: the rows of %s are not in the common order; see that the table has not changed", strings.Join(odd, " and "))))
 }
 
-// repeated blames who passed a set on in which an element is there twice.
+// repeated blames the party that passed on a set with a repeated element.
 func repeated(sender, owner string) error {
 	return protocol.Blame(sender, protocol.KindInconsistent, fmt.Errorf("psi: the set of %s: %w", owner, errRepeated))
 }
 
-var errRepeated = errors.New("an element is there twice")
+var errRepeated = errors.New("an element is repeated")

@@ -6,10 +6,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Server is the comparer of three parties or more. It has no key.
+// Server is the comparer of three or more parties. It has no key.
 type Server struct {
 	core
-	sets   []*list    // tokens, by owner; nil before their number is told
+	sets   []*list    // tokens, by owner; nil before their number is known
 	sorted int        // sets
 	ranks  [][]uint32 // of the common tokens, in each set
 	sent   int        // chunks of places, over all sets
@@ -27,8 +27,7 @@ func newServer(s protocol.Setup, p Params, size sizing) (*Server, error) {
 	return &Server{core: d, sets: make([]*list, len(d.parties))}, nil
 }
 
-// Common returns how many ids all parties have, once the session has ended
-// well.
+// Common returns the number of ids that all parties have, once the session has ended well.
 func (s *Server) Common() int { return s.common }
 
 // Step implements [protocol.Machine].
@@ -64,7 +63,7 @@ func (s *Server) takeCount(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, nil
 }
 
-// last returns the party that blinds a set last and passes it on to the comparer.
+// last returns the party that blinds a set last and sends it to the comparer.
 func (s *Server) last(owner int) string { return s.parties[s.around(owner, -1)] }
 
 func (s *Server) takeTokens(m protocol.Message) (protocol.Effects, error) {
@@ -94,7 +93,7 @@ func (s *Server) progress() protocol.Progress {
 	return p
 }
 
-// busy reports whether all sets are there; the session ends with the work.
+// busy reports whether all sets have arrived; the session ends with the work.
 func (s *Server) busy() bool {
 	name, _ := s.debtor()
 	return name == ""
@@ -146,8 +145,7 @@ func (s *Server) compare() (protocol.Effects, error) {
 	return protocol.Finish(eff, e)
 }
 
-// tell sends the next chunks of places, each to the party that blinded the set
-// last.
+// tell sends the next chunks of places, each to the party that blinded the set last.
 func (s *Server) tell() (protocol.Effects, error) {
 	each := s.sizing.positions
 	n := chunks(s.common, each)

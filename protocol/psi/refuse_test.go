@@ -10,7 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// begun is a party of two that has started and been told of a set of two ids.
+// begun returns one of two parties, which has started and received the announcement of a
+// set of two ids.
 func begun(t testing.TB) (*Party, *protocol.Session) {
 	t.Helper()
 	p := params(t, Spec{MaxIDs: 100})
@@ -48,8 +49,7 @@ func elements(t testing.TB, codes ...string) []byte {
 	return b
 }
 
-// The generator and its double, and what is no element to multiply: RFC 9496,
-// appendix A.
+// The generator and its double, and encodings that are no element: RFC 9496, appendix A.
 const (
 	generator    = "e2f2ae0a6abc4e71a884a961c500515f58e30b6aa582dd8db6a65945e08d2d76"
 	twice        = "6a493210f7499cd17fecb510ae0cea23a110e8d5b901f8acadd3095c73a3b919"
@@ -66,9 +66,9 @@ func TestBadElements(t *testing.T) {
 		body []byte
 		want string
 	}{
-		{"none", nil, "0 bytes in the place of 64"},
-		{"one too few", good[:ristretto.Size], "32 bytes in the place of 64"},
-		{"one byte more", append(bytes.Clone(good), 0), "65 bytes in the place of 64"},
+		{"none", nil, "the body has 0 bytes, want 64"},
+		{"one too few", good[:ristretto.Size], "the body has 32 bytes, want 64"},
+		{"one byte more", append(bytes.Clone(good), 0), "the body has 65 bytes, want 64"},
 		{"the identity", elements(t, generator, identity), "the identity, which nobody has to send"},
 		{"not canonical", elements(t, notCanonical, twice), "not the encoding of an element"},
 		{"negative", elements(t, negative, twice), "not the encoding of an element"},
@@ -117,10 +117,10 @@ func TestAnnouncementsThatAreRefused(t *testing.T) {
 	p := params(t, Spec{MaxIDs: 100})
 	s := newSession(t, p, 2)
 	for want, body := range map[string][]byte{
-		"a set of 0 ids; the session takes 1 to 100":          make([]byte, announceBytes),
-		"a set of 101 ids; the session takes 1 to 100":        append([]byte{101, 0, 0, 0}, make([]byte, 32)...),
-		"a set of 4294967295 ids; the session takes 1 to 100": append([]byte{255, 255, 255, 255}, make([]byte, 32)...),
-		"35 bytes in the place of 36":                         make([]byte, announceBytes-1),
+		"the set has 0 ids; the session takes 1 to 100":          make([]byte, announceBytes),
+		"the set has 101 ids; the session takes 1 to 100":        append([]byte{101, 0, 0, 0}, make([]byte, 32)...),
+		"the set has 4294967295 ids; the session takes 1 to 100": append([]byte{255, 255, 255, 255}, make([]byte, 32)...),
+		"the body has 35 bytes, want 36":                         make([]byte, announceBytes-1),
 	} {
 		north, err := NewParty(setup(s, "north"), p, ids("a"))
 		if err != nil {
@@ -151,7 +151,7 @@ func TestSessionsThatAreRefused(t *testing.T) {
 		{"", []protocol.Member{hub, north, south, east}, p.Encode()},
 		{"psi: two parties compare their sets themselves; leave the server out", []protocol.Member{hub, north, south}, p.Encode()},
 		{"psi: 3 parties need one server to compare their sets, not 0", []protocol.Member{north, south, east}, p.Encode()},
-		{"psi: a session has 2 to 64 parties, and beside them only a server; this one has 1 parties among 1 members", []protocol.Member{north}, p.Encode()},
+		{"psi: a session has 2 to 64 parties and, besides them, only a server; this one has 1 parties among 1 members", []protocol.Member{north}, p.Encode()},
 		{"psi: the parameters differ from the session's descriptor", []protocol.Member{north, south}, params(t, Spec{MaxIDs: 7}).Encode()},
 	} {
 		s, err := protocol.NewSession(protocol.Descriptor{Protocol: Name, Version: Version, Params: c.params, Members: c.members})

@@ -5,21 +5,21 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Three parties or more stand in a ring. Each set passes all other parties,
-// each of whom multiplies by its key and puts the elements into a new order, and
-// goes from the last of them to the comparer (round 3, Tokens). The comparer
-// finds the common tokens and sends their places in each set back the same way
-// (round 4, Common): each party undoes its order until the owner has its rows.
+// Three or more parties form a ring. Each set passes all other parties, each of which
+// multiplies it by its key and puts the elements into a new order. The last of them sends
+// it to the comparer (round 3, Tokens). The comparer finds the common tokens and sends
+// their places in each set back the same way (round 4, Common): each party undoes its
+// order, until the owner has its rows.
 
-// ring is the course of sets around all parties.
+// ring is the exchange of sets around all parties.
 type ring struct {
 	party  *Party
-	relays []relay // by owner; the party's own is only traced
-	common []int   // the party's own common rows, as far as they have come
-	total  int     // of common rows, the same for every owner; 0 before one is heard
+	relays []relay // by owner; the party's own is traced only
+	common []int   // the party's own common rows that have arrived
+	total  int     // of common rows, the same for every owner; 0 before the first is received
 }
 
-// relay is a set on its way through a party.
+// relay is a set that a party passes on.
 type relay struct {
 	set   *list    // nil before it is announced and after it was passed on
 	order []uint32 // place as passed on -> place as it came
@@ -76,8 +76,8 @@ func (c *ring) resume() (protocol.Effects, error) {
 	return eff, nil
 }
 
-// pass is chunk i of a set in its new order, for the next party or, once all
-// have blinded it, for the comparer.
+// pass returns chunk i of a set in its new order, for the next party or, once all have
+// blinded it, for the comparer.
 func (c *ring) pass(owner, i int) protocol.Message {
 	p, set := c.party, c.relays[owner].set
 	lo, hi := set.span(i)

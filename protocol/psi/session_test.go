@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// small makes sessions of several messages out of a few ids.
+// small splits a few ids into several messages.
 func small() sizing { return sizing{elements: 3, positions: 2, messages: 2} }
 
 func params(t testing.TB, s Spec) Params {
@@ -26,8 +26,8 @@ func params(t testing.TB, s Spec) Params {
 // names of parties in tests.
 var names = []string{"north", "south", "east", "west", "center"}
 
-// newSession is a session of the first parties in names, with a comparer called
-// hub if they need one.
+// newSession returns a session of the first parties in names, with a comparer called hub if
+// they need one.
 func newSession(t testing.TB, p Params, parties int) *protocol.Session {
 	t.Helper()
 	d := protocol.Descriptor{Protocol: Name, Version: Version, Params: p.Encode(), Purpose: "train"}
@@ -48,7 +48,7 @@ func setup(s *protocol.Session, name string) protocol.Setup {
 	return protocol.Setup{Session: s, Self: name, Seed: sha256.Sum256([]byte("seed of " + name))}
 }
 
-// ids makes ids of words.
+// ids returns the ids of words.
 func ids(words ...string) [][]byte {
 	list := make([][]byte, len(words))
 	for i, w := range words {
@@ -57,7 +57,7 @@ func ids(words ...string) [][]byte {
 	return list
 }
 
-// cast is the nodes of a session in which the i-th party has the i-th set.
+// cast returns the nodes of a session in which the i-th party has the i-th set.
 func cast(s *protocol.Session, p Params, size sizing, sets ...[][]byte) []sim.Node {
 	timers := map[protocol.Timer]int64{TimerNext: 1000}
 	var nodes []sim.Node
@@ -87,7 +87,7 @@ func run(t testing.TB, size sizing, schedule sim.Schedule, sets ...[][]byte) *si
 
 func party(r *sim.Result, i int) *Party { return r.Outcome(names[i]).Machine.(*Party) }
 
-// common is the intersection of sets the plain way.
+// common returns the intersection of sets, computed without the protocol.
 func common(sets ...[][]byte) map[string]bool {
 	count := make(map[string]int)
 	for _, set := range sets {
@@ -104,8 +104,8 @@ func common(sets ...[][]byte) map[string]bool {
 	return all
 }
 
-// aligned reports what is wrong with orders: all must name the same ids in the
-// same order, and those must be the intersection.
+// aligned returns the fault of orders: all must name the same ids in the same order, and
+// those must be the intersection.
 func aligned(sets [][][]byte, orders [][]int) error {
 	want := common(sets...)
 	for i, order := range orders {
@@ -151,9 +151,9 @@ func testProperties(t *testing.T, parties, runs int) {
 		}
 		return protocoltest.Case{
 			Session: s, Nodes: cast(s, p, small(), sets...), InFlight: 8 << 10, Runs: runs,
-			// Blinded sets are whatever their senders make them, and so are
-			// tokens for the comparer. What a peer returns to the owner is not
-			// trusted: the confirmation finds lies.
+			// Blinded sets are whatever their senders make them, and so are tokens for the
+			// comparer. A peer's answer to the owner is not trusted: the confirmation finds
+			// lies.
 			Trusts: func(h protocol.Header) bool {
 				return h.Kind == kindBlinded || h.Kind == kindTokens && h.Receiver == "hub"
 			},
