@@ -9,9 +9,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// AllGatherName and AllGatherVersion identify an all-gather in a session's descriptor. It has no parameters.
+// AllGatherName and AllGatherVersion identify an all-gather in a session's descriptor. It
+// has no parameters.
 const (
-	AllGatherName           = "declare" // as the first version wrote it
+	AllGatherName           = "declare" // the name in the first version
 	AllGatherVersion uint16 = 1
 )
 
@@ -43,7 +44,7 @@ type AllGather struct {
 // bytes.
 func NewAllGather(s protocol.Setup, statement []byte) (*AllGather, error) {
 	if len(statement) < 1 || len(statement) > MaxStatementBytes {
-		return nil, fmt.Errorf("collective: a statement of %d bytes; it has 1 to %d", len(statement), MaxStatementBytes)
+		return nil, fmt.Errorf("collective: the statement has %d bytes; use 1 to %d", len(statement), MaxStatementBytes)
 	}
 	return newAllGather(s, statement, protocol.RoleParty, protocol.RoleLeader)
 }
@@ -62,9 +63,9 @@ func newAllGather(s protocol.Setup, statement []byte, roles ...protocol.Role) (*
 	m.statements, m.missing = make([][]byte, len(m.parties)), len(m.parties)
 	switch {
 	case len(d.Params) > 0:
-		return nil, fmt.Errorf("collective: %d bytes of parameters; there are none", len(d.Params))
+		return nil, fmt.Errorf("collective: the descriptor has %d bytes of parameters; an all-gather has none", len(d.Params))
 	case len(m.parties) < 2 || len(d.Members) > maxMembers:
-		return nil, fmt.Errorf("collective: %d parties among %d members; there are two parties at least, and at most %d members", len(m.parties), len(d.Members), maxMembers)
+		return nil, fmt.Errorf("collective: %d parties among %d members; a session needs at least two parties and has at most %d members", len(m.parties), len(d.Members), maxMembers)
 	}
 	return m, nil
 }
@@ -84,7 +85,7 @@ func (m *AllGather) Step(e protocol.Event) (protocol.Effects, error) {
 // start sends this member's statement to all others.
 func (m *AllGather) start(s protocol.Start) (protocol.Effects, error) {
 	if s.InputHash != m.InputHash() {
-		return protocol.Effects{}, errors.New("collective: another statement than the machine was built with")
+		return protocol.Effects{}, errors.New("collective: the statement differs from the one with which the machine was built")
 	}
 	e := protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerAllGather}}
 	if m.own == nil {
@@ -110,7 +111,7 @@ func (m *AllGather) receive(msg protocol.Message) (protocol.Effects, error) {
 	case from < 0 || m.statements[from] != nil || msg.Round != roundStatement || msg.Kind != kindStatement || msg.Sequence != 0 || msg.Chunk != 0 || msg.Chunks != 1:
 		return protocol.Effects{}, msg.Unexpected()
 	case len(msg.Body) < 1 || len(msg.Body) > MaxStatementBytes:
-		return protocol.Effects{}, protocol.Blame(msg.Sender, protocol.KindMalformed, fmt.Errorf("collective: a statement of %d bytes; it has 1 to %d", len(msg.Body), MaxStatementBytes))
+		return protocol.Effects{}, protocol.Blame(msg.Sender, protocol.KindMalformed, fmt.Errorf("collective: the statement has %d bytes; use 1 to %d", len(msg.Body), MaxStatementBytes))
 	}
 	m.take(from, msg.Body)
 	e := protocol.Effects{Progress: protocol.Progress{Stage: "all-gather", Done: int64(len(m.parties) - m.missing), Total: int64(len(m.parties))}}

@@ -118,7 +118,7 @@ func TestAllGathersThatAreRefused(t *testing.T) {
 	}
 }
 
-// A statement that is too long is its sender's fault.
+// A statement that is too long is blamed on its sender.
 func TestStatementTooLong(t *testing.T) {
 	s := newAllGatherSession(t, nil)
 	m, err := allGatherNode(s, "hub")

@@ -1,5 +1,5 @@
-// Package collective has the collective operations of MPI as protocols, for values that their receivers may
-// know: AllGather, Gather and Broadcast.
+// Package collective has three collective operations of MPI as protocols: AllGather, Gather and
+// Broadcast. They send values that the receivers may know.
 //
 //	AllGather  every party sends a short statement to every other member; all end with the same list
 //	Gather     every party sends a body to the server

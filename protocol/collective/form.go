@@ -7,12 +7,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// round of every message.
+// round is the round of every message.
 const round uint16 = 1
 
-// form is the frame format of gather and broadcast: bodies of one length, which was agreed before, in pieces.
+// form is the frame format of gather and broadcast: bodies of one agreed length, in pieces.
 type form struct {
-	Name     string // and Version stand in the descriptor of every session
+	Name     string // Name and Version appear in the descriptor of every session
 	Version  uint16
 	Kind     string         // of the messages
 	MaxBytes int            // of a body
@@ -22,7 +22,7 @@ type form struct {
 
 func (f form) magic() string { return "mercer/v1/" + f.Name }
 
-// encode returns the parameters of sessions in which each body has that number of bytes, for
+// encode returns the parameters of sessions with bodies of the given number of bytes, for
 // Descriptor.Params.
 func (f form) encode(bytes int) []byte {
 	var w wire.Writer
@@ -31,23 +31,23 @@ func (f form) encode(bytes int) []byte {
 	return w.Bytes()
 }
 
-// decode reads what encode wrote.
+// decode decodes the bytes that encode returns.
 func (f form) decode(b []byte) (int, error) {
 	r := wire.NewReader(b)
 	r.Magic(len(f.magic()), f.magic(), "parameters of %q")
 	n := r.Uint64()
 	if r.Err() == nil && (n < 1 || n > uint64(f.MaxBytes)) {
-		r.Fail(fmt.Errorf("a body of %d bytes; it has 1 to %d", n, f.MaxBytes))
+		r.Fail(fmt.Errorf("the bodies have %d bytes; 1 to %d are possible", n, f.MaxBytes))
 	}
 	return int(n), r.Close(f.Name + ": parameters")
 }
 
-// frame holds the facts of a session that both sides know.
+// frame holds the facts of a session that sender and receivers share.
 type frame struct {
 	form
 	setup        protocol.Setup
 	life         protocol.Life
-	peers        []string // whom this side sends to or receives from
+	peers        []string // the receivers or senders on the other side
 	bytes, piece int      // of a body, of a message
 }
 
@@ -75,7 +75,7 @@ func (f form) errorf(format string, args ...any) error {
 // pieces returns the number of messages that a body takes.
 func (f *frame) pieces() int { return (f.bytes-1)/f.piece + 1 }
 
-// at returns the place of piece i in a body; hi is left out.
+// at returns the range of piece i in a body, without hi.
 func (f *frame) at(i int) (lo, hi int) { return i * f.piece, min((i+1)*f.piece, f.bytes) }
 
 // progress counts the messages of the session that this side has sent or received.

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// gatherBody returns the 29 bytes that a party gives.
+// gatherBody returns the 29 bytes that a party sends.
 func gatherBody(name string) []byte { return []byte(fmt.Sprintf("%-29s", "what "+name+" gives")) }
 
 func newGatherSession(t testing.TB, params []byte) *protocol.Session {
@@ -93,7 +93,7 @@ func TestGathersThatAreRefused(t *testing.T) {
 	}
 }
 
-// A piece of another length is its sender's fault.
+// A piece of another length is blamed on its sender.
 func TestPieceOfAnotherLength(t *testing.T) {
 	s := newGatherSession(t, EncodeGather(29))
 	m, err := newGatherServer(protocol.Setup{Session: s, Self: "hub"}, piece)

@@ -11,8 +11,8 @@ import (
 type receiver struct {
 	frame
 	bodies [][]byte // of each peer; made at its first piece
-	have   [][]bool // pieces of each peer
-	left   int      // pieces of all that have not come
+	have   [][]bool // received pieces of each peer
+	left   int      // pieces still missing, of all peers
 }
 
 // newReceiver returns the machine of the member with this role, for messages of at most piece bytes.
@@ -43,12 +43,12 @@ func (r *receiver) Step(e protocol.Event) (protocol.Effects, error) {
 
 func (r *receiver) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != r.InputHash() {
-		return protocol.Effects{}, r.errorf("a receiver has no input (InputHash must be zero)")
+		return protocol.Effects{}, r.errorf("a receiver has no input; its InputHash must be zero")
 	}
 	return protocol.Effects{Sync: true, Arm: []protocol.Timer{r.Timer}}, nil
 }
 
-// receive keeps a piece, and waits for the next one or ends.
+// receive stores a piece. It waits for the next one, or ends.
 func (r *receiver) receive(m protocol.Message) (protocol.Effects, error) {
 	from := slices.Index(r.peers, m.Sender)
 	if from < 0 || m.Round != round || m.Kind != r.Kind || m.Sequence != 0 || int(m.Chunks) != r.pieces() || m.Chunk >= m.Chunks || r.have[from][m.Chunk] {
@@ -56,7 +56,7 @@ func (r *receiver) receive(m protocol.Message) (protocol.Effects, error) {
 	}
 	lo, hi := r.at(int(m.Chunk))
 	if len(m.Body) != hi-lo {
-		return protocol.Effects{}, m.Malformed(r.errorf("%d bytes, not %d", len(m.Body), hi-lo))
+		return protocol.Effects{}, m.Malformed(r.errorf("the piece has %d bytes, want %d", len(m.Body), hi-lo))
 	}
 	if r.bodies[from] == nil {
 		r.bodies[from] = make([]byte, r.bytes)
@@ -77,7 +77,7 @@ func (r *receiver) expire(timer protocol.Timer) (protocol.Effects, error) {
 	if timer != r.Timer {
 		return protocol.Effects{}, r.errorf("a receiver has no timer %q", timer)
 	}
-	silent := slices.IndexFunc(r.have, func(pieces []bool) bool { return slices.Contains(pieces, false) }) // one is, or the session is over
+	silent := slices.IndexFunc(r.have, func(pieces []bool) bool { return slices.Contains(pieces, false) }) // one is missing, or the session is over
 	missing := 0
 	for _, came := range r.have[silent] {
 		if !came {

@@ -14,12 +14,12 @@ type sender struct {
 	sent int // messages
 }
 
-// newSender returns the machine of the member with this role, in messages of at most piece
+// newSender returns the machine of the member with this role, for messages of at most piece
 // bytes. It keeps body.
 func (f form) newSender(setup protocol.Setup, role protocol.Role, body []byte, piece int) (*sender, error) {
 	frame, err := f.newFrame(setup, role, piece)
 	if err == nil && len(body) != frame.bytes {
-		err = f.errorf("a body of %d bytes where %d were agreed", len(body), frame.bytes)
+		err = f.errorf("the body has %d bytes, and %d are agreed", len(body), frame.bytes)
 	}
 	if err != nil {
 		return nil, err
@@ -37,12 +37,12 @@ func (s *sender) Step(e protocol.Event) (protocol.Effects, error) {
 
 func (s *sender) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != s.InputHash() {
-		return protocol.Effects{}, s.errorf("the body is not the one that this session was started with")
+		return protocol.Effects{}, s.errorf("the body differs from the one with which this session was started")
 	}
 	return protocol.Effects{Sync: true, Resume: true}, nil
 }
 
-// send sends the next pieces, each to all peers before the piece after it.
+// send sends the next pieces. Every peer gets a piece before any peer gets the next.
 func (s *sender) send() (protocol.Effects, error) {
 	total := len(s.peers) * s.pieces()
 	var e protocol.Effects
