@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// minSlots is the width that narrower tables are padded to.
+	// minSlots is the padded width of narrower tables.
 	minSlots     = 64
 	columnBytes  = exactBytes + foldedBytes
 	columnsBytes = keyBytes + 1 + 4
-	// minMatch is the size that shorter answers are padded to.
+	// minMatch is the padded size of shorter answers.
 	minMatch = 1 << 10
 	// maxListed bounds the number of missing columns that an answer lists.
 	maxListed = 8
-	// maxVerdict bounds what the leader says is wrong.
+	// maxVerdict bounds the text of the leader's verdict.
 	maxVerdict = 4 << 10
 )
 
-// sizing holds the sizes of the messages that the list of columns is split into.
+// sizing holds the sizes of the messages for the list of columns.
 type sizing struct {
 	chunk int // columns in a message, a power of two
 	batch int // messages in a step
@@ -33,8 +33,8 @@ func bulk() sizing {
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (columnsBytes + columnBytes*chunk)}
 }
 
-// layout cuts a table's columns, padded to a power of two, into messages. The
-// columns of a numbered table are not sent.
+// layout splits a table's columns, padded to a power of two, into messages. The columns of
+// a numbered table are not sent.
 type layout struct {
 	named bool
 	width int // of the table
@@ -53,8 +53,8 @@ func newLayout(named bool, width int, s sizing) layout {
 
 func (l layout) chunks() int { return l.slots / l.chunk }
 
-// span returns the table's columns that chunk i holds; none for a chunk that is
-// all padding.
+// span returns the range of the table's columns in chunk i; it is empty for a chunk of
+// padding.
 func (l layout) span(i int) (lo, hi int) {
 	if !l.named {
 		return 0, 0
@@ -105,11 +105,11 @@ func decodeColumns(m protocol.Message, s sizing) (chunk, error) {
 	case r.Err() != nil:
 		return chunk{}, r.Err()
 	case width < 1 || width > most:
-		return chunk{}, fmt.Errorf("%d columns, 1 to %d are allowed", width, most)
+		return chunk{}, fmt.Errorf("the table has %d columns; 1 to %d are allowed", width, most)
 	}
 	c.layout = newLayout(named, width, s)
 	if int64(m.Chunks) != int64(c.layout.chunks()) || m.Chunk >= m.Chunks || r.Len() != columnBytes*c.layout.chunk {
-		return chunk{}, fmt.Errorf("%d bytes of digests in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, width)
+		return chunk{}, fmt.Errorf("the digests have %d bytes in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, width)
 	}
 	lo, hi := c.layout.span(int(m.Chunk))
 	c.digests = digests{make([]exact, hi-lo), make([]folded, hi-lo)}
@@ -120,11 +120,11 @@ func decodeColumns(m protocol.Message, s sizing) (chunk, error) {
 	return c, zeros(r)
 }
 
-// zeros reads padding to the end.
+// zeros reads padding up to the end.
 func zeros(r *wire.Reader) error {
 	for _, b := range r.Rest() {
 		if b != 0 {
-			r.Fail(errors.New("padding that is not zero"))
+			r.Fail(errors.New("the padding is not zero"))
 		}
 	}
 	return r.Err()
@@ -134,12 +134,12 @@ func zeros(r *wire.Reader) error {
 type match struct {
 	named   bool
 	width   int   // of the party's table
-	missing int   // how many of the leader's columns it lacks
+	missing int   // number of the leader's columns that the party lacks
 	listed  []gap // the first of them, by place
 	classes []string
 }
 
-// gap is a column of the leader's that a party lacks.
+// gap is one of the leader's columns that a party lacks.
 type gap struct {
 	place int  // from 0
 	near  bool // the party has a name that differs only by case, blanks or Unicode form
@@ -159,7 +159,7 @@ func (m match) encode() []byte {
 	return padded(w.Bytes())
 }
 
-// padded puts content behind its length and fills up to a power of two.
+// padded writes the content after its length, and pads it to a power of two.
 func padded(content []byte) []byte {
 	var w wire.Writer
 	w.Bytes32(content)
@@ -167,7 +167,7 @@ func padded(content []byte) []byte {
 	return w.Bytes()
 }
 
-// unpadded returns the content of what padded made.
+// unpadded returns the content of the bytes that padded returned.
 func unpadded(body []byte) ([]byte, error) {
 	r := wire.NewReader(body)
 	content := r.Bytes32(protocol.MaxChunkBytes)
@@ -175,12 +175,12 @@ func unpadded(body []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(body) != sizeOf(len(content)) {
-		return nil, fmt.Errorf("%d bytes around %d of content", len(body), len(content))
+		return nil, fmt.Errorf("a body of %d bytes cannot hold a content of %d", len(body), len(content))
 	}
 	return content, nil
 }
 
-// sizeOf returns the size of a body with that number of bytes of content.
+// sizeOf returns the size of a body with a content of that many bytes.
 func sizeOf(content int) int {
 	size := minMatch
 	for size < 4+content {
@@ -213,14 +213,14 @@ func decodeMatch(body []byte, leader int) (match, error) {
 	return m, m.check(leader)
 }
 
-// check refuses an answer that nobody gives.
+// check refuses an answer that no party gives.
 func (m match) check(leader int) error {
 	if m.width < 1 || m.width > MaxNumbered || m.missing > leader || len(m.listed) != min(m.missing, maxListed) {
-		return fmt.Errorf("a table of %d columns that lacks %d of %d and lists %d", m.width, m.missing, leader, len(m.listed))
+		return fmt.Errorf("the answer of a table with %d columns lacks %d of %d and lists %d", m.width, m.missing, leader, len(m.listed))
 	}
 	for i, g := range m.listed {
 		if g.place >= leader || i > 0 && g.place <= m.listed[i-1].place {
-			return fmt.Errorf("column %d of %d is missing, after another", g.place, leader)
+			return fmt.Errorf("the answer lists column %d of %d, which does not exist or is out of order", g.place, leader)
 		}
 	}
 	return checkClasses(m.classes)

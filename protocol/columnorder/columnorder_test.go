@@ -15,16 +15,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// named is a table with names.
+// named returns a table with names.
 func named(columns ...string) Table { return Table{Columns: columns, Width: len(columns)} }
 
-// of adds classes.
+// of adds classes to a table.
 func (t Table) of(classes ...string) Table {
 	t.Classes = classes
 	return t
 }
 
-// descriptor is a session of the parties p0, p1, ..., the first of which leads.
+// descriptor returns a session of the parties p0, p1, ..., the first of which leads.
 func descriptor(parties int) protocol.Descriptor {
 	d := protocol.Descriptor{Protocol: Name, Version: Version, Purpose: "train"}
 	for i := range parties {
@@ -93,7 +93,7 @@ func abc() []Table {
 	return []Table{a.of("ill", "well"), b.of("well"), c.of("ill")}
 }
 
-// inOrder describes the fault in the order that a machine ended with.
+// inOrder returns a check of the order with which a machine ended.
 func inOrder(tables []Table) func(string, protocol.Machine) error {
 	return func(name string, m protocol.Machine) error {
 		own := tables[name[1]-'0']
@@ -156,7 +156,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// Whatever the orders, all end with the leader's.
+// Whatever the tables' orders, all end with the leader's.
 func TestOrders(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.String(), 1, 100, rapid.ID[string]).Draw(rt, "names")
@@ -175,14 +175,13 @@ func TestOrders(t *testing.T) {
 	})
 }
 
-// A conflict between tables is named by the party that has it, in its own log; the
-// coordinator hears nothing of names.
+// The party with a conflict names it in its own log; the coordinator learns no name.
 func TestMismatches(t *testing.T) {
 	many := abc()[0].Columns
 	for _, c := range []struct {
 		name                  string
 		tables                []Table
-		leader, public, party []string // parts of what is said
+		leader, public, party []string // parts of each member's text
 	}{
 		{"another column", []Table{named("age", "sbp"), named("sbp", "bmi")},
 			[]string{`p1 has no column "age" (1 of this table)`},
@@ -193,8 +192,8 @@ func TestMismatches(t *testing.T) {
 			[]string{"column 1 (one there differs only by case, blanks or Unicode form) of the table of p0"},
 			[]string{`this table's column "Age" differs from column 1 of the table of p0 (the leader) only by case`}},
 		{"one too many", []Table{named("age"), named("sbp", "age")},
-			[]string{"p1 has a column that has no partner"},
-			[]string{"p1 has a column that has no partner in the table of p0 (the leader)"},
+			[]string{"p1 has a column without a partner"},
+			[]string{"p1 has a column without a partner in the table of p0 (the leader)"},
 			[]string{`p0 (the leader) has no column "sbp"`}},
 		{"one too few", []Table{named("age", "sbp"), named("age")},
 			[]string{`p1 has no column "sbp" (2 of this table)`},
@@ -217,9 +216,9 @@ func TestMismatches(t *testing.T) {
 			[]string{"the columns of p1 have names, and those of p0 (the leader) have none"},
 			[]string{"those of p0 (the leader) have none"}},
 		{"other widths", []Table{{Width: 122}, {Width: 121}},
-			[]string{"say features: and how many there are"},
-			[]string{"p1 and p0 (the leader) have different numbers of columns, and names have neither"},
-			[]string{"say features:"}},
+			[]string{"write features: with the number of columns"},
+			[]string{"p1 and p0 (the leader) have different numbers of columns, and neither has names"},
+			[]string{"write features:"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := run(t, bulk(), c.tables...)
@@ -256,7 +255,7 @@ func wantParts(t *testing.T, who, said string, parts []string) {
 	}
 }
 
-// Of three, the one whose table fits hears that another's does not.
+// Of three parties, the one whose table matches learns that another's does not.
 func TestAThirdPartyHearsOfIt(t *testing.T) {
 	r := run(t, bulk(), named("a", "b"), named("b", "a"), named("b", "c"), named("d"))
 	if err := r.Outcome("p1").End.Err; !errors.Is(err, protocol.ErrInput) || r.Outcome("p1").Machine.(*Party).Own() != nil {
@@ -276,7 +275,7 @@ func TestClasses(t *testing.T) {
 	x := named("x")
 	for _, c := range []struct {
 		tables []Table
-		want   string // "" if they go together
+		want   string // "" if they match
 	}{
 		{[]Table{x.of("ill", "well"), x.of("well"), x.of("dead")}, ""},
 		{[]Table{x.of("ill", "well"), x.of("ILL", "WELL")}, `p0 has the class "ill" and p1 "ILL"`},
@@ -299,7 +298,7 @@ func TestClasses(t *testing.T) {
 func TestTablesThatAreRefused(t *testing.T) {
 	s := session(t, descriptor(2))
 	for want, own := range map[string]Table{
-		"1 names of 2 columns":            {Columns: []string{"a"}, Width: 2},
+		"1 names for 2 columns":            {Columns: []string{"a"}, Width: 2},
 		"0 columns":                       {},
 		"16777217 columns":                {Width: MaxNumbered + 1},
 		`column names are "a"`:            named("a", "b", "a"),
@@ -336,8 +335,8 @@ func TestSessionsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A leader that says that all is well where a party knows better is found out: its
-// columns in another order would train without a word.
+// A party detects a wrong verdict of its leader: its columns in another order would train
+// without a warning.
 func TestALeaderThatLiesAboutTheVerdict(t *testing.T) {
 	s := session(t, descriptor(2))
 	tables := []Table{named("a", "b"), named("b", "c")}
@@ -355,8 +354,8 @@ func TestALeaderThatLiesAboutTheVerdict(t *testing.T) {
 	}
 }
 
-// A verdict is the leader's word in somebody else's log: it neither writes on that
-// terminal nor fills it.
+// A verdict is the leader's text in another party's log: it neither controls that terminal
+// nor fills it.
 func TestVerdictsThatAreRefused(t *testing.T) {
 	for name, text := range map[string]string{"escapes": "\x1b[31mred", "lines": "one\ntwo", "no text": "\xff"} {
 		if _, err := decodeVerdict(padded([]byte(text))); err == nil {
@@ -372,7 +371,7 @@ func TestVerdictsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A leader that tells two chunks under two keys, or a chunk twice, is refused.
+// A leader that sends two chunks under two keys, or a chunk twice, is refused.
 func TestColumnsOutOfPlace(t *testing.T) {
 	s := session(t, descriptor(2))
 	size := sizing{chunk: 32, batch: 1}
@@ -413,8 +412,8 @@ func TestColumnsOutOfPlace(t *testing.T) {
 	}
 }
 
-// Sizes tell the number of columns with names within a factor of two, and nothing
-// of other tables; answers without classes have one size.
+// Sizes reveal the number of named columns within a factor of two, and nothing about other
+// tables; answers without classes have one size.
 func TestSizes(t *testing.T) {
 	sent := func(own Table) int64 {
 		var n int64
@@ -450,8 +449,8 @@ func TestLeakage(t *testing.T) {
 	}
 }
 
-// Whatever arrives, a machine refuses it with blame, takes it, or ends; and what
-// decodes has one encoding.
+// A machine refuses any message with blame, accepts it, or ends; every decoded message has
+// one encoding.
 func FuzzMessages(f *testing.F) {
 	l := newLayout(true, 2, bulk())
 	d := newDigester([32]byte{1})

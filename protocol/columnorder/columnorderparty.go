@@ -33,16 +33,16 @@ func newParty(setup protocol.Setup, own Table, size sizing) (*Party, error) {
 	return &Party{machine: m}, nil
 }
 
-// Order returns, for each place in the leader's table, where that column stands in
-// this one, once the machine has ended without an error.
+// Order returns, for each place in the leader's table, the place of that column in this
+// table, once the machine has ended without an error.
 func (p *Party) Order() []int { return p.order }
 
-// Key returns a key that the parties share and the server does not know, once the machine has ended
-// without an error.
+// Key returns a key that the parties share and the server does not know, once the machine
+// has ended without an error.
 func (p *Party) Key() [keyBytes]byte { return p.key }
 
-// Own returns the fault of this table's columns, in the table's own words, however the
-// session ended; nil while nothing is wrong. It is for the party's own log.
+// Own returns the fault of this table's columns, with the table's own names, however the
+// session ended; nil if there is none. It is for the party's own log.
 func (p *Party) Own() error {
 	if p.mismatch == nil {
 		return nil
@@ -78,7 +78,7 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("columnorder: nothing came from %s in time", p.leader)))
 }
 
-// errResume answers a Resumed that nobody asked for.
+// errResume is the error for a Resumed that the machine did not request.
 var errResume = errors.New("columnorder: there is nothing to resume")
 
 // sendColumns sends as much as a step may, chunk by chunk to all parties.
@@ -96,7 +96,7 @@ func (l *Leader) sendColumns() protocol.Effects {
 	return eff
 }
 
-// takeColumns takes a chunk, and answers after the last.
+// takeColumns takes a chunk. After the last one it answers.
 func (p *Party) takeColumns(m protocol.Message) (protocol.Effects, error) {
 	c, err := decodeColumns(m, p.size)
 	if err != nil {
@@ -119,7 +119,7 @@ func (p *Party) takeColumns(m protocol.Message) (protocol.Effects, error) {
 	return p.answer(), nil
 }
 
-// fits refuses a chunk that does not go with the ones before.
+// fits refuses a chunk that does not match the earlier ones.
 func (p *Party) fits(h protocol.Header, c chunk) error {
 	switch {
 	case p.got == nil:
@@ -132,7 +132,7 @@ func (p *Party) fits(h protocol.Header, c chunk) error {
 	return nil
 }
 
-// begin notes what all chunks have in common.
+// begin stores the values that all chunks have in common.
 func (p *Party) begin(c chunk) {
 	p.layout, p.key = c.layout, c.key
 	p.missing = c.layout.chunks()
@@ -141,7 +141,7 @@ func (p *Party) begin(c chunk) {
 	p.theirs = digests{make([]exact, width), make([]folded, width)}
 }
 
-// MatchKind is the kind of the messages that tell the leader a party's classes.
+// MatchKind is the kind of the messages that send the leader a party's classes.
 const MatchKind = "Match"
 
 // The rounds, their messages and their timers.
@@ -150,12 +150,12 @@ const (
 	roundMatch   uint16 = 2
 	roundVerdict uint16 = 3
 	kindColumns         = "Heading"
-	kindMismatch        = "Mismatch" // as Match, of a table with other columns, and without its classes
+	kindMismatch        = "Mismatch" // like Match, from a table with other columns, and without its classes
 	kindVerdict         = "Verdict"
 
 	// TimerMatch bounds the leader's wait for the next answer.
 	TimerMatch protocol.Timer = "heading/match"
-	// TimerColumns bounds a party's wait for the next message of the leader.
+	// TimerColumns bounds a party's wait for the leader's next message.
 	TimerColumns protocol.Timer = "heading/heading"
 )
 
@@ -181,15 +181,15 @@ func newMachine(setup protocol.Setup, own Table, role protocol.Role, size sizing
 	return machine{setup: setup, leader: setup.Session.With(protocol.RoleLeader)[0], own: own, size: size}, nil
 }
 
-// ValidateSession refuses a session that this protocol cannot run: it takes one
-// leader, at least one party, nobody else, and no parameters.
+// ValidateSession refuses a session that this protocol cannot run. It has one leader, at
+// least one party, no other member, and no parameters.
 func ValidateSession(s *protocol.Session) error {
 	leaders, parties := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case leaders != 1 || parties == 0 || leaders+parties != len(s.Members):
-		return fmt.Errorf("columnorder: a session needs one leader, at least one party and nobody else; this one has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
+		return fmt.Errorf("columnorder: a session needs one leader, at least one party and no other member; this one has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
 	case len(s.Params) > 0:
-		return fmt.Errorf("columnorder: %d bytes of parameters; there are none", len(s.Params))
+		return fmt.Errorf("columnorder: the descriptor has %d bytes of parameters; a column order has none", len(s.Params))
 	}
 	return nil
 }
@@ -197,10 +197,10 @@ func ValidateSession(s *protocol.Session) error {
 // InputHash returns the hash that the start event must hold.
 func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
 
-// same refuses to start over a table that has changed.
+// same refuses to start with another table than the machine was built with.
 func (m *machine) same(e protocol.Start) error {
 	if e.InputHash != m.InputHash() {
-		return errors.New("columnorder: the names differ from those the session was started with; restore them or start a new job")
+		return errors.New("columnorder: the names differ from those with which the session was started; restore them or start a new job")
 	}
 	return nil
 }

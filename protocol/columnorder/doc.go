@@ -1,18 +1,18 @@
-// Package columnorder lets parties that hold different rows of the same columns agree
-// on the order of these by their names, without the server, before anything is
-// computed. The leader, a party itself, tells all others keyed digests of its
-// columns' names in their order; each finds them among its own and says which it
-// has not. So tables with the same columns in other orders become one table, and
-// a column that somebody lacks, or calls otherwise, is found out.
+// Package columnorder puts the columns of all parties into one order, by their names.
+// The parties hold different rows of the same columns. The leader, a party itself, sends
+// the others keyed digests of its column names in their order. Each party finds them
+// among its own names and reports those that it lacks. So tables with the same columns in
+// other orders become one table, and missing or renamed columns are detected before
+// the job computes anything. The server takes no part.
 //
-// Names are compared exactly. Two that differ only by case, blanks or Unicode form
-// ([fuzzymatch.Fold]) are different names, and the message about them says so. A table
-// without names is numbered: its columns are taken by position, and it goes
-// together only with other such tables, of its width.
+// Names are compared exactly. Two names that differ only by case, blanks or Unicode form
+// ([fuzzymatch.Fold]) are different, and the error says so. A table without names is
+// numbered: its columns match by position, and it matches only other numbered tables
+// of its width.
 //
-// Where classes are told apart, the parties also tell the leader the names of those
-// that they have, once they have found all its columns. Two that differ only by case,
-// blanks or Unicode form are refused: they would be trained as two classes.
+// If classes are compared, a party that has all the leader's columns also sends
+// the leader its class names. Two that differ only by case, blanks or Unicode form are
+// refused: they would be trained as two classes.
 //
 // Source: none; scikit-learn's estimators compare names likewise
 // (feature_names_in_), within one process.
@@ -21,8 +21,8 @@
 //
 //	1  Heading  leader -> party   a key, the width, and for each column two digests
 //	2  Match    party -> leader   it has the leader's columns and no others; its classes
-//	   Mismatch party -> leader   which of the leader's columns it lacks
-//	3  Verdict  leader -> party   what keeps the tables from going together, if anything
+//	   Mismatch party -> leader   the leader's columns that it lacks
+//	3  Verdict  leader -> party   the reasons why the tables do not match, if any
 //
 // With a key drawn from the leader's seed, the digests of a name are the first 16
 // bytes of HMAC-SHA256(key, "exact" || name), and the first 8 of
@@ -30,24 +30,23 @@
 //
 // # Who learns what
 //
-// Every party learns the width of the leader's table and, by its own names, where
-// each stands there; of a name that it does not have it learns a digest, against
-// which it can test guesses, since it has the key. The leader learns of each party
-// how many columns it has more, which of its own the party lacks (the first eight,
-// and how many), and where there are classes, their names. A leader that makes
-// columns up can so ask for a few names in a session; that session then fails for
-// all to see.
+// Every party learns the width of the leader's table and the places of its own names
+// there. For a name that it does not have it learns a digest. It has the key, so it can
+// test guesses at that name. The leader learns how many columns each party has, which of
+// the leader's columns the party lacks (their number and the first eight), and the names
+// of the party's classes, if classes are compared. A leader that invents columns can
+// therefore test a few names in a session; that session then fails visibly.
 //
-// The server takes no part and learns nothing. The broker sees who talks, when and
-// how much; bodies are padded to a power of two of columns, at least 64, and
-// answers and verdicts to a power of two of bytes, at least 1,024. Of numbered tables the sizes
-// tell nothing.
+// The server takes no part and learns nothing. The broker sees who sends to whom, when and
+// how much. Bodies are padded to a power of two of columns, at least 64, and
+// answers and verdicts to a power of two of bytes, at least 1,024. The sizes reveal
+// nothing about numbered tables.
 //
 // # What is not promised
 //
-// That a column holds what its name says, or in the same unit. That the parties tell
-// the truth: a party that says that all is well and trains on columns in another
-// order spoils the model, as it can with any false rows.
+// A column may hold other values than its name says, or another unit. A party may lie: if
+// it reports a match and trains on columns in another order, it spoils the model, as it
+// can with any false rows.
 //
 // # Example
 //

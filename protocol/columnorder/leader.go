@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Leader is the party whose order all take over.
+// Leader is the party whose column order all take over.
 type Leader struct {
 	machine
 	others  []string // members without the leader
@@ -22,7 +22,7 @@ type Leader struct {
 	digests digests
 	sent    int // messages of the list of columns
 	matches []*match
-	missing int // answers
+	missing int // missing answers
 }
 
 // NewLeader returns the machine of the leader with its own table.
@@ -48,14 +48,14 @@ func newLeader(setup protocol.Setup, own Table, size sizing) (*Leader, error) {
 	return l, nil
 }
 
-// Order returns where each column stands in this table: in the leader's, in its
-// own place.
+// Order returns the place of each of the leader's columns in this table, which is its own
+// place.
 func (l *Leader) Order() []int { return inPlace(l.own.Width) }
 
 // Key returns a key that the parties share and the server does not know.
 func (l *Leader) Key() [keyBytes]byte { return l.key }
 
-// Own returns nil: the leader's session ends with the fault that the leader finds.
+// Own returns nil: the leader's session ends with the fault that it finds.
 func (l *Leader) Own() error { return nil }
 
 func inPlace(width int) []int {
@@ -92,36 +92,36 @@ func (l *Leader) resume() (protocol.Effects, error) {
 // allSent reports whether all parties have been sent the columns.
 func (l *Leader) allSent() bool { return l.sentTo(len(l.others) - 1) }
 
-// sentTo reports whether one of the others has been sent it.
+// sentTo reports whether a party has been sent the columns.
 func (l *Leader) sentTo(party int) bool {
 	return l.sent > (l.layout.chunks()-1)*len(l.others)+party
 }
 
-// place is a party's among the others.
+// place returns a party's index among the others.
 func (l *Leader) place(party string) int { return slices.Index(l.others, party) }
 
-// Facts hold the numbers that the leakage of one job depends on.
+// Facts holds the numbers on which the leakage of one job depends.
 type Facts struct {
 	Leader  string
 	Classes bool // class names are compared
 }
 
-// Leakage says in plain words what each role learns in this job beyond its own
-// names. The keys are "leader", "party", "server" and "broker".
+// Leakage describes what each role learns in this job beyond its own names. The keys are
+// "leader", "party", "server" and "broker".
 func Leakage(f Facts) map[string][]string {
-	leader := fmt.Sprintf("The leader, %s, learns how many columns each other party's table has and, where they do not go together, which of its own columns a party lacks.", f.Leader)
+	leader := fmt.Sprintf("The leader, %s, learns how many columns each other party's table has. If a table's columns differ from the leader's, it learns which of the leader's columns that party lacks.", f.Leader)
 	if f.Classes {
 		leader += " It learns which classes each party has."
 	}
 	return map[string][]string{
 		"leader": {leader},
-		"party":  {"Every party learns where its columns stand in the leader's table, by their names. Of a column that it does not have it can test guesses at the name."},
-		"server": {"The server takes no part in the agreement on the columns' names and learns none of them."},
-		"broker": {"The broker sees that the parties agree on columns; the sizes tell the number of columns with names within a factor of two."},
+		"party":  {"Every party learns the places of its columns in the leader's table, by their names. It can test guesses at the name of a column that it does not have."},
+		"server": {"The server takes no part in the agreement on the column order, and learns no column's name from it."},
+		"broker": {"The broker sees that the parties agree on columns. From the sizes it can compute the number of named columns within a factor of two."},
 	}
 }
 
-// judge ends the session and tells all parties how.
+// judge ends the session and sends all parties the verdict.
 func (l *Leader) judge() protocol.Effects {
 	err := l.wrong()
 	verdict := ""
@@ -135,26 +135,27 @@ func (l *Leader) judge() protocol.Effects {
 	return eff
 }
 
-// encodeVerdict encodes the reason why tables do not go together, or "" where they do. It is cut to maxVerdict.
+// encodeVerdict encodes the reason why tables do not match, or "" if they match. It cuts
+// the text to maxVerdict.
 func encodeVerdict(text string) []byte {
 	return padded([]byte(strings.ToValidUTF8(text[:min(len(text), maxVerdict)], "")))
 }
 
-// decodeVerdict takes nothing that could write on a terminal but what it says.
+// decodeVerdict refuses text that could write anything but itself on a terminal.
 func decodeVerdict(body []byte) (string, error) {
 	content, err := unpadded(body)
 	switch {
 	case err != nil:
 		return "", err
 	case len(content) > maxVerdict:
-		return "", fmt.Errorf("a verdict of %d bytes, at most %d are allowed", len(content), maxVerdict)
+		return "", fmt.Errorf("the verdict has %d bytes; at most %d are allowed", len(content), maxVerdict)
 	case !utf8.Valid(content) || bytes.ContainsFunc(content, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "", errors.New("a verdict that cannot be printed")
+		return "", errors.New("the verdict cannot be printed")
 	}
 	return string(content), nil
 }
 
-// wrong returns the reasons why the tables do not go together, or nil.
+// wrong returns the reasons why the tables do not match, or nil.
 func (l *Leader) wrong() error {
 	var all []error
 	for i, m := range l.matches {
@@ -177,8 +178,8 @@ func (l *Leader) wrong() error {
 	return several(all)
 }
 
-// takeVerdict ends the session as the leader says, or because this party knows
-// better.
+// takeVerdict ends the session with the leader's verdict, or with an error if this party
+// knows that the verdict is wrong.
 func (p *Party) takeVerdict(m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case p.got == nil || p.missing > 0:
@@ -189,7 +190,7 @@ func (p *Party) takeVerdict(m protocol.Message) (protocol.Effects, error) {
 	case err != nil:
 		return protocol.Effects{}, m.Malformed(err)
 	case verdict == "" && p.mismatch != nil:
-		return protocol.Effects{}, m.Inconsistent("the tables do not go together, and the leader says that they do")
+		return protocol.Effects{}, m.Inconsistent("the tables do not match, and the leader says that they do")
 	case p.mismatch != nil:
 		return protocol.Finish(protocol.Effects{}, p.mismatch)
 	case verdict != "":

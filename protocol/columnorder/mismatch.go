@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Mismatch says that a party's columns are not the leader's, which is a mistake in
-// somebody's data and not misbehaviour. It matches [protocol.ErrInput].
+// Mismatch reports that a party's columns differ from the leader's. That is a mistake in
+// the data, not misbehaviour. It matches [protocol.ErrInput].
 type Mismatch struct {
 	Party, Leader string
 
@@ -18,13 +18,13 @@ type Mismatch struct {
 	width, leaderWidth int
 	missing            int
 	listed             []gap
-	names              []string // of the leader's columns; nil but at the leader
+	names              []string // of the leader's columns; nil except at the leader
 	near               []pair   // at the party
-	surplus            []string // at the party: columns that the leader has not
+	surplus            []string // at the party: columns that the leader does not have
 }
 
-// pair is a column of the leader's, by place from 0, and the party's own that is
-// called nearly so.
+// pair is one of the leader's columns, by place from 0, and the party's own column with a
+// similar name.
 type pair struct {
 	place int
 	own   string
@@ -37,13 +37,13 @@ func newMismatch(party, leader string, m match, l layout) *Mismatch {
 	}
 }
 
-// Is says that the parties' data do not go together.
+// Is reports that the error matches [protocol.ErrInput].
 func (e *Mismatch) Is(target error) bool { return target == protocol.ErrInput }
 
 const advice = "give every party the same columns, under the same names"
 
-// Error is for the log of the party that ends with it: it has that party's own
-// names, and no other's.
+// Error returns the text for the log of the party that ends with the error. It holds that
+// party's own names, and no other's.
 func (e *Mismatch) Error() string {
 	var parts []string
 	if e.names != nil {
@@ -63,7 +63,7 @@ func (e *Mismatch) Error() string {
 	return "columnorder: " + strings.Join(parts, "; ") + "; " + advice
 }
 
-// hint returns what a message adds about a column that has no partner.
+// hint returns the addition to a message about a column without a partner.
 func hint(near bool) string {
 	if near {
 		return ", but one that differs only by case, blanks or Unicode form"
@@ -84,10 +84,10 @@ func quoted(names []string) string {
 	return text
 }
 
-// Public returns the error without names, which the server is not told.
+// Public returns the error without names, which the server does not learn.
 func (e *Mismatch) Public() string { return "columnorder: " + e.outline() + "; " + advice }
 
-// outline names the difference by place alone, without names of columns.
+// outline describes the difference by place alone, without names of columns.
 func (e *Mismatch) outline() string {
 	switch {
 	case e.named && !e.leaderNamed:
@@ -95,9 +95,9 @@ func (e *Mismatch) outline() string {
 	case !e.named && e.leaderNamed:
 		return fmt.Sprintf("the columns of %s (the leader) have names, and those of %s have none", e.Leader, e.Party)
 	case !e.named:
-		return fmt.Sprintf("%s and %s (the leader) have different numbers of columns, and names have neither; say features: and how many there are", e.Party, e.Leader)
+		return fmt.Sprintf("%s and %s (the leader) have different numbers of columns, and neither has names; write features: with the number of columns", e.Party, e.Leader)
 	case e.missing == 0:
-		return fmt.Sprintf("%s has a column that has no partner in the table of %s (the leader)", e.Party, e.Leader)
+		return fmt.Sprintf("%s has a column without a partner in the table of %s (the leader)", e.Party, e.Leader)
 	}
 	var places []string
 	for _, g := range e.listed {
@@ -114,8 +114,8 @@ func (e *Mismatch) outline() string {
 	return fmt.Sprintf("%s of the table of %s (the leader) has no partner at %s", what, e.Leader, e.Party)
 }
 
-// ClassError says that two members write one class differently, or that one member
-// does. It matches [protocol.ErrInput].
+// ClassError reports that two members, or one member, write one class in two ways. It
+// matches [protocol.ErrInput].
 type ClassError struct{ Class, Member, OtherClass, OtherMember string }
 
 func (e *ClassError) Error() string {
@@ -127,34 +127,35 @@ func (e *ClassError) Error() string {
 	return "columnorder: " + who + ", which differ only by case, blanks or Unicode form; write one of them everywhere"
 }
 
-// Public returns the error without classes: a word in a column of labels can be anybody's name.
+// Public returns the error without classes, because a value in a column of labels can be a
+// person's name.
 func (e *ClassError) Public() string {
 	who := e.Member + " and " + e.OtherMember + " write a class"
 	if e.Member == e.OtherMember {
 		who = e.Member + " writes a class"
 	}
-	return "columnorder: " + who + " in two ways, which differ only by case, blanks or Unicode form; the leader's log says which"
+	return "columnorder: " + who + " in two ways, which differ only by case, blanks or Unicode form; the leader's log names both"
 }
 
-// Is says that the parties' data do not go together.
+// Is reports that the error matches [protocol.ErrInput].
 func (e *ClassError) Is(target error) bool { return target == protocol.ErrInput }
 
-// several is more than one thing that is wrong. It matches [protocol.ErrInput].
+// several holds two or more faults. It matches [protocol.ErrInput].
 type several []error
 
 func (s several) Error() string { return s.join(error.Error) }
 
-// Public returns the part of the error that the server is told.
+// Public returns the part of the error that the server may read.
 func (s several) Public() string {
 	return s.join(public)
 }
 
-// public returns the part of an error that may be told.
+// public returns the part of an error that other members may read.
 func public(err error) string {
 	if said := fault.NoticeOf(err); said.Text != "" {
 		return said.Text
 	}
-	return "columnorder: the tables do not go together"
+	return "columnorder: the tables do not match"
 }
 
 func (s several) join(text func(error) string) string {
@@ -169,13 +170,13 @@ func (s several) Is(target error) bool { return target == protocol.ErrInput }
 
 func (s several) Unwrap() []error { return s }
 
-// othersError is the leader's reason for ending the session, in the leader's words,
-// at a party whose own table fits the leader's. It matches [protocol.ErrInput].
+// othersError is the leader's reason for ending the session, at a party whose own table
+// matches the leader's. It matches [protocol.ErrInput].
 type othersError string
 
 func (e othersError) Error() string { return string(e) }
 
-// Public returns the leader's words, which the leader has said to all.
+// Public returns the leader's text, which the leader has sent to all.
 func (e othersError) Public() string { return string(e) }
 
 func (e othersError) Is(target error) bool { return target == protocol.ErrInput }

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// answer compares the tables and says what the leader must know.
+// answer compares the tables and returns the answer for the leader.
 func (p *Party) answer() protocol.Effects {
 	m, kind := match{named: p.own.Columns != nil, width: p.own.Width}, MatchKind
 	if m.named && p.layout.named {
@@ -25,7 +25,7 @@ func (p *Party) answer() protocol.Effects {
 	}
 }
 
-// compare finds the leader's columns in the own table.
+// compare finds the leader's columns in this party's table.
 func (p *Party) compare() (missing int, listed []gap) {
 	d := newDigester(p.key)
 	at := make(map[exact]int, len(p.own.Columns))
@@ -48,8 +48,8 @@ func (p *Party) compare() (missing int, listed []gap) {
 	return missing, listed
 }
 
-// unmatched returns the own columns that the leader's table has not, by their
-// folded digests.
+// unmatched returns this party's columns that the leader's table lacks, by their folded
+// digests.
 func (p *Party) unmatched(d digester) map[folded]string {
 	theirs := make(map[exact]bool, len(p.theirs.exact))
 	for _, digest := range p.theirs.exact {
@@ -64,7 +64,7 @@ func (p *Party) unmatched(d digester) map[folded]string {
 	return own
 }
 
-// describe says in the party's own words how its table differs.
+// describe returns the difference of this party's table, with its own names.
 func (p *Party) describe(m match) *Mismatch {
 	out := newMismatch(p.setup.Self, p.leader, m, p.layout)
 	if !m.named || !p.layout.named {
@@ -86,7 +86,7 @@ func (p *Party) describe(m match) *Mismatch {
 	return out
 }
 
-// takeMatch takes a party's answer, and tells the verdict after the last.
+// takeMatch takes a party's answer. After the last one it sends the verdict.
 func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
 	from := l.place(m.Sender)
 	if from < 0 || l.matches[from] != nil || !l.sentTo(from) || m.Round != roundMatch || m.Kind != MatchKind && m.Kind != kindMismatch || m.Sequence != 0 || m.Chunks != 1 {
@@ -98,10 +98,10 @@ func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
 	}
 	named := answer.named && l.layout.named
 	if !named && answer.missing > 0 || named && answer.width < l.own.Width-answer.missing {
-		return protocol.Effects{}, m.Inconsistent("a table of %d columns lacks %d of %d", answer.width, answer.missing, l.own.Width)
+		return protocol.Effects{}, m.Inconsistent("the answer says that a table of %d columns lacks %d of %d", answer.width, answer.missing, l.own.Width)
 	}
 	if (m.Kind == MatchKind) != l.alike(answer) || m.Kind == kindMismatch && len(answer.classes) > 0 {
-		return protocol.Effects{}, m.Inconsistent("an answer of another kind than what it says")
+		return protocol.Effects{}, m.Inconsistent("the kind of the answer contradicts its content")
 	}
 	l.matches[from] = &answer
 	l.missing--
@@ -111,7 +111,7 @@ func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
 	return l.judge(), nil
 }
 
-// alike reports whether a party has this table's columns, and no others.
+// alike reports whether a party has this table's columns and no others.
 func (l *Leader) alike(m match) bool {
 	return m.missing == 0 && m.named == l.layout.named && m.width == l.own.Width
 }
@@ -130,7 +130,7 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("columnorder: no answer in time from %s", strings.Join(missing, ", "))))
 }
 
-// spelling is a class as a member writes it.
+// spelling is a class in the form in which a member writes it.
 type spelling struct{ class, member string }
 
 // clash returns the first two spellings of one class that differ only by case,

@@ -10,13 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Name and Version stand in the descriptor of every session; it has no parameters.
+// Name and Version appear in the descriptor of every session; it has no parameters.
 const (
 	Name           = "heading"
 	Version uint16 = 1
 )
 
-// Bounds on what a table may have.
+// Bounds on a table.
 const (
 	MaxNamed     = 1 << 20 // columns with names
 	MaxNumbered  = 1 << 24 // columns without
@@ -26,22 +26,22 @@ const (
 	maxClassesBytes = 256 << 10 // of all classes of a table
 )
 
-// Table describes a party's table to the session.
+// Table describes a party's table.
 type Table struct {
 	Columns []string // names in their order, nil for a numbered table
 	Width   int      // number of columns
-	Classes []string // the distinct ones; nil where classes are not told apart
+	Classes []string // the distinct ones; nil if classes are not compared
 }
 
-// validate refuses a table that this protocol cannot agree on.
+// validate refuses a table on which this protocol cannot agree.
 func (t Table) validate() error {
 	switch {
 	case t.Columns != nil && len(t.Columns) != t.Width:
-		return fmt.Errorf("columnorder: %d names of %d columns", len(t.Columns), t.Width)
+		return fmt.Errorf("columnorder: %d names for %d columns", len(t.Columns), t.Width)
 	case t.Columns != nil && t.Width > MaxNamed:
 		return fmt.Errorf("columnorder: %d columns with names; at most %d can be agreed on", t.Width, MaxNamed)
 	case t.Width < 1 || t.Width > MaxNumbered:
-		return fmt.Errorf("columnorder: %d columns; there are 1 to %d", t.Width, MaxNumbered)
+		return fmt.Errorf("columnorder: the table has %d columns; 1 to %d are possible", t.Width, MaxNumbered)
 	}
 	if err := distinct("column", t.Columns); err != nil {
 		return err
@@ -63,7 +63,7 @@ func distinct(what string, names []string) error {
 	return nil
 }
 
-// checkClasses refuses what does not fit one message.
+// checkClasses refuses classes that do not fit one message.
 func checkClasses(classes []string) error {
 	if len(classes) > MaxClasses {
 		return fmt.Errorf("columnorder: %d classes, at most %d are allowed", len(classes), MaxClasses)
@@ -84,7 +84,7 @@ func (t Table) Hash() [sha256.Size]byte {
 	one := func(add func(*wire.Writer)) {
 		var w wire.Writer
 		add(&w)
-		h.Write(w.Bytes()) // a hash takes every write
+		h.Write(w.Bytes()) // a hash accepts every write
 	}
 	one(func(w *wire.Writer) {
 		w.String("mercer/v1/heading/table")
@@ -111,14 +111,14 @@ type (
 	folded [foldedBytes]byte
 )
 
-// digester makes the keyed digests of names.
+// digester computes the keyed digests of names.
 type digester struct{ mac hash.Hash }
 
 func newDigester(key [keyBytes]byte) digester { return digester{hmac.New(sha256.New, key[:])} }
 
 func (d digester) sum(label, name string) []byte {
 	d.mac.Reset()
-	d.mac.Write([]byte(label)) // a hash takes every write
+	d.mac.Write([]byte(label)) // a hash accepts every write
 	d.mac.Write([]byte(name))
 	return d.mac.Sum(nil)
 }
