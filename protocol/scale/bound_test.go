@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Statistics are taken at their bounds and refused beyond them.
+// Statistics at their bounds are accepted, and beyond them refused.
 func TestStatisticsAtTheirBounds(t *testing.T) {
 	const most, above = 2 * limit, 2.001 * limit
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func TestScalingsAtTheirBounds(t *testing.T) {
 	}
 }
 
-// A chunk that the table has not is refused wherever it comes from.
+// A chunk beyond the last one is refused, whoever sends it.
 func TestChunkBeyondTheLast(t *testing.T) {
 	m := protocol.Message{Header: protocol.Header{Chunk: 0, Chunks: 1}, Body: body(2, []float64{1, 4}, []float64{3, 5})}
 	if _, err := decode(m, bulk()); err != nil {
@@ -86,8 +86,8 @@ func TestScalingOfOtherRowsPanics(t *testing.T) {
 	}
 }
 
-// What is said of one place is what the parties would agree on, and refuses
-// what they would refuse.
+// Pooled returns the scaling on which the parties would agree, and refuses what they would
+// refuse.
 func TestPooled(t *testing.T) {
 	north, south := table([]float64{1, 5}, []float64{3, 4}), table([]float64{2, -1})
 	for _, method := range []Method{MinMax, Standard} {
@@ -107,7 +107,7 @@ func TestPooled(t *testing.T) {
 	}
 }
 
-// Before a width is known nothing is said of it.
+// Without a known width the leakage names no number of columns.
 func TestLeakageOfAnUnknownWidth(t *testing.T) {
 	seen := Facts{Method: MinMax}.seen()
 	if strings.ContainsAny(seen, "0123456789") || !strings.Contains(seen, "a factor of two") {

@@ -8,13 +8,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// columns are two numbers for each of some columns: statistics or a scaling.
+// columns holds two numbers for each of some columns: statistics or a scaling.
 type columns struct{ first, second []float64 }
 
 func (c columns) span(lo, hi int) columns { return columns{c.first[lo:hi], c.second[lo:hi]} }
 
-// merge adds the statistics b of nb rows to the statistics a of na rows, in
-// place. With na = 0 a becomes b, and with nb = 0 it stays.
+// merge adds the statistics b of nb rows to the statistics a of na rows, in place. With na
+// = 0 a becomes b; with nb = 0 a does not change.
 func merge(m Method, a columns, na int, b columns, nb int) {
 	switch {
 	case nb == 0:
@@ -50,8 +50,8 @@ type Scaling struct {
 	Offset, Factor []float64
 }
 
-// Spread returns a scaling of that number of columns that leaves all but the given places as
-// they are; s scales these, in their order.
+// Spread returns a scaling for the given number of columns. It scales the columns at places
+// with s, in their order, and leaves the others unchanged.
 func (s Scaling) Spread(places []int, columns int) Scaling {
 	all := Scaling{Offset: make([]float64, columns), Factor: make([]float64, columns)}
 	for k := range all.Factor {
@@ -63,8 +63,8 @@ func (s Scaling) Spread(places []int, columns int) Scaling {
 	return all
 }
 
-// Rows returns rows, n x f, that are scaled when they are read, and copies
-// none. It panics if the scaling has not f columns.
+// Rows returns rows, n x f, scaled as they are read; it copies none. It panics unless the
+// scaling has f columns.
 func (s Scaling) Rows(rows linalg.Rows) linalg.Rows {
 	if _, f := rows.Shape(); len(s.Offset) != f || len(s.Factor) != f {
 		panic("scale: the scaling and the rows differ in columns")
@@ -100,8 +100,8 @@ func (s Statistics) scaling() Scaling {
 	return Scaling{Offset: s.First, Factor: s.Second}
 }
 
-// reciprocal returns 1/spread, or 0 for a constant column and for one that
-// spreads too little for 1/spread to be finite.
+// reciprocal returns 1/spread, or 0 for a constant column and for a column whose 1/spread
+// would not be finite.
 func reciprocal(spread float64) float64 {
 	if f := 1 / spread; !math.IsInf(f, 0) {
 		return f
@@ -109,11 +109,11 @@ func reciprocal(spread float64) float64 {
 	return 0
 }
 
-// fits reports whether rows with these statistics can be among those that the
-// scaling c was made of. It holds exactly: rounding keeps the order.
+// fits reports whether rows with these statistics can be among the rows of the scaling c.
+// The test is exact, because rounding keeps the order.
 func (s Statistics) fits(lo int, c columns) bool {
 	if s.Method != MinMax || s.Rows == 0 {
-		return true // the others may move a mean and a deviation anywhere
+		return true // the other rows may move a mean and a deviation anywhere
 	}
 	for j, offset := range c.first {
 		low, high := s.First[lo+j], s.Second[lo+j]
@@ -125,8 +125,8 @@ func (s Statistics) fits(lo int, c columns) bool {
 	return true
 }
 
-// Pooled returns the scaling of rows that are in one place, for comparisons
-// with a job whose parties hold them.
+// Pooled returns the scaling of rows in one place, for comparisons with a job whose parties
+// hold them.
 func Pooled(rows linalg.Rows, method Method) (Scaling, error) {
 	s, err := Summarize(rows, method)
 	if err != nil {
@@ -135,8 +135,8 @@ func Pooled(rows linalg.Rows, method Method) (Scaling, error) {
 	return s.scaling(), nil
 }
 
-// Cut decodes the scaling that b begins with, offsets and then factors of a number of
-// columns, and returns the bytes after it.
+// Cut decodes the scaling at the start of b, first the offsets and then the factors of the
+// given number of columns, and returns the bytes after it.
 func (s *Scaling) Cut(b []byte, columns int) (rest []byte, err error) {
 	if columns < 0 || columns > len(b)/16 {
 		return nil, fmt.Errorf("scale: the scaling of %d columns: %w", columns, wire.ErrShort)
@@ -148,9 +148,9 @@ func (s *Scaling) Cut(b []byte, columns int) (rest []byte, err error) {
 	return r.Rest(), nil
 }
 
-// Sparse returns rows, n x f, scaled, of which the same entries are stored: 8 bytes for each
-// beside the rows. It returns false where the scaling moves zeros, so that every entry would
-// have to be stored. It panics if the scaling has not f columns.
+// Sparse returns rows, n x f, scaled, with the same stored entries; it takes 8 bytes for
+// each entry besides the rows. It returns false if the scaling moves zeros, so that every
+// entry would have to be stored. It panics unless the scaling has f columns.
 func (s Scaling) Sparse(rows linalg.SparseRows) (linalg.Rows, bool) {
 	if f := rows.Cols(); len(s.Offset) != f || len(s.Factor) != f {
 		panic("scale: the scaling and the rows differ in columns")
@@ -171,7 +171,7 @@ func (s Scaling) Sparse(rows linalg.SparseRows) (linalg.Rows, bool) {
 	return out, true
 }
 
-// stretched are sparse rows with other values.
+// stretched is sparse rows with other values.
 type stretched struct {
 	linalg.SparseRows
 	start  []int // of each row, and the end

@@ -44,8 +44,8 @@ func TestMinMaxEqualsPooled(t *testing.T) {
 	})
 }
 
-// A party without rows, which leads or follows, changes nothing in the others' scaling, and is
-// told it.
+// A party without rows, leader or not, changes nothing in the others' scaling, and receives
+// it.
 func TestPartyWithoutRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	rows := []linalg.Matrix[float64]{random(r, 5, 40, 2), random(r, 7, 40, -1)}
@@ -75,7 +75,7 @@ func TestPartyWithoutRows(t *testing.T) {
 	if err == nil {
 		err = run.Err()
 	}
-	if err == nil || !strings.Contains(err.Error(), "no party has rows to scale by") {
+	if err == nil || !strings.Contains(err.Error(), "no party has training rows for the scaling") {
 		t.Errorf("nobody has rows: %v", err)
 	}
 }
@@ -131,8 +131,8 @@ func TestStandardEqualsPooled(t *testing.T) {
 	}
 }
 
-// The order of the members decides the order of additions; who leads and how
-// the table is cut does not.
+// The order of the members determines the order of additions; the leader and the sizes of
+// messages do not.
 func TestStandardDependsOnMemberOrderOnly(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	tables := []linalg.Matrix[float64]{random(r, 9, 150, 2), random(r, 4, 150, -1), random(r, 30, 150, 0.1)}
@@ -147,8 +147,8 @@ func TestStandardDependsOnMemberOrderOnly(t *testing.T) {
 }
 
 func TestConstantColumns(t *testing.T) {
-	// Column 0 is constant everywhere, 1 in each party only, 2 spreads too
-	// little to divide by, 3 holds one value beside zeros.
+	// Column 0 is constant everywhere, 1 in each party alone, 2 spreads too little for a
+	// division, 3 holds one value besides zeros.
 	a := table([]float64{0.1, 1, 0, 0}, []float64{0.1, 1, 5e-324, 0}, []float64{0.1, 1, 0, 0})
 	b := table([]float64{0.1, 3, 0, 4})
 	want := map[Method]Scaling{

@@ -1,7 +1,7 @@
-// Package scale lets parties that hold different rows of the same columns
-// agree on one scaling of each column, without the server: parties send
-// summaries of their columns to the leader, a party itself, and the leader
-// sends the scaling back.
+// Package scale computes one scaling of each column for parties that hold different
+// rows of the same columns, without the server. The parties send summaries of
+// their columns to the leader, a party itself, and the leader sends the scaling
+// back.
 //
 //	x' = (x - offset) factor
 //
@@ -19,8 +19,8 @@
 // from counts, means and sums of squared deviations, in the order of the
 // descriptor. Sums of raw squares would lose the deviation of a column with a
 // large mean to cancellation. With values around 1 the result is within 1e-12
-// of the pooled rows; in general a mean travels as a float64, so that a column
-// whose mean is 10^k deviations away loses k digits.
+// of the pooled rows; in general a mean is sent as a float64, so a column whose
+// mean is 10^k deviations away from 0 loses k digits.
 //
 // Rounds:
 //
@@ -33,29 +33,29 @@
 // column, the least and greatest value (minmax) or the mean and the standard
 // deviation (standard). A least or greatest value is the real value of some
 // person. With one row the statistics are that row; with two rows they give
-// the two values of every column. A party none of whose rows shape the scaling
-// says 0 rows and zeros, and is told the scaling like the others.
+// the two values of every column. A party without training rows reports 0 rows and
+// zeros, and receives the scaling like the others.
 //
-// The other parties learn the scaling only, not the number of rows. But where
-// the common minimum lies below a party's own, it is the real value of a person
-// elsewhere, and with two parties the other party's own minimum. With method
-// standard and two parties, a party that guesses the other's number of rows
-// can compute its means and deviations.
+// The other parties learn the scaling only, not the number of rows. But a common
+// minimum below a party's own is the real value of a person elsewhere, and with two
+// parties it is the other party's own minimum. With method standard and two parties,
+// a party that guesses the other's number of rows can compute its means and
+// deviations.
 //
-// The server takes no part and learns nothing. The broker sees who talks, when
-// and how much; bodies are padded to a power of two of columns, at least 64, so
-// that the sizes give the number of columns within a factor of two.
+// The server takes no part and learns nothing. The broker sees who sends to whom, when
+// and how much. Bodies are padded to a power of two of columns, at least 64, so
+// the sizes reveal the number of columns within a factor of two.
 //
 // A coalition that includes the leader knows what the leader knows. A coalition
-// of parties without the leader learns no more than one of them, with its rows
-// pooled.
+// of parties without the leader learns no more than one party with all their rows
+// would.
 //
 // # What is not promised
 //
-// Nothing is verified: a party that lies about its statistics bends the scaling
+// Nothing is verified: a party that lies about its statistics changes the scaling
 // for all, and a leader that lies can send each party another scaling. (With
 // method minmax a party refuses a scaling that its own rows do not fit.) The
-// later steps of a job compare what the parties use.
+// later steps of a job compare the scalings that the parties use.
 //
 // # Example
 //

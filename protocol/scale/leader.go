@@ -16,9 +16,9 @@ type Leader struct {
 	machine
 	members []string // all that hold rows, in the order in which they are added
 	others  []string // members without the leader
-	rows    []int    // of each member, unknownRows until it says
+	rows    []int    // of each member; unknownRows before it reports them
 	blocks  []block  // one for each chunk number
-	merged  int      // blocks that are merged, counted from the front
+	merged  int      // number of merged blocks, from the front
 	total   Statistics
 	sent    int // messages of the scaling
 	result  Scaling
@@ -30,11 +30,11 @@ type block struct {
 	missing int
 }
 
-// unknownRows stands for the number of rows of a member that has said nothing yet.
+// unknownRows stands for the number of rows of a member that has not reported it yet.
 const unknownRows = -1
 
-// aheadBlocks bounds the blocks that a member may be ahead of the slowest. So it
-// bounds the leader's memory: aheadBlocks blocks of at most 256 KiB for each party.
+// aheadBlocks bounds the number of blocks by which a member may be ahead of the slowest. It
+// also bounds the leader's memory: aheadBlocks blocks of at most 256 KiB for each party.
 const aheadBlocks = 4
 
 // NewLeader returns the machine of the leader with the statistics of its own
@@ -80,7 +80,7 @@ func (l *Leader) resume() (protocol.Effects, error) {
 	return l.sendCombined(), nil
 }
 
-// complete reports whether all statistics are in.
+// complete reports whether all statistics have arrived.
 func (l *Leader) complete() bool { return l.merged == len(l.blocks) }
 
 // sendStatistics sends as many chunks as a step may.
@@ -97,8 +97,8 @@ func (p *Party) sendStatistics() protocol.Effects {
 	return eff
 }
 
-// takeStatistics takes a chunk from a party. Another width ends the session,
-// because no later message could mend it.
+// takeStatistics takes a chunk from a party. Another width ends the session, because no
+// later message could correct it.
 func (l *Leader) takeStatistics(m protocol.Message) (protocol.Effects, error) {
 	if err := l.expect(m.Header, roundStatistics, kindStatistics, protocol.RoleParty); err != nil {
 		return protocol.Effects{}, err
@@ -122,9 +122,9 @@ func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	b := &l.blocks[at]
 	switch {
 	case b.missing == 0 || b.parts != nil && b.parts[member] != nil:
-		return protocol.Effects{}, protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: it is here already", h))
+		return protocol.Effects{}, protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: it has arrived before", h))
 	case l.rows[member] != unknownRows && l.rows[member] != c.rows:
-		return protocol.Effects{}, h.Inconsistent("%d rows, %d in an earlier chunk", c.rows, l.rows[member])
+		return protocol.Effects{}, h.Inconsistent("%d rows, and %d in an earlier chunk", c.rows, l.rows[member])
 	case at >= l.merged+aheadBlocks:
 		return protocol.Effects{}, protocol.ErrLater
 	}
@@ -139,7 +139,7 @@ func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	}
 	if l.complete() {
 		if l.total.Rows == 0 {
-			return protocol.Effects{End: &protocol.End{Err: fmt.Errorf("scale: no party has rows to scale by: %w", protocol.ErrInput)}}, nil
+			return protocol.Effects{End: &protocol.End{Err: fmt.Errorf("scale: no party has training rows for the scaling: %w", protocol.ErrInput)}}, nil
 		}
 		return l.finish(), nil
 	}
@@ -168,7 +168,7 @@ func (l *Leader) mergeBlock(at int) {
 	}
 }
 
-// finish turns the total into the scaling and begins round 2.
+// finish computes the scaling from the total and starts round 2.
 func (l *Leader) finish() protocol.Effects {
 	l.result = l.total.scaling()
 	eff := l.sendCombined()
@@ -176,9 +176,8 @@ func (l *Leader) finish() protocol.Effects {
 	return eff
 }
 
-// expire ends the session if statistics are still missing. To blame are those
-// who hold up the block that is next to be merged; others may be held back by
-// the leader itself.
+// expire ends the session if statistics are missing. It blames the members whose chunk of
+// the next block is missing; the leader itself may hold back the others.
 func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerStatistics || l.complete() {
 		return protocol.Effects{}, nil
@@ -194,13 +193,13 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 }
 
 const (
-	// minWidth is the width that narrower tables are padded to.
+	// minWidth is the padded width of narrower tables.
 	minWidth     = 64
 	columnBytes  = 16
 	headingBytes = 12
 )
 
-// sizing holds the sizes of the messages that a table is cut into.
+// sizing holds the sizes of the messages for a table.
 type sizing struct {
 	chunk int // columns in a message, a power of two
 	batch int // messages in a step
@@ -213,7 +212,7 @@ func bulk() sizing {
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (headingBytes + columnBytes*chunk)}
 }
 
-// layout cuts a table's columns, padded to a power of two, into messages.
+// layout splits a table's columns, padded to a power of two, into messages.
 type layout struct {
 	columns int // of the table
 	width   int // with padding
@@ -231,15 +230,14 @@ func newLayout(columns int, s sizing) layout {
 
 func (l layout) chunks() int { return l.width / l.chunk }
 
-// span returns the table's columns that chunk i holds; none for a chunk that
-// is all padding.
+// span returns the range of the table's columns in chunk i; it is empty for a chunk of
+// padding.
 func (l layout) span(i int) (lo, hi int) {
 	return min(i*l.chunk, l.columns), min((i+1)*l.chunk, l.columns)
 }
 
-// encode returns the body of one chunk: rows, the table's columns, and for each
-// column of the chunk first the one and then the other number. Both rounds use
-// it; round 2 has no rows to tell and says 0.
+// encode returns the body of one chunk: rows, the table's columns, and for each column of
+// the chunk the first and then the second number. Both rounds use it; in round 2 rows is 0.
 func (l layout) encode(rows int, c columns) []byte {
 	var w wire.Writer
 	w.Grow(headingBytes + columnBytes*l.chunk)
@@ -260,9 +258,8 @@ type chunk struct {
 	columns
 }
 
-// decode decodes the body of m. The numbers may be anything; the shape, the
-// padding and the header's chunk numbers are checked. Sender and receiver cut
-// tables alike.
+// decode decodes the body of m. It checks the shape, the padding and the header's chunk
+// numbers, but not the numbers. Sender and receiver split tables in the same way.
 func decode(m protocol.Message, s sizing) (chunk, error) {
 	r := wire.NewReader(m.Body)
 	rows, f := r.Uint64(), int(r.Uint32())
@@ -270,13 +267,13 @@ func decode(m protocol.Message, s sizing) (chunk, error) {
 	case r.Err() != nil:
 		return chunk{}, r.Err()
 	case rows > maxRows:
-		return chunk{}, fmt.Errorf("%d rows, at most %d are allowed", rows, int64(maxRows))
+		return chunk{}, fmt.Errorf("the body names %d rows; at most %d are allowed", rows, int64(maxRows))
 	case f < 1 || f > MaxColumns:
-		return chunk{}, fmt.Errorf("%d columns, 1 to %d are allowed", f, MaxColumns)
+		return chunk{}, fmt.Errorf("the body names %d columns; 1 to %d are allowed", f, MaxColumns)
 	}
 	l := newLayout(f, s)
 	if int64(m.Chunks) != int64(l.chunks()) || m.Chunk >= m.Chunks || r.Len() != columnBytes*l.chunk {
-		return chunk{}, fmt.Errorf("%d bytes of numbers in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, f)
+		return chunk{}, fmt.Errorf("the numbers have %d bytes in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, f)
 	}
 	lo, hi := l.span(int(m.Chunk))
 	c := chunk{rows: int(rows), layout: l, columns: columns{make([]float64, hi-lo), make([]float64, hi-lo)}}
@@ -326,7 +323,7 @@ func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size s
 		return machine{}, err
 	}
 	if own.Method != params.spec.Method {
-		return machine{}, fmt.Errorf("scale: %s statistics in a session of %s; summarise again", own.Method, params.spec.Method)
+		return machine{}, fmt.Errorf("scale: the statistics are for %s, the session for %s; summarise the rows again", own.Method, params.spec.Method)
 	}
 	return machine{
 		setup: setup, leader: setup.Session.With(protocol.RoleLeader)[0],
@@ -337,15 +334,15 @@ func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size s
 // InputHash returns the hash that the start event must hold.
 func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
 
-// same refuses to start over rows that have changed.
+// same refuses to start with other rows than the machine was built with.
 func (m *machine) same(e protocol.Start) error {
 	if e.InputHash != m.InputHash() {
-		return errors.New("scale: the rows differ from those the session was started with; restore them or start a new job")
+		return errors.New("scale: the rows differ from those with which the session was started; restore them or start a new job")
 	}
 	return nil
 }
 
-// expect refuses a message that this role does not get in the given round.
+// expect refuses a message that this role does not receive in the given round.
 func (m *machine) expect(h protocol.Header, round uint16, kind string, sender protocol.Role) error {
 	if h.Round != round || h.Kind != kind || h.Sequence != 0 || m.setup.Session.RoleOf(h.Sender) != sender {
 		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: only %s of a %s are expected here", h, kind, sender))
@@ -353,17 +350,16 @@ func (m *machine) expect(h protocol.Header, round uint16, kind string, sender pr
 	return nil
 }
 
-// message returns chunk i of what goes to another member.
+// message returns chunk i of a message to another member.
 func (m *machine) message(to string, round uint16, kind string, i int, body []byte) protocol.Message {
 	return m.setup.Message(to, round, kind, body).Piece(i, m.layout.chunks())
 }
 
-// errResume answers a Resumed that nobody asked for.
+// errResume is the error for a Resumed that the machine did not request.
 var errResume = errors.New("scale: there is nothing to resume")
 
-// WidthError says that two parties hold tables of different widths, which is a
-// mistake in somebody's data and not misbehaviour. It matches
-// [protocol.ErrInput].
+// WidthError reports that two parties hold tables of different widths. That is a mistake in
+// the data, not misbehaviour. It matches [protocol.ErrInput].
 type WidthError struct {
 	Party         string
 	Columns       int
@@ -375,10 +371,10 @@ func (e *WidthError) Error() string {
 	return fmt.Sprintf("scale: %s has %d columns, %s (the leader) %d; give every party the same columns", e.Party, e.Columns, e.Leader, e.LeaderColumns)
 }
 
-// Public returns the error without the widths, which the server is not told.
+// Public returns the error without the widths, which the server does not learn.
 func (e *WidthError) Public() string {
-	return fmt.Sprintf("scale: %s and %s (the leader) have different numbers of columns, which the leader's log tells; give every party the same columns", e.Party, e.Leader)
+	return fmt.Sprintf("scale: %s and %s (the leader) have different numbers of columns; the leader's log has the numbers; give every party the same columns", e.Party, e.Leader)
 }
 
-// Is says that the parties' data do not go together.
+// Is reports that the error matches [protocol.ErrInput].
 func (e *WidthError) Is(target error) bool { return target == protocol.ErrInput }

@@ -64,14 +64,14 @@ func TestBadStatistics(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, protocol.KindMalformed, "the bytes end too early"},
-		{"short", good[:len(good)-1], protocol.KindMalformed, "1023 bytes of numbers in chunk 1 of 1 for 2 columns"},
-		{"long", append(bytes.Clone(good), 0), protocol.KindMalformed, "1025 bytes of numbers"},
+		{"short", good[:len(good)-1], protocol.KindMalformed, "the numbers have 1023 bytes in chunk 1 of 1 for 2 columns"},
+		{"long", append(bytes.Clone(good), 0), protocol.KindMalformed, "the numbers have 1025 bytes"},
 		{"no columns", changed(8, 0), protocol.KindMalformed, "0 columns"},
-		{"too many columns", changed(11, 255), protocol.KindMalformed, "columns, 1 to 16777216 are allowed"},
+		{"too many columns", changed(11, 255), protocol.KindMalformed, "columns; 1 to 16777216 are allowed"},
 		{"columns of two chunks", changed(10, 1), protocol.KindMalformed, "in chunk 1 of 1 for 65538 columns"},
 		{"padding", changed(len(good)-1, 1), protocol.KindMalformed, "padding that is not zero"},
 		{"no rows", body(0, one, two), protocol.KindMalformed, "a party without rows"},
-		{"too many rows", changed(6, 1), protocol.KindMalformed, "rows, at most 1099511627776"},
+		{"too many rows", changed(6, 1), protocol.KindMalformed, "rows; at most 1099511627776"},
 		{"NaN", body(2, []float64{math.NaN(), 0}, two), protocol.KindMalformed, "NaN and 3 are not the minmax statistics"},
 		{"infinite", body(2, one, []float64{3, math.Inf(1)}), protocol.KindMalformed, "4 and +Inf are not"},
 		{"upside down", body(2, two, one), protocol.KindMalformed, "3 and 1 are not"},
@@ -121,12 +121,12 @@ func TestBadCombined(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, protocol.KindMalformed, "the bytes end too early"},
-		{"rows", body(5, []float64{1, 4}, []float64{0.5, 1}), protocol.KindMalformed, "a scaling of 5 rows"},
+		{"rows", body(5, []float64{1, 4}, []float64{0.5, 1}), protocol.KindMalformed, "the scaling names 5 rows"},
 		{"infinite offset", body(0, []float64{math.Inf(-1), 4}, []float64{0.5, 1}), protocol.KindMalformed, "offset -Inf"},
 		{"NaN factor", body(0, []float64{1, 4}, []float64{math.NaN(), 1}), protocol.KindMalformed, "factor NaN"},
 		{"infinite factor", body(0, []float64{1, 4}, []float64{math.Inf(1), 1}), protocol.KindMalformed, "factor +Inf"},
 		{"negative factor", body(0, []float64{1, 4}, []float64{-1, 1}), protocol.KindMalformed, "factor -1"},
-		{"another width", newLayout(3, bulk()).encode(0, columns{make([]float64, 3), make([]float64, 3)}), protocol.KindInconsistent, "a scaling of 3 columns, south has 2"},
+		{"another width", newLayout(3, bulk()).encode(0, columns{make([]float64, 3), make([]float64, 3)}), protocol.KindInconsistent, "the scaling has 3 columns, south has 2"},
 		{"above the own minimum", body(0, []float64{1.5, 4}, []float64{0.5, 1}), protocol.KindInconsistent, "the rows of south do not fit"},
 		{"beyond the own maximum", body(0, []float64{1, 4}, []float64{0.6, 1}), protocol.KindInconsistent, "the rows of south do not fit"},
 		{"a constant that is none", body(0, []float64{1, 4}, []float64{0, 1}), protocol.KindInconsistent, "the rows of south do not fit"},
@@ -154,7 +154,7 @@ func wantBlame(t *testing.T, err error, party string, kind protocol.Kind, text s
 	}
 }
 
-// A party that tells one number of rows in one chunk and another in the next.
+// A party that reports one number of rows in one chunk and another in the next.
 func TestRowsMustNotChange(t *testing.T) {
 	s := session(t, descriptor(MinMax, 2, 0))
 	own := summary(t, pool(table(make([]float64, 100)), table(make([]float64, 100))), MinMax)
@@ -173,7 +173,7 @@ func TestRowsMustNotChange(t *testing.T) {
 		h.Chunk, h.Chunks = uint32(i), 2
 		_, err = leader.Step(protocol.Received{Message: protocol.Message{Header: h, Body: l.encode(rows, columns{own.First[lo:hi], own.Second[lo:hi]})}})
 	}
-	wantBlame(t, err, "p1", protocol.KindInconsistent, "8 rows, 7 in an earlier chunk")
+	wantBlame(t, err, "p1", protocol.KindInconsistent, "8 rows, and 7 in an earlier chunk")
 }
 
 func TestWidthsDiffer(t *testing.T) {
@@ -206,8 +206,8 @@ func TestWidthsDiffer(t *testing.T) {
 	}
 }
 
-// What is told before must be on disk: the input before its statistics are
-// out, and all statistics before the scaling is.
+// Inputs are on disk before their statistics are sent, and all statistics before the
+// scaling is sent.
 func TestSync(t *testing.T) {
 	s := session(t, descriptor(MinMax, 2, 0))
 	own := summary(t, table([]float64{1}), MinMax)
@@ -246,8 +246,7 @@ func TestUnexpectedMessages(t *testing.T) {
 	}
 }
 
-// A leader that sends the scaling before it can have all statistics, or a part
-// of it twice.
+// A leader that sends the scaling before it can have all statistics, or a part of it twice.
 func TestCombinedOutOfPlace(t *testing.T) {
 	s := session(t, descriptor(MinMax, 2, 0))
 	own := summary(t, table(make([]float64, 100)), MinMax)
@@ -271,14 +270,14 @@ func TestCombinedOutOfPlace(t *testing.T) {
 	for i, step := range steps {
 		_, err := party.Step(step.event)
 		if step.early {
-			wantBlame(t, err, "p0", protocol.KindUnexpected, "too early, or here already")
+			wantBlame(t, err, "p0", protocol.KindUnexpected, "too early, or repeated")
 		} else if err != nil {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}
 }
 
-// The leader holds no more than the blocks that wait for somebody.
+// The leader holds only the blocks in which a member's part is missing.
 func TestLeaderFreesWhatItMerged(t *testing.T) {
 	s := session(t, descriptor(MinMax, 3, 0))
 	own := summary(t, table(make([]float64, 1000)), MinMax)

@@ -31,8 +31,8 @@ func TestConstructorsRefuse(t *testing.T) {
 		name, want string
 		change     func(d *protocol.Descriptor, self *string, s *Statistics)
 	}{
-		{"another protocol", "session of okra version 1, this is scale version 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Protocol = "okra" }},
-		{"another version", "session of scale version 2", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Version = 2 }},
+		{"another protocol", "session is of okra version 1, this is scale version 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Protocol = "okra" }},
+		{"another version", "session is of scale version 2", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Version = 2 }},
 		{"parameters", "scale: parameters", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Params = []byte{1} }},
 		{"other parameters", "not the parameters of scale", func(d *protocol.Descriptor, _ *string, _ *Statistics) {
 			d.Params = bytes.Replace(d.Params, []byte("scale"), []byte("scald"), 1)
@@ -42,14 +42,14 @@ func TestConstructorsRefuse(t *testing.T) {
 		}},
 		{"two leaders", "needs one leader", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[1].Role = protocol.RoleLeader }},
 		{"no leader", "needs one leader", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[0].Role = protocol.RoleParty }},
-		{"a server", "nobody else; this one has 1, 1 and 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[2].Role = protocol.RoleServer }},
+		{"a server", "no other member; this one has 1, 1 and 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[2].Role = protocol.RoleServer }},
 		{"alone", "at least one party", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members = d.Members[:1] }},
 		{"a stranger", `"x" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "x" }},
 		{"another role", `"p1" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "p1" }},
-		{"another method", "standard statistics in a session of minmax", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Method, s.Second = Standard, []float64{0} }},
+		{"another method", "the statistics are for standard, the session for minmax", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Method, s.Second = Standard, []float64{0} }},
 		{"no statistics", "make them with Summarize", func(_ *protocol.Descriptor, _ *string, s *Statistics) { *s = Statistics{Method: MinMax} }},
-		{"no rows", "statistics of 0 rows", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Rows = 0 }},
-		{"lengths", "statistics of 1 and 2 columns", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Second = []float64{2, 3} }},
+		{"no rows", "statistics of a party without rows", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Rows = 0 }},
+		{"lengths", "statistics have 1 and 2 columns", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Second = []float64{2, 3} }},
 		{"upside down", "2 and 1 are not the minmax statistics", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.First, s.Second = s.Second, s.First }},
 	}
 	for _, tt := range tests {
@@ -106,8 +106,8 @@ func FuzzParams(f *testing.F) {
 	})
 }
 
-// Whatever arrives, a machine refuses it with blame, takes it, or ends; and
-// what decodes has one encoding.
+// A machine refuses any message with blame, accepts it, or ends; every decoded message has
+// one encoding.
 func FuzzMessages(f *testing.F) {
 	good := body(2, []float64{1, 4}, []float64{3, 5})
 	f.Add(good, uint32(0), uint32(1))

@@ -99,7 +99,7 @@ func nodes(s *protocol.Session, all []Statistics, size sizing) []sim.Node {
 	return list
 }
 
-// agree runs a session over the tables and returns everybody's scaling.
+// agree runs a session over the tables and returns all members' scalings.
 func agree(t testing.TB, method Method, lead int, size sizing, tables ...linalg.Matrix[float64]) []Scaling {
 	t.Helper()
 	s := session(t, descriptor(method, len(tables), lead))
@@ -127,7 +127,7 @@ func equal(a, b Scaling) bool {
 	return slices.Equal(a.Offset, b.Offset) && slices.Equal(a.Factor, b.Factor)
 }
 
-// pooledMinMax is the definition, read off the pooled rows.
+// pooledMinMax computes the scaling from the pooled rows, by its definition.
 func pooledMinMax(all linalg.Matrix[float64]) Scaling {
 	s := Scaling{Offset: make([]float64, all.Cols), Factor: make([]float64, all.Cols)}
 	for j := range all.Cols {
@@ -173,7 +173,7 @@ func propertyCase(t testing.TB, method Method, f int) protocoltest.Case {
 	body := int64(headingBytes + columnBytes*size.chunk)
 	return protocoltest.Case{
 		Session: s, Nodes: list,
-		// To each receiver there may be a window less one and a whole step.
+		// For each receiver there may be a window less one and a whole step.
 		InFlight: 2 * int64(protocoltest.Window-1+size.batch) * body,
 		Check: func(_ string, m protocol.Machine) error {
 			if got := result(m); !equal(got, want) {
@@ -181,8 +181,8 @@ func propertyCase(t testing.TB, method Method, f int) protocoltest.Case {
 			}
 			return nil
 		},
-		// Nobody can verify what a party says about its rows, nor what the
-		// leader made of them.
+		// Nobody can verify a party's statement about its rows, or the leader's scaling of
+		// them.
 		Trusts: func(protocol.Header) bool { return true },
 		Runs:   100,
 	}

@@ -2,33 +2,32 @@ package scale
 
 import "fmt"
 
-// Facts hold the numbers that the leakage of one job depends on.
+// Facts holds the numbers on which the leakage of one job depends.
 type Facts struct {
 	Method  Method
 	Leader  string
-	Parties int // that hold rows, the leader included
-	Columns int // 0 where the statement's reader must not learn it
-	// FewestRows is the number of rows of the smallest party, 0 if nobody who
-	// writes this down may know it.
+	Parties int // number of parties with rows, the leader included
+	Columns int // 0 if the reader of the statement must not learn it
+	// FewestRows is the number of rows of the smallest party, 0 if the writer of the
+	// statement does not know it.
 	FewestRows int
 }
 
-// Leakage says in plain words what each role learns in this job beyond its own
-// rows and the scaling. The keys are "leader", "party", "coalition", "server"
-// and "broker".
+// Leakage describes what each role learns in this job beyond its own rows and the scaling.
+// The keys are "leader", "party", "coalition", "server" and "broker".
 func Leakage(f Facts) map[string][]string {
 	return map[string][]string{
 		"leader": f.leader(),
 		"party":  f.party(),
 		"coalition": {
-			"Parties that join with the leader learn what the leader knows. Without the leader they learn no more than one of them would with their rows pooled.",
+			"Parties that work with the leader learn what the leader knows. Parties without the leader learn no more than one party with all their rows would.",
 		},
 		"server": {"The server takes no part in scaling and learns nothing from its messages."},
-		"broker": {"The broker sees who talks, when and how much: " + f.seen()},
+		"broker": {"The broker sees who sends to whom, when and how much: " + f.seen()},
 	}
 }
 
-// seen describes what the sizes of messages tell.
+// seen describes what the sizes of messages reveal.
 func (f Facts) seen() string {
 	if f.Columns == 0 {
 		return "from the sizes it knows the number of columns within a factor of two."
@@ -56,15 +55,15 @@ func (f Facts) perParty() string {
 	return "the mean and the standard deviation"
 }
 
-// small warns of parties whose statistics say nearly everything.
+// small warns if a party's statistics reveal most of its values.
 func (f Facts) small() string {
 	switch {
 	case f.FewestRows == 1:
 		return "A party with a single row sends that row itself."
 	case f.FewestRows == 2:
-		return "A party with two rows gives away both values of every column, though not which belong together."
+		return "A party with two rows reveals both values of every column, but not which values belong to the same row."
 	case f.FewestRows > 0 && f.Method == MinMax:
-		return fmt.Sprintf("The smallest party has %d rows, so that each column tells 2 of its %d values.", f.FewestRows, f.FewestRows)
+		return fmt.Sprintf("The smallest party has %d rows: for each column it reveals 2 of its %d values.", f.FewestRows, f.FewestRows)
 	}
 	return ""
 }
@@ -73,19 +72,19 @@ func (f Facts) party() []string {
 	if f.Method == Standard {
 		lines := []string{"Every party learns the mean and the standard deviation of each column over all parties."}
 		if f.Parties == 2 {
-			lines = append(lines, "With two parties, one that guesses the other's number of rows can compute the other's means and deviations.")
+			lines = append(lines, "With two parties, a party that guesses the other's number of rows can compute the other's means and deviations.")
 		}
 		return lines
 	}
-	lines := []string{"Every party learns the least and the greatest value of each column over all parties. Where one lies outside its own range, it is the real value of a row elsewhere."}
+	lines := []string{"Every party learns the least and the greatest value of each column over all parties. If one is outside its own range, it is the real value of a row elsewhere."}
 	if f.Parties == 2 {
-		lines = append(lines, "With two parties, that is a row of the one other party.")
+		lines = append(lines, "With two parties, it is a row of the one other party.")
 	}
 	return lines
 }
 
-// sizes returns the least and the greatest number of columns that give
-// messages as large as those for this number.
+// sizes returns the least and the greatest number of columns whose messages are as large as
+// those of the given number.
 func sizes(columns int) (low, high int) {
 	high = newLayout(columns, bulk()).width
 	if high == minWidth {

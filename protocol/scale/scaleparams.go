@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Name and Version stand in the descriptor of every session.
+// Name and Version appear in the descriptor of every session.
 const (
 	Name           = "scale"
 	Version uint16 = 1
@@ -60,12 +60,12 @@ func (p Params) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeParams decodes and validates what Encode wrote.
+// DecodeParams decodes and validates the bytes that Encode returns.
 func DecodeParams(b []byte) (Params, error) {
 	const longest = 32
 	r := wire.NewReader(b)
 	if s := r.String(longest); r.Err() == nil && s != "mercer/v1/scale" {
-		r.Fail(errors.New("not the parameters of scale"))
+		r.Fail(errors.New("these are not the parameters of scale"))
 	}
 	p := Params{Spec{Method: Method(r.String(longest))}}
 	if err := r.Close("scale: parameters"); err != nil {
@@ -77,15 +77,15 @@ func DecodeParams(b []byte) (Params, error) {
 	return p, nil
 }
 
-// ValidateSession refuses a session that this protocol cannot run: it takes one
-// leader, at least one party, and nobody else.
+// ValidateSession refuses a session that this protocol cannot run. It has one leader, at
+// least one party, and no other member.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	leaders, parties := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case s.Protocol != Name || s.Version != Version:
-		return Params{}, fmt.Errorf("scale: session of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
+		return Params{}, fmt.Errorf("scale: the session is of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
 	case leaders != 1 || parties == 0 || leaders+parties != len(s.Members):
-		return Params{}, fmt.Errorf("scale: a session needs one leader, at least one party and nobody else; this one has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
+		return Params{}, fmt.Errorf("scale: a session needs one leader, at least one party and no other member; this one has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
 	}
 	return DecodeParams(s.Params)
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Party is a member that sends statistics and gets the scaling.
+// Party is a member that sends statistics and receives the scaling.
 type Party struct {
 	machine
-	sent    int    // chunks of statistics
-	got     []bool // chunks of the scaling
+	sent    int    // sent chunks of statistics
+	got     []bool // received chunks of the scaling
 	missing int
 	result  Scaling
 }
@@ -62,8 +62,8 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("scale: no complete scaling from %s in time", p.leader)))
 }
 
-// sendCombined sends as much of the scaling as a step may, chunk by chunk to
-// all parties, and ends after the last.
+// sendCombined sends as much of the scaling as a step may, chunk by chunk to all parties,
+// and ends after the last chunk.
 func (l *Leader) sendCombined() protocol.Effects {
 	var eff protocol.Effects
 	n := len(l.others) * len(l.blocks)
@@ -87,7 +87,7 @@ func (p *Party) takeCombined(m protocol.Message) (protocol.Effects, error) {
 	}
 	c, err := decode(m, p.sizing)
 	if err == nil && c.rows != 0 {
-		err = fmt.Errorf("a scaling of %d rows, which stay with the leader", c.rows)
+		err = fmt.Errorf("the scaling names %d rows; it must name 0", c.rows)
 	}
 	if err == nil {
 		err = checkScaling(c.columns)
@@ -101,7 +101,7 @@ func (p *Party) takeCombined(m protocol.Message) (protocol.Effects, error) {
 	return p.keep(int(m.Chunk), c), nil
 }
 
-// checkScaling refuses numbers that no leader's scaling has.
+// checkScaling refuses numbers that no leader computes.
 func checkScaling(c columns) error {
 	for j, offset := range c.first {
 		factor := c.second[j]
@@ -117,11 +117,11 @@ func (p *Party) acceptable(h protocol.Header, c chunk) error {
 	lo, _ := c.layout.span(int(h.Chunk))
 	switch {
 	case c.layout.columns != p.layout.columns:
-		return h.Inconsistent("a scaling of %d columns, %s has %d", c.layout.columns, p.setup.Self, p.layout.columns)
+		return h.Inconsistent("the scaling has %d columns, %s has %d", c.layout.columns, p.setup.Self, p.layout.columns)
 	case p.sent < p.layout.chunks() || p.got[h.Chunk]:
-		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: too early, or here already", h))
+		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: too early, or repeated", h))
 	case !p.own.fits(lo, c.columns):
-		return h.Inconsistent("a scaling that the rows of %s do not fit", p.setup.Self)
+		return h.Inconsistent("the rows of %s do not fit the scaling", p.setup.Self)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Sparse rows are scaled as dense rows are, where zeros stay zeros; a constant column is all
-// zeros then.
+// Sparse rows are scaled like dense rows if zeros stay zeros; a constant column then has
+// only zeros.
 func TestSparse(t *testing.T) {
 	dense := table([]float64{0, 2, 5, 0}, []float64{4, 0, 5, 0}, []float64{0, 1, 5, 0})
 	csr, err := dataset.NewCSR(4, []int{0, 2, 4, 6}, []int32{1, 2, 0, 2, 1, 2}, []float64{2, 5, 4, 5, 1, 5})

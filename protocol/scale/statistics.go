@@ -11,9 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Statistics are a party's summary of its rows for the leader: for each column
-// two numbers, the least and greatest value (MinMax), or the mean and the sum
-// of squared deviations from it (Standard).
+// Statistics is a party's summary of its rows for the leader: for each column two numbers,
+// the least and greatest value (MinMax), or the mean and the sum of squared deviations from
+// it (Standard).
 type Statistics struct {
 	Method Method
 	Rows   int
@@ -22,17 +22,17 @@ type Statistics struct {
 }
 
 const (
-	// limit bounds values, so that a difference of two, squared and summed
-	// over maxRows rows, is still finite.
+	// limit bounds values so that a difference of two, squared and summed over maxRows
+	// rows, is finite.
 	limit   = 1e140
 	maxRows = 1 << 40
 	// panelRows is the number of rows that Summarize adds up before it combines.
 	panelRows = 256
 )
 
-// Summarize returns the statistics of rows, n x f with n, f >= 1. It refuses
-// values that are not finite or exceed 1e140 in magnitude. It reads rows two or
-// three times and holds a few.
+// Summarize returns the statistics of rows, n x f with n, f >= 1. It returns an error for
+// values that are not finite or exceed 1e140 in magnitude. It reads rows two or three times
+// and holds a few of them in memory.
 func Summarize(rows linalg.Rows, method Method) (Statistics, error) {
 	if err := method.validate(); err != nil {
 		return Statistics{}, err
@@ -50,7 +50,7 @@ func Summarize(rows linalg.Rows, method Method) (Statistics, error) {
 	return summarize(rows, method), nil
 }
 
-// checkRows names the first value that cannot be summarised.
+// checkRows returns an error for the first value that cannot be summarised.
 func checkRows(rows linalg.Rows) error {
 	n, f := rows.Shape()
 	row := make([]float64, f)
@@ -100,11 +100,10 @@ func extremes(rows linalg.Rows, low, high []float64) {
 	}
 }
 
-// moments writes the mean of each column over rows lo to hi-1 and the sum of
-// squared deviations from it. Values are taken relative to the first row, which
-// makes a constant column's deviation exactly zero. The conversions keep
-// compilers from fusing products into sums, which would give other bits on
-// other machines.
+// moments writes the mean of each column over rows lo to hi-1 and the sum of squared
+// deviations from it. It subtracts the first row from all values, which makes a constant
+// column's deviation exactly zero. The conversions keep compilers from fusing products into
+// sums, which would give other bits on other machines.
 func moments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	clear(mean)
 	clear(m2)
@@ -128,8 +127,8 @@ func moments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	}
 }
 
-// Nothing returns the statistics of a party none of whose rows shape the scaling, such as one
-// whose rows are all held out. The party takes part all the same, to be told the scaling.
+// Nothing returns the statistics of a party without training rows, such as a party whose
+// rows are all held out. The party takes part to receive the scaling.
 func Nothing(columns int, method Method) Statistics {
 	return Statistics{Method: method, First: make([]float64, columns), Second: make([]float64, columns)}
 }
@@ -142,7 +141,7 @@ func (s Statistics) Hash() [sha256.Size]byte {
 	w.String(string(s.Method))
 	w.Uint64(uint64(s.Rows))
 	w.Uint32(uint32(len(s.First)))
-	h.Write(w.Bytes()) // a hash takes every write
+	h.Write(w.Bytes()) // a hash accepts every write
 	const piece = 1 << 13
 	for _, v := range [][]float64{s.First, s.Second} {
 		for lo := 0; lo < len(v); lo += piece {
@@ -154,13 +153,13 @@ func (s Statistics) Hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// validate refuses statistics that no rows have.
+// validate refuses statistics that no rows can have.
 func (s Statistics) validate() error {
 	switch {
 	case len(s.First) == 0 || len(s.First) > MaxColumns || len(s.First) != len(s.Second):
-		return fmt.Errorf("scale: statistics of %d and %d columns; make them with Summarize", len(s.First), len(s.Second))
+		return fmt.Errorf("scale: the statistics have %d and %d columns; make them with Summarize", len(s.First), len(s.Second))
 	case s.Rows < 0 || s.Rows > maxRows:
-		return fmt.Errorf("scale: statistics of %d rows; make them with Summarize", s.Rows)
+		return fmt.Errorf("scale: the statistics are of %d rows; make them with Summarize", s.Rows)
 	}
 	if err := check(s.Method, s.Rows, columns{s.First, s.Second}); err != nil {
 		return fmt.Errorf("scale: %w", err)
@@ -173,9 +172,9 @@ func check(m Method, rows int, c columns) error {
 	for j, a := range c.first {
 		b := c.second[j]
 		if rows == 0 && (a != 0 || b != 0) {
-			return fmt.Errorf("statistics of 0 rows, of a party without rows, are %v and %v and not zero", a, b)
+			return fmt.Errorf("the statistics of a party without rows are %v and %v; they must be zero", a, b)
 		}
-		ok := math.Abs(a) <= 2*limit // a mean may exceed the values by a rounding
+		ok := math.Abs(a) <= 2*limit // rounding may put a mean above the values
 		if m == MinMax {
 			ok = ok && a <= b && b <= 2*limit && (rows > 1 || a == b)
 		} else {

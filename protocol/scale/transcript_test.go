@@ -61,7 +61,7 @@ func TestLeakage(t *testing.T) {
 	tests := []struct {
 		name  string
 		facts Facts
-		want  map[string][]string // parts of what each learns
+		want  map[string][]string // parts of what each role learns
 		never string
 	}{
 		{"minmax", Facts{MinMax, "north", 3, 64, 0}, map[string][]string{
@@ -79,8 +79,8 @@ func TestLeakage(t *testing.T) {
 			"leader": {"A party with a single row sends that row itself."},
 			"party":  {"a row of the one other party"},
 		}, "smallest party"},
-		{"two rows", Facts{Standard, "north", 3, 3, 2}, map[string][]string{"leader": {"gives away both values"}}, "single row"},
-		{"few rows", Facts{MinMax, "north", 3, 3, 9}, map[string][]string{"leader": {"The smallest party has 9 rows, so that each column tells 2 of its 9 values."}}, "single row"},
+		{"two rows", Facts{Standard, "north", 3, 3, 2}, map[string][]string{"leader": {"reveals both values"}}, "single row"},
+		{"few rows", Facts{MinMax, "north", 3, 3, 9}, map[string][]string{"leader": {"The smallest party has 9 rows: for each column it reveals 2 of its 9 values."}}, "single row"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -107,8 +107,7 @@ func TestLeakage(t *testing.T) {
 	}
 }
 
-// The leakage text says that the broker sees a power of two: hold it against
-// the messages.
+// The leakage text says that the broker sees a power of two: compare it with the messages.
 func TestSizesHideTheWidth(t *testing.T) {
 	sent := func(f int) int64 {
 		s := session(t, descriptor(MinMax, 2, 0))
