@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/memory"
 )
 
-// A server tells a party a model. Run returns the first error, also of the constructors.
+// A server sends a party a model. Run returns the first error, also of the constructors.
 func Example() {
 	body := []byte("a model")
 	s := memory.New(protocol.Descriptor{

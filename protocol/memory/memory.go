@@ -13,44 +13,44 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// ErrStalled is wrapped by the error of a session in which no machine has anything
-// left to do, and not all have ended.
+// ErrStalled is wrapped by the error of a session in which no machine has anything left to
+// do, and not all have ended.
 var ErrStalled = errors.New("no machine moves")
 
-// Session is one session with all its members. It is not for concurrent use.
+// Session is one session with all its members. It is not safe for concurrent use.
 type Session struct {
 	*protocol.Session
-	// Ledger holds the once-for-ever names of the members; nil starts an empty one.
+	// Ledger holds the members' claimed names (Effects.Claim); nil starts an empty one.
 	Ledger *Ledger
-	// Sent is told each message when its sender hands it over; nil tells nobody. It must
-	// not write into the body.
+	// Sent is called with each message that a member sends; it must not change the body. It
+	// may be nil.
 	Sent func(protocol.Message)
 
 	seats []*seat
 	queue []protocol.Message // sent and not delivered
-	err   error              // the first
+	err   error              // the first error
 }
 
-// seat is a member's place.
+// seat is a member with its machine.
 type seat struct {
 	name    string
 	seed    [32]byte
 	key     ed25519.PrivateKey
 	machine protocol.Machine
 	later   []protocol.Message // the machine had no room for them
-	owed    int                // messages of this member that others had no room for
+	owed    int                // number of this member's messages that others deferred
 	resume  bool               // the machine asked for more
 	ended   bool
 }
 
-// New opens a session. It draws the nonce where the descriptor has none.
+// New opens a session. It draws the nonce if the descriptor has none.
 func New(d protocol.Descriptor) *Session {
 	if d.Nonce == ([32]byte{}) {
 		draw(&d.Nonce)
 	}
 	opened, err := protocol.NewSession(d)
 	if err != nil {
-		return &Session{Session: new(protocol.Session), err: err} // constructors refuse a session of no protocol
+		return &Session{Session: new(protocol.Session), err: err} // constructors refuse a session without a protocol
 	}
 	s := &Session{Session: opened}
 	for _, m := range d.Members {
@@ -64,9 +64,9 @@ func New(d protocol.Descriptor) *Session {
 	return s
 }
 
-func draw(b *[32]byte) { _, _ = rand.Read(b[:]) } // which never fails: see crypto/rand
+func draw(b *[32]byte) { _, _ = rand.Read(b[:]) } // it never fails: see crypto/rand
 
-// seat returns a member's place, nil if there is no such member.
+// seat returns a member's seat, or nil if there is no such member.
 func (s *Session) seat(name string) *seat {
 	if i := s.Index(name); i >= 0 {
 		return s.seats[i]
@@ -75,14 +75,14 @@ func (s *Session) seat(name string) *seat {
 	return nil
 }
 
-// keep keeps the first error for Run.
+// keep stores the first error for Run.
 func (s *Session) keep(err error) {
 	if s.err == nil {
 		s.err = err
 	}
 }
 
-// Setup returns what the constructor of a member's machine takes, with the member's
+// Setup returns the argument of the constructor of a member's machine, with the member's
 // seed.
 func (s *Session) Setup(name string) protocol.Setup {
 	setup := protocol.Setup{Session: s.Session, Self: name}
@@ -125,9 +125,9 @@ func (s *Session) Add(name string, m protocol.Machine, err error) {
 	}
 }
 
-// Run runs the machines until all have ended, which they do once. A machine that
-// refuses an event or ends with an error ends the session, and so does a session in
-// which no machine moves any more ([ErrStalled]).
+// Run runs the machines until all have ended. It may be called once. A machine that refuses
+// an event or ends with an error ends the session, and so does a session in which no
+// machine can continue ([ErrStalled]).
 func (s *Session) Run() error {
 	if err := s.begin(); err != nil {
 		return err
@@ -170,12 +170,12 @@ func (s *Session) begin() error {
 	return nil
 }
 
-// round delivers what has been sent, in order, and then lets machines go on that asked
-// to resume. It reports whether any machine took an event.
+// round delivers the sent messages in order, and then resumes the machines that requested
+// it. It reports whether any machine accepted an event.
 func (s *Session) round() (moved bool, err error) {
 	for len(s.queue) > 0 {
 		m := s.queue[0]
-		s.queue[0] = protocol.Message{} // or the list would hold on to its body
+		s.queue[0] = protocol.Message{} // or the list would keep the body in memory
 		s.queue = s.queue[1:]
 		taken, err := s.deliver(m)
 		if err != nil {
@@ -192,8 +192,8 @@ func (s *Session) round() (moved bool, err error) {
 	return moved, nil
 }
 
-// resuming returns who may go on. A member whose messages are put off waits, so that
-// the number of messages under way stays bounded; it goes on if nobody else can.
+// resuming returns the members that may resume. A member with deferred messages waits,
+// which bounds the number of undelivered messages; it continues if no other member can.
 func (s *Session) resuming() []*seat {
 	var free, owed []*seat
 	for _, at := range s.seats {
@@ -211,7 +211,7 @@ func (s *Session) resuming() []*seat {
 	return free
 }
 
-// deliver hands a message over, or puts it off.
+// deliver delivers a message, or defers it.
 func (s *Session) deliver(m protocol.Message) (taken bool, err error) {
 	at, from := s.seats[s.Index(m.Receiver)], s.seats[s.Index(m.Sender)]
 	if at.ended {
@@ -227,7 +227,7 @@ func (s *Session) deliver(m protocol.Message) (taken bool, err error) {
 	return err == nil, err
 }
 
-// offer lets a machine take an event, and does what it asks for.
+// offer passes an event to a machine, and carries out the effects.
 func (s *Session) offer(at *seat, e protocol.Event) error {
 	effects, err := at.machine.Step(e)
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *Session) offer(at *seat, e protocol.Event) error {
 	}
 	for _, m := range effects.Send {
 		if m.Sender != at.name || m.Receiver == at.name || s.Index(m.Receiver) < 0 {
-			return fmt.Errorf("memory: %s sends %v, which is not from it to another member", at.name, m.Header)
+			return fmt.Errorf("memory: %s sends %v; a machine sends in its own name, to another member", at.name, m.Header)
 		}
 		if s.Sent != nil {
 			s.Sent(m)
@@ -258,8 +258,8 @@ func (s *Session) offer(at *seat, e protocol.Event) error {
 	return nil
 }
 
-// retry queues what a machine had no room for, before everything else: it has accepted
-// an event since.
+// retry queues the deferred messages before all others, because the machine has accepted an
+// event since.
 func (s *Session) retry(at *seat) {
 	if at.later == nil {
 		return
@@ -281,15 +281,14 @@ func (s *Session) waiting() (names []string) {
 	return names
 }
 
-// Ledger remembers which session of a member took which once-for-ever name. Give the
-// same ledger to several sessions of the same members. The zero value is empty and
-// ready.
+// Ledger remembers which session of a member claimed which name. Use the same ledger for
+// several sessions of the same members. The zero value is an empty ledger.
 type Ledger struct{ taken map[claim]protocol.SessionID }
 
 type claim struct{ member, name string }
 
-// Claim takes a name for a session of a member, and refuses a name that another
-// session took. The same session may take a name again, as a replay does.
+// Claim claims a name for a session of a member. It is an error if another session has
+// claimed it. The same session may claim a name again, as a replay does.
 func (l *Ledger) Claim(member, name string, by protocol.SessionID) error {
 	key := claim{member, name}
 	if holder, taken := l.taken[key]; taken && holder != by {

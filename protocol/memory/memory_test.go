@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// script is a machine that answers each event as its functions say.
+// script is a machine that answers each event by its functions.
 type script struct {
 	setup protocol.Setup
 	seen  []string // kinds of messages, and "start" and "resumed"
@@ -91,8 +91,8 @@ func TestMessagesComeInOrder(t *testing.T) {
 	}
 }
 
-// A message that was put off is offered again, before later ones, once its receiver has
-// accepted another; who sent it does not resume meanwhile.
+// A deferred message is offered again, before later ones, once its receiver has accepted
+// another; its sender does not resume meanwhile.
 func TestPutOffMessageComesAgain(t *testing.T) {
 	s, at := session(steps{
 		"a": func(m *script, kind string) (protocol.Effects, error) {
@@ -125,7 +125,7 @@ func TestPutOffMessageComesAgain(t *testing.T) {
 	}
 }
 
-// Who alone can go on does so, though messages are put off.
+// A member that alone can continue does so, even with deferred messages.
 func TestSenderGoesOnIfNobodyElseCan(t *testing.T) {
 	s, at := session(steps{
 		"a": func(m *script, kind string) (protocol.Effects, error) {
@@ -170,7 +170,7 @@ func TestRunNamesWhatWentWrong(t *testing.T) {
 		}}, broken, "memory: c ended: broken"},
 		"a message to a stranger": {steps{"b": ends, "c": ends, "a": func(m *script, kind string) (protocol.Effects, error) {
 			return protocol.Effects{Send: m.send("d", "x")}, nil
-		}}, nil, "not from it to another member"},
+		}}, nil, "a machine sends in its own name, to another member"},
 		"a missing machine": {steps{"a": ends, "b": ends}, nil, "memory: c has no machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestRunNamesWhatWentWrong(t *testing.T) {
 	}
 }
 
-// The first error is kept, whatever follows from it.
+// The first error is kept, whatever errors follow.
 func TestFirstErrorIsKept(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spoil func(*memory.Session)
@@ -213,7 +213,7 @@ func TestFirstErrorIsKept(t *testing.T) {
 	}
 }
 
-// A descriptor that cannot be makes every constructor err, and none panic.
+// With an invalid descriptor every constructor returns an error, and none panics.
 func TestBadDescriptorIsToldByRun(t *testing.T) {
 	s := memory.New(protocol.Descriptor{})
 	sums, err := secagg.NewParams(secagg.Spec{Minimum: 2, Epoch: "2026", Groups: []secagg.Group{{Entries: 1, Bound: 1}}}, 3)
@@ -247,7 +247,7 @@ func TestBadDescriptorIsToldByRun(t *testing.T) {
 		}
 		s.Add("server", m, err)
 	}
-	if err := s.Run(); err == nil || !strings.Contains(err.Error(), "names a protocol") {
+	if err := s.Run(); err == nil || !strings.Contains(err.Error(), "the name of a protocol") {
 		t.Errorf("%v", err)
 	}
 }
@@ -269,7 +269,7 @@ func TestEverySessionIsFresh(t *testing.T) {
 	}
 }
 
-// A name that one session took is refused to the next under the same ledger.
+// A name that one session claimed is refused to the next under the same ledger.
 func TestNamesAreGivenOnce(t *testing.T) {
 	claims := func(*script, string) (protocol.Effects, error) {
 		return protocol.Finish(protocol.Effects{Claim: []string{"epoch 1"}}, nil)
@@ -283,14 +283,14 @@ func TestNamesAreGivenOnce(t *testing.T) {
 		}
 	}
 	id := protocol.SessionID{7}
-	for range 2 { // a replay takes it again
+	for range 2 { // a replay claims it again
 		if err := ledger.Claim("b", "epoch 1", id); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// Sent is told every message once, with its body, before the receiver has it.
+// Sent is called with every message once, with its body, before the receiver has it.
 func TestSent(t *testing.T) {
 	s, scripts := session(map[string]func(*script, string) (protocol.Effects, error){
 		"a": func(m *script, _ string) (protocol.Effects, error) {
