@@ -12,26 +12,26 @@ import (
 // Node is one member of the session with its machine.
 type Node struct {
 	Name string
-	// New builds the machine as it was before its first event. It is called
-	// once at the beginning and once for every crash, and must use the same
-	// seed and the same input each time.
+	// New builds the machine in its state before its first event. It is called once at the
+	// beginning and once for every crash, and must use the same seed and the same input
+	// each time.
 	New func() (protocol.Machine, error)
-	// InputHash is handed over in protocol.Start.
+	// InputHash is the hash in protocol.Start.
 	InputHash [sha256.Size]byte
-	// Timers holds the number of ticks that each timer lasts. A timer that is not in
-	// here never fires.
+	// Timers holds the number of ticks of each timer. A timer that is not in the map never
+	// fires.
 	Timers map[protocol.Timer]int64
 }
 
-// Crash names the moment at which a machine is lost: after its event with this
-// index, counted from 0, was journalled and before its effects are obeyed.
+// Crash names the moment at which a machine is lost: after its event with this index,
+// counted from 0, is journalled and before its effects are carried out.
 type Crash struct {
 	Node  string
 	Event int
 }
 
-// Schedule decides what the network does. The zero value delivers every
-// message once, in the order of sending. Probabilities lie between 0 and 1.
+// Schedule controls the network. The zero value delivers every message once, in the order
+// of sending. Probabilities are between 0 and 1.
 type Schedule struct {
 	Seed uint64
 	// Loss is the probability that the first delivery of a message is lost; it
@@ -46,41 +46,40 @@ type Schedule struct {
 	MaxDelay int64
 	// Slow adds ticks to every delivery to a node.
 	Slow map[string]int64
-	// Window holds back Resumed while any receiver has this number of messages of
-	// the sender undelivered; 0 means no limit. It is counted per sender and
-	// receiver: counted per receiver, one fast sender could fill it with
-	// messages that must wait for another sender's messages.
+	// Window holds back Resumed while any receiver has this number of the sender's messages
+	// undelivered; 0 means no limit. It is counted for each sender and receiver: if it were
+	// counted for each receiver, one fast sender could fill it with messages that must wait
+	// for another sender's messages.
 	Window int
 	// Crash lists crashes; CrashRate adds one after each event with that
 	// probability.
 	Crash     []Crash
 	CrashRate float64
-	// Gone takes a node away permanently after it has accepted this number of
-	// events; with 0 it never starts.
+	// Gone removes a node permanently after it has accepted this number of events; with 0
+	// it never starts.
 	Gone map[string]int
-	// Hasty is the probability that a step fires one of the armed timers
-	// although there is something else to do.
+	// Hasty is the probability that a step fires one of the armed timers although other
+	// events are possible.
 	Hasty float64
-	// Prompt lets timers fire at their tick, as a clock does, though messages
-	// are still on their way. What has arrived by then comes first.
+	// Prompt lets timers fire at their tick, like a clock, even if messages are
+	// undelivered. Messages that have arrived by then come first.
 	Prompt bool
 }
 
 // Config describes one run.
 type Config struct {
 	Session *protocol.Session
-	// Nodes are the members that take part, each once. Messages to a member
-	// without a node get lost.
+	// Nodes are the members that take part, each once. Messages to a member without a node
+	// are lost.
 	Nodes []Node
 	Schedule
 	// Ledger holds the names claimed so far; nil starts with an empty one.
 	Ledger *memory.Ledger
-	// Intercept, if set, sees every message once as it is sent and returns
-	// what arrives in its place, at the same receiver whatever the headers
-	// say: nothing, a changed message, or several. It must not change the body
-	// it is given.
+	// Intercept, if set, is called once with every message as it is sent. It returns the
+	// messages that arrive instead, at the same receiver whatever the headers say: none, a
+	// changed one, or several. It must not change its argument's body.
 	Intercept func(protocol.Message) []protocol.Message
-	// MaxSteps ends a run that does not come to rest; 0 means 1,000,000.
+	// MaxSteps ends a run that does not end by itself; 0 means 1,000,000.
 	MaxSteps int
 }
 
@@ -105,8 +104,8 @@ func (c *Config) validate() error {
 	return c.validateSchedule(nodes)
 }
 
-// validateSchedule refuses names that no node has: a misspelt crash would make
-// a test pass for nothing.
+// validateSchedule refuses names that no node has: with a misspelt crash a test would pass
+// without testing anything.
 func (s *Schedule) validateSchedule(nodes map[string]bool) error {
 	for _, p := range []float64{s.Loss, s.Duplicate, s.Reorder, s.CrashRate, s.Hasty} {
 		if !(p >= 0 && p <= 1) {
@@ -114,7 +113,7 @@ func (s *Schedule) validateSchedule(nodes map[string]bool) error {
 		}
 	}
 	if s.MaxDelay < 0 || s.Window < 0 {
-		return errors.New("sim: MaxDelay and Window are not negative")
+		return errors.New("sim: MaxDelay and Window must not be negative")
 	}
 	for _, c := range s.Crash {
 		if !nodes[c.Node] {

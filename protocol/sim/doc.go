@@ -3,26 +3,26 @@
 // duplicate and crash. The same [Config] gives the same run to the last byte,
 // so that a schedule that fails once fails every time.
 //
-// Delivery is at-least-once, as with a broker: a lost message comes again, a
-// duplicate may arrive at any later moment, and [protocol.Inbox] sorts them
-// out as it does in the real driver. Effects are obeyed in the order that
-// package protocol lays down. Time is counted in ticks, one for each thing
-// that happens; a timer fires only when nothing else can happen, and then time
-// jumps. With Schedule.Prompt it fires at its tick, and arming it again begins
-// anew, as in the real driver.
+// Delivery is at-least-once, as with a broker: a lost message arrives later, a
+// duplicate may arrive at any later moment, and [protocol.Inbox] removes duplicates
+// as it does in the real driver. Effects are carried out in the order that
+// package protocol gives. Time is counted in ticks, one for each event; a timer
+// fires only when no other event is possible, and then time jumps. With
+// Schedule.Prompt a timer fires at its tick, and arming it again restarts it,
+// as in the real driver.
 //
-// A crash strikes right after an event was journalled and before any of its
+// A crash occurs right after an event was journalled and before any of its
 // effects: the machine is dropped, rebuilt by [Node].New and fed its journal
-// again. Every replayed step must ask for what the first run asked for, byte
-// for byte, and the run goes on with the effects of the replay.
+// again. Every replayed step must have the effects of the first run, byte for
+// byte, and the run continues with the effects of the replay.
 //
-// The simulation also holds machines to the limits that every runner relies
-// on: sizes, headers that are used once, bodies that the sender leaves alone
-// after sending. A machine that breaks one gets a [*ContractError], and so does a panic.
+// The simulation also enforces the limits on which every runner relies: sizes,
+// headers that are used once, bodies that the sender does not change after
+// sending. A machine that breaks one gives a [*ContractError], and so does a panic.
 //
-// What the real driver adds and sim leaves out: signatures and sealing (a test
-// plays a malicious member with Intercept), and the Abort that a driver sends
-// to its peers when its machine ends with an error.
+// The real driver adds signatures, sealing, and an Abort to the peers of a machine
+// that ends with an error. Package sim leaves these out; a test plays a malicious
+// member with Intercept.
 //
 //	result, err := sim.Run(sim.Config{
 //		Session:  session,

@@ -86,7 +86,7 @@ func receiver(s *protocol.Session, n uint32) func() stepper {
 	}
 }
 
-// counting is the run of sender and receiver.
+// counting returns the run of sender and receiver.
 func counting(t testing.TB, n, batch uint32) sim.Config {
 	s := session(t, 1)
 	return sim.Config{Session: s, Nodes: []sim.Node{node("sender", sender(s, n, batch)), node("receiver", receiver(s, n))}}

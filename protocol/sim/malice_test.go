@@ -105,7 +105,7 @@ func wantContractError(t *testing.T, err error, want string) {
 
 func TestReplayMustRepeat(t *testing.T) {
 	s := session(t, 1)
-	builds := uint32(0) // survives the crash, as a clock or crypto/rand would
+	builds := uint32(0) // survives the crash, like a clock or crypto/rand
 	tests := []struct {
 		name, want string
 		step       func(build uint32) (protocol.Effects, error)
@@ -118,7 +118,7 @@ func TestReplayMustRepeat(t *testing.T) {
 		{"header", "has other bytes", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{Send: []protocol.Message{number(s, b)}}, nil
 		}},
-		{"number of messages", "it sends 1 messages, the first time it sent 0", func(b uint32) (protocol.Effects, error) {
+		{"number of messages", "it sends 1 messages; the first time it sent 0", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{Send: []protocol.Message{number(s, 0)}[:b]}, nil
 		}},
 		{"timer", "timers", func(b uint32) (protocol.Effects, error) {
@@ -149,8 +149,7 @@ func TestReplayMustRepeat(t *testing.T) {
 	}
 }
 
-// A sender that goes on writing into a body after sending it would send other
-// bytes than it journalled.
+// A sender that changes a body after sending it would send other bytes than it journalled.
 func TestBodyChangedAfterSending(t *testing.T) {
 	cfg := counting(t, 1, 1)
 	s := cfg.Session
@@ -169,7 +168,7 @@ func TestBodyChangedAfterSending(t *testing.T) {
 	wantContractError(t, err, "the body was changed after it was sent")
 }
 
-// A receiver may overwrite what it is given without disturbing the replay.
+// A receiver may overwrite its messages without disturbing the replay.
 func TestReceiverOwnsTheBody(t *testing.T) {
 	cfg := counting(t, 4, 4)
 	inner := cfg.Nodes[1].New
@@ -196,7 +195,7 @@ func TestEndlessRunIsStopped(t *testing.T) {
 		return func(protocol.Event) (protocol.Effects, error) { return protocol.Effects{Resume: true}, nil }
 	})
 	_, err := sim.Run(sim.Config{Session: s, Nodes: []sim.Node{endless}, MaxSteps: 100})
-	if err == nil || !strings.Contains(err.Error(), "not at rest after 100 steps") {
+	if err == nil || !strings.Contains(err.Error(), "not ended after 100 steps") {
 		t.Errorf("error %v, want the bound on steps", err)
 	}
 }
@@ -212,14 +211,14 @@ func TestBadConfig(t *testing.T) {
 		{"stranger", `node "x" is not a member`, func(c *sim.Config) { c.Nodes[0].Name = "x" }},
 		{"twice", `two nodes are called "receiver"`, func(c *sim.Config) { c.Nodes[0].Name = "receiver" }},
 		{"probability", "probability 2", func(c *sim.Config) { c.Loss = 2 }},
-		{"delay", "not negative", func(c *sim.Config) { c.MaxDelay = -1 }},
+		{"delay", "not be negative", func(c *sim.Config) { c.MaxDelay = -1 }},
 		{"crash", `Crash names "x"`, func(c *sim.Config) { c.Crash = []sim.Crash{{Node: "x"}} }},
 		{"slow", `Slow names "x"`, func(c *sim.Config) { c.Slow = map[string]int64{"x": 1} }},
 		{"gone", `Gone names "x"`, func(c *sim.Config) { c.Gone = map[string]int{"x": 1} }},
 		{"failing constructor", "building sender: out of order", func(c *sim.Config) {
 			c.Nodes[0].New = func() (protocol.Machine, error) { return nil, errors.New("out of order") }
 		}},
-		{"no machine", "the constructor gave no machine", func(c *sim.Config) {
+		{"no machine", "the constructor returned no machine", func(c *sim.Config) {
 			c.Nodes[0].New = func() (protocol.Machine, error) { return nil, nil }
 		}},
 	}

@@ -11,19 +11,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// node is a Node with what a driver keeps about its machine.
+// node is a Node with the driver's state about its machine.
 type node struct {
 	Node
 	machine protocol.Machine
 	inbox   protocol.Inbox
 	journal []record
-	edges   []*Edge // to the receivers written to so far
+	edges   []*Edge // to the receivers of its messages so far
 	resume  bool    // a Resumed is queued
 	gone    bool
 	outcome *Outcome
 }
 
-// record is one accepted event with what its step asked for.
+// record is one accepted event with the effects of its step.
 type record struct {
 	event protocol.Event
 	sent  [][sha256.Size]byte // digests of the messages
@@ -51,14 +51,14 @@ func (n *node) violation(err error) error {
 	return &ContractError{Node: n.Name, Event: len(n.journal), Err: err}
 }
 
-// build makes a fresh machine that has seen nothing.
+// build makes a new machine without events.
 func (n *node) build() error {
 	m, err := n.New()
 	if err != nil {
 		return fmt.Errorf("sim: building %s: %w", n.Name, err)
 	}
 	if m == nil {
-		return fmt.Errorf("sim: building %s: the constructor gave no machine", n.Name)
+		return fmt.Errorf("sim: building %s: the constructor returned no machine", n.Name)
 	}
 	n.machine, n.outcome.Machine = m, m
 	return nil
@@ -104,7 +104,7 @@ func (n *node) replay() (last protocol.Effects, err error) {
 // compare describes the first difference between the effects of a replayed step and the recorded ones.
 func (r *record) compare(eff protocol.Effects) error {
 	if len(eff.Send) != len(r.sent) {
-		return fmt.Errorf("it sends %d messages, the first time it sent %d", len(eff.Send), len(r.sent))
+		return fmt.Errorf("it sends %d messages; the first time it sent %d", len(eff.Send), len(r.sent))
 	}
 	for i, m := range eff.Send {
 		if m.Digest() != r.sent[i] {
@@ -117,7 +117,7 @@ func (r *record) compare(eff protocol.Effects) error {
 	return nil
 }
 
-// digestRest covers everything in eff that its runner obeys beside Send.
+// digestRest covers all effects except Send.
 func digestRest(eff protocol.Effects) [sha256.Size]byte {
 	var w wire.Writer
 	w.Bool(eff.Sync)
@@ -137,7 +137,7 @@ func digestRest(eff protocol.Effects) [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// name is e in the words of the transcript.
+// name returns the name of e in transcripts.
 func name(e protocol.Event) string {
 	switch e := e.(type) {
 	case protocol.Start:

@@ -14,7 +14,7 @@ type item struct {
 	order  int   // of queueing; breaks ties
 	to     *node
 	event  protocol.Event
-	parcel *parcel // of a Received
+	parcel *parcel // the message of a Received
 	lost   bool    // its first delivery was lost
 	// later is the length of the receiver's journal when it answered ErrLater,
 	// plus one. A machine that has accepted nothing since would answer the
@@ -22,13 +22,13 @@ type item struct {
 	later int
 }
 
-// parcel is a message as handed to the network; its duplicates share it.
+// parcel is a message in the network; its duplicates share it.
 type parcel struct {
 	edge   *Edge
 	to     *node
 	size   int
 	digest [sha256.Size]byte // of the message as it was sent
-	done   bool              // it no longer counts as undelivered
+	done   bool              // no longer counted as undelivered
 }
 
 // alarm is an armed timer.
@@ -58,7 +58,7 @@ func (s *simulation) delay(to *node) int64 {
 	return d
 }
 
-// next takes what happens next from the queue, or reports that nothing can.
+// next takes the next event from the queue, or reports that there is none.
 func (s *simulation) next() (item, bool) {
 	if len(s.alarms) > 0 && s.chance(s.config.Hasty) {
 		return s.fire(s.random.IntN(len(s.alarms))), true
@@ -78,8 +78,8 @@ func (s *simulation) next() (item, bool) {
 	return it, true
 }
 
-// ready returns the indices of the items that can happen now. If there are
-// none but time alone would make one ready, it lets the time pass.
+// ready returns the indices of the items that can happen now. If there are none, but one
+// needs only time, it advances the time.
 func (s *simulation) ready() []int {
 	s.scratch = s.scratch[:0]
 	soonest := int64(-1)
@@ -100,7 +100,7 @@ func (s *simulation) ready() []int {
 	return s.ready()
 }
 
-// possible reports whether nothing but time keeps it from happening.
+// possible reports whether an item needs nothing but time to happen.
 func (s *simulation) possible(it *item) bool {
 	started := len(it.to.journal) > 0
 	switch it.event.(type) {
@@ -126,7 +126,7 @@ func (s *simulation) room(n *node) bool {
 	return true
 }
 
-// arm sets a timer, or sets it anew.
+// arm starts a timer, or restarts it.
 func (s *simulation) arm(n *node, t protocol.Timer) {
 	ticks, ok := n.Timers[t]
 	if !ok {
@@ -164,7 +164,7 @@ func (s *simulation) fire(i int) item {
 	return item{to: a.to, event: protocol.Expired{Timer: a.timer}}
 }
 
-// forget drops everything on its way to n, which will accept nothing more.
+// forget drops everything on its way to n, which accepts nothing more.
 func (s *simulation) forget(n *node) {
 	s.queue = slices.DeleteFunc(s.queue, func(it item) bool {
 		if it.to == n && it.parcel != nil {

@@ -15,14 +15,13 @@ import (
 type Result struct {
 	Nodes []Outcome // in the order of Config.Nodes
 	Edges []Edge    // in the order of the session's members
-	// Sent maps the header of every message to the SHA-256 of its body, as its
-	// sender made it.
+	// Sent maps the header of every message to the SHA-256 of the body that its sender
+	// sent.
 	Sent map[protocol.Header][sha256.Size]byte
 	// Refusals are the events that Step answered with an error other than
 	// protocol.ErrLater, in order.
 	Refusals []Refusal
-	// Peak is the most that was undelivered at one time, duplicates not
-	// counted.
+	// Peak is the greatest amount of undelivered messages at one time, without duplicates.
 	Peak  Flight
 	Steps int
 	Ticks int64
@@ -35,15 +34,15 @@ type Result struct {
 // Outcome is the result of a run for one node.
 type Outcome struct {
 	Name    string
-	Machine protocol.Machine // to read the result from
+	Machine protocol.Machine // holds the result
 	End     *protocol.End    // nil: it never ended
-	Events  int              // accepted
+	Events  int              // number of accepted events
 	Crashes int
-	Peak    Flight // the most that was on its way to this node at one time
+	Peak    Flight // the greatest amount on its way to this node at one time
 	flight  Flight
 }
 
-// Edge counts what one node sent to another.
+// Edge counts the messages from one node to another.
 type Edge struct {
 	From, To string
 	Messages int
@@ -57,7 +56,7 @@ type Flight struct {
 	Bytes    int64 // of bodies
 }
 
-// Refusal is an event that a machine did not accept.
+// Refusal is an event that a machine refused.
 type Refusal struct {
 	Node  string
 	Event protocol.Event
@@ -74,7 +73,7 @@ func (f *Flight) raise(to Flight) {
 	f.Bytes = max(f.Bytes, to.Bytes)
 }
 
-// finish puts the edges in order and notes who never ended.
+// finish sorts the edges and lists the nodes that never ended.
 func (r *Result) finish() {
 	for _, e := range r.edges {
 		r.Edges = append(r.Edges, *e)
@@ -109,7 +108,7 @@ func (r *Result) Stalled() []string {
 	return names
 }
 
-// Err is nil if every node ended without an error.
+// Err returns nil if every node ended without an error.
 func (r *Result) Err() error {
 	var errs []error
 	for _, o := range r.Nodes {
@@ -123,20 +122,20 @@ func (r *Result) Err() error {
 	return errors.Join(errs...)
 }
 
-// Transcript returns the run as text, one line for each thing that happened: the
-// step, what it was, and unless it was accepted what became of it. A message
-// stands with the length of its body and the first 8 hexadecimal digits of the
-// body's SHA-256. The text is stable, made to be kept in testdata.
+// Transcript returns the run as text, with one line for each event: the step, the event,
+// and what became of it if it was not accepted. A message has the length of its body and
+// the first 8 hexadecimal digits of the body's SHA-256. The text is stable, so that it can
+// be stored in testdata.
 func (r *Result) Transcript() string { return r.lines.String() }
 
-// writef appends one line; errors of several lines are put on one.
+// writef appends one line; it joins errors of several lines.
 func (r *Result) writef(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	r.lines.WriteString(strings.ReplaceAll(line, "\n", "; "))
 	r.lines.WriteByte('\n')
 }
 
-// write notes that it was offered and, if remark is not empty, what came of it.
+// write records that an item was offered and, if remark is not empty, its outcome.
 func (s *simulation) write(it item, remark string) {
 	line := fmt.Sprintf("%d %s: %s", s.result.Steps, it.to.Name, name(it.event))
 	if m, ok := it.event.(protocol.Received); ok {

@@ -28,14 +28,14 @@ type simulation struct {
 	result  *Result
 }
 
-// stream separates the random numbers of schedules from other random numbers that
-// come from a PCG seeded with a small number.
+// stream separates the random numbers of schedules from those of other PCGs with small
+// seeds.
 const stream = 0x6d65726365722f73
 
-// Run runs the session until every machine has ended or nothing more can
-// happen. An error means that the run is void: a machine broke the contract,
-// could not be built, or never came to rest. How the machines ended, and
-// whether some never did, stands in the result; see [Result.Err].
+// Run runs the session until every machine has ended or no event is possible. An error
+// means that the run is invalid: a machine broke the contract, could not be built, or ran
+// without end. The result holds how the machines ended, and which never did; see
+// [Result.Err].
 func Run(cfg Config) (*Result, error) {
 	s, err := newSimulation(cfg)
 	if err != nil {
@@ -51,7 +51,7 @@ func Run(cfg Config) (*Result, error) {
 			break
 		}
 		if s.result.Steps == limit {
-			return s.result, fmt.Errorf("sim: not at rest after %d steps; raise MaxSteps, or look for a machine that resumes forever", limit)
+			return s.result, fmt.Errorf("sim: the run has not ended after %d steps; raise MaxSteps, or look for a machine that resumes forever", limit)
 		}
 		s.result.Steps++
 		s.now++
@@ -130,8 +130,8 @@ func (s *simulation) happen(it item) error {
 	return s.accepted(it, eff)
 }
 
-// deliver does what a driver does before Step: it reports whether the message
-// goes on to the machine.
+// deliver does the work of a driver before Step. It reports whether the machine gets the
+// message.
 func (s *simulation) deliver(it item) (bool, error) {
 	m := it.event.(protocol.Received).Message
 	if m.Digest() != it.parcel.digest {
@@ -157,7 +157,7 @@ func (s *simulation) deliver(it item) (bool, error) {
 	return fresh, nil
 }
 
-// refused deals with an error from Step.
+// refused handles an error from Step.
 func (s *simulation) refused(it item, err error) error {
 	var broken *ContractError
 	_, received := it.event.(protocol.Received)
@@ -165,7 +165,7 @@ func (s *simulation) refused(it item, err error) error {
 	case errors.As(err, &broken):
 		return err
 	case errors.Is(err, protocol.ErrLater) && !received:
-		return it.to.violation(fmt.Errorf("%s answered with ErrLater, which only messages may be", name(it.event)))
+		return it.to.violation(fmt.Errorf("%s answered with ErrLater, which only a message may be", name(it.event)))
 	case errors.Is(err, protocol.ErrLater):
 		s.write(it, "later")
 		it.later = len(it.to.journal) + 1
@@ -178,13 +178,13 @@ func (s *simulation) refused(it item, err error) error {
 	if received {
 		s.settle(it.parcel)
 	}
-	if len(it.to.journal) == 0 { // without Start there is no session
+	if len(it.to.journal) == 0 { // without a start there is no session
 		s.end(it.to, err)
 	}
 	return nil
 }
 
-// accepted journals the event and obeys its effects.
+// accepted journals the event and carries out its effects.
 func (s *simulation) accepted(it item, eff protocol.Effects) error {
 	n := it.to
 	s.write(it, "")
@@ -212,7 +212,7 @@ func (s *simulation) accepted(it item, eff protocol.Effects) error {
 	return nil
 }
 
-// obey does what a step asked for, in the order that package protocol gives.
+// obey carries out the effects of a step, in the order that package protocol gives.
 func (s *simulation) obey(n *node, eff protocol.Effects) {
 	for _, name := range eff.Claim {
 		if err := s.ledger.Claim(n.Name, name, s.config.Session.ID()); err != nil {
@@ -246,7 +246,7 @@ func (s *simulation) end(n *node, err error) {
 	s.result.writef("%s", line)
 }
 
-// send hands a message to the network.
+// send puts a message into the network.
 func (s *simulation) send(m protocol.Message) {
 	s.result.Sent[m.Header] = sha256.Sum256(m.Body)
 	e := s.edge(m.Sender, m.Receiver)
@@ -280,7 +280,7 @@ func (s *simulation) post(e *Edge, to *node, m protocol.Message) {
 	}
 }
 
-// settle takes a parcel off the count of undelivered messages.
+// settle removes a parcel from the count of undelivered messages.
 func (s *simulation) settle(p *parcel) {
 	if p.done {
 		return
@@ -291,7 +291,7 @@ func (s *simulation) settle(p *parcel) {
 	p.to.outcome.flight.add(-1, -p.size)
 }
 
-// edge returns the count of what from has sent to to.
+// edge returns the counts of the messages from one node to another.
 func (s *simulation) edge(from, to string) *Edge {
 	key := [2]string{from, to}
 	e := s.edges[key]
@@ -304,8 +304,8 @@ func (s *simulation) edge(from, to string) *Edge {
 	return e
 }
 
-// ContractError reports that a machine broke the rules of package protocol. The
-// run is void.
+// ContractError reports that a machine broke the rules of package protocol. The run is
+// invalid.
 type ContractError struct {
 	Node  string
 	Event int // index of the event, from 0
@@ -318,7 +318,7 @@ func (e *ContractError) Error() string {
 
 func (e *ContractError) Unwrap() error { return e.Err }
 
-// checkEffects holds one step's effects against the limits of the contract.
+// checkEffects compares one step's effects with the limits of the contract.
 func (s *simulation) checkEffects(n *node, e protocol.Effects) error {
 	total := 0
 	step := make(map[protocol.Header]bool, len(e.Send))

@@ -44,7 +44,7 @@ member receiver, server
 	}
 }
 
-// harsh is a schedule with everything switched on.
+// harsh is a schedule with all faults.
 func harsh(seed uint64) sim.Schedule {
 	return sim.Schedule{Seed: seed, Loss: 0.3, Duplicate: 0.3, Reorder: 0.7, MaxDelay: 9, Window: 5, CrashRate: 0.1, Slow: map[string]int64{"receiver": 3}}
 }
@@ -95,7 +95,7 @@ func TestLaterWaitsForProgress(t *testing.T) {
 	cfg := counting(t, 3, 3)
 	cfg.Intercept = func(m protocol.Message) []protocol.Message {
 		if m.Sequence == 0 {
-			return nil // the others wait for it without end
+			return nil // the others wait for it forever
 		}
 		return []protocol.Message{m}
 	}
@@ -137,8 +137,8 @@ func TestWindowBoundsWhatIsUndelivered(t *testing.T) {
 	}
 }
 
-// What a receiver refuses, or will never take because it has ended, does not
-// hold the sender back.
+// Messages that a receiver refuses, or will never take because it has ended, do not hold
+// the sender back.
 func TestWindowIsFreedByRefusalsAndEnds(t *testing.T) {
 	refusing := func() stepper {
 		return func(e protocol.Event) (protocol.Effects, error) {
@@ -202,8 +202,8 @@ func TestTimersFireInOrder(t *testing.T) {
 	}
 }
 
-// A timer that is armed again with every message runs out only when no message
-// has come for its whole time, as under the real driver's clock.
+// A timer that every message restarts runs out only after its whole time without a message,
+// as under the real driver's clock.
 func TestArmingAgainBeginsAnew(t *testing.T) {
 	run := func(ticks int64) (events int, err error) {
 		cfg := counting(t, 4, 1)
