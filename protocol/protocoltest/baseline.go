@@ -11,14 +11,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// baseline is the undisturbed run, with which the others are compared.
+// baseline is the undisturbed run, with which the other runs are compared.
 type baseline struct {
 	*sim.Result
-	messages []protocol.Message // in the order of sending, those that were accepted
-	senders  map[line]bool      // who sends what to whom
+	messages []protocol.Message // the accepted ones, in the order of sending
+	senders  map[line]bool      // the lines of all messages
 }
 
-// line holds the messages that a role may send: headers without their numbers.
+// line identifies a kind of message: a header without its numbers.
 type line struct {
 	sender, receiver string
 	round            uint16
@@ -27,7 +27,7 @@ type line struct {
 
 func lineOf(h protocol.Header) line { return line{h.Sender, h.Receiver, h.Round, h.Kind} }
 
-// baseline runs the case undisturbed and demands the right result.
+// baseline runs the case undisturbed and checks its results.
 func (c *Case) baseline() (*baseline, error) {
 	b := &baseline{senders: make(map[line]bool)}
 	log := newProbe()
@@ -41,14 +41,14 @@ func (c *Case) baseline() (*baseline, error) {
 	}
 	if len(r.Refusals) > 0 {
 		first := r.Refusals[0]
-		return nil, found(r, fmt.Errorf("in an undisturbed run %s refuses %s: %w", first.Node, describe(first.Event), first.Err))
+		return nil, found(r, fmt.Errorf("%s refuses %s in an undisturbed run: %w", first.Node, describe(first.Event), first.Err))
 	}
 	b.Result = r
 	b.messages = slices.DeleteFunc(b.messages, func(m protocol.Message) bool { return !log.accepted[m.Header] })
 	return b, c.succeeded(r)
 }
 
-// describe is e in a few words.
+// describe returns a short text for e.
 func describe(e protocol.Event) string {
 	if r, ok := e.(protocol.Received); ok {
 		return r.Message.Header.String()
@@ -72,14 +72,14 @@ func (c *Case) correct(r *sim.Result) error {
 			continue
 		}
 		if err := c.Check(o.Name, machine(o.Machine)); err != nil {
-			return found(r, fmt.Errorf("%s ends without an error and with another result: %w", o.Name, err))
+			return found(r, fmt.Errorf("%s ends without an error, but with a wrong result: %w", o.Name, err))
 		}
 	}
 	return nil
 }
 
-// unchanged reports whether r has the results of the baseline and the same
-// bytes in every message.
+// unchanged reports whether r has the results of the baseline and the same bytes in every
+// message.
 func (c *Case) unchanged(b *baseline, r *sim.Result) error {
 	if err := r.Err(); err != nil {
 		return found(r, err)
@@ -90,8 +90,8 @@ func (c *Case) unchanged(b *baseline, r *sim.Result) error {
 	return c.correct(r)
 }
 
-// odd names the first message of r, in alphabetical order, that an undisturbed
-// run does not have.
+// odd names the first message of r, in alphabetical order, that differs from the
+// undisturbed run.
 func (b *baseline) odd(r *sim.Result) string {
 	var odd []string
 	for h, digest := range r.Sent {
@@ -112,8 +112,8 @@ func (b *baseline) odd(r *sim.Result) string {
 	return ""
 }
 
-// sample returns at most n of the indices below total, all of them if they
-// fit, and always the same.
+// sample returns at most n of the indices below total: all of them if there are no more,
+// else always the same.
 func sample(total, n int) []int {
 	all := rand.New(rand.NewPCG(uint64(total), 1)).Perm(total)
 	all = all[:min(n, total)]
@@ -121,7 +121,7 @@ func sample(total, n int) []int {
 	return all
 }
 
-// probe watches the machines of one run from outside.
+// probe observes the machines of one run.
 type probe struct {
 	accepted map[protocol.Header]bool
 	took     map[step]time.Duration

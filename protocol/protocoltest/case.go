@@ -16,25 +16,23 @@ type Protocol struct {
 	New func(testing.TB) Case
 }
 
-// Case is one session that is run over and over.
+// Case is one session that the suite runs many times.
 type Case struct {
 	Session *protocol.Session
-	// Nodes are all members, in any order. With Timers given, property silent
-	// takes one node away and expects the others to notice.
+	// Nodes are all members, in any order. Given Timers, property silent removes one node
+	// and expects the others to notice.
 	Nodes []sim.Node
 	// Check returns an error if the result of a machine that ended without an error
 	// is wrong, given the name of its node.
 	Check func(name string, m protocol.Machine) error
-	// InFlight bounds the bytes of all undelivered bodies when one node is
-	// slow and the network's window is Window messages from each sender to
-	// each receiver.
+	// InFlight bounds the bytes of all undelivered bodies while one node is slow and the
+	// network's window is Window messages from each sender to each receiver.
 	InFlight int64
-	// Trusts reports whether the body of a message with this header is the
-	// sender's own word, which nobody can verify, so that a lie in it may
-	// change results. Nil trusts none.
+	// Trusts reports whether the body of a message with this header is an unverifiable
+	// statement of its sender, so that a lie in it may change results. Nil trusts none.
 	Trusts func(protocol.Header) bool
-	// Runs bounds the runs made for one property; 0 means 200. Where more
-	// would be needed for all cases, a fixed sample is taken.
+	// Runs bounds the runs for one property; 0 means 200. If all cases of a property need
+	// more, the suite takes a fixed sample.
 	Runs int
 
 	pace pace
@@ -45,8 +43,8 @@ const Window = 4
 
 const defaultRuns = 200
 
-// property is one thing that every protocol keeps. It returns what it found
-// wrong, which lets the suite's own tests demand that it finds something.
+// property is a requirement on every protocol. It returns the first violation, so that the
+// suite's own tests can check that it finds one.
 type property struct {
 	name  string
 	holds func(*Case) error
@@ -67,7 +65,7 @@ func properties() []property {
 	}
 }
 
-// errNothing says that a case gives a property nothing to look at.
+// errNothing reports that a case has nothing that a property could test.
 var errNothing = errors.New("protocoltest: nothing to test")
 
 // Run tests every property of p as a subtest.
@@ -88,7 +86,7 @@ func Run(t *testing.T, p Protocol) {
 	})
 }
 
-// test fills in what c leaves out and tests one property.
+// test fills in the defaults of c and tests one property.
 func (c *Case) test(p property) error {
 	if c.Check == nil || c.InFlight <= 0 {
 		return errors.New("protocoltest: a case needs Check and InFlight")
@@ -118,7 +116,7 @@ func (c *Case) runNodes(nodes []sim.Node, s sim.Schedule, intercept func(protoco
 	return r, nil
 }
 
-// found puts the end of r's transcript behind err.
+// found adds the end of r's transcript to err.
 func found(r *sim.Result, err error) error {
 	if r == nil {
 		return err
@@ -154,8 +152,8 @@ func schedules(c *Case) error {
 	return nil
 }
 
-// weather is a schedule that depends on the seed in more than its random
-// numbers: short and long delays, small and no windows.
+// weather returns a schedule that depends on the seed in more than its random numbers:
+// short and long delays, small and no windows.
 func weather(seed uint64) sim.Schedule {
 	level := float64(seed%4) / 4
 	return sim.Schedule{
@@ -200,7 +198,7 @@ func slow(c *Case) error {
 			err = c.unchanged(b, r)
 		}
 		if err == nil && r.Peak.Bytes > c.InFlight {
-			err = found(r, fmt.Errorf("%d bytes in %d messages are under way, at most %d bytes are allowed", r.Peak.Bytes, r.Peak.Messages, c.InFlight))
+			err = found(r, fmt.Errorf("%d bytes in %d messages are undelivered; at most %d bytes are allowed", r.Peak.Bytes, r.Peak.Messages, c.InFlight))
 		}
 		if err != nil {
 			return fmt.Errorf("%s is slow: %w", n.Name, err)

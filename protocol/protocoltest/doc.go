@@ -1,26 +1,26 @@
 // Package protocoltest is the property suite that every protocol passes. A
-// protocol hands over one [Case], small enough to be run some thousand times,
-// and [Run] tries to break it:
+// protocol supplies one [Case], small enough for some thousand runs, and [Run]
+// tries to break it:
 //
 //	plain      every machine ends with the right result, within all limits
 //	schedules  any order, delay, loss and duplicates: same results, same bytes
 //	crashes    a crash at any event of any node and its replay: same bytes
-//	input      a machine started over another input than it was built with refuses
+//	input      a machine refuses to start with another input than it was built with
 //	forged     another session, protocol, receiver, sender, round or kind is
 //	           refused, blamed rightly, and changes nothing
-//	hostile    cut, random and bent bodies and chunk numbers never panic, never
+//	hostile    cut, random and altered bodies and chunk numbers never panic, never
 //	           give another result, and change nothing when refused
-//	slow       messages under way stay bounded when one node is slow
+//	slow       the amount of undelivered messages is bounded when one node is slow
 //	pace       no step takes longer than a second
 //	ended      a machine that has ended refuses every event
 //	silent     a node that waits for a vanished peer ends by timer and names it
 //
-// That headers are used once, that bodies and steps keep their limits and that
-// a sent body is left alone is checked by protocol/sim in every run.
+// In every run protocol/sim checks that headers are used once, that bodies and steps
+// keep their limits and that no sender changes a sent body.
 //
-// A failure says which run failed and shows the end of its transcript. The
-// suite's own tests hold a set of broken protocols against it, so that each
-// property is known to be able to fail.
+// A failure names the run and shows the end of its transcript. The suite's own
+// tests run it on a set of broken protocols, so that each property is known to be
+// able to fail.
 //
 //	func TestProperties(t *testing.T) {
 //		protocoltest.Run(t, protocoltest.Protocol{Name: "greet", New: func(t testing.TB) protocoltest.Case {

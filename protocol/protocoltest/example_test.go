@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// A case is a small session whose machines can be built again, and a check of what a
-// machine ends with. Give Run one from a test; here it runs once, without faults.
+// A case is a small session whose machines can be built again, with a check of each
+// machine's result. A test passes it to Run; here it runs once, without faults.
 func ExampleCase() {
 	s, err := protocol.NewSession(protocol.Descriptor{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: protocol.Members(protocol.RoleParty, "bank", "shop"),

@@ -21,7 +21,7 @@ type forgery struct {
 // stranger is a name that no member of a test has.
 const stranger = "a stranger"
 
-// forged offers forged messages and demands that nothing comes of them.
+// forged sends forged messages, which must have no effect.
 func forged(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
@@ -39,7 +39,7 @@ func forged(c *Case) error {
 	return nil
 }
 
-// forgeries returns everything a receiver of m can tell from the header.
+// forgeries returns all forgeries of m that a receiver can detect by the header.
 func forgeries(c *Case, b *baseline, m protocol.Message) []forgery {
 	var all []forgery
 	add := func(what string, change func(*protocol.Header), kinds ...protocol.Kind) {
@@ -89,7 +89,7 @@ func before(genuine protocol.Header, extra protocol.Message) func(protocol.Messa
 	}
 }
 
-// refusalOf returns why the message with header h was refused, or nil.
+// refusalOf returns the reason for the refusal of the message with header h, or nil.
 func refusalOf(r *sim.Result, h protocol.Header) error {
 	for _, x := range r.Refusals {
 		if e, ok := x.Event.(protocol.Received); ok && e.Message.Header == h {
@@ -99,7 +99,7 @@ func refusalOf(r *sim.Result, h protocol.Header) error {
 	return nil
 }
 
-// blames reports whether err pins one of kinds on party.
+// blames returns nil if err blames party with one of kinds.
 func blames(err error, party string, kinds []protocol.Kind) error {
 	var blame *protocol.BlameError
 	switch {

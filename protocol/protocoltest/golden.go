@@ -10,8 +10,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files in testdata anew")
 
-// Golden compares got with the file called name in the package's testdata.
-// With -rewrite it writes the file instead, for a person to read the diff.
+// Golden compares got with the file called name in the package's testdata. With -rewrite it
+// writes the file instead; read the diff before you commit it.
 func Golden(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

@@ -13,11 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// The greeters are a protocol to try the suite on. Round 1: each party sends
-// the leader a greeting in small letters, in chunks that the leader takes in
-// order. Round 2: the leader sends everybody the roll, the SHA-256 of all
-// greetings in the order of the members and the SHA-256 of all that. A bug, if set, is built in at the
-// place where its name stands.
+// The greeters are a protocol for testing the suite. Round 1: each party sends the leader a
+// greeting in small letters, in chunks that the leader takes in order. Round 2: the leader
+// sends all parties the roll: the SHA-256 of all greetings in the order of the members, and
+// the SHA-256 of that. A bug, if set, is active at the place where its name appears.
 type greeter struct {
 	session  *protocol.Session
 	self     string
@@ -26,7 +25,7 @@ type greeter struct {
 	started  bool
 	ended    bool
 	sent     int            // chunks of the greeting
-	greeted  map[string]int // chunks taken
+	greeted  map[string]int // taken chunks
 	heard    map[string][]byte
 	arrival  []string // parties in the order of completion
 	roll     []byte
@@ -264,7 +263,7 @@ func greetings(bug string) func(testing.TB) Case {
 			Session: s, InFlight: int64(len(members)) * greetingChunk * Window,
 			Trusts: func(h protocol.Header) bool { return h.Kind == "Greeting" },
 		}
-		var roll []byte // what everybody ends with
+		var roll []byte // the result of all greeters
 		builds := 0
 		for i, m := range members {
 			text := bytes.Repeat([]byte{byte('a' + i)}, 160*i)

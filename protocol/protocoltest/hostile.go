@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// hostile lets one member send bent messages instead of its own.
+// hostile lets one member send altered messages instead of its own.
 func hostile(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
@@ -30,9 +30,8 @@ func hostile(c *Case) error {
 	return nil
 }
 
-// replace delivers a bent message in place of the genuine one. If it is
-// refused, it delivers the genuine one after it and demands that nothing else
-// changes.
+// replace delivers an altered message in place of the genuine one. If the altered one is
+// refused, it delivers the genuine one after it; then nothing else may change.
 func (c *Case) replace(b *baseline, genuine protocol.Header, bent protocol.Message) error {
 	r, err := c.run(sim.Schedule{}, func(m protocol.Message) []protocol.Message {
 		if m.Header == genuine {
@@ -67,7 +66,7 @@ func (c *Case) recovers(b *baseline, genuine protocol.Header, bent protocol.Mess
 	return nil
 }
 
-// bend is a way to spoil a message.
+// bend is a way to alter a message.
 type bend struct {
 	what string
 	bend func(protocol.Message, *rand.Rand) protocol.Message

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// input starts each machine that has an input as if it were another one.
+// input starts each machine that has an input with the hash of another input.
 func input(c *Case) error {
 	tested := false
 	for i, n := range c.Nodes {
@@ -25,7 +25,7 @@ func input(c *Case) error {
 			return err
 		}
 		if o := r.Outcome(n.Name); o.Events > 0 {
-			return found(r, fmt.Errorf("%s starts over an input that it was not built with", n.Name))
+			return found(r, fmt.Errorf("%s starts with the hash of another input than it was built with", n.Name))
 		}
 	}
 	if !tested {
@@ -34,8 +34,8 @@ func input(c *Case) error {
 	return nil
 }
 
-// pace holds the time limit of a step, and the number of measurements before a
-// step counts as slow.
+// pace holds the time limit of a step, and the number of measurements before a step counts
+// as slow.
 type pace struct {
 	limit time.Duration
 	tries int
@@ -43,8 +43,8 @@ type pace struct {
 
 func defaultPace() pace { return pace{limit: time.Second, tries: 3} }
 
-// steps measures every step. On a busy machine anything may take a second
-// once, so a step is slow only if it is slow each time.
+// steps measures every step. On a busy machine any step may take a second once, so a step
+// is slow only if it is slow each time.
 func steps(c *Case) error {
 	var fastest map[step]time.Duration
 	for range c.pace.tries {
@@ -66,7 +66,7 @@ func steps(c *Case) error {
 	}
 	for s, took := range fastest {
 		if took > c.pace.limit {
-			return fmt.Errorf("step %d of %s takes %v, at most %v are allowed; ask for Resume", s.index, s.node, took, c.pace.limit)
+			return fmt.Errorf("step %d of %s takes %v; at most %v is allowed; split the work with Resume", s.index, s.node, took, c.pace.limit)
 		}
 	}
 	return nil
@@ -86,12 +86,12 @@ func ended(c *Case) error {
 		}
 	}
 	if err := c.correct(b.Result); err != nil {
-		return fmt.Errorf("after events behind the end: %w", err)
+		return fmt.Errorf("after events following the end: %w", err)
 	}
 	return nil
 }
 
-// events returns one of everything that n has met or could have met.
+// events returns one of each event that n has received or could have received.
 func (b *baseline) events(n sim.Node) []protocol.Event {
 	events := []protocol.Event{protocol.Start{InputHash: n.InputHash}, protocol.Resumed{}}
 	for _, m := range b.messages {
@@ -106,7 +106,7 @@ func (b *baseline) events(n sim.Node) []protocol.Event {
 	return events
 }
 
-// refuses reports whether m answers e with an error.
+// refuses returns an error unless m refuses e.
 func refuses(m protocol.Machine, e protocol.Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -118,7 +118,7 @@ func refuses(m protocol.Machine, e protocol.Event) (err error) {
 	case refusal == nil:
 		return errors.New("it accepts")
 	case len(eff.Send) > 0 || eff.End != nil:
-		return errors.New("it refuses and has effects all the same")
+		return errors.New("it refuses, but has effects")
 	}
 	return nil
 }

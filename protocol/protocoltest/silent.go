@@ -8,8 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// silent lets each node vanish after each of its events, and lets timers fire
-// too early.
+// silent removes each node after each of its events, and fires timers too early.
 func silent(c *Case) error {
 	timers := false
 	for _, n := range c.Nodes {
@@ -28,7 +27,7 @@ func silent(c *Case) error {
 	return hurry(c)
 }
 
-// vanish takes each node away at each moment before its end.
+// vanish removes each node at each moment before its end.
 func vanish(c *Case, b *baseline) error {
 	var all []sim.Crash
 	for _, o := range b.Nodes {
@@ -52,9 +51,8 @@ func vanish(c *Case, b *baseline) error {
 	return nil
 }
 
-// noticed reports whether everybody with a timer ended, and blamed the right
-// node if it did not succeed: the node that is gone, or a node that failed because
-// the first was gone.
+// noticed reports whether all nodes with a timer ended, and whether a node that did not
+// succeed blamed the right one: the removed node, or a node that failed because of it.
 func noticed(c *Case, r *sim.Result, gone string) error {
 	failed, named := false, false
 	for i, o := range r.Nodes {
@@ -82,7 +80,7 @@ func noticed(c *Case, r *sim.Result, gone string) error {
 	return nil
 }
 
-// silentParty returns who is blamed for silence.
+// silentParty returns the name that err blames for silence.
 func silentParty(err error) (string, error) {
 	var blame *protocol.BlameError
 	if !errors.As(err, &blame) {
@@ -94,8 +92,8 @@ func silentParty(err error) (string, error) {
 	return blame.Party, nil
 }
 
-// hurry fires timers at any moment. A machine that fails must say that somebody was
-// silent; one that succeeds must be right.
+// hurry fires timers at any moment. A machine that fails must report a silent peer; a
+// machine that succeeds must have the right result.
 func hurry(c *Case) error {
 	for seed := range uint64(min(c.Runs, 50)) {
 		r, err := c.run(sim.Schedule{Seed: seed, Hasty: 0.1, Reorder: 1, MaxDelay: 5}, nil)

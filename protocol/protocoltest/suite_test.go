@@ -18,13 +18,13 @@ func TestGreeters(t *testing.T) {
 	Run(t, Protocol{Name: "greet", New: greetings("")})
 }
 
-// Every property must find the bugs that it is there to find.
+// Every property must find the bugs for which it exists.
 func TestSuiteCatches(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	tests := []struct{ property, bug, want string }{
-		{"plain", "gets it wrong", "ann ends without an error and with another result"},
+		{"plain", "gets it wrong", "ann ends without an error, but with a wrong result"},
 		{"plain", "uses a header twice", "its header is used twice"},
 		{"plain", "sends what is refused", "refuses ann>bob greet.2 Aside"},
 		{"schedules", "sends less in disorder", "fewer messages are sent"},
@@ -32,7 +32,7 @@ func TestSuiteCatches(t *testing.T) {
 		{"schedules", "takes any chunk", "ended with"},
 		{"crashes", "ranges over a map", "other bytes than"},
 		{"crashes", "draws outside its seed", "other bytes than"},
-		{"input", "ignores the input", "ann starts over an input that it was not built with"},
+		{"input", "ignores the input", "ann starts with the hash of another input than it was built with"},
 		{"forged", "checks no header", "it is not refused"},
 		{"forged", "hears anybody", "it is not refused"},
 		{"forged", "counts before it checks", "ended with: ann (silent)"},
@@ -41,12 +41,12 @@ func TestSuiteCatches(t *testing.T) {
 		{"hostile", "changes before it checks", "after a refusal"},
 		{"hostile", "blames nobody", "refused without blame"},
 		{"slow", "floods", "bytes are allowed"},
-		{"pace", "sleeps", "at most 5ms are allowed"},
+		{"pace", "sleeps", "at most 5ms is allowed"},
 		{"ended", "undead", "it accepts"},
 		{"ended", "panics after the end", "it panics: over"},
-		{"ended", "sends after the end", "it refuses and has effects all the same"},
-		{"ended", "forgets its result after the end", "after events behind the end"},
-		{"silent", "goes on without the missing", "events: ann ends without an error and with another result"},
+		{"ended", "sends after the end", "it refuses, but has effects"},
+		{"ended", "forgets its result after the end", "after events following the end"},
+		{"silent", "goes on without the missing", "events: ann ends without an error, but with a wrong result"},
 		{"silent", "panics on an early timer", "timers fire early"},
 		{"silent", "blames the first", "nobody blames cy"},
 		{"silent", "arms no timer", "waits forever"},
@@ -82,13 +82,12 @@ func named(t *testing.T, name string) property {
 	return property{}
 }
 
-// Without the case's word that greetings are taken on trust, a bent greeting
-// that changes the roll is a finding.
+// Unless the case trusts greetings, an altered greeting that changes the roll is an error.
 func TestUndeclaredTrustIsFound(t *testing.T) {
 	c := greetings("")(t)
 	c.Trusts = nil
 	err := c.test(named(t, "hostile"))
-	if err == nil || !strings.Contains(err.Error(), "with another result") {
+	if err == nil || !strings.Contains(err.Error(), "with a wrong result") {
 		t.Errorf("hostile says %v, want the changed result", err)
 	}
 }
