@@ -298,7 +298,7 @@ func TestClasses(t *testing.T) {
 func TestTablesThatAreRefused(t *testing.T) {
 	s := session(t, descriptor(2))
 	for want, own := range map[string]Table{
-		"1 names for 2 columns":            {Columns: []string{"a"}, Width: 2},
+		"1 names for 2 columns":           {Columns: []string{"a"}, Width: 2},
 		"0 columns":                       {},
 		"16777217 columns":                {Width: MaxNumbered + 1},
 		`column names are "a"`:            named("a", "b", "a"),
