@@ -1,15 +1,15 @@
-// Package transport moves sealed bytes between the members of a
-// federation. It knows nothing of protocols, sessions or keys: its content is sealed
-// and signed before, and judged after.
+// Package transport moves sealed bytes between the members of a federation. It knows no
+// protocol, session or key: the caller seals and signs a message before it sends it, and
+// verifies a message after it receives it.
 //
-// A network keeps two queues per member, one for what daemons tell each other
-// and one for the messages of protocols, so that neither waits for the other.
-// Each sender has a share of each queue: a number of messages that the receiver
-// has not acknowledged. A sender that has used its share up waits; the others do not
-// notice, whatever a receiver puts back. Delivery is at-least-once and unordered: a
-// message may come twice, late, and after a later one, but it stays in its queue until
-// its receiver has acknowledged it, across restarts of the receiver and, where the
-// network has a disk, of the network. The journals above make that exactly-once.
+// A network keeps two queues for each member, one for messages between daemons and one
+// for the messages of protocols, so that neither waits for the other. Each sender has a
+// share of each queue: a number of messages that the receiver has not acknowledged. A
+// sender that has exhausted its share waits; other senders do not, whatever a receiver
+// puts back. Delivery is at-least-once and unordered: a message may arrive twice, late,
+// or after a later one. It stays in its queue until its receiver has acknowledged it,
+// across restarts of the receiver and, if the network has a disk, of the network. The
+// callers' journals turn this into exactly-once.
 //
 //	for {
 //		d, err := conn.Receive(ctx, transport.Bulk)
@@ -28,7 +28,7 @@
 // transport/nats, for members on different machines; both pass the suite of
 // transport/transporttest.
 //
-// Not promised: that a member is who it says it is, that a network keeps
-// messages permanently (each says for how long), and any secrecy. A network sees
-// who sends how much to whom and when.
+// A transport does not authenticate members, does not keep messages permanently (each
+// network documents for how long) and gives no secrecy. A network sees who sends how
+// much to whom and when.
 package transport

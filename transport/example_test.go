@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/transport/mem"
 )
 
-// A receiver settles each delivery: it puts back what it has no room for, which comes
-// again, and acknowledges what it keeps.
+// A receiver settles each delivery: it puts back a message for which it has no room, and
+// acknowledges a message that it keeps. A message that was put back is delivered again.
 func Example() {
 	ctx := context.Background()
 	net := mem.NewNetwork()

@@ -1,8 +1,8 @@
-// Package link tells how long the messages of a run would take on slower lines, while they travel
-// on a fast network.
+// Package link computes the time that the messages of a run would take on slower lines, while
+// they travel on a fast network.
 //
-// Every member has a line of its own, with a rate in each direction, and every message has a
-// latency. A virtual clock of each member moves when a message arrives. It stands still while the
+// Every member has its own line, with a rate in each direction, and every message has a latency.
+// A virtual clock of each member advances when a message arrives. It does not advance while the
 // member computes, so that the clock counts the network alone:
 //
 //	clock, err := link.NewClock(link.Line{Rate: 1.25e6, Latency: 100 * time.Millisecond, Loss: 0.02})
@@ -13,8 +13,8 @@
 //
 // A message begins when its sender's clock and line are ready. It holds the sender's line and
 // then the receiver's line for its bytes over the rate. Lost bytes are sent again, which lowers the
-// rate by their share; the waits of a transport protocol for what was lost are not part of the
-// model. Messages hold a line in the order in which the run sends them. Where two members send at
-// the same time, that order may differ between runs, and with it the clock by a little. Memory grows
-// by about 100 bytes for each message.
+// rate by their share; the model leaves out a transport protocol's waits for lost bytes. Messages
+// hold a line in the order in which the run sends them. If two members send at the same time, that
+// order may differ between runs, and so may the clock, slightly. Memory grows by about 100 bytes for
+// each message.
 package link

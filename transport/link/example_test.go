@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/transport/mem"
 )
 
-// A megabyte takes most of a second on a line of 1.25 MB a second, and moves at once here.
+// A megabyte takes most of a second on a line of 1.25 MB a second; here it moves at once.
 func Example() {
 	clock, err := link.NewClock(link.Line{Rate: 1.25e6, Latency: 100 * time.Millisecond, Loss: 0.02})
 	if err != nil {

@@ -21,11 +21,11 @@ type Line struct {
 func (l Line) validate() error {
 	switch {
 	case !(l.Rate > 0):
-		return fmt.Errorf("link: a rate of %g bytes a second; give one above 0", l.Rate)
+		return fmt.Errorf("link: the rate is %g bytes a second; use a number above 0", l.Rate)
 	case l.Latency < 0:
-		return fmt.Errorf("link: a latency of %v; give 0 or more", l.Latency)
+		return fmt.Errorf("link: the latency is %v; use 0 or more", l.Latency)
 	case !(l.Loss >= 0 && l.Loss < 1):
-		return fmt.Errorf("link: a loss of %g; give a share from 0 to below 1", l.Loss)
+		return fmt.Errorf("link: the loss is %g; use a share from 0 to below 1", l.Loss)
 	}
 	return nil
 }
@@ -46,8 +46,8 @@ type Clock struct {
 	messages uint64
 }
 
-// letter is a message by its content: a network may deliver it often, and equal messages arrive
-// at the time of the last.
+// letter identifies a message by its content: a network may deliver it often, and equal
+// messages arrive at the time of the last.
 type letter struct {
 	from, to string
 	lane     transport.Lane
@@ -57,7 +57,7 @@ type letter struct {
 // member is one member's clock, and the times when its line is free in each direction.
 type member struct{ now, up, down time.Duration }
 
-// NewClock returns clocks at 0 of members with equal lines.
+// NewClock returns the clocks of members with equal lines, at 0.
 func NewClock(l Line) (*Clock, error) {
 	if err := l.validate(); err != nil {
 		return nil, err
@@ -106,8 +106,8 @@ func (c *Clock) send(l letter, bytes int) {
 	c.due[l] = receiver.down
 }
 
-// arrive moves the receiver's clock to a message's arrival. It reports whether the message was
-// on the lines.
+// arrive moves the receiver's clock to a message's arrival. It reports whether the message
+// was on the lines.
 func (c *Clock) arrive(l letter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +117,8 @@ func (c *Clock) arrive(l letter) bool {
 	return sent
 }
 
-// Conn returns a member's place in the network, with messages on its line. All members of a
-// network must have such a place, of one clock.
+// Conn returns a member's connection, with its messages on the member's line. All members
+// of a network must have such a connection, of one clock.
 func (c *Clock) Conn(name string, inner transport.Conn) transport.Conn {
 	return &conn{Conn: inner, name: name, clock: c}
 }
@@ -137,7 +137,7 @@ func (c *conn) Send(ctx context.Context, to string, lane transport.Lane, data []
 func (c *conn) Receive(ctx context.Context, lane transport.Lane) (transport.Delivery, error) {
 	d, err := c.Conn.Receive(ctx, lane)
 	if err == nil && !c.clock.arrive(letter{d.From, c.name, lane, sha256.Sum256(d.Data)}) {
-		err = fmt.Errorf("link: %q got a message from %q, who has no line", c.name, d.From)
+		err = fmt.Errorf("link: %q got a message from %q, which has no line", c.name, d.From)
 	}
 	return d, err
 }

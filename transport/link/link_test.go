@@ -15,7 +15,7 @@ import (
 // slow is a line on which 1,000 bytes hold for a second.
 var slow = Line{Rate: 1000, Latency: 100 * time.Millisecond}
 
-// members joins members of one network to lines.
+// members connects members of one network by lines.
 func members(t *testing.T, l Line, names ...string) (*Clock, map[string]transport.Conn) {
 	t.Helper()
 	c, err := NewClock(l)
@@ -148,7 +148,7 @@ func TestLinesThatCarryNothingAreRefused(t *testing.T) {
 		"all lost": {Rate: 1, Loss: 1}, "less than nothing lost": {Rate: 1, Loss: -.1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := NewClock(l); err == nil || !strings.HasPrefix(err.Error(), "link: a ") {
+			if _, err := NewClock(l); err == nil || !strings.HasPrefix(err.Error(), "link: the ") {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -172,7 +172,7 @@ func TestAMemberWithoutALineIsNamed(t *testing.T) {
 	if err := bare.Send(t.Context(), "a", transport.Control, []byte("hi")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Conn("a", inner).Receive(context.Background(), transport.Control); err == nil || !strings.Contains(err.Error(), `from "bare", who has no line`) {
+	if _, err := c.Conn("a", inner).Receive(context.Background(), transport.Control); err == nil || !strings.Contains(err.Error(), `from "bare", which has no line`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -18,7 +18,7 @@ type conn struct {
 	closed  chan struct{}
 }
 
-// Send copies data, as a wire would: the sender may use its buffer again.
+// Send copies data, as a network would: the sender may reuse its buffer.
 func (c *conn) Send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
 	if err := c.send(ctx, to, lane, data); err != nil {
 		return fmt.Errorf("mem: %q cannot send to %q: %w", c.name, to, err)
@@ -73,8 +73,8 @@ func (c *conn) receive(ctx context.Context, q *queue) (*letter, error) {
 	}
 }
 
-// wait returns when the queue changed, when its next letter is due, or with
-// the reason to give up.
+// wait returns when the queue changed, when its next letter is due, or with the reason to
+// give up.
 func (c *conn) wait(ctx context.Context, changed <-chan struct{}, next *time.Duration) error {
 	var due <-chan time.Time
 	if next != nil {
@@ -94,8 +94,8 @@ func (c *conn) wait(ctx context.Context, changed <-chan struct{}, next *time.Dur
 	}
 }
 
-// alive comes before any work, so that a closed connection or an ended context
-// never wins a race against a letter.
+// alive is called before any work, so that a closed connection or an ended context always
+// wins against a letter.
 func (c *conn) alive(ctx context.Context) error {
 	select {
 	case <-c.closed:
@@ -105,7 +105,7 @@ func (c *conn) alive(ctx context.Context) error {
 	}
 }
 
-// Close gives back what this connection had taken and not settled.
+// Close returns the unsettled letters of this connection to the queues.
 func (c *conn) Close() error {
 	c.once.Do(func() {
 		close(c.closed)
@@ -126,8 +126,8 @@ func (r receipt) Later(delay time.Duration) error {
 	return r.settle(func(l *letter) { r.queue.putBack(l, time.Now().Add(delay)) })
 }
 
-// settle refuses what a closed connection says: its letters belong to the next
-// one by then.
+// settle refuses calls on a closed connection: its letters belong to the next connection by
+// then.
 func (r receipt) settle(f func(*letter)) error {
 	if err := r.conn.alive(context.Background()); err != nil {
 		return fmt.Errorf("mem: %q cannot settle a delivery: %w", r.conn.name, err)
@@ -146,7 +146,7 @@ const (
 // first Join; the zero value uses the defaults.
 type Network struct {
 	AckWait time.Duration // a delivery that is not settled by then is repeated
-	Share   int           // messages of one sender in one queue, acknowledged ones apart
+	Share   int           // unacknowledged messages of one sender in one queue
 
 	mu    sync.Mutex
 	boxes map[string]*box
@@ -157,8 +157,8 @@ func NewNetwork() *Network {
 	return &Network{AckWait: DefaultAckWait, Share: DefaultShare}
 }
 
-// Join connects the member called name, who finds what it had not acknowledged
-// before it left. A name that is connected already is refused.
+// Join connects the member called name. The member receives again the messages that it had
+// not acknowledged before it left. A name that is already connected is an error.
 func (n *Network) Join(name string) (transport.Conn, error) {
 	if name == "" {
 		return nil, fmt.Errorf("mem: a member needs a name")

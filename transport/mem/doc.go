@@ -7,7 +7,7 @@
 //
 // It has no goroutines and no disk: messages live as long as the [Network]
 // does, across closed connections. Each sender has a share of each queue, counted
-// in messages, with those that were delivered but not acknowledged; Send waits
-// while it is used up. Members that only send and never receive can therefore
-// wait for each other without end: give Send and Receive a goroutine each.
+// in unacknowledged messages, delivered or not; Send waits while the share is
+// exhausted. Members that only send and never receive can therefore wait for each
+// other forever: run Send and Receive in separate goroutines.
 package mem

@@ -91,8 +91,8 @@ func TestCloseWakesSender(t *testing.T) {
 	})
 }
 
-// Whatever receivers do in whatever order, a letter is in the queue exactly
-// until it was acknowledged.
+// Whatever receivers do in whatever order, a letter is in the queue exactly until it is
+// acknowledged.
 func TestNothingLostNothingKept(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(*testing.T) { storm(rt) })

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// letter is one message in a queue. It stays there until it is acknowledged:
-// a delivery only moves the time at which it is due again.
+// letter is one message in a queue. It stays there until it is acknowledged: a delivery
+// only moves the time at which it is due again.
 type letter struct {
 	from   string
 	data   []byte
@@ -39,7 +39,7 @@ func (b *box) open(c *conn) bool {
 	return true
 }
 
-// leave gives back what c had taken and not settled.
+// leave returns the unsettled letters of c to their queues.
 func (b *box) leave(c *conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,8 +52,8 @@ func (b *box) leave(c *conn) {
 	b.owner = nil
 }
 
-// queue holds the letters for one member in one lane, ordered by the time when
-// they are due.
+// queue holds the letters for one member in one lane, ordered by the time at which they are
+// due.
 type queue struct {
 	ackWait time.Duration
 	share   int
@@ -62,10 +62,10 @@ type queue struct {
 	letters letters
 	held    map[string]int // letters by sender
 	sent    uint64
-	changed chan struct{} // closed and replaced when anything changed
+	changed chan struct{} // closed and replaced at any change
 }
 
-// giveBack makes everything that was taken due again at once, in the order of
+// giveBack makes all delivered, unsettled letters due again at once, in the order of
 // sending.
 func (q *queue) giveBack() {
 	q.mu.Lock()
@@ -94,8 +94,8 @@ func (q *queue) push(l *letter) (changed <-chan struct{}, ok bool) {
 	return nil, true
 }
 
-// take returns the letter that is due, or how long to wait for the next one:
-// nil for as long as nothing changes.
+// take returns the letter that is due, or the time until the next one is; nil means that
+// there is none until something changes.
 func (q *queue) take(now time.Time) (l *letter, next *time.Duration, changed <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -140,7 +140,7 @@ func (q *queue) move(l *letter, due time.Time) {
 	heap.Fix(&q.letters, l.index)
 }
 
-// announce wakes everybody who waits for the queue. The lock must be held.
+// announce wakes all that wait for the queue. The lock must be held.
 func (q *queue) announce() {
 	close(q.changed)
 	q.changed = make(chan struct{})

@@ -7,33 +7,32 @@ import (
 	"net/url"
 )
 
-// Address names a server's port.
+// Address is the address of a server's port.
 type Address struct {
 	Host, Port string
-	Secure     bool // the address itself asks for TLS
+	Secure     bool // the address itself requires TLS
 }
 
-// ParseAddress reads nats://host:port, or tls://host:port, which a server has only TLS
-// behind.
+// ParseAddress parses nats://host:port, or tls://host:port for a server that requires TLS.
 func ParseAddress(s string) (Address, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Hostname() == "" || u.Port() == "" {
 		return Address{}, fmt.Errorf("address %q: write nats://host:port such as nats://127.0.0.1:4222", s)
 	}
 	if u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
-		return Address{}, fmt.Errorf("address %q: nothing stands before the host or behind the port", s)
+		return Address{}, fmt.Errorf("address %q: remove the text before the host or after the port", s)
 	}
 	return Address{u.Hostname(), u.Port(), u.Scheme == "tls"}, nil
 }
 
-// NeedsTLS reports whether the way to the server may lead out of this machine, or the
-// address itself asks for TLS.
+// NeedsTLS reports whether the connection to the server may leave this machine, or the
+// address itself requires TLS.
 func (a Address) NeedsTLS() bool { return a.Secure || !Loopback(a.Host) }
 
 func (a Address) String() string { return net.JoinHostPort(a.Host, a.Port) }
 
-// Loopback reports whether nobody but this machine can reach a host. Of a name only
-// localhost is known to be so.
+// Loopback reports whether a host is reachable from this machine alone. Among names only
+// localhost is.
 func Loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()

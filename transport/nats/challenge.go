@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// maxChallenges bounds a process's answers in challengeLife.
+	// maxChallenges bounds the open challenges of a process.
 	maxChallenges = 64
-	// challengeLife is the time after which an answer is an old one.
+	// challengeLife is the time after which an answer is too old.
 	challengeLife = 10 * time.Second
 )
 
-// challenges holds a process's questions to others with its identity, with their times.
+// challenges holds a process's challenges to others with its identity, with their times.
 type challenges map[string]time.Time
 
 // draw returns a new challenge.
@@ -24,7 +24,7 @@ func (q challenges) draw(now time.Time) string {
 	return fresh
 }
 
-// room reports whether fewer challenges are open than may be.
+// room reports whether another challenge may be opened.
 func (q challenges) room(now time.Time) bool {
 	q.prune(now)
 	return len(q) < maxChallenges

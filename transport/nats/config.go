@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Member is one who may connect.
+// Member is a member that may connect.
 type Member struct {
 	Name string // lower-case letters, digits and hyphens
 	Key  string // public user nkey, U and 55 more characters
@@ -27,14 +27,14 @@ type Config struct {
 	Port    int    // 0 takes any free one, see Server.Addr
 	Dir     string // holds the queues; required, created when missing
 	Members []Member
-	Center  string // the one member who sends and gets messages in the control lane; "": everybody may
+	Center  string // the one member that sends and receives messages in the control lane; "": every member may
 
 	AckWait  time.Duration // a delivery not settled by then is repeated; default 30 s
 	Share    int           // messages that a member may have in a queue of another; default 2 to 256, see share
-	MaxAge   time.Duration // older messages are gone; default 7 days
-	MaxBytes int64         // of all queues together, beyond which senders wait; default 8 GiB; the control lane has a quarter beside it
+	MaxAge   time.Duration // older messages are removed; default 7 days
+	MaxBytes int64         // of all queues together, beyond which senders wait; default 8 GiB; the control lane has a quarter more
 
-	TLS    ed25519.PrivateKey // of TLS; nil: none, which goes on this machine only
+	TLS    ed25519.PrivateKey // TLS key; nil: no TLS, on this machine only
 	Logger *slog.Logger       // nil: silent
 }
 
@@ -51,8 +51,8 @@ func (c Config) withDefaults() Config {
 }
 
 // share returns the number of messages that a member may have in a queue of another. By
-// default one member alone takes no more than a quarter of all room, with the longest
-// messages to everybody else, as far as two messages allow.
+// default the longest messages of one member to all others take no more than a quarter of
+// all room, but every member has a share of at least two messages.
 func (c Config) share(lane transport.Lane) int {
 	const fewest, most, words = 2, 256, 64
 	switch {
@@ -73,30 +73,30 @@ func (c Config) room(lane transport.Lane) int64 {
 	return c.MaxBytes
 }
 
-// outside returns the number of connections that may be open through the port. Strangers take of
-// them until their time to log in is over. Each member has room for one, and for another while
-// the server has yet to miss the first.
+// outside returns the number of connections that may be open through the port. Strangers
+// take some of them until their time to log in is over. Each member has room for one, and
+// for another while the server has not noticed yet that the first is lost.
 func (c Config) outside() int {
 	const many = 2048
 	return max(min(many, descriptor.Strangers()), 2*len(c.Members))
 }
 
-// connections returns the number of all. The steward, the ferry of each member and members that
-// live in this process have their own, which take no file.
+// connections returns the number of all connections. The steward, each member's ferry and
+// the members in this process have their own, which take no file.
 func (c Config) connections() int { return c.outside() + 1 + 2*len(c.Members) }
 
 func (c Config) validate() error {
 	switch {
 	case c.Dir == "":
-		return errors.New("nats: no folder for the queues is named")
+		return errors.New("nats: Dir is missing; name a folder for the queues")
 	case c.TLS == nil && !Loopback(c.Host):
-		return fmt.Errorf("nats: other machines reach %s, and there is no TLS key for it", c.Host)
+		return fmt.Errorf("nats: other machines reach %s, and Config.TLS has no key; give one, or listen on 127.0.0.1", c.Host)
 	case c.Port < 0 || c.Port > 65535:
-		return fmt.Errorf("nats: port %d, want 0 to 65535", c.Port)
+		return fmt.Errorf("nats: port %d; use 0 to 65535", c.Port)
 	case c.AckWait < 0 || c.Share < 0 || c.MaxAge < 0 || c.MaxBytes < 0:
-		return errors.New("nats: a limit is negative; 0 means the default")
+		return errors.New("nats: a limit is negative; use 0 for the default")
 	case len(c.Members) == 0 || len(c.Members) > MaxMembers:
-		return fmt.Errorf("nats: %d members, want 1 to %d", len(c.Members), MaxMembers)
+		return fmt.Errorf("nats: %d members; use 1 to %d", len(c.Members), MaxMembers)
 	}
 	holder := make(map[string]string, 2*len(c.Members)) // of a name or a key
 	for _, m := range c.Members {
@@ -112,7 +112,7 @@ func (c Config) validate() error {
 		holder[m.Name], holder[m.Key] = m.Name, m.Name
 	}
 	if c.Center != "" && holder[c.Center] != c.Center {
-		return fmt.Errorf("nats: %q, who is to be at the center, is no member", c.Center)
+		return fmt.Errorf("nats: Center %q is no member", c.Center)
 	}
 	return nil
 }
@@ -129,19 +129,18 @@ func (m Member) validate() error {
 
 const hubName = "HUB" // the account that owns the streams
 
-// What one member may have the server hold in memory, which is the coordinator's
-// too. A member needs one connection, and another while the server has yet to miss
-// the first.
+// What one member may have the server hold in memory, which is also the coordinator's
+// memory. A member needs one connection, and another while the server has not noticed yet
+// that the first is lost.
 const (
 	maxConnections   = 4
 	maxSubscriptions = 32       // of a connection
 	maxPending       = 16 << 20 // bytes that wait to be written to a connection
 )
 
-// isolate gives a member a login to its own account. The account gets from the hub
-// what the member needs and nothing more (see the package comment); the login's
-// permissions, within that account, make a wrong name fail loudly instead of
-// speaking into an empty room.
+// isolate gives a member a login to its own account. The hub exports to the account only
+// the services that the member needs (see the package comment). The login's permissions,
+// within that account, make a wrong subject fail visibly instead of going nowhere.
 func (c Config) isolate(hub, own *server.Account, m Member) (*server.NkeyUser, error) {
 	var says []string
 	for _, lane := range transport.Lanes() {
@@ -157,7 +156,8 @@ func (c Config) isolate(hub, own *server.Account, m Member) (*server.NkeyUser, e
 	if err := lendStream(hub, own, hears); err != nil {
 		return nil, fmt.Errorf("account of %q: %w", m.Name, err)
 	}
-	// What never leaves the account: processes with one identity hear each other.
+	// These subjects never leave the account: processes with one identity use them to find
+	// each other.
 	twin := twinSubject(m.Name)
 	login := &server.NkeyUser{Nkey: m.Key, Account: own, Permissions: &server.Permissions{
 		Publish:   &server.SubjectPermission{Allow: append(says, twin)},
@@ -170,8 +170,8 @@ func resetSubject(lane transport.Lane, member string) string {
 	return "$JS.API.CONSUMER.RESET." + stream(lane) + "." + member
 }
 
-// speaks returns the receivers that a member may send to in a lane, * for everybody.
-// Daemons take control messages from the center only, and the center from them.
+// speaks returns the receivers to which a member may send in a lane; * stands for all.
+// Daemons accept control messages from the center only, and the center from them.
 func (c Config) speaks(lane transport.Lane, from string) (to string) {
 	if lane == transport.Bulk || c.Center == "" || c.Center == from {
 		return "*"
@@ -179,8 +179,8 @@ func (c Config) speaks(lane transport.Lane, from string) (to string) {
 	return c.Center
 }
 
-// lendService makes a service of the hub available in one account only, under a name of its own
-// there, and has its one answer go there.
+// lendService exports a service of the hub to one account only, under the account's own
+// name for it, and sends its one answer there.
 func lendService(hub, to *server.Account, subject, inHub string) error {
 	if err := hub.AddServiceExport(inHub, []*server.Account{to}); err != nil {
 		return fmt.Errorf("export %s: %w", inHub, err)
@@ -191,7 +191,7 @@ func lendService(hub, to *server.Account, subject, inHub string) error {
 	return nil
 }
 
-// lendStream lets one account only hear what the hub says on a subject.
+// lendStream exports a subject of the hub to one account only.
 func lendStream(hub, to *server.Account, subject string) error {
 	if err := hub.AddStreamExport(subject, []*server.Account{to}); err != nil {
 		return fmt.Errorf("export %s: %w", subject, err)

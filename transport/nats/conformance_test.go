@@ -28,7 +28,7 @@ func TestConformanceByTLS(t *testing.T) {
 	})
 }
 
-// The member in the server's own process needs no port and meets the others.
+// A member in the server's own process needs no port and reaches the others.
 func TestInProcess(t *testing.T) {
 	f := newFederation(t, nil)
 	server, err := f.server.Dial(t.Context(), "server", f.keys["server"], Options{})

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Strangers who open connections and say nothing take a quarter of those that this process may have
-// and no more: members that are connected notice nothing, the server lives, and another
-// member comes in once the strangers' time to log in is over. With TLS and without.
+// Strangers who open silent connections take a quarter of this process's connections and no
+// more: connected members notice nothing, the server works, and another member can connect
+// once the strangers' time to log in is over. With TLS and without.
 func TestStrangersLeaveDescriptors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -58,8 +58,8 @@ func TestStrangersLeaveDescriptors(t *testing.T) {
 	}
 }
 
-// Without any descriptor the server looks for the queues in vain, and is not given up for it: its
-// queues are whole.
+// Without any free descriptor the server cannot see the queues, and still does not end: its
+// queues are intact.
 func TestNoDescriptorIsNoBrokenDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -70,7 +70,7 @@ func TestNoDescriptorIsNoBrokenDisk(t *testing.T) {
 	const every = watchEvery / 4
 	watched := make(chan error, 1)
 	go func() { watched <- f.server.watch(t.Context(), every) }()
-	f.eventually("it is seen that nothing can be seen", func() bool { return log.count("cannot look after the queues") > watchFailures })
+	f.eventually("it is seen that nothing can be seen", func() bool { return log.count("cannot check the queues") > watchFailures })
 	restore()
 	select {
 	case err := <-watched:
@@ -81,7 +81,7 @@ func TestNoDescriptorIsNoBrokenDisk(t *testing.T) {
 	f.receive(f.join("south"))
 }
 
-// A member that is one too many is told so, and not that another program answers.
+// A member above the limit of connections learns so, and not that another program answers.
 func TestOneTooManyIsTold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -94,11 +94,11 @@ func TestOneTooManyIsTold(t *testing.T) {
 		if err == nil {
 			return line.Close() != nil // there was room already
 		}
-		return strings.Contains(err.Error(), "has as many connections as it may")
+		return strings.Contains(err.Error(), "has reached its limit of connections")
 	})
 }
 
-// crowd opens connections that say nothing, until the test ends.
+// crowd opens silent connections until the test ends.
 func (f *federation) crowd(n int) {
 	f.Helper()
 	for range n {

@@ -19,10 +19,9 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Options are a member's settings of its connection. The zero value is
-// ready.
+// Options are a member's settings of its connection. The zero value is ready for use.
 type Options struct {
-	TLS    ed25519.PublicKey // the server's; nil: no TLS, which goes on this machine only
+	TLS    ed25519.PublicKey // the server's key; nil: no TLS, on this machine only
 	Logger *slog.Logger      // nil: silent
 }
 
@@ -33,7 +32,7 @@ const (
 	shortestWait = 50 * time.Millisecond
 )
 
-// conn is one member's connection, or its attempts to get one.
+// conn is one member's connection, including its attempts to connect.
 type conn struct {
 	name string
 	key  string // public
@@ -43,35 +42,35 @@ type conn struct {
 	link *link
 
 	inboxes  []*inbox // by lane
-	run      string   // drawn; tells this process from others with its identity
+	run      string   // drawn; distinguishes this process from others with its identity
 	since    time.Time
-	serving  atomic.Bool   // greeted; set with meeting held
-	meeting  sync.Mutex    // while another process is heard, which may end the link
+	serving  atomic.Bool   // connected once; set with meeting held
+	meeting  sync.Mutex    // held while a message of another process is handled, which may end the link
 	twin     []byte        // key of messages between processes with this identity
 	asked    challenges    // with meeting held
 	refused  string        // run of the last process that was refused; with meeting held
-	strange  *budget       // of lines about messages of nobody's
+	strange  *budget       // of lines about invalid messages of unknown senders
 	failures *budget       // of lines about a server that cannot be the right one
-	patience time.Duration // with a server that has no queue for a receiver
-	silence  time.Duration // of the server until a request counts as lost
+	patience time.Duration // wait for a server that has no queue for a receiver
+	silence  time.Duration // wait for an answer of the server before a request counts as lost
 
 	once sync.Once
 	gone chan struct{} // the client's last callback has run
 }
 
 // Dial connects the member called name to the server at url, see [ParseAddress]. It waits
-// for the server as long as ctx lasts, and the connection then restores itself without end.
-// Only two events end it: a server that refuses the member, with a
-// [*CredentialError] or a [*PermissionError], and another process with the same
-// identity, with a [*TwinError]. While a server answers that does not have the key in o,
-// or none where it should, the log says so ([*LineError]).
+// for the server until ctx ends. The connection then restores itself without limit. Only
+// two events end it: a server that refuses the member, with a [*CredentialError] or a
+// [*PermissionError], and another process with the same identity, with a [*TwinError]. If a
+// server answers without the key in o, or without the required TLS, the log says so
+// ([*LineError]).
 func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (transport.Conn, error) {
 	at, err := ParseAddress(url)
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
 	if at.NeedsTLS() && len(o.TLS) == 0 {
-		return nil, fmt.Errorf("nats: %s is reached with TLS only, and no key of the server there is given", at)
+		return nil, fmt.Errorf("nats: %s is reached with TLS only; give the server's key in Options.TLS", at)
 	}
 	c, err := connect("nats://"+at.String(), name, key, o, natsgo.SetCustomDialer(caller{o.TLS}))
 	if err != nil {
@@ -80,8 +79,8 @@ func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (
 	return c.greeted(ctx, url)
 }
 
-// greeted returns an interface for the sake of its callers: a nil *conn in one
-// would not be nil.
+// greeted returns an interface for its callers: a nil *conn in an interface would not be
+// nil.
 func (c *conn) greeted(ctx context.Context, where string) (transport.Conn, error) {
 	if err := c.greet(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("nats: %q cannot connect to %s: %w", c.name, where, err), c.Close())
@@ -132,10 +131,10 @@ func newInbox(c *conn, lane transport.Lane) *inbox {
 
 func newLink() *link { return &link{changed: make(chan struct{})} }
 
-// options: nothing is buffered while the connection is lost, because Send has
-// not succeeded then and says so; the server, which is not trusted, cannot send
-// its members to other servers; and what a process says to others with its
-// identity does not come back to itself.
+// options returns the settings of the NATS client. It buffers nothing while the connection
+// is lost, because Send has then failed and returns an error. The server, which is not
+// trusted, cannot redirect its members to other servers. A process does not receive its own
+// messages to others with its identity.
 func (c *conn) options() []natsgo.Option {
 	return []natsgo.Option{
 		natsgo.Name(c.name),
@@ -158,8 +157,8 @@ func (c *conn) options() []natsgo.Option {
 	}
 }
 
-// backoff doubles from 50 ms to 5 s; the random half keeps the members of a
-// federation from returning all at once.
+// backoff doubles from 50 ms to 5 s; its random half keeps the members of a federation from
+// returning all at once.
 func backoff(attempt int) time.Duration {
 	d := longestWait
 	if attempt < 7 {
@@ -168,9 +167,8 @@ func backoff(attempt int) time.Duration {
 	return d/2 + rand.N(d/2)
 }
 
-// greet waits for the first connection and opens an inbox, which the server
-// refuses if the key belongs to another member, and which another process with
-// this identity prevents.
+// greet waits for the first connection and opens an inbox. The server refuses the inbox if
+// the key belongs to another member; another process with this identity also prevents it.
 func (c *conn) greet(ctx context.Context) error {
 	for attempt := 0; ; attempt++ {
 		era, err := c.link.wait(ctx)
@@ -181,7 +179,7 @@ func (c *conn) greet(ctx context.Context) error {
 		if err == nil {
 			return c.serve()
 		}
-		c.log.Debug("could not open the inbox, trying again", "member", c.name, "error", err)
+		c.log.Debug("cannot open the inbox; trying again", "member", c.name, "error", err)
 		pause(ctx, era, attempt)
 	}
 }
@@ -193,7 +191,7 @@ func (c *conn) onConnect(*natsgo.Conn) {
 
 func (c *conn) onDisconnect(_ *natsgo.Conn, err error) {
 	if err != nil {
-		c.log.Warn("connection lost, trying to restore it", "member", c.name, "error", err)
+		c.log.Warn("connection lost; trying to restore it", "member", c.name, "error", err)
 	}
 	c.link.down(err)
 }
@@ -203,20 +201,20 @@ func (c *conn) onFailure(_ *natsgo.Conn, err error) {
 	if errors.As(err, &line) {
 		c.complain(line)
 	} else {
-		c.log.Debug("the server is out of reach, trying again", "member", c.name, "error", err)
+		c.log.Debug("the server is unreachable; trying again", "member", c.name, "error", err)
 	}
 	c.link.down(err)
 }
 
-// complain logs an error that only an operator can mend, if it was not logged just now.
+// complain logs an error that only an operator can correct, unless it was logged just now.
 func (c *conn) complain(err *LineError) {
 	if ok, unsaid := c.failures.allow(time.Now()); ok {
 		c.log.Error("not the coordinator's line; trying again", "member", c.name, "error", err, "unsaid_before", unsaid)
 	}
 }
 
-// onError gets what the server says out of turn. A member that is who it says
-// it is never asks for what it may not.
+// onError handles unrequested errors of the server. A member under its own name never makes
+// a forbidden request.
 func (c *conn) onError(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 	c.log.Warn("the server complains", "member", c.name, "error", err)
 	if errors.Is(err, natsgo.ErrPermissionViolation) {
@@ -224,8 +222,8 @@ func (c *conn) onError(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 	}
 }
 
-// onClosed is the last callback. The client gives up by itself only when the
-// server refuses the key twice in a row.
+// onClosed is the last callback. The client stops by itself only if the server refuses the
+// key twice in a row.
 func (c *conn) onClosed(nc *natsgo.Conn) {
 	err := nc.LastError()
 	switch {
@@ -238,7 +236,7 @@ func (c *conn) onClosed(nc *natsgo.Conn) {
 	close(c.gone)
 }
 
-// Close sends what acknowledgements are still on their way first.
+// Close sends pending acknowledgements first.
 func (c *conn) Close() error {
 	c.once.Do(func() {
 		if c.nc.IsConnected() {
@@ -253,18 +251,18 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// link knows whether the connection stands. The callbacks of the NATS client
-// write it, senders and the receiver wait for it.
+// link is the state of the connection. The callbacks of the NATS client write it; senders
+// and the receiver wait for it.
 type link struct {
 	mu      sync.Mutex
-	era     context.Context // lasts as long as the present connection; nil while there is none
+	era     context.Context // lasts as long as the current connection; nil without one
 	end     context.CancelFunc
-	last    error // why the last attempt failed
-	dead    error // why there will be no other
+	last    error // the reason for the failure of the last attempt
+	dead    error // the reason why there will be no other connection
 	changed chan struct{}
 }
 
-// up begins an era.
+// up starts an era.
 func (l *link) up() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -276,7 +274,7 @@ func (l *link) up() {
 	l.announce()
 }
 
-// down ends an era, or notes why none began.
+// down ends an era, or records why none started.
 func (l *link) down(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -287,7 +285,7 @@ func (l *link) down(err error) {
 	l.announce()
 }
 
-// kill ends the link for good, for the first reason given.
+// kill ends the link permanently, for the first given reason.
 func (l *link) kill(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -317,8 +315,8 @@ func (l *link) ended() error {
 	return l.dead
 }
 
-// wait returns the era of a standing connection. Its errors are final: ctx
-// ended, or the link is dead.
+// wait returns the era of an open connection. Its errors are final: ctx ended, or the link
+// is dead.
 func (l *link) wait(ctx context.Context) (context.Context, error) {
 	for {
 		l.mu.Lock()
@@ -328,7 +326,7 @@ func (l *link) wait(ctx context.Context) (context.Context, error) {
 		case dead != nil:
 			return nil, dead
 		case ctx.Err() != nil && era == nil && last != nil:
-			return nil, fmt.Errorf("%w while the server is out of reach: %w", ctx.Err(), last)
+			return nil, fmt.Errorf("%w while the server is unreachable: %w", ctx.Err(), last)
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case era != nil:
@@ -351,16 +349,16 @@ func within(ctx, era context.Context, limit time.Duration) (context.Context, con
 	}
 }
 
-// pause lets time pass before another try, unless the connection was lost,
-// which is a reason to wait for the next one instead.
+// pause waits before another try, unless the connection was lost: then the caller waits for
+// the next one instead.
 func pause(ctx, era context.Context, attempt int) {
 	ctx, cancel := within(ctx, era, backoff(attempt))
 	defer cancel()
 	<-ctx.Done()
 }
 
-// budget bounds the lines of a log about what strangers do: some at once, then one in a
-// while.
+// budget bounds the number of log lines about strangers: some at once, then one at
+// intervals.
 type budget struct {
 	most  int           // at once
 	every time.Duration // one more
@@ -371,8 +369,8 @@ type budget struct {
 	unsaid int
 }
 
-// allow reports whether one more line may be written, and how many were not since the
-// last one.
+// allow reports whether one more line may be written, and how many were suppressed since
+// the last one.
 func (b *budget) allow(now time.Time) (ok bool, unsaid int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -46,9 +46,9 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-// Somebody else's file takes the room under the queues for a moment. The server takes
-// no message again, even when there is room; its process is told so and ends, and the
-// next one has everything that was accepted.
+// Another program's file takes the queues' disk space for a moment. The server accepts no
+// message again, even when there is room; its process learns so and ends, and the next one
+// has all accepted messages.
 func TestAFullDiskUnderTheQueues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -60,7 +60,7 @@ func TestAFullDiskUnderTheQueues(t *testing.T) {
 		c.Dir = filepath.Join(dir, "q")
 		c.Logger = slog.New(slog.NewTextHandler(log, nil))
 	})
-	if !strings.Contains(log.String(), "less room than they may take") {
+	if !strings.Contains(log.String(), "less free space than the queues may take") {
 		t.Errorf("nobody is warned that the disk is smaller than the queues may be: %s", log.String())
 	}
 	names := transporttest.Members()
@@ -100,7 +100,7 @@ func TestAFullDiskUnderTheQueues(t *testing.T) {
 	f.send(b, names[0], "there is room again")
 }
 
-// lines collects what is logged, for all to read.
+// lines collects the log.
 type lines struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -118,7 +118,7 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-// fillDisk leaves less than a message of room.
+// fillDisk leaves room for less than a message.
 func fillDisk(t *testing.T, dir string) {
 	t.Helper()
 	free, err := disk.Free(dir)
@@ -130,7 +130,7 @@ func fillDisk(t *testing.T, dir string) {
 	}
 }
 
-// While the disk is well, Watch says nothing.
+// While the disk is intact, Watch returns nothing.
 func TestWatchEndsWithItsContext(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// PortTakenError says that another program listens where the server should.
+// PortTakenError reports that another program listens on the server's port.
 type PortTakenError struct {
 	Host string
 	Port int
@@ -21,8 +21,7 @@ func (e *PortTakenError) Error() string {
 
 func (e *PortTakenError) Unwrap() error { return e.Err }
 
-// CredentialError says that the server does not know the key that a member
-// presented.
+// CredentialError reports that the server does not know the member's key.
 type CredentialError struct {
 	Member string
 	Key    string // public nkey
@@ -35,8 +34,7 @@ func (e *CredentialError) Error() string {
 
 func (e *CredentialError) Unwrap() error { return e.Err }
 
-// PermissionError says that the server knows the key, but does not let it do
-// what a member of that name does: the key belongs to another member.
+// PermissionError reports that the server knows the key, but as the key of another member.
 type PermissionError struct {
 	Member string
 	Err    error
@@ -48,10 +46,10 @@ func (e *PermissionError) Error() string {
 
 func (e *PermissionError) Unwrap() error { return e.Err }
 
-// TwinError says that another process is connected with the member's identity.
+// TwinError reports that another process is connected with the member's identity.
 type TwinError struct {
 	Member  string
-	Address netip.Addr // of the other; zero if it does not know
+	Address netip.Addr // of the other process; zero if it does not know it
 	Process int        // the other's id on its machine
 	Since   time.Time
 }
@@ -65,9 +63,9 @@ func (e *TwinError) Error() string {
 		e.Member, from, e.Process, e.Since.UTC().Format(time.DateTime+" UTC"))
 }
 
-// LineError says that a server at the right address does not speak as the server of this
-// member should: another may answer in its place. The member goes on trying, since
-// anybody on the way could end it otherwise.
+// LineError reports that a server at the right address does not have the TLS of this
+// member's server: another program may answer in its place. The member keeps trying,
+// because otherwise anybody on the way could end it.
 type LineError struct {
 	Address string
 	TLS     bool // the member knows a key for the server
@@ -79,18 +77,18 @@ func (e *LineError) Error() string {
 	var plain tls.RecordHeaderError
 	switch {
 	case errors.As(e.Err, &plain) && string(plain.RecordHeader[:]) == crowded:
-		return fmt.Sprintf("nats: the server at %s has as many connections as it may, or another program answers there; if this lasts, tell the server's operator", e.Address)
+		return fmt.Sprintf("nats: the server at %s has reached its limit of connections, or another program answers there; if this persists, tell the server's operator", e.Address)
 	case errors.Is(e.Err, errOtherKey):
 		return fmt.Sprintf("nats: the server at %s has another TLS key than the roster says: another program answers there, or the roster is an old one; %s", e.Address, compare)
 	case errors.As(e.Err, &plain):
 		return fmt.Sprintf("nats: the server at %s does not speak TLS, and the roster has a TLS key for it: another program answers there, or its roster is an old one; %s", e.Address, compare)
 	case e.TLS:
-		return fmt.Sprintf("nats: no TLS with the server at %s: %v; look whether the coordinator is at this address", e.Address, e.Err)
+		return fmt.Sprintf("nats: no TLS with the server at %s: %v; check that the coordinator is at this address", e.Address, e.Err)
 	}
 	return fmt.Sprintf("nats: the server at %s says nothing, as one with TLS does, and the roster has no TLS key for it: %v; join the roster that the coordinator has", e.Address, e.Err)
 }
 
-// crowded begins what the server says in clear to one too many.
+// crowded is the start of the server's plain answer to a connection above its limit.
 const crowded = "-ERR "
 
 func (e *LineError) Unwrap() error { return e.Err }

@@ -13,20 +13,20 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// What members send does not go into the queues by itself: it would wait there behind what
-// others send without waiting for an answer. It lands under another name, from where one ferry for
-// each member takes it over, a message at a time. Who sends faster than its ferry fills
-// its own room only, and the rest of what it sends is lost.
+// Members' messages do not enter the queues directly: they would wait there behind those of
+// members that send without waiting for answers. They arrive under another name, and one
+// ferry for each member moves them into the queues, one message at a time. A member that
+// sends faster than its ferry fills only its own room, and loses the messages beyond it.
 
 const (
 	landed = "mercer.landed."
-	// ferryRoom bounds the bytes of one member that wait for its ferry. A member that
-	// waits for answers has one message of each session under way.
+	// ferryRoom bounds the bytes of one member that wait for its ferry. A member that waits
+	// for answers has one message of each session in flight.
 	ferryRoom     = 32 << 20
 	ferryMessages = 4096
 )
 
-// landing is the name in the hub of what members say; other subjects keep theirs.
+// landing returns the name in the hub of members' messages; other subjects keep theirs.
 func landing(subject string) string {
 	for _, lane := range transport.Lanes() {
 		if rest, sent := strings.CutPrefix(subject, "mercer."+word(lane)+"."); sent {
@@ -36,9 +36,9 @@ func landing(subject string) string {
 	return subject
 }
 
-// ferry takes what one member sends over into the queues.
+// ferry moves the messages of one member into the queues.
 type ferry struct {
-	nc    *natsgo.Conn // its own: what waits in it delays nobody else
+	nc    *natsgo.Conn // its own, so that it delays no other member
 	log   *slog.Logger
 	lost  *tally.Tally
 	names string
@@ -78,7 +78,7 @@ func ferryFor(s *Server, member string, key nkeys.KeyPair, pub string) (*natsgo.
 			return nil, err
 		}
 	}
-	return f.nc, f.nc.Flush() // the server knows the subscriptions before members come
+	return f.nc, f.nc.Flush() // the server must know the subscriptions before members connect
 }
 
 // carry puts one message into its queue, and passes the answer on.
@@ -102,9 +102,9 @@ func (f *ferry) carry(m *natsgo.Msg) {
 	}
 }
 
-// complain names the member whose messages are lost.
+// complain logs the member whose messages are lost.
 func (f *ferry) complain(err error) {
 	if n, tell := f.lost.Count("", f.names); tell {
-		f.log.Warn("a member sends faster than it is answered, or its ferry has another trouble", "member", f.names, "so far", n, "error", err)
+		f.log.Warn("a member sends faster than the server answers, or its ferry has another problem", "member", f.names, "so far", n, "error", err)
 	}
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// A member that sends the longest messages without waiting for an answer, as fast as its
-// connection takes them, fills the room of its own ferry: what others send comes through in a
-// short time, and none of it is refused. It stands for a member with its own program and one
-// connection.
+// A member that sends the longest messages without waiting for answers, as fast as its
+// connection allows, fills the room of its own ferry: others' messages arrive soon, and
+// none is refused. The attack represents a member with its own program and one connection.
 func TestFloodOfBulkDelaysNobodyElse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -60,7 +59,7 @@ func TestFloodOfBulkDelaysNobodyElse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const line = "a member sends faster than it is answered"
+	const line = "a member sends faster than the server answers"
 	f.eventually("a line tells of the flood", func() bool { return log.count(line) > 0 }) // a busy machine floods slowly
 	if n := log.count(line); n > 40 {
 		t.Errorf("%d lines tell of it", n)

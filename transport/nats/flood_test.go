@@ -17,10 +17,9 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// A member that uses up its share of every queue, with receivers that are away or
-// settle nothing, makes nobody wait but itself. It stands for a member with its own
-// program and all defaults; several of them are no stronger while a share each is
-// what they have.
+// A member that exhausts its share of every queue, whose receivers are away or settle
+// nothing, makes only itself wait. The attack represents a member with its own program and
+// all defaults; several of them are no stronger while each has its own share.
 func TestFullSharesOfOneMember(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -74,8 +73,8 @@ func (f *federation) fill(nc *natsgo.Conn, subject string) {
 	f.Fatalf("a thousand messages fit on %s", subject)
 }
 
-// hears fails if a control message does not come through at once, before all that
-// fills the lane.
+// hears fails unless a control message arrives at once, before all messages that fill the
+// lane.
 func (f *federation) hears(from, to transport.Conn, text string) {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.Context(), 5*time.Second)
@@ -97,8 +96,8 @@ func (f *federation) hears(from, to transport.Conn, text string) {
 	}
 }
 
-// Bulk that fills all room there is, which takes several members, leaves the room of
-// the control lane.
+// Bulk messages that fill all room, which takes several members, leave the room of the
+// control lane.
 func TestFullDiskQuotaLeavesControl(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -124,8 +123,8 @@ func TestFullDiskQuotaLeavesControl(t *testing.T) {
 	f.hears(south, north, "closing")
 }
 
-// One member alone takes a quarter of the room at most, whatever the number of
-// members, as long as everybody may have two messages for everybody.
+// One member alone takes at most a quarter of the room, whatever the number of members, as
+// long as every member may have two messages for every other.
 func TestShareLeavesRoom(t *testing.T) {
 	for _, c := range []struct{ members, want int }{{2, 256}, {9, 256}, {33, 64}, {513, 4}, {1025, 2}, {MaxMembers, 2}} {
 		cfg := Config{Members: make([]Member, c.members)}.withDefaults()
@@ -139,7 +138,7 @@ func TestShareLeavesRoom(t *testing.T) {
 	}
 }
 
-// Members that are not at the center have nothing to tell each other about jobs.
+// Members other than the center send each other no control messages.
 func TestControlGoesThroughTheCenter(t *testing.T) {
 	f := newFederation(t, func(c *Config) { c.Center = "server" })
 	nc, complaints := f.raw("north")
@@ -149,8 +148,8 @@ func TestControlGoesThroughTheCenter(t *testing.T) {
 	expectViolation(t, complaints, "command another")
 }
 
-// A member that connects and subscribes without end is refused more than a few of
-// each, and others notice nothing: the server's memory is the coordinator's.
+// A member that connects and subscribes without end is refused after a few of each, and
+// others notice nothing: the server's memory is the coordinator's.
 func TestConnectionsAndSubscriptionsAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -190,7 +189,7 @@ func TestConnectionsAndSubscriptionsAreBounded(t *testing.T) {
 	f.receive(east)
 }
 
-// Everybody is served in a federation of more members than one connection may have
+// All members are served in a federation with more members than one connection may have
 // subscriptions.
 func TestManyMembersAreServed(t *testing.T) {
 	if testing.Short() {
@@ -209,8 +208,8 @@ func TestManyMembersAreServed(t *testing.T) {
 	f.receive(f.join(last))
 }
 
-// A member that asks for deliveries without end gets no more of the server's time
-// than its pace allows, and what it asks for is not its to say.
+// A member that asks for deliveries without end gets no more of the server's time than its
+// pace allows, and it does not choose the request.
 func TestFloodOfRequests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -95,7 +95,7 @@ func (f *federation) restart(pause time.Duration) {
 
 func (f *federation) port() int { return f.server.nats.Addr().(*net.TCPAddr).Port }
 
-// pin returns the key that members know of the server, nil without TLS.
+// pin returns the server's key as members know it, nil without TLS.
 func (f *federation) pin() ed25519.PublicKey {
 	if f.cfg.TLS == nil {
 		return nil
@@ -155,8 +155,8 @@ func (f *federation) quiet(c transport.Conn, d time.Duration) {
 	}
 }
 
-// raw logs in as a member with a client that keeps to no rules. What the server
-// complains about goes to the channel.
+// raw logs in as a member with a client that follows no rules. The server's complaints go
+// to the channel.
 func (f *federation) raw(name string) (*natsgo.Conn, <-chan error) {
 	f.Helper()
 	pub, err := f.keys[name].PublicKey()
@@ -192,7 +192,7 @@ func (f *federation) stored() map[string]uint64 {
 	return info.State.Subjects
 }
 
-// waiting counts what a member's queue holds and has not delivered.
+// waiting counts a member's queued, undelivered messages.
 func (f *federation) waiting(name string) uint64 {
 	f.Helper()
 	js, err := jetstream.New(f.server.steward)

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// The server is not trusted: what it delivers must be for this member, and
-// settled by nothing but an acknowledgement.
+// The server is not trusted: its deliveries must be for this member, and only an
+// acknowledgement may settle them.
 func TestAcceptsOnlyItsOwn(t *testing.T) {
 	c := newInbox(&conn{name: "north", log: slog.New(slog.DiscardHandler)}, transport.Bulk)
 	const ack = "$JS.ACK.MERCER.north.1.2.3.4.5"
@@ -47,8 +47,7 @@ func TestAcceptsOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// What the server says about a request decides whether to ask again, and
-// whether at once.
+// The server's status of a request decides whether and when to ask again.
 func TestHeeds(t *testing.T) {
 	for _, m := range []struct {
 		box, status, pending string
@@ -75,7 +74,7 @@ func TestHeeds(t *testing.T) {
 	}
 }
 
-// A message that is put back again and again comes ever more rarely.
+// A message that is put back again and again is delivered ever more rarely.
 func TestLaterDoubles(t *testing.T) {
 	for _, c := range []struct {
 		delay time.Duration
@@ -94,7 +93,7 @@ func TestLaterDoubles(t *testing.T) {
 	}
 }
 
-// Only what another try may mend is tried again.
+// Only errors that another try may correct are retried.
 func TestFinal(t *testing.T) {
 	c := &conn{patience: time.Minute}
 	for _, e := range []struct {
@@ -124,7 +123,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// A link tells everybody who waits, once it stands and once it is dead.
+// A link informs all that wait, once it is open and once it is dead.
 func TestLink(t *testing.T) {
 	l := newLink()
 	ctx, cancel := context.WithCancel(t.Context())

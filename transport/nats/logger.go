@@ -11,9 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// logger hands the server's own log on: its notices are details, its errors
-// are somebody's failed attempt, and only its last words stop it. Others decide how often most of
-// it is said, and with which words: there is a budget for each kind of line.
+// logger passes the server's own log on. The server's notices are details, its errors are
+// failed attempts of others, and only its fatal errors stop it. Others determine the number
+// of most lines and their words: so there is a budget for each kind of line.
 type logger struct {
 	log    *slog.Logger
 	secure bool // the server has TLS
@@ -23,9 +23,9 @@ type logger struct {
 	fatal   error
 }
 
-// What tells lines about connections from the server's own, and their kinds, in the server's words.
-// A kind has its own budget, so that strangers do not hide what members do, nor either what the
-// server does.
+// The marks of lines about connections, and the kinds of these lines, in the server's
+// words. Each kind has its own budget, so that strangers hide neither what members do nor
+// what the server does.
 const (
 	aboutConnection = " - cid:"
 	ofCallers       = "caller"
@@ -35,7 +35,8 @@ const (
 
 var connectionKinds = []string{"authentication error", "Violation", "Slow Consumer", "arser", "aximum"}
 
-// allow reports whether one more line of a kind may be said, and how many were not before it.
+// allow reports whether one more line of a kind may be written, and how many were
+// suppressed before it.
 func (l *logger) allow(kind string) (ok bool, unsaid int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,14 +69,15 @@ func kindOf(text string) string {
 func (l *logger) Noticef(format string, v ...any) { l.log.Debug(message(format, v)) }
 func (l *logger) Tracef(format string, v ...any)  { l.log.Debug(message(format, v)) }
 
-// Warnf leaves out one warning, of clients that do not begin with TLS: members do.
+// Warnf suppresses one warning, about clients that do not start with TLS: members do.
 func (l *logger) Warnf(format string, v ...any) {
 	if !strings.Contains(format, "TLS Handshake First") {
 		l.warn(fmt.Sprintf(format, v...))
 	}
 }
 
-// Debugf hears of the callers who speak no TLS. All else there is for the makers of the server.
+// Debugf handles lines about callers without TLS. All others are for developers of the
+// server.
 func (l *logger) Debugf(format string, v ...any) {
 	if strings.Contains(format, handshakeError) {
 		l.turnedAway(fmt.Sprintf(format, v...))
@@ -91,7 +93,7 @@ func (l *logger) Errorf(format string, v ...any) {
 	l.warn(text)
 }
 
-// warn says a line that the budget of its kind allows.
+// warn writes a line if the budget of its kind allows it.
 func (l *logger) warn(text string) {
 	kind := kindOf(text)
 	ok, unsaid := l.allow(kind)
@@ -104,8 +106,8 @@ func (l *logger) warn(text string) {
 	l.log.Warn("nats-server: "+fault.Printable(text), "unsaid_before", unsaid)
 }
 
-// What is left of a line about a connection: address, a member's account and the complaint stand
-// at its beginning. After them come a peer's words.
+// The part of a line about a connection that is kept. Address, a member's account and the
+// complaint are at its start; a peer's own text comes after them.
 const (
 	lineHead = 220
 	lineTail = 60
@@ -118,17 +120,17 @@ func shortened(text string) string {
 	return text[:lineHead] + " ... " + text[len(text)-lineTail:]
 }
 
-// What the server writes of callers who do not speak as it does.
+// The server's lines about callers with another protocol.
 const (
 	handshakeError = "TLS handshake error: "
 	noLogin        = " - authentication error" // to anything before a login, such as the beginning of TLS
 )
 
-// turnedAway says of a caller who could not even begin why that is.
+// turnedAway logs why the server refused a caller before its login.
 func (l *logger) turnedAway(text string) {
 	if ok, unsaid := l.allow(ofCallers); ok {
 		from, _, _ := strings.Cut(text, " - ")
-		l.log.Warn("turned a caller away: "+whyTurnedAway(text), "address", from, "unsaid_before", unsaid)
+		l.log.Warn("turned a caller away:  "+whyTurnedAway(text), "address", from, "unsaid_before", unsaid)
 	}
 }
 
@@ -145,7 +147,7 @@ func whyTurnedAway(text string) string {
 	return "no TLS with it: " + reason
 }
 
-// Fatalf keeps the reason: the server says it here and nowhere else.
+// Fatalf keeps the reason, which the server gives only here.
 func (l *logger) Fatalf(format string, v ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,7 +16,8 @@ const (
 	mostLine  = 500 // bytes
 )
 
-// bounded fails if the server has said more than its budgets allow, or too much at once.
+// bounded fails if the server has written more lines than its budgets allow, or too many at
+// once.
 func (n *notes) bounded(t *testing.T, kinds int) {
 	t.Helper()
 	n.mu.Lock()
@@ -32,8 +33,9 @@ func (n *notes) bounded(t *testing.T, kinds int) {
 	}
 }
 
-// Strangers who speak TLS write few and short lines of the coordinator's log, whatever they say,
-// and do not use up what it says of members. They stand for anybody who reaches the port.
+// Strangers with TLS cause few and short lines in the coordinator's log, whatever they
+// send, and do not use up the lines about members. They represent anybody who reaches the
+// port.
 func TestStrangersWriteLittleIntoTheLog(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -79,7 +81,7 @@ func stranger(t *testing.T, address, words string) {
 	}
 }
 
-// A member that speaks where it may not, as fast as it can, writes few lines, which name it.
+// A member that sends forbidden messages as fast as it can causes few lines, which name it.
 func TestMemberWritesLittleIntoTheLog(t *testing.T) {
 	said := new(notes)
 	f := newFederation(t, func(c *Config) { c.Logger = said.logger() })
@@ -106,7 +108,7 @@ func TestMemberWritesLittleIntoTheLog(t *testing.T) {
 	said.bounded(t, 1)
 }
 
-// The log says that it has left something out, and what a peer writes does nothing to a terminal.
+// The log reports suppressed lines, and a peer's text does not control a terminal.
 func TestLogOfTheServerIsBoundedByKind(t *testing.T) {
 	said := new(notes)
 	l := &logger{log: said.logger(), secure: true}

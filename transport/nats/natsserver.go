@@ -23,7 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Server is a NATS server within this process.
+// Server is a NATS server in this process.
 type Server struct {
 	cfg     Config
 	nats    *server.Server
@@ -34,9 +34,9 @@ type Server struct {
 	stop    func() error // once
 }
 
-// Start runs a server and returns when members can connect. Nothing listens
-// before every queue exists, and nothing is written when the port is taken:
-// that is a [*PortTakenError]. Shutdown must be called in the end.
+// Start runs a server and returns when members can connect. It listens only after every
+// queue exists, and it writes nothing if the port is taken: that is a [*PortTakenError].
+// The caller must call Shutdown.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -59,7 +59,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// tryPort finds out early, and in words, what the server would only log.
+// tryPort detects a taken port early, with a clear error; the server would only log it.
 func tryPort(cfg Config) error {
 	l, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -71,8 +71,7 @@ func tryPort(cfg Config) error {
 	return l.Close()
 }
 
-// lockFolder keeps a second server off the same queues, which both would
-// destroy.
+// lockFolder keeps a second server from the same queues, which both would destroy.
 func lockFolder(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -107,8 +106,9 @@ func (s *Server) run(ctx context.Context) error {
 	return s.log.reason()
 }
 
-// options: the generous limits are for thin lines, where a batch of deliveries
-// takes long; loopback and local networks never see them.
+// options returns the settings of the NATS server. Their generous limits are for slow
+// lines, where a batch of deliveries takes long; loopback and local networks never reach
+// them.
 func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 	pub, err := key.PublicKey()
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		JetStream:          true,
 		StoreDir:           s.cfg.Dir,
 		SyncAlways:         true,
-		JetStreamMaxStore:  1 << 50, // the stream has the limit; one here would keep it from opening after a cut
+		JetStreamMaxStore:  1 << 50, // the stream has the limit; one here would keep the stream from opening after a reduction
 		JetStreamMaxMemory: 1 << 20, // nothing lives in memory
 
 		MaxPayload:    transport.MaxMessageBytes + 64<<10,
@@ -165,8 +165,8 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 	return o, nil
 }
 
-// newAccounts returns an account for each member, whose bounds only a configuration
-// file can set.
+// newAccounts returns an account for each member. Only a configuration file can set the
+// accounts' bounds.
 func newAccounts(members []Member) ([]*server.Account, error) {
 	var file strings.Builder
 	file.WriteString("accounts {\n")
@@ -191,12 +191,12 @@ func newAccounts(members []Member) ([]*server.Account, error) {
 	return list, nil
 }
 
-// stewardLogin is for this process only.
+// stewardLogin returns the login of the steward, for this process only.
 func stewardLogin(hub *server.Account, key string) *server.NkeyUser {
 	return &server.NkeyUser{Nkey: key, Account: hub, AllowedConnectionTypes: map[string]struct{}{"IN_PROCESS": {}}}
 }
 
-// openHub opens the hub's store, where old queues may lie.
+// openHub opens the hub's store, which may hold old queues.
 func (s *Server) openHub() error {
 	hub, err := s.nats.LookupAccount(hubName)
 	if err != nil {
@@ -214,8 +214,7 @@ func (s *Server) Addr() string { return s.nats.Addr().String() }
 // URL returns the address that members on this machine pass to [Dial].
 func (s *Server) URL() string { return "nats://" + s.Addr() }
 
-// Dial connects a member that lives in the server's own process, without a
-// port.
+// Dial connects a member in the server's own process, without a port.
 func (s *Server) Dial(ctx context.Context, name string, key nkeys.KeyPair, o Options) (transport.Conn, error) {
 	c, err := connect("", name, key, o, natsgo.InProcessServer(s.nats))
 	if err != nil {
@@ -224,8 +223,8 @@ func (s *Server) Dial(ctx context.Context, name string, key nkeys.KeyPair, o Opt
 	return c.greeted(ctx, "the server in this process")
 }
 
-// Shutdown stops the server and returns when everything is on disk and nothing
-// runs any more, or with ctx's error, while it goes on stopping.
+// Shutdown stops the server. It returns when everything is on disk and nothing runs any
+// more, or with ctx's error while the server is still stopping.
 func (s *Server) Shutdown(ctx context.Context) error {
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.stop() }()
@@ -251,23 +250,23 @@ func (s *Server) halt() error {
 	return s.lock.Close()
 }
 
-// StoreError says that the queues cannot be written any more, since the disk is
-// full or broken. The server keeps its first such error and takes no message again,
-// even if there is room later: only a new one opens the queues anew. What was
-// accepted before is not lost.
+// StoreError reports that the queues cannot be written any more, because the disk is full
+// or broken. After the first such error the server accepts no message again, even if there
+// is room later: only a new server opens the queues again. Messages accepted before are not
+// lost.
 type StoreError struct {
 	Dir    string
 	Reason string
 }
 
 func (e *StoreError) Error() string {
-	return fmt.Sprintf("nats: the queues in %s cannot be written (%s); make room there or mend the disk, and start the coordinator again: nothing that was sent is lost", e.Dir, e.Reason)
+	return fmt.Sprintf("nats: the queues in %s cannot be written (%s); make room there or repair the disk, and start the coordinator again: no message that was sent is lost", e.Dir, e.Reason)
 }
 
 const (
-	watchEvery = 2 * time.Second // between two looks of Watch
-	// watchFailures is the number of looks in a row that must fail: a machine that is busy may
-	// miss one, since the server asks itself with a patience of a millisecond.
+	watchEvery = 2 * time.Second // between two checks of Watch
+	// watchFailures is the number of checks in a row that must fail: a busy machine may
+	// miss one, because the server waits only a millisecond for itself.
 	watchFailures = 3
 )
 
@@ -294,8 +293,8 @@ func (s *Server) watch(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// blind reports whether nothing can be seen of the queues because this process has too many files
-// open, which passes.
+// blind reports whether the queues cannot be checked because this process has too many
+// files open, which is temporary.
 func (s *Server) blind() bool {
 	folder, err := os.Open(s.cfg.Dir)
 	if err == nil {
@@ -304,11 +303,11 @@ func (s *Server) blind() bool {
 	if !descriptor.Exhausted(err) {
 		return false
 	}
-	s.cfg.Logger.Warn("cannot look after the queues: too many files and connections are open; raise the bound (ulimit -n)", "error", err)
+	s.cfg.Logger.Warn("cannot check the queues: too many files and connections are open; raise the limit (ulimit -n)", "error", err)
 	return true
 }
 
-// warnOfSpace says at the start that the disk may be full before the queues are.
+// warnOfSpace warns at the start if the disk may be full before the queues are.
 func (s *Server) warnOfSpace() {
 	var room int64
 	for _, lane := range transport.Lanes() {
@@ -317,17 +316,18 @@ func (s *Server) warnOfSpace() {
 	free, err := disk.Free(s.cfg.Dir)
 	switch {
 	case err != nil:
-		s.cfg.Logger.Warn("cannot tell how much room the disk of the queues has", "folder", s.cfg.Dir, "error", err)
+		s.cfg.Logger.Warn("cannot find the free space of the queues' disk", "folder", s.cfg.Dir, "error", err)
 	case free < uint64(room):
-		s.cfg.Logger.Warn("the disk of the queues has less room than they may take; when it is full, the coordinator ends",
+		s.cfg.Logger.Warn("the queues' disk has less free space than the queues may take; the coordinator ends when it is full",
 			"folder", s.cfg.Dir, "free_bytes", free, "queues_bytes", room)
 	}
 }
 
-// warnOfConnections says at the start that all members together may leave no file to this process.
+// warnOfConnections warns at the start if all members together may leave this process no
+// file.
 func (s *Server) warnOfConnections() {
 	if need, may := s.cfg.outside(), 2*descriptor.Strangers(); need > may {
-		s.cfg.Logger.Warn("members may take more than half of the files and connections that this process may have open; raise the bound (ulimit -n)",
+		s.cfg.Logger.Warn("members may take more than half of the files and connections that this process may have open; raise the limit (ulimit -n)",
 			"members", len(s.cfg.Members), "connections", need, "half", may)
 	}
 }

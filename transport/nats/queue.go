@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// arrange brings the streams and their consumers in line with the configuration.
-// What members had in their queues stays.
+// arrange updates the streams and their consumers to the configuration. Messages in
+// members' queues stay.
 func arrange(ctx context.Context, js jetstream.JetStream, cfg Config) error {
 	for _, lane := range transport.Lanes() {
 		if err := cfg.arrange(ctx, js, lane); err != nil {
@@ -39,11 +39,12 @@ func (c Config) arrange(ctx context.Context, js jetstream.JetStream, lane transp
 	return nil
 }
 
-// stream: an acknowledged message is deleted, and a full share or disk quota makes
-// its sender wait instead of dropping what others wait for. Subjects name the
-// receivers, so that a message to a stranger finds no stream and is refused; and
-// they name the senders, so that the server counts each one's share. A share that
-// was cut would cost messages, so held is the most that somebody has already.
+// stream returns the settings of a lane's stream. An acknowledged message is deleted. A
+// full share or disk quota makes the sender wait; it does not drop other members' messages.
+// Subjects name the receivers, so that a message to a stranger finds no stream and is
+// refused. They also name the senders, so that the server counts each member's share.
+// Lowering a share would delete messages, so held is the greatest number that a member has
+// already.
 func (c Config) stream(lane transport.Lane, held int) jetstream.StreamConfig {
 	s := jetstream.StreamConfig{
 		Name:       stream(lane),
@@ -63,8 +64,9 @@ func (c Config) stream(lane transport.Lane, held int) jetstream.StreamConfig {
 	return s
 }
 
-// consumer: all that the senders' shares hold may be delivered and not settled, so
-// that what a receiver puts back hides nobody else's messages.
+// consumer returns the settings of a member's queue. It allows as many unsettled deliveries
+// as the senders' shares hold, so that a message that the receiver puts back hides no other
+// sender's messages.
 func (c Config) consumer(lane transport.Lane, name string, held int) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable:       name,
@@ -76,8 +78,8 @@ func (c Config) consumer(lane transport.Lane, name string, held int) jetstream.C
 	}
 }
 
-// inherit removes the queues of those who are no longer members, and returns the
-// most messages that one member has in the queue of another.
+// inherit removes the queues of former members. It returns the greatest number of messages
+// that one member has in the queue of another.
 func (c Config) inherit(ctx context.Context, js jetstream.JetStream, lane transport.Lane) (held int, err error) {
 	s, err := js.Stream(ctx, stream(lane))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -99,7 +101,7 @@ func (c Config) inherit(ctx context.Context, js jetstream.JetStream, lane transp
 	return held, nil
 }
 
-// dismiss removes the queues of those who are no longer members.
+// dismiss removes the queues of former members.
 func dismiss(ctx context.Context, s jetstream.Stream, lane transport.Lane, members []Member) error {
 	names := s.ConsumerNames(ctx)
 	for name := range names.Name() {
@@ -107,10 +109,10 @@ func dismiss(ctx context.Context, s jetstream.Stream, lane transport.Lane, membe
 			continue
 		}
 		if err := s.DeleteConsumer(ctx, name); err != nil {
-			return fmt.Errorf("queue of %q, who left: %w", name, err)
+			return fmt.Errorf("queue of %q, which left: %w", name, err)
 		}
 		if err := s.Purge(ctx, jetstream.WithPurgeSubject(subject(lane, "*", name))); err != nil {
-			return fmt.Errorf("messages for %q, who left: %w", name, err)
+			return fmt.Errorf("messages for %q, which left: %w", name, err)
 		}
 	}
 	if err := names.Err(); err != nil {

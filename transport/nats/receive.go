@@ -14,9 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// One request to the queue asks for at most these many deliveries, and the
-// server says that it lives while there are none. A batch must get through well
-// within AckWait: 2 MiB in 30 s are half a megabit per second.
+// A request to the queue asks for at most these many deliveries, and the server sends a
+// sign of life while there are none. A batch must arrive well within AckWait: 2 MiB in 30 s
+// are half a megabit per second.
 const (
 	batchMessages = 256
 	batchBytes    = 2 << 20
@@ -25,21 +25,21 @@ const (
 	resetLimit    = 2 * time.Second
 )
 
-// inbox receives the deliveries of one lane. Deliveries that are still here when the
-// era ends are dropped: the reset at the next era's start repeats them.
+// inbox receives the deliveries of one lane. Deliveries that are still here when the era
+// ends are dropped: the reset at the start of the next era repeats them.
 type inbox struct {
 	*conn
 	lane transport.Lane
-	turn chan struct{} // held by the one who receives
+	turn chan struct{} // held by the receiving caller
 
 	era     context.Context
 	sub     *natsgo.Subscription
 	box     string // drawn, so that no two connections of a member share one
-	request int    // the present one's number
-	left    int    // deliveries that it may still bring; 0: ask again
+	request int    // number of the current request
+	left    int    // deliveries that the request may still bring; 0: ask again
 }
 
-// present tells the present request from others in subjects.
+// present returns the part of subjects that identifies the current request.
 func (i *inbox) present() string { return i.box + "." + strconv.Itoa(i.request) }
 
 // Receive serves one caller at a time in each lane; others wait for their turn.
@@ -71,13 +71,13 @@ func (i *inbox) receive(ctx context.Context) (transport.Delivery, error) {
 			failures = 0
 			continue
 		}
-		i.log.Debug("no delivery, asking again", "member", i.name, "lane", i.lane.String(), "error", err)
+		i.log.Debug("no delivery; asking again", "member", i.name, "lane", i.lane.String(), "error", err)
 		pause(ctx, era, failures)
 		failures++
 	}
 }
 
-// next waits for one message of the inbox. It may be no delivery, which is no
+// next waits for one message of the inbox. The message may be no delivery, which is no
 // error.
 func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, err error) {
 	if i.era != era {
@@ -94,13 +94,13 @@ func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, e
 	defer cancel()
 	m, err := i.sub.NextMsgWithContext(quiet)
 	switch {
-	case err != nil && quiet.Err() != nil: // given up, disconnected, or a request that got lost
+	case err != nil && quiet.Err() != nil: // given up, disconnected, or a lost request
 		i.left = 0
 		return d, false, nil
 	case err != nil:
 		i.left = 0
 		return d, false, err
-	case m.Reply == "": // the server speaks; deliveries say where to acknowledge
+	case m.Reply == "": // a status of the server; deliveries have an address for acknowledgements
 		return d, false, i.heed(m)
 	}
 	i.left--
@@ -108,9 +108,9 @@ func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, e
 	return d, ok, nil
 }
 
-// open begins the inbox of an era. A reset of the queue makes the server
-// repeat at once what the last connection had left unsettled. It is a matter
-// of speed only: without it the same happens when AckWait is over.
+// open starts the inbox of an era. A reset of the queue makes the server repeat at once the
+// messages that the last connection left unsettled. It only saves time: without it they are
+// repeated after AckWait.
 func (i *inbox) open(ctx, era context.Context) error {
 	if err := i.alone(ctx, era); err != nil {
 		return err
@@ -149,10 +149,9 @@ func (i *inbox) ask() error {
 	return nil
 }
 
-// heed reads what the server says about the present request: that it waits
-// (100), or that it is over, because of time (408) or of the limits it set
-// (409, with what is left of them). Any other end is a reason not to ask again
-// at once.
+// heed handles the server's status about the current request: it waits (100), or it has
+// ended, because of time (408) or of its limits (409, with the rest of them). Any other end
+// is a reason to pause before the next request.
 func (i *inbox) heed(m *natsgo.Msg) error {
 	status, text := m.Header.Get("Status"), m.Header.Get("Description")
 	if status == "100" || m.Subject != boxSubject(i.name, i.present()) {
@@ -165,9 +164,9 @@ func (i *inbox) heed(m *natsgo.Msg) error {
 	return fmt.Errorf("the server ended the request: %s %s", status, text)
 }
 
-// accept makes a delivery of what the queue sent. The server is not trusted:
-// what is not addressed to this member, or would have it acknowledge something
-// else than a delivery, is left alone.
+// accept makes a delivery of a message from the queue. The server is not trusted: accept
+// ignores messages to other members, and messages whose acknowledgement would not settle a
+// delivery.
 func (i *inbox) accept(m *natsgo.Msg) (transport.Delivery, bool) {
 	from, ours := sender(i.lane, m.Subject, i.name)
 	times, ackable := deliveries(i.lane, m.Reply, i.name)
@@ -190,7 +189,7 @@ func deliveries(lane transport.Lane, ack, self string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// sender returns who sent what was delivered on subj to the member self.
+// sender returns the sender of a delivery on subj to the member self.
 func sender(lane transport.Lane, subj, self string) (string, bool) {
 	rest, ok := strings.CutPrefix(subj, "mercer."+word(lane)+".")
 	if !ok {
@@ -204,7 +203,7 @@ func sender(lane transport.Lane, subj, self string) (string, bool) {
 type receipt struct {
 	conn  *conn
 	reply string
-	times int // it was delivered
+	times int // number of deliveries so far
 }
 
 func (r receipt) Ack() error { return r.settle("+ACK") }
@@ -216,9 +215,9 @@ func (r receipt) Later(delay time.Duration) error {
 	return r.settle("-NAK")
 }
 
-// slower doubles a delay with every delivery after the first, up to five seconds:
-// a bulk message that a busy receiver puts back costs its whole length each
-// time. It waits about as long as it has waited already.
+// slower doubles a delay with every delivery after the first, up to five seconds, because a
+// bulk message that a busy receiver puts back costs its whole length each time. The delay
+// is about as long as all delays so far.
 func slower(delay time.Duration, times int) time.Duration {
 	const most = 5 * time.Second
 	for n := 1; n < times && 0 < delay && delay < most; n++ {
@@ -238,7 +237,7 @@ func (r receipt) settle(word string) error {
 	return nil
 }
 
-// stream returns the name of a lane's stream; its consumers bear the members' names.
+// stream returns the name of a lane's stream; its consumers have the members' names.
 func stream(lane transport.Lane) string {
 	if lane == transport.Control {
 		return "CONTROL"
@@ -246,7 +245,7 @@ func stream(lane transport.Lane) string {
 	return "MERCER"
 }
 
-// word tells the lanes apart in subjects.
+// word returns the lane's name in subjects.
 func word(lane transport.Lane) string {
 	if lane == transport.Control {
 		return "ctl"
@@ -254,8 +253,8 @@ func word(lane transport.Lane) string {
 	return "msg"
 }
 
-// Subjects of what members say. A message carries sender and receiver in its
-// subject, which the server checks, and nothing else outside the sealed body.
+// Subjects of members' messages. A message carries sender and receiver in its subject,
+// which the server checks, and nothing else outside the sealed body.
 func subject(lane transport.Lane, from, to string) string {
 	return "mercer." + word(lane) + "." + from + "." + to
 }
@@ -270,15 +269,16 @@ func ackPrefix(lane transport.Lane, member string) string {
 func twinSubject(member string) string { return "mercer.twin." + member }
 func replyPrefix(member string) string { return "_INBOX." + member }
 
-// box takes a subject apart that a member asked for a lane's deliveries on.
+// box returns the inbox's name in a subject on which a member asked for a lane's
+// deliveries.
 func box(lane transport.Lane, member, subj string) string {
 	return strings.TrimPrefix(subj, askSubject(lane, member, ""))
 }
 
 const maxNameBytes = 64
 
-// checkName accepts what can be a token of a subject and a folder's name on
-// every system.
+// checkName accepts names that are valid as a token of a subject and as a folder on every
+// system.
 func checkName(s string) error {
 	if s == "" || len(s) > maxNameBytes {
 		return fmt.Errorf("a member's name has 1 to %d bytes, not %d", maxNameBytes, len(s))
@@ -286,7 +286,7 @@ func checkName(s string) error {
 	for i, c := range []byte(s) {
 		letter := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
 		if !letter && (c != '-' || i == 0) {
-			return fmt.Errorf("member %q: lower-case letters, digits and hyphens only, and no hyphen first", s)
+			return fmt.Errorf("member %q: use lower-case letters, digits and hyphens only, and no hyphen first", s)
 		}
 	}
 	return nil

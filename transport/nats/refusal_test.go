@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// What a member may not say, whatever client it uses.
+// Messages that a member may not send, whatever client it uses.
 func TestMayNotSay(t *testing.T) {
 	f := newFederation(t, nil)
 	f.send(f.join("east"), "south", "precious")
@@ -66,7 +66,7 @@ func TestMayNotSay(t *testing.T) {
 	}
 }
 
-// What a member may not hear.
+// Subjects that a member may not read.
 func TestMayNotHear(t *testing.T) {
 	f := newFederation(t, nil)
 	nc, complaints := f.raw("north")
@@ -104,9 +104,9 @@ func expectViolation(t *testing.T, complaints <-chan error, what string) {
 	}
 }
 
-// A server answers a request in its own name, wherever the request says. That
-// must not lend a member the server's voice. The steward, who shares an account
-// with the stream, shows that each of these attacks works without isolation.
+// A server answers a request in its own name, on any reply subject. This must not lend a
+// member the server's authority. The steward, which shares an account with the stream,
+// shows that each of these attacks works without isolation.
 func TestAnswersStayAtHome(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -173,7 +173,7 @@ func TestEmptyMessagesStopNobody(t *testing.T) {
 	}
 }
 
-// The server itself refuses what is too long, whatever client sends it.
+// The server itself refuses messages that are too long, whatever client sends them.
 func TestServerRefusesTooLong(t *testing.T) {
 	f := newFederation(t, nil)
 	nc, _ := f.raw("north")
@@ -218,8 +218,8 @@ func TestKeyOfAnother(t *testing.T) {
 	}
 }
 
-// The login that owns the queues opens nothing from outside this process, and
-// it is the only one of its kind.
+// The login that owns the queues opens nothing from outside this process, and it is the
+// only one of its kind.
 func TestStewardStaysInside(t *testing.T) {
 	f := &federation{TB: t, keys: make(map[string]nkeys.KeyPair)}
 	steward := f.newMember("steward")

@@ -15,8 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// What was sent and not acknowledged survives the server, and connections
-// restore themselves.
+// Unacknowledged messages survive the server, and connections restore themselves.
 func TestServerRestarts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -73,7 +72,7 @@ func TestSendWhileAway(t *testing.T) {
 	}
 }
 
-// A receiver that waits sleeps through a restart.
+// A waiting receiver waits through a restart.
 func TestReceiveThroughRestart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -101,8 +100,8 @@ func TestReceiveThroughRestart(t *testing.T) {
 	}
 }
 
-// Killing a process leaves the files as they are. What Send has reported as
-// sent is in them.
+// Killing a process leaves its files unchanged. They hold every message for which Send has
+// returned.
 func TestServerKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -164,8 +163,8 @@ func TestMemberFirst(t *testing.T) {
 	}
 }
 
-// A process that was killed never closes its connection. Its successor gets at
-// once what it had left unsettled.
+// A killed process never closes its connection. Its successor receives its unsettled
+// messages at once.
 func TestSuccessorOfKilled(t *testing.T) {
 	f := newFederation(t, nil)
 	north := f.join("north")
@@ -192,8 +191,7 @@ func TestSuccessorOfKilled(t *testing.T) {
 	}
 }
 
-// A request that got lost is made again; that the old one may still be answered
-// does no harm.
+// A lost request is made again; a late answer to the old one does no harm.
 func TestServerFallsSilent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -245,7 +243,7 @@ func TestQuotaMakesSendersWait(t *testing.T) {
 	}
 }
 
-// A smaller quota than what the queues hold deletes nothing.
+// A quota below the queues' size deletes nothing.
 func TestQuotaCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -268,8 +266,8 @@ func TestQuotaCut(t *testing.T) {
 	f.send(north, "south", "there is room again")
 }
 
-// A smaller share than what somebody has in a queue deletes nothing: members join,
-// or the folder is an earlier version's, which knew no shares.
+// A share below a member's number of queued messages deletes nothing: members join, or the
+// folder is from an earlier version without shares.
 func TestShareCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -307,7 +305,7 @@ func TestShareCut(t *testing.T) {
 	}
 }
 
-// change changes the configuration of the stream for bulk, as another version would.
+// change changes the settings of the stream for bulk, as another version would.
 func (f *federation) change(edit func(*jetstream.StreamConfig)) {
 	f.Helper()
 	js, err := jetstream.New(f.server.steward)

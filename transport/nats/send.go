@@ -12,8 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// ackLimit bounds one try's wait for the server's word that a message is
-// on disk.
+// ackLimit bounds one try's wait for the server's confirmation that a message is on disk.
 const ackLimit = 10 * time.Second
 
 // Send tries until the server has the message on disk or ctx ends; the server
@@ -59,9 +58,9 @@ func (c *conn) send(ctx context.Context, to string, lane transport.Lane, data []
 	}
 }
 
-// final returns the error that no further try would mend. A server that is
-// starting or stopping may have no stream for a moment; one that has none for
-// long has no such member.
+// final returns the error if no further try can succeed. A server that is starting or
+// stopping may have no stream for a moment; a server that has none for long has no such
+// member.
 func (c *conn) final(err error, unknownSince time.Time) error {
 	var refusal *jetstream.APIError
 	switch {
@@ -80,7 +79,7 @@ func (c *conn) publish(ctx, era context.Context, subject string, data []byte) er
 	return err
 }
 
-// because adds why the last try failed to the reason for giving up.
+// because adds the error of the last try to the reason for giving up.
 func because(err, failure error) error {
 	if failure == nil {
 		return err

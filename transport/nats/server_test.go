@@ -32,18 +32,18 @@ func TestConfigRefused(t *testing.T) {
 	secret, _ := tlsKey(1)
 	one, two := key(), key()
 	for want, c := range map[string]Config{
-		"no folder for the queues":          {Members: []Member{{"a", one}}},
-		"port 65536, want 0 to 65535":       {Dir: "x", Port: 65536, Members: []Member{{"a", one}}},
-		"a limit is negative":               {Dir: "x", AckWait: -1, Members: []Member{{"a", one}}},
-		"0 members, want 1 to":              {Dir: "x"},
-		`two members are called "a"`:        {Dir: "x", Members: []Member{{"a", one}, {"a", two}}},
-		`"a" and "b" have the same key`:     {Dir: "x", Members: []Member{{"a", one}, {"b", one}}},
-		`member "a.b": lower-case letters`:  {Dir: "x", Members: []Member{{"a.b", one}}},
-		`member "*": lower-case letters`:    {Dir: "x", Members: []Member{{"*", one}}},
-		`member "-a": lower-case letters`:   {Dir: "x", Members: []Member{{"-a", one}}},
-		"a member's name has 1 to 64 bytes": {Dir: "x", Members: []Member{{"", one}}},
-		`"UABC" is no public user nkey`:     {Dir: "x", Members: []Member{{"a", "UABC"}}},
-		"cannot listen":                     {Dir: "x", Host: "nowhere.invalid", TLS: secret, Members: []Member{{"a", one}}},
+		"Dir is missing":                       {Members: []Member{{"a", one}}},
+		"port 65536; use 0 to 65535":           {Dir: "x", Port: 65536, Members: []Member{{"a", one}}},
+		"a limit is negative":                  {Dir: "x", AckWait: -1, Members: []Member{{"a", one}}},
+		"0 members; use 1 to":                  {Dir: "x"},
+		`two members are called "a"`:           {Dir: "x", Members: []Member{{"a", one}, {"a", two}}},
+		`"a" and "b" have the same key`:        {Dir: "x", Members: []Member{{"a", one}, {"b", one}}},
+		`member "a.b": use lower-case letters`: {Dir: "x", Members: []Member{{"a.b", one}}},
+		`member "*": use lower-case letters`:   {Dir: "x", Members: []Member{{"*", one}}},
+		`member "-a": use lower-case letters`:  {Dir: "x", Members: []Member{{"-a", one}}},
+		"a member's name has 1 to 64 bytes":    {Dir: "x", Members: []Member{{"", one}}},
+		`"UABC" is no public user nkey`:        {Dir: "x", Members: []Member{{"a", "UABC"}}},
+		"cannot listen":                        {Dir: "x", Host: "nowhere.invalid", TLS: secret, Members: []Member{{"a", one}}},
 	} {
 		t.Chdir(t.TempDir())
 		s, err := Start(t.Context(), c)
@@ -125,7 +125,7 @@ func TestShutdownGivesUpWaiting(t *testing.T) {
 	f := newFederation(t, nil)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	// Either outcome is right: stopping may be faster than the look at ended.
+	// Either outcome is right: stopping may be faster than the check of ended.
 	if err := f.server.Shutdown(ended); err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that time is up", err)
 	}
@@ -134,8 +134,8 @@ func TestShutdownGivesUpWaiting(t *testing.T) {
 	}
 }
 
-// A member who left has no queue, no messages and no access, at once after the
-// server's next start; the others keep theirs.
+// A former member has no queue, no messages and no access as soon as the server starts
+// again; the others keep theirs.
 func TestMemberLeaves(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -16,10 +16,9 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// hire connects the steward: the one in the hub's account, within this
-// process. It arranges the queues, and asks them for deliveries on behalf of
-// the members, who cannot do so themselves without choosing where the answers
-// go.
+// hire connects the steward, a client in the hub's account, within this process. It
+// arranges the queues, and requests deliveries from them for the members. Members cannot do
+// so themselves without choosing where the answers go.
 func hire(ctx context.Context, s *Server, key nkeys.KeyPair) (*natsgo.Conn, error) {
 	pub, err := key.PublicKey()
 	if err != nil {
@@ -59,13 +58,13 @@ func prepare(ctx context.Context, nc *natsgo.Conn, cfg Config) error {
 			}
 		}
 	}
-	return nc.Flush() // the server knows the subscriptions before members come
+	return nc.Flush() // the server must know the subscriptions before members connect
 }
 
-// serve asks a member's queue for deliveries when it wants them. Its account lets
-// a member ask under its own name only, and its message says nothing but where they
-// are to go. Each has a goroutine of its own here, which takes its time, and what
-// comes too fast is dropped, so that who asks without end delays no one else.
+// serve requests deliveries from a member's queue when the member wants them. The account
+// lets a member ask under its own name only, and the message holds only the address for the
+// deliveries. Each member has its own goroutine here, which limits its rate; it drops
+// requests that come too fast, so that a member that asks without end delays no other.
 func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) error {
 	next := "$JS.API.CONSUMER.MSG.NEXT." + stream(lane) + "." + member
 	request, err := json.Marshal(map[string]int64{
@@ -90,34 +89,34 @@ func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) erro
 }
 
 const (
-	asksPerSecond = 1000 // far beyond what a member needs: each brings up to 2 MiB
-	maxAsks       = 64   // of one member that wait here; one is under way at a time
+	asksPerSecond = 1000 // far beyond a member's need: each brings up to 2 MiB
+	maxAsks       = 64   // of one member that wait here; one is served at a time
 )
 
-// complain names the member whose requests are dropped.
+// complain logs the member whose requests are dropped.
 func complain(log *slog.Logger, complaints *tally.Tally, sub *natsgo.Subscription, err error) {
 	var subject string
 	if sub != nil {
 		subject = sub.Subject // one of the steward's own, which names a member
 	}
 	if n, tell := complaints.Count("", subject); tell {
-		log.Warn("a member asks for deliveries too often, or the steward has another trouble", "subject", subject, "so far", n, "error", err)
+		log.Warn("a member asks for deliveries too often, or the steward has another problem", "subject", subject, "so far", n, "error", err)
 	}
 }
 
-// pace spreads a burst out over time: the first asksPerSecond come at once.
+// pace spreads a burst over time: the first asksPerSecond pass at once.
 type pace struct {
 	gap  time.Duration
-	next time.Time // when the next may pass, at the latest
+	next time.Time // the latest time at which the next may pass
 }
 
 func newPace(perSecond int) *pace { return &pace{gap: time.Second / time.Duration(perSecond)} }
 
-// wait returns when one more may pass.
+// wait returns when one more request may pass.
 func (p *pace) wait() {
 	now := time.Now()
 	if idle := now.Add(-time.Second); p.next.Before(idle) {
-		p.next = idle // what was saved up
+		p.next = idle // the allowance that was saved up
 	}
 	p.next = p.next.Add(p.gap)
 	time.Sleep(p.next.Sub(now))

@@ -14,21 +14,21 @@ import (
 	"time"
 )
 
-// TLS comes before everything else on a connection: the server's greeting names program,
-// version and machine, and a member's first words its own name. What is trusted is the
-// server's key and nothing else: no authority, no name, no time of a certificate.
+// TLS comes before everything else on a connection, because the server's greeting names
+// program, version and machine, and a member's first message its own name. Only the
+// server's key is trusted: no authority, no name, and no time of a certificate.
 
-// handshakeLimit bounds the time until either side knows that the other speaks TLS.
+// handshakeLimit bounds the time until either side knows whether the other speaks TLS.
 const handshakeLimit = 3 * time.Second
 
-// errOtherKey says that a server has proved a key, and another one than it should.
+// errOtherKey reports that a server has proved another key than the expected one.
 var errOtherKey = errors.New("it has another TLS key")
 
 // listening returns the settings of a server with a key. Its certificate names nobody and
-// lasts: whatever clock a member has, it compares the key.
+// does not expire, because a member compares the key alone, whatever its clock.
 func listening(key ed25519.PrivateKey) (*tls.Config, error) {
 	if len(key) != ed25519.PrivateKeySize {
-		return nil, fmt.Errorf("a TLS key of %d bytes, want %d", len(key), ed25519.PrivateKeySize)
+		return nil, fmt.Errorf("the TLS key has %d bytes, want %d", len(key), ed25519.PrivateKeySize)
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
@@ -45,8 +45,8 @@ func listening(key ed25519.PrivateKey) (*tls.Config, error) {
 	}, nil
 }
 
-// expecting returns the settings of a member that knows the server's key. Without a
-// server's name nothing in clear says whom it calls.
+// expecting returns the settings of a member that knows the server's key. The settings name
+// no server, so that nothing in clear shows which server the member calls.
 func expecting(key ed25519.PublicKey) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
@@ -64,14 +64,14 @@ func expecting(key ed25519.PublicKey) *tls.Config {
 	}
 }
 
-// caller opens connections for a client of NATS, which then has nothing to do with TLS.
+// caller opens connections for a NATS client, which then does no TLS itself.
 type caller struct{ key ed25519.PublicKey } // empty: without TLS
 
-// SkipTLSHandshake tells the client of NATS that there is nothing left to secure.
+// SkipTLSHandshake tells the NATS client that the connection is secure already.
 func (caller) SkipTLSHandshake() bool { return true }
 
-// Dial connects to an address, and returns an error of one sentence where the server there
-// does not speak as it should.
+// Dial connects to an address. If the server there does not have the expected TLS, the
+// error is one sentence.
 func (c caller) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeLimit)
 	defer cancel()
@@ -96,8 +96,8 @@ func (c caller) greet(ctx context.Context, line net.Conn) (net.Conn, error) {
 	return safe, safe.HandshakeContext(ctx)
 }
 
-// hear waits for the first byte of a server without TLS, which greets at once. One with TLS
-// waits for the member.
+// hear waits for the first byte of a server without TLS, which greets at once. A server
+// with TLS waits for the member.
 func hear(ctx context.Context, line net.Conn) (net.Conn, error) {
 	deadline, _ := ctx.Deadline()
 	if err := line.SetReadDeadline(deadline); err != nil {
@@ -110,13 +110,13 @@ func hear(ctx context.Context, line net.Conn) (net.Conn, error) {
 	return h, line.SetReadDeadline(time.Time{})
 }
 
-// heard is a connection of which the first byte has been read.
+// heard is a connection whose first byte has been read.
 type heard struct {
 	net.Conn
 	first []byte
 }
 
-// Read gives the first byte again before all others.
+// Read returns the first byte again before all others.
 func (h *heard) Read(b []byte) (int, error) {
 	if len(h.first) == 0 || len(b) == 0 {
 		return h.Conn.Read(b)

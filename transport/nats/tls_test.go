@@ -36,7 +36,7 @@ func (n *notes) Write(b []byte) (int, error) {
 
 func (n *notes) logger() *slog.Logger { return slog.New(slog.NewTextHandler(n, nil)) }
 
-// await returns how long it took until a line holds text.
+// await returns the time until a line holds text.
 func (n *notes) await(t *testing.T, text string, limit time.Duration) {
 	t.Helper()
 	for began := time.Now(); time.Since(began) < limit; time.Sleep(5 * time.Millisecond) {
@@ -102,8 +102,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// A line that is not as the roster says is refused at both ends, soon and in words. The member
-// goes on trying: nobody on the way ends one.
+// Both ends soon refuse a connection that differs from the roster, with a clear reason. The
+// member keeps trying: nobody on the way can end it.
 func TestOtherLinesAreRefusedAtBothEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -137,7 +137,7 @@ func TestOtherLinesAreRefusedAtBothEnds(t *testing.T) {
 	}
 }
 
-// Nothing goes out of the machine without TLS, by whatever name.
+// Nothing leaves the machine without TLS, whatever the name.
 func TestNoLineBeyondLoopbackWithoutTLS(t *testing.T) {
 	f := newFederation(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
@@ -150,7 +150,7 @@ func TestNoLineBeyondLoopbackWithoutTLS(t *testing.T) {
 	for _, host := range []string{"0.0.0.0", "::", "10.0.0.1", "host"} {
 		cfg := f.cfg
 		cfg.Host, cfg.Dir = host, t.TempDir()
-		if _, err := Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "there is no TLS key for it") {
+		if _, err := Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "Config.TLS has no key") {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
@@ -176,8 +176,8 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// relay passes connections on to a server and keeps what it sees. change may put another
-// server in its place.
+// relay passes connections on to a server and records the bytes. change may replace the
+// server.
 type relay struct {
 	t    *testing.T
 	l    net.Listener
@@ -253,7 +253,7 @@ func (r *relay) pass(way int, from, to net.Conn) {
 	}
 }
 
-// tells reports the first word that an onlooker reads.
+// tells reports the first known word that an observer can read.
 func (r *relay) tells() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -274,7 +274,8 @@ func (r *relay) bytes() (up, down int) {
 	return r.seen[0].Len(), r.seen[1].Len()
 }
 
-// An onlooker of the line reads nothing with TLS, and everything but the bodies without.
+// An observer of the connection reads nothing with TLS, and everything except the bodies
+// without.
 func TestOnlookerOfTheLineReadsNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -308,8 +309,8 @@ func TestOnlookerOfTheLineReadsNothing(t *testing.T) {
 	}
 }
 
-// Somebody on the way with a key of its own, who speaks TLS to both sides, is refused
-// before the member says a word; the member connects once the way is free.
+// An attacker on the way, with its own key and TLS to both sides, is refused before the
+// member sends a message; the member connects once the attacker is gone.
 func TestManInTheMiddleWithHisOwnKey(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -353,7 +354,7 @@ func TestManInTheMiddleWithHisOwnKey(t *testing.T) {
 	}
 }
 
-// Somebody on the way who greets in clear, as a server without TLS does, gets nothing.
+// An attacker on the way who greets in clear, like a server without TLS, learns nothing.
 func TestLineIsNotStrippedOfTLS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -376,7 +377,7 @@ func TestLineIsNotStrippedOfTLS(t *testing.T) {
 	}
 }
 
-// Earlier versions of TLS show the certificate to all on the line, and neither side speaks
+// Earlier versions of TLS show the certificate to all observers, and neither side accepts
 // them, whatever the other side has.
 func TestOnlyTLS13(t *testing.T) {
 	key, pin := tlsKey(1)

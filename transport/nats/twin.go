@@ -16,28 +16,29 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Processes with one identity share an account, where they hear each other on one
-// subject. Each that connects says there who it is, and of two the one stops that goes
-// after the other. As a rule nobody listens, which the server says at once.
+// Processes with one identity share an account, in which they receive each other's messages
+// on one subject. A connecting process announces itself there, and of two processes the
+// later one in an agreed order stops. Usually no other process listens, and the server
+// reports that at once.
 //
-// The server, and anybody on the way, could end a process by a message of their own. So each
+// The server, and anybody on the way, could end a process by a forged message. So each
 // message carries a code under a key that only processes with the identity have. A process
-// stops only for a message that answers a challenge which it has drawn itself a moment ago:
+// stops only for a message that answers a challenge which it drew itself a moment ago:
 //
-//	who connects    I am A, and ask a
-//	who is there    I am B, answer a, and ask b
-//	who connects    I am A, and answer b
+//	connecting process  I am A, and ask a
+//	running process     I am B, answer a, and ask b
+//	connecting process  I am A, and answer b
 //
-// Who goes after the other stops when it has heard the other answer. The last message
-// tells the one who stays. Who takes itself for the one who stays asks once more, since
-// the other may begin to serve in between.
+// The process that comes later in the order stops when it has received the other's answer.
+// The last message informs the one that stays. A process that takes itself for the one that
+// stays asks once more, because the other may start to serve in between.
 
-// twinLimit bounds the time in which another process must tell the one that connects.
-// A process that listens and says nothing is gone, and the server has yet to miss it,
-// or the process is about to stop.
+// twinLimit bounds the time in which another process must answer a connecting one. A
+// process that listens and does not answer is gone and the server has not noticed yet, or
+// it is about to stop.
 const twinLimit = 2 * time.Second
 
-// maxSaying bounds what one process says of itself.
+// maxSaying bounds a message of one process about itself.
 const maxSaying = 512
 
 // presence describes a process to others with its identity.
@@ -52,8 +53,8 @@ type presence struct {
 // saying is a process's message to others with its identity.
 type saying struct {
 	presence
-	Asks    string `json:"asks,omitempty"`    // a challenge to all who hear it
-	Answers string `json:"answers,omitempty"` // the challenge of the one who is meant
+	Asks    string `json:"asks,omitempty"`    // a challenge to all that receive it
+	Answers string `json:"answers,omitempty"` // the challenge of the intended receiver
 }
 
 // runSize is the number of characters of a run and of a challenge, which rand.Text draws.
@@ -69,7 +70,7 @@ func twinKey(key nkeys.KeyPair) ([]byte, error) {
 	return hkdf.Key(sha256.New, seed, nil, "mercer/v1/nats/twin", sha256.Size)
 }
 
-// seal returns a message as it travels: its code, then the message.
+// seal returns the bytes of a message: its code, then the message.
 func seal(key []byte, w saying) ([]byte, error) {
 	text, err := json.Marshal(w)
 	if err != nil {
@@ -84,14 +85,14 @@ func codeOf(key, text []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// unseal reads what came over the network, and nothing of it before its code is right.
+// unseal decodes a message from the network, but only after its code is verified.
 func unseal(key, b []byte) (w saying, err error) {
 	if len(b) < sha256.Size || len(b) > maxSaying {
-		return w, fmt.Errorf("%d bytes of a process about itself, want %d to %d", len(b), sha256.Size, maxSaying)
+		return w, fmt.Errorf("the message about another process has %d bytes, want %d to %d", len(b), sha256.Size, maxSaying)
 	}
 	text := b[sha256.Size:]
 	if !hmac.Equal(codeOf(key, text), b[:sha256.Size]) {
-		return w, errors.New("it does not have this identity's key")
+		return w, errors.New("its sender does not have this identity's key")
 	}
 	return decodeSaying(text)
 }
@@ -101,14 +102,14 @@ func decodeSaying(text []byte) (w saying, err error) {
 		return w, err
 	}
 	if len(w.Run) != runSize {
-		return w, fmt.Errorf("a run of %d characters, want %d", len(w.Run), runSize)
+		return w, fmt.Errorf("the run has %d characters, want %d", len(w.Run), runSize)
 	}
 	w.Address = w.Address.WithZone("") // free text
 	return w, nil
 }
 
-// before is an order of all processes with one identity: those that serve, then
-// by chance.
+// before is an order of all processes with one identity: first those that serve, then by
+// chance.
 func (p presence) before(o presence) bool {
 	if p.Serving != o.Serving {
 		return p.Serving
@@ -126,8 +127,8 @@ func (c *conn) presence() presence {
 	return p
 }
 
-// alone tells other processes with this identity of this one, and gives them time
-// to end the link.
+// alone announces this process to others with its identity, and gives them time to end the
+// link.
 func (c *conn) alone(ctx, era context.Context) error {
 	c.meeting.Lock()
 	b, err := seal(c.twin, saying{presence: c.presence(), Asks: c.asked.draw(time.Now())})
@@ -144,14 +145,14 @@ func (c *conn) alone(ctx, era context.Context) error {
 	case ctx.Err() != nil || era.Err() != nil:
 		return err
 	case limited.Err() != nil:
-		c.log.Warn("another connection with this identity says nothing: its process is taken for gone", "member", c.name)
+		c.log.Warn("another connection with this identity does not answer: its process counts as gone", "member", c.name)
 		return nil
 	}
 	return err
 }
 
-// serve puts this process before all that do not serve yet, unless one of them has
-// ended it already.
+// serve puts this process before all that do not serve yet, unless one of them has ended it
+// already.
 func (c *conn) serve() error {
 	c.meeting.Lock()
 	defer c.meeting.Unlock()
@@ -162,8 +163,8 @@ func (c *conn) serve() error {
 	return nil
 }
 
-// meet hears another process with this identity. A process that has been ended refuses no
-// other: two could end each other otherwise.
+// meet handles a message of another process with this identity. A process that has been
+// ended refuses no other: otherwise two could end each other.
 func (c *conn) meet(m *natsgo.Msg) {
 	c.meeting.Lock()
 	defer c.meeting.Unlock()
@@ -174,7 +175,7 @@ func (c *conn) meet(m *natsgo.Msg) {
 		if ok, more := c.strange.allow(time.Now()); ok {
 			c.log.Warn("ignored a message about another process with this identity", "member", c.name, "error", err, "unsaid_before", more)
 		}
-	case other.Run == c.run: // what this one said before its connection was lost
+	case other.Run == c.run: // sent by this process before its connection was lost
 	case other.Answers == "":
 		c.reply(other)
 	case c.asked.open(other.Answers, time.Now()):
@@ -182,8 +183,9 @@ func (c *conn) meet(m *natsgo.Msg) {
 	}
 }
 
-// decide stops this process or refuses the other, which is there: it has answered. All who
-// hear a challenge answer it, and an answer to no open one is old, or for another process.
+// decide stops this process or refuses the other, which is alive: it has answered. All
+// processes that receive a challenge answer it; an answer to no open challenge is old, or
+// for another process.
 func (c *conn) decide(other saying) {
 	self := c.presence()
 	if other.before(self) {
@@ -193,14 +195,14 @@ func (c *conn) decide(other saying) {
 	}
 	if other.Run != c.refused {
 		c.refused = other.Run
-		c.log.Warn("another process with this identity is refused; if it is none of yours, somebody has the identity file",
+		c.log.Warn("refused another process with this identity; if it is not yours, somebody else has the identity file",
 			"member", c.name, "address", other.Address.String(), "process", other.Process)
 	}
 	c.reply(other)
 }
 
-// reply answers another process's challenge and asks one. It says nothing where too many
-// are open, so that old messages which come again and again do not keep it busy.
+// reply answers another process's challenge and sends one. It does nothing if too many are
+// open, so that repeated old messages do not keep it busy.
 func (c *conn) reply(other saying) {
 	if now := time.Now(); other.Asks != "" && c.asked.room(now) {
 		c.tell(saying{presence: c.presence(), Asks: c.asked.draw(now), Answers: other.Asks})
@@ -213,6 +215,6 @@ func (c *conn) tell(w saying) {
 		err = c.nc.Publish(twinSubject(c.name), b)
 	}
 	if err != nil {
-		c.log.Warn("could not answer another process with this identity", "member", c.name, "error", err)
+		c.log.Warn("cannot answer another process with this identity", "member", c.name, "error", err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// A second process with a member's identity is told of the first, which keeps
-// its queue, also when the server begins anew.
+// A second process with a member's identity learns of the first, which keeps its queue,
+// also after the server restarts.
 func TestTwinRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -46,7 +46,7 @@ func TestTwinRefused(t *testing.T) {
 	}
 }
 
-// Of many that begin at once one is left.
+// Of many that start at once one remains.
 func TestTwinsAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -88,8 +88,8 @@ func TestTwinsAtOnce(t *testing.T) {
 	f.receive(left[0])
 }
 
-// Two that have served meet when connections come back. One goes on, whichever
-// asks, and the other stops, whether it hears or is heard first.
+// Two that have served meet when connections are restored. One stays, whichever asks, and
+// the other stops, whether it receives or sends first.
 func TestTwinsWhoServe(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -127,7 +127,8 @@ func TestTwinsWhoServe(t *testing.T) {
 	}
 }
 
-// ghost is a client that hears and says what processes with an identity say to each other.
+// ghost is a client that receives and sends the messages between processes with one
+// identity.
 type ghost struct {
 	*federation
 	key   []byte
@@ -162,7 +163,7 @@ func (g *ghost) say(w saying) {
 	g.repeat(b)
 }
 
-// repeat says something that may have been said before.
+// repeat sends a message that may have been sent before.
 func (g *ghost) repeat(b []byte) {
 	g.Helper()
 	if err := g.nc.Publish(twinSubject("south"), b); err != nil {
@@ -170,7 +171,7 @@ func (g *ghost) repeat(b []byte) {
 	}
 }
 
-// next returns the next message of another run, which is none of its own.
+// next returns the next message of another run than its own.
 func (g *ghost) next(but string) saying {
 	g.Helper()
 	for {
@@ -195,8 +196,8 @@ func (g *ghost) everything() (all [][]byte) {
 	}
 }
 
-// A connection whose process is gone is succeeded, once it had time to speak. If it
-// speaks later, one of both stops.
+// A connection of a dead process is replaced, after it had time to answer. If it answers
+// later, one of both stops.
 func TestTwinIsGone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -231,7 +232,7 @@ func TestTwinIsGone(t *testing.T) {
 }
 
 // Neither the server nor anybody on the way has a message that ends a process: none without
-// the identity's key, and none that was said before, at any time, in any session.
+// the identity's key, and no repeated one, at any time, in any session.
 func TestTwinMessagesOfOthersEndNobody(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -309,7 +310,7 @@ func TestTwinMessagesOfOthersEndNobody(t *testing.T) {
 	}
 }
 
-// Repeated questions get few answers.
+// Repeated challenges get few answers.
 func TestTwinAnswersAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -361,7 +362,7 @@ func TestChallengesDoNotLast(t *testing.T) {
 	}
 }
 
-// What cannot be understood ends no connection.
+// Invalid messages end no connection.
 func TestTwinNonsense(t *testing.T) {
 	f := newFederation(t, nil)
 	south := f.join("south")
@@ -378,7 +379,7 @@ func TestTwinNonsense(t *testing.T) {
 	f.receive(south)
 }
 
-// show returns the text that people read of another process.
+// show returns the text about another process that people read.
 func show(p presence) string {
 	e := &TwinError{Member: "south", Address: p.Address, Process: p.Process, Since: p.Since}
 	return e.Error()

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/transport/transporttest"
 )
 
-// The network under test lets these members join. A test hands Run a function that makes
+// These members can join the network under test. A test passes Run a function that makes
 // such a network.
 func ExampleMembers() {
 	net := mem.NewNetwork()

@@ -12,35 +12,35 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Members returns the names of the members that a network under test has.
+// Members returns the names of the members of a network under test.
 func Members() []string { return []string{"north", "south", "east", "server"} }
 
-// Join connects one of the members. The suite closes what it joined.
+// Join connects one of the members. The suite closes the connection.
 type Join func(name string) (transport.Conn, error)
 
-// Network holds the needs of a part of the suite of the network it runs on.
+// Network holds the settings that a part of the suite needs.
 type Network struct {
 	AckWait time.Duration // unsettled deliveries are repeated after it
 	Share   int           // messages that one sender may have in one queue
 }
 
-// Start makes a fresh network, which t.Cleanup takes down.
+// Start makes a new network, which t.Cleanup removes.
 type Start func(t *testing.T, n Network) Join
 
 const (
 	short = 250 * time.Millisecond // an AckWait that a test waits out
 	long  = 30 * time.Second       // an AckWait that no test waits out
-	bound = 30 * time.Second       // for everything that has to happen, on a busy machine too
+	bound = 30 * time.Second       // for all events, on a busy machine too
 
-	ample  = 256 // a share that no test uses up
-	scarce = 3   // a share that a test uses up
+	ample  = 256 // a share that no test exhausts
+	scarce = 3   // a share that a test exhausts
 )
 
-// Run runs the suite. Every part runs in each lane, side by side with the others, gets a network of its
-// own, and must leave no goroutine behind.
+// Run runs the suite. Every part runs in each lane, in parallel with the others, on its own
+// network, and must leave no goroutine behind.
 func Run(t *testing.T, start Start) {
 	before := goleak.IgnoreCurrent()
-	t.Run("parts", func(t *testing.T) { runParts(t, start) }) // which ends with the last of them
+	t.Run("parts", func(t *testing.T) { runParts(t, start) }) // it ends with the last of them
 	endsAll(t, before)
 }
 
@@ -83,8 +83,8 @@ func runParts(t *testing.T, start Start) {
 	}
 }
 
-// endsAll says which goroutines are left. One that writes to a busy disk as
-// the server closes may take longer than goleak waits.
+// endsAll reports the goroutines that are left. A goroutine that writes to a busy disk
+// while the server closes may take longer than goleak waits.
 func endsAll(t *testing.T, before goleak.Option) {
 	for end := time.Now().Add(bound); ; {
 		err := goleak.Find(before)
@@ -98,7 +98,7 @@ func endsAll(t *testing.T, before goleak.Option) {
 	}
 }
 
-// bench is the equipment of one part.
+// bench holds the connections and limits of one part.
 type bench struct {
 	*testing.T
 	ctx     context.Context
@@ -172,7 +172,7 @@ func (b *bench) is(err, want error) {
 	}
 }
 
-// testShare: an acknowledgement, not a delivery, makes room.
+// testShare: an acknowledgement makes room, and a delivery does not.
 func testShare(b *bench) {
 	north, south := b.join("north"), b.join("south")
 	b.fill(north, "south")
@@ -191,7 +191,7 @@ func testShare(b *bench) {
 }
 
 // testShareOfOne: a member that fills its share of an absent receiver's queue stops neither
-// others from sending there nor itself from sending elsewhere.
+// others from sending there nor itself from sending to others.
 func testShareOfOne(b *bench) {
 	north, south, east := b.join("north"), b.join("south"), b.join("east")
 	b.fill(north, "server")
@@ -222,8 +222,8 @@ func testPutBackShare(b *bench) {
 	}
 }
 
-// testOtherLane: queues that are full, delivered and not settled in one lane, hide
-// nothing in another.
+// testOtherLane: in one lane full queues of delivered, unsettled messages hide nothing in
+// another lane.
 func testOtherLane(b *bench) {
 	north, south, server := b.join("north"), b.join("south"), b.join("server")
 	for _, sender := range []transport.Conn{north, south} {
@@ -240,7 +240,7 @@ func testOtherLane(b *bench) {
 	}
 }
 
-// other returns the lane that is not the part's.
+// other returns the lane that the part does not test.
 func (b *bench) other() transport.Lane {
 	if b.lane == transport.Bulk {
 		return transport.Control
@@ -248,7 +248,7 @@ func (b *bench) other() transport.Lane {
 	return transport.Bulk
 }
 
-// fill uses a sender's share up.
+// fill exhausts a sender's share.
 func (b *bench) fill(c transport.Conn, to string) {
 	b.Helper()
 	for i := range scarce {

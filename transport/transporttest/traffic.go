@@ -81,7 +81,7 @@ func (b *bench) chatter(c transport.Conn, name string, lane, n int) {
 	}
 }
 
-// testTwoReceivers: who gives up waiting does not keep the other from its turn.
+// testTwoReceivers: a receiver that stops waiting does not keep the other from its turn.
 func testTwoReceivers(b *bench) {
 	north, south := b.join("north"), b.join("south")
 	got := make(chan string)
@@ -142,6 +142,6 @@ func testContext(b *bench) {
 	cancel()
 	b.is(<-failed, context.Canceled)
 	b.is(north.Send(ctx, "south", b.lane, []byte("hello")), context.Canceled)
-	b.send(north, "south", "still here") // the connection lives on
+	b.send(north, "south", "still here") // the connection still works
 	b.ack(b.receive(south))
 }
