@@ -83,7 +83,7 @@ var specific = []forgery{
 	{"too wide", kindAnnounce, changeAnnounce(func(a *announce) { a.width = math.MaxUint32 }), protocol.KindMalformed, "encoded width 4294967295"},
 	{"odd numbers", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 2 }), protocol.KindMalformed, "numbers of 2 bytes"},
 	{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "numbers of 4 bytes, although the session's have 8"},
-	{"a flag of 2", kindAnnounce, func(m *protocol.Message) { m.Body = slices.Clone(m.Body); m.Body[len(m.Body)-1] = 2 }, protocol.KindMalformed, "2 where 0 or 1 stands"},
+	{"a flag of 2", kindAnnounce, func(m *protocol.Message) { m.Body = slices.Clone(m.Body); m.Body[len(m.Body)-1] = 2 }, protocol.KindMalformed, "2, want 0 or 1"},
 	{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 
 	{"rows truncated", kindRows, truncate, protocol.KindMalformed, "okra: rows: the bytes end too early"},

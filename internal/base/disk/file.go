@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// Create writes a new file that only its owner can read. It never overwrites:
-// an existing path gives an error for which errors.Is(err, fs.ErrExist) holds.
+// Create writes a new file that only its owner can read. It never overwrites: for an
+// existing path it returns an error for which errors.Is(err, fs.ErrExist) holds.
 func Create(path string, data []byte) error {
 	if err := Write(path, data); err != nil {
 		return err
@@ -22,8 +22,8 @@ func Create(path string, data []byte) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Write is Create without the flush of the directory, for a caller that makes
-// several files and then calls [SyncDir] once.
+// Write is Create without flushing the directory, for a caller that makes several files and
+// then calls [SyncDir] once.
 func Write(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -35,14 +35,14 @@ func Write(path string, data []byte) error {
 	return nil
 }
 
-// Replace puts data in the place of what path held, or creates it. A crash
-// leaves either the old or the new content, never a mixture.
+// Replace writes data to path, which it replaces or creates. A crash leaves either the old
+// or the new content, never a mixture.
 func Replace(path string, data []byte) error {
 	return replace(path, whole(data))
 }
 
-// ReplaceBy is Replace for what is too large to be in memory as a whole. After
-// an error of write path holds what it held before.
+// ReplaceBy is Replace for content that is too large for memory. After an error of write,
+// path holds its old content.
 func ReplaceBy(path string, write func(io.Writer) error) error {
 	return replace(path, func(f *os.File) error {
 		buffer := bufio.NewWriterSize(f, bufferBytes)
@@ -53,7 +53,7 @@ func ReplaceBy(path string, write func(io.Writer) error) error {
 	})
 }
 
-// bufferBytes is the number of bytes that ReplaceBy gives to the operating system at a time.
+// bufferBytes is the number of bytes that ReplaceBy writes at a time.
 const bufferBytes = 1 << 18
 
 // draft is the prefix of the name of a file that is being written.
@@ -73,8 +73,8 @@ func replace(path string, write func(*os.File) error) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// fill has f written, waits for the disk and closes f. Errors call it path, the
-// name that it will have.
+// fill writes f, flushes it and closes it. Its errors name path, the final name of the
+// file.
 func fill(f *os.File, path string, write func(*os.File) error) error {
 	err := write(f)
 	if err == nil {
@@ -86,8 +86,7 @@ func fill(f *os.File, path string, write func(*os.File) error) error {
 	return nil
 }
 
-// reason leaves the name of f out of an error, and adds what to do where that is
-// known.
+// reason removes the name of f from an error, and adds advice if there is any.
 func reason(err error, f *os.File) error {
 	var p *fs.PathError
 	if errors.As(err, &p) && p.Path == f.Name() {
@@ -99,7 +98,7 @@ func reason(err error, f *os.File) error {
 	return err
 }
 
-// whole writes data at once and leaves no copy in a buffer: it may be a key.
+// whole writes data at once and leaves no copy in a buffer, because data may be a key.
 func whole(data []byte) func(*os.File) error {
 	return func(f *os.File) error {
 		_, err := f.Write(data)
@@ -107,10 +106,9 @@ func whole(data []byte) func(*os.File) error {
 	}
 }
 
-// Erase overwrites a file with random bytes, waits for the disk, and removes it.
-// Drives that remap blocks and file systems that copy on write may keep the old
-// bytes; no program can reach those. What is large is better sealed under a key,
-// and the key erased.
+// Erase overwrites a file with random bytes, flushes it, and removes it. Drives that remap
+// blocks and file systems that copy on write may keep the old bytes; no program can reach
+// those. Better seal large content under a key, and erase the key.
 //
 // A missing file gives an error for which errors.Is(err, fs.ErrNotExist) holds.
 func Erase(path string) error {
@@ -118,8 +116,8 @@ func Erase(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// The name goes even if the bytes could not be overwritten: a key that is
-	// only unlinked is better than a key that is still there.
+	// Remove the name even if the bytes could not be overwritten: a key that is only
+	// unlinked is better than a key that is still there.
 	if rm := os.Remove(path); rm != nil {
 		return errors.Join(err, fmt.Errorf("disk: %w", rm))
 	}
@@ -141,8 +139,8 @@ func overwrite(path string) error {
 	})
 }
 
-// Sweep removes the drafts that a crash in the middle of a Replace left in a folder, which need
-// not exist. Nobody else may be writing there.
+// Sweep removes the drafts that a crash during a Replace left in a folder. The folder need
+// not exist. No other process may be writing there.
 func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,8 +159,7 @@ func Sweep(dir string) error {
 	return nil
 }
 
-// MakeDir creates one directory that only its owner can enter. One that is
-// there already is fine.
+// MakeDir creates one directory that only its owner can enter. An existing one is accepted.
 func MakeDir(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrExist) {
@@ -174,8 +171,8 @@ func MakeDir(dir string) error {
 	return SyncDir(filepath.Dir(dir))
 }
 
-// SyncDir waits until the entries of a directory are on disk: without it a
-// new file may be gone after a power cut although its bytes were flushed.
+// SyncDir flushes the entries of a directory: without it a new file may be gone after a
+// power cut, although its bytes were flushed.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

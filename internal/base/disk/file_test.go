@@ -41,7 +41,7 @@ func TestReplaceLeavesNothingElse(t *testing.T) {
 	wantEntries(t, dir, 1)
 }
 
-// An error on the way leaves what was there, and nothing beside it.
+// An error of the writer leaves the old file, and no other.
 func TestReplaceByKeepsTheOldAfterAnError(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report")
@@ -65,7 +65,7 @@ func TestReplaceByKeepsTheOldAfterAnError(t *testing.T) {
 func TestReplaceRefusesAFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "folder")
-	for range 2 { // MakeDir takes a folder that is there already
+	for range 2 { // MakeDir accepts an existing folder
 		if err := MakeDir(path); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestReplaceRefusesAFolder(t *testing.T) {
 	wantEntries(t, dir, 1)
 }
 
-// Files of any size are overwritten: a reader with a second link to one, or of the
+// Files of any size are overwritten: a reader with a second link to a file, or to its
 // blocks, finds nothing of it.
 func TestEraseOfALargeFile(t *testing.T) {
 	dir := t.TempDir()
@@ -97,8 +97,8 @@ func TestEraseOfALargeFile(t *testing.T) {
 	}
 }
 
-// A kill in the middle of a Replace leaves half of a file, which the next start
-// removes; whole files stay.
+// A kill during a Replace leaves an incomplete file, which the next start removes; complete
+// files stay.
 func TestSweepRemovesHalvesOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	half, whole := filepath.Join(dir, draft+"123"), filepath.Join(dir, "model")
@@ -111,8 +111,8 @@ func TestSweepRemovesHalvesOfFiles(t *testing.T) {
 	wantFile(t, whole, "model")
 }
 
-// Who asked for a file is told of that one, not of the one that was to take its
-// place, and what to do where the disk is full.
+// Errors name the requested file, not the temporary one, and give advice if the disk is
+// full.
 func TestReasonsNameTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model")
 	err := ReplaceBy(path, func(io.Writer) error { return syscall.ENOSPC })
@@ -139,7 +139,7 @@ func wantNothing(t *testing.T, dir string) {
 	}
 }
 
-// A second link to the file shows what its blocks hold after the name is gone.
+// A second link to the file shows the content of its blocks after the name is gone.
 func TestEraseOverwritesBeforeItRemoves(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "seed"), filepath.Join(dir, "link")

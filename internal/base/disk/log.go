@@ -16,17 +16,15 @@ const MaxLogRecord = 64 << 20
 
 const logHead = 12 // length, CRC-32C of length, CRC-32C of the record
 
-// Log is a file of records to which records are added. It is not for use by
-// many at a time.
+// Log is an append-only file of records. It is not safe for concurrent use.
 type Log struct{ f *os.File }
 
-// ErrDamaged reports a log that holds something else than what
-// was written.
-var ErrDamaged = errors.New("the log is damaged; restore the folder from a backup, or give up what it counted")
+// ErrDamaged reports a log whose content differs from the records that were written.
+var ErrDamaged = errors.New("the log is damaged; restore the folder from a backup, or start a new log and lose its counts")
 
-// OpenLog opens a log, or creates it, and shows each of its records to read;
-// they are not to be kept. What a crash left of a record that was being written
-// is cut off: nobody has been told that it is there.
+// OpenLog opens a log, or creates it, and calls read with each of its records, which read
+// must not keep. It cuts off the part of a record that a crash left: no caller has been
+// told that such a record is there.
 func OpenLog(path string, read func(record []byte) error) (*Log, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -48,7 +46,7 @@ func OpenLog(path string, read func(record []byte) error) (*Log, error) {
 	return &Log{f}, nil
 }
 
-// readLog returns the offset at which the last whole record ends.
+// readLog returns the offset at which the last complete record ends.
 func readLog(f *os.File, read func([]byte) error) (end int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -85,8 +83,8 @@ func readLog(f *os.File, read func([]byte) error) (end int64, err error) {
 	return end, nil
 }
 
-// torn is nil if there are zeros only from an offset on: after a power cut some
-// file systems leave a file at its new length without what was written.
+// torn returns nil if there are only zeros from an offset on: after a power cut some file
+// systems leave a file at its new length without the written bytes.
 func torn(f *os.File, offset int64) error {
 	if _, err := f.Seek(offset, io.SeekStart); err != nil {
 		return err
@@ -107,11 +105,11 @@ func torn(f *os.File, offset int64) error {
 
 func sum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-// Append adds a record and returns when it is on disk. After an error nothing
-// more may be added: what the file holds is known when it is opened again.
+// Append adds a record and returns when it is on disk. After an error the log must not be
+// used any more: its content is known only when it is opened again.
 func (l *Log) Append(record []byte) error {
 	if len(record) > MaxLogRecord {
-		return fmt.Errorf("disk: a record of %d bytes; a log takes %d", len(record), MaxLogRecord)
+		return fmt.Errorf("disk: the record has %d bytes; a log takes %d", len(record), MaxLogRecord)
 	}
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, logHead+len(record)), uint32(len(record)))
 	b = binary.LittleEndian.AppendUint32(b, sum(b))

@@ -23,8 +23,8 @@ func openLog(t *testing.T, path string) (*Log, []string) {
 	return l, records
 }
 
-// A crash may cut the file anywhere, with or without zeros after it: the records that are read
-// are a beginning of what was written, and can be added to. A flipped bit before the
+// A crash may cut the file anywhere, with or without zeros after it: the records that are
+// read are the first ones written, and the log can be extended. A flipped bit before the
 // last record is an error.
 func TestLogSurvivesTornEnds(t *testing.T) {
 	if testing.Short() {
@@ -73,8 +73,8 @@ func TestLogSurvivesTornEnds(t *testing.T) {
 	}
 }
 
-// goesOn checks that a file is read as a beginning of want, and can be added
-// to. It returns how many records were read.
+// goesOn checks that a file is read as a prefix of want, and can be extended. It returns
+// the number of records that were read.
 func goesOn(t *testing.T, path string, content []byte, want []string) int {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Failed reports whether the disk is what failed: it is full, read-only or broken. The same
-// may succeed later.
+// Failed reports whether an error is the disk's: it is full, read-only or broken. The same
+// operation may succeed later.
 func Failed(err error) bool {
 	for _, why := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO} {
 		if errors.Is(err, why) {
@@ -18,10 +18,10 @@ func Failed(err error) bool {
 	return false
 }
 
-// probeBytes is more than a short record of a journal, with what the file system adds.
+// probeBytes is more than a short record of a journal with the file system's overhead.
 const probeBytes = 256 << 10
 
-// Probe returns the error of writing a file into a folder, which it removes again.
+// Probe writes a file into a folder, removes it, and returns the error of writing.
 func Probe(dir string) error {
 	path := filepath.Join(dir, "probe.tmp")
 	err := Write(path, make([]byte, probeBytes))

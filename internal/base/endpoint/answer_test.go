@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/request"
 )
 
-// port is a listener in a test's bubble, where time passes only while everybody waits.
+// port is a listener in a test's bubble, where time passes only while all wait.
 type port struct {
 	come   chan net.Conn
 	closed chan struct{}
@@ -37,14 +37,14 @@ func (p port) Close() error { close(p.closed); return nil }
 
 func (port) Addr() net.Addr { return &net.TCPAddr{} }
 
-// call connects somebody with the port.
+// call opens a connection to the port.
 func (p port) call() net.Conn {
 	here, there := net.Pipe()
 	p.come <- there
 	return here
 }
 
-// bubble has a handler answer within a bubble until the test ends.
+// bubble runs a handler within a bubble until the test ends.
 func bubble(t *testing.T, h http.Handler) port {
 	t.Helper()
 	p := port{make(chan net.Conn), make(chan struct{})}
@@ -82,7 +82,8 @@ func hear(t *testing.T, c net.Conn) (status int, body string) {
 	return r.StatusCode, string(b)
 }
 
-// echo answers with what came, after some time in which the caller must not seem to have left.
+// echo answers with the body, after some time in which the caller must not seem to have
+// left.
 func echo(t *testing.T, after time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		time.Sleep(after)
@@ -97,8 +98,8 @@ func echo(t *testing.T, after time.Duration) http.Handler {
 	})
 }
 
-// Attack: connections of strangers, each with a part of a body. Nobody waits for them, and each is
-// cut off after the time that its length is worth.
+// Attack: connections of strangers, each with a part of a body. Nobody waits for them, and
+// each is cut off after the time for its length.
 func TestAttackSlowSenders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := bubble(t, Timely(1000, echo(t, 20*time.Second)))
@@ -125,7 +126,7 @@ func TestAttackSlowSenders(t *testing.T) {
 	})
 }
 
-// A body that is refused is not waited for, and the answer comes before the connection is closed.
+// The server does not wait for a refused body, and answers before it closes the connection.
 func TestRefusedBodiesAreNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := bubble(t, Timely(10, echo(t, 0)))
@@ -147,7 +148,7 @@ func TestRefusedBodiesAreNotWaitedFor(t *testing.T) {
 	})
 }
 
-// Attack: somebody asks for a long answer and does not read it.
+// Attack: a client requests a long answer and does not read it.
 func TestAttackSlowReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := make([]byte, 200<<10)
@@ -166,7 +167,8 @@ func TestAttackSlowReaders(t *testing.T) {
 		if took, want := <-written, request.BodyTime(int64(len(long))); took != want {
 			t.Errorf("a reader that does not read has %v, want %v", took, want)
 		}
-		// One that reads has the whole, and is not cut off later on the same connection.
+		// A client that reads gets the whole answer, and is not cut off later on the same
+		// connection.
 		c = p.call()
 		for _, path := range []string{"/long", "/"} {
 			say(t, c, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path)
@@ -179,8 +181,8 @@ func TestAttackSlowReaders(t *testing.T) {
 	})
 }
 
-// Where the time of an answer cannot be bounded, as behind a wrapper that hides the connection, there is
-// none.
+// If the time of an answer cannot be bounded, as behind a wrapper that hides the
+// connection, there is no bound.
 func TestAnswerWithoutAClock(t *testing.T) {
 	a := httptest.NewRecorder()
 	if Answer(a, []byte("hello")); a.Code != http.StatusInternalServerError || strings.Contains(a.Body.String(), "hello") {
@@ -188,7 +190,7 @@ func TestAnswerWithoutAClock(t *testing.T) {
 	}
 }
 
-// An address that the operator trusts keeps all its connections, and takes none of others.
+// A trusted address keeps all its connections, and takes none of others.
 func TestTrustedAddresses(t *testing.T) {
 	s := newGuests(2, slog.New(slog.DiscardHandler))
 	s.trusted = []netip.Prefix{netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("2001:db8::5/128")}
@@ -220,8 +222,8 @@ func TestTrustedAddresses(t *testing.T) {
 	}
 }
 
-// Attack: strangers at many addresses open connections without end. Somebody with one keeps it, as
-// long as an address has fewer than a connection of its own.
+// Attack: strangers at many addresses open connections without end. A caller with one keeps
+// it, as long as the addresses have fewer than one connection each.
 func TestAttackManyAddresses(t *testing.T) {
 	for name, format := range map[string]string{
 		"addresses of version 4": "192.0.2.%d:443",

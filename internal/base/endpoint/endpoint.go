@@ -1,7 +1,8 @@
-// Package endpoint serves HTTP on an address until it is told to stop, with limits that keep slow
-// or greedy callers from holding a server up. Connections of strangers give way to each other
-// ([Admit]), a header can be signed and checked before its body is read ([request.Signer]), a body
-// has time by its length ([request.ReadBody], [Timely]), and so has who reads an answer ([Answer]).
+// Package endpoint serves HTTP on an address until its context ends, with limits that keep
+// slow or greedy callers from blocking a server. It closes old connections of strangers in
+// favour of new ones ([Admit]). A header can be signed and verified before its body is read
+// ([request.Signer]). Bodies ([request.ReadBody], [Timely]) and readers of answers
+// ([Answer]) have time limits by length.
 package endpoint
 
 import (
@@ -30,7 +31,7 @@ const (
 	readTime    = 30 * time.Second
 	idleTime    = time.Minute
 	headerBytes = 16 << 10
-	stopTime    = 2 * time.Second // for answers under way
+	stopTime    = 2 * time.Second // for unfinished answers
 )
 
 // Listen opens a port on host:port.
@@ -42,11 +43,11 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Ports that Unused tries. Systems give outgoing connections ports above these.
+// The ports that Unused tries. Systems give outgoing connections ports above these.
 const firstPort, lastPort = 10000, 32767
 
-// Unused finds an address on loopback on which nobody listens now. It stays unused where all
-// others that look for an address for later do so here: no outgoing connection gets such a port.
+// Unused returns an address on loopback without a listener. It stays unused if all other
+// users of such addresses also call Unused: no outgoing connection gets such a port.
 func Unused() (string, error) {
 	const tries = 100
 	var last error
@@ -60,19 +61,19 @@ func Unused() (string, error) {
 	return "", fmt.Errorf("endpoint: no port on loopback: %w", last)
 }
 
-// Secure has a port speak TLS with a certificate and its key, files in PEM.
-// Clients need version 1.3. Both files are read now: start
-// again with others. On an error the port stays as it was.
+// Secure makes a listener speak TLS with a certificate and its key, files in PEM. Clients
+// need version 1.3. Both files are read now: after a change, start the program again. On an
+// error it returns the listener unchanged.
 func Secure(l net.Listener, certificate, key string) (net.Listener, error) {
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
-		return l, fault.BadInputf("the certificate %s with the key %s cannot be used (%w); both are PEM, and belong together", certificate, key, err)
+		return l, fault.BadInputf("the certificate %s with the key %s cannot be used (%w); give a certificate and its key, both in PEM", certificate, key, err)
 	}
 	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}), nil
 }
 
-// Authorities returns the authorities that sign certificates: the system's, and the ones in
-// a file in PEM. Without a file it returns nil, which stands for the system's.
+// Authorities returns the authorities that sign certificates: the system's, and those in a
+// file in PEM. Without a file it returns nil, which stands for the system's.
 func Authorities(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
@@ -91,8 +92,8 @@ func Authorities(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// Serve answers requests until ctx ends. Strangers keep [maxStrangers] connections open: see
-// [Admit]. Connections from trusted addresses are not counted.
+// Serve answers requests until ctx ends. Strangers keep at most [maxStrangers] connections
+// open: see [Admit]. Connections from trusted addresses are not counted.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger, trusted ...netip.Prefix) error {
 	open := newGuests(min(maxStrangers, descriptor.Strangers()), log)
 	open.trusted = trusted
@@ -123,7 +124,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, lo
 	return <-stopped
 }
 
-// Metrics serves the metrics of a registry, for Prometheus.
+// Metrics returns a handler for the metrics of a registry, for Prometheus.
 func Metrics(r prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{}))

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// pair leaves the certificate of httptest, for 127.0.0.1, and its key in files.
+// pair writes the certificate of httptest, for 127.0.0.1, and its key to files.
 func pair(t *testing.T) (certificate, key string) {
 	t.Helper()
 	s := httptest.NewTLSServer(nil)
@@ -34,8 +34,7 @@ func pair(t *testing.T) (certificate, key string) {
 	return write("certificate.pem", "CERTIFICATE", of.Certificate[0]), write("key.pem", "PRIVATE KEY", pkcs8)
 }
 
-// A port with a certificate speaks TLS 1.3 to clients that trust it, and to nobody
-// else.
+// A port with a certificate speaks TLS 1.3 to clients that trust it, and to no other.
 func TestSecure(t *testing.T) {
 	certificate, key := pair(t)
 	l, err := Listen("127.0.0.1:0")

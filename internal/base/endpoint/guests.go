@@ -12,27 +12,28 @@ import (
 	"sync"
 )
 
-// Bounds on open connections. An endpoint never refuses a new connection: where there are too
-// many of strangers, an old one of theirs goes.
+// Bounds on open connections. An endpoint never refuses a new connection: if strangers have
+// too many, it closes one of their old ones.
 const (
-	// maxStrangers bounds the connections on which nobody has shown who it is.
+	// maxStrangers bounds the connections on which no sender has proven its name.
 	maxStrangers = 2048
-	// maxOfName bounds the connections of somebody who has. An older one is a stranger's again.
+	// maxOfName bounds the connections of a proven name. Its older ones count as a
+	// stranger's again.
 	maxOfName = 4
 )
 
 // guests holds the open connections of one endpoint.
 type guests struct {
-	most    int            // strangers
-	trusted []netip.Prefix // whose connections the operator vouches for
+	most    int            // number of strangers' connections
+	trusted []netip.Prefix // addresses whose connections are not counted
 	log     *slog.Logger
 
 	mu        sync.Mutex
 	open      map[net.Conn]*guest
 	strangers map[netip.Prefix]*list.List // by address, the oldest first
 	known     map[string]*list.List       // by name, the oldest first
-	strange   int                         // strangers
-	closed    int                         // strangers' connections that had to go
+	strange   int                         // number of strangers' connections
+	closed    int                         // strangers' connections that were closed
 }
 
 // guest is one connection.
@@ -54,16 +55,16 @@ func newGuests(most int, log *slog.Logger) *guests {
 	}
 }
 
-// Admit notes that the sender of a request has proven its name, which keeps the connection
-// open when strangers open many. A handler calls it for each request that it has verified.
-// A request that came by another way than Serve changes nothing.
+// Admit records that the sender of a request has proven its name, which keeps the
+// connection open when strangers open many. A handler calls it for each request that it has
+// verified. It ignores a request that did not come through Serve.
 func Admit(q *http.Request, name string) {
 	if g, is := q.Context().Value(guestKey{}).(*guest); is {
 		g.of.admit(g, name)
 	}
 }
 
-// enter takes a new connection in as a stranger's. It is [http.Server.ConnContext].
+// enter adds a new connection as a stranger's. It is [http.Server.ConnContext].
 func (s *guests) enter(ctx context.Context, c net.Conn) context.Context {
 	if s.trusts(c) {
 		return ctx
@@ -82,7 +83,7 @@ func (s *guests) trusts(c net.Conn) bool {
 	return err == nil && slices.ContainsFunc(s.trusted, func(p netip.Prefix) bool { return p.Contains(at.Addr().Unmap().WithZone("")) })
 }
 
-// state forgets a connection that is closed. It is [http.Server.ConnState].
+// state removes a closed connection. It is [http.Server.ConnState].
 func (s *guests) state(c net.Conn, now http.ConnState) {
 	if now != http.StateClosed && now != http.StateHijacked {
 		return
@@ -120,13 +121,13 @@ func (s *guests) estrange(g *guest) {
 	oldest := s.largest().Front().Value.(*guest)
 	s.forget(oldest)
 	cut(oldest.conn)
-	if s.closed++; s.closed&(s.closed-1) == 0 { // addresses are not for an ordinary log
+	if s.closed++; s.closed&(s.closed-1) == 0 { // addresses do not belong into an ordinary log
 		s.log.Warn("strangers open too many connections; their oldest are closed", "most", s.most, "closed", s.closed)
 	}
 }
 
-// largest returns the connections of the address that has most of the strangers': many devices
-// behind one address stands in for itself, and not for others.
+// largest returns the connections of the address with most of the strangers' connections:
+// many devices behind one address compete with each other, and not with others.
 func (s *guests) largest() (most *list.List) {
 	for _, one := range s.strangers {
 		if most == nil || one.Len() > most.Len() {
@@ -141,7 +142,7 @@ func (s *guests) forget(g *guest) {
 	s.leave(g)
 }
 
-// leave takes a connection out of its list.
+// leave removes a connection from its list.
 func (s *guests) leave(g *guest) {
 	if g.name != "" {
 		remove(s.known, g.name, g.at)
@@ -165,8 +166,8 @@ func remove[K comparable](lists map[K]*list.List, key K, at *list.Element) {
 	}
 }
 
-// addressOf returns where a connection comes from: an address of version 4, or the network
-// that somebody with version 6 has for himself.
+// addressOf returns the origin of a connection: an address of version 4, or the network
+// that a subscriber with version 6 has.
 func addressOf(c net.Conn) netip.Prefix {
 	const network = 64
 	at, err := netip.ParseAddrPort(c.RemoteAddr().String())
@@ -178,12 +179,12 @@ func addressOf(c net.Conn) netip.Prefix {
 	if address.Is6() {
 		bits = network
 	}
-	from, _ := address.Prefix(bits) // which an address has
+	from, _ := address.Prefix(bits) // the bits fit every address
 	return from
 }
 
-// cut closes a connection at once: without TLS's farewell, for which a slow peer would be
-// waited for, and without what is still on its way.
+// cut closes a connection at once: it sends no TLS alert, for which it would wait for a
+// slow peer, and discards unsent bytes.
 func cut(c net.Conn) {
 	if secure, is := c.(*tls.Conn); is {
 		c = secure.NetConn()
@@ -191,5 +192,5 @@ func cut(c net.Conn) {
 	if plain, is := c.(*net.TCPConn); is {
 		_ = plain.SetLinger(0) // it is closed either way
 	}
-	_ = c.Close() // a connection that its peer has closed is gone too
+	_ = c.Close() // its peer may have closed it
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// serving is an endpoint that knows everybody who gives a name, and keeps few strangers.
+// serving runs an endpoint that knows every caller with a name, and keeps few strangers.
 func serving(t *testing.T, most int) (address string, open *guests) {
 	t.Helper()
 	l, err := Listen("127.0.0.1:0")
@@ -42,7 +42,7 @@ func serving(t *testing.T, most int) (address string, open *guests) {
 	return l.Addr().String(), open
 }
 
-// dial opens a connection, and says something on it.
+// dial opens a connection, and sends something on it.
 func dial(t *testing.T, address, said string) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
@@ -68,7 +68,7 @@ func ask(c net.Conn, name string) bool {
 	return err == nil && string(b) == "hello"
 }
 
-// closed reports whether the endpoint has closed a connection, after what it had answered.
+// closed reports whether the endpoint has closed a connection, after its answer.
 func closed(c net.Conn) bool {
 	_ = c.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
 	_, err := io.Copy(io.Discard, c)
@@ -76,8 +76,8 @@ func closed(c net.Conn) bool {
 	return !errors.As(err, &late) || !late.Timeout()
 }
 
-// Strangers who open many connections, and say nothing, half a header, half a body or all of
-// a request, close each other's. Somebody who is known keeps a connection, and a newcomer
+// Strangers who open many connections, and send nothing, half a header, half a body or a
+// whole request, close each other's. A known caller keeps its connection, and a newcomer
 // gets one.
 func TestStrangersCloseTheirOwn(t *testing.T) {
 	const most, many = 8, 100
@@ -110,7 +110,7 @@ func TestStrangersCloseTheirOwn(t *testing.T) {
 	}
 }
 
-// Who is known keeps few connections by its name: the older ones are a stranger's again.
+// A known caller keeps few connections by its name: the older ones are a stranger's again.
 func TestANameHasFewConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -149,8 +149,8 @@ func (p *pipe) RemoteAddr() net.Addr {
 
 func (p *pipe) Close() error { p.closed = true; return nil }
 
-// Where strangers are too many, the oldest connection of the address with most of them goes:
-// a network of version 6 counts as one address.
+// If there are too many strangers, the oldest connection of the address with most of them
+// is closed: a network of version 6 counts as one address.
 func TestTheLargestAddressGivesWay(t *testing.T) {
 	for name, crowded := range map[string]func(i int) string{
 		"one address":              func(i int) string { return fmt.Sprintf("192.0.2.1:%d", 1000+i) },
@@ -187,7 +187,7 @@ func TestTheLargestAddressGivesWay(t *testing.T) {
 	}
 }
 
-// A request that did not come by Serve, and a connection that is gone, change nothing.
+// A request that did not come through Serve, and a closed connection, change nothing.
 func TestAdmittingNobody(t *testing.T) {
 	q, err := http.NewRequestWithContext(t.Context(), "GET", "/", nil)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// Code classifies a failure, in the terms of the exit codes.
+// Code classifies a failure, like the program's exit codes.
 type Code uint8
 
 // The codes; their numbers are the program's exit codes.
@@ -29,13 +29,13 @@ func (c Code) Known() bool { return c < numCodes }
 // Error is an error that carries its code.
 type Error struct {
 	Code   Code
-	Blamed string // the peer at fault, or ""
+	Blamed string // the blamed peer, or ""
 	Err    error
-	// Trouble, if set, is all that peers are told: the error itself names files or quotes
-	// values of somebody's data.
+	// Trouble, if set, is the only text for peers: the error itself names files or quotes
+	// somebody's data.
 	Trouble Trouble
-	// Public, if set, is a text that peers are told instead. It is made of what they know:
-	// the job, the policy's answer to it, the members' names.
+	// Public, if set, is a text for peers instead. It is made of facts that they know: the
+	// job, the policy's answer to it, the members' names.
 	Public string
 }
 
@@ -45,21 +45,21 @@ func (e *Error) Unwrap() error { return e.Err }
 // BadInput marks err as the job file's or the data's fault.
 func BadInput(err error) error { return &Error{Code: CodeBadInput, Err: err} }
 
-// BadInputf words an error that is the job file's or the data's fault, as [fmt.Errorf] does.
+// BadInputf returns an error that the job file or the data caused, as [fmt.Errorf] does.
 func BadInputf(format string, args ...any) error { return BadInput(fmt.Errorf(format, args...)) }
 
 // Forbidden marks err as an operator's refusal.
 func Forbidden(err error) error { return &Error{Code: CodePolicy, Err: err} }
 
-// Forbiddenf words an operator's refusal of a job, as [fmt.Errorf] does. Peers are told all of it:
-// it is made of the job and of the policy, and of no row.
+// Forbiddenf returns an operator's refusal of a job, as [fmt.Errorf] does. Peers may read
+// all of it: it holds facts of the job and of the policy, and of no row.
 func Forbiddenf(format string, args ...any) error {
 	return Public(Forbidden(fmt.Errorf(format, args...)))
 }
 
-// Public marks err as one whose whole text peers may read. It is made of what they know, such as
-// the job and the members' names, and of no row.
-func Public(err error) error {
+// Openly marks err as an error whose whole text peers may read. It holds facts that they
+// know, such as the job and the members' names, and of no row.
+func Openly(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -72,19 +72,19 @@ type open struct{ error }
 func (e *open) Unwrap() error  { return e.error }
 func (e *open) Public() string { return e.Error() }
 
-// Publicf words an error that peers may read, as [fmt.Errorf] does.
-func Publicf(format string, args ...any) error { return Public(fmt.Errorf(format, args...)) }
+// Openf returns an error that peers may read, as [fmt.Errorf] does.
+func Openf(format string, args ...any) error { return Openly(fmt.Errorf(format, args...)) }
 
-// ErrInput matches errors whose cause is somebody's data or settings. Machines give it as
+// ErrInput matches errors whose cause is a member's data or settings. Machines use it as
 // protocol.ErrInput.
-var ErrInput = errors.New("protocol: the members' data or settings do not go together")
+var ErrInput = errors.New("protocol: the members' data or settings contradict each other")
 
 // Blame is an error that names a peer, such as protocol.BlameError.
 type Blame interface {
 	error
 	Silent() bool     // the peer did not answer in time
 	Misbehaved() bool // the peer broke the protocol
-	Public() string   // the part of it that others may be told
+	Public() string   // the part of it that others may read
 }
 
 // CodeOf finds the code of an error.
@@ -106,18 +106,19 @@ func CodeOf(err error) Code {
 	return CodeFailed
 }
 
-// Notice holds the part of an error that a member may tell others.
+// Notice holds the part of an error that other members may read.
 type Notice struct {
 	Code    Code
 	Trouble Trouble // from the closed list, or
-	Text    string  // a sentence of what everybody knows
+	Text    string  // a sentence made of public facts
 }
 
 // maxNotice bounds a notice's text in bytes.
 const maxNotice = 1 << 10
 
-// NoticeOf returns what others may be told of an error. An error that does not say so itself is
-// told by its kind alone: its text may quote a cell, a path or another member's message.
+// NoticeOf returns the part of an error that others may read. If the error does not state
+// that part, the notice names only its kind, because its text may quote a cell, a path or
+// another member's message.
 func NoticeOf(err error) Notice {
 	n := Notice{Code: CodeOf(err)}
 	if err == nil {
@@ -131,7 +132,7 @@ func NoticeOf(err error) Notice {
 	return n
 }
 
-// told finds the outermost part of an error that says what others may be told.
+// told finds the outermost part of an error that states what others may read.
 func told(err error) (Trouble, string) {
 	if e, coded := err.(*Error); coded && (e.Trouble != NoTrouble || e.Public != "") { //nolint:errorlint // the outermost part, and no inner one
 		return e.Trouble, e.Public
@@ -154,7 +155,7 @@ func told(err error) (Trouble, string) {
 	return NoTrouble, ""
 }
 
-// trouble returns what is told of an error of which nothing but the code is known.
+// trouble returns the notice of an error of which only the code is known.
 func (c Code) trouble() Trouble {
 	switch c {
 	case CodeBadInput:
@@ -169,8 +170,8 @@ func (c Code) trouble() Trouble {
 	return Unsaid
 }
 
-// Sentence returns the notice in words, for logs and terminals. What a peer wrote itself is
-// made printable and is bounded.
+// Sentence returns the notice as text for logs and terminals. It makes a peer's own text
+// printable, and bounds it.
 func (n Notice) Sentence() string {
 	if n.Trouble != NoTrouble {
 		return n.Trouble.Sentence()
@@ -178,8 +179,8 @@ func (n Notice) Sentence() string {
 	return Printable(n.Text)
 }
 
-// Printable returns a text in one line of bounded length that writes nothing to a terminal but
-// itself.
+// Printable returns a text as one line of bounded length, without characters that control a
+// terminal.
 func Printable(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
@@ -193,37 +194,37 @@ func Printable(s string) string {
 	return strings.ToValidUTF8(s[:maxNotice], "")
 }
 
-// Trouble names why a member could not go on, in a closed list: members tell each other one of
-// these, and never the text of an error of code that has seen a row. Each has one sentence. What
-// it leaves out stands in the log of the member that has the trouble.
+// Trouble names the reason why a member cannot continue, from a closed list. Members send
+// each other one of these reasons, and never the text of an error of code that has seen a
+// row. Each has one sentence. The details are in the log of the member with the trouble.
 type Trouble uint8
 
-// The troubles. Their numbers stand in messages and journals: new ones come last.
+// The troubles. Messages and journals hold their numbers: add new ones at the end.
 const (
 	NoTrouble  Trouble = iota
-	Unsaid             // anything that has no trouble of its own
-	Refused            // an operator's policy, without words for others
+	Unsaid             // any error without a trouble of its own
+	Refused            // an operator's policy, without a text for others
 	Data               // something else about a table
 	Magnitude          // a number is too large
 	NotFinite          // NaN or infinity
 	Gap                // an empty cell
-	Inexact            // a fraction where whole numbers were declared
-	TooFewRows         // outside the limits of a policy
+	Inexact            // a fraction in a column that was declared as whole numbers
+	TooFewRows         // fewer rows than a policy's limits require
 	Labels             // labels or classes
 	Columns            // scaling or preparing columns
 	Schema             // preparing a table by the job's schema
 	Names              // names of columns or classes
 	Offer              // labels, ids or columns that a catalogue does not offer
-	Changed            // rows differ from those a session began with
+	Changed            // rows differ from those with which a session started
 	Diverged           // a replay differs from the journal
 	Disk               // a journal cannot be written
 	Ledger             // a ledger cannot be read or written
-	Kept               // what an earlier job left cannot be read
+	Kept               // retained state of an earlier job cannot be read
 	Lost               // a journal is lost
 	Restarted          // a restart has ended a session
-	Dropped            // an operator, or a limit of time, has ended the job
-	Late               // somebody did not answer in time, without a name
-	Broken             // somebody broke the protocol, without a name
+	Dropped            // an operator, or a time limit, has ended the job
+	Late               // a member did not answer in time, without a name
+	Broken             // a member broke the protocol, without a name
 	numTroubles
 )
 
@@ -240,23 +241,23 @@ func (t Trouble) about() about {
 		Refused:    {CodePolicy, "its operator's policy does not allow this; its own log says why"},
 		Data:       {CodeBadInput, "its data cannot be used for this job; its own log says why"},
 		Magnitude:  {CodeBadInput, "its table holds a number that is too large for this job; its own log says where"},
-		NotFinite:  {CodeBadInput, "its table holds something that is no finite number; its own log says where"},
+		NotFinite:  {CodeBadInput, "its table holds a value that is no finite number; its own log says where"},
 		Gap:        {CodeBadInput, "its table has an empty cell; its own log says where"},
 		Inexact:    {CodeBadInput, "its table holds a fraction in a column of whole numbers; its own log says where"},
-		TooFewRows: {CodePolicy, "its table does not meet the limits of its operator's policy; its own log says which"},
+		TooFewRows: {CodePolicy, "its table has fewer rows than its operator's policy requires; its own log says which limit"},
 		Labels:     {CodeBadInput, "its labels do not suit the job; its own log says why"},
 		Columns:    {CodeBadInput, "its columns cannot be prepared or scaled; its own log says why"},
-		Schema:     {CodeBadInput, "its table cannot be prepared as the job's schema says; its own log says why"},
-		Names:      {CodeBadInput, "its columns or classes cannot be agreed on by their names; its own log says why"},
+		Schema:     {CodeBadInput, "its table cannot be prepared by the job's schema; its own log says why"},
+		Names:      {CodeBadInput, "the names of its columns or classes do not match the others'; its own log says why"},
 		Offer:      {CodePolicy, "the job names labels, ids or columns that its catalogue does not offer to jobs; its own log says which"},
 		Changed:    {CodeBadInput, "its data has changed since this session began; the session is aborted, submit the job again"},
 		Diverged:   {CodeFailed, "its replay of the session differs from its journal; the session is aborted, submit the job again"},
 		Disk:       {CodeFailed, "it cannot write its journal; its own log says why"},
 		Ledger:     {CodeFailed, "it cannot use its ledger; its own log says why"},
-		Kept:       {CodeFailed, "it cannot read what it keeps of the earlier job; its own log says why"},
+		Kept:       {CodeFailed, "it cannot read the retained state of the earlier job; its own log says why"},
 		Lost:       {CodeFailed, "the party lost its journal of the session; submit the job again"},
-		Restarted:  {CodeFailed, "the party was restarted and cannot run the session on; try again"},
-		Dropped:    {CodeFailed, "the party's operator, or its limit of time, has ended the job there"},
+		Restarted:  {CodeFailed, "the party was restarted and cannot continue the session; try again"},
+		Dropped:    {CodeFailed, "the party's operator, or its time limit, has ended the job there"},
 		Late:       {CodeTimedOut, "another member did not answer in time; its own log says which"},
 		Broken:     {CodeMisbehaved, "another member broke the protocol; its own log says how"},
 	}[t]
@@ -265,10 +266,10 @@ func (t Trouble) about() about {
 // Known reports whether t is one of the troubles above.
 func (t Trouble) Known() bool { return t < numTroubles }
 
-// Sentence returns what every member may be told; "" of no trouble.
+// Sentence returns the text that every member may read; "" for no trouble.
 func (t Trouble) Sentence() string { return t.about().sentence }
 
-// Of marks an error as this trouble.
+// Of marks an error with this trouble.
 func (t Trouble) Of(err error) error {
 	if err == nil {
 		return nil
@@ -276,10 +277,10 @@ func (t Trouble) Of(err error) error {
 	return &Error{Code: t.about().code, Err: err, Trouble: t}
 }
 
-// Errorf words an error of this trouble for the member's own log, as [fmt.Errorf] does.
+// Errorf returns an error with this trouble for the member's own log, as [fmt.Errorf] does.
 func (t Trouble) Errorf(format string, args ...any) error { return t.Of(fmt.Errorf(format, args...)) }
 
-// OfNumber returns the trouble with a number that no protocol takes.
+// OfNumber returns the trouble with a number that no protocol accepts.
 func OfNumber(x float64) Trouble {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return NotFinite

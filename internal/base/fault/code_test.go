@@ -34,14 +34,15 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
-// widths is an error of a protocol about data that do not go together.
+// widths is an error of a protocol about contradictory data.
 type widths struct{}
 
 func (*widths) Error() string        { return "south has 9 columns, north 30" }
 func (*widths) Public() string       { return "south and north have different numbers of columns" }
 func (*widths) Is(target error) bool { return target == protocol.ErrInput }
 
-// Peers are told what an error says for them, wherever in it that stands, and otherwise its kind.
+// Peers read the public part of an error, wherever it is in the chain, and otherwise the
+// error's kind.
 func TestNotice(t *testing.T) {
 	cell := errors.New("rows.csv:3: age holds 3.1415926e200")
 	for _, c := range []struct {
@@ -73,7 +74,7 @@ func TestNotice(t *testing.T) {
 	}
 }
 
-// Each trouble has one sentence, of its own, and one exit code.
+// Each trouble has its own sentence and one exit code.
 func TestTroubles(t *testing.T) {
 	known := make(map[string]fault.Trouble)
 	for trouble := fault.Unsaid; trouble.Known(); trouble++ {

@@ -1,3 +1,4 @@
-// Package fault tells why something failed, as the exit codes of the program do: whether the input, an
-// operator's policy or a named peer is at fault, and what a peer may be told of it.
+// Package fault classifies errors, like the program's exit codes: the cause is the input,
+// an operator's policy or a named peer. It also determines the part of an error that peers
+// may read.
 package fault

@@ -5,10 +5,9 @@ package fuzzymatch
 
 import "strings"
 
-// Nearest returns the known word that needs the fewest edits to become word,
-// the first one on a tie. It returns false when none is near enough to be a
-// typing error: more than a third of the letters would have to change.
-// Letter case counts for nothing.
+// Nearest returns the known word that needs the fewest edits to become word, the first one
+// on a tie. It returns false if none is near enough to be a typing error: more than a third
+// of the letters would have to change. It ignores case.
 func Nearest(word string, known ...string) (string, bool) {
 	best, bestEdits := "", len(word)+1
 	for _, k := range known {
@@ -19,8 +18,8 @@ func Nearest(word string, known ...string) (string, bool) {
 	return best, best != "" && 3*bestEdits <= max(len(word), len(best))
 }
 
-// edits is the Damerau-Levenshtein distance, restricted to swaps of
-// neighbours: the four errors that fingers make.
+// edits returns the Damerau-Levenshtein distance, restricted to swaps of neighbours: the
+// four common typing errors.
 func edits(a, b string) int {
 	older, old, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range old {

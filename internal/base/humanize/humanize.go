@@ -1,9 +1,9 @@
-// Package humanize writes counts, sizes and answers as people read them.
+// Package humanize formats counts, sizes and answers for people.
 package humanize
 
 import "fmt"
 
-// Count is "1 row" or "2 rows".
+// Count returns a count with its noun, such as "1 row" or "2 rows".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -11,7 +11,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Bytes is a size in powers of 1024.
+// Bytes returns a size in powers of 1024, such as "1.5 KiB".
 func Bytes[N int | int64 | uint64](n N) string {
 	const unit = 1024
 	if n < unit {
@@ -25,5 +25,5 @@ func Bytes[N int | int64 | uint64](n N) string {
 	return fmt.Sprintf("%.1f %ciB", f, "KMGTPE"[prefix])
 }
 
-// YesNo is "yes" or "no".
+// YesNo returns "yes" or "no".
 func YesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] }

@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// The labels keep the derived keys apart; changing one changes every identity.
+// The labels separate the derived keys; changing one changes every identity.
 const (
 	labelSign    = "mercer/v1/identity/sign"
 	labelKEM     = "mercer/v1/identity/kem"
@@ -31,8 +31,8 @@ const (
 // Identity is a process's key pairs. Get one from [Create], [Load] or
 // [FromSeed].
 type Identity struct {
-	// In a closure, because fmt follows pointers in another struct's unexported
-	// fields, where it cannot call Format; it cannot look into a function.
+	// It is a closure because fmt follows pointers in another struct's unexported fields,
+	// where it cannot call Format; fmt cannot look into a function.
 	secret func() *secret
 	public Public
 }
@@ -101,7 +101,7 @@ func deriveKEM(seed [SeedSize]byte, label string) (hpke.PrivateKey, error) {
 // Public returns the keys that every member has in the roster.
 func (id *Identity) Public() Public { return id.public }
 
-// PublicTLS returns Public with the key of TLS, as a member has it in the roster at whose
+// PublicTLS returns Public with the TLS key, as the roster holds it for a member at whose
 // port others connect.
 func (id *Identity) PublicTLS() Public {
 	p := id.public
@@ -109,14 +109,14 @@ func (id *Identity) PublicTLS() Public {
 	return p
 }
 
-// TLSKey proves to those who connect that this process is at the port.
+// TLSKey proves to connecting members that this process is at the port.
 func (id *Identity) TLSKey() ed25519.PrivateKey { return id.secret().tls }
 
 // SigningKey signs messages.
 func (id *Identity) SigningKey() ed25519.PrivateKey { return id.secret().sign }
 
-// KEMKey opens messages that were sealed to the identity itself, as only messages before
-// the announcement of a session's own key are.
+// KEMKey opens messages that were sealed to the identity itself. Only messages before the
+// announcement of a session's own key are.
 func (id *Identity) KEMKey() hpke.PrivateKey { return id.secret().kem }
 
 // Derive returns the seed of another key of this process, one for each label
@@ -128,8 +128,8 @@ func (id *Identity) Derive(label string, number uint32) [SeedSize]byte {
 // NKey logs in at the broker.
 func (id *Identity) NKey() nkeys.KeyPair { return id.secret().nkey }
 
-// A fmt.Formatter answers every verb, %x and %#v included; a Stringer alone
-// would leave some of them to print fields.
+// A fmt.Formatter handles every verb, including %x and %#v; with a Stringer alone some of
+// them would print fields.
 var (
 	_ fmt.Formatter  = Identity{}
 	_ slog.LogValuer = Identity{}
@@ -151,7 +151,7 @@ func (id Identity) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, id.String(
 // LogValue is String.
 func (id Identity) LogValue() slog.Value { return slog.StringValue(id.String()) }
 
-// String names the kind of k and nothing more.
+// String names the kind of k and no key.
 func (k SessionKeys) String() string { return "session keys (redacted)" }
 
 // Format prints String for every verb.
@@ -160,9 +160,8 @@ func (k SessionKeys) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, k.String
 // LogValue is String.
 func (k SessionKeys) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
-// SessionKeys belong to one session of one process. They are announced to the
-// other members under the identity's signature and destroyed with the
-// session's seed.
+// SessionKeys belong to one session of one process. They are announced to the other members
+// under the identity's signature, and destroyed with the session's seed.
 type SessionKeys struct {
 	kem func() hpke.PrivateKey // a closure for the reason given at Identity
 }
@@ -186,9 +185,8 @@ func (k SessionKeys) Public() hpke.PublicKey { return k.kem().PublicKey() }
 // SeedSize is the length of a seed in bytes.
 const SeedSize = 32
 
-// Create derives an identity from a seed and writes the seed to path with mode
-// 0600. It returns once the file would survive a power cut. An existing file is
-// never overwritten.
+// Create derives an identity from a seed and writes the seed to path with mode 0600. It
+// returns once the file would survive a power cut. It never overwrites an existing file.
 func Create(path string, seed [SeedSize]byte) (*Identity, error) {
 	id, err := FromSeed(seed)
 	if err != nil {
@@ -204,8 +202,8 @@ func Create(path string, seed [SeedSize]byte) (*Identity, error) {
 	return id, nil
 }
 
-// Load reads the identity at path. It refuses a file that anybody but its
-// owner may read or write.
+// Load reads the identity at path. A file that anybody but its owner may read or write is
+// an error.
 func Load(path string) (*Identity, error) {
 	seed, err := readSeed(path)
 	if err != nil {
@@ -230,14 +228,14 @@ func readSeed(path string) (seed [SeedSize]byte, err error) {
 	case len(b) != SeedSize:
 		return seed, fmt.Errorf("%s is not an identity file: it must hold exactly %d bytes", path, SeedSize)
 	case [SeedSize]byte(b) == seed:
-		// What some file systems leave of a file cut off by a crash.
+		// Some file systems leave zeros of a file that a crash cut off.
 		return seed, fmt.Errorf("%s holds only zeros; remove it and create the identity again", path)
 	}
 	return [SeedSize]byte(b), nil
 }
 
-// private refuses a file that others may read. It looks at the open file, not
-// at the path, which could lead elsewhere by now.
+// private refuses a file that others may read. It checks the open file, because the path
+// could lead elsewhere by now.
 func private(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {

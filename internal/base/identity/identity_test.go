@@ -65,8 +65,8 @@ func TestKeysAreTheDocumentedDerivation(t *testing.T) {
 	}
 }
 
-// The value was printed by the first version of this package: a change means
-// that every deployed seed file would turn into another identity.
+// The first version of this package printed this value: a change would turn every deployed
+// seed file into another identity.
 func TestFingerprintStaysWhatItWas(t *testing.T) {
 	const want = "ff73-2c38-17ed-826e-49b3-cb40-b135-264c"
 	if got := mustFromSeed(t, seedOf(1)).Public().Fingerprint().String(); got != want {

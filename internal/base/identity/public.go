@@ -13,15 +13,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Public holds the part of an identity that others know.
+// Public is the part of an identity that others know.
 type Public struct {
 	Sign ed25519.PublicKey // 32 bytes
 	KEM  []byte            // ML-KEM-768 + X25519, 1216 bytes
 	NKey string            // NATS user nkey: U and 55 more characters
-	TLS  ed25519.PublicKey // 32 bytes; empty without a port where others connect
+	TLS  ed25519.PublicKey // 32 bytes; empty for a member without a port
 }
 
-// Validate reports the first key that cannot be used.
+// Validate returns an error for the first unusable key.
 func (p Public) Validate() error {
 	if len(p.Sign) != ed25519.PublicKeySize {
 		return fmt.Errorf("identity: a signing key of %d bytes, want %d", len(p.Sign), ed25519.PublicKeySize)
@@ -59,8 +59,8 @@ func (p Public) AppendTo(w *wire.Writer) {
 // Fingerprint is the SHA-256 of all public keys.
 type Fingerprint [sha256.Size]byte
 
-// Fingerprint binds all of p's keys. Without a key of TLS it is what it was before there
-// was one.
+// Fingerprint covers all of p's keys. Without a TLS key it is the fingerprint of versions
+// that had none.
 func (p Public) Fingerprint() Fingerprint {
 	var w wire.Writer
 	if len(p.TLS) == 0 {
@@ -74,8 +74,8 @@ func (p Public) Fingerprint() Fingerprint {
 	return sha256.Sum256(w.Bytes())
 }
 
-// fingerprintBytes is the length of the part of a fingerprint that people compare: 128 bits, so
-// that finding other keys with the same groups takes 2^128 trials.
+// fingerprintBytes is the length of the part of a fingerprint that people compare: 128
+// bits, so finding other keys with the same groups takes 2^128 trials.
 const fingerprintBytes = 16
 
 // String returns eight groups of four hexadecimal digits, to be read aloud.

@@ -20,7 +20,7 @@ func (c *clocked) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// A body has time by its length, and what comes after it has none of that.
+// A body must arrive within the time for its length; later reads have no limit.
 func TestABodyHasTimeByItsLength(t *testing.T) {
 	w := &clocked{ResponseWriter: httptest.NewRecorder()}
 	q := httptest.NewRequest("POST", "/", strings.NewReader(strings.Repeat("x", 640<<10)))
@@ -56,13 +56,13 @@ func TestBodiesThatAreRefused(t *testing.T) {
 	}
 }
 
-// slow is a body that does not come in time.
+// slow is a body that does not arrive in time.
 type slow struct{}
 
 func (slow) Read(b []byte) (int, error) { return iotest.ErrReader(iotest.ErrTimeout).Read(b) }
 func (slow) Close() error               { return nil }
 
-// A body that is refused is not waited for.
+// The server does not wait for a refused body.
 func TestUnreadBodies(t *testing.T) {
 	w := &clocked{ResponseWriter: httptest.NewRecorder()}
 	Unread(w)

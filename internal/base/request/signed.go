@@ -1,6 +1,7 @@
-// Package request bounds what a server takes from the sender of an HTTP request. A sender that the
-// server may know signs the request's header, which is checked before a place is given or a byte of
-// the body is read. A body has time by its length.
+// Package request bounds the resources that a server gives to the sender of an HTTP
+// request. A sender that the server may know signs the request's header. The server
+// verifies the header before it gives a place or reads a byte of the body. A body must
+// arrive within a time that depends on its length.
 package request
 
 import (
@@ -26,29 +27,29 @@ const (
 	bodyHeader      = "Mercer-Body" // SHA-256, in hexadecimal digits
 )
 
-// ErrUnsigned refuses a request whose header nobody known has signed.
-var ErrUnsigned = errors.New("request: nobody known has signed the header of this request")
+// ErrUnsigned is returned for a request whose header no known key has signed.
+var ErrUnsigned = errors.New("request: no known key has signed the header of this request")
 
-// ErrOtherBody refuses a body that is not the one that the header has named.
-var ErrOtherBody = errors.New("request: the body is not the one that the header of its request names")
+// ErrOtherBody is returned for a body that differs from the one named in the header.
+var ErrOtherBody = errors.New("request: the body does not match the hash in the header of its request")
 
-// Signer signs the headers of requests, and a server checks them, before it gives a request a
-// place or takes a byte of its body. A signature is of all that a header says: who sends what
-// where, and of which length and SHA-256 the body is. An onlooker can repeat a header,
-// but only with the same body to the same address.
+// Signer signs the headers of requests. A server verifies them before it gives a request a
+// place or reads a byte of its body. A signature covers all of the header: sender, method,
+// address, and the length and SHA-256 of the body. An observer can repeat a header, but
+// only with the same body to the same address.
 type Signer struct {
 	Purpose string // of the requests
-	Of      []byte // what they belong to
+	Of      []byte // job or other context of the requests
 }
 
-// Signed describes a request whose header is signed. Its body has not been looked at.
+// Signed describes a request with a verified header. Its body has not been read.
 type Signed struct {
 	Name   string
 	Length int64
 	Sum    [sha256.Size]byte // of the body
 }
 
-// statement returns the bytes that are signed.
+// statement returns the signed bytes.
 func (s Signer) statement(q *http.Request, of Signed) []byte {
 	var w wire.Writer
 	w.Bytes32([]byte(s.Purpose))
@@ -61,7 +62,7 @@ func (s Signer) statement(q *http.Request, of Signed) []byte {
 	return w.Bytes()
 }
 
-// Sign puts into a request's header who sends it, and the signature.
+// Sign adds the sender's name and the signature to a request's header.
 func (s Signer) Sign(q *http.Request, name string, key ed25519.PrivateKey, body []byte) {
 	of := Signed{Name: name, Length: int64(len(body)), Sum: sha256.Sum256(body)}
 	q.Header.Set(NameHeader, name)
@@ -69,10 +70,10 @@ func (s Signer) Sign(q *http.Request, name string, key ed25519.PrivateKey, body 
 	q.Header.Set(signatureHeader, base64.StdEncoding.EncodeToString(ed25519.Sign(key, s.statement(q, of))))
 }
 
-// NameOf returns the name of a sender that a server knows by nothing but its key.
+// NameOf returns the name of a sender that a server knows by its key alone.
 func NameOf(key ed25519.PublicKey) string { return hex.EncodeToString(key) }
 
-// Post returns a signed POST of a body by a sender that is known by its key alone.
+// Post returns a signed POST request of a body, by a sender that is known by its key alone.
 func (s Signer) Post(ctx context.Context, address string, key ed25519.PrivateKey, body []byte) (*http.Request, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
@@ -83,8 +84,8 @@ func (s Signer) Post(ctx context.Context, address string, key ed25519.PrivateKey
 	return q, nil
 }
 
-// Verify returns what the header of a request says, if somebody has signed it whose key is
-// known: key returns nil for a stranger.
+// Verify returns the facts of a request's header if a known key has signed it; key returns
+// nil for a stranger.
 func (s Signer) Verify(q *http.Request, key func(name string) ed25519.PublicKey) (Signed, error) {
 	of := Signed{Name: q.Header.Get(NameHeader), Length: q.ContentLength}
 	public := key(of.Name)

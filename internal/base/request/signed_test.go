@@ -33,8 +33,8 @@ func sent(body []byte) *http.Request {
 	return q
 }
 
-// A signature holds for one sender, method, address, length and body of one job. None of them
-// can be changed, and none of the header's parts be left out.
+// A signature holds for one sender, method, address, length and body of one job. None of
+// them can be changed, and no part of the header can be left out.
 func TestASignatureIsOfAllThatTheHeaderSays(t *testing.T) {
 	body := []byte("masked")
 	q := sent(body)
@@ -74,7 +74,7 @@ func TestASignatureIsOfAllThatTheHeaderSays(t *testing.T) {
 	}
 }
 
-// A server checks the header that Post has signed, of a sender known by its key.
+// A server verifies the header that Post has signed, for a sender known by its key.
 func TestPost(t *testing.T) {
 	var by Signed
 	var body []byte
@@ -103,7 +103,7 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// A header that is repeated with another body of the same length brings nothing.
+// A repeated header with another body of the same length is refused.
 func TestAnotherBodyUnderASignedHeader(t *testing.T) {
 	q := sent([]byte("masked"))
 	other := httptest.NewRequest("POST", "/messages?step=1&session=ab", bytes.NewReader([]byte("forged")))
@@ -117,7 +117,7 @@ func TestAnotherBodyUnderASignedHeader(t *testing.T) {
 	}
 }
 
-// Whatever a header holds, only what a key has signed is taken.
+// Whatever a header holds, only signed facts are accepted.
 func FuzzSignedHeaders(f *testing.F) {
 	q := sent([]byte("masked"))
 	f.Add(q.Header.Get(NameHeader), q.Header.Get(bodyHeader), q.Header.Get(signatureHeader), int64(6), "step=1")

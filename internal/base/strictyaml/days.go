@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Days is a time in days, such as 30d, or in Go's units, such as 12h.
+// Days is a duration in days, such as 30d, or in Go's units, such as 12h.
 type Days struct{ time.Duration }
 
 // UnmarshalYAML reads 30d or 12h.
@@ -29,7 +29,7 @@ func (d *Days) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// IsZero reports whether no time is given.
+// IsZero reports whether no duration is given.
 func (d Days) IsZero() bool { return d.Duration == 0 }
 
 // MarshalYAML writes what UnmarshalYAML reads.

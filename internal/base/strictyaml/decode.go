@@ -1,6 +1,6 @@
-// Package strictyaml decodes YAML into structures: it refuses unknown keys, and says what is wrong
-// in one sentence without the names of Go types.
-package strictyaml
+// Package strict decodes YAML into Go structures. It refuses unknown keys, and its errors
+// are single sentences without the names of Go types.
+package strict
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// Error refuses a text.
+// Error reports why a text was refused.
 type Error struct {
 	Line    int // from 1; 0 for the text as a whole
 	Problem string
@@ -27,7 +27,8 @@ type Error struct {
 // Error returns the sentence without the line.
 func (e *Error) Error() string { return e.Problem }
 
-// Decode decodes a text of one document. An empty one is io.EOF, every other error an *Error.
+// Decode decodes a text of one document. For an empty text it returns io.EOF; every other
+// error is an *Error.
 func Decode(text []byte, into any) error {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
@@ -44,7 +45,7 @@ func Decode(text []byte, into any) error {
 	return &Error{Problem: "this is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
 }
 
-// ended refuses what comes after the first document: it would be read by nobody.
+// ended refuses text after the first document, because nothing would read it.
 func ended(d *yaml.Decoder) error {
 	var next yaml.Node
 	if err := d.Decode(&next); errors.Is(err, io.EOF) {
@@ -53,7 +54,7 @@ func ended(d *yaml.Decoder) error {
 	return &Error{next.Line, "something follows the first YAML document; write one document in a file"}
 }
 
-// DecodeNode decodes a part of a document; lines count from the document's first.
+// DecodeNode decodes a part of a document; its lines count from the document's first.
 func DecodeNode(n *yaml.Node, into any) error {
 	text, err := yaml.Marshal(n)
 	if err != nil {
@@ -73,7 +74,7 @@ var (
 	kinds   = regexp.MustCompile("^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)$")
 )
 
-// inWords takes the names of Go types out of what the decoder says.
+// inWords rewrites the decoder's errors without the names of Go types.
 func inWords(problem string, known []string) error {
 	e := &Error{Problem: problem}
 	if m := atLine.FindStringSubmatch(problem); m != nil {
@@ -81,7 +82,7 @@ func inWords(problem string, known []string) error {
 		e.Problem = m[2]
 	}
 	if m := kinds.FindStringSubmatch(e.Problem); m != nil {
-		e.Problem = fmt.Sprintf("%s stands where %s belongs", given(m[1], m[2]), wanted(m[3]))
+		e.Problem = fmt.Sprintf("found %s; write %s", given(m[1], m[2]), wanted(m[3]))
 	}
 	if m := unknown.FindStringSubmatch(e.Problem); m != nil {
 		e.Problem = fmt.Sprintf("unknown key %q; there are %s", m[1], strings.Join(known, ", "))
@@ -92,7 +93,7 @@ func inWords(problem string, known []string) error {
 	return e
 }
 
-// given describes what the file has.
+// given describes the value in the file.
 func given(kind, value string) string {
 	switch kind {
 	case "seq":
@@ -103,7 +104,7 @@ func given(kind, value string) string {
 	return strconv.Quote(value)
 }
 
-// wanted describes a Go type.
+// wanted describes the expected Go type.
 func wanted(kind string) string {
 	switch {
 	case strings.HasPrefix(kind, "[]"):
@@ -120,7 +121,7 @@ func wanted(kind string) string {
 	return "a map"
 }
 
-// keysOf lists the keys of a structure and of those in it, each once.
+// keysOf lists the keys of a structure and of nested structures, each once.
 func keysOf(t reflect.Type) []string {
 	var keys []string
 	add := func(list ...string) {
@@ -141,11 +142,11 @@ func keysOf(t reflect.Type) []string {
 		name, rest, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		switch {
 		case name == "-":
-			continue // which no file has
+			continue // no file has it
 		case name != "":
 			add(name)
 		case rest != "inline":
-			continue // a type that reads itself
+			continue // a type that decodes itself
 		}
 		add(keysOf(f.Type)...)
 	}

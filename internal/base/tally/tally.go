@@ -1,21 +1,22 @@
-// Package tally counts what a log must not tell one by one, since others decide how often it
-// happens.
+// Package tally limits log lines about events whose number others determine: it counts
+// them.
 package tally
 
 import "sync"
 
-// told is the number of equal things that a log tells one by one; after them it tells when their
-// number has doubled.
+// told is the number of equal events that a log reports one by one; after them it reports
+// when their number has doubled.
 const told = 16
 
-// Tally counts by kind and by who does it. The zero value is ready, and for concurrent use. Kinds
-// and names are to be of closed lists, since each takes its place for good.
+// Tally counts by kind and by name. The zero value is ready for use. It is safe for concurrent
+// use. Kinds and names must be from closed lists, because each takes memory permanently.
 type Tally struct {
 	mu     sync.Mutex
 	counts map[[2]string]int
 }
 
-// Count enters one more, and returns how many there are and whether the log should say so.
+// Count adds one event. It returns the number of events, and whether the log should report
+// it.
 func (t *Tally) Count(kind, who string) (n int, tell bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

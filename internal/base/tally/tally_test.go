@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A million of one kind are told some thirty times, however many ask at once, and each kind and
-// each name is counted by itself.
+// A million events of one kind are reported some thirty times, however many count at once,
+// and each kind and each name is counted separately.
 func TestCountsAreToldByDoubling(t *testing.T) {
 	var tally Tally
 	var mu sync.Mutex

@@ -3,6 +3,6 @@
 // optional fields and no padding, so that a value has exactly one encoding.
 //
 // A [Reader] never panics and never allocates more than its input justifies:
-// every length is checked against a limit given by the caller and against the
-// bytes that are left.
+// it checks every length against the caller's limit and against the remaining
+// bytes.
 package wire

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// Reader reads an encoding. The first error sticks: every later read returns
-// zero, so that a decoder checks once, with Close.
+// Reader reads an encoding. It keeps the first error: every later read returns zero, so
+// that a decoder checks once, with Close.
 type Reader struct {
 	b   []byte
 	err error
@@ -33,8 +33,8 @@ func (r *Reader) Fail(err error) {
 // Len returns the number of bytes left.
 func (r *Reader) Len() int { return len(r.b) }
 
-// Close returns the first error, or complains about bytes that are left over.
-// what names the thing decoded.
+// Close returns the first error, or an error if bytes are left over. In the error, what
+// names the decoded thing.
 func (r *Reader) Close(what string) error {
 	if r.err == nil && len(r.b) > 0 {
 		r.err = fmt.Errorf("%d bytes too many", len(r.b))
@@ -59,7 +59,7 @@ func (r *Reader) take(n int) []byte {
 	return p
 }
 
-// Cut lets f read from the front, and goes on with the bytes that f leaves.
+// Cut calls f to read from the front, and continues with the bytes that f leaves.
 func (r *Reader) Cut(f func(b []byte) (rest []byte, err error)) {
 	if r.err == nil {
 		r.b, r.err = f(r.b)
@@ -82,7 +82,7 @@ func (r *Reader) Uint8() uint8 {
 func (r *Reader) Bool() bool {
 	v := r.Uint8()
 	if v > 1 {
-		r.Fail(fmt.Errorf("%d where 0 or 1 stands", v))
+		r.Fail(fmt.Errorf("%d, want 0 or 1", v))
 	}
 	return v == 1
 }
@@ -111,12 +111,12 @@ func (r *Reader) Uint64() uint64 {
 	return 0
 }
 
-// Float64 reads eight bytes. Infinities and NaN pass: callers that cannot use
-// them say so themselves.
+// Float64 reads eight bytes. It accepts infinities and NaN; callers that cannot use them
+// check for them.
 func (r *Reader) Float64() float64 { return math.Float64frombits(r.Uint64()) }
 
-// Count reads a 32-bit count of things that take at least size bytes each; it
-// is at most limit.
+// Count reads a 32-bit count of items that take at least size bytes each. The count is at
+// most limit.
 func (r *Reader) Count(limit, size int) int {
 	n := uint64(r.Uint32())
 	switch {
@@ -132,7 +132,7 @@ func (r *Reader) Count(limit, size int) int {
 	return int(n)
 }
 
-// Bytes32 reads bytes behind a 32-bit length of at most limit. The result is a
+// Bytes32 reads a 32-bit length of at most limit, and that many bytes. The result is a
 // copy.
 func (r *Reader) Bytes32(limit int) []byte {
 	n := r.Count(limit, 1)
@@ -146,7 +146,7 @@ func (r *Reader) Bytes32(limit int) []byte {
 // Rest returns all bytes that are left, not copied.
 func (r *Reader) Rest() []byte { return r.take(len(r.b)) }
 
-// String reads a string behind a 16-bit length of at most limit bytes.
+// String reads a 16-bit length of at most limit, and a string of that many bytes.
 func (r *Reader) String(limit int) string {
 	n := int(r.Uint16())
 	if r.err == nil && n > limit {
@@ -155,16 +155,16 @@ func (r *Reader) String(limit int) string {
 	return string(r.take(n))
 }
 
-// Magic reads a text of at most limit bytes that says what follows. It fails if that is
-// not the wanted one, with an error of this format, which quotes what is there.
+// Magic reads a text of at most limit bytes that names the format of what follows. If the
+// text differs from want, it fails with an error of this format, which quotes the text.
 func (r *Reader) Magic(limit int, want, format string) {
 	if got := r.String(limit); r.err == nil && got != want {
 		r.Fail(fmt.Errorf(format, got))
 	}
 }
 
-// Strings reads what Writer.Strings wrote: at most count texts of at most length bytes
-// each. None are nil.
+// Strings reads the output of Writer.Strings: at most count texts of at most length bytes
+// each. It never returns nil.
 func (r *Reader) Strings(count, length int) []string {
 	n := r.Count(count, 2)
 	if n == 0 {
@@ -183,7 +183,7 @@ func (r *Reader) Float64s(dst []float64) { fill(dst, r.take(8*len(dst))) }
 // Float32s fills dst.
 func (r *Reader) Float32s(dst []float32) { fill(dst, r.take(4*len(dst))) }
 
-// fill sets dst to what p holds; nothing, if p is nil.
+// fill sets dst to the numbers in p; it does nothing if p is nil.
 func fill[T float32 | float64](dst []T, p []byte) {
 	switch {
 	case p == nil:

@@ -52,8 +52,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Floats must be written and read as little-endian, copied as they lie in
-// memory or one by one.
+// Floats are written and read as little-endian, copied from memory or one by one.
 func TestFloatsAreLittleEndian(t *testing.T) {
 	t.Run("copied", testFloats)
 	t.Run("one by one", func(t *testing.T) {
@@ -124,7 +123,7 @@ func TestReaderAccepts(t *testing.T) {
 	}
 }
 
-// What was refused reads as zero, and so does all that follows.
+// A refused value reads as zero, and so do all later ones.
 func TestRefusedReadsAsZero(t *testing.T) {
 	tests := []struct {
 		name string
@@ -156,13 +155,13 @@ func TestReaderRefuses(t *testing.T) {
 	}{
 		{"short integer", []byte{1, 2}, func(r *Reader) { r.Uint32() }, "t: the bytes end too early"},
 		{"left over", []byte{1, 2}, func(r *Reader) { r.Uint8() }, "t: 1 bytes too many"},
-		{"second encoding of true", []byte{2}, func(r *Reader) { r.Bool() }, "t: 2 where 0 or 1 stands"},
+		{"second encoding of true", []byte{2}, func(r *Reader) { r.Bool() }, "t: 2, want 0 or 1"},
 		{"count above the limit", []byte{9, 0, 0, 0}, func(r *Reader) { r.Count(8, 1) }, "t: a count of 9, at most 8 are allowed"},
 		{"count above the bytes", []byte{8, 0, 0, 0, 1}, func(r *Reader) { r.Count(8, 1) }, "t: the bytes end too early"},
 		{"name above the limit", []byte{3, 0, 'a', 'b', 'c'}, func(r *Reader) { r.String(2) }, "t: a name of 3 bytes, at most 2 are allowed"},
 		{"name above the bytes", []byte{3, 0, 'a'}, func(r *Reader) { r.String(9) }, "t: the bytes end too early"},
 		{"floats above the bytes", []byte{1}, func(r *Reader) { r.Float64s(make([]float64, 1)) }, "t: the bytes end too early"},
-		{"the first error stays", []byte{2}, func(r *Reader) { r.Bool(); r.Uint64() }, "t: 2 where 0 or 1 stands"},
+		{"the first error stays", []byte{2}, func(r *Reader) { r.Bool(); r.Uint64() }, "t: 2, want 0 or 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,8 +191,8 @@ func TestCountDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// What is encoded next into the same memory holds nothing of what was before,
-// and room that was asked for is there.
+// An encoding in reused memory holds nothing of the earlier one, and Grow reserves the
+// requested room.
 func TestWriterReuses(t *testing.T) {
 	var w Writer
 	w.Uint32(7)

@@ -12,8 +12,7 @@ type Writer struct{ b []byte }
 // Bytes returns the written bytes.
 func (w *Writer) Bytes() []byte { return w.b }
 
-// Reset begins a new encoding in the memory of the last one, which Bytes no
-// longer returns.
+// Reset starts a new encoding in the memory of the last one, whose Bytes become invalid.
 func (w *Writer) Reset() { w.b = w.b[:0] }
 
 // Grow makes room for n more bytes.
@@ -50,8 +49,8 @@ func (w *Writer) Uint64(v uint64) { w.b = binary.LittleEndian.AppendUint64(w.b, 
 // Float64 appends the IEEE 754 bits of v.
 func (w *Writer) Float64(v float64) { w.Uint64(math.Float64bits(v)) }
 
-// Bytes32 appends b behind a 32-bit length. It panics on more than 4 GiB, which
-// no caller can have built.
+// Bytes32 appends a 32-bit length and b. It panics on more than 4 GiB, which no caller can
+// have built.
 func (w *Writer) Bytes32(b []byte) {
 	if uint64(len(b)) > math.MaxUint32 {
 		panic("wire: more than 4 GiB behind a 32-bit length")
@@ -60,8 +59,8 @@ func (w *Writer) Bytes32(b []byte) {
 	w.Fixed(b)
 }
 
-// String appends s behind a 16-bit length. It panics on more than 65,535
-// bytes: the encoding is for names, and callers bound them.
+// String appends a 16-bit length and s. It panics on more than 65,535 bytes: the encoding
+// is for names, which callers bound.
 func (w *Writer) String(s string) {
 	if len(s) > math.MaxUint16 {
 		panic("wire: a name of more than 65,535 bytes")
@@ -89,11 +88,11 @@ func add[T float32 | float64](w *Writer, v []T) {
 		w.Fixed(bytesOf(v))
 		return
 	}
-	w.b, _ = binary.Append(w.b, binary.LittleEndian, v) // which takes numbers of a fixed size
+	w.b, _ = binary.Append(w.b, binary.LittleEndian, v) // it accepts all numbers of a fixed size
 }
 
-// littleEndian reports whether this machine stores numbers as the wire does; a
-// copy is then ten times faster than a loop.
+// littleEndian reports whether this machine stores numbers as the wire does; a copy is then
+// ten times faster than a loop.
 var littleEndian = func() bool {
 	one := uint16(1)
 	return *(*byte)(unsafe.Pointer(&one)) == 1

@@ -70,7 +70,7 @@ func TestParseRefuses(t *testing.T) {
 		{"not base64", replace("sign: ", "sign: ?"), "line 7: a key is written in base64"},
 		{"key is a list", replace("sign: ", "sign: [] #"), "line 7: a key is written in base64"},
 		{"not YAML", "members: [", "this is not YAML"},
-		{"a scalar", "roster", "stands where a map belongs"},
+		{"a scalar", "roster", "write a map"},
 		{"invalid content", replace("role: coordinator", "role: party"), "exactly one"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

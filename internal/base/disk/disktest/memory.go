@@ -1,4 +1,5 @@
-// Package disktest keeps the disk out of the time that tests take.
+// Package disktest puts the temporary folders of tests into memory, so that tests do not
+// wait for the disk.
 package disktest
 
 import (
@@ -10,14 +11,14 @@ import (
 )
 
 const (
-	memory = "/dev/shm" // where Linux keeps files in memory
-	least  = 2 << 30    // bytes that must be free there
+	memory = "/dev/shm" // folder of files in memory on Linux
+	least  = 2 << 30    // free bytes that it must have
 )
 
-// InMemory puts the temporary folders of this process, and of the processes that it starts, into
-// memory, where the machine has room for them and TMPDIR asks for no other place. What a home
-// stores is synced to the disk at every step: some tests would wait for nothing else. Call it in
-// TestMain.
+// InMemory puts the temporary folders of this process, and of the processes that it starts,
+// into memory, if the machine has room for them and TMPDIR names no other place. A home
+// flushes its files to the disk at every step, and some tests would mostly wait for that.
+// Call it in TestMain.
 func InMemory() {
 	if os.Getenv("TMPDIR") != "" {
 		return

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Folders go where TMPDIR says, and into memory only without it.
+// Folders follow TMPDIR, and are in memory only without it.
 func TestInMemory(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	own := os.TempDir()

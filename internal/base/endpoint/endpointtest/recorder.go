@@ -1,4 +1,4 @@
-// Package endpointtest has what tests of handlers need that an endpoint serves.
+// Package endpointtest helps to test handlers without an endpoint.
 package endpointtest
 
 import (
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Recorder records an answer, as [httptest.ResponseRecorder] does. It takes the deadlines that
-// handlers set on a connection; nobody is slow.
+// Recorder records an answer, as [httptest.ResponseRecorder] does. It ignores the deadlines
+// that handlers set on a connection.
 type Recorder struct{ *httptest.ResponseRecorder }
 
 // NewRecorder returns an empty recorder.
