@@ -69,10 +69,10 @@ func TestBadElements(t *testing.T) {
 		{"none", nil, "the body has 0 bytes, want 64"},
 		{"one too few", good[:ristretto.Size], "the body has 32 bytes, want 64"},
 		{"one byte more", append(bytes.Clone(good), 0), "the body has 65 bytes, want 64"},
-		{"the identity", elements(t, generator, identity), "the identity, which nobody has to send"},
-		{"not canonical", elements(t, notCanonical, twice), "not the encoding of an element"},
-		{"negative", elements(t, negative, twice), "not the encoding of an element"},
-		{"no square", elements(t, generator, notSquare), "not the encoding of an element"},
+		{"the identity", elements(t, generator, identity), "the bytes encode the identity"},
+		{"not canonical", elements(t, notCanonical, twice), "the bytes do not encode an element"},
+		{"negative", elements(t, negative, twice), "the bytes do not encode an element"},
+		{"no square", elements(t, generator, notSquare), "the bytes do not encode an element"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			north, s := begun(t)

@@ -1,21 +1,20 @@
-// Package exactmath has the elementary functions by which members of a session
-// decide alike: their values are the same bits on every machine.
+// Package exactmath provides elementary functions whose values are the same bits on every
+// machine. Members of a session make equal decisions with them.
 //
-// The functions of package math have no such values. Some are assembly on one
-// architecture and Go on another, and where the machine multiplies and adds in one
-// instruction (arm64, ppc64le, riscv64, s390x) the compiler fuses x*y + z and rounds
-// once instead of twice. A last bit does no harm in a value; in a comparison it can accept
-// where another machine rejects, and from there on the two read different
-// numbers of a stream that they share. Conversions float64(x*y) forbid fusing
-// (Go specification, "Floating-point operators").
+// The functions of package math have no such values. Some are assembly on one architecture
+// and Go on another. On machines that multiply and add in one instruction (arm64, ppc64le,
+// riscv64, s390x) the compiler fuses x*y + z and rounds once instead of twice. A different
+// last bit does no harm in a value. In a comparison it can accept where another machine
+// rejects, and from there on the two read different numbers of a common stream. Conversions
+// float64(x*y) forbid fusing (Go specification, "Floating-point operators").
 package exactmath
 
 import "math"
 
-// ExpNegative returns e^-t for t >= 0: within 2e-14 of it relative for t <= 20, within
-// 2e-14 (1 + t/20) for t <= 700, and 0 from 746 on.
+// ExpNegative returns e^-t for t >= 0. The relative error is within 2e-14 for t <= 20 and
+// within 2e-14 (1 + t/20) for t <= 700; the result is 0 from 746 on.
 func ExpNegative(t float64) float64 {
-	if t >= 746 { // below the smallest number there is
+	if t >= 746 { // below the smallest number
 		return 0
 	}
 	n := math.Floor(float64(t/math.Ln2) + 0.5)
@@ -27,14 +26,14 @@ func ExpNegative(t float64) float64 {
 	return math.Ldexp(sum, -int(n))
 }
 
-// taylor holds the coefficients of exp, 1/14! to 1/0!: a product takes a fourth of
-// the time of a quotient.
+// taylor holds the coefficients of exp, 1/14! to 1/0!: a product takes a fourth of the time
+// of a quotient.
 var taylor = [...]float64{
 	1. / 87178291200, 1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800,
 	1. / 362880, 1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1,
 }
 
-// Log returns log x for finite x > 0, to 2e-15 (1 + |log x|).
+// Log returns log x for finite x > 0, with an error within 2e-15 (1 + |log x|).
 func Log(x float64) float64 {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {

@@ -1,5 +1,5 @@
-// Package paillier is encryption under which ciphertexts can be added: the product of
-// ciphertexts modulo n^2 decrypts to the sum of the plaintexts modulo n.
+// Package paillier implements Paillier's additively homomorphic encryption: the product
+// of ciphertexts modulo n^2 decrypts to the sum of the plaintexts modulo n.
 //
 // Sources: Paillier, "Public-key cryptosystems based on composite degree residuosity
 // classes", EUROCRYPT 1999; Damgård, Jurik and Nielsen, "A generalization of
@@ -16,19 +16,20 @@
 // [ExponentBits] bits. Powers of b come from a table. The owner of the key encrypts
 // and decrypts modulo the squares of the primes.
 //
-// A sum of ciphertexts tells the owner of the key more than the sum of the
-// plaintexts: its randomness is the sum of all exponents. A holder of the public key
-// therefore adds an encryption of 0 of its own ([PublicKey.Blind]) to what it returns, by a
-// new random number each time. It hides everything but the plaintext if n has no factor in
-// common with phi(n), which the owner proves ([PrivateKey.Proof], [PublicKey.Verify]). Powers
-// of one base would not do: an owner who chooses n so that both primes less 1 share factors
-// has ciphertexts with a part that no power of that base has.
+// A sum of ciphertexts reveals more to the owner of the key than the sum of the
+// plaintexts: its randomness is the sum of all exponents. Therefore a holder of the public
+// key adds its own encryption of 0 ([PublicKey.Blind]) to each ciphertext that it returns,
+// with a new random number each time. This hides everything except the plaintext if n has
+// no factor in common with phi(n), which the owner proves ([PrivateKey.Proof],
+// [PublicKey.Verify]). Powers of one base would not suffice: an owner who chooses n so that
+// both primes less 1 share factors has ciphertexts with a part that no power of that base
+// has.
 //
 // # What is not promised
 //
-// Arithmetic is math/big's, whose time depends on the numbers: somebody who can measure
-// the owner's time exactly may learn of the key. Ciphertexts can be changed on their way;
-// who sent them must be known by other means.
+// Arithmetic is math/big's, whose time depends on the numbers: an observer who can measure
+// the owner's time exactly may learn something about the key. Ciphertexts can be changed on
+// their way; callers must authenticate the sender.
 package paillier
 
 import (
@@ -44,9 +45,9 @@ import (
 
 // Sizes of a key and of the exponents that hide a plaintext.
 const (
-	Bits         = 2048 // of a key in use
+	Bits         = 2048 // of a key in production
 	ExponentBits = 448
-	leastBits    = 128 // of a toy key, for tests
+	leastBits    = 128 // of a key for tests
 	mostBits     = 8192
 )
 
@@ -57,7 +58,7 @@ type PublicKey struct{ n, square *big.Int }
 func NewPublicKey(n []byte, bits int) (*PublicKey, error) {
 	k := &PublicKey{n: new(big.Int).SetBytes(n)}
 	if bits < leastBits || bits > mostBits || k.n.BitLen() != bits || k.n.Bit(0) == 0 || len(n) != (bits+7)/8 {
-		return nil, fmt.Errorf("paillier: the key's modulus is no odd number of %d bits", bits)
+		return nil, fmt.Errorf("paillier: the key's modulus must be an odd number of %d bits", bits)
 	}
 	if root := new(big.Int).Sqrt(k.n); root.Mul(root, root).Cmp(k.n) == 0 {
 		return nil, errors.New("paillier: the key's modulus is a square")
@@ -87,8 +88,8 @@ func (k *PublicKey) Shift(c *big.Int, bits uint) *big.Int {
 	return out
 }
 
-// Check refuses numbers that are no ciphertexts: each lies between 0 and n^2 and has no
-// factor in common with n.
+// Check refuses numbers that are no ciphertexts: a ciphertext is above 0, below n^2, and
+// has no factor in common with n.
 func (k *PublicKey) Check(list ...*big.Int) error {
 	product := big.NewInt(1)
 	for _, c := range list {
@@ -124,7 +125,7 @@ func (k *PublicKey) base(random io.Reader) (*big.Int, error) {
 	return x.Exp(x, k.n, k.square), nil
 }
 
-// below draws a number from 0 to n-1; that it is not quite uniform costs 2^-128.
+// below draws a number from 0 to n-1; its distribution is uniform up to 2^-128.
 func below(random io.Reader, n *big.Int) (*big.Int, error) {
 	b := make([]byte, (n.BitLen()+7)/8+16)
 	if _, err := io.ReadFull(random, b); err != nil {
@@ -134,19 +135,20 @@ func below(random io.Reader, n *big.Int) (*big.Int, error) {
 	return x.Mod(x, n), nil
 }
 
-// The owner of a key shows that n has no factor in common with phi(n): only then is every number modulo
-// n an n-th power, and an encryption of 0 by a random one hides all of a ciphertext but its plaintext.
+// The owner of a key shows that n has no factor in common with phi(n): only then is every
+// number modulo n an n-th power, and an encryption of 0 by a random one hides all of a
+// ciphertext except its plaintext.
 //
-// Source: Goldberg, Reyzin, Sagga, Baldimtsi, "Efficient noninteractive certification of RSA moduli
-// and beyond", ASIACRYPT 2019. Where a prime divides both, at most one number in that prime has an n-th
-// root. Primes below 2^16 are looked for, and 11 numbers that follow from n have roots by chance once
-// in 2^176 moduli.
+// Source: Goldberg, Reyzin, Sagga, Baldimtsi, "Efficient noninteractive certification of
+// RSA moduli and beyond", ASIACRYPT 2019. If a prime divides both, at most one number in
+// that prime has an n-th root. Verify searches for primes below 2^16, and 11 numbers
+// derived from n have roots by chance for one modulus in 2^176.
 const (
 	proofRoots = 11
 	leastPrime = 1 << 16
 )
 
-// Proof returns n-th roots of the numbers that follow from the modulus.
+// Proof returns n-th roots of the numbers derived from the modulus.
 func (k *PrivateKey) Proof() []byte {
 	phi := new(big.Int).Mul(k.p.less, k.q.less)
 	inverse := new(big.Int).ModInverse(k.n, phi)
@@ -162,7 +164,8 @@ func (k *PrivateKey) Proof() []byte {
 // ProofBytes returns the length of a proof about a key of bits bits.
 func ProofBytes(bits int) int { return proofRoots * ((bits + 7) / 8) }
 
-// Verify refuses a modulus whose owner has not shown that it has no factor in common with phi(n).
+// Verify returns an error unless the proof shows that the modulus has no factor in common
+// with phi(n).
 func (k *PublicKey) Verify(proof []byte) error {
 	if len(proof) != ProofBytes(k.n.BitLen()) {
 		return errors.New("paillier: the proof about the key has another length")
@@ -177,13 +180,13 @@ func (k *PublicKey) Verify(proof []byte) error {
 	for i := range proofRoots {
 		root := new(big.Int).SetBytes(proof[size*i : size*(i+1)])
 		if root.Cmp(k.n) >= 0 || root.Exp(root, k.n, k.n).Cmp(k.challenge(i)) != 0 {
-			return errors.New("paillier: the proof about the key is wrong, so its modulus may have been made to see through what hides a sum")
+			return errors.New("paillier: the proof about the key is wrong; its owner may have chosen the modulus to see more than a sum")
 		}
 	}
 	return nil
 }
 
-// challenge returns a number modulo n that follows from n.
+// challenge returns a number modulo n derived from n.
 func (k *PublicKey) challenge(i int) *big.Int {
 	stream := prg.New(sha256.Sum256(k.Modulus()), "paillier/proof", binary.LittleEndian.AppendUint64(nil, uint64(i)))
 	x, err := below(stream, k.n)

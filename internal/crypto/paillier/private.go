@@ -19,14 +19,14 @@ type PrivateKey struct {
 type half struct {
 	prime, square *big.Int
 	less          *big.Int // prime - 1
-	scale         *big.Int // takes a logarithm to a plaintext
+	scale         *big.Int // turns a logarithm into a plaintext
 	table         table    // of the base
 }
 
 // GenerateKey draws a key of bits bits, a multiple of 2.
 func GenerateKey(random io.Reader, bits int) (*PrivateKey, error) {
 	if bits < leastBits || bits > mostBits || bits%16 != 0 {
-		return nil, fmt.Errorf("paillier: keys of %d bits; %d to %d are possible", bits, leastBits, mostBits)
+		return nil, fmt.Errorf("paillier: the key has %d bits; use %d to %d", bits, leastBits, mostBits)
 	}
 	p, err := prime(random, bits/2)
 	if err != nil {
@@ -103,7 +103,7 @@ func (k *PrivateKey) Decrypt(c *big.Int) *big.Int {
 	return garner(k.p.plaintext(c), k.q.plaintext(c), k.p.prime, k.q.prime, k.within)
 }
 
-// Signed returns the plaintext of c that lies nearest to 0.
+// Signed returns the plaintext of c that is nearest to 0.
 func (k *PrivateKey) Signed(c *big.Int) *big.Int {
 	m := k.Decrypt(c)
 	if m.BitLen() >= k.n.BitLen()-1 && new(big.Int).Lsh(m, 1).Cmp(k.n) > 0 {
@@ -112,8 +112,8 @@ func (k *PrivateKey) Signed(c *big.Int) *big.Int {
 	return m
 }
 
-// garner returns the number below pp qq that is p modulo pp and q modulo qq; inverse is
-// the inverse of qq modulo pp.
+// garner returns the number below pp qq that is p modulo pp and q modulo qq; inverse is the
+// inverse of qq modulo pp.
 func garner(p, q, pp, qq, inverse *big.Int) *big.Int {
 	x := new(big.Int).Sub(p, q)
 	x.Mul(x, inverse).Mod(x, pp)

@@ -103,7 +103,7 @@ func TestAttackKeyWithACommonFactor(t *testing.T) {
 	if new(big.Int).GCD(nil, nil, n, phi).Cmp(p) != 0 {
 		t.Fatal("the key is not the one that was meant")
 	}
-	// what its owner can do best: roots modulo p are there, and modulo q for one number in p
+	// The owner's best attempt: it has roots modulo p, and modulo q for one number in p.
 	e := new(big.Int).ModInverse(q, new(big.Int).Div(new(big.Int).Sub(q, big.NewInt(1)), p))
 	var proof []byte
 	for i := range proofRoots {
@@ -115,7 +115,7 @@ func TestAttackKeyWithACommonFactor(t *testing.T) {
 	}
 }
 
-// A small prime on both sides would be passed by chance, so small primes are looked for.
+// A small prime on both sides would pass by chance, so Verify searches for small primes.
 func TestAttackKeyWithASmallFactor(t *testing.T) {
 	for _, small := range []int64{3, 5, 641, 65521} {
 		p := big.NewInt(small)
@@ -189,7 +189,7 @@ func (m marked) logs(t *testing.T, c *big.Int) (list [2]*big.Int) {
 	return list
 }
 
-// rows reads which rows are in a sum, from it and from a sum in which none is marked.
+// rows computes the marked rows in a sum, from it and from a sum without marked rows.
 func (m marked) rows(t *testing.T, none, sum *big.Int) int64 {
 	t.Helper()
 	u, v := m.logs(t, none), m.logs(t, sum)
@@ -199,9 +199,9 @@ func (m marked) rows(t *testing.T, none, sum *big.Int) int64 {
 	return s.Mul(s, unit.ModInverse(unit, m.prime)).Mod(s, m.prime).Int64()
 }
 
-// An owner who marks rows in a part of the group that powers of one base reach along one line
-// only reads from a sum which rows are in it. A new random number each time hides them, and the
-// key passes the proof in both cases.
+// An owner can mark rows in a part of the group that powers of one base reach along one
+// line only, and reads from a sum which rows are in it. A new random number each time hides
+// them. The key passes the proof in both cases.
 func TestAttackPowersOfOneBase(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -6,17 +6,17 @@ import (
 	"encoding/binary"
 )
 
-// keystream is AES-256 in counter mode from any block on.
+// keystream is AES-256 in counter mode, from any block on.
 type keystream interface {
 	seek(block uint64)
-	// fill sets dst, a multiple of atOnce bytes, to what comes next.
+	// fill sets dst, whose length is a multiple of atOnce, to the next bytes.
 	fill(dst []byte)
 }
 
-// atOnce is the number of bytes by which a keystream is filled.
+// atOnce is the number of bytes that a keystream fills at a time.
 const atOnce = 16 * BlockBytes
 
-// counterMode is the standard library's, which takes new memory for each seek.
+// counterMode is the standard library's keystream, which takes new memory for each seek.
 type counterMode struct {
 	block cipher.Block
 	ctr   cipher.Stream

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The machine's fastest keystream is the standard library's, from any block on,
-// across every carry of the counter and to any address.
+// The machine's fastest keystream equals the standard library's, from any block on, across
+// every carry of the counter and to any address.
 func TestKeystreamEqualsStandardLibrary(t *testing.T) {
 	blocks := []uint64{
 		0, 1, 255, 1<<16 - 9, 1<<32 - 3, 1<<32 - 16, 1<<40 | 7<<20, 1<<48 - 20, 1<<56 - 33,
@@ -22,7 +22,7 @@ func TestKeystreamEqualsStandardLibrary(t *testing.T) {
 			want.seek(block)
 			got.seek(block)
 			for _, n := range []int{1, 3, 0, 2, 4, 17} { // one after the other
-				from := (k + i) % 64 // off any alignment
+				from := (k + i) % 64 // not aligned
 				a, b := make([]byte, n*atOnce), bytes.Repeat([]byte{0xa5}, from+n*atOnce+1)
 				want.fill(a)
 				got.fill(b[from : from+n*atOnce])
@@ -34,8 +34,8 @@ func TestKeystreamEqualsStandardLibrary(t *testing.T) {
 	}
 }
 
-// A stream that runs across a counter of 2^32, 2^63 or 2^64 without a seek does
-// not begin anew: no block comes twice.
+// A stream that passes a counter of 2^32, 2^63 or 2^64 without a seek does not start again:
+// no block is repeated.
 func TestCounterCarries(t *testing.T) {
 	for _, carry := range []uint64{1 << 32, 1 << 63, 0} {
 		s := New([32]byte{9}, "carry")
@@ -53,8 +53,8 @@ func TestCounterCarries(t *testing.T) {
 	}
 }
 
-// Streams do not depend on the instructions that the fast path needs: the
-// tests that fix their bytes pass in a process that is told not to use them.
+// Streams do not depend on the instructions of the fast path: the tests that fix their
+// bytes pass in a process that must not use them.
 func TestStreamsWithoutWideInstructions(t *testing.T) {
 	if !wide() {
 		t.Skip("this machine has no wide AES instructions to do without")

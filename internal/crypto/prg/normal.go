@@ -19,12 +19,12 @@ const (
 
 // ziggurat holds the strips from the base (0) to the top.
 type ziggurat struct {
-	inside [layers]uint64  // a magnitude below this lies under the density for certain
+	inside [layers]uint64  // a magnitude below this is certainly under the density
 	scale  [layers]float64 // width of the strip / 2^53
 	top    [layers]float64 // height of the strip's upper edge
 }
 
-// normal is written once, before main, from basic arithmetic alone.
+// normal is computed once, before main, with basic arithmetic alone.
 var normal = newZiggurat()
 
 func newZiggurat() *ziggurat {
@@ -38,8 +38,8 @@ func newZiggurat() *ziggurat {
 	return z
 }
 
-// edges returns the right-hand edges of the strips; the base's edge is the edge of a
-// rectangle that has the area of the base with its tail, the last edge is the peak.
+// edges returns the right-hand edges of the strips. The base's edge is that of a rectangle
+// with the area of the base and its tail; the last edge is the peak.
 func edges() *[layers + 1]float64 {
 	y := exactmath.ExpNegative(half(tailStart))
 	x := &[layers + 1]float64{stripArea / y, tailStart}
@@ -50,8 +50,8 @@ func edges() *[layers + 1]float64 {
 	return x
 }
 
-// NormFloat64 returns a standard normal number. A word of the stream is enough
-// for 98.8 % of them.
+// NormFloat64 returns a standard normal number. For 98.8 % of them one word of the stream
+// is enough.
 func (s *Stream) NormFloat64() float64 {
 	for {
 		u := s.Uint64()
@@ -67,8 +67,8 @@ func (s *Stream) NormFloat64() float64 {
 	}
 }
 
-// Normals fills dst with what as many calls of NormFloat64 would return, faster:
-// it takes no more of the keystream at a time than they need with some to spare.
+// Normals fills dst with the results of as many calls of NormFloat64, faster: it reads from
+// the keystream only slightly more at a time than they need.
 func (s *Stream) Normals(dst []float64) {
 	for len(dst) > 0 {
 		if s.pos == s.end {
@@ -82,8 +82,8 @@ func (s *Stream) Normals(dst []float64) {
 	}
 }
 
-// certain draws numbers as long as the buffer has words that lie under the
-// density for certain, and returns how many.
+// certain draws numbers as long as the buffer has words that are certainly under the
+// density, and returns their number.
 func (s *Stream) certain(dst []float64) int {
 	words := s.buf[s.pos:s.end]
 	for i := range dst {
@@ -103,7 +103,7 @@ func (s *Stream) certain(dst []float64) int {
 	return len(dst)
 }
 
-// edge decides about a point that is not for certain under the density.
+// edge decides about a point that is not certainly under the density.
 func (s *Stream) edge(layer uint64, x float64) (float64, bool) {
 	if layer == 0 {
 		return s.tail(), true
@@ -127,5 +127,5 @@ func (s *Stream) tail() float64 {
 // open returns a number in (0, 1].
 func (s *Stream) open() float64 { return float64(s.Uint64()>>11+1) * 0x1p-53 }
 
-// half rounds twice everywhere, where x*x/2 - t might be fused.
+// half rounds twice on every machine, where x*x/2 - t might be fused.
 func half(x float64) float64 { return float64(x*x) / 2 }

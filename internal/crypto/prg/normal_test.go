@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The constants are the solution of the two equations that define them: equal
-// areas, and strips that end at the peak.
+// The constants solve the two equations that define them: equal areas, and strips that end
+// at the peak.
 func TestZigguratCloses(t *testing.T) {
 	tail := math.Sqrt(math.Pi/2) * math.Erfc(tailStart/math.Sqrt2)
 	if area := tailStart*math.Exp(-tailStart*tailStart/2) + tail; math.Abs(area-stripArea) > 1e-16 {
@@ -98,8 +98,8 @@ func chiSquare(count []int, expected float64) float64 {
 	return sum
 }
 
-// Read in batches of any size, and with other reads in between, the numbers equal
-// the numbers of NormFloat64.
+// In batches of any size, with other reads in between, the numbers equal those of
+// NormFloat64.
 func TestNormalsAreNormFloat64(t *testing.T) {
 	one, many := New([32]byte{7}, "test/normal"), New([32]byte{7}, "test/normal")
 	for round, n := range []int{1, 0, 2, 127, 128, 129, 3, 5000, 60, 100000} {

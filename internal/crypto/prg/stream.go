@@ -12,12 +12,12 @@ import (
 // BlockBytes is the size of the blocks that Seek counts.
 const BlockBytes = aes.BlockSize
 
-// bufferBytes is the number of bytes that one call of the cipher fills: enough to hide the cost
-// of the call, little enough to stay in the first-level cache.
+// bufferBytes is the number of bytes that one call of the cipher fills: enough to make the
+// call's overhead small, and few enough for the first-level cache.
 const bufferBytes = 1024
 
-// Stream is an endless, seekable sequence of random bytes. It is not for
-// concurrent use; make one for each worker.
+// Stream is an endless, seekable sequence of random bytes. It is not safe for concurrent
+// use; make one for each worker.
 type Stream struct {
 	keys keystream
 	pos  int // first unread byte of buf
@@ -25,15 +25,15 @@ type Stream struct {
 	buf  [bufferBytes]byte
 }
 
-// New returns the stream that belongs to the seed, the label and the parts.
-// Different (label, parts) give independent streams.
+// New returns the stream of the seed, the label and the parts. Different (label, parts)
+// give independent streams.
 func New(seed [32]byte, label string, parts ...[]byte) *Stream {
 	key := expand(seed, "mercer/v1/stream", label, parts)
 	return &Stream{keys: newKeystream(&key)}
 }
 
-// Derive returns the seed that belongs to the seed, the label and the parts.
-// It is independent of the stream under the same label.
+// Derive returns the seed of the seed, the label and the parts. It is independent of the
+// stream with the same label.
 func Derive(seed [32]byte, label string, parts ...[]byte) [32]byte {
 	return expand(seed, "mercer/v1/derive", label, parts)
 }
@@ -64,8 +64,8 @@ func (s *Stream) Seek(block uint64) {
 
 func (s *Stream) fill() { s.fillAtMost(bufferBytes) }
 
-// fillAtMost fills the buffer with n bytes, rounded up to what the cipher does
-// at a time, or with as many as it holds.
+// fillAtMost fills the buffer with n bytes, rounded up to a multiple of atOnce, or with as
+// many as it holds.
 func (s *Stream) fillAtMost(n int) {
 	s.pos, s.end = 0, min((n+atOnce-1)/atOnce*atOnce, bufferBytes)
 	s.keys.fill(s.buf[:s.end])
@@ -95,7 +95,7 @@ func (s *Stream) Uint64() uint64 {
 	return v
 }
 
-// straddle reads eight bytes that the buffer holds in part or not at all.
+// straddle reads eight bytes that are not all in the buffer.
 func (s *Stream) straddle() uint64 {
 	var b [8]byte
 	rest := copy(b[:], s.buf[s.pos:s.end])
@@ -125,7 +125,7 @@ func (s *Stream) Float64() float64 { return float64(s.Uint64()>>11) * 0x1p-53 }
 // Perm returns a random permutation of 0 to n-1.
 func (s *Stream) Perm(n int) []int { return perm[int](s, n) }
 
-// Perm32 returns the permutation that Perm would, in half the memory.
+// Perm32 returns the permutation of Perm, in half the memory.
 func (s *Stream) Perm32(n int) []uint32 {
 	if uint64(n) > 1<<32 {
 		panic(fmt.Sprintf("prg: a permutation of %d does not fit 32 bits", n))

@@ -1,5 +1,5 @@
 // Package ristretto implements the group ristretto255 (RFC 9496) for callers that
-// have many elements to multiply by one secret: hashing to the group (RFC 9380,
+// multiply many elements by one secret: hashing to the group (RFC 9380,
 // suite ristretto255_XMD:SHA-512_R255MAP_RO_), strict decoding, and
 // multiplication with encoding in batches.
 //
@@ -15,5 +15,5 @@
 //
 // filippo.io/edwards25519 does the arithmetic in the field and on the curve.
 // Every step that depends on a key or on a hashed message takes constant time.
-// Decoding does not: it tells by its time which encodings are refused.
+// Decoding does not: its time reveals which encodings are refused.
 package ristretto

@@ -14,14 +14,14 @@ import (
 // Size is the length of an encoding.
 const Size = 32
 
-// Element is an element of the group: a point of the curve that stands for its
-// coset. The zero value is not valid.
+// Element is an element of the group: a point of the curve that represents its coset. The
+// zero value is not valid.
 type Element struct{ p edwards25519.Point }
 
-// What Decode refuses.
+// Errors of Decode.
 var (
-	ErrEncoding = errors.New("ristretto: not the encoding of an element")
-	ErrIdentity = errors.New("ristretto: the identity, which nobody has to send")
+	ErrEncoding = errors.New("ristretto: the bytes do not encode an element")
+	ErrIdentity = errors.New("ristretto: the bytes encode the identity")
 )
 
 // Decode decodes the one encoding that an element has (RFC 9496, section
@@ -61,8 +61,8 @@ func lift(s *field.Element) (Element, error) {
 	return onCurve(&x, &y, one, &t), nil
 }
 
-// onCurve is the element of a point that its caller has made from the curve's
-// equation.
+// onCurve returns the element of a point that satisfies the curve's equation by
+// construction.
 func onCurve(x, y, z, t *field.Element) (e Element) {
 	if _, err := e.p.SetExtendedCoordinates(x, y, z, t); err != nil {
 		panic("ristretto: " + err.Error())
@@ -70,9 +70,9 @@ func onCurve(x, y, z, t *field.Element) (e Element) {
 	return e
 }
 
-// Hash maps a message to the group like a random function that belongs to the
-// domain: suite ristretto255_XMD:SHA-512_R255MAP_RO_ of RFC 9380, appendix B.
-// It panics on a domain of more than 255 bytes.
+// Hash maps a message to the group like a random function of the domain: suite
+// ristretto255_XMD:SHA-512_R255MAP_RO_ of RFC 9380, appendix B. It panics on a domain of
+// more than 255 bytes.
 func Hash(domain string, message []byte) Element {
 	uniform := expand(domain, message)
 	return fromUniform(&uniform)
@@ -94,20 +94,20 @@ func expand(domain string, message []byte) [sha512.Size]byte {
 	return sha512.Sum512(append(b, suffix...))
 }
 
-// fromUniform is the one-way map of RFC 9496, section 4.3.4: the sum of what
-// the two halves are mapped to.
+// fromUniform is the one-way map of RFC 9496, section 4.3.4: the sum of the images of the
+// two halves.
 func fromUniform(b *[64]byte) Element {
 	first, second := elligator(b[:32]), elligator(b[32:])
 	first.p.Add(&first.p, &second.p)
 	return first
 }
 
-// elligator is MAP of the same section: 32 bytes, of which the highest bit does
-// not count, to a point.
+// elligator is MAP of the same section: it maps 32 bytes, without the highest bit, to a
+// point.
 func elligator(b []byte) Element {
 	t, err := new(field.Element).SetBytes(b)
 	if err != nil {
-		panic("ristretto: " + err.Error()) // 32 bytes are always taken
+		panic("ristretto: " + err.Error()) // 32 bytes are always accepted
 	}
 	var r, u, v, c, n, w0, w1, w2, w3, h field.Element
 	r.Multiply(sqrtMinus1, h.Square(t))

@@ -5,14 +5,14 @@ import (
 	"filippo.io/edwards25519/field"
 )
 
-// Key is a secret scalar to multiply elements by.
+// Key is a secret scalar that multiplies elements.
 type Key struct{ half edwards25519.Scalar }
 
 // NewKey makes a key of 64 uniform bytes.
 func NewKey(uniform *[64]byte) *Key {
 	s, err := edwards25519.NewScalar().SetUniformBytes(uniform[:])
 	if err != nil {
-		panic("ristretto: " + err.Error()) // 64 bytes are always taken
+		panic("ristretto: " + err.Error()) // 64 bytes are always accepted
 	}
 	return newKey(s)
 }
@@ -34,9 +34,8 @@ var halfScalar = func() *edwards25519.Scalar {
 	return s.Invert(s)
 }()
 
-// Multiply writes the encodings of k times each element to dst, which holds
-// [Size] bytes for each. A batch of 64 makes the inversion that it shares
-// cheap.
+// Multiply writes the encodings of k times each element to dst, which holds [Size] bytes
+// for each. In a batch of 64 the common inversion is cheap.
 func (k *Key) Multiply(dst []byte, elements []Element) {
 	halves := make([]double, len(elements))
 	var p edwards25519.Point
@@ -56,7 +55,7 @@ type double struct {
 	inverse            field.Element // of eg fh, once invert has run
 }
 
-// set takes the point to double.
+// set computes the factors of a point's double.
 func (w *double) set(p *edwards25519.Point) {
 	x, y, z, t := p.ExtendedCoordinates()
 	var xx, yy, zz, dtt field.Element
@@ -73,13 +72,13 @@ func (w *double) set(p *edwards25519.Point) {
 	w.fh.Multiply(&w.f, &w.h)
 }
 
-// invert sets all inverses with one inversion (Montgomery's trick). What
-// doubles to the identity has none, and is left out of the product.
+// invert sets all inverses with one inversion (Montgomery's trick). Points that double to
+// the identity have none, and are left out of the product.
 func invert(all []double) {
 	product := *one
 	for i := range all {
 		w := &all[i]
-		w.inverse.Set(&product) // the product of those before, for the way back
+		w.inverse.Set(&product) // the product of the earlier factors, for the way back
 		product.Multiply(&product, w.factor())
 	}
 	product.Invert(&product)
@@ -90,14 +89,14 @@ func invert(all []double) {
 	}
 }
 
-// factor is eg fh, or 1 in the place of 0.
+// factor returns eg fh, or 1 in place of 0.
 func (w *double) factor() *field.Element {
 	v := new(field.Element).Multiply(&w.eg, &w.fh)
 	return v.Select(one, v, v.Equal(new(field.Element)))
 }
 
-// encode returns the encoding of the double: as in RFC 9496, section 4.3.2,
-// with the root that the coordinates of a double make unnecessary.
+// encode returns the encoding of the double, as in RFC 9496, section 4.3.2, without the
+// square root that the coordinates of a double make unnecessary.
 func (w *double) encode() *field.Element {
 	var zInv, tInv, minusE, turned, magic, s, h field.Element
 	zInv.Multiply(&w.eg, &w.inverse)

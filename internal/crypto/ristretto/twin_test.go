@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encode returns the encoding as RFC 9496, section 4.3.2, defines it: the slow twin
-// of the batch encoding in Key.Multiply.
+// encode returns the encoding as RFC 9496, section 4.3.2, defines it: a slow reference for
+// the batch encoding in Key.Multiply.
 func encode(p *edwards25519.Point) []byte {
 	x, y, z, t := p.ExtendedCoordinates()
 	mul := func(a, b *field.Element) *field.Element { return new(field.Element).Multiply(a, b) }
@@ -87,7 +87,7 @@ func TestDomainsDiffer(t *testing.T) {
 	Hash(string(make([]byte, 256)), nil)
 }
 
-// A decoder either refuses, or has read the one encoding of what it returns.
+// A decoder either refuses, or returns an element with this one encoding.
 func FuzzDecode(f *testing.F) {
 	for _, word := range []string{"multiple", "bad"} {
 		for _, v := range vectors(f, word, 1) {

@@ -11,8 +11,8 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// vectors reads the lines of testdata/vectors.txt that begin with a word. They
-// are the RFCs' own.
+// vectors returns the lines of testdata/vectors.txt that begin with a word. They are the
+// RFCs' own.
 func vectors(t testing.TB, word string, fields int) [][][]byte {
 	t.Helper()
 	text, err := os.ReadFile("testdata/vectors.txt")
@@ -106,8 +106,8 @@ func TestOneWayMap(t *testing.T) {
 	}
 }
 
-// The vectors of oblivious pseudorandom functions go through everything here:
-// hashing, a secret multiple, decoding and another's secret multiple.
+// The vectors of oblivious pseudorandom functions test all of it: hashing, a secret
+// multiple, decoding and another's secret multiple.
 func TestOblivious(t *testing.T) {
 	for _, v := range vectors(t, "oprf", 6) {
 		domain, input, blind, blinded, key, evaluated := string(v[0]), v[1], v[2], v[3], v[4], v[5]

@@ -11,12 +11,11 @@ import (
 // Size is the size of a secret and of a share, in bytes.
 const Size = 32
 
-// Share is one holder's part. It is as secret as a threshold of others makes
-// it.
+// Share is one holder's part of a secret. Any threshold of shares reveals the secret.
 type Share [Size]byte
 
-// ErrInconsistent reports that the shares do not lie on one polynomial: at least
-// one of them differs from the share that was handed out.
+// ErrInconsistent reports that the shares are not on one polynomial: at least one of them
+// differs from the share that was dealt.
 var ErrInconsistent = errors.New("shamir: the shares do not belong together")
 
 // Split shares secret among holders with the given points, which must be
@@ -42,22 +41,22 @@ func Split(secret [Size]byte, threshold int, points []uint16, random io.Reader) 
 	return shares, nil
 }
 
-// check refuses parameters with which a secret cannot be shared or put together.
+// check refuses parameters with which a secret cannot be shared or reconstructed.
 func check(threshold int, points []uint16) error {
 	if threshold < 1 || threshold > len(points) {
-		return fmt.Errorf("shamir: a threshold of %d with %d holders", threshold, len(points))
+		return fmt.Errorf("shamir: the threshold is %d with %d holders; use 1 to the number of holders", threshold, len(points))
 	}
 	seen := make(map[uint16]bool, len(points))
 	for _, p := range points {
 		if p == 0 || seen[p] {
-			return fmt.Errorf("shamir: point %d: points must be distinct and not 0, where the secret is", p)
+			return fmt.Errorf("shamir: point %d is 0 or repeated; the points must be distinct and not 0", p)
 		}
 		seen[p] = true
 	}
 	return nil
 }
 
-// evaluate is Horner's rule.
+// evaluate returns the polynomial's values at x, by Horner's rule.
 func evaluate(polynomial []lanes, x uint16) lanes {
 	var v lanes
 	for d := len(polynomial) - 1; d >= 0; d-- {
@@ -67,9 +66,9 @@ func evaluate(polynomial []lanes, x uint16) lanes {
 	return v
 }
 
-// Combine returns the secret behind at least threshold shares, which belong to the
-// holders with the given points. Shares beyond the threshold must agree with
-// the others, or the error is ErrInconsistent.
+// Combine returns the secret of at least threshold shares, of the holders with the given
+// points. Shares beyond the threshold must agree with the others; otherwise the error is
+// ErrInconsistent.
 func Combine(threshold int, points []uint16, shares []Share) ([Size]byte, error) {
 	if len(points) != len(shares) {
 		return [Size]byte{}, fmt.Errorf("shamir: %d points for %d shares", len(points), len(shares))
@@ -87,7 +86,7 @@ func Combine(threshold int, points []uint16, shares []Share) ([Size]byte, error)
 	return base.at(0, shares), nil
 }
 
-// basis interpolates through points by the barycentric formula.
+// basis interpolates through points with the barycentric formula.
 type basis struct {
 	points  []uint16
 	weights []uint16 // 1 / product of the distances to the other points
@@ -107,7 +106,7 @@ func newBasis(points []uint16) basis {
 	return b
 }
 
-// inverse is a^(2^16 - 2), the inverse of a public element unless that is 0.
+// inverse returns a^(2^16 - 2), the inverse of a public element a != 0.
 func inverse(a uint16) uint16 {
 	result := uint16(1)
 	for range 15 {
@@ -117,8 +116,8 @@ func inverse(a uint16) uint16 {
 	return result
 }
 
-// at is the value at x of the polynomial through the shares of the points: the
-// share of a point counts by its weight and the distances of x to all others.
+// at returns the value at x of the polynomial through the shares of the points: it weighs
+// the share of a point by the point's weight and the distances of x to all others.
 func (b basis) at(x uint16, shares []Share) [Size]byte {
 	after := make([]uint16, len(b.points)+1) // products of the distances from a point on
 	after[len(b.points)] = 1
@@ -159,7 +158,7 @@ type lanes [4]uint64
 // perWord repeats an element for all four lanes of a word.
 const perWord = 0x0001_0001_0001_0001
 
-// double multiplies each lane by x, in a time that does not depend on them.
+// double multiplies each lane by x, in a time that does not depend on the lanes.
 func (v *lanes) double() {
 	for w, word := range v {
 		carry := word >> 15 & perWord

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// slow multiplies polynomials the way of the school: shift, add, reduce.
+// slow multiplies polynomials by shifting, adding and reducing.
 func slow(a, b uint16) uint16 {
 	sum := uint16(0)
 	for i := 15; i >= 0; i-- {
@@ -106,8 +106,8 @@ func indices(n int) []int {
 	return list
 }
 
-// One share less than the threshold fits every secret: for each there is a
-// last share that completes it.
+// One share less than the threshold fits every secret: for each secret there is a last
+// share that completes it.
 func TestFewerSharesFitEverySecret(t *testing.T) {
 	points := []uint16{7, 8, 9}
 	shares, err := Split([Size]byte{1, 2, 3}, 3, points, stream(1))
@@ -125,7 +125,7 @@ func TestFewerSharesFitEverySecret(t *testing.T) {
 	}
 }
 
-// interpolateWith takes the secret as the share of point 0.
+// interpolateWith uses the secret as the share of point 0.
 func interpolateWith(secret [Size]byte, points []uint16, shares []Share, x uint16) Share {
 	return newBasis(append([]uint16{0}, points...)).at(x, append([]Share{secret}, shares...))
 }
