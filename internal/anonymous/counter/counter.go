@@ -1,15 +1,15 @@
 // Package counter counts the anonymous packages of one iteration of a SecVM job,
-// each once. It keeps counts and the nonces of spent tokens, and never which
-// package came with which token, or after which other.
+// each once. It keeps counts and the nonces of spent tokens. It never keeps which
+// package came with which token, or the order of packages.
 //
 //	c, err := counter.Open(params, path, 256)
 //	flush, again, err := c.Count(counter.Nonce(token.Nonce[:16]), p)
 //	... <-c.Due(): n, err := c.Record(false)
 //	... <-flush.Done(): acknowledge the package if flush.Err() is nil
 //
-// Packages are added up in memory until there are enough of them for a record,
-// which holds sorted nonces and sums. A token that has been spent takes some 20
-// to 40 bytes of memory; a record that is being filled takes more.
+// Packages are summed in memory until there are enough of them for a record, which
+// holds sorted nonces and sums. A spent token takes some 20 to 40 bytes of memory; a
+// record that is being filled takes more.
 package counter
 
 import (
@@ -26,22 +26,21 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Nonce keeps half of the nonce of a token that has been spent; the token's device has
-// drawn it. Two of n honest tokens agree with a chance below
-// n^2/2^129, which is 2^-89 for a million; a device that makes its own tokens agree gets
-// one of them counted.
+// Nonce is half of the nonce of a spent token; the token's device has drawn it. Two of n
+// honest tokens have equal ones with a probability below n^2/2^129, which is 2^-89 for a
+// million; a device that makes its own tokens equal gets one of them counted.
 type Nonce [NonceSize]byte
 
-// NonceSize is in bytes.
+// NonceSize is the size of a Nonce in bytes.
 const NonceSize = 16
 
-// shards lets many packages be counted at a time.
+// shards is the number of locks, so that many packages can be counted concurrently.
 const shards = 16
 
-// ErrOver is a package for an iteration whose packages have been added up.
+// ErrOver is returned for a package of an iteration whose packages have been summed.
 var ErrOver = errors.New("counter: the iteration is over")
 
-// Counter counts the packages of one iteration. It may be used by many at a time.
+// Counter counts the packages of one iteration. It is safe for concurrent use.
 type Counter struct {
 	params  secvm.Params
 	least   int           // packages in a record
@@ -64,14 +63,14 @@ type shard struct {
 	arriving heap
 }
 
-// heap is packages that have been added up and are in no record yet.
+// heap holds packages that are summed but in no record yet.
 type heap struct {
 	nonces map[Nonce]struct{}
 	sums   sums
-	flush  *Flush // that they leave with
+	flush  *Flush // with which they are written
 }
 
-// sums counts how often each package came, regardless of tag and iteration.
+// sums counts equal packages, regardless of tag and iteration.
 type sums map[secvm.Package]uint64
 
 // Flush is the writing of one record.
@@ -83,15 +82,16 @@ type Flush struct {
 // Done is closed when the record is on disk, or when Err says that it is not.
 func (f *Flush) Done() <-chan struct{} { return f.done }
 
-// Err returns the reason why nothing of the record counts, once Done is closed; nil if the record counts.
+// Err returns the reason why the record does not count, once Done is closed; nil if it
+// counts.
 func (f *Flush) Err() error { return f.err }
 
 func newFlush() *Flush { return &Flush{done: make(chan struct{})} }
 
 func newHeap(f *Flush) heap { return heap{map[Nonce]struct{}{}, sums{}, f} }
 
-// Open goes on with the records in a file, if there are any. A record is due
-// when at least that many packages wait for one.
+// Open continues with the records in a file, if there are any. A record is due when at
+// least least packages wait for one.
 func Open(p secvm.Params, path string, least int) (*Counter, error) {
 	c := &Counter{params: p, least: least, due: make(chan struct{}, 1), tally: secvm.NewTally(p), next: newFlush()}
 	for i := range c.shards {
@@ -111,7 +111,7 @@ func Open(p secvm.Params, path string, least int) (*Counter, error) {
 	return c, err
 }
 
-// Due tells when there are enough packages for a record.
+// Due returns a channel that signals enough packages for a record.
 func (c *Counter) Due() <-chan struct{} { return c.due }
 
 // Tally returns the sum of all records. It changes with every record.
@@ -120,25 +120,25 @@ func (c *Counter) Tally() *secvm.Tally { return c.tally }
 // Records returns the number of records.
 func (c *Counter) Records() int { return c.records }
 
-// Close closes the file. What is in no record is forgotten.
+// Close closes the file. It discards packages that are in no record.
 func (c *Counter) Close() error { return c.log.Close() }
 
-// Remove removes the file, when nothing more is to be counted.
+// Remove removes the file, when no more packages are to be counted.
 func (c *Counter) Remove() error { return c.log.Remove() }
 
 // add adds the sums of a record to the tally.
 func (c *Counter) add(all sums) error {
-	for p, n := range all { // sums: the order does not matter
+	for p, n := range all { // the order of summands does not matter
 		if err := c.tally.AddTimes(p, n); err != nil {
-			return fmt.Errorf("counter: a record of another model: %w", err)
+			return fmt.Errorf("counter: the record is of another model: %w", err)
 		}
 	}
 	c.records++
 	return nil
 }
 
-// Count counts a package, unless its token has been spent. Either way it is for
-// good only when the flush is done without an error; nil has been done.
+// Count counts a package, unless its token has been spent. Either result is final only when
+// the flush is done without an error; a nil flush is done already.
 func (c *Counter) Count(n Nonce, p secvm.Package) (*Flush, bool, error) {
 	if err := p.Check(c.params); err != nil {
 		return nil, false, err
@@ -169,9 +169,8 @@ func (c *Counter) Count(n Nonce, p secvm.Package) (*Flush, bool, error) {
 	return s.arriving.flush, false, nil
 }
 
-// Record writes the packages that have arrived, and returns the number of packages
-// recorded. With last, no more is counted afterwards, until the counter is
-// reopened.
+// Record writes the packages that have arrived, and returns their number. With last, the
+// counter accepts no more packages until it is reopened.
 func (c *Counter) Record(last bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -191,7 +190,7 @@ func (c *Counter) Record(last bool) (int, error) {
 	return len(nonces), nil
 }
 
-// gather takes the arrived packages from all shards.
+// gather takes the new packages from all shards.
 func (c *Counter) gather(last bool) ([]Nonce, sums) {
 	var nonces []Nonce
 	all := sums{}
@@ -211,8 +210,8 @@ func (c *Counter) gather(last bool) ([]Nonce, sums) {
 	return nonces, all
 }
 
-// settle notes that the record is on disk. After an error the gateway ends, and reads from
-// the disk which packages have been counted.
+// settle records that the record is on disk. After an error the gateway ends, and reads
+// from the disk which packages have been counted.
 func (c *Counter) settle(err error) {
 	for i := range c.shards {
 		s := &c.shards[i]
@@ -227,7 +226,7 @@ func (c *Counter) settle(err error) {
 	}
 }
 
-// Reopen goes on counting, in another window of the same iteration.
+// Reopen continues counting, in another window of the same iteration.
 func (c *Counter) Reopen() {
 	for i := range c.shards {
 		s := &c.shards[i]
@@ -240,8 +239,8 @@ func (c *Counter) Reopen() {
 // sumSize is the number of bytes that a sum takes in a record.
 const sumSize = 4 + 3 + 8
 
-// encodeRecord writes nonces and sums, both sorted, so that no order tells which
-// package came with which token.
+// encodeRecord writes nonces and sums, both sorted, so that no order reveals which package
+// came with which token.
 func encodeRecord(nonces []Nonce, all sums) []byte {
 	slices.SortFunc(nonces, func(a, b Nonce) int { return slices.Compare(a[:], b[:]) })
 	packages := slices.SortedFunc(maps.Keys(all), func(a, b secvm.Package) int {
@@ -279,7 +278,7 @@ func decodeRecord(b []byte) ([]Nonce, sums, error) {
 		total += all[p]
 	}
 	if r.Err() == nil && (total != uint64(len(nonces)) || len(all) != n) {
-		r.Fail(errors.New("the packages are not as many as the tokens"))
+		r.Fail(errors.New("the numbers of packages and tokens differ"))
 	}
 	return nonces, all, r.Close("counter: a record of packages")
 }

@@ -63,9 +63,9 @@ func sameTally(t *testing.T, got, want *secvm.Tally) {
 	}
 }
 
-// Many count at a time, each package twice, while records are written; a crash
-// after any of them, and the devices that send what was not acknowledged again:
-// every package is counted once.
+// Many goroutines count, each package twice, while records are written. After a crash at
+// any point the devices send the unacknowledged packages again: every package is counted
+// once.
 func TestCountsOnce(t *testing.T) {
 	const packages, least, lives = 600, 32, 4
 	path := filepath.Join(t.TempDir(), "packages")
@@ -105,7 +105,7 @@ func TestCountsOnce(t *testing.T) {
 		for i, f := range flushes[:upTo] {
 			acknowledged[i] = f == nil || isDone(f)
 		}
-		if err := c.Close(); err != nil { // what has not been recorded is gone
+		if err := c.Close(); err != nil { // unrecorded packages are gone
 			t.Fatal(err)
 		}
 	}
@@ -125,7 +125,7 @@ func isDone(f *Flush) bool {
 	}
 }
 
-// Where the disk fails nothing is acknowledged.
+// If the disk fails, nothing is acknowledged.
 func TestDiskFails(t *testing.T) {
 	c := openTest(t, filepath.Join(t.TempDir(), "packages"), 1)
 	f, _, err := c.Count(numbered(1), training(1))
@@ -140,8 +140,8 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// Attack: read from the disk which package came with which token, or when. A
-// record of equal packages does not depend on the order in which they came.
+// Attack: read from the disk which package came with which token, or when. A record of
+// equal packages does not depend on the order of their arrival.
 func TestAttackRecords(t *testing.T) {
 	var files [2][]byte
 	for run, step := range []int{1, 7} {
@@ -169,7 +169,7 @@ func TestAttackRecords(t *testing.T) {
 	}
 }
 
-// A package of an open window takes at most 64 bytes beside the counts.
+// A package of an open window takes at most 64 bytes besides the counts.
 func TestMemoryOfPackages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

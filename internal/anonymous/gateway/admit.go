@@ -12,14 +12,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// outcome describes the treatment of a package.
+// outcome is the result of a package's checks.
 type outcome struct {
 	name   string
 	status int // of the answer, which only the device sees
 }
 
-// The outcomes. A device that has heard Counted or Before is done with the
-// package; on Heard, Crowded or no answer it sends it again.
+// The outcomes. A device whose answer is Counted or Before has finished with the package;
+// on Heard, Crowded or no answer it sends the package again.
 var (
 	counted   = outcome{"counted", http.StatusOK}
 	before    = outcome{"duplicate", http.StatusAlreadyReported}
@@ -36,7 +36,7 @@ func outcomes() []outcome {
 	return []outcome{counted, before, heard, malformed, tokenless, forged, other, late, loaded}
 }
 
-// window holds the facts that checks of packages need, while one iteration is open.
+// window holds the data for checking packages while one iteration is open.
 type window struct {
 	iteration uint32
 	verifier  *privacypass.Verifier
@@ -44,8 +44,8 @@ type window struct {
 	counter   *counter.Counter
 }
 
-// admit takes the content of a request through all checks, the cheap ones
-// first, and waits until its package is on disk.
+// admit runs all checks on the content of a request, the cheap ones first, and waits until
+// its package is on disk.
 func (g *Gateway) admit(ctx context.Context, content []byte) outcome {
 	s, err := secvm.DecodeSpent(content, g.tokenSize)
 	switch {
@@ -76,7 +76,7 @@ func (g *Gateway) admit(ctx context.Context, content []byte) outcome {
 	return g.await(ctx, f, done)
 }
 
-// redeem checks a token and whether its package is of the open iteration.
+// redeem verifies a token, and checks that its package is of the open iteration.
 func (g *Gateway) redeem(s secvm.Spent, d *window) (*privacypass.Token, outcome, bool) {
 	t, err := privacypass.ParseToken(s.Token)
 	if err != nil {
@@ -96,8 +96,8 @@ func (g *Gateway) redeem(s secvm.Spent, d *window) (*privacypass.Token, outcome,
 	return t, outcome{}, true
 }
 
-// await waits until a package is on disk. Where few packages come that takes
-// until the end of the window; the device is told to come back.
+// await waits until a package is on disk. If few packages arrive this may take until the
+// end of the window; then the device is told to come back.
 func (g *Gateway) await(ctx context.Context, f *counter.Flush, done outcome) outcome {
 	if f == nil {
 		return done

@@ -30,17 +30,17 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Attacks of whole programs on many devices. Issuer, relay and gateway behave
-// as they should, except the attacker.
+// Attacks by whole programs on many devices. Issuer, relay and gateway follow the protocol,
+// except the attacker.
 
 const (
 	victim  = 2
 	attackT = 30 * time.Minute // beyond the first window, which ends after 20
 )
 
-// attacked runs the gateway and all devices through the first window and returns how
-// each device went.
-func (w *testbed) attacked() (reports []device.Report, errs []error) {
+// attacked runs the gateway and all devices through the first window and returns each
+// device's result.
+func (w *world) attacked() (reports []device.Report, errs []error) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), attackT)
 	defer cancel()
@@ -63,7 +63,7 @@ func (w *testbed) attacked() (reports []device.Report, errs []error) {
 	return reports, errs
 }
 
-// acknowledged returns the devices that have had packages taken in the first window.
+// acknowledged returns the devices whose packages were accepted in the first window.
 func acknowledged(reports []device.Report) (devices []int) {
 	for i, r := range reports {
 		if r.Acknowledged > 0 {
@@ -90,9 +90,9 @@ func (w *testbed) counted() *secvmmachines.Tally {
 	return k.Tally()
 }
 
-// record returns the packages that a device of the devices sends if it is inside the margin,
-// sampled as the device has sampled them: bins with counts, the bias last.
-func (w *testbed) record(c *secvmmachines.Configuration, row int) map[int]uint64 {
+// record returns the packages that a device sends if it is inside the margin, sampled as
+// the device has sampled them: bins with counts, the bias last.
+func (w *world) record(c *secvmmachines.Configuration, row int) map[int]uint64 {
 	seeds := secvm.SeedsOf(daemon.InsecureSeeds(seed), row)
 	v := c.Params.Vector(secvm.Features(w.rows.X, row))
 	if v.Units() > c.Params.Room() {
@@ -105,7 +105,7 @@ func (w *testbed) record(c *secvmmachines.Configuration, row int) map[int]uint64
 	return bins
 }
 
-// ones are the entries of counts that are not zero.
+// ones returns the entries of counts that are not zero.
 func ones(counts []uint64) map[int]uint64 {
 	m := map[int]uint64{}
 	for i, n := range counts {
@@ -116,8 +116,8 @@ func ones(counts []uint64) map[int]uint64 {
 	return m
 }
 
-// marking is a gateway that gives every question for its announcement an answer with
-// a key of its own, all with one id, and tries all of them on what comes.
+// marking is a gateway that answers each request for its announcement with a different key,
+// all with one id, and tries all of them on every request.
 type marking struct {
 	w      *testbed
 	honest http.Handler
@@ -142,7 +142,7 @@ func (m *marking) ServeHTTP(a http.ResponseWriter, q *http.Request) {
 	_, _ = a.Write(answer.Body.Bytes())
 }
 
-// mark puts a key of its own into the newest link and signs it.
+// mark puts a different key into the newest link and signs it.
 func (m *marking) mark(announcement []byte) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -162,7 +162,7 @@ func (m *marking) mark(announcement []byte) []byte {
 	return a.Encode()
 }
 
-// try notes which key opens a request.
+// try records the key that opens a request.
 func (m *marking) try(q *http.Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -176,11 +176,11 @@ func (m *marking) try(q *http.Request) {
 	}
 }
 
-// Attack: keys that tell devices apart. The strongest adversary is a gateway that
-// signs an announcement of its own for everybody who asks, with a key that nobody else
-// has, and tries all keys on everything that comes. Relay and issuer do as they should: the
-// relay gives one answer to everybody who asks at about that time, and both have
-// countersigned one link. No device sends a package under a key of its own.
+// Attack: keys that distinguish devices. The strongest adversary is a gateway that signs a
+// different announcement for every request, with a different key, and tries all keys on all
+// packages. Relay and issuer follow the protocol: the relay gives one answer to all
+// requests at about that time, and both have countersigned one link. No device sends a
+// package under a key of its own.
 func TestAttackKeyForEachDevice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -205,9 +205,9 @@ func TestAttackKeyForEachDevice(t *testing.T) {
 	})
 }
 
-// Attack: a configuration for each device, whose keys of tokens, windows or bins tell
-// devices apart. The strongest adversary is a gateway that has signed it and announces
-// windows for it; without relay and issuer it gets no package.
+// Attack: a configuration for each device, whose token keys, windows or bins distinguish
+// devices. The strongest adversary is a gateway that has signed it and announces windows
+// for it; without relay and issuer it gets no package.
 func TestAttackConfigurationForOneDevice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -247,9 +247,9 @@ func TestAttackConfigurationForOneDevice(t *testing.T) {
 	})
 }
 
-// favouring is an issuer that serves one device only, and may lie about how many it
-// has served.
-func (w *testbed) favouring(lie bool) {
+// favouring is an issuer that serves one device only, and may lie about the number of
+// served devices.
+func (w *world) favouring(lie bool) {
 	who := request.NameOf(credential(victim).Public().(ed25519.PublicKey))
 	key := newIdentity(w.t, "issuer")
 	w.net.serve(atIssuer, http.HandlerFunc(func(a http.ResponseWriter, q *http.Request) {
@@ -271,10 +271,10 @@ func (w *testbed) favouring(lie bool) {
 	}))
 }
 
-// Attack: an issuer that gives tokens to one device only, so that all that comes is
-// that device's record. It fails against an issuer that counts what it gives, and, the
-// strongest adversary here, against one that lies about it and is in league with the
-// gateway: the relay has seen one token. The device sends nothing.
+// Attack: an issuer that gives tokens to one device only, so that all packages are that
+// device's record. It fails against an issuer that counts honestly, and, the strongest
+// adversary here, against one that lies about its count and works with the gateway: the
+// relay has seen one token. The device sends nothing.
 func TestAttackTokensForOneDevice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -297,10 +297,9 @@ func TestAttackTokensForOneDevice(t *testing.T) {
 	}
 }
 
-// Attack: issuer and gateway together. The issuer serves one device only, says that it
-// has served many, and shows the relay as many tokens that it has given itself. It
-// succeeds, and nobody but the two could notice: what the gateway counts is the
-// victim's record.
+// Attack: issuer and gateway together. The issuer serves one device only, reports many, and
+// shows the relay as many tokens that it has issued to itself. It succeeds, and no other
+// member could notice: the gateway's counts are the victim's record.
 func TestCoalitionOfIssuerAndGateway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -349,9 +348,9 @@ func TestOwnIssuerServesOneDevice(t *testing.T) {
 	})
 }
 
-// expectRecord checks that the victim alone has sent packages, and that what the gateway
-// has counted is its record with its label.
-func (w *testbed) expectRecord(reports []device.Report) {
+// expectRecord checks that only the victim has sent packages, and that the gateway's counts
+// are its record with its label.
+func (w *world) expectRecord(reports []device.Report) {
 	w.t.Helper()
 	if list := acknowledged(reports); !slices.Equal(list, []int{victim}) {
 		w.t.Fatalf("devices %v have sent packages", list)
@@ -363,7 +362,7 @@ func (w *testbed) expectRecord(reports []device.Report) {
 	}
 }
 
-// presences are tokens for the relay that an issuer gives devices of its own making.
+// presences returns tokens for the relay that an issuer gives to invented devices.
 func (o *outsider) presences(n int) (list [][]byte) {
 	for row := range n {
 		if row == victim {
@@ -374,8 +373,8 @@ func (o *outsider) presences(n int) (list [][]byte) {
 	return append(list, o.give(n, 0, o.configuration.PresenceToken(0))...)
 }
 
-// A gateway whose home is an old copy shows witnesses a shorter history than they know:
-// it ends, and says why, before any device is told two stories.
+// A gateway whose home is an old copy shows witnesses a shorter history than they know: it
+// ends with an explanation, before any device receives two histories.
 func TestOldCopyOfAHome(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -406,14 +405,14 @@ func TestOldCopyOfAHome(t *testing.T) {
 			check(t, os.WriteFile(filepath.Join(w.config.Home, name), b, 0o600))
 		}
 		w.open()
-		if err := run(time.Hour); err == nil || !strings.Contains(err.Error(), "is this home an old copy") {
+		if err := run(time.Hour); err == nil || !strings.Contains(err.Error(), "check that this home is no old copy") {
 			t.Errorf("%v", err)
 		}
 	})
 }
 
-// Attack: relay and gateway together. The relay knows who has sent what sealed bytes,
-// and the gateway opens them. It succeeds.
+// Attack: relay and gateway together. The relay knows the sender of each sealed request,
+// and the gateway opens it. It succeeds.
 func TestCoalitionOfRelayAndGateway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

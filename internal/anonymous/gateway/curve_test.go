@@ -11,9 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/privacypass"
 )
 
-// The result has a point of every iteration that enough devices have tested, and a gateway
-// that is started again has the same points. A device has as few packages as it may have, since tokens
-// take the time and points do not depend on them. Where there are points, half of the devices test.
+// The result has a point for every iteration that enough devices have tested, and a
+// restarted gateway has the same points. A device has as few packages as possible, because
+// tokens take the time and points do not depend on them. In jobs with points, half of the
+// devices test.
 func TestCurve(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

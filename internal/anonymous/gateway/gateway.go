@@ -33,27 +33,26 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config holds the job to learn, its schedule and its resources.
+// Config holds a job's description, its schedule and its resources.
 type Config struct {
 	Home     string // a folder
 	Identity *identity.Identity
 	Job      *job.Job
-	// Window is the time in which devices send, and Grace the further time in which packages
-	// are taken. Pause is the time between publishing weights and opening the window. Lead
-	// replaces Pause for the first window, for which devices fetch their first tokens.
-	// Whole milliseconds.
+	// Window is the time in which devices send, and Grace the further time in which
+	// packages are accepted. Pause is the time between publishing weights and opening the
+	// window. Lead replaces Pause for the first window, for which devices fetch their first
+	// tokens. All are whole milliseconds.
 	Window, Grace, Pause, Lead time.Duration
 	// Least is the smallest number of packages in a record; the last record of a window may hold fewer.
 	Least int
-	// Hold is the time that a device waits for an answer before it is told to send
-	// again.
+	// Hold is the time that a device waits for an answer before it must send again.
 	Hold   time.Duration
 	Tokens issuer.Public
-	// Verifiers are for tokens that have no public verification, one for each
-	// iteration; nil for blind RSA. With them the gateway is its own issuer.
+	// Verifiers verify tokens that have no public verification, one for each iteration; nil
+	// for blind RSA. With them the gateway is its own issuer.
 	Verifiers []*privacypass.Verifier
-	// Witnesses are the addresses of relay and issuer, which countersign the history;
-	// none where the gateway is its own issuer.
+	// Witnesses are the addresses of relay and issuer, which countersign the history; none
+	// if the gateway is its own issuer.
 	Witnesses []string
 	HTTP      *http.Client // to the witnesses; nil: a new one
 	Logger    *slog.Logger
@@ -63,7 +62,7 @@ type Config struct {
 type Gateway struct {
 	Config
 	configuration *secvmmachines.Configuration
-	published     []byte // configuration, signed
+	published     []byte // signed configuration
 	challenges    map[[sha256.Size]byte]uint32
 	tokenSize     int
 	server        *secvm.Training
@@ -74,14 +73,14 @@ type Gateway struct {
 	participants  int                      // of the first iteration
 	rare          int                      // see [devices.Rare], of the first iteration
 
-	window       atomic.Pointer[window]        // nil when all is over
-	inbox        atomic.Pointer[ohttp.Gateway] // opens what is sealed for the window's key
-	announcement atomic.Pointer[[]byte]        // what devices are told now
+	window       atomic.Pointer[window]        // nil after the last window
+	inbox        atomic.Pointer[ohttp.Gateway] // opens requests sealed to the window's key
+	announcement atomic.Pointer[[]byte]        // the current answer to devices
 	metrics      *metrics
 }
 
-// Open opens a gateway's home, writes the configuration, and gets ready to go on
-// where it was.
+// Open opens a gateway's home, writes the configuration, and prepares to continue from the
+// saved state.
 func Open(c Config) (*Gateway, error) {
 	g := &Gateway{Config: c, tokenSize: c.Tokens.Type.Size(), metrics: newMetrics()}
 	if err := Check(c.Job); err != nil {
@@ -91,7 +90,7 @@ func Open(c Config) (*Gateway, error) {
 		return nil, err
 	}
 	if c.Least < 1 {
-		return nil, fault.BadInputf("records of %d packages; use 1 or more", c.Least)
+		return nil, fault.BadInputf("the least number of packages in a record is %d; use 1 or more", c.Least)
 	}
 	var err error
 	if g.server, err = secvm.NewTraining(c.Job, [2]string(secvm.KeysOf(c.Job).Classes)); err != nil {
@@ -109,14 +108,14 @@ func Open(c Config) (*Gateway, error) {
 func newMetrics() *metrics {
 	m := &metrics{
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "mercer_gateway_requests_total", Help: "Requests with a package by how they were answered. A package that waits for its record may come again.",
+			Name: "mercer_gateway_requests_total", Help: "Requests with a package by their answer. A package that waits for its record may be sent again.",
 		}, []string{"outcome"}),
 		packages:  map[outcome]prometheus.Counter{},
 		counted:   prometheus.NewCounter(prometheus.CounterOpts{Name: "mercer_gateway_packages_total", Help: "Packages that have been counted."}),
 		records:   prometheus.NewCounter(prometheus.CounterOpts{Name: "mercer_gateway_records_total", Help: "Records of packages written."}),
-		iteration: prometheus.NewGauge(prometheus.GaugeOpts{Name: "mercer_gateway_iteration", Help: "Iteration that packages are taken for."}),
+		iteration: prometheus.NewGauge(prometheus.GaugeOpts{Name: "mercer_gateway_iteration", Help: "Iteration whose packages are accepted."}),
 		windows: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "mercer_gateway_windows_total", Help: "Windows by whether there were enough participants.",
+			Name: "mercer_gateway_windows_total", Help: "Windows, by whether there were enough participants.",
 		}, []string{"outcome"}),
 		participants: prometheus.NewGauge(prometheus.GaugeOpts{Name: "mercer_gateway_participants", Help: "Participants of the last closed window and those before it of the same iteration."}),
 	}
@@ -126,37 +125,37 @@ func newMetrics() *metrics {
 	return m
 }
 
-// Check refuses jobs that no gateway can run.
+// Check refuses jobs that a gateway cannot run.
 func Check(j *job.Job) error {
 	switch k, ok := j.Protocol.Values.(*secvm.Keys); {
 	case !ok:
 		return fault.BadInputf("a gateway runs jobs of protocol secvm; write protocol: {name: secvm, classes: [MINUS, PLUS]}")
 	case k.Aggregation != secvm.AnonymousPackages:
-		return fault.BadInputf("a gateway counts packages; devices that add up (aggregation: secagg) are served by mercer gateway sums")
+		return fault.BadInputf("a gateway counts packages; for aggregation: secagg run mercer gateway sums")
 	}
 	return secvm.CheckUnseen(j, "a gateway")
 }
 
-// Spec returns the description that devices get of a job that Check has let pass.
+// Spec returns the description of a job for its devices. Check must have accepted the job.
 func Spec(j *job.Job) secvmmachines.Spec { return secvm.SpecOf(j) }
 
-// checkMode has a gateway that is its own issuer say so: an issuer that gives tokens to one
-// device only knows which device sent the packages, and hardened devices take no part.
+// checkMode requires mode paper of a gateway that is its own issuer: an issuer that gives
+// tokens to one device only knows the sender of the packages, and hardened devices do not
+// take part.
 func (c Config) checkMode() error {
 	own, paper := c.Verifiers != nil, c.Job.Protocol.Mode() == job.Paper
 	switch {
 	case own && !paper:
-		return fault.BadInputf("a gateway that is its own issuer can read single records, and hardened devices refuse it; have somebody else run mercer issuer, or write mode: paper in protocol")
+		return fault.BadInputf("a gateway that is its own issuer can read single records, and hardened devices refuse it; let another operator run mercer issuer, or write mode: paper in protocol")
 	case !own && paper:
-		return fault.BadInputf("with an issuer of its own a job is of mode hardened; remove mode: paper, which can be simulated")
+		return fault.BadInputf("a job with a separate issuer has mode hardened; remove mode: paper, or simulate the job")
 	case !own && len(c.Witnesses) != 2:
-		return fault.BadInputf("relay and issuer have to countersign what devices are told; give the addresses of both")
+		return fault.BadInputf("relay and issuer must countersign the announcements to devices; give the addresses of both")
 	}
 	return nil
 }
 
-// configure makes the configuration, and compares it with what has been
-// published.
+// configure makes the configuration, and compares it with the published one.
 func (g *Gateway) configure() (err error) {
 	g.configuration = &secvmmachines.Configuration{
 		Params: g.server.Params(), Classes: [2]string(secvm.KeysOf(g.Job).Classes), Testers: g.Job.Data.Test.Fraction, Iterations: learner.StepsOf(g.Job).Iterations,
@@ -179,7 +178,7 @@ func (g *Gateway) configure() (err error) {
 	case err != nil:
 		return fmt.Errorf("gateway: %w", err)
 	case string(before) != string(g.published):
-		return fault.BadInputf("devices have been told another job, other windows or other keys of tokens: see %s; use what they know, or another --home", path)
+		return fault.BadInputf("devices have another job, other windows or other token keys: see %s; use the same settings, or another --home", path)
 	}
 	return nil
 }
@@ -195,8 +194,7 @@ func (g *Gateway) records(iteration uint32) string {
 	return g.path("packages-" + strconv.FormatUint(uint64(iteration), 10))
 }
 
-// open opens the window of the iteration that is to be counted, if one has been
-// announced.
+// open opens the window of the current iteration, if one has been announced.
 func (g *Gateway) open() error {
 	if g.server.Done() || g.chain == nil {
 		return nil
@@ -230,8 +228,8 @@ func (g *Gateway) verifier(iteration int) (*privacypass.Verifier, error) {
 // Collect adds the gateway's metrics to a registry.
 func (g *Gateway) Collect(r prometheus.Registerer) error { return g.metrics.collect(r) }
 
-// Handler answers the relay's requests: packages, sealed, and questions for
-// public facts.
+// Handler returns the handler of the relay's requests: sealed packages, and requests for
+// public data.
 func (g *Gateway) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+secvmmachines.ConfigurationPath, func(w http.ResponseWriter, _ *http.Request) { endpoint.Answer(w, g.published) })
@@ -250,7 +248,7 @@ func (g *Gateway) servePackage(w http.ResponseWriter, q *http.Request) {
 	inbox.ServeHTTP(w, q)
 }
 
-// serveAnnouncement answers with the announcement, which is equal for everybody.
+// serveAnnouncement answers with the announcement, which is equal for all devices.
 func (g *Gateway) serveAnnouncement(w http.ResponseWriter, _ *http.Request) {
 	a := g.announcement.Load()
 	if a == nil {
@@ -260,7 +258,7 @@ func (g *Gateway) serveAnnouncement(w http.ResponseWriter, _ *http.Request) {
 	endpoint.Answer(w, *a)
 }
 
-// Iteration is the one that packages are taken for; -1 when there is none.
+// Iteration returns the iteration whose packages are accepted; -1 if there is none.
 func (g *Gateway) Iteration() int {
 	if d := g.window.Load(); d != nil {
 		return int(d.iteration)
@@ -268,11 +266,10 @@ func (g *Gateway) Iteration() int {
 	return -1
 }
 
-// History returns the announcements so far. It is not to be called while the
-// gateway runs.
+// History returns the announcements so far. It must not be called while the gateway runs.
 func (g *Gateway) History() secvmmachines.Chain { return slices.Clone(g.chain) }
 
-// metrics are counts, as all that a gateway keeps.
+// metrics are counts, like all data that a gateway keeps.
 type metrics struct {
 	outcomes     *prometheus.CounterVec
 	packages     map[outcome]prometheus.Counter
@@ -291,15 +288,14 @@ func (m *metrics) collect(r prometheus.Registerer) error {
 	return errs
 }
 
-// keyID is the identifier of every window's key: a property that tells keys apart must not
-// tell requests apart.
+// keyID is the identifier of every window's key, so that it does not distinguish requests.
 const keyID = 1
 
 // keyPath returns the path of the seed of a window's key, by the window's place in the
 // history.
 func (g *Gateway) keyPath(place int) string { return g.path("key-" + strconv.Itoa(place)) }
 
-// openInbox takes what is sealed for the last window's key.
+// openInbox opens the inbox for requests sealed to the last window's key.
 func (g *Gateway) openInbox() error {
 	place := len(g.chain) - 1
 	seed, err := os.ReadFile(g.keyPath(place))
@@ -311,16 +307,16 @@ func (g *Gateway) openInbox() error {
 		return err
 	}
 	if public := [secvmmachines.KeySize]byte(key.Config().Encode()); public != g.chain[place].Key {
-		return fmt.Errorf("gateway: %s is not the key that was announced", g.keyPath(place))
+		return fmt.Errorf("gateway: %s does not hold the announced key", g.keyPath(place))
 	}
 	g.inbox.Store(&ohttp.Gateway{Keys: []*ohttp.Key{key}, Serve: g.serve, Pad: pad, Limit: secvmmachines.RequestSize + ohttp.Overhead})
 	return nil
 }
 
-// pad gives all answers one size.
+// pad returns the one size of all answers.
 func pad(size int) int { return max(size, answerSize) }
 
-// serve answers a request that was sealed.
+// serve answers an opened request.
 func (g *Gateway) serve(ctx context.Context, q *bhttp.Request) *bhttp.Response {
 	switch {
 	case q.Path != secvmmachines.PackagePath:
@@ -333,7 +329,7 @@ func (g *Gateway) serve(ctx context.Context, q *bhttp.Request) *bhttp.Response {
 	return &bhttp.Response{Status: o.status}
 }
 
-// eraseKeys erases the keys of all windows but one; -1 for all of them.
+// eraseKeys erases the keys of all windows except one; -1 erases all.
 func (g *Gateway) eraseKeys(except int) error {
 	files, err := filepath.Glob(g.path("key-*"))
 	if err != nil {
@@ -351,5 +347,5 @@ func (g *Gateway) eraseKeys(except int) error {
 	return errs
 }
 
-// answerSize is the length to which the answers to packages are padded.
+// answerSize is the padded length of the answers to packages.
 const answerSize = 32

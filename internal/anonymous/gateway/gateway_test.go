@@ -50,9 +50,9 @@ func metricOf(t *testing.T, c collector, name string) int {
 	return n
 }
 
-// expect checks that the devices has ended in the model of the simulation, with
-// every package of every device counted once.
-func (w *testbed) expect(r *gateway.Result, said *tally) {
+// expect checks that the devices have trained the simulation's model, with every package of
+// every device counted once.
+func (w *world) expect(r *gateway.Result, said *tally) {
 	w.t.Helper()
 	if want := w.simulated(); r.SHA256 != want {
 		w.t.Errorf("model %s, simulated %s; %+v", r.SHA256, want, said.Report)
@@ -73,9 +73,8 @@ func (w *testbed) expect(r *gateway.Result, said *tally) {
 	}
 }
 
-// With tokens, relay and network the devices ends in the model of the simulation.
-// (TestAttackLink does so with tokens of blind RSA.) What comes for an iteration
-// that is over is late.
+// With tokens, relay and network the devices train the simulation's model. (TestAttackLink
+// does so with tokens of blind RSA.) A package for a finished iteration is late.
 func TestModelIsTheSimulations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -89,7 +88,7 @@ func TestModelIsTheSimulations(t *testing.T) {
 			for w.gateway.Iteration() != 1 && ctx.Err() == nil {
 				time.Sleep(time.Second)
 			}
-			// A forged one is late as well: it is not worth the check.
+			// A forged one is late as well: the gateway does not verify its token.
 			spent := secvm.Spent{Token: o.forged(0), Package: o.cover(0)}
 			status = o.post(spent.Encode())
 		})
@@ -103,8 +102,9 @@ func TestModelIsTheSimulations(t *testing.T) {
 	})
 }
 
-// A job without hashing ends in the model of the simulation: the configuration says that features
-// are columns, and how many there are. A device whose features are no columns takes no part.
+// A job without hashing trains the simulation's model: the configuration states that
+// features are columns, and their number. A device whose features are no columns does not
+// take part.
 func TestColumnsOfADevices(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -128,10 +128,10 @@ func TestColumnsOfADevices(t *testing.T) {
 	})
 }
 
-// Attack: open later what was recorded at the relay. The strongest adversary is the
-// relay with all that is left in the gateway's home. While a window is open its key is
-// there, and a gateway that is killed in it goes on with it; afterwards nothing is
-// left that opens a package of it, and no key follows from the gateway's identity.
+// Attack: open recorded requests later. The strongest adversary is the relay with all data
+// in the gateway's home. While a window is open its key is there, and a gateway that is
+// killed in it continues with it; afterwards nothing is left that opens a package of it,
+// and no key follows from the gateway's identity.
 func TestWindowKeysAreErased(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -143,7 +143,7 @@ func TestWindowKeysAreErased(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_, _ = w.gateway.Run(ctx) // too few take part: windows are held again
+			_, _ = w.gateway.Run(ctx) // too few take part: windows are repeated
 		}()
 		var seeds [][]byte
 		for range 3 {

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/attack/traffic"
 )
 
-// network is connections within a test's bubble, where time passes only while
-// everybody waits: however slow the machine is, nobody comes late.
+// network holds connections within a test's bubble, where time passes only while all wait:
+// however slow the machine is, nothing is late.
 type network struct {
 	t     *testing.T
 	doors map[string]door
@@ -43,7 +43,7 @@ type place string
 func (place) Network() string  { return "bubble" }
 func (p place) String() string { return string(p) }
 
-// visit is a connection that knows whose it is.
+// visit is a connection with the name of its owner.
 type visit struct {
 	net.Conn
 	from place
@@ -51,7 +51,7 @@ type visit struct {
 
 func (v visit) RemoteAddr() net.Addr { return v.from }
 
-// dial connects somebody with a server.
+// dial opens a connection to a server.
 func (n *network) dial(from, to string) (net.Conn, error) {
 	d, open := n.doors[to]
 	if !open {
@@ -73,7 +73,7 @@ func (n *network) open(name string) door {
 	return d
 }
 
-// serve has a handler answer at http://name.
+// serve runs a handler at http://name.
 func (n *network) serve(name string, h http.Handler) {
 	s := &http.Server{Handler: h}
 	d := n.open(name)
@@ -81,7 +81,7 @@ func (n *network) serve(name string, h http.Handler) {
 	n.t.Cleanup(func() { check(n.t, s.Close()) })
 }
 
-// tap notes what comes to a server, which moves out of its name.
+// tap records the requests to a server, which moves to another name.
 func (n *network) tap(name string) *traffic.Tap {
 	behind := name + " itself"
 	n.doors[behind] = n.doors[name]
@@ -92,7 +92,7 @@ func (n *network) tap(name string) *traffic.Tap {
 	return t
 }
 
-// over sends what goes over a transport through the network, as somebody.
+// over sends a transport's requests through the network, under a name.
 func (n *network) over(t *http.Transport, from string) *http.Transport {
 	t.DialContext = func(_ context.Context, _, address string) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(address)

@@ -75,8 +75,8 @@ func (w *testbed) keys(ctx context.Context) (keys []*ohttp.Key) {
 	return keys
 }
 
-// Attack: link packages of one device by what relay and gateway see, every byte
-// of it, and by what the gateway finds when it opens them.
+// Attack: link packages of one device by every byte that relay and gateway see, and by the
+// contents that the gateway finds when it opens them.
 func TestAttackLink(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -96,8 +96,8 @@ func TestAttackLink(t *testing.T) {
 	}
 }
 
-// Attack: a relay that sends every request twice, or sends it again later, to
-// see what changes. The gateway counts once, and the answers look alike.
+// Attack: a relay that sends every request twice, or again later, to see what changes. The
+// gateway counts once, and the answers look the same.
 func TestAttackReplay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -122,7 +122,7 @@ func TestAttackReplay(t *testing.T) {
 			}
 			r.Header().Set("Content-Type", twice[0].Header().Get("Content-Type"))
 			r.WriteHeader(twice[0].Code)
-			_, _ = r.Write(twice[0].Body.Bytes()) // a caller that has left asks again
+			_, _ = r.Write(twice[0].Body.Bytes()) // a client that has left asks again
 		})
 		w.expect(w.run(nil))
 	})

@@ -20,8 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// outsider talks to the gateway through the relay, and to the issuer, as it
-// likes.
+// outsider sends arbitrary requests to the gateway through the relay, and to the issuer.
 type outsider struct {
 	*testbed
 	configuration *secvm.Configuration
@@ -37,13 +36,13 @@ func (w *testbed) outsider() *outsider {
 	return &outsider{w, c, w.client("outsider")}
 }
 
-// tokens asks the issuer directly, as the device of a row.
+// tokens requests tokens from the issuer directly, as the device of a row.
 func (o *outsider) tokens(row int, iteration uint32) [][]byte {
 	o.t.Helper()
 	return o.give(row, iteration, o.configuration.PackageToken(iteration))
 }
 
-// give returns all tokens that a device gets, all for one challenge.
+// give returns all tokens of a device, all for one challenge.
 func (o *outsider) give(row int, iteration uint32, challenge privacypass.Challenge) [][]byte {
 	o.t.Helper()
 	c, err := privacypass.NewClient(privacypass.Type(o.configuration.TokenType), o.configuration.TokenKeys[iteration])
@@ -68,7 +67,7 @@ func (o *outsider) give(row int, iteration uint32, challenge privacypass.Challen
 	return tokens
 }
 
-// cover is a package that says nothing.
+// cover returns a cover package.
 func (o *outsider) cover(iteration uint32) secvm.Package {
 	return secvm.Package{Tag: o.configuration.Params.Tag(), Iteration: iteration, Kind: secvm.Cover}
 }
@@ -78,7 +77,7 @@ func (o *outsider) post(content []byte) int {
 	return o.ask(&bhttp.Request{Method: "POST", Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: content})
 }
 
-// ask seals a request for the last window's key.
+// ask seals a request to the last window's key.
 func (o *outsider) ask(q *bhttp.Request) int {
 	o.t.Helper()
 	a, _ := o.announcement()
@@ -90,7 +89,7 @@ func (o *outsider) ask(q *bhttp.Request) int {
 	return r.Status
 }
 
-// announcement asks the relay for what everybody is told.
+// announcement requests the announcement from the relay.
 func (o *outsider) announcement() (a secvm.Announcement, status int) {
 	o.t.Helper()
 	r, err := o.http.Get("http://" + atRelay + secvm.AnnouncementPath)
@@ -104,8 +103,8 @@ func (o *outsider) announcement() (a secvm.Announcement, status int) {
 	return a, r.StatusCode
 }
 
-// begin runs the gateway until the end of the test, and returns when it has
-// announced a window.
+// begin runs the gateway until the end of the test, and returns when it has announced a
+// window.
 func (o *outsider) begin() {
 	ctx, cancel := context.WithCancel(o.t.Context())
 	ended := make(chan error, 1)
@@ -124,8 +123,8 @@ func (o *outsider) begin() {
 	}
 }
 
-// Everything that is no package of the open iteration with a token of its own is
-// refused, each kind in its own way, and counted: once, and as nothing else.
+// Everything except a package of the open iteration with its own token is refused, each
+// kind with its own outcome, and counted once.
 func TestRefusals(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -156,7 +155,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// attempt describes a request that somebody sends, and its outcome.
+// attempt is a request with its expected outcome.
 type attempt struct {
 	name    string
 	content []byte
@@ -164,7 +163,7 @@ type attempt struct {
 	outcome string
 }
 
-// impostors are a package and many that are none.
+// impostors returns a package and many invalid ones.
 func (o *outsider) impostors() []attempt {
 	now, next := o.tokens(0, 0), o.tokens(0, 1)
 	change := func(b []byte, at int) []byte {
@@ -195,15 +194,15 @@ func (o *outsider) impostors() []attempt {
 	}
 }
 
-// forged is a token that nobody has signed.
+// forged returns a token that no issuer has signed.
 func (o *outsider) forged(iteration uint32) []byte {
 	kind := privacypass.Type(o.configuration.TokenType)
 	head := privacypass.Token{Type: kind, Challenge: o.configuration.PackageToken(iteration).Digest()}
 	return append(head.Input(), make([]byte, kind.Size()-len(head.Input()))...)
 }
 
-// With too few participants the same iteration goes on in another window, in
-// which spent tokens stay spent.
+// With too few participants the same iteration continues in another window, in which spent
+// tokens stay spent.
 func TestTooFew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

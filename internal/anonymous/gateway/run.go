@@ -26,14 +26,14 @@ type Result struct {
 	Windows    int         `json:"windows"`
 	Classes    []ClassTest `json:"classes"`
 	Majority   float64     `json:"majority_accuracy"` // see [devices.MajorityOf]
-	// Curve has the tests of the iterations, without those that fewer devices than the cohort
-	// have tested. Withheld counts these.
+	// Curve has the tests of the iterations, except those with fewer testing devices than
+	// the cohort. Withheld counts the exceptions.
 	Curve    []Point             `json:"curve,omitempty"`
 	Withheld int                 `json:"curve_withheld,omitempty"`
 	Leakage  map[string][]string `json:"leakage"`
 }
 
-// ClassTest counts how the testing devices of a class were predicted.
+// ClassTest counts the predictions for the testing devices of a class.
 type ClassTest = secvm.ClassTest
 
 // Run holds windows until the model is trained and tested.
@@ -54,9 +54,9 @@ func (g *Gateway) Run(ctx context.Context) (*Result, error) {
 	return g.finish()
 }
 
-// hold holds one window, and closes it. Records are written when they have
-// enough packages; when the window ends; in the middle of the time of grace, for
-// devices that have been told to come back; and at its end.
+// hold holds one window, and closes it. It writes records when they have enough packages;
+// when the window ends; in the middle of the time of grace, for devices that were told to
+// come back; and at its end.
 func (g *Gateway) hold(ctx context.Context) error {
 	d := g.window.Load()
 	ends := time.UnixMilli(g.chain[len(g.chain)-1].Opens).Add(g.Window)
@@ -100,7 +100,7 @@ func (g *Gateway) record(d *window, last bool) error {
 	return err
 }
 
-// close adds the window up, and announces the next one.
+// close sums the window, and announces the next one.
 func (g *Gateway) close(d *window) error {
 	if err := g.record(d, true); err != nil {
 		return err
@@ -125,16 +125,16 @@ func (g *Gateway) close(d *window) error {
 	return g.proceed(d)
 }
 
-// plot keeps the test of an iteration that is over. Where fewer devices than the cohort
-// have tested, nothing of it is kept for the curve.
+// plot keeps the test of a finished iteration. If fewer devices than the cohort have
+// tested, it keeps none for the curve.
 func (g *Gateway) plot(iteration uint32, tests [2]secvmmachines.Outcome) {
 	if tests[0].Total+tests[1].Total >= uint64(g.server.Params().Spec().Cohort) {
 		g.curve = append(g.curve, tested{iteration, tests})
 	}
 }
 
-// again announces another window of the same iteration. Its packages are added
-// to those that have come, and tokens that have been spent stay so.
+// again announces another window of the same iteration. Its packages are added to the
+// earlier ones, and spent tokens stay spent.
 func (g *Gateway) again(d *window) error {
 	if err := g.announceWindow(g.Pause); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (g *Gateway) again(d *window) error {
 	return nil
 }
 
-// proceed goes on with the next iteration, and forgets the tokens of this one.
+// proceed continues with the next iteration, and discards the tokens of this one.
 func (g *Gateway) proceed(d *window) error {
 	g.window.Store(nil)
 	g.inbox.Store(nil)
@@ -166,7 +166,7 @@ func (g *Gateway) proceed(d *window) error {
 	return g.open()
 }
 
-// end saves the state after the last window, whose key goes.
+// end saves the state after the last window, and erases its key.
 func (g *Gateway) end() error {
 	if err := g.save(); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (g *Gateway) end() error {
 	return g.eraseKeys(-1)
 }
 
-// finish leaves the model.
+// finish writes the model.
 func (g *Gateway) finish() (*Result, error) {
 	model := g.server.Model().Encode()
 	if err := disk.Replace(g.path("model"), model); err != nil {
@@ -194,7 +194,7 @@ func (g *Gateway) finish() (*Result, error) {
 	return r, nil
 }
 
-// point returns the figures of an iteration's test.
+// point returns the results of an iteration's test.
 func (t tested) point() Point {
 	var classes []ClassTest
 	p := Point{Iteration: int(t.iteration)}
@@ -208,7 +208,7 @@ func (t tested) point() Point {
 	return p
 }
 
-// Close closes what is on disk.
+// Close closes the files.
 func (g *Gateway) Close() error {
 	if d := g.window.Load(); d != nil {
 		return d.counter.Close()
@@ -216,15 +216,15 @@ func (g *Gateway) Close() error {
 	return nil
 }
 
-// Times of a question to a witness, and between two.
+// Timeouts of a request to a witness, and the pause between two.
 const (
 	showTime  = 10 * time.Second
 	showAgain = time.Second / 2
 )
 
-// show shows the history to both witnesses, each until it has countersigned it or
-// until stop is called. It does not wait for them: devices do. A witness that
-// refuses ends the context that is returned.
+// show shows the history to both witnesses, each until it has countersigned it or until
+// stop is called. It does not wait for them: devices do. A witness that refuses ends the
+// returned context.
 func (g *Gateway) show(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	h := secvmmachines.History{Configuration: g.published, Chain: g.chain}.Encode()
@@ -242,15 +242,16 @@ func (g *Gateway) show(ctx context.Context) (_ context.Context, stop func()) {
 	}
 }
 
-// errRefused is a witness that will never countersign the history: this home is an
-// old copy of the gateway's, or the witness has been shown another job of this gateway.
-var errRefused = errors.New("has countersigned another history, or refuses this configuration; is this home an old copy, or the address of another job's?")
+// errRefused is returned for a witness that will never countersign the history: this home
+// is an old copy of the gateway's, or the witness has seen another job of this gateway.
+var errRefused = errors.New("has countersigned another history, or refuses this configuration; check that this home is no old copy, and that the address is not that of another job")
 
-// errUnknown is a witness whose operator has given it the key of another gateway.
+// errUnknown is returned for a witness whose operator has given it the key of another
+// gateway.
 var errUnknown = errors.New("does not know this gateway; have it started with --gateway-key")
 
-// showTo shows the history to one witness. That nobody answers is no error: without
-// it the window has too few participants, and is held again.
+// showTo shows the history to one witness. A missing answer is no error: without the
+// witness the window has too few participants, and is repeated.
 func (g *Gateway) showTo(ctx context.Context, witness string, history []byte) error {
 	said := false
 	for {
@@ -299,7 +300,7 @@ func (g *Gateway) postHistory(ctx context.Context, witness string, history []byt
 	return r.StatusCode, r.Body.Close()
 }
 
-// Point holds the test of the weights published for an iteration.
+// Point is the test of the weights that were published for an iteration.
 type Point struct {
 	Iteration int     `json:"iteration"` // steps before these weights
 	Testers   uint64  `json:"testing_devices"`
@@ -307,12 +308,12 @@ type Point struct {
 	Majority  float64 `json:"majority_accuracy"` // the share of the larger class
 }
 
-// String describes the point in words.
+// String returns the point as text.
 func (p Point) String() string {
 	return fmt.Sprintf("step %d: accuracy %.4f of %d testing devices; the larger class %.4f", p.Iteration, p.Accuracy, p.Testers, p.Majority)
 }
 
-// tested holds an iteration and its test packages by class.
+// tested is an iteration with its test packages by class.
 type tested struct {
 	iteration uint32
 	tests     [2]secvmmachines.Outcome

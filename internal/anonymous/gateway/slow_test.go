@@ -14,9 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// stall sends a request's head and a byte of its body, and returns the status of the answer and the
-// time that it took.
-func (w *testbed) stall(to, path string, length int) (status int, took time.Duration) {
+// stall sends a request's header and a byte of its body. It returns the status of the
+// answer and the time until it.
+func (w *world) stall(to, path string, length int) (status int, took time.Duration) {
 	w.t.Helper()
 	began := time.Now()
 	c, err := w.net.dial("stranger", to)
@@ -24,14 +24,15 @@ func (w *testbed) stall(to, path string, length int) (status int, took time.Dura
 	defer func() { check(w.t, c.Close()) }()
 	_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", path, to, ohttp.RequestType, length)
 	check(w.t, err)
-	go func() { _, _ = c.Write([]byte{0}) }() // which nobody may read
+	go func() { _, _ = c.Write([]byte{0}) }() // the server may not read it
 	r, err := http.ReadResponse(bufio.NewReader(c), nil)
 	check(w.t, err)
 	return r.StatusCode, time.Since(began)
 }
 
-// Attack: a stranger sends a byte of a body and no more, at each door. Where senders sign the header the
-// stranger is refused at once; where they must not, after the time that the body's length is worth.
+// Attack: a stranger sends a byte of a body and no more, to each server. If senders sign
+// the header the stranger is refused at once; if they must not, after the time for the
+// body's length.
 func TestAttackBodyThatDoesNotCome(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

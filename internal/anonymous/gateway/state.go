@@ -20,8 +20,8 @@ const (
 	maxSnapshot = 1 << 30
 )
 
-// save replaces the state. Everything that has been learnt from an iteration is in it
-// before the iteration's records go.
+// save replaces the state. It must hold all results of an iteration before the iteration's
+// records are removed.
 func (g *Gateway) save() error {
 	var w wire.Writer
 	w.String(stateMagic)
@@ -53,8 +53,8 @@ func encodeCurve(w *wire.Writer, curve []tested) {
 	}
 }
 
-// load reads the state, if there is one. Records of iterations that are over,
-// which a crash has left, are removed.
+// load reads the state, if there is one. It removes records of finished iterations that a
+// crash has left.
 func (g *Gateway) load() error {
 	b, err := os.ReadFile(g.path("state"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +90,7 @@ func (g *Gateway) load() error {
 
 func (g *Gateway) decodeState(b []byte) error {
 	r := wire.NewReader(b)
-	r.Magic(64, stateMagic, "a file of %q")
+	r.Magic(64, stateMagic, "a file with the magic %q")
 	chain, snapshot := r.Bytes32(maxSnapshot), r.Bytes32(maxSnapshot)
 	for _, n := range []*int{&g.windows, &g.participants, &g.rare} {
 		*n = int(r.Uint32())
@@ -104,7 +104,7 @@ func (g *Gateway) decodeState(b []byte) error {
 		g.chain, err = secvm.DecodeChain(chain)
 	}
 	if err == nil && len(g.chain) == 0 {
-		err = errors.New("gateway: a state without a window")
+		err = errors.New("gateway: the state has no window")
 	}
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (g *Gateway) decodeState(b []byte) error {
 	return g.server.Restore(snapshot)
 }
 
-// decodeCurve reads the curve at the end of a state. A state from before curves has none.
+// decodeCurve reads the curve at the end of a state. A state of earlier versions has none.
 func decodeCurve(r *wire.Reader) []tested {
 	if r.Len() == 0 {
 		return nil
@@ -128,13 +128,13 @@ func decodeCurve(r *wire.Reader) []tested {
 	return curve
 }
 
-// announceWindow adds a window to the history, with a key of its own, and saves it
-// before anybody learns of it. The last window's key goes: nothing that was sealed
-// for it can be opened any more.
+// announceWindow adds a window with its own key to the history, and saves it before any
+// device learns of it. It erases the last window's key: after that no request sealed to it
+// can be opened.
 func (g *Gateway) announceWindow(ahead time.Duration) error {
 	iteration, weights := g.server.Published()
 	opens := time.Now().Add(ahead).UnixMilli()
-	if n := len(g.chain); n > 0 { // even if the clock goes back
+	if n := len(g.chain); n > 0 { // even if the clock is set back
 		opens = max(opens, g.chain[n-1].Opens+1)
 	}
 	place := len(g.chain)
@@ -151,9 +151,9 @@ func (g *Gateway) announceWindow(ahead time.Duration) error {
 	return g.eraseKeys(place)
 }
 
-// drawKey draws the key of a window that is to be announced, and leaves its seed on
-// disk, so that a gateway that is killed in the window can go on. It follows from
-// nothing else, and is erased when the window is over.
+// drawKey draws the key of the window to be announced, and stores its seed on disk, so that
+// a gateway that is killed in the window can continue. The seed is random, and is erased
+// after the window.
 func (g *Gateway) drawKey(place int) (public [secvm.KeySize]byte, err error) {
 	var seed [32]byte
 	if _, err := rand.Read(seed[:]); err != nil {

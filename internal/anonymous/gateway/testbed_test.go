@@ -64,7 +64,7 @@ type testbed struct {
 	issuer    *issuer.Issuer
 	relay     *relay.Relay
 	net       *network
-	atGateway http.Handler // that a test may put something before
+	atGateway http.Handler // a test may put something before it
 }
 
 // Names in the network.
@@ -116,15 +116,14 @@ func credential(row int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(s[:])
 }
 
-// newTestbed furnishes issuer, gateway and relay, with the times of day that the
-// commands have by default.
-func newTestbed(t *testing.T, kind privacypass.Type, devices int, change func(*gateway.Config)) *testbed {
+// newWorld sets up issuer, gateway and relay, with the default times of the commands.
+func newWorld(t *testing.T, kind privacypass.Type, devices int, change func(*gateway.Config)) *world {
 	t.Helper()
 	return newTestbedOf(t, jobText, kind, devices, change)
 }
 
-// newTestbedOf furnishes them for another job.
-func newTestbedOf(t *testing.T, text string, kind privacypass.Type, devices int, change func(*gateway.Config)) *testbed {
+// newWorldOf sets them up for another job.
+func newWorldOf(t *testing.T, text string, kind privacypass.Type, devices int, change func(*gateway.Config)) *world {
 	t.Helper()
 	if kind == privacypass.VOPRF { // the gateway is its own issuer
 		text = strings.Replace(text, "{name: secvm,", "{name: secvm, mode: paper,", 1)
@@ -178,8 +177,8 @@ func (w *testbed) open() {
 	w.atGateway = w.gateway.Handler()
 }
 
-// connect opens the doors of all three.
-func (w *testbed) connect() {
+// connect opens the servers of all three.
+func (w *world) connect() {
 	w.net.serve(atGateway, http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) { w.atGateway.ServeHTTP(r, q) }))
 	w.net.serve(atIssuer, w.issuer)
 	kept := w.net.over(relay.Transport(nil), atRelay)
@@ -194,8 +193,8 @@ func (w *testbed) connect() {
 	w.net.serve(atRelay, w.relay)
 }
 
-// client returns the HTTP client that a named process sends its requests through.
-func (w *testbed) client(name string) *http.Client {
+// client returns the HTTP client of a named process.
+func (w *world) client(name string) *http.Client {
 	w.t.Helper()
 	c, err := ohttp.Dial("", nil, 30*time.Second)
 	check(w.t, err)
@@ -216,8 +215,8 @@ type memory struct{ state []byte }
 func (m *memory) Load() ([]byte, error) { return m.state, nil }
 func (m *memory) Save(b []byte) error   { m.state = b; return nil }
 
-// device makes the device of a row.
-func (w *testbed) device(row int, change func(*device.Config)) *device.Device {
+// device returns the device of a row.
+func (w *world) device(row int, change func(*device.Config)) *device.Device {
 	w.t.Helper()
 	signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
 	check(w.t, err)
@@ -236,7 +235,7 @@ func (w *testbed) device(row int, change func(*device.Config)) *device.Device {
 	return d
 }
 
-// tally adds reports up.
+// tally sums reports.
 type tally struct {
 	mu sync.Mutex
 	device.Report
@@ -281,8 +280,8 @@ func (w *testbed) run(meanwhile func(context.Context)) (*gateway.Result, *tally)
 	return r, said
 }
 
-// simulated is the model that the simulation ends in.
-func (w *testbed) simulated() string {
+// simulated returns the simulation's model.
+func (w *world) simulated() string {
 	w.t.Helper()
 	r, err := played.Support().Play(context.Background(), local.Play{
 		Job: w.job, Rows: func(string) (*dataset.Set, error) { return w.rows, nil }, Dir: w.t.TempDir(), Seed: daemon.InsecureSeeds(seed),
@@ -291,11 +290,11 @@ func (w *testbed) simulated() string {
 	return r.Models[0].SHA256
 }
 
-// metric returns the number of requests that have had an outcome.
-func (w *testbed) metric(outcome string) int { return w.outcomes()[outcome] }
+// metric returns the number of requests with an outcome.
+func (w *world) metric(outcome string) int { return w.outcomes()[outcome] }
 
-// outcomes returns the number of requests that have had each outcome.
-func (w *testbed) outcomes() map[string]int {
+// outcomes returns the number of requests with each outcome.
+func (w *world) outcomes() map[string]int {
 	w.t.Helper()
 	r := prometheus.NewRegistry()
 	check(w.t, w.gateway.Collect(r))

@@ -27,7 +27,8 @@ var course = []struct{ step, to, request string }{
 	{"packages", atGateway, "POST /"},
 }
 
-// overheard has a request and an answer of each kind between every two members, as the first ones are.
+// overheard holds the first request and the first answer of each kind between every two
+// members.
 type overheard struct {
 	t        *testing.T
 	messages map[int][]transcript.Message // by the place in the course

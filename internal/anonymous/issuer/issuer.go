@@ -1,18 +1,18 @@
-// Package issuer gives every device its tokens: one fixed number for
-// each iteration, whether the device has something to say or not. It knows the devices and
-// sees nothing of the tokens; the gateway sees the tokens and knows no device.
+// Package issuer issues the tokens of devices: the same fixed number to every device for each
+// iteration, whatever the device sends. The issuer knows the devices but learns nothing about
+// the tokens; the gateway sees the tokens but does not know the devices.
 //
-// An issuer has a key for each iteration. The blinded request hides the purpose of a
-// token, so that only the key binds it: tokens of one iteration are worth
-// nothing in another, and cannot be saved up.
+// An issuer has a key for each iteration. The blinded request hides the purpose of a token, so
+// only the key binds it: tokens of one iteration are invalid in another, and cannot be saved
+// up.
 //
-// The tokens that a device has had are noted on disk before it is answered. A repeated
-// request is answered alike; another one is refused. A request whose header no device of the
+// The issuer records on disk that a device has its tokens before it answers. A repeated request
+// gets the same answer; a different one is refused. A request whose header no device of the
 // roster has signed is refused before its body is read.
 //
-// An issuer whose tokens everybody can verify is a witness as well: it countersigns
-// what its gateway tells devices (package internal/anonymous/witness), and says how many
-// devices have their tokens for the next window.
+// An issuer of publicly verifiable tokens is also a witness: it countersigns its gateway's
+// announcements to devices (package internal/anonymous/witness), and states how many devices
+// have their tokens for the next window.
 package issuer
 
 import (
@@ -43,15 +43,15 @@ import (
 
 // Config holds an issuer's settings, and the devices that may have tokens.
 type Config struct {
-	Name       string // that challenges carry
-	Home       string // folder of the keys and of what has been given out
+	Name       string // the name in challenges
+	Home       string // folder of the keys and of the records of issued tokens
 	Identity   *identity.Identity
 	Type       privacypass.Type
-	Iterations int // that have tokens, the testing one among them
+	Iterations int // that have tokens, including the testing one
 	Quota      int // tokens of each device for each iteration
 	Devices    []ed25519.PublicKey
-	// Gateway is the key of the gateway whose statements the issuer countersigns; nil for an
-	// issuer of [privacypass.VOPRF], which is the gateway itself.
+	// Gateway is the key of the gateway whose history the issuer countersigns; nil for a
+	// [privacypass.VOPRF] issuer, which is the gateway itself.
 	Gateway ed25519.PublicKey
 	Logger  *slog.Logger
 }
@@ -61,12 +61,12 @@ type Issuer struct {
 	Config
 	keys    []privacypass.Issuer
 	quota   *quota
-	witness *witness.Witness // nil where the gateway is its own issuer
+	witness *witness.Witness // nil if the gateway is its own issuer
 	mux     *http.ServeMux
-	known   map[string]ed25519.PublicKey // devices, by the names that their requests have
+	known   map[string]ed25519.PublicKey // devices, by their names in requests
 	size    int                          // bytes of one blinded request
 	desk    desk
-	turns   chan struct{} // signing is for as many at a time as there are cores
+	turns   chan struct{} // at most as many sign at a time as there are cores
 	answers *prometheus.CounterVec
 }
 
@@ -76,10 +76,10 @@ const (
 	requestRSA   = 3 + 256
 )
 
-// Open opens an issuer's home, and draws its keys the first time.
+// Open opens an issuer's home. The first time it draws the issuer's keys.
 func Open(c Config) (*Issuer, error) {
 	if c.Iterations < 1 || c.Iterations > maxKeys || c.Quota < 1 {
-		return nil, fmt.Errorf("issuer: %d tokens for each of %d iterations", c.Quota, c.Iterations)
+		return nil, fmt.Errorf("issuer: %d tokens for each of %d iterations; use numbers above 0", c.Quota, c.Iterations)
 	}
 	i := &Issuer{
 		Config: c, known: map[string]ed25519.PublicKey{}, desk: desk{busy: map[string]bool{}},
@@ -89,7 +89,7 @@ func Open(c Config) (*Issuer, error) {
 		i.known[request.NameOf(d)] = d
 	}
 	i.answers = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "mercer_issuer_requests_total", Help: "Requests for the tokens of one device and iteration, by what became of them.",
+		Name: "mercer_issuer_requests_total", Help: "Requests for the tokens of one device and iteration, by their outcome.",
 	}, []string{"outcome"})
 	var err error
 	switch c.Type {
@@ -100,7 +100,7 @@ func Open(c Config) (*Issuer, error) {
 		i.size = requestVOPRF
 		i.keys, err = voprfKeys(c.Identity, c.Iterations)
 	default:
-		err = fmt.Errorf("issuer: %v is not known here", c.Type)
+		err = fmt.Errorf("issuer: token type %v is unknown", c.Type)
 	}
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func voprfKeys(id *identity.Identity, n int) ([]privacypass.Issuer, error) {
 	return keys, nil
 }
 
-// furnish opens the issuer's doors.
+// furnish sets up the issuer's handlers.
 func (i *Issuer) furnish() (err error) {
 	i.mux = http.NewServeMux()
 	i.mux.HandleFunc("/", i.serveTokens)
@@ -143,7 +143,7 @@ func (i *Issuer) furnish() (err error) {
 func (i *Issuer) own(c *secvm.Configuration) error {
 	p := i.Public()
 	if c.Issuer != p.Name || c.TokenType != uint16(p.Type) || !slices.EqualFunc(c.TokenKeys, p.Keys, bytes.Equal) || c.Params.Tokens() != i.Quota {
-		return errors.New("issuer: a configuration with other keys of tokens, or for another number of them")
+		return errors.New("issuer: the configuration has other token keys, or another number of them")
 	}
 	return nil
 }
@@ -160,8 +160,8 @@ func (i *Issuer) Public() Public {
 	return p
 }
 
-// Verifiers returns the verifiers for the tokens of a [privacypass.VOPRF] issuer,
-// which nobody else can verify.
+// Verifiers returns the verifiers for the tokens of a [privacypass.VOPRF] issuer, which no
+// other member can verify.
 func (i *Issuer) Verifiers() ([]*privacypass.Verifier, error) {
 	list := make([]*privacypass.Verifier, len(i.keys))
 	for n, k := range i.keys {
@@ -174,7 +174,7 @@ func (i *Issuer) Verifiers() ([]*privacypass.Verifier, error) {
 	return list, nil
 }
 
-// Close closes what is on disk.
+// Close closes the files.
 func (i *Issuer) Close() error {
 	if i.witness == nil {
 		return i.quota.Close()
@@ -182,7 +182,7 @@ func (i *Issuer) Close() error {
 	return errors.Join(i.quota.Close(), i.witness.Close())
 }
 
-// ServeHTTP answers every request that comes to the issuer.
+// ServeHTTP answers every request to the issuer.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) { i.mux.ServeHTTP(w, r) }
 
 // rsaKeys opens, or draws, a key for each iteration.
@@ -223,7 +223,7 @@ func rsaKey(path string) (*privacypass.RSAIssuer, error) {
 	return privacypass.NewRSAIssuer(k)
 }
 
-// Public holds the facts that a gateway needs of an issuer: its name and its keys.
+// Public holds the data that a gateway needs of an issuer: its name and its keys.
 type Public struct {
 	Name string
 	Type privacypass.Type
@@ -250,11 +250,11 @@ func (p Public) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodePublic reads what Encode writes.
+// DecodePublic decodes the bytes that Encode returns.
 func DecodePublic(b []byte) (Public, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(64); r.Err() == nil && magic != publicMagic {
-		r.Fail(errors.New("this is no file of an issuer's keys"))
+		r.Fail(errors.New("this is not a file of an issuer's keys"))
 	}
 	p := Public{Name: r.String(maxName), Type: privacypass.Type(r.Uint16())}
 	p.Keys = make([][]byte, r.Count(maxKeys, 4))

@@ -46,7 +46,7 @@ func open(t *testing.T, home string, kind privacypass.Type) *Issuer {
 	return i
 }
 
-// ask asks for tokens as a device, and returns what verifies the answer.
+// ask requests tokens as a device, and returns the verifier of the answer.
 func ask(t *testing.T, i *Issuer, device byte, iteration uint32) secvm.TokenRequest {
 	t.Helper()
 	c, err := privacypass.NewClient(i.Type, i.Public().Keys[iteration])
@@ -64,9 +64,9 @@ func ask(t *testing.T, i *Issuer, device byte, iteration uint32) secvm.TokenRequ
 	return q
 }
 
-// Attack: unlimited packages. A device gets its tokens once for each iteration,
-// in this life of the issuer or in the next; the same request is answered
-// alike, so that a crash costs nobody a token.
+// Attack: unlimited packages. A device gets its tokens once for each iteration, even if the
+// issuer restarts; the same request has the same answer, so that a crash costs no device a
+// token.
 func TestAttackQuota(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -105,8 +105,8 @@ func TestAttackQuota(t *testing.T) {
 	}
 }
 
-// An issuer counts the devices that have their tokens for an iteration, each once, in
-// this life and in the next, and countersigns configurations that name its keys only.
+// An issuer counts the devices that have their tokens for an iteration, each once, even if
+// it restarts, and countersigns configurations that name its keys only.
 func TestCountsDevices(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -154,7 +154,7 @@ func TestCountsDevices(t *testing.T) {
 	}
 }
 
-// However many requests come at a time, one of a device is answered.
+// However many requests arrive at a time, one of a device is answered.
 func TestQuotaAtOnce(t *testing.T) {
 	i := open(t, t.TempDir(), privacypass.VOPRF)
 	given := make([]bool, 8)
@@ -187,7 +187,7 @@ func TestQuotaAtOnce(t *testing.T) {
 	}
 }
 
-// post is a request whose header a device has signed, in the name of another or of itself.
+// post returns a request whose header a device has signed, in its own name or another's.
 func post(t *testing.T, i *Issuer, q secvm.TokenRequest, by byte) *http.Request {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/?"+q.Query(), bytes.NewReader(q.Body()))
@@ -200,14 +200,14 @@ func signer(i *Issuer, iteration uint32) request.Signer {
 	return request.Signer{Purpose: secvm.TokenPurpose, Of: i.Public().Keys[iteration]}
 }
 
-// serve has the issuer answer a request.
+// serve lets the issuer answer a request.
 func serve(i *Issuer, r *http.Request) (status int) {
 	answer := endpointtest.NewRecorder()
 	i.ServeHTTP(answer, r)
 	return answer.Code
 }
 
-// unread is a body of which nothing must be read.
+// unread is a body that must not be read.
 type unread struct{ t *testing.T }
 
 func (u unread) Read([]byte) (int, error) {
@@ -223,8 +223,8 @@ func with(r *http.Request, change func(*http.Request)) *http.Request {
 	return r
 }
 
-// Every request is answered in its own way, and counted: once, and as nothing
-// else. The body of a stranger, and one that no device sends, is not read.
+// Every request is answered in its own way, and counted once. The body of a stranger, and
+// one that no device sends, is not read.
 func TestServe(t *testing.T) {
 	i := open(t, t.TempDir(), privacypass.VOPRF)
 	nobody := func(r *http.Request) { r.Body = unread{t} }
@@ -276,7 +276,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// held is a body that comes when its sender lets it.
+// held is a body that arrives when its sender allows it.
 type held struct {
 	io.Reader
 	reading, come chan struct{}
@@ -292,8 +292,8 @@ func (h *held) Read(b []byte) (int, error) {
 	return h.Reader.Read(b)
 }
 
-// Attack: a device of the roster sends its body slowly, again and again. It has one place, and takes
-// nobody else's.
+// Attack: a device of the roster sends its body slowly, again and again. It has one place,
+// and takes no other's.
 func TestAttackSlowDevice(t *testing.T) {
 	i := open(t, t.TempDir(), privacypass.VOPRF)
 	slow := post(t, i, ask(t, i, 1, 0), 1)
@@ -318,7 +318,7 @@ func TestAttackSlowDevice(t *testing.T) {
 	}
 }
 
-// A request that a device has signed for one issuer counts for no other.
+// A request that a device has signed for one issuer is invalid at any other.
 func TestRequestForAnotherIssuer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -335,7 +335,7 @@ func TestRequestForAnotherIssuer(t *testing.T) {
 	}
 }
 
-// outcomes returns the number of requests that have had each outcome.
+// outcomes returns the number of requests with each outcome.
 func outcomes(t *testing.T, i *Issuer) map[string]int {
 	t.Helper()
 	r := prometheus.NewRegistry()

@@ -10,22 +10,22 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// errSpent is a second request, for other tokens.
+// errSpent is returned for a second request, for other tokens.
 var errSpent = errors.New("issuer: the device has had its tokens for this iteration")
 
-// claim identifies a thing that a device may have once.
+// claim identifies an item that a device may have once.
 type claim struct {
 	device    [ed25519.PublicKeySize]byte
 	iteration uint32
 }
 
-// quota remembers, on disk, which request each claim was answered for: that
-// request may be answered again, another one may not.
+// quota records on disk the request for which each claim was answered: this request may be
+// answered again, another one may not.
 type quota struct {
 	mu    sync.Mutex
 	spent map[claim]*answered
-	given map[uint32]int // devices by iteration
-	next  *batch         // of claims that wait for the disk
+	given map[uint32]int // number of devices by iteration
+	next  *batch         // of claims to be written
 
 	disk sync.Mutex // held while a batch is written
 	log  *disk.Log
@@ -36,7 +36,7 @@ type answered struct {
 	batch   *batch
 }
 
-// batch is a record that many claims share.
+// batch is a record of many claims.
 type batch struct {
 	record  wire.Writer
 	written bool
@@ -65,8 +65,7 @@ func openQuota(path string) (*quota, error) {
 	return q, err
 }
 
-// claim returns nil once it is on disk that the claim is answered for this
-// request.
+// claim returns nil once the disk holds that the claim is answered for this request.
 func (q *quota) claim(c claim, request [sha256.Size]byte) error {
 	q.mu.Lock()
 	a, known := q.spent[c]
@@ -85,7 +84,7 @@ func (q *quota) claim(c claim, request [sha256.Size]byte) error {
 	return q.write(a.batch)
 }
 
-// devices counts the devices that have asked for the tokens of an iteration.
+// devices returns the number of devices that have requested the tokens of an iteration.
 func (q *quota) devices(iteration uint32) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -103,7 +102,7 @@ func (q *quota) write(b *batch) error {
 	q.next = &batch{}
 	q.mu.Unlock()
 	b.written, b.err = true, q.log.Append(b.record.Bytes())
-	if b.err != nil { // what the disk holds is not known until it is read again
+	if b.err != nil { // the content of the disk is unknown until it is read again
 		q.mu.Lock()
 		q.next.written, q.next.err = true, b.err
 		q.mu.Unlock()

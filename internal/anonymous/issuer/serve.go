@@ -15,13 +15,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// desk holds the devices that have a request in hand: each has one place, and takes no other's.
+// desk holds the devices with a request in progress: each has one place, and takes no
+// other's.
 type desk struct {
 	mu   sync.Mutex
 	busy map[string]bool
 }
 
-// enter gives a device its place, unless it is there already.
+// enter gives a device its place, unless the device has it already.
 func (d *desk) enter(device string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -38,7 +39,7 @@ func (d *desk) leave(device string) {
 	delete(d.busy, device)
 }
 
-// serveTokens answers a post of a [secvm.TokenRequest] with as many answers.
+// serveTokens answers a POST of a [secvm.TokenRequest] with as many answers.
 func (i *Issuer) serveTokens(w http.ResponseWriter, r *http.Request) {
 	outcome, status := "given", http.StatusOK
 	answer, err := i.serve(w, r)
@@ -69,14 +70,14 @@ func (i *Issuer) serveTokens(w http.ResponseWriter, r *http.Request) {
 
 var (
 	errStranger = errors.New("issuer: no device of the roster has signed the request")
-	errTwice    = errors.New("issuer: another request of the device is in hand")
-	errSlow     = errors.New("issuer: the request did not come in time")
-	errBusy     = errors.New("issuer: too many devices ask at the moment")
+	errTwice    = errors.New("issuer: another request of the device is in progress")
+	errSlow     = errors.New("issuer: the request did not arrive in time")
+	errBusy     = errors.New("issuer: too many requests at the moment; try again")
 	errFailed   = errors.New("issuer: the quota cannot be written")
 )
 
-// serve answers a request for tokens. A stranger gets no place, and no byte of a stranger's body is
-// read.
+// serve answers a request for tokens. A stranger gets no place, and no byte of a stranger's
+// body is read.
 func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Method != http.MethodPost {
 		return nil, errors.New("issuer: post a request for tokens")
@@ -104,7 +105,8 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return i.Give(r.Context(), q)
 }
 
-// recognise finds device and iteration of a request whose header a device of the roster has signed.
+// recognise returns device and iteration of a request whose header a device of the roster
+// has signed.
 func (i *Issuer) recognise(r *http.Request) (by request.Signed, q secvm.TokenRequest, err error) {
 	if q.Iteration, err = secvm.ParseQuery(r.URL.RawQuery); err != nil {
 		return by, q, err
@@ -118,13 +120,13 @@ func (i *Issuer) recognise(r *http.Request) (by request.Signed, q secvm.TokenReq
 	}
 	endpoint.Admit(r, by.Name)
 	if by.Length != int64(i.Quota*i.size) {
-		return by, q, fmt.Errorf("issuer: a request of %d bytes, where %d tokens take %d", by.Length, i.Quota, i.Quota*i.size)
+		return by, q, fmt.Errorf("issuer: the request has %d bytes, and %d tokens take %d", by.Length, i.Quota, i.Quota*i.size)
 	}
 	q.Device = i.known[by.Name]
 	return by, q, nil
 }
 
-// Give answers a request of a device of the roster.
+// Give answers the request of a device of the roster.
 func (i *Issuer) Give(ctx context.Context, q secvm.TokenRequest) ([]byte, error) {
 	all := sha256.New()
 	for _, b := range q.Blinded {

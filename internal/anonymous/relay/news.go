@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/ohttp"
 )
 
-// fresh is for how long what the gateway has answered, or that it has not, is passed on before the
-// gateway is asked again.
+// fresh is the time for which the gateway's answer, or the lack of one, is passed on before
+// the relay asks the gateway again.
 const fresh = time.Second / 2
 
 // news keeps the gateway's announcement, which is public and equal for all devices. The
@@ -22,12 +22,12 @@ type news struct {
 	url    string
 
 	mu   sync.Mutex
-	last *issue // the newest, which may be on its way
+	last *issue // the newest, which may not have arrived yet
 }
 
-// issue holds what came of one request to the gateway.
+// issue holds the outcome of one request to the gateway.
 type issue struct {
-	done chan struct{} // closed when it has come, or an error in its place
+	done chan struct{} // closed when the answer, or an error, has arrived
 	at   time.Time
 	body []byte
 	err  error
@@ -37,7 +37,7 @@ func (n *news) serve(w http.ResponseWriter, q *http.Request) {
 	i := n.newest()
 	select {
 	case <-i.done:
-	case <-q.Context().Done(): // nobody waits for an answer
+	case <-q.Context().Done(): // the client has left
 		return
 	}
 	if i.err != nil {
@@ -47,8 +47,8 @@ func (n *news) serve(w http.ResponseWriter, q *http.Request) {
 	endpoint.Answer(w, i.body)
 }
 
-// newest returns the last issue, or a new one if that is old. Nobody waits here, and the gateway
-// has one question at a time, however many devices wait for its answer.
+// newest returns the last issue, or a new one if the last is old. It does not wait, and the
+// gateway has one request at a time, however many devices wait for its answer.
 func (n *news) newest() *issue {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -59,7 +59,7 @@ func (n *news) newest() *issue {
 	return n.last
 }
 
-// old reports whether an issue has come, and no longer just now.
+// old reports whether an issue has arrived, and longer ago than fresh.
 func (i *issue) old() bool {
 	select {
 	case <-i.done:
@@ -69,7 +69,7 @@ func (i *issue) old() bool {
 	}
 }
 
-// fetch asks the gateway for an issue, for at most the client's time.
+// fetch requests an issue from the gateway, within the client's timeout.
 func (n *news) fetch(i *issue) {
 	defer close(i.done)
 	i.body, i.err = n.get()
@@ -92,6 +92,6 @@ func (n *news) get() ([]byte, error) {
 	return b, nil
 }
 
-// maxAnnouncement bounds the announcement that is passed on, in bytes: weights of 2^20 bins and
-// a long history.
+// maxAnnouncement bounds the bytes of an announcement: weights of 2^20 bins and a long
+// history.
 const maxAnnouncement = 2 * ohttp.MaxMessage

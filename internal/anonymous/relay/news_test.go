@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Adversary: strangers who ask for the announcement while the gateway does not answer, and leave. None
-// stays behind, and the gateway is asked once for all, however it answers.
+// Attack: strangers request the announcement while the gateway does not answer, and leave.
+// No goroutine is left, and the gateway receives one request for all, however it answers.
 func TestStrangersAskForTheAnnouncementAndLeave(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -47,7 +47,7 @@ func TestStrangersAskForTheAnnouncementAndLeave(t *testing.T) {
 	for i, status := range []int{http.StatusServiceUnavailable, http.StatusOK} {
 		want := map[int]int{http.StatusServiceUnavailable: http.StatusBadGateway, http.StatusOK: http.StatusOK}[status]
 		ctx, leave := context.WithCancel(t.Context())
-		strangers := wait(ctx, 500, http.StatusOK) // a recorder's, which nobody has written to
+		strangers := wait(ctx, 500, http.StatusOK) // without a reader
 		for int(asked.Load()) == i {
 			time.Sleep(time.Millisecond)
 		}

@@ -1,12 +1,12 @@
-// Package relay stands between the devices and the gateway: it sees who sends
-// and not what, and passes on what is sent and not by whom. It may be killed at any
-// time; devices send again.
+// Package relay passes requests from the devices to the gateway, as in Oblivious HTTP. It sees
+// the senders of requests but not the contents; the gateway sees the contents but not the
+// senders. It may be killed at any time; devices send again.
 //
-// It is a witness as well: it countersigns what its gateway tells (package
+// The relay is also a witness: it countersigns its gateway's announcements (package
 // internal/anonymous/witness), and counts the devices that have shown it a token for the next
-// window. Devices sign nothing here, so that only slowness and number tell strangers from
-// them ([endpoint.Timely], [endpoint.Serve]). Its home holds its identity and what it has countersigned, nothing of
-// devices.
+// window. Devices sign nothing here, so only slowness and number distinguish strangers from
+// devices ([endpoint.Timely], [endpoint.Serve]). Its home holds its identity and the history that
+// it has countersigned, and nothing of devices.
 package relay
 
 import (
@@ -33,17 +33,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config holds a relay's settings: the gateway's address, and how requests go there.
+// Config holds a relay's settings: the gateway's address, and the way that requests take to
+// it.
 type Config struct {
 	Home     string // a folder
 	Identity *identity.Identity
 	Gateway  string // address, http or https
-	// GatewayKey is the gateway's, whose statements the relay countersigns.
+	// GatewayKey is the key of the gateway whose history the relay countersigns.
 	GatewayKey ed25519.PublicKey
-	Batch      int           // requests that leave together, in random order; 0: each at once
-	Wait       time.Duration // longest that a request waits for its batch
+	Batch      int           // requests that are sent together, in random order; 0: each at once
+	Wait       time.Duration // greatest delay of a request by its batch
 	Timeout    time.Duration // of one request to the gateway; longer than the gateway holds answers
-	// Transport leads to the gateway; nil: [Transport] with the system's authorities.
+	// Transport connects to the gateway; nil: [Transport] with the system's authorities.
 	Transport http.RoundTripper
 	Logger    *slog.Logger
 }
@@ -57,12 +58,12 @@ type Relay struct {
 	answers  *prometheus.CounterVec
 }
 
-// connections bounds the connections kept to the gateway. They are the relay's own, for the
+// connections bounds the open connections to the gateway. They are the relay's own, for the
 // requests of all devices.
 const connections = 64
 
-// Transport makes connections to a gateway whose certificate one of roots has
-// signed; nil: the system's authorities.
+// Transport returns a transport to a gateway whose certificate one of roots has signed;
+// nil: the system's authorities.
 func Transport(roots *x509.CertPool) *http.Transport {
 	return &http.Transport{
 		MaxIdleConnsPerHost: connections, IdleConnTimeout: time.Minute, DisableCompression: true,
@@ -77,7 +78,7 @@ func Open(c Config) (*Relay, error) {
 		return nil, fault.BadInputf("the gateway's address %q: write https://host:port", c.Gateway)
 	}
 	if c.Batch < 0 || c.Wait < 0 || c.Timeout <= 0 {
-		return nil, fault.BadInputf("batches of %d after at most %v, answered within %v; use numbers above 0", c.Batch, c.Wait, c.Timeout)
+		return nil, fault.BadInputf("batch is %d, its wait %v and the timeout %v; use numbers above 0", c.Batch, c.Wait, c.Timeout)
 	}
 	if c.Transport == nil {
 		c.Transport = Transport(nil)
@@ -115,13 +116,14 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.answers.WithLabelValues(fmt.Sprint(s.status)).Inc()
 }
 
-// statusWriter remembers the status.
+// statusWriter records the status.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
 }
 
-// Unwrap lets [http.ResponseController] reach the connection, whose time bounds bodies.
+// Unwrap lets [http.ResponseController] reach the connection, whose deadlines bound the
+// time of bodies.
 func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 func (s *statusWriter) WriteHeader(status int) {
@@ -129,15 +131,15 @@ func (s *statusWriter) WriteHeader(status int) {
 	s.ResponseWriter.WriteHeader(status)
 }
 
-// presence records which tokens devices have shown for one window. It is kept in memory
-// only: a device shows its token again while it waits for others.
+// presence records the tokens that devices have shown for one window. It is only in memory:
+// a device shows its token again while it waits for others.
 type presence struct {
 	mu     sync.Mutex
-	links  int // of the history, the last of which is the window's
+	links  int // length of the history; the window is that of its last link
 	nonces map[[32]byte]struct{}
 }
 
-// add notes a token for a window, and forgets those for another one.
+// add records a token for a window, and discards those for another one.
 func (p *presence) add(links int, nonce [32]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,7 +149,7 @@ func (p *presence) add(links int, nonce [32]byte) {
 	p.nonces[nonce] = struct{}{}
 }
 
-// count returns the number of tokens that have been shown for the last window.
+// count returns the number of tokens shown for the last window.
 func (p *presence) count(s witness.Standing) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,8 +162,8 @@ func (p *presence) count(s witness.Standing) int {
 // maxToken bounds a token in bytes.
 const maxToken = 1 << 10
 
-// greet takes a device's token for the last window. The relay learns nothing by
-// it: the token is blind.
+// greet accepts a device's token for the last window. The relay learns nothing from it,
+// because the token is blind.
 func (r *Relay) greet(w http.ResponseWriter, q *http.Request) {
 	s := r.witness.Standing()
 	var status int
@@ -182,7 +184,7 @@ func (r *Relay) greet(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// check checks a token of a device for the last window's iteration.
+// check verifies a device's token for the last window's iteration.
 func check(s witness.Standing, b []byte) (nonce [32]byte, status int) {
 	t, err := privacypass.ParseToken(b)
 	if err != nil {

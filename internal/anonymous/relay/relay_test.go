@@ -107,8 +107,8 @@ func devices(t *testing.T, r *Relay) uint32 {
 }
 
 // Attack: make a relay count more devices than have tokens for its last window. The
-// strongest adversary has all tokens of one device, for packages, for other
-// iterations and of other issuers, and shows each as often as it likes.
+// strongest adversary has all tokens of one device, for packages, for other iterations and
+// of other issuers, and shows each as often as it likes.
 func TestAttackPresence(t *testing.T) {
 	j, other := newJob(t), newJob(t)
 	r := open(t, t.TempDir(), "http://gateway.example")
@@ -145,14 +145,15 @@ func TestAttackPresence(t *testing.T) {
 	if a := ask(r, "POST", secvm.PresencePath, j.token(j.configuration.PresenceToken(0))); a.Code != http.StatusOK || devices(t, r) != 2 {
 		t.Errorf("a second device: %d, %d devices", a.Code, devices(t, r))
 	}
-	// Another window counts anew, of the same iteration too: who has answered is gone.
+	// Another window counts from 0, even of the same iteration: devices that have answered
+	// are gone.
 	if a := ask(r, "POST", secvm.HistoryPath, j.window(0)); a.Code != http.StatusOK || devices(t, r) != 0 {
 		t.Errorf("in the next window there are %d devices from the start: %d", devices(t, r), a.Code)
 	}
 }
 
-// Devices that ask at a time are told one announcement, for which the gateway is asked
-// once; nothing is passed on for a gateway that is gone.
+// Devices that ask at the same time receive one announcement, for which the gateway
+// receives one request; nothing is passed on if the gateway is gone.
 func TestNews(t *testing.T) {
 	var asked atomic.Int64
 	g := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -1,6 +1,6 @@
-// Package simulator runs many devices in one process: a device for each row of a
-// table, with a credential, a state and secrets of its own. It is for tests and
-// demonstrations, and for a household that shares a machine.
+// Package simulator runs many devices in one process: a device for each row of a table,
+// each with its own credential, state and secrets. It is for tests and demonstrations, and
+// for a household that shares a machine.
 package simulator
 
 import (
@@ -24,7 +24,7 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config selects the devices to play. They own the rows from First on.
+// Config selects the devices to run. They own the rows from First on.
 type Config struct {
 	Home                string // folder of their states
 	Identity            *identity.Identity
@@ -32,12 +32,12 @@ type Config struct {
 	First, Count        int
 	Configuration       []byte
 	Relay, Issuer       string
-	RelayKey, IssuerKey ed25519.PublicKey // of the witnesses' statements
+	RelayKey, IssuerKey ed25519.PublicKey // keys of the witnesses' statements
 	HTTP                *http.Client
 	Limits              secvmmachines.Limits
 	Early               int
-	// Seed fixes what devices draw, for comparison with a simulation; nil for
-	// true randomness.
+	// Seed fixes the devices' random draws, for comparison with a simulation; nil for true
+	// randomness.
 	Seed   func(label string) [32]byte
 	Logger *slog.Logger
 }
@@ -46,19 +46,19 @@ type Config struct {
 type Result struct {
 	Devices      int `json:"devices"`
 	Answers      int `json:"answers"` // windows that a device has answered
-	TooFew       int `json:"too_few"` // windows that a device has not answered: too few had come
+	TooFew       int `json:"too_few"` // windows that a device has not answered, because too few were ready
 	Acknowledged int `json:"acknowledged"`
 	Refused      int `json:"refused"`
 	Lost         int `json:"lost"`
 }
 
-// Credential is the key by which the issuer knows the device of a row.
+// Credential returns the key by which the issuer knows the device of a row.
 func Credential(id *identity.Identity, row int) ed25519.PrivateKey {
 	seed := id.Derive("device", uint32(row))
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// Run plays the devices until the last window is over.
+// Run runs the devices until the last window is over.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > c.Rows.X.Rows() {
 		return nil, fault.BadInputf("%s has %d rows; there are no devices for rows %d to %d", c.Rows.Name, c.Rows.X.Rows(), c.First, c.First+c.Count-1)
@@ -101,7 +101,7 @@ func (r *Result) add(one device.Report) {
 	r.Lost += one.Lost
 }
 
-// all does something with all devices at a time.
+// all calls do for all devices concurrently.
 func all(devices []*device.Device, do func(*device.Device) error) error {
 	errs := make([]error, len(devices))
 	var running sync.WaitGroup
@@ -109,7 +109,7 @@ func all(devices []*device.Device, do func(*device.Device) error) error {
 		running.Go(func() { errs[i] = do(d) })
 	}
 	running.Wait()
-	for _, err := range errs { // one is enough: mostly they are alike
+	for _, err := range errs { // one is enough, because most are alike
 		if err != nil {
 			return err
 		}

@@ -1,10 +1,10 @@
-// Package witness lets relay and issuer vouch for what a gateway tells devices. A
-// witness knows its gateway's key from its operator. It countersigns one configuration,
-// the first that this gateway shows it, and one link at each place of its history. What
-// anybody else says is not read. What it has countersigned is on disk before it says
-// so: a witness that is started again countersigns nothing else. So a gateway that
-// tells one device other keys or other weights than all others finds no two
-// witnesses for them, as long as both are not in league with it.
+// Package witness lets relay and issuer countersign a gateway's announcements to devices. A
+// witness has its gateway's key from its operator. It countersigns one configuration, the
+// first that this gateway shows it, and one link at each place of its history. It does not
+// read histories of others. It writes a countersignature to disk before it sends it, so
+// that it countersigns nothing else after a restart. So a gateway that gives one device
+// other keys or other weights than all others does not get both countersignatures, unless
+// both witnesses work with it.
 package witness
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Witness is safe for use by many at a time.
+// Witness is safe for concurrent use.
 type Witness struct {
 	key     ed25519.PrivateKey
 	gateway ed25519.PublicKey
@@ -32,17 +32,17 @@ type Witness struct {
 
 	mu            sync.Mutex
 	log           *disk.Log
-	failed        error                // of the log; nothing is countersigned any more
+	failed        error                // of the log; after it nothing is countersigned
 	configuration *secvm.Configuration // nil: none yet
 	follower      secvm.Follower
 	iteration     uint32 // of the last link
 }
 
-// Open opens a witness's memory, a file. A configuration that gateway has not signed, or
-// that accept refuses, is not countersigned.
+// Open opens a witness's memory, a file. It does not countersign a configuration that
+// gateway has not signed, or that accept refuses.
 func Open(path string, key ed25519.PrivateKey, gateway ed25519.PublicKey, accept func(*secvm.Configuration) error) (*Witness, error) {
 	if len(gateway) != ed25519.PublicKeySize {
-		return nil, fault.BadInputf("whose statements are to be countersigned? give the key of the gateway, which its operator has from mercer gateway key")
+		return nil, fault.BadInputf("a witness needs the gateway's key; its operator gets it from mercer gateway key")
 	}
 	w := &Witness{key: key, gateway: gateway, accept: accept, shown: make(chan struct{}, maxShown)}
 	var err error
@@ -76,7 +76,7 @@ func (w *Witness) remember(record []byte) error {
 		w.follower.Seen, w.iteration = int(r.Uint32()), r.Uint32()
 		r.Fixed(w.follower.Head[:])
 	default:
-		r.Fail(fmt.Errorf("a record of kind %d", kind))
+		r.Fail(fmt.Errorf("a record of unknown kind %d", kind))
 	}
 	return r.Close("witness: a record of its memory")
 }
@@ -85,9 +85,9 @@ func (w *Witness) configure(c *secvm.Configuration) {
 	w.configuration, w.follower = c, secvm.Follower{Key: c.Signer, Configuration: c.Hash()}
 }
 
-// Countersign goes on to the end of a history, which may be what it was. It
-// returns [secvm.ErrConfiguration] or [secvm.ErrForked] for another than the one
-// that has been countersigned.
+// Countersign checks that h extends the last history that it has signed, or equals it, and
+// signs the new head. It returns [secvm.ErrConfiguration] for another configuration than
+// the countersigned one, and [secvm.ErrForked] for another history.
 func (w *Witness) Countersign(h secvm.History) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,13 +129,13 @@ func (w *Witness) Countersign(h secvm.History) error {
 	return nil
 }
 
-// ErrMemory is a witness that cannot write what it countersigns.
+// ErrMemory is returned if a witness cannot write its memory.
 var ErrMemory = errors.New("witness: the memory cannot be written")
 
-// ErrStranger is a history that the gateway has not signed.
+// ErrStranger is returned for a history that the gateway has not signed.
 var ErrStranger = errors.New("witness: the history is not signed by the gateway whose key the operator has given")
 
-// first takes the configuration that all others are compared with.
+// first accepts the configuration with which all later ones are compared.
 func (w *Witness) first(c *secvm.Configuration, signed []byte) error {
 	if !c.Signer.Equal(w.gateway) {
 		return ErrStranger
@@ -150,7 +150,7 @@ func (w *Witness) first(c *secvm.Configuration, signed []byte) error {
 	return nil
 }
 
-// append writes a record. After an error nobody knows what is on disk until it is
+// append writes a record. After an error the content of the disk is unknown until it is
 // read again.
 func (w *Witness) append(record []byte) error {
 	if w.failed = w.log.Append(record); w.failed != nil {
@@ -159,7 +159,7 @@ func (w *Witness) append(record []byte) error {
 	return nil
 }
 
-// Standing describes the history that has been countersigned.
+// Standing describes the countersigned history.
 type Standing struct {
 	Configuration *secvm.Configuration // nil: nothing yet
 	Links         int
@@ -167,7 +167,7 @@ type Standing struct {
 	head          secvm.Statement
 }
 
-// Standing returns what has been countersigned; nothing after the memory has failed.
+// Standing returns the countersigned history; an empty one after the memory has failed.
 func (w *Witness) Standing() Standing {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -191,13 +191,13 @@ func (w *Witness) Close() error {
 	return w.log.Close()
 }
 
-// Serve adds a witness's doors to a server: the gateway shows its history, and
-// everybody may ask for a statement, which devices are told of by count.
+// Serve adds a witness's handlers to a server: the gateway shows its history, and anyone
+// may request a statement, in which count gives the number of devices.
 func (w *Witness) Serve(mux *http.ServeMux, log *slog.Logger, count func(Standing) int) {
 	mux.HandleFunc("POST "+secvm.HistoryPath, func(a http.ResponseWriter, q *http.Request) {
 		status, err := w.take(a, q)
 		switch {
-		case errors.Is(err, ErrStranger): // as many as like to
+		case errors.Is(err, ErrStranger): // anyone may send these
 			log.Debug("a history of somebody else was not read", "error", err)
 		case status == http.StatusServiceUnavailable:
 			log.Error("cannot countersign", "error", err)
@@ -218,11 +218,11 @@ func (w *Witness) Serve(mux *http.ServeMux, log *slog.Logger, count func(Standin
 	})
 }
 
-// maxShown bounds the histories that are read at a time. The gateway shows one; a few more,
-// since the header of an earlier request may come again from somebody who has seen it.
+// maxShown bounds the histories that are read at a time. The gateway shows one. A few more
+// are allowed, because an observer can repeat the header of an earlier request.
 const maxShown = 4
 
-// take reads a history, whose header its gateway has signed, and countersigns it.
+// take reads a history whose header its gateway has signed, and countersigns it.
 func (w *Witness) take(a http.ResponseWriter, q *http.Request) (status int, err error) {
 	signer := request.Signer{Purpose: secvm.HistoryPurpose, Of: w.gateway}
 	by, err := signer.Verify(q, func(name string) ed25519.PublicKey {
@@ -239,7 +239,7 @@ func (w *Witness) take(a http.ResponseWriter, q *http.Request) (status int, err 
 	case w.shown <- struct{}{}:
 		defer func() { <-w.shown }()
 	default:
-		return http.StatusServiceUnavailable, errors.New("witness: too many histories at a time")
+		return http.StatusServiceUnavailable, errors.New("witness: too many histories at a time; try again")
 	}
 	b, err := by.Read(a, q, secvm.MaxHistory)
 	switch {
@@ -255,7 +255,7 @@ func (w *Witness) take(a http.ResponseWriter, q *http.Request) (status int, err 
 	return verdict(w.Countersign(h))
 }
 
-// verdict returns the status that tells the gateway what has become of its history.
+// verdict returns the status that tells the gateway the outcome of its request.
 func verdict(err error) (int, error) {
 	switch {
 	case err == nil:

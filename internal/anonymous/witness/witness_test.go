@@ -24,7 +24,8 @@ func public(n byte) ed25519.PublicKey { return key(n).Public().(ed25519.PublicKe
 
 func sign(m []byte) []byte { return ed25519.Sign(key(1), m) }
 
-// configuration returns a configuration of the gateway's, for windows of that many milliseconds.
+// configuration returns a configuration of the gateway, for windows of that many
+// milliseconds.
 func configuration(t testing.TB, window uint32) (*secvm.Configuration, []byte) {
 	t.Helper()
 	p, err := secvm.NewParams(secvm.Spec{Name: "toy", Bins: 4, Packages: 4, Cohort: 10, Radius: 1})
@@ -58,7 +59,7 @@ func open(t *testing.T, path string) *Witness {
 	return w
 }
 
-// said returns the statement of the witness.
+// said returns the witness's statement.
 func said(t *testing.T, w *Witness) secvm.Statement {
 	t.Helper()
 	s, err := secvm.DecodeStatement(w.State(w.Standing(), 5), key(9).Public().(ed25519.PublicKey))
@@ -68,9 +69,9 @@ func said(t *testing.T, w *Witness) secvm.Statement {
 	return s
 }
 
-// Attack: two configurations, or two histories. The strongest adversary is a gateway
-// that signs both and may have the witness killed and started again in between: a
-// witness countersigns the first that it is shown, in all its lives.
+// Attack: two configurations, or two histories. The strongest adversary is a gateway that
+// signs both and can have the witness killed and restarted in between: a witness
+// countersigns only the first that it sees.
 func TestAttackTwoHistories(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "witness")
 	c, signed := configuration(t, 100)
@@ -117,8 +118,8 @@ func TestAttackTwoHistories(t *testing.T) {
 	}
 }
 
-// A witness that cannot write states nothing any more: nobody knows what it will
-// remember.
+// A witness that cannot write states nothing any more, because it may not remember what it
+// states.
 func TestFailedMemory(t *testing.T) {
 	c, signed := configuration(t, 100)
 	w := open(t, filepath.Join(t.TempDir(), "witness"))
@@ -138,7 +139,7 @@ func TestFailedMemory(t *testing.T) {
 	}
 }
 
-// shown is a request that shows a history, whose head somebody has signed.
+// shown returns a request that shows a history, with a signed header.
 func shown(t *testing.T, by ed25519.PrivateKey, body []byte) *http.Request {
 	t.Helper()
 	q, err := request.Signer{Purpose: secvm.HistoryPurpose, Of: public(1)}.Post(t.Context(), secvm.HistoryPath, by, body)
@@ -206,8 +207,8 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// Attack: somebody who is not the gateway shows a witness a history first. Nothing of it is read, and
-// the gateway's is countersigned afterwards.
+// Attack: somebody other than the gateway shows a witness a history first. None of it is
+// read, and the gateway's is countersigned afterwards.
 func TestAttackHistoryOfAStranger(t *testing.T) {
 	w := open(t, filepath.Join(t.TempDir(), "witness"))
 	mux := http.NewServeMux()
@@ -252,8 +253,8 @@ func TestAttackHistoryOfAStranger(t *testing.T) {
 	}
 }
 
-// A witness countersigns a configuration that its gateway has signed, and no other. It does not go on
-// where it has countersigned another gateway's.
+// A witness countersigns a configuration that its gateway has signed, and no other. It does
+// not continue a memory with another gateway's.
 func TestGatewayKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "witness")
 	c, signed := configuration(t, 100)
@@ -284,7 +285,7 @@ func TestGatewayKey(t *testing.T) {
 	}
 }
 
-// Histories that are read at a time are few, however many heads of the gateway's come again.
+// Few histories are read at a time, however many headers of the gateway's are repeated.
 func TestManyHistoriesAtATime(t *testing.T) {
 	w := open(t, filepath.Join(t.TempDir(), "witness"))
 	_, signed := configuration(t, 100)
