@@ -16,46 +16,46 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config holds the job that a device takes part in, and the device's own settings.
+// Config describes the job in which a device takes part, and the device's own settings.
 type Config struct {
-	// Configuration is the gateway's, signed. The device takes part only if relay and
-	// issuer have countersigned it.
+	// Configuration is the gateway's signed configuration. The device takes part only if
+	// relay and issuer have countersigned it.
 	Configuration []byte
 	Relay, Issuer string // addresses
-	// RelayKey and IssuerKey are by which the device knows their statements. Get them
-	// from relay and issuer, or from whom the device trusts, and not from the gateway.
-	// Not needed with Limits.Paper.
+	// RelayKey and IssuerKey verify the statements of relay and issuer. Get them from relay
+	// and issuer, or from somebody whom the device trusts, but not from the gateway. They
+	// are not needed with Limits.Paper.
 	RelayKey, IssuerKey ed25519.PublicKey
-	Credential          ed25519.PrivateKey // by which the issuer knows the device
+	Credential          ed25519.PrivateKey // the key by which the issuer knows the device
 	Store               Store
-	Limits              secvm.Limits // what is zero: as in [secvm.DefaultLimits]
-	// Early is for how many iterations tokens are fetched before the first window;
-	// 0: 1.
+	Limits              secvm.Limits // zeros: as in [secvm.DefaultLimits]
+	// Early is the number of iterations whose tokens are fetched before the first window; 0
+	// means 1.
 	Early int
 	HTTP  *http.Client // nil: [ohttp.Dial] without a proxy
-	// Seeds are the device's secrets, for tests that compare it with a simulated
-	// one; nil: drawn.
+	// Seeds are the device's secrets, for tests that compare it with a simulated device;
+	// nil: drawn.
 	Seeds *secvm.Seeds
-	// Report is told how each window went; may be nil.
+	// Report is called with the outcome of each window; it may be nil.
 	Report func(Report)
 }
 
 // Report is the outcome of a window.
 type Report struct {
 	Iteration    uint32
-	TooFew       bool // not answered: too few devices had come
-	Acknowledged int  // packages
-	Refused      int  // packages that the gateway will not count
-	Lost         int  // packages that nobody has acknowledged in time
+	TooFew       bool // not answered, because too few devices were ready
+	Acknowledged int  // number of packages
+	Refused      int  // number of packages that the gateway will not count
+	Lost         int  // number of packages that were not acknowledged in time
 }
 
-// Device is a record that takes part in one job.
+// Device takes part in one job with one record.
 type Device struct {
 	Config
 	job  *secvm.Configuration
 	self *secvm.Device
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // of the fields below
 	state  *state
 	random *prg.Stream
 }
@@ -63,9 +63,10 @@ type Device struct {
 // requestTime bounds one request.
 const requestTime = 30 * time.Second
 
-// New checks the job against the device's limits, and makes its record of the
-// names of its features and its label. A job without hashing names features by the numbers,
-// from 1, of columns in a list that all devices have. What has been drawn once is in the store.
+// New checks the job against the device's limits, and makes the device's record of the
+// names of its features and its label. In a job without hashing, the names are the numbers,
+// from 1, of columns in a list that all devices have. Values that are drawn once are in the
+// store.
 func New(c Config, features []string, label string) (*Device, error) {
 	job, err := secvm.DecodeConfiguration(c.Configuration)
 	if err != nil {
@@ -79,7 +80,7 @@ func New(c Config, features []string, label string) (*Device, error) {
 		return nil, err
 	}
 	if len(c.Credential) != ed25519.PrivateKeySize {
-		return nil, errors.New("device: the credential is no key of Ed25519")
+		return nil, errors.New("device: the credential is no Ed25519 key")
 	}
 	d := &Device{Config: c, job: job}
 	if d.HTTP == nil {
@@ -95,23 +96,23 @@ func New(c Config, features []string, label string) (*Device, error) {
 	return d, d.enrol(features, label)
 }
 
-// checkWitnesses refuses jobs in which nobody but the gateway says what devices are
-// told, and who takes part.
+// checkWitnesses refuses jobs in which only the gateway states who takes part and what the
+// announcements are.
 func (c Config) checkWitnesses(job *secvm.Configuration) error {
 	switch {
 	case c.Limits.Paper:
 		return nil
 	case job.TokenType != uint16(privacypass.BlindRSA):
-		return errors.New("device: the gateway gives the tokens itself, so that it can serve this device alone and read its record; that is mode paper")
+		return errors.New("device: the gateway issues the tokens itself, so it can serve this device alone and read its record; to take part in such jobs of mode paper, set Limits.Paper")
 	case len(c.RelayKey) != ed25519.PublicKeySize || len(c.IssuerKey) != ed25519.PublicKeySize:
-		return errors.New("device: the keys of relay and issuer are not given, so that nobody could vouch for what the gateway says")
+		return errors.New("device: RelayKey or IssuerKey is missing; without them nobody countersigns the gateway's announcements")
 	case c.RelayKey.Equal(c.IssuerKey):
-		return errors.New("device: relay and issuer have one key; they are to be two who watch each other")
+		return errors.New("device: relay and issuer have the same key; they must be two independent witnesses")
 	}
 	return nil
 }
 
-// enrol makes the record, and draws what is drawn once.
+// enrol makes the record, and draws the values that are drawn once.
 func (d *Device) enrol(features []string, label string) error {
 	p := d.job.Params
 	if err := p.CheckNames(features); err != nil {
@@ -152,7 +153,7 @@ func (d *Device) enrol(features []string, label string) error {
 	return nil
 }
 
-// newState draws what is drawn once.
+// newState draws the values that are drawn once.
 func newState(c *secvm.Configuration, s *secvm.Seeds, whole secvm.Vector) *state {
 	return &state{
 		role: s.Cast(c.Testers), vector: whole.Sample(c.Params.Room(), s.Random()),
@@ -177,8 +178,7 @@ func drawSeeds() (*secvm.Seeds, error) {
 	return s, nil
 }
 
-// Prepare fetches the first tokens, for which the issuer is enough. Run does so
-// too.
+// Prepare fetches the first tokens, which needs only the issuer. Run also does so.
 func (d *Device) Prepare(ctx context.Context) error {
 	for i := range min(max(d.Early, 1), d.job.Iterations+1) {
 		if err := d.fetch(ctx, uint32(i)); err != nil && !errors.Is(err, errSpent) {
@@ -204,16 +204,15 @@ func (d *Device) Run(ctx context.Context) error {
 		if int(link.Iteration) == d.job.Iterations && d.answered(link.Iteration) {
 			return nil
 		}
-		// Devices that ask at different times ask for the same.
+		// Devices that ask at different times send the same request.
 		if err := d.sleepUntil(ctx, d.ends(link).Add(d.grace()+d.draw(d.pause()/2))); err != nil {
 			return err
 		}
 	}
 }
 
-// patience returns the time for which a device goes on asking a gateway or an issuer
-// that is not there, or that many other devices ask: at the beginning all devices want
-// their first tokens.
+// patience returns the time for which a device keeps asking a gateway or an issuer that is
+// unreachable or busy: at the start all devices request their first tokens.
 func (d *Device) patience() time.Duration {
 	return max(3*(d.length()+d.grace()+d.pause()), 10*time.Minute)
 }
@@ -222,7 +221,7 @@ func (d *Device) length() time.Duration { return time.Duration(d.job.Window) * t
 func (d *Device) grace() time.Duration  { return time.Duration(d.job.Grace) * time.Millisecond }
 func (d *Device) pause() time.Duration  { return time.Duration(d.job.Pause) * time.Millisecond }
 
-// ends returns the end of the window: from then on no package is sent for the first time.
+// ends returns the end of the window: after it no package is sent for the first time.
 func (d *Device) ends(l secvm.Link) time.Time { return time.UnixMilli(l.Opens).Add(d.length()) }
 
 // draw returns a time below most, uniformly.
@@ -235,8 +234,7 @@ func (d *Device) draw(most time.Duration) time.Duration {
 	return time.Duration(d.random.Uint64n(uint64(most)))
 }
 
-// again waits before something is tried again: a fortieth of a window, more or
-// less.
+// again waits before another try: about a fortieth of a window.
 func (d *Device) again(ctx context.Context) error {
 	mean := min(max(d.length()/40, 20*time.Millisecond), 5*time.Second)
 	return d.sleepUntil(ctx, time.Now().Add(mean/2+d.draw(mean)))

@@ -22,8 +22,8 @@ type memory struct{ state []byte }
 func (m *memory) Load() ([]byte, error) { return m.state, nil }
 func (m *memory) Save(b []byte) error   { m.state = b; return nil }
 
-// server is relay and issuer, and behind them a gateway that tells what a test
-// likes.
+// server is relay and issuer, and behind them a gateway with the answers that a test
+// chooses.
 type server struct {
 	*httptest.Server
 	configuration *secvm.Configuration
@@ -75,7 +75,7 @@ func newServer(t *testing.T) *server {
 
 func (s *server) sign(m []byte) []byte { return ed25519.Sign(s.key, m) }
 
-// history is one that ends with these values of the first weight.
+// history returns one that ends with these values of the first weight.
 func (s *server) history(weights ...float64) (secvm.Chain, []float64) {
 	var c secvm.Chain
 	var last []float64
@@ -93,12 +93,12 @@ func (s *server) extend(c secvm.Chain, weights []float64) secvm.Chain {
 	}, s.sign)
 }
 
-// tell has the gateway tell a device this history.
+// tell has the gateway send a device this history.
 func (s *server) tell(c secvm.Chain, weights []float64) {
 	s.tells["/relay"+secvm.AnnouncementPath] = secvm.Announcement{Chain: c, Weights: secvm.EncodeWeights(weights)}.Encode()
 }
 
-// countersign has witnesses vouch for a history.
+// countersign has witnesses countersign a history.
 func (s *server) countersign(c secvm.Chain, names ...string) {
 	for _, name := range names {
 		said := secvm.Statement{Configuration: s.configuration.Hash(), Links: uint32(len(c)), Head: c[len(c)-1].Hash(), Devices: 100}
@@ -106,8 +106,7 @@ func (s *server) countersign(c secvm.Chain, names ...string) {
 	}
 }
 
-// announce tells everybody a history that ends with these values of the first
-// weight.
+// announce sends all devices a history that ends with these values of the first weight.
 func (s *server) announce(weights ...float64) {
 	c, last := s.history(weights...)
 	s.tell(c, last)
@@ -131,7 +130,7 @@ func (s *server) device(t *testing.T, store Store) *Device {
 	return d
 }
 
-// What is drawn once stays: another process of the device has the same role,
+// Values that are drawn once persist: another process of the device has the same role,
 // sample, history and tokens, and answers no window twice.
 func TestStateStays(t *testing.T) {
 	if testing.Short() {
@@ -166,10 +165,10 @@ func TestStateStays(t *testing.T) {
 	}
 }
 
-// Attack: other weights, another key or another configuration for one device. The
-// strongest adversary is a gateway that signs whatever it likes for this device, and
-// one of both witnesses in league with it: the other one is enough for the device to
-// stop. With both it succeeds.
+// Attack: other weights, another key or another configuration for one device. The strongest
+// adversary is a gateway that signs anything for this device, and one of both witnesses
+// that works with it: the other one is enough for the device to stop. With both it
+// succeeds.
 func TestAttackOneDeviceIsToldOtherwise(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -245,8 +244,8 @@ func TestAttackOneDeviceIsToldOtherwise(t *testing.T) {
 	}
 }
 
-// Attack: weights beyond the ball that the job promised. The strongest adversary is
-// a gateway with both witnesses: the device checks by itself.
+// Attack: weights beyond the ball that the job promised. The strongest adversary is a
+// gateway with both witnesses: the device checks the weights itself.
 func TestAttackWeightsBeyondTheBall(t *testing.T) {
 	s := newServer(t)
 	d := s.device(t, &memory{})
@@ -256,9 +255,9 @@ func TestAttackWeightsBeyondTheBall(t *testing.T) {
 	}
 }
 
-// Attack: a device that is alone, or among few, in a window. The strongest adversary
-// here is either witness that counts too few; the device sends nothing, and keeps
-// its tokens for another window.
+// Attack: a device that is alone, or among few, in a window. The strongest adversary here
+// is either witness with too low a count; the device sends nothing, and keeps its tokens
+// for another window.
 func TestAttackAloneInAWindow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -292,10 +291,10 @@ func TestNewRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Config) string{
 		"not signed":         func(c *Config) string { c.Configuration = bytes.Clone(s.signed); c.Configuration[9] ^= 1; return "odd" },
 		"demands 200":        func(c *Config) string { c.Limits = secvm.DefaultLimits(); c.Limits.Cohort = 200; return "odd" },
-		"keys of relay and":  func(c *Config) string { c.RelayKey = nil; return "odd" },
-		"have one key":       func(c *Config) string { c.RelayKey = c.IssuerKey; return "odd" },
-		"that is mode paper": func(c *Config) string { c.Configuration = ownIssuer(t, s); return "odd" },
-		"no key of Ed25519":  func(c *Config) string { c.Configuration = s.signed; c.Credential = nil; return "odd" },
+		"RelayKey or Issuer": func(c *Config) string { c.RelayKey = nil; return "odd" },
+		"have the same key":  func(c *Config) string { c.RelayKey = c.IssuerKey; return "odd" },
+		"jobs of mode paper": func(c *Config) string { c.Configuration = ownIssuer(t, s); return "odd" },
+		"no Ed25519 key":     func(c *Config) string { c.Configuration = s.signed; c.Credential = nil; return "odd" },
 		`label "prime"`:      func(*Config) string { return "prime" },
 	} {
 		c := s.config(&memory{})
@@ -306,7 +305,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// ownIssuer is the configuration of a gateway that gives the tokens itself.
+// ownIssuer returns the configuration of a gateway that issues the tokens itself.
 func ownIssuer(t *testing.T, s *server) []byte {
 	t.Helper()
 	c := *s.configuration
@@ -318,8 +317,8 @@ func ownIssuer(t *testing.T, s *server) []byte {
 	return signed
 }
 
-// An issuer that knows nothing of the device ends it, with a reason; one that is
-// not there is asked again until the device is stopped.
+// An issuer that does not know the device ends it, with a reason; an unreachable one is
+// asked again until the device is stopped.
 func TestNoTokens(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

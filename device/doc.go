@@ -1,7 +1,7 @@
-// Package device is one person's side of a SecVM job, to be embedded in a
-// program that holds one labelled record: it takes part in training a linear
-// support vector machine without the server learning whose record it learns
-// from. It compiles to WebAssembly.
+// Package device implements one person's side of a SecVM job. A program that holds
+// one labelled record embeds it, and takes part in training a linear support vector
+// machine; the server does not learn whose record it uses. The package compiles to
+// WebAssembly.
 //
 //	d, err := device.New(device.Config{
 //		Configuration: signed,
@@ -12,18 +12,18 @@
 //	err = d.Run(ctx) // until the model is trained
 //
 // A device draws once whether it trains or tests, and samples its record once if
-// it does not fit. It fetches its tokens for an iteration one window early,
-// always as many. It sends nothing before relay and issuer, whose keys it knows from
-// its owner, have both countersigned what the gateway told it, and both know as many
-// devices that are ready as the job's cohort has. In a window it sends always as many packages, each alone, at
-// times drawn independently and uniformly over the window, and sends each again,
-// sealed anew and with the same token, until it is acknowledged. Each window
-// has a key of its own.
+// it does not fit. It fetches a constant number of tokens for an iteration one window
+// early. It sends nothing before relay and issuer, whose keys it has from its owner,
+// have both countersigned the gateway's announcement and both know as many ready
+// devices as the job's cohort. In a window it sends a constant number of packages, each
+// alone, at times drawn independently and uniformly over the window. It repeats each
+// package, sealed again and with the same token, until it is acknowledged. Each window
+// has its own key.
 //
 // # Who learns what
 //
-//   - The relay learns that the device takes part, and when; the token that it is shown
-//     it cannot recognise.
+//   - The relay learns that the device takes part, and when; it cannot recognise the
+//     token that the device shows it.
 //   - The issuer learns that the device takes part; it cannot recognise the tokens.
 //   - The gateway learns packages, one by one; see package secvm.
 //   - Issuer and gateway together can serve one device alone and learn its record.
@@ -33,6 +33,6 @@
 //
 // # What is not promised
 //
-// The clock must be right to about a tenth of a window. A device that comes in
-// the middle of a window sends its packages in what is left of it.
+// The clock must be right to about a tenth of a window. A device that starts in
+// the middle of a window sends its packages in the rest of it.
 package device

@@ -10,22 +10,22 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// store keeps a device's state in memory; a real one keeps it where nobody else
-// reads.
+// store keeps a device's state in memory; a real one keeps it where nobody else can read
+// it.
 type store struct{ state []byte }
 
 func (s *store) Load() ([]byte, error) { return s.state, nil }
 func (s *store) Save(b []byte) error   { s.state = b; return nil }
 
-// keyOf stands for a key that its owner has drawn.
+// keyOf returns a fixed key in place of one that its owner has drawn.
 func keyOf(owner byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{owner}, 32))
 }
 
 func public(k ed25519.PrivateKey) ed25519.PublicKey { return k.Public().(ed25519.PublicKey) }
 
-// published holds the facts that a gateway publishes about a job: a model of 16 bins, one step of 1
-// second, and the key under which the issuer signs tokens.
+// published returns the configuration that a gateway publishes for a job: a model of 16
+// bins, one step of 1 second, and the key with which the issuer signs tokens.
 func published(gateway ed25519.PrivateKey) ([]byte, error) {
 	params, err := secvm.NewParams(secvm.Spec{Name: "news", Bins: 16, Packages: 4, Cohort: 100, Radius: 10})
 	if err != nil {
@@ -47,8 +47,8 @@ func published(gateway ed25519.PrivateKey) ([]byte, error) {
 	return c.Sign(func(m []byte) []byte { return ed25519.Sign(gateway, m) })
 }
 
-// A device checks the job against its limits, and draws once what it will answer with. A
-// second process of the device goes on from its store. Run then takes part over HTTP.
+// A device checks the job against its limits, and draws its role and sample once. A second
+// process of the device continues from its store. Run then takes part over HTTP.
 func Example() {
 	job, err := published(keyOf(1))
 	if err != nil {

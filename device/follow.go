@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// follow asks for the history until it has a window that is new, and that both
-// witnesses have countersigned.
+// follow requests the history until it has a new window that both witnesses have
+// countersigned.
 func (d *Device) follow(ctx context.Context) (secvm.Link, secvm.Weights, error) {
 	for {
 		a, weights, err := d.announcement(ctx)
@@ -36,7 +36,7 @@ func (d *Device) follow(ctx context.Context) (secvm.Link, secvm.Weights, error) 
 	}
 }
 
-// announcement asks the relay for what the gateway tells everybody.
+// announcement requests the gateway's announcement from the relay.
 func (d *Device) announcement(ctx context.Context) (secvm.Announcement, secvm.Weights, error) {
 	var w secvm.Weights
 	b, err := d.get(ctx, d.Relay, secvm.AnnouncementPath, secvm.AnnouncementLimit(d.job.Params))
@@ -50,7 +50,7 @@ func (d *Device) announcement(ctx context.Context) (secvm.Announcement, secvm.We
 	return a, w, err
 }
 
-// confirm moves the device's memory of the history on if it is new, in order, and
+// confirm extends the device's memory of the history if it is new, in order, and
 // countersigned.
 func (d *Device) confirm(ctx context.Context, c secvm.Chain, w secvm.Weights) (secvm.Link, error) {
 	d.mu.Lock()
@@ -69,9 +69,8 @@ func (d *Device) confirm(ctx context.Context, c secvm.Chain, w secvm.Weights) (s
 	return link, d.saveLocked()
 }
 
-// witnesses asks both witnesses about a history, each directly, and returns the
-// least number of devices that one of them knows to be ready. With Limits.Paper
-// there are none to ask.
+// witnesses asks both witnesses directly about a history. It returns the smaller of their
+// numbers of ready devices. With Limits.Paper there are no witnesses to ask.
 func (d *Device) witnesses(ctx context.Context, head [32]byte, links int) (devices int, err error) {
 	if d.Limits.Paper {
 		return 0, nil
@@ -89,7 +88,7 @@ func (d *Device) witnesses(ctx context.Context, head [32]byte, links int) (devic
 			err = s.Names(d.job.Hash(), head, links)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("device: what the %s says: %w", w.name, err)
+			return 0, fmt.Errorf("device: the statement of the %s: %w", w.name, err)
 		}
 		if i == 0 || int(s.Devices) < devices {
 			devices = int(s.Devices)
@@ -98,7 +97,7 @@ func (d *Device) witnesses(ctx context.Context, head [32]byte, links int) (devic
 	return devices, nil
 }
 
-// get asks a server for something public until it answers.
+// get requests public data from a server until it answers.
 func (d *Device) get(ctx context.Context, address, path string, most int) ([]byte, error) {
 	u, err := url.JoinPath(address, path)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// fate tells how the sending of a package ended.
+// fate is the outcome of sending a package.
 type fate int
 
 const (
@@ -24,14 +24,14 @@ const (
 	refused
 )
 
-// window answers one window, unless the device has answered its iteration or
-// comes too late, and fetches the tokens for the next one meanwhile.
+// window answers one window, unless the device has answered its iteration or the window is
+// over, and fetches the tokens for the next one meanwhile.
 func (d *Device) window(ctx context.Context, link secvm.Link, weights secvm.Weights) error {
 	ends := d.ends(link)
 	if d.answered(link.Iteration) || !time.Now().Before(ends) {
 		return nil
 	}
-	if err := d.fetch(ctx, link.Iteration); err != nil && !errors.Is(err, errSpent) { // has been done, if all went well
+	if err := d.fetch(ctx, link.Iteration); err != nil && !errors.Is(err, errSpent) { // done already, if all went well
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -51,7 +51,7 @@ func (d *Device) window(ctx context.Context, link secvm.Link, weights secvm.Weig
 	return nil
 }
 
-// answer answers a window when enough devices have come.
+// answer answers a window when enough devices are ready.
 func (d *Device) answer(ctx context.Context, link secvm.Link, weights secvm.Weights) (Report, error) {
 	key, err := ohttp.ParseKeyConfig(link.Key[:])
 	if err != nil {
@@ -69,9 +69,8 @@ func (d *Device) answer(ctx context.Context, link secvm.Link, weights secvm.Weig
 	return d.sendAll(ctx, link, gateway, packages, tokens), nil
 }
 
-// commit makes the answer to a window and takes its tokens, once: whatever
-// happens afterwards, the device does not answer again. Without tokens it has no
-// answer.
+// commit makes the answer to a window and takes its tokens, once: whatever happens
+// afterwards, the device does not answer again. Without tokens it has no answer.
 func (d *Device) commit(iteration uint32, weights secvm.Weights) ([]secvm.Package, [][]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -84,8 +83,8 @@ func (d *Device) commit(iteration uint32, weights secvm.Weights) ([]secvm.Packag
 	return packages[:n], tokens[:n], d.saveLocked()
 }
 
-// fetchNext fetches the tokens for the next iteration at a time of the window
-// that tells nothing.
+// fetchNext fetches the tokens for the next iteration at a random time of the window, which
+// reveals nothing.
 func (d *Device) fetchNext(ctx context.Context, link secvm.Link) error {
 	if int(link.Iteration) == d.job.Iterations {
 		return nil
@@ -97,7 +96,7 @@ func (d *Device) fetchNext(ctx context.Context, link secvm.Link) error {
 	return d.fetch(ctx, link.Iteration+1)
 }
 
-// sendAll sends every package at a time of its own.
+// sendAll sends every package at its own time.
 func (d *Device) sendAll(ctx context.Context, link secvm.Link, gateway *ohttp.Client, packages []secvm.Package, tokens [][]byte) Report {
 	begins := time.UnixMilli(link.Opens)
 	if now := time.Now(); now.After(begins) {
@@ -127,7 +126,7 @@ func (d *Device) sendAll(ctx context.Context, link secvm.Link, gateway *ohttp.Cl
 	return r
 }
 
-// send sends a package until somebody reports its fate.
+// send sends a package until its fate is known.
 func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent) fate {
 	q := &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: s.Encode()}
 	for {
@@ -146,16 +145,16 @@ func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent)
 	}
 }
 
-// gather shows the relay that this device has its tokens for a window, and waits
-// until issuer and relay both know as many devices as the job's cohort has: alone,
-// or with a few, a device sends nothing. It says whether they have come before the
-// window's end.
+// gather shows the relay that this device has its tokens for a window, and waits until
+// issuer and relay both know as many ready devices as the job's cohort: a device sends
+// nothing if it is alone or with few. It reports whether enough were ready before the end
+// of the window.
 func (d *Device) gather(ctx context.Context, link secvm.Link) (bool, error) {
 	if d.Limits.Paper {
 		return true, nil
 	}
 	presence, links := d.presence(link.Iteration)
-	if presence == nil { // the issuer has none left for this device, which sits the iteration out
+	if presence == nil { // the issuer has none left for this device, which skips the iteration
 		return true, nil
 	}
 	open, cancel := context.WithDeadline(ctx, d.ends(link))
@@ -175,7 +174,7 @@ func (d *Device) waitForOthers(ctx context.Context, link secvm.Link, links int, 
 		if err := d.appear(ctx, presence); err != nil {
 			return false, err
 		}
-		if err := d.sleepUntil(ctx, last); err != nil { // when most have come
+		if err := d.sleepUntil(ctx, last); err != nil { // when most are ready
 			return false, err
 		}
 		n, err := d.witnesses(ctx, link.Hash(), links)
@@ -193,7 +192,7 @@ func (d *Device) waitForOthers(ctx context.Context, link secvm.Link, links int, 
 	}
 }
 
-// presence returns the token that is for the relay, and the length of the history.
+// presence returns the token for the relay, and the length of the history.
 func (d *Device) presence(iteration uint32) (token []byte, links int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -204,8 +203,8 @@ func (d *Device) presence(iteration uint32) (token []byte, links int) {
 	return token, d.state.follower.Seen
 }
 
-// appear shows the relay a token. A relay that is not there is asked for nothing:
-// the device comes back.
+// appear shows the relay a token. If the relay is unreachable, it does nothing: the device
+// tries again.
 func (d *Device) appear(ctx context.Context, token []byte) error {
 	u, err := url.JoinPath(d.Relay, secvm.PresencePath)
 	if err != nil {
@@ -216,10 +215,10 @@ func (d *Device) appear(ctx context.Context, token []byte) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil && status == http.StatusForbidden:
-		return errors.New("device: the relay does not take this device's token: the issuer or the relay is not the job's")
+		return errors.New("device: the relay refuses this device's token; check that issuer and relay belong to this job")
 	}
 	return nil
 }
 
-// maxRefusal bounds an answer that says nothing.
+// maxRefusal bounds an answer without content.
 const maxRefusal = 1 << 10

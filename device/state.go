@@ -10,11 +10,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Store keeps what a device must not forget: what it has drawn, what it has
-// been told, which windows it has answered, and its tokens. It is secret.
+// Store keeps the device's state: its random draws, the history, the windows that it has
+// answered, and its tokens. The state is secret, and a device must not lose it.
 type Store interface {
-	Load() ([]byte, error)   // what was saved last; nil if nothing was
-	Save(state []byte) error // returns when it is safe
+	Load() ([]byte, error)   // the state that was saved last; nil if there is none
+	Save(state []byte) error // returns when it is durable
 }
 
 // state is the content of the store.
@@ -69,7 +69,7 @@ func (s *state) encode() []byte {
 func decodeState(c *secvm.Configuration, b []byte) (*state, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(64); r.Err() == nil && magic != stateMagic {
-		r.Fail(errors.New("this is no state of a device"))
+		r.Fail(errors.New("this is not a device's state"))
 	}
 	s := &state{follower: secvm.Follower{Key: c.Signer}, tokens: map[uint32][][]byte{}}
 	r.Fixed(s.follower.Configuration[:])
@@ -93,7 +93,7 @@ func decodeState(c *secvm.Configuration, b []byte) (*state, error) {
 		return nil, err
 	}
 	if s.follower.Configuration != c.Hash() {
-		return nil, errors.New("device: the store is of another job; give every job a store of its own")
+		return nil, errors.New("device: the store belongs to another job; use a separate store for every job")
 	}
 	return s, nil
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// fetch fetches the tokens for an iteration, unless the device has them or has
-// spent them.
+// fetch fetches the tokens for an iteration, unless the device has or has spent them.
 func (d *Device) fetch(ctx context.Context, iteration uint32) error {
 	if d.has(iteration) {
 		return nil
@@ -46,12 +45,12 @@ func (d *Device) fetch(ctx context.Context, iteration uint32) error {
 	return d.keep(iteration, pending, answer)
 }
 
-// errSpent is an issuer that has answered another request of this device, whose
-// tokens have been lost: the device sits the iteration out.
+// errSpent is returned if the issuer has answered another request of this device, whose
+// tokens have been lost: the device skips the iteration.
 var errSpent = errors.New("device: the issuer has given this device its tokens for the iteration")
 
-// ask sends a request for tokens until it is answered. The issuer answers the
-// same request as often as it comes.
+// ask sends a request for tokens until it is answered. The issuer answers the same request
+// any number of times.
 func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) {
 	deadline := time.Now().Add(d.patience())
 	signer := request.Signer{Purpose: secvm.TokenPurpose, Of: d.job.TokenKeys[q.Iteration]}
@@ -82,7 +81,7 @@ func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) 
 // maxAnswer bounds an issuer's answer in bytes.
 const maxAnswer = 8 << 20
 
-// exchange asks issuer or relay something, whose answer has at most that number of bytes.
+// exchange sends a request to issuer or relay. The answer has at most most bytes.
 func (d *Device) exchange(ctx context.Context, method, address string, body []byte, most int) (answer []byte, status int, err error) {
 	q, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
@@ -95,7 +94,7 @@ func (d *Device) exchange(ctx context.Context, method, address string, body []by
 	return d.do(q, most)
 }
 
-// do makes one request, whose answer has at most that number of bytes.
+// do makes one request. The answer has at most most bytes.
 func (d *Device) do(q *http.Request, most int) (answer []byte, status int, err error) {
 	r, err := d.HTTP.Do(q)
 	if err != nil {
@@ -106,10 +105,10 @@ func (d *Device) do(q *http.Request, most int) (answer []byte, status int, err e
 	return answer, r.StatusCode, err
 }
 
-// keep makes tokens of an issuer's answer, and saves them.
+// keep makes tokens from an issuer's answer, and saves them.
 func (d *Device) keep(iteration uint32, pending []*privacypass.Pending, answer []byte) error {
 	if len(answer)%len(pending) != 0 {
-		return fmt.Errorf("device: an answer of %d bytes for %d tokens from the issuer", len(answer), len(pending))
+		return fmt.Errorf("device: the issuer's answer has %d bytes for %d tokens", len(answer), len(pending))
 	}
 	size := len(answer) / len(pending)
 	tokens := make([][]byte, len(pending))
