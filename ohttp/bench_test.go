@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/ohttp"
 )
 
-// A package of 256 bytes, opened, answered and sealed.
+// A package of 256 bytes is opened, answered and sealed.
 func BenchmarkAnswer(b *testing.B) {
 	key := newKey(b)
 	message, err := ask("/package", "x").EncodeTo(256)

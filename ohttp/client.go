@@ -17,15 +17,15 @@ import (
 type Client struct {
 	Relay  string // address of the relay
 	Config KeyConfig
-	// Size is the number of bytes that requests are padded to before they are
-	// sealed; requests that need more are refused. 0: not padded.
+	// Size is the number of bytes to which requests are padded before they are sealed;
+	// larger requests are refused. 0: no padding.
 	Size int
 	HTTP *http.Client // to the relay; nil for one that follows no redirects
 }
 
-// Do sends a request and returns the answer. An error that wraps a
-// [StatusError] came from the relay, or from a gateway that could not open the
-// request; all other answers are the service's.
+// Do sends a request and returns the answer. An error that wraps a [StatusError] came from
+// the relay, or from a gateway that could not open the request; all other answers are the
+// service's.
 func (c *Client) Do(ctx context.Context, q *bhttp.Request) (*bhttp.Response, error) {
 	message, err := c.encode(q)
 	if err != nil {
@@ -62,11 +62,10 @@ func (c *Client) encode(q *bhttp.Request) ([]byte, error) {
 	return q.EncodeTo(c.Size)
 }
 
-// Dial returns an HTTP client that follows no redirects, keeps no connection
-// that would tie two requests together, and, with a proxy such as
-// socks5h://127.0.0.1:9050, goes through it: Tor, for instance. Certificates must
-// be signed by one of roots; nil: by one of the system's authorities. TLS sessions
-// are not resumed, since that would tie connections together.
+// Dial returns an HTTP client that follows no redirects and keeps no connection that would
+// link two requests. With a proxy such as socks5h://127.0.0.1:9050 it connects through the
+// proxy, for instance Tor. Certificates must be signed by one of roots; nil: by one of the
+// system's authorities. It does not resume TLS sessions, which would link connections.
 func Dial(proxy string, roots *x509.CertPool, timeout time.Duration) (*http.Client, error) {
 	t := &http.Transport{
 		DisableKeepAlives: true, DisableCompression: true,

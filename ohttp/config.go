@@ -22,10 +22,10 @@ const (
 	aes256GCM  uint16 = 0x0002
 )
 
-// x25519Size is the size of a public key, and of what a sender encapsulates.
+// x25519Size is the size of a public key, and of a sender's encapsulated key.
 const x25519Size = 32
 
-// Suite is a way to derive keys and a cipher.
+// Suite is a key derivation function and a cipher.
 type Suite struct{ KDF, AEAD uint16 }
 
 // supported reports whether this package has the suite.
@@ -41,7 +41,7 @@ func (s Suite) keySize() int {
 	return 16
 }
 
-// hpke returns the suite as the standard library names it.
+// hpke returns the suite in the standard library's types.
 func (s Suite) hpke() (hpke.KDF, hpke.AEAD, error) {
 	if !s.supported() {
 		return nil, nil, fmt.Errorf("ohttp: KDF %#04x with AEAD %#04x; use HKDF-SHA256 with AES-128-GCM or AES-256-GCM", s.KDF, s.AEAD)
@@ -52,7 +52,7 @@ func (s Suite) hpke() (hpke.KDF, hpke.AEAD, error) {
 	return hpke.HKDFSHA256(), hpke.AES128GCM(), nil
 }
 
-// KeyConfig holds the facts that a client must know of a gateway: section 3.
+// KeyConfig is a gateway's public key with its cipher suites: section 3.
 type KeyConfig struct {
 	ID     byte
 	Suites []Suite
@@ -71,8 +71,8 @@ func (c KeyConfig) Encode() []byte {
 	return b
 }
 
-// EncodeKeys returns configurations in a list, as [KeysType] has them: the one
-// to prefer first.
+// EncodeKeys returns a list of configurations in format [KeysType], the preferred one
+// first.
 func EncodeKeys(configs ...KeyConfig) []byte {
 	var b []byte
 	for _, c := range configs {
@@ -82,8 +82,8 @@ func EncodeKeys(configs ...KeyConfig) []byte {
 	return b
 }
 
-// ParseKeys reads a list of configurations and leaves out configurations whose key
-// encapsulation this package does not have.
+// ParseKeys parses a list of configurations. It leaves out configurations with a key
+// encapsulation that this package does not have.
 func ParseKeys(b []byte) ([]KeyConfig, error) {
 	var configs []KeyConfig
 	for len(b) > 0 {
@@ -143,7 +143,7 @@ func publicKey(b []byte) (hpke.PublicKey, error) {
 	}
 	k, err := kem.NewPublicKey(b)
 	if err != nil {
-		return nil, fmt.Errorf("ohttp: the public key is no point of X25519: %w", err)
+		return nil, fmt.Errorf("ohttp: the public key is not a point of X25519: %w", err)
 	}
 	return k, nil
 }
@@ -154,11 +154,11 @@ type Key struct {
 	private hpke.PrivateKey
 }
 
-// NewKey derives the key from a secret seed of 32 bytes or more. The id tells
-// it apart from the gateway's other keys.
+// NewKey derives the key from a secret seed of 32 bytes or more. The id distinguishes it
+// from the gateway's other keys.
 func NewKey(id byte, seed []byte) (*Key, error) {
 	if len(seed) < 32 {
-		return nil, fmt.Errorf("ohttp: a seed of %d bytes; use 32 or more", len(seed))
+		return nil, fmt.Errorf("ohttp: the seed has %d bytes; use 32 or more", len(seed))
 	}
 	kem, err := hpke.NewKEM(x25519)
 	if err != nil {
@@ -171,7 +171,7 @@ func NewKey(id byte, seed []byte) (*Key, error) {
 	return &Key{id, private}, nil
 }
 
-// Config returns what clients need.
+// Config returns the configuration for clients.
 func (k *Key) Config() KeyConfig {
 	return KeyConfig{ID: k.id, public: k.private.PublicKey(), Suites: []Suite{{hkdfSHA256, aes128GCM}, {hkdfSHA256, aes256GCM}}}
 }

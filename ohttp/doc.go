@@ -1,9 +1,9 @@
-// Package ohttp carries HTTP requests so that nobody sees both who asks and what
-// is asked: Oblivious HTTP, RFC 9458, on messages of package bhttp.
+// Package ohttp implements Oblivious HTTP, RFC 9458, on messages of package bhttp: no
+// server sees both the sender and the content of a request.
 //
-// A [Client] seals a request for the gateway's key and posts it to a [Relay]; the
-// relay passes it on without what would tell who sent it; the [Gateway] opens it,
-// has it answered and seals the answer.
+// A [Client] seals a request to the gateway's key and posts it to a [Relay]. The
+// relay passes it on without any trace of its sender. The [Gateway] opens it, has it
+// answered and seals the answer.
 //
 //	key, err := ohttp.NewKey(1, seed)
 //	gateway := &ohttp.Gateway{Keys: []*ohttp.Key{key}, Serve: answer}
@@ -13,18 +13,18 @@
 //
 // # Who learns what
 //
-//   - The relay learns who sends when, and the size of what is sent, which
-//     Client.Size makes the same for all requests.
+//   - The relay learns who sends when, and the sizes of requests, which Client.Size
+//     makes equal.
 //   - The gateway learns requests, and when the relay passed them on: in batches,
 //     in random order, if Relay.Batch says so.
 //   - Relay and gateway together learn everything.
 //
-// A gateway that gives each client a key of its own can tell clients apart. Clients
-// must get the key from where others get it too (RFC 9458, section 6.2).
+// A gateway that gives each client a different key can distinguish clients. Clients
+// must get the key from the same source as others (RFC 9458, section 6.2).
 //
 // # What is not promised
 //
-// No forward secrecy for requests: somebody who has recorded them and later obtains
-// the gateway's key reads them. Retried requests are sealed anew; the gateway refuses
-// the same sealed bytes twice if it has a [ReplayCache].
+// Requests have no forward secrecy: somebody who has recorded them and later obtains
+// the gateway's key can read them. Clients seal repeated requests again; the gateway
+// refuses the same sealed bytes twice if it has a [ReplayCache].
 package ohttp

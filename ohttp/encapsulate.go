@@ -37,12 +37,12 @@ func header(id byte, s Suite) []byte {
 
 func info(header []byte) []byte { return slices.Concat([]byte(requestLabel), []byte{0}, header) }
 
-// Encapsulate seals a request, an encoded message of package bhttp, for the
-// gateway: section 4.3. The opener reads the answer.
+// Encapsulate seals a request, an encoded message of package bhttp, to the gateway: section
+// 4.3. The returned opener opens the answer.
 func (c KeyConfig) Encapsulate(request []byte) (sealed []byte, answer *Opener, err error) {
 	i := slices.IndexFunc(c.Suites, Suite.supported)
 	if i < 0 {
-		return nil, nil, fmt.Errorf("ohttp: the gateway's key %d has no cipher that this program has", c.ID)
+		return nil, nil, fmt.Errorf("ohttp: this program has none of the ciphers of the gateway's key %d", c.ID)
 	}
 	suite := c.Suites[i]
 	kdf, aead, err := suite.hpke()
@@ -65,14 +65,14 @@ func (c KeyConfig) Encapsulate(request []byte) (sealed []byte, answer *Opener, e
 	return slices.Concat(head, enc, ct), &Opener{suite, enc, secret}, nil
 }
 
-// Decapsulate opens a request: section 4.3. The sealer seals its answer.
+// Decapsulate opens a request: section 4.3. The returned sealer seals the answer.
 func (k *Key) Decapsulate(sealed []byte) (request []byte, answer *Sealer, err error) {
 	if len(sealed) < Overhead {
 		return nil, nil, errors.New("ohttp: the sealed request is too short")
 	}
 	suite := Suite{binary.BigEndian.Uint16(sealed[3:]), binary.BigEndian.Uint16(sealed[5:])}
 	if sealed[0] != k.id || binary.BigEndian.Uint16(sealed[1:]) != x25519 {
-		return nil, nil, fmt.Errorf("ohttp: the request is sealed for key %d, encapsulation %#04x; the gateway has key %d, X25519", sealed[0], sealed[1:3], k.id)
+		return nil, nil, fmt.Errorf("ohttp: the request is sealed to key %d, encapsulation %#04x; the gateway has key %d, X25519", sealed[0], sealed[1:3], k.id)
 	}
 	kdf, aead, err := suite.hpke()
 	if err != nil {

@@ -15,22 +15,22 @@ import (
 // of 2^20 bins fit.
 const MaxMessage = 8 << 20
 
-// Service answers a request. It may be called by many at a time.
+// Service answers a request. It must be safe for concurrent use.
 type Service func(context.Context, *bhttp.Request) *bhttp.Response
 
-// Gateway opens requests, has them answered and seals the answers: a handler of
-// posts of [RequestType]. A GET returns its keys.
+// Gateway opens requests, has Serve answer them and seals the answers. It is a handler of
+// POST requests of type [RequestType]. A GET returns its keys.
 type Gateway struct {
-	Keys   []*Key // the first is the one to prefer
+	Keys   []*Key // the first is the preferred one
 	Serve  Service
 	Limit  int          // greatest size of a sealed request in bytes; 0: MaxMessage
-	Replay *ReplayCache // nil: sealed requests may come twice
-	// Pad returns the size in bytes that an answer is padded to; nil for none.
-	// A relay sees sizes.
+	Replay *ReplayCache // nil: sealed requests may be repeated
+	// Pad returns the size in bytes to which an answer is padded; nil for none. A relay
+	// sees sizes.
 	Pad func(size int) int
 }
 
-// ServeHTTP is the handler.
+// ServeHTTP implements [http.Handler].
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		g.serveKeys(w)
@@ -49,7 +49,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, ErrCrowded):
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-	case err != nil: // one text for all: what does not open tells nothing
+	case err != nil: // one text for all: the reason must not reveal anything
 		http.Error(w, "the request cannot be opened", http.StatusBadRequest)
 	default:
 		w.Header().Set("Content-Type", ResponseType)
@@ -63,7 +63,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (g *Gateway) Answer(ctx context.Context, sealed []byte) ([]byte, error) {
 	key := g.key(sealed)
 	if key == nil {
-		return nil, errors.New("ohttp: the request is sealed for a key that the gateway does not have")
+		return nil, errors.New("ohttp: the request is sealed to a key that the gateway does not have")
 	}
 	request, sealer, err := key.Decapsulate(sealed)
 	if err != nil {
@@ -81,8 +81,8 @@ func (g *Gateway) Answer(ctx context.Context, sealed []byte) ([]byte, error) {
 	return sealer.Seal(response)
 }
 
-// respond has a request answered. What is no request is told so in a sealed
-// answer: it came from somebody who has the key's configuration.
+// respond has Serve answer a request. Content that is no request gets a sealed error,
+// because its sender has the key's configuration.
 func (g *Gateway) respond(ctx context.Context, request []byte) ([]byte, error) {
 	response := &bhttp.Response{Status: http.StatusBadRequest}
 	if q, err := bhttp.ParseRequest(request); err == nil {
@@ -113,7 +113,7 @@ func (g *Gateway) serveKeys(w http.ResponseWriter) {
 	_, _ = w.Write(EncodeKeys(configs...))
 }
 
-// readAll reads a body of at most limit bytes, or returns the status to answer.
+// readAll reads a body of at most limit bytes, or returns the status of the answer.
 func readAll(w http.ResponseWriter, r *http.Request, limit int) ([]byte, int) {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
 	var large *http.MaxBytesError

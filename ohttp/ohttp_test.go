@@ -28,7 +28,7 @@ func newKey(t testing.TB) *ohttp.Key {
 	return key
 }
 
-// echo answers with what it was asked.
+// echo answers with the request's content.
 func echo(_ context.Context, q *bhttp.Request) *bhttp.Response {
 	return &bhttp.Response{Status: 200, Content: []byte(q.Method + " " + q.Path + " " + string(q.Content))}
 }
@@ -37,7 +37,7 @@ func ask(path, content string) *bhttp.Request {
 	return &bhttp.Request{Method: "POST", Scheme: "https", Authority: "a.example", Path: path, Content: []byte(content)}
 }
 
-// seen is a gateway that notes what reaches it.
+// seen is a gateway that records its requests.
 type seen struct {
 	http.Handler
 	mu       sync.Mutex
@@ -99,7 +99,7 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// What a client adds to its post stays at the relay.
+// Fields that a client adds to its request stay at the relay.
 func TestRelayStrips(t *testing.T) {
 	c, s := route(t, &ohttp.Gateway{Keys: []*ohttp.Key{newKey(t)}, Serve: echo}, &ohttp.Relay{})
 	sealed, _, err := c.Config.Encapsulate([]byte{0})
@@ -130,10 +130,10 @@ func TestRelayStrips(t *testing.T) {
 	}
 }
 
-// Requests of a batch leave together, and not in the order in which they came.
+// Requests of a batch are sent together, and not in the order of their arrival.
 func TestRelayMixes(t *testing.T) {
 	const batch = 40
-	var order []int // in which they reach the gateway, one at a time
+	var order []int // order in which they reach the gateway, one at a time
 	note := func(ctx context.Context, q *bhttp.Request) *bhttp.Response {
 		n, err := strconv.Atoi(string(q.Content))
 		if err != nil {
@@ -211,7 +211,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// What opens but is no request is answered, sealed.
+// Content that opens but is no request gets a sealed answer.
 func TestNoRequest(t *testing.T) {
 	key := newKey(t)
 	gateway := &ohttp.Gateway{Keys: []*ohttp.Key{key}, Serve: echo, Pad: func(int) int { return 100 }}
@@ -334,7 +334,7 @@ func FuzzParseKeys(f *testing.F) {
 	})
 }
 
-// A configuration that a client takes has one encoding, and can be sealed for.
+// A configuration that a client accepts has one encoding, and can be used for sealing.
 func FuzzParseKeyConfig(f *testing.F) {
 	f.Add(newKey(f).Config().Encode())
 	f.Add(ohttp.EncodeKeys(newKey(f).Config()))
@@ -350,8 +350,8 @@ func FuzzParseKeyConfig(f *testing.F) {
 	})
 }
 
-// Only what was sealed for the key is answered. (Not compared by bytes: every
-// fuzzing process seals afresh.)
+// Only content that was sealed to the key is answered. (Not compared by bytes: every
+// fuzzing process seals with new randomness.)
 func FuzzAnswer(f *testing.F) {
 	key := newKey(f)
 	sealed, _, err := key.Config().Encapsulate([]byte("0"))
@@ -371,7 +371,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// Of all answers only the gateway's opens.
+// Among all answers only the gateway's opens.
 func FuzzOpenAnswer(f *testing.F) {
 	key := newKey(f)
 	gateway := &ohttp.Gateway{Keys: []*ohttp.Key{key}, Serve: echo}

@@ -14,20 +14,19 @@ import (
 	"time"
 )
 
-// Relay passes sealed requests on to one gateway and takes nothing along that
-// came with them: no address, no field, no connection. With Batch it holds
-// requests until as many have come, or until the first has waited for Wait, and
-// passes them on in random order. The zero value of all but Gateway works. How long
-// a body may take, and how many connections an address may have, is for the server
-// around it to bound.
+// Relay passes sealed requests on to one gateway, without the sender's address, header
+// fields or connection. With Batch it holds requests until that many have arrived, or until
+// the first has waited for Wait, and passes them on in random order. Only Gateway is
+// required. The surrounding server must bound the time of a body and the connections of an
+// address.
 type Relay struct {
-	Gateway string        // address of the gateway, https in earnest
+	Gateway string        // address of the gateway, https in production
 	Client  *http.Client  // to the gateway; nil for one that follows no redirects
 	Limit   int           // greatest size of a sealed request in bytes; 0: MaxMessage
-	Batch   int           // requests that leave together; 0: each at once
-	Wait    time.Duration // longest time that a request waits for its batch; 0: a second
-	Pending int           // greatest number of requests, each come as a whole, waiting or under way; 0: 4096
-	Lanes   int           // requests under way to the gateway at a time, of one batch; 0: 16
+	Batch   int           // requests that are sent together; 0: each at once
+	Wait    time.Duration // greatest delay of a request by its batch; 0: a second
+	Pending int           // greatest number of completely received requests that wait or are being sent; 0: 4096
+	Lanes   int           // concurrent requests to the gateway from one batch; 0: 16
 
 	mu      sync.Mutex
 	waiting []*passage
@@ -35,7 +34,7 @@ type Relay struct {
 	pending int
 }
 
-// passage is one request on its way, and what came of it.
+// passage is one request with its outcome.
 type passage struct {
 	ctx    context.Context
 	sealed []byte
@@ -44,7 +43,7 @@ type passage struct {
 	answer []byte
 }
 
-// ServeHTTP is the handler of posts of [RequestType].
+// ServeHTTP implements [http.Handler] for POST requests of type [RequestType].
 func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if q.Method != http.MethodPost || q.Header.Get("Content-Type") != RequestType {
 		http.Error(w, "post "+RequestType, http.StatusUnsupportedMediaType)
@@ -55,7 +54,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
-	if !r.enter() { // only now: who sends slowly must not keep others out
+	if !r.enter() { // only after the body: slow senders must not keep others out
 		http.Error(w, ErrCrowded.Error(), http.StatusServiceUnavailable)
 		return
 	}
@@ -91,8 +90,7 @@ func (r *Relay) leave() {
 	r.pending--
 }
 
-// board adds a request to those that wait, and sends them off when they are
-// enough.
+// board adds a request to the waiting ones, and sends them when they are enough.
 func (r *Relay) board(p *passage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +107,7 @@ func (r *Relay) board(p *passage) {
 		timer = time.AfterFunc(wait, func() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			if r.timer == timer { // or else its batch was full in the meantime, and others wait
+			if r.timer == timer { // otherwise its batch was full in the meantime, and others wait
 				r.depart()
 			}
 		})
@@ -117,7 +115,7 @@ func (r *Relay) board(p *passage) {
 	}
 }
 
-// depart sends off all that wait. The caller holds the lock.
+// depart sends all waiting requests. The caller holds the lock.
 func (r *Relay) depart() {
 	if r.timer != nil {
 		r.timer.Stop()
@@ -159,7 +157,7 @@ func (p *passage) end(status int, answer []byte) {
 	close(p.done)
 }
 
-// post sends one request and returns what the sender is to be answered.
+// post sends one request and returns the answer for its sender.
 func (r *Relay) post(p *passage) (int, []byte) {
 	q, err := http.NewRequestWithContext(p.ctx, http.MethodPost, r.Gateway, bytes.NewReader(p.sealed))
 	if err != nil {
@@ -181,13 +179,13 @@ func (r *Relay) post(p *passage) (int, []byte) {
 	return http.StatusOK, answer
 }
 
-// noRedirects returns a client for relays and gateways: neither may send it elsewhere.
+// noRedirects returns a client for relays and gateways: neither may redirect it.
 func noRedirects(t http.RoundTripper, timeout time.Duration) *http.Client {
 	return &http.Client{Transport: t, Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// StatusError is an answer that is not sealed: of the relay, or of a gateway
-// that could not open the request.
+// StatusError is an answer that is not sealed, from the relay or from a gateway that could
+// not open the request.
 type StatusError struct{ Status int }
 
 func (e *StatusError) Error() string {
@@ -208,7 +206,7 @@ func post(client *http.Client, q *http.Request) ([]byte, error) {
 	case p.StatusCode != http.StatusOK:
 		return nil, &StatusError{p.StatusCode}
 	case p.Header.Get("Content-Type") != ResponseType || len(answer) > MaxMessage:
-		return nil, errors.New("ohttp: the answer is no sealed one, or too large")
+		return nil, errors.New("ohttp: the answer is not sealed, or too large")
 	}
 	return answer, nil
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 )
 
-// A timer that has gone off while its batch was leaving does not send off those
-// who wait for the next one.
+// A timer that fires while its batch is being sent does not send the requests that wait for
+// the next batch.
 func TestRelayTimerOfAnotherBatch(t *testing.T) {
 	newPassage := func() *passage { return &passage{ctx: t.Context(), done: make(chan struct{})} }
 	r := &Relay{Batch: 2, Wait: time.Millisecond}
 	first, second := newPassage(), newPassage()
 	r.board(first)
 	r.mu.Lock()
-	time.Sleep(20 * time.Millisecond) // the timer goes off and waits for the lock
+	time.Sleep(20 * time.Millisecond) // the timer fires and waits for the lock
 	r.depart()
 	r.waiting, r.timer = []*passage{second}, time.NewTimer(time.Hour)
 	r.mu.Unlock()
@@ -35,7 +35,7 @@ func TestRelayTimerOfAnotherBatch(t *testing.T) {
 	}
 }
 
-// Attack: more bodies than a relay has places, of each of which all but one byte is missing.
+// Attack: more bodies than a relay has places, each with all but one byte missing.
 func TestAttackSlowBodies(t *testing.T) {
 	key, err := NewKey(7, bytes.Repeat([]byte{3}, 32))
 	if err != nil {
@@ -64,7 +64,7 @@ func TestAttackSlowBodies(t *testing.T) {
 	for len(reading) < cap(reading) {
 		time.Sleep(time.Millisecond)
 	}
-	for range cap(reading) { // of the honest request below too
+	for range cap(reading) { // also that of the honest request below
 		<-reading
 	}
 	c := &Client{Relay: r.URL, Config: key.Config()}
@@ -73,7 +73,7 @@ func TestAttackSlowBodies(t *testing.T) {
 	}
 }
 
-// A relay has no more requests under way than places.
+// A relay has at most as many requests in progress as places.
 func TestRelayIsFull(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	g := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

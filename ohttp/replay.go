@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ReplayCache remembers the sealed requests of the last one to two windows:
-// section 6.5.1. An entry takes some 20 bytes. It may be used by many at a time.
+// ReplayCache remembers the sealed requests of the last one to two windows: section 6.5.1.
+// An entry takes some 20 bytes. It is safe for concurrent use.
 type ReplayCache struct {
 	window   time.Duration
 	capacity int
@@ -24,16 +24,16 @@ type ReplayCache struct {
 
 // Errors of a replay cache.
 var (
-	ErrReplayed = errors.New("ohttp: this sealed request has been here before; seal it anew to send it again")
+	ErrReplayed = errors.New("ohttp: this sealed request was sent before; seal it again to repeat it")
 	ErrCrowded  = errors.New("ohttp: too many requests at the moment; try again later")
 )
 
-// NewReplayCache remembers at most capacity requests for each window. Clients
-// must not expect that a request is refused after two windows; the gateway's
-// service must then refuse it for another reason, such as its date.
+// NewReplayCache returns a cache of at most capacity requests for each window. It may
+// accept a repeated request after two windows; the gateway's service must then refuse it
+// for another reason, such as its date.
 func NewReplayCache(window time.Duration, capacity int) (*ReplayCache, error) {
 	if window <= 0 || capacity < 1 {
-		return nil, fmt.Errorf("ohttp: a replay cache of %d requests in %v; use one or more, and more than 0", capacity, window)
+		return nil, fmt.Errorf("ohttp: the replay cache is for %d requests in %v; use 1 or more, and a time above 0", capacity, window)
 	}
 	c := &ReplayCache{window: window, capacity: capacity, now: map[uint64]struct{}{}}
 	if _, err := rand.Read(c.key[:]); err != nil {
@@ -42,9 +42,8 @@ func NewReplayCache(window time.Duration, capacity int) (*ReplayCache, error) {
 	return c, nil
 }
 
-// Admit returns nil the first time it is asked about a sealed request,
-// [ErrReplayed] afterwards, and [ErrCrowded] when the cache is full: forgetting
-// would let replays in.
+// Admit returns nil the first time that it is called with a sealed request, [ErrReplayed]
+// afterwards, and [ErrCrowded] if the cache is full: dropping entries would allow replays.
 func (c *ReplayCache) Admit(sealed []byte, at time.Time) error {
 	print := c.fingerprint(sealed)
 	c.mu.Lock()
@@ -62,7 +61,7 @@ func (c *ReplayCache) Admit(sealed []byte, at time.Time) error {
 	return nil
 }
 
-// fingerprint is keyed, so that nobody can make two requests that collide.
+// fingerprint is keyed, so that nobody can construct two requests that collide.
 func (c *ReplayCache) fingerprint(sealed []byte) uint64 {
 	h := sha256.New()
 	h.Write(c.key[:])

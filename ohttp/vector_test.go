@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Appendix A of RFC 9458, the gateway's side byte for byte. The client's side
-// cannot be replayed, since the standard library draws ephemeral keys itself;
-// the answer is opened with the gateway's secrets instead, which are the same.
+// Appendix A of RFC 9458, with the gateway's side byte for byte. The client's side cannot
+// be replayed, because the standard library draws ephemeral keys itself; instead the answer
+// is opened with the gateway's secrets, which are the same.
 func TestRFC9458(t *testing.T) {
 	b, err := os.ReadFile("testdata/rfc9458.json")
 	if err != nil {

@@ -78,7 +78,7 @@ func (v vector) response(t *testing.T) *bhttp.Response {
 	return p
 }
 
-// parse reads a message of either kind and writes it again.
+// parse parses a message of either kind and encodes it again.
 func (v vector) parse(b []byte) (message any, again []byte, err error) {
 	if v.Decoded.Framing%2 == 0 {
 		q, err := bhttp.ParseRequest(b)
@@ -96,7 +96,7 @@ func (v vector) parse(b []byte) (message any, again []byte, err error) {
 	return p, again, err
 }
 
-// The RFC's examples, whole and with every byte removed that may be.
+// The RFC's examples, complete and without every byte that may be removed.
 func TestRFC9292(t *testing.T) {
 	for _, v := range vectors(t) {
 		t.Run(v.Name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Whatever was read can be written, and reads the same.
+// Every parsed message can be encoded, and parses to the same.
 func FuzzRequest(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 )
 
-// Requests of different content have one size on the wire.
+// Requests with different content have one size on the wire.
 func Example() {
 	for _, path := range []string{"/", "/a/longer/path"} {
 		q := bhttp.Request{Method: "GET", Scheme: "https", Authority: "example.com", Path: path}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// MaxFields is the greatest number of lines in a header or trailer that is read.
+// MaxFields is the greatest number of lines in a header or trailer.
 const MaxFields = 256
 
 // Field is one line of a header or trailer. Names are in lower case.
@@ -26,11 +26,11 @@ func (f Fields) Get(name string) string {
 	return ""
 }
 
-// valid refuses what no HTTP message may carry (RFC 9292, section 4; RFC 9110,
+// valid refuses fields that no HTTP message may carry (RFC 9292, section 4; RFC 9110,
 // section 5): a line break in a value would become another field.
 func (f Field) valid() error {
 	if f.Name == "" || strings.ContainsFunc(f.Name, notInName) {
-		return fmt.Errorf("bhttp: field name %q; names are of lower-case letters, digits and !#$%%&'*+-.^_`|~", f.Name)
+		return fmt.Errorf("bhttp: field name %q; use lower-case letters, digits and !#$%%&'*+-.^_`|~", f.Name)
 	}
 	if strings.ContainsAny(f.Value, "\x00\r\n") {
 		return fmt.Errorf("bhttp: the value of field %s has a line break or a zero byte", f.Name)
@@ -57,7 +57,7 @@ func appendFields(b []byte, fields Fields) ([]byte, error) {
 	return appendBytes(b, section), nil
 }
 
-// field takes one line whose name has been taken.
+// field reads the rest of one line, after its name's length.
 func (r *reader) field(name string) (Field, error) {
 	value, err := r.text()
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *reader) field(name string) (Field, error) {
 	return f, f.valid()
 }
 
-// knownFields takes a field section of known length; a message may end before.
+// knownFields reads a field section of known length; a message may end before it.
 func (r *reader) knownFields() (Fields, error) {
 	if len(r.rest) == 0 {
 		return nil, nil
@@ -90,8 +90,7 @@ func (r *reader) knownFields() (Fields, error) {
 	return fields, nil
 }
 
-// endedFields takes lines up to a name of length zero; a message may end
-// before the first.
+// endedFields reads lines up to a name of length zero; a message may end before the first.
 func (r *reader) endedFields() (Fields, error) {
 	if len(r.rest) == 0 {
 		return nil, nil
@@ -122,11 +121,11 @@ func (r *reader) add(fields Fields, name string) (Fields, error) {
 	return append(fields, f), nil
 }
 
-// errShort says that a message ended in the middle of something.
+// errShort reports a message that ends within a part.
 var errShort = errors.New("bhttp: the message ends in the middle of a field")
 
-// appendVarint appends v as QUIC writes integers: the two highest bits of the
-// first byte say whether 1, 2, 4 or 8 bytes are meant (RFC 9000, section 16).
+// appendVarint appends v in QUIC's variable-length encoding: the two highest bits of the
+// first byte give the length, 1, 2, 4 or 8 bytes (RFC 9000, section 16).
 func appendVarint(b []byte, v uint64) []byte {
 	switch {
 	case v < 1<<6:
@@ -145,7 +144,7 @@ func appendBytes[S []byte | string](b []byte, s S) []byte {
 	return append(appendVarint(b, uint64(len(s))), s...)
 }
 
-// reader takes a message apart from the front. Nothing is copied.
+// reader decodes a message from the front. It copies nothing.
 type reader struct{ rest []byte }
 
 func (r *reader) varint() (uint64, error) {
@@ -164,7 +163,7 @@ func (r *reader) varint() (uint64, error) {
 	return v, nil
 }
 
-// bytes takes a length and as many bytes.
+// bytes reads a length and that many bytes.
 func (r *reader) bytes() ([]byte, error) {
 	n, err := r.varint()
 	if err != nil {

@@ -23,8 +23,8 @@ type Request struct {
 	Trailer                         Fields
 }
 
-// Encode returns the request in the form of known length. Empty parts at its
-// end are left out. What ParseRequest would refuse is refused.
+// Encode returns the request in the form of known length, without empty parts at its end.
+// It returns an error for a request that ParseRequest would refuse.
 func (q *Request) Encode() ([]byte, error) {
 	if err := q.validTarget(); err != nil {
 		return nil, err
@@ -36,11 +36,11 @@ func (q *Request) Encode() ([]byte, error) {
 	return appendBody(b, q.Header, q.Content, q.Trailer)
 }
 
-// validTarget refuses methods and targets that would become a field, or another
-// request, where they are written as text.
+// validTarget refuses methods and targets that would become a field, or another request, in
+// the text form of HTTP.
 func (q *Request) validTarget() error {
 	if q.Method == "" {
-		return errors.New("bhttp: a request without a method")
+		return errors.New("bhttp: the request has no method")
 	}
 	for _, s := range []string{q.Method, q.Scheme, q.Authority, q.Path} {
 		if strings.ContainsAny(s, "\x00\r\n\t ") {
@@ -50,8 +50,7 @@ func (q *Request) validTarget() error {
 	return nil
 }
 
-// EncodeTo is Encode padded with zeros to size bytes. It refuses a request that
-// needs more.
+// EncodeTo is Encode padded with zeros to size bytes. A longer request is an error.
 func (q *Request) EncodeTo(size int) ([]byte, error) {
 	b, err := q.Encode()
 	if err != nil {
@@ -60,7 +59,7 @@ func (q *Request) EncodeTo(size int) ([]byte, error) {
 	return pad(b, size)
 }
 
-// ParseRequest reads a request of either form. Contents of known length share b.
+// ParseRequest parses a request of either form. Contents of known length share b.
 func ParseRequest(b []byte) (*Request, error) {
 	r := &reader{b}
 	framing, err := r.varint()
@@ -109,12 +108,12 @@ func appendBody(b []byte, header Fields, content []byte, trailer Fields) ([]byte
 
 func pad(b []byte, size int) ([]byte, error) {
 	if len(b) > size {
-		return nil, fmt.Errorf("bhttp: the message has %d bytes and is to be padded to %d", len(b), size)
+		return nil, fmt.Errorf("bhttp: the message has %d bytes, more than the %d to which it is padded", len(b), size)
 	}
 	return slices.Concat(b, make([]byte, size-len(b))), nil
 }
 
-// body takes header, content and trailer and checks that only padding follows.
+// body reads header, content and trailer, and checks that only padding follows.
 func (r *reader) body(known bool) (header Fields, content []byte, trailer Fields, err error) {
 	fields, contents := r.endedFields, r.endedContent
 	if known {
@@ -131,7 +130,7 @@ func (r *reader) body(known bool) (header Fields, content []byte, trailer Fields
 	}
 	for _, c := range r.rest {
 		if c != 0 {
-			return nil, nil, nil, fmt.Errorf("bhttp: something follows the message that is not padding")
+			return nil, nil, nil, fmt.Errorf("bhttp: bytes other than padding follow the message")
 		}
 	}
 	return header, content, trailer, nil
@@ -144,7 +143,7 @@ func (r *reader) knownContent() ([]byte, error) {
 	return r.bytes()
 }
 
-// endedContent takes chunks up to one of length zero.
+// endedContent reads chunks up to one of length zero.
 func (r *reader) endedContent() ([]byte, error) {
 	if len(r.rest) == 0 {
 		return nil, nil
