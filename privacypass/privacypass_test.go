@@ -116,8 +116,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Many clients may ask one issuer, and show it tokens, at a time. (With the race
-// detector this has found shared state within circl.)
+// Many clients may use one issuer and its verifier concurrently. (With the race detector
+// this has found shared state within circl.)
 func TestManyAtATime(t *testing.T) {
 	for _, p := range parties(t) {
 		challenge := privacypass.Challenge{Type: p.kind, Issuer: "issuer.example"}
@@ -157,7 +157,7 @@ func redeem(p party, c *privacypass.Client, challenge privacypass.Challenge) err
 	return p.verifier.Verify(token, challenge.Digest())
 }
 
-// The issuer sees no part of a token, and nothing that comes twice.
+// The issuer sees no part of a token, and no value twice.
 func TestIssuerSeesNothing(t *testing.T) {
 	for _, p := range parties(t) {
 		c := challenge(p.kind, 1)
@@ -219,7 +219,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%v: a client of no key", p.kind)
 		}
 	}
-	// An issuer that answers with another key than it published.
+	// An issuer whose answer is by another key than its published one.
 	p := list[1]
 	request, pending, err := p.client.Request(challenge(p.kind, 1))
 	if err != nil {
@@ -290,7 +290,7 @@ func FuzzIssue(f *testing.F) {
 	})
 }
 
-// Whatever an issuer publishes, a client is made of it or not, and asks or not.
+// Whatever an issuer publishes, a client accepts or refuses it, and requests or not.
 func FuzzNewClient(f *testing.F) {
 	for _, one := range parties(f) {
 		f.Add(one.issuer.PublicKey())
@@ -308,7 +308,7 @@ func FuzzNewClient(f *testing.F) {
 	})
 }
 
-// Of all answers only the issuer's makes a token. (A new VOPRF answer to the same
+// Among all answers only the issuer's makes a token. (A new VOPRF answer to the same
 // request has another proof, and is as good.)
 func FuzzFinish(f *testing.F) {
 	list := parties(f)

@@ -31,16 +31,16 @@ type subjectKey struct {
 	Key       asn1.BitString
 }
 
-// encodeRSA writes a public key as tokens name it.
+// encodeRSA returns a public key in the encoding that tokens name.
 func encodeRSA(k *rsa.PublicKey) ([]byte, error) {
 	b := x509.MarshalPKCS1PublicKey(k)
 	return asn1.Marshal(subjectKey{pssAlgorithm, asn1.BitString{Bytes: b, BitLength: 8 * len(b)}})
 }
 
-// parseRSA reads what encodeRSA writes, and nothing else: another writing of
-// the same key would have another id.
+// parseRSA accepts the encoding of encodeRSA only: another encoding of the same key would
+// have another id.
 func parseRSA(b []byte) (*rsa.PublicKey, error) {
-	errKey := errors.New("privacypass: the public key is none of RSASSA-PSS with SHA-384 and 2048 bits")
+	errKey := errors.New("privacypass: the public key must be an RSASSA-PSS key with SHA-384 and 2048 bits")
 	var s subjectKey
 	if rest, err := asn1.Unmarshal(b, &s); err != nil || len(rest) > 0 {
 		return nil, errKey
@@ -61,14 +61,14 @@ type RSAIssuer struct {
 	public []byte
 }
 
-// NewRSAIssuer issues with a key of 2048 bits and two primes; see [GenerateRSA].
+// NewRSAIssuer returns an issuer with a key of 2048 bits and two primes; see [GenerateRSA].
 func NewRSAIssuer(key *rsa.PrivateKey) (*RSAIssuer, error) {
 	public, err := encodeRSA(&key.PublicKey)
 	if err == nil {
 		_, err = parseRSA(public)
 	}
 	if err == nil && len(key.Primes) != 2 {
-		err = fmt.Errorf("privacypass: an RSA key of %d primes; use two", len(key.Primes))
+		err = fmt.Errorf("privacypass: the RSA key has %d primes; use two", len(key.Primes))
 	}
 	if err == nil {
 		err = key.Validate()
@@ -79,7 +79,7 @@ func NewRSAIssuer(key *rsa.PrivateKey) (*RSAIssuer, error) {
 	key.Precompute()
 	secret, err := newRSASecret(key)
 	if err != nil {
-		return nil, fmt.Errorf("privacypass: an RSA key: %w", err)
+		return nil, fmt.Errorf("privacypass: the RSA key: %w", err)
 	}
 	return &RSAIssuer{secret, public}, nil
 }
@@ -115,7 +115,7 @@ func GenerateRSA() (*rsa.PrivateKey, error) {
 	return k, nil
 }
 
-// PublicKey returns a SubjectPublicKeyInfo.
+// PublicKey returns the key as a SubjectPublicKeyInfo.
 func (i *RSAIssuer) PublicKey() []byte { return i.public }
 
 // Issue signs a blinded input.
@@ -126,7 +126,7 @@ func (i *RSAIssuer) Issue(request []byte) ([]byte, error) {
 	}
 	m, err := bigmod.NewNat().SetBytes(blinded, i.key.n)
 	if err != nil {
-		return nil, errors.New("privacypass: the request is no number below the modulus")
+		return nil, errors.New("privacypass: the request is not a number below the modulus")
 	}
 	signature, err := i.key.sign(m)
 	if err != nil {
@@ -135,8 +135,8 @@ func (i *RSAIssuer) Issue(request []byte) ([]byte, error) {
 	return signature, nil
 }
 
-// NewRSAVerifier verifies tokens of the issuer with this public key: what blind
-// signing ends in is a signature of RSASSA-PSS (RFC 9474, section 4.5).
+// NewRSAVerifier returns a verifier of tokens by the issuer's public key: blind signing
+// results in a signature of RSASSA-PSS (RFC 9474, section 4.5).
 func NewRSAVerifier(publicKey []byte) (*Verifier, error) {
 	k, err := parseRSA(publicKey)
 	if err != nil {
@@ -154,7 +154,7 @@ func rsaBlinder(publicKey []byte) (blinder, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A modulus with a small factor would let the issuer find its client again.
+	// A modulus with a small factor would let the issuer recognise its client.
 	if new(big.Int).GCD(nil, nil, k.N, smallPrimes()).Cmp(big.NewInt(1)) != 0 {
 		return nil, errors.New("privacypass: the issuer's RSA modulus has a small factor")
 	}
@@ -199,10 +199,10 @@ type rsaSecret struct {
 	qInv   *bigmod.Nat // of q mod p
 }
 
-// sign returns m^d mod n. The arithmetic takes a constant time; m is multiplied
-// by the power of a random number all the same, so that an asker does not know
-// what is raised to d (RFC 9474, section 7.1). One wrong result would show the
-// primes, so that each is checked before it is let out: RFC 9474, section 4.3.
+// sign returns m^d mod n. The arithmetic takes constant time. Still, m is first multiplied
+// by the power of a random number, so that the sender does not know the number that is
+// raised to d (RFC 9474, section 7.1). One wrong result would reveal the primes, so each
+// result is checked before it is returned: RFC 9474, section 4.3.
 func (s *rsaSecret) sign(m *bigmod.Nat) ([]byte, error) {
 	factor, inverse, err := s.factor()
 	if err != nil {

@@ -29,7 +29,7 @@ func newRSA(t testing.TB) (*RSAIssuer, *rsa.PrivateKey) {
 	return i, key
 }
 
-// Signing by the two primes gives what signing by the whole modulus does.
+// Signing by the two primes gives the same result as signing by the whole modulus.
 func TestIssueByPrimes(t *testing.T) {
 	i, key := newRSA(t)
 	c, err := NewClient(BlindRSA, i.PublicKey())
@@ -57,8 +57,8 @@ func TestIssueByPrimes(t *testing.T) {
 	}
 }
 
-// A machine that errs once in its arithmetic by either prime would give the
-// primes away with the result. It gives nothing.
+// A single error in the arithmetic of either prime would reveal the primes with the result.
+// The issuer returns none.
 func TestFaultsStayInside(t *testing.T) {
 	key, err := GenerateRSA()
 	if err != nil {
@@ -107,8 +107,8 @@ func TestEveryPowerIsBlinded(t *testing.T) {
 	}
 }
 
-// A client blinds and unblinds to the bytes that circl does, whose arithmetic is
-// another, with the same salts and factors.
+// With the same salts and factors a client blinds and unblinds to the bytes of circl, whose
+// arithmetic is different.
 func TestClientEqualsCircl(t *testing.T) {
 	i, key := newRSA(t)
 	theirs, err := blindrsa.NewClient(blindrsa.SHA384PSSDeterministic, &key.PublicKey)
@@ -153,7 +153,7 @@ func draw(t testing.TB, b []byte) {
 	}
 }
 
-// Whatever an issuer answers but the signature is refused.
+// Every answer of an issuer except the signature is refused.
 func TestAnswersRefused(t *testing.T) {
 	i, key := newRSA(t)
 	c, err := NewClient(BlindRSA, i.PublicKey())
@@ -189,8 +189,8 @@ func TestAnswersRefused(t *testing.T) {
 	}
 }
 
-// A modulus that would let its issuer find a client again, or that arithmetic
-// cannot have, makes no client.
+// A modulus that would let its issuer recognise a client, or that the arithmetic cannot
+// handle, gives no client.
 func TestSmallFactorsRefused(t *testing.T) {
 	_, key := newRSA(t)
 	for _, factor := range []int64{2, 3, 997} {
@@ -205,8 +205,8 @@ func TestSmallFactorsRefused(t *testing.T) {
 	}
 }
 
-// An issuer whose modulus has a factor just above those that are tried learns
-// nothing from an input that has it too: there is no request.
+// An issuer whose modulus has a factor just above the tested ones learns nothing from an
+// input with the same factor: there is no request.
 func TestCommonFactorSendsNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -297,8 +297,8 @@ func BenchmarkIssueRSA(b *testing.B) {
 	}
 }
 
-// BenchmarkClientRSA makes a request and a token of its answer, as a device
-// does, beside circl in the same run.
+// BenchmarkClientRSA makes a request and a token from its answer, as a device does, beside
+// circl in the same run.
 func BenchmarkClientRSA(b *testing.B) {
 	i, key := newRSA(b)
 	c, err := NewClient(BlindRSA, i.PublicKey())
@@ -309,7 +309,8 @@ func BenchmarkClientRSA(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	// What is answered does not change the time: a signature is checked or refused.
+	// The content of the answer does not change the time: a signature is verified or
+	// refused.
 	answer := make([]byte, rsaBits/8)
 	answer[0] = 1
 	input := make([]byte, headSize)

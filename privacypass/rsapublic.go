@@ -35,10 +35,10 @@ func (k *rsaPublic) power(x *bigmod.Nat) *bigmod.Nat {
 	return bigmod.NewNat().ExpShortVarTime(x, k.e, k.n)
 }
 
-// factor draws a number that has an inverse, uniformly, and returns both.
-// Finding an inverse takes a time that shows of what. So it is found of the
-// number's product with another one, which is drawn for this and forgotten: the
-// product is uniform whatever the number is, and its time tells nothing of it.
+// factor draws a number that has an inverse, uniformly, and returns both. The time of
+// finding an inverse depends on the number. So factor inverts the number's product with
+// another random number, which it discards: the product is uniform whatever the number is,
+// and the time reveals nothing about the number.
 func (k *rsaPublic) factor() (number, inverse *bigmod.Nat, err error) {
 	for {
 		if number, err = k.random(); err != nil {
@@ -74,30 +74,30 @@ func (k *rsaPublic) random() (*bigmod.Nat, error) {
 	}
 }
 
-// blinding is a client's secret part of a request.
+// blinding is the client's secret part of a request.
 type blinding struct {
 	key     *rsaPublic
 	message *bigmod.Nat // encoded
 	inverse *bigmod.Nat // of the factor that hides it
 }
 
-// blind hides an input by a factor: Blind of RFC 9474, section 4.2.
+// blind blinds an input with a factor: Blind of RFC 9474, section 4.2.
 func (k *rsaPublic) blind(input, salt []byte, factor, inverse *bigmod.Nat) ([]byte, *blinding, error) {
 	m, err := bigmod.NewNat().SetBytes(encodePSS(input, salt, k.n.BitLen()-1), k.n)
 	if err != nil {
 		return nil, nil, fmt.Errorf("privacypass: blind a request: %w", err)
 	}
 	blinded := k.power(factor).Mul(m, k.n).Bytes(k.n)
-	// What shares a factor with the modulus would show through. The blinded
-	// number shares it too, and may take its time: the issuer is to see it.
+	// A common factor with the modulus would survive blinding. The blinded number has it
+	// too; the check may take variable time, because the issuer sees this number.
 	if new(big.Int).GCD(nil, nil, new(big.Int).SetBytes(blinded), k.modulus).Cmp(big.NewInt(1)) != 0 {
-		return nil, nil, errors.New("privacypass: the input has a factor with the issuer's RSA modulus in common; ask again, or another issuer")
+		return nil, nil, errors.New("privacypass: the input has a common factor with the issuer's RSA modulus; try again, or use another issuer")
 	}
 	return blinded, &blinding{k, m, inverse}, nil
 }
 
-// finish makes a signature of the issuer's answer and checks it: Finalize of
-// RFC 9474, section 4.4.
+// finish makes a signature from the issuer's answer and verifies it: Finalize of RFC 9474,
+// section 4.4.
 func (b *blinding) finish(response []byte) ([]byte, error) {
 	n := b.key.n
 	if len(response) != n.Size() {
@@ -105,17 +105,17 @@ func (b *blinding) finish(response []byte) ([]byte, error) {
 	}
 	s, err := bigmod.NewNat().SetBytes(response, n)
 	if err != nil {
-		return nil, errors.New("privacypass: the issuer's answer is no number below the modulus")
+		return nil, errors.New("privacypass: the issuer's answer is not a number below the modulus")
 	}
 	if s.Mul(b.inverse, n); b.key.power(s).Equal(b.message) != 1 {
-		return nil, errors.New("privacypass: the issuer's answer is no signature by its key; fetch the issuer's key anew")
+		return nil, errors.New("privacypass: the issuer's answer is not a signature by its key; fetch the issuer's key again")
 	}
 	return s.Bytes(n), nil
 }
 
-// encodePSS returns EMSA-PSS-ENCODE with SHA-384 (RFC 8017, section 9.1.1) of an
-// input: a number of at most bits bits, big-endian, in as many bytes as they fill.
-// They must hold hash, salt and two bytes.
+// encodePSS returns EMSA-PSS-ENCODE with SHA-384 (RFC 8017, section 9.1.1) of an input: a
+// big-endian number of at most bits bits, in as many bytes as they need. The bytes must
+// have room for hash, salt and two bytes more.
 func encodePSS(input, salt []byte, bits int) []byte {
 	digest := sha512.Sum384(input)
 	h := sha512.New384()

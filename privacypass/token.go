@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Token is RFC 9577, section 2.2. The nonce is the client's; a verifier that
-// sees it twice sees a token spent twice.
+// Token is the token of RFC 9577, section 2.2. The client draws the nonce; a nonce that a
+// verifier sees twice is a token that was spent twice.
 type Token struct {
 	Type          Type
 	Nonce         [32]byte
@@ -37,17 +37,17 @@ func (t *Token) Input() []byte {
 // Encode returns the token's bytes.
 func (t *Token) Encode() []byte { return append(t.Input(), t.Authenticator...) }
 
-// ParseToken reads a token of either kind. It checks nothing but the length.
+// ParseToken parses a token of either kind. It checks the length alone.
 func ParseToken(b []byte) (*Token, error) {
 	if len(b) < 2 {
 		return nil, errors.New("privacypass: the token ends early")
 	}
 	t := &Token{Type: Type(binary.BigEndian.Uint16(b))}
 	if t.Type.size() == 0 {
-		return nil, fmt.Errorf("privacypass: %v is not known here", t.Type)
+		return nil, fmt.Errorf("privacypass: unknown token type: %v", t.Type)
 	}
 	if len(b) != t.Type.Size() {
-		return nil, fmt.Errorf("privacypass: a token of %d bytes; a token of %v has %d", len(b), t.Type, t.Type.Size())
+		return nil, fmt.Errorf("privacypass: the token has %d bytes; a token of %v has %d", len(b), t.Type, t.Type.Size())
 	}
 	copy(t.Nonce[:], b[2:])
 	copy(t.Challenge[:], b[34:])
@@ -59,20 +59,19 @@ func ParseToken(b []byte) (*Token, error) {
 // Errors of verifiers.
 var (
 	ErrChallenge = errors.New("privacypass: the token is for another challenge")
-	ErrKey       = errors.New("privacypass: the token is of another key or kind")
+	ErrKey       = errors.New("privacypass: the token is for another key or of another kind")
 	ErrForged    = errors.New("privacypass: the token does not verify")
 )
 
-// Verifier checks tokens of one issuer's key.
+// Verifier verifies tokens of one issuer's key.
 type Verifier struct {
 	kind   Type
 	key    [sha256.Size]byte
 	verify func(input, authenticator []byte) bool
 }
 
-// Verify returns nil for a token of the issuer for the challenge with this
-// digest, or else one of [ErrKey], [ErrChallenge] and [ErrForged]. It does not
-// know which tokens have been spent.
+// Verify returns nil for a token of the issuer for the challenge with this digest, and
+// otherwise one of [ErrKey], [ErrChallenge] and [ErrForged]. It does not know spent tokens.
 func (v *Verifier) Verify(t *Token, challenge [sha256.Size]byte) error {
 	switch {
 	case t.Type != v.kind || subtle.ConstantTimeCompare(t.Key[:], v.key[:]) == 0:
@@ -88,16 +87,16 @@ func (v *Verifier) Verify(t *Token, challenge [sha256.Size]byte) error {
 // scheme is the authentication scheme of RFC 9577.
 const scheme = "PrivateToken"
 
-// Authorization returns the value of the field of that name: RFC 9577, section 2.2.
+// Authorization returns the value of the Authorization field: RFC 9577, section 2.2.
 func (t *Token) Authorization() string {
 	return scheme + ` token="` + base64.URLEncoding.EncodeToString(t.Encode()) + `"`
 }
 
-// ParseAuthorization reads the value of the field Authorization.
+// ParseAuthorization parses the value of the Authorization field.
 func ParseAuthorization(value string) (*Token, error) {
 	params, ok := cutScheme(value)
 	if !ok {
-		return nil, fmt.Errorf("privacypass: the authorization is none of scheme %s", scheme)
+		return nil, fmt.Errorf("privacypass: the authorization must have scheme %s", scheme)
 	}
 	name, encoded, ok := strings.Cut(params, "=")
 	if !ok || strings.TrimSpace(name) != "token" {
@@ -105,19 +104,19 @@ func ParseAuthorization(value string) (*Token, error) {
 	}
 	b, err := base64.URLEncoding.DecodeString(strings.Trim(strings.TrimSpace(encoded), `"`))
 	if err != nil {
-		return nil, fmt.Errorf("privacypass: the authorization's token is no base64url: %w", err)
+		return nil, fmt.Errorf("privacypass: the authorization's token is not base64url: %w", err)
 	}
 	return ParseToken(b)
 }
 
-// cutScheme takes the scheme off, in any case of letters.
+// cutScheme removes the scheme, in upper or lower case.
 func cutScheme(value string) (params string, ok bool) {
 	name, params, ok := strings.Cut(strings.TrimSpace(value), " ")
 	return params, ok && strings.EqualFold(name, scheme)
 }
 
-// WWWAuthenticate returns the field's value that asks for a token of the issuer
-// with this public key.
+// WWWAuthenticate returns the value of the WWW-Authenticate field that requests a token of
+// the issuer with this public key.
 func (c Challenge) WWWAuthenticate(publicKey []byte) string {
 	return fmt.Sprintf(`%s challenge="%s", token-key="%s"`, scheme,
 		base64.URLEncoding.EncodeToString(c.Encode()), base64.URLEncoding.EncodeToString(publicKey))
@@ -153,18 +152,18 @@ func (t Type) size() int {
 	return 0
 }
 
-// Challenge is the subject of a token: RFC 9577, section 2.1.
+// Challenge is the content to which a token is bound: RFC 9577, section 2.1.
 type Challenge struct {
 	Type    Type
 	Issuer  string
-	Context []byte // 32 bytes, or none
-	Origin  string // or names with commas between them, or none
+	Context []byte // 32 bytes, or empty
+	Origin  string // a name, names with commas between them, or empty
 }
 
-var errChallenge = errors.New("privacypass: the challenge is none of RFC 9577")
+var errChallenge = errors.New("privacypass: the challenge is not one of RFC 9577")
 
-// Encode returns the challenge's bytes. It panics if a part has a length that
-// cannot be written.
+// Encode returns the challenge's bytes. It panics if a part is too long for its length
+// field.
 func (c Challenge) Encode() []byte {
 	if len(c.Issuer) == 0 || len(c.Issuer) > 1<<16-1 || len(c.Origin) > 1<<16-1 || (len(c.Context) != 0 && len(c.Context) != 32) {
 		panic(errChallenge)
@@ -175,7 +174,7 @@ func (c Challenge) Encode() []byte {
 	return append(binary.BigEndian.AppendUint16(b, uint16(len(c.Origin))), c.Origin...)
 }
 
-// Digest returns the hash that a token carries of its challenge.
+// Digest returns the challenge's hash, which a token carries.
 func (c Challenge) Digest() [sha256.Size]byte { return sha256.Sum256(c.Encode()) }
 
 // ParseChallenge reads a challenge.
@@ -195,7 +194,7 @@ func ParseChallenge(b []byte) (Challenge, error) {
 	return c, nil
 }
 
-// prefixed takes a length of some bytes and as many bytes as it says.
+// prefixed reads a length of width bytes and that many bytes.
 func prefixed(b []byte, width int) (taken, rest []byte, ok bool) {
 	if len(b) < width {
 		return nil, nil, false
@@ -210,27 +209,26 @@ func prefixed(b []byte, width int) (taken, rest []byte, ok bool) {
 	return b[:n:n], b[n:], true
 }
 
-// Issuer signs tokens that it cannot see.
+// Issuer signs blinded tokens, which it cannot read.
 type Issuer interface {
-	// PublicKey returns the key as clients and verifiers need it.
+	// PublicKey returns the key for clients and verifiers.
 	PublicKey() []byte
-	// Issue answers one request: RFC 9578, sections 5.2 and 6.2. Its caller
-	// has decided that the client may have a token.
+	// Issue answers one request: RFC 9578, sections 5.2 and 6.2. The caller must have
+	// decided that the client may have a token.
 	Issue(request []byte) (response []byte, err error)
 }
 
-// Client asks for tokens of one issuer's key.
+// Client requests tokens of one issuer's key.
 type Client struct {
 	kind  Type
 	id    [sha256.Size]byte
 	blind blinder
 }
 
-// blinder hides an input from an issuer, and turns the answer into an
-// authenticator that it has checked.
+// blinder blinds an input, and turns the issuer's answer into a verified authenticator.
 type blinder func(input []byte) (blinded []byte, finish func(response []byte) ([]byte, error), err error)
 
-// NewClient asks the issuer that has this public key.
+// NewClient returns a client for the issuer with this public key.
 func NewClient(kind Type, publicKey []byte) (*Client, error) {
 	var blind blinder
 	var err error
@@ -240,7 +238,7 @@ func NewClient(kind Type, publicKey []byte) (*Client, error) {
 	case VOPRF:
 		blind, err = voprfBlinder(publicKey)
 	default:
-		err = fmt.Errorf("privacypass: %v is not known here", kind)
+		err = fmt.Errorf("privacypass: unknown token type: %v", kind)
 	}
 	if err != nil {
 		return nil, err
@@ -248,7 +246,7 @@ func NewClient(kind Type, publicKey []byte) (*Client, error) {
 	return &Client{kind, sha256.Sum256(publicKey), blind}, nil
 }
 
-// Pending is a token that its issuer has yet to answer.
+// Pending is a requested token, before the issuer's answer.
 type Pending struct {
 	token  *Token
 	finish func(response []byte) ([]byte, error)
@@ -265,7 +263,7 @@ func (c *Client) Request(challenge Challenge) (request []byte, pending *Pending,
 
 func (c *Client) requestWith(nonce [32]byte, challenge Challenge) ([]byte, *Pending, error) {
 	if challenge.Type != c.kind {
-		return nil, nil, fmt.Errorf("privacypass: a challenge of %v at an issuer of %v", challenge.Type, c.kind)
+		return nil, nil, fmt.Errorf("privacypass: the challenge is for %v, the issuer issues %v", challenge.Type, c.kind)
 	}
 	t := &Token{Type: c.kind, Nonce: nonce, Challenge: challenge.Digest(), Key: c.id}
 	blinded, finish, err := c.blind(t.Input())
@@ -275,7 +273,7 @@ func (c *Client) requestWith(nonce [32]byte, challenge Challenge) ([]byte, *Pend
 	return append(requestHead(c.kind, c.id), blinded...), &Pending{t, finish}, nil
 }
 
-// Finish makes the token from the issuer's answer, which it checks.
+// Finish makes the token from the issuer's answer, which it verifies.
 func (p *Pending) Finish(response []byte) (*Token, error) {
 	authenticator, err := p.finish(response)
 	if err != nil {
@@ -286,8 +284,8 @@ func (p *Pending) Finish(response []byte) (*Token, error) {
 	return &t, nil
 }
 
-// requestHead is the kind, and the last byte of the key's id: an issuer with
-// several keys tells them apart by it, and cannot give many clients a key each.
+// requestHead returns the kind and the last byte of the key's id. An issuer with several
+// keys distinguishes them by this byte, so it cannot give many clients a key each.
 func requestHead(kind Type, id [sha256.Size]byte) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(kind)), id[sha256.Size-1])
 }
@@ -298,11 +296,11 @@ func blindedPart(request []byte, kind Type, publicKey []byte, size int) ([]byte,
 	id := sha256.Sum256(publicKey)
 	switch {
 	case len(request) != head+size:
-		return nil, fmt.Errorf("privacypass: a request of %d bytes; a request of %v has %d", len(request), kind, head+size)
+		return nil, fmt.Errorf("privacypass: the request has %d bytes; a request of %v has %d", len(request), kind, head+size)
 	case Type(binary.BigEndian.Uint16(request)) != kind:
-		return nil, fmt.Errorf("privacypass: a request for %v at an issuer of %v", Type(binary.BigEndian.Uint16(request)), kind)
+		return nil, fmt.Errorf("privacypass: the request is for %v, the issuer issues %v", Type(binary.BigEndian.Uint16(request)), kind)
 	case request[2] != id[sha256.Size-1]:
-		return nil, fmt.Errorf("privacypass: a request for another key; fetch the issuer's key anew")
+		return nil, fmt.Errorf("privacypass: the request is for another key; fetch the issuer's key again")
 	}
 	return request[head:], nil
 }

@@ -38,7 +38,7 @@ func read(t *testing.T, name string, into any) {
 	}
 }
 
-// Appendix A.1 of RFC 9577: challenges, and what tokens authenticate.
+// Appendix A.1 of RFC 9577: challenges, and the authenticated part of tokens.
 func TestRFC9577Structures(t *testing.T) {
 	var file struct {
 		Vectors []vector `json:"structure_vectors"`
@@ -49,7 +49,7 @@ func TestRFC9577Structures(t *testing.T) {
 	}
 	for i, v := range file.Vectors {
 		if v["token_type"] == "0000" {
-			continue // of a type that nobody has: an opaque token, to be left alone
+			continue // of an unknown type: an opaque token, to be ignored
 		}
 		kind := v.bytes(t, "token_type")
 		c := Challenge{Type: Type(kind[0])<<8 | Type(kind[1]), Issuer: string(v.bytes(t, "issuer_name")),
@@ -66,8 +66,8 @@ func TestRFC9577Structures(t *testing.T) {
 	}
 }
 
-// Appendix A.2 of RFC 9577: each challenge's field stands in the vector's, which
-// may hold others, and parameters that are to be ignored.
+// Appendix A.2 of RFC 9577: each challenge's field is in the vector's, which may hold
+// others, and parameters that a client ignores.
 func TestRFC9577Headers(t *testing.T) {
 	var file struct {
 		Vectors []vector `json:"header_vectors"`
@@ -189,8 +189,8 @@ func (k *rsaPublic) invert(t *testing.T, x *bigmod.Nat) *bigmod.Nat {
 	return inverse
 }
 
-// Appendix A of RFC 9474, all four variants, whose keys have 4096 bits: what
-// differs between them is what is put before the input, and the salt.
+// Appendix A of RFC 9474, all four variants, whose keys have 4096 bits: they differ by the
+// bytes before the input, and by the salt.
 func TestRFC9474(t *testing.T) {
 	var vectors []vector
 	read(t, "rfc9474.json", &vectors)
@@ -218,8 +218,8 @@ func TestRFC9474(t *testing.T) {
 	}
 }
 
-// Appendix A.1 of RFC 9578. An issuer draws its proofs at random, so that its
-// answer is not the vector's; the vector's own answer is taken by the client.
+// Appendix A.1 of RFC 9578. An issuer draws its proofs at random, so its answer is not the
+// vector's; the client accepts the vector's own answer.
 func TestRFC9578VOPRF(t *testing.T) {
 	for _, v := range vectors9578(t, "0001") {
 		key := new(oprf.PrivateKey)
@@ -261,8 +261,8 @@ func fixedVOPRF(t *testing.T, key *oprf.PublicKey, v vector) blinder {
 	}
 }
 
-// check follows one token from request to verification. An issuer whose answers
-// are random is nil.
+// check follows one token from request to verification. The issuer is nil if its answers
+// are random.
 func check(t *testing.T, v vector, issuer Issuer, verifier *Verifier, request []byte, pending *Pending) {
 	t.Helper()
 	if !bytes.Equal(request, v.bytes(t, "token_request")) {

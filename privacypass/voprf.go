@@ -17,18 +17,18 @@ const (
 	proofSize   = 2 * scalarSize
 )
 
-// VOPRFIssuer is an issuer of [VOPRF], and the only one who can verify. Many may
-// use it at a time.
+// VOPRFIssuer is an issuer of [VOPRF], and the only verifier of its tokens. It is safe for
+// concurrent use.
 type VOPRFIssuer struct {
 	key     []byte
 	public  []byte
-	servers sync.Pool // of *oprf.VerifiableServer, each for one at a time: see server
+	servers sync.Pool // of *oprf.VerifiableServer, each for one call at a time: see server
 }
 
 // NewVOPRFIssuer derives the key from a secret seed of 32 bytes.
 func NewVOPRFIssuer(seed []byte) (*VOPRFIssuer, error) {
 	if len(seed) != 32 {
-		return nil, fmt.Errorf("privacypass: a seed of %d bytes; use 32", len(seed))
+		return nil, fmt.Errorf("privacypass: the seed has %d bytes; use 32", len(seed))
 	}
 	key, err := oprf.DeriveKey(oprf.SuiteP384, oprf.VerifiableMode, seed, []byte("PrivacyPass"))
 	if err != nil {
@@ -49,8 +49,8 @@ func newVOPRFIssuer(key *oprf.PrivateKey) (*VOPRFIssuer, error) {
 	return &VOPRFIssuer{key: secret, public: public}, nil
 }
 
-// server returns a server that nobody else uses: circl's reduces the coordinates
-// of its public key in place whenever it proves something.
+// server returns a server for exclusive use: circl's reduces the coordinates of its public
+// key in place whenever it proves something.
 func (i *VOPRFIssuer) server() (*oprf.VerifiableServer, error) {
 	if s, ok := i.servers.Get().(*oprf.VerifiableServer); ok {
 		return s, nil
@@ -63,7 +63,7 @@ func (i *VOPRFIssuer) server() (*oprf.VerifiableServer, error) {
 	return &s, nil
 }
 
-// PublicKey returns the compressed point.
+// PublicKey returns the key as a compressed point.
 func (i *VOPRFIssuer) PublicKey() []byte { return i.public }
 
 // Issue evaluates a blinded input and proves that it did so with its key.
@@ -74,7 +74,7 @@ func (i *VOPRFIssuer) Issue(request []byte) ([]byte, error) {
 	}
 	blinded := oprf.SuiteP384.Group().NewElement()
 	if err := blinded.UnmarshalBinary(b); err != nil || blinded.IsIdentity() {
-		return nil, errors.New("privacypass: the request holds no point of P-384")
+		return nil, errors.New("privacypass: the request is not a point of P-384")
 	}
 	server, err := i.server()
 	if err != nil {
@@ -100,7 +100,7 @@ func (i *VOPRFIssuer) Issue(request []byte) ([]byte, error) {
 func (i *VOPRFIssuer) Verifier() *Verifier {
 	return &Verifier{VOPRF, sha256.Sum256(i.public), func(input, output []byte) bool {
 		server, err := i.server()
-		if err != nil { // the key has been read before
+		if err != nil { // the key has been decoded before
 			return false
 		}
 		defer i.servers.Put(server)
@@ -111,7 +111,7 @@ func (i *VOPRFIssuer) Verifier() *Verifier {
 func voprfBlinder(publicKey []byte) (blinder, error) {
 	key := new(oprf.PublicKey)
 	if err := key.UnmarshalBinary(oprf.SuiteP384, publicKey); err != nil || len(publicKey) != elementSize {
-		return nil, errors.New("privacypass: the public key is no compressed point of P-384")
+		return nil, errors.New("privacypass: the public key is not a compressed point of P-384")
 	}
 	c := oprf.NewVerifiableClient(oprf.SuiteP384, key)
 	return func(input []byte) ([]byte, func([]byte) ([]byte, error), error) {
@@ -123,7 +123,7 @@ func voprfBlinder(publicKey []byte) (blinder, error) {
 	}, nil
 }
 
-// finishVOPRF writes a blinded input, and knows what to do with the answer.
+// finishVOPRF encodes a blinded input, and returns the function that finishes the answer.
 func finishVOPRF(c oprf.VerifiableClient, data *oprf.FinalizeData, request *oprf.EvaluationRequest) ([]byte, func([]byte) ([]byte, error), error) {
 	blinded, err := request.Elements[0].MarshalBinaryCompress()
 	if err != nil {
@@ -144,7 +144,7 @@ func finishVOPRF(c oprf.VerifiableClient, data *oprf.FinalizeData, request *oprf
 
 func parseEvaluation(b []byte) (*oprf.Evaluation, error) {
 	if len(b) != elementSize+proofSize {
-		return nil, fmt.Errorf("privacypass: an issuer's answer of %d bytes; an answer of %v has %d", len(b), VOPRF, elementSize+proofSize)
+		return nil, fmt.Errorf("privacypass: the issuer's answer has %d bytes; an answer of %v has %d", len(b), VOPRF, elementSize+proofSize)
 	}
 	g := oprf.SuiteP384.Group()
 	element := g.NewElement()
