@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// chart is a group of horizontal bars that start at zero and share one scale,
-// in the units of its own view box.
+// chart is a group of horizontal bars that start at zero and share one scale, in the units
+// of its own view box.
 type chart struct {
-	Title  string // for readers who do not see it
+	Title  string // for readers who cannot see it
 	Height int
 	Bars   []bar
 }
@@ -22,10 +22,10 @@ type bar struct {
 	Y       int // top of the bar's band
 	Base    int // base line of the texts
 	Width   float64
-	TextEnd float64 // where the value is written
+	TextEnd float64 // horizontal position of the value's text
 }
 
-// Percent is the width of the bar, of the longest possible one.
+// Percent returns the width of the bar, in percent of the longest possible one.
 func (b bar) Percent() float64 { return round1(100 * b.Width / barRoom) }
 
 // Geometry of a chart, in units of the view box.
@@ -60,7 +60,7 @@ func newChart(title string, full float64, items []item) chart {
 	return c
 }
 
-// share is value/full within 0 to 1; what is not known has no length.
+// share returns value/full, limited to 0 to 1; unknown values have no length.
 func share(value, full float64) float64 {
 	if s := value / full; s > 0 {
 		return min(s, 1)
@@ -77,7 +77,7 @@ func shorten(s string) string {
 	return s
 }
 
-// value returns a metric, and whether it is known; it is 0 if not.
+// value returns a metric, and whether it is known; an unknown one is 0.
 func (s Score) value(metric string) (float64, bool) {
 	v, ok := s.Values[metric]
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -86,7 +86,7 @@ func (s Score) value(metric string) (float64, bool) {
 	return v, ok
 }
 
-// number shows a metric to four decimals, as the tables of the papers do.
+// number returns a metric with four decimals, as in the papers' tables.
 func number(v float64, known bool) string {
 	switch {
 	case !known:
@@ -110,7 +110,7 @@ type Boxes struct {
 	Boxes []Box
 }
 
-// Box is the values of one way of learning, in any order.
+// Box holds the values of one kind of training, in any order.
 type Box struct {
 	Name   string
 	Kind   Kind
@@ -124,22 +124,22 @@ func (b *Boxes) validate() error {
 	}
 	for _, x := range b.Boxes {
 		if len(x.Values) == 0 || !x.Kind.known() {
-			return fmt.Errorf("report: box %q has %d values of kind %q; give at least one, and a kind", x.Name, len(x.Values), x.Kind)
+			return fmt.Errorf("report: box %q has %d values of kind %q; give at least one value, and a kind", x.Name, len(x.Values), x.Kind)
 		}
 		for _, v := range x.Values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("report: box %q goes through %v; values are finite", x.Name, v)
+				return fmt.Errorf("report: box %q has the value %v; values must be finite", x.Name, v)
 			}
 		}
 	}
 	return nil
 }
 
-// boxChart is the boxes in the units of their view box.
+// boxChart holds the boxes in the units of their view box.
 type boxChart struct {
 	Title     string
 	Height    int
-	Axis      int // where the scale is written
+	Axis      int // where the scale's labels are
 	Low, High string
 	Boxes     []drawnBox
 	Table     grid
@@ -189,8 +189,8 @@ func (b *Boxes) chart() boxChart {
 	return c
 }
 
-// quantile interpolates between the two values next to place q*(n-1) of a sorted list: type 7 of
-// Hyndman and Fan, which numpy and R use by default.
+// quantile interpolates between the two values next to place q*(n-1) of a sorted list: type
+// 7 of Hyndman and Fan, the default of numpy and R.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)

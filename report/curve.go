@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Curve is values against steps, drawn as lines and written as a table.
+// Curve is a set of values against steps, drawn as lines and written as a table.
 type Curve struct {
 	Title string
 	Scale Scale    // of the values; the zero Scale is for shares from 0 to 1
-	X     string   // what the steps count
+	X     string   // the unit of the steps
 	Steps []string // from left to right
 	Lines []Line
 	Notes []Note // more columns of the table
@@ -19,13 +19,13 @@ type Curve struct {
 // Scale is the range of a curve's values.
 type Scale struct {
 	Least, Most float64
-	Log         bool // powers of ten have equal distances; Least is above 0
+	Log         bool // equal distances for powers of ten; Least must be above 0
 }
 
-// shares is the scale of shares.
+// shares reports whether the scale is that of shares, from 0 to 1.
 func (s Scale) shares() bool { return s == Scale{} }
 
-// Ends returns the least and the most value.
+// Ends returns the least and the greatest value.
 func (s Scale) Ends() (least, most float64) {
 	if s.shares() {
 		return 0, 1
@@ -33,7 +33,7 @@ func (s Scale) Ends() (least, most float64) {
 	return s.Least, s.Most
 }
 
-// place returns where a value lies between the ends, from 0 to 1.
+// place returns the position of a value between the ends, from 0 to 1.
 func (s Scale) place(v float64) float64 {
 	switch {
 	case s.shares():
@@ -44,7 +44,7 @@ func (s Scale) place(v float64) float64 {
 	return (v - s.Least) / (s.Most - s.Least)
 }
 
-// levels are the values of the grid's lines.
+// levels returns the values of the grid's lines.
 func (s Scale) levels() (list []float64) {
 	if s.shares() {
 		return []float64{0, 0.25, 0.5, 0.75, 1}
@@ -61,7 +61,7 @@ func (s Scale) levels() (list []float64) {
 	return list
 }
 
-// text writes a level.
+// text returns a level as text.
 func (s Scale) text(v float64) string {
 	if s.shares() {
 		return fmt.Sprintf("%.2f", v)
@@ -69,21 +69,21 @@ func (s Scale) text(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// LinearScale is from 0 to the largest value of some lines.
+// LinearScale returns a scale from 0 to the largest value of the lines.
 func LinearScale(lines []Line) Scale {
 	_, most := extent(lines)
 	return Scale{Most: most}
 }
 
-// CloseScale is around the values of some lines, so that small differences show. Its ends are
-// multiples of a twentieth.
+// CloseScale returns a scale close around the values of the lines, so that small
+// differences are visible. Its ends are multiples of a twentieth.
 func CloseScale(lines []Line) Scale {
 	least, most := extent(lines)
 	return Scale{Least: math.Floor(20*least) / 20, Most: math.Max(math.Ceil(20*most), math.Floor(20*least)+1) / 20}
 }
 
-// LogScale is between the powers of ten around the values of some lines, which are above 0. Where
-// they are not, it is linear.
+// LogScale returns a scale between the powers of ten around the values of the lines, if all
+// are above 0. Otherwise it returns a linear scale.
 func LogScale(lines []Line) Scale {
 	least, most := extent(lines)
 	if least <= 0 {
@@ -106,13 +106,13 @@ func extent(lines []Line) (least, most float64) {
 	return least, most
 }
 
-// Line is one value for each step; NaN where there is none.
+// Line has one value for each step; NaN for none.
 type Line struct {
 	Name   string
 	Values []float64
 }
 
-// Note is one text for each step.
+// Note has one text for each step.
 type Note struct {
 	Name  string
 	Texts []string
@@ -129,7 +129,7 @@ func (c *Curve) validate() error {
 		}
 		for _, v := range l.Values {
 			if at := c.Scale.place(v); (c.Scale.shares() || !math.IsNaN(v)) && !(at >= 0 && at <= 1) {
-				return fmt.Errorf("report: line %q goes through %v, outside of the scale; shares are from 0 to 1", l.Name, v)
+				return fmt.Errorf("report: line %q has the value %v outside of the scale; shares are from 0 to 1", l.Name, v)
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (c *Curve) validate() error {
 const (
 	curveHeight = 260
 	curveLeft   = 46
-	curveRight  = 500 // where the lines end, and their names begin
+	curveRight  = 500 // end of the lines, and start of their names
 	curveTop    = 12
 	curveBottom = 220
 )
@@ -173,7 +173,7 @@ type drawn struct {
 	Class  string
 	Path   string // of a polyline
 	Points []point
-	EndY   float64 // where its name is written
+	EndY   float64 // height of its name
 }
 
 type point struct {
@@ -222,7 +222,7 @@ func (c *Curve) plot() *plot {
 	return p
 }
 
-// spread keeps names of lines that end at the same height apart.
+// spread separates the names of lines that end at the same height.
 func (p *plot) spread() {
 	for k := 1; k < len(p.Lines); k++ {
 		for _, above := range p.Lines[:k] {
@@ -243,5 +243,5 @@ func (c *Curve) height(v float64) float64 {
 	return round1(curveBottom - c.Scale.place(v)*(curveBottom-curveTop))
 }
 
-// Table is the values as a table.
+// Table returns the values as a table.
 func (p *plot) Table() grid { return gridOf(p.Header, p.Rows, nil) }

@@ -1,9 +1,9 @@
-// Package report writes what came of a job as one HTML page for people: what
-// each party reaches alone, together, and on pooled data; what it cost; and
-// what each role learnt.
+// Package report writes the result of a job as one HTML page for people: the metrics
+// of each party alone, of all together, and on pooled data; the costs; and the
+// knowledge that each role gains.
 //
 // The page is one file. It loads nothing, runs no script, follows the reader's
-// light or dark setting and prints.
+// light or dark setting and can be printed.
 //
 //	err := report.Write(file, report.Run{
 //		Title:   "digits-hospitals",

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Graph is lines through points of a plane, such as a ROC curve, drawn as a square.
+// Graph is a set of lines through points of a plane, such as a ROC curve, drawn as a
+// square.
 type Graph struct {
 	Title string
 	X, Y  string // what the axes measure
@@ -17,7 +18,7 @@ type Graph struct {
 type Trace struct {
 	Name   string
 	X, Y   []float64
-	Dashed bool // a line to compare with, such as chance
+	Dashed bool // a line for comparison, such as chance
 	Dotted bool // every point has a mark
 }
 
@@ -32,7 +33,7 @@ func (g *Graph) validate() error {
 		}
 		for i := range l.X {
 			if s := l.X[i] + l.Y[i]; math.IsNaN(s) || math.IsInf(s, 0) {
-				return fmt.Errorf("report: line %q of graph %q goes through (%v, %v); coordinates are finite", l.Name, g.Title, l.X[i], l.Y[i])
+				return fmt.Errorf("report: line %q of graph %q goes through (%v, %v); coordinates must be finite", l.Name, g.Title, l.X[i], l.Y[i])
 			}
 		}
 	}
@@ -92,7 +93,7 @@ func (g *Graph) drawn() *drawing {
 	return d
 }
 
-// axes returns the scales of both axes: from 0 to 1 where all values are shares.
+// axes returns the scales of both axes: from 0 to 1 if all values are shares.
 func (g *Graph) axes() (x, y Scale) {
 	var across, up []Line
 	for _, l := range g.Lines {
@@ -112,7 +113,7 @@ func axisOf(lines []Line) Scale {
 // even returns a scale of four equal steps around two values: each step is 1, 2, 2.5 or 5 times
 // a power of ten.
 func even(least, most float64) Scale {
-	if !(most > least) { // a single value: somewhere around it
+	if !(most > least) { // a single value: choose a range around it
 		least, most = least-0.5, least+0.5
 	}
 	for power := math.Floor(math.Log10((most - least) / 4)); ; power++ {
@@ -125,7 +126,7 @@ func even(least, most float64) Scale {
 	}
 }
 
-// levelText writes a level of an even scale: without the rounding that sums leave.
+// levelText returns a level of an even scale without the rounding error of sums.
 func levelText(s Scale, v float64) string {
 	if step := (s.Most - s.Least) / 4; step > 0 {
 		v = math.Round(v/step*10) / 10 * step

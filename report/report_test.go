@@ -113,7 +113,7 @@ func TestSelfContained(t *testing.T) {
 	}
 }
 
-// TestMarkupIsShown puts markup wherever a job's text goes.
+// TestMarkupIsShown puts markup into all texts of a job.
 func TestMarkupIsShown(t *testing.T) {
 	const evil = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>`
 	got := render(t, Run{
@@ -167,7 +167,7 @@ func TestCharts(t *testing.T) {
 	if got := r.scoreChart().Bars[1].Width; got != 0 {
 		t.Errorf("a negative value is %g wide", got)
 	}
-	r.Scores[1].Values["accuracy"] = 80 // above what was the largest
+	r.Scores[1].Values["accuracy"] = 80 // above the former greatest value
 	if got := r.scoreChart().Bars[0].Width; got != barRoom/2 {
 		t.Errorf("half of the largest value is %g wide", got)
 	}
@@ -295,7 +295,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// brokenWriter is a full disk.
+// brokenWriter behaves like a full disk.
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }

@@ -6,18 +6,18 @@ import (
 	"math"
 )
 
-// Run is the content of a report. Everything but the title may be empty, and then
-// its part of the page is left out.
+// Run is the content of a report. Everything except the title may be empty; then its part
+// of the page is left out.
 type Run struct {
 	Title   string
 	Summary []Row    // the job: data, protocol, kernel, learner
 	Metrics []string // columns of the table; the first is drawn as bars
 	Scores  []Score  // rows of the table, in order
-	Unit    string   // of what is learnt from, "rows" if empty
-	Tables  []Table  // figures in more detail
+	Unit    string   // unit of the training data, "rows" if empty
+	Tables  []Table  // more detailed values
 	Matrix  *Matrix  // of held-out rows; nil: none
 	Graphs  []Graph
-	Grid    Grid // what the parameters were chosen from
+	Grid    Grid // candidates among which the parameters were chosen
 	Boxes   []Boxes
 	Curves  []Curve
 	Timings []Timing // in the order in which the stages ran
@@ -27,11 +27,11 @@ type Run struct {
 	Job     string // the file
 }
 
-// Row is a name with what it stands for.
+// Row is a name with its value.
 type Row struct{ Label, Value string }
 
-// Score is the result of one way of learning on held-out rows. A metric that is
-// missing, or is no finite number, is shown as not known.
+// Score is the result of one kind of training on held-out rows. A metric that is missing,
+// or is no finite number, is shown as not known.
 type Score struct {
 	Name   string
 	Kind   Kind
@@ -39,7 +39,7 @@ type Score struct {
 	Values map[string]float64
 }
 
-// Kind tells who learnt, and from which rows.
+// Kind is the kind of a training: who learns, and from which rows.
 type Kind string
 
 // The kinds of scores.
@@ -61,11 +61,11 @@ type Grid struct {
 // Cell is a row of a grid: a text for each column.
 type Cell struct {
 	Texts []string
-	Best  bool // the one that was chosen
+	Best  bool // the chosen one
 }
 
-// Timing is the time of a stage: seconds on the clock, and of all processors
-// together. CPU is 0 where it was not measured.
+// Timing is the time of a stage in seconds: wall time, and the processor time of all cores.
+// CPU is 0 if it was not measured.
 type Timing struct {
 	Stage        string
 	Seconds, CPU float64
@@ -77,19 +77,19 @@ type Traffic struct {
 	Sent, Received uint64
 }
 
-// Leak is the knowledge of a role beyond its own data, one sentence after another.
+// Leak is a role's knowledge beyond its own data, in sentences.
 type Leak struct {
 	Role  string
 	Lines []string
 }
 
-// Validate refuses a run that makes no report.
+// Validate returns an error for a run that gives no report.
 func (r *Run) Validate() error {
 	if r.Title == "" {
 		return errors.New("report: a run has no title; give it the name of the job")
 	}
 	if len(r.Scores) > 0 && len(r.Metrics) == 0 {
-		return errors.New("report: scores without a metric; name at least one")
+		return errors.New("report: the scores have no metric; name at least one")
 	}
 	for _, s := range r.Scores {
 		if !s.Kind.known() {
@@ -106,7 +106,7 @@ func (r *Run) Validate() error {
 	}
 	for _, t := range r.Timings {
 		if !(t.Seconds >= 0) || !(t.CPU >= 0) || math.IsInf(t.Seconds+t.CPU, 0) {
-			return fmt.Errorf("report: stage %q took %g s, %g s of processors; times are finite and not negative", t.Stage, t.Seconds, t.CPU)
+			return fmt.Errorf("report: stage %q took %g s, and %g s of processor time; times must be finite and not negative", t.Stage, t.Seconds, t.CPU)
 		}
 	}
 	return nil

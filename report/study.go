@@ -12,7 +12,7 @@ type Study struct {
 	Parts []Part
 }
 
-// Part is one experiment. Everything but the title may be empty.
+// Part is one experiment. Everything except the title may be empty.
 type Part struct {
 	Title, Intro string
 	Header       []string
@@ -22,20 +22,20 @@ type Part struct {
 	Claims       []Claim
 }
 
-// Claim is a claim of others, with what was found.
+// Claim is a published claim, with the result of its test.
 type Claim struct{ Text, Verdict, Numbers string }
 
-// drawnPart holds the values that the template sees.
+// drawnPart holds the values for the template.
 type drawnPart struct {
 	Part
 	BoxCharts  []boxChart
 	CurvePlots []*plot
 }
 
-// WriteStudy writes the page, as Write does. Nothing is written where a chart cannot be drawn.
+// WriteStudy writes the page, like Write. It writes nothing if a chart cannot be drawn.
 func WriteStudy(w io.Writer, s Study) error {
 	if s.Title == "" {
-		return errors.New("report: a study has no title")
+		return errors.New("report: the study has no title; give it one")
 	}
 	var parts []drawnPart
 	for _, p := range s.Parts {

@@ -2,7 +2,7 @@ package report
 
 import "fmt"
 
-// Table is texts in rows under a header, the first of a row being its name.
+// Table has rows of texts under a header. The first text of a row is the row's name.
 type Table struct {
 	Title  string
 	Header []string
@@ -25,19 +25,20 @@ type Matrix struct {
 	Counts  [][]int
 }
 
-// validate refuses a matrix that is no square.
+// validate refuses a matrix that is not square.
 func (m *Matrix) validate() error {
 	square := len(m.Counts) == len(m.Classes)
 	for _, row := range m.Counts {
 		square = square && len(row) == len(m.Classes)
 	}
 	if !square {
-		return fmt.Errorf("report: a confusion matrix of %d classes is no square", len(m.Classes))
+		return fmt.Errorf("report: the confusion matrix of %d classes is not square", len(m.Classes))
 	}
 	return nil
 }
 
-// grid is a table whose cells know their columns, which narrow screens show beside them.
+// grid is a table whose cells know their columns; narrow screens show the column beside
+// each cell.
 type grid struct {
 	Header []string
 	Rows   []gridRow
@@ -53,7 +54,7 @@ type gridRow struct {
 
 type gridCell struct{ Label, Text string }
 
-// gridOf labels the cells of a table; classes, of its rows, may be nil.
+// gridOf labels the cells of a table; classes, the CSS classes of its rows, may be nil.
 func gridOf(header []string, rows [][]string, classes []string) grid {
 	g := grid{Header: header}
 	for i, texts := range rows {
@@ -76,7 +77,7 @@ type shade struct {
 	Right   bool
 }
 
-// shades returns the cells with the share of each in its row.
+// shades returns the cells, with each cell's share of its row.
 func (m *Matrix) shades() [][]shade {
 	out := make([][]shade, len(m.Counts))
 	for i, row := range m.Counts {

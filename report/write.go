@@ -21,7 +21,7 @@ var (
 	partsText string
 )
 
-// page holds the values that the template sees.
+// page holds the values for the template.
 type page struct {
 	Run
 	Headline     []Row
@@ -43,8 +43,8 @@ type detail struct {
 	Table grid
 }
 
-// Write writes the page. What r holds is text: markup in it is shown, not
-// obeyed. Nothing is written of a run that Validate refuses.
+// Write writes the page. It shows markup in r's texts as text. It writes nothing if
+// Validate refuses r.
 func Write(w io.Writer, r Run) error {
 	if err := r.Validate(); err != nil {
 		return err
@@ -52,7 +52,7 @@ func Write(w io.Writer, r Run) error {
 	return write(w, pageText, r.page())
 }
 
-// write fills a page that may use the shared parts.
+// write executes a template that may use the shared parts.
 func write(w io.Writer, text string, values any) error {
 	t, err := template.New("page").Parse(partsText)
 	if err == nil {
@@ -101,8 +101,8 @@ func (r *Run) page() page {
 	return p
 }
 
-// scoreChart draws the first metric. Values up to 1 are drawn against 1, so
-// that small differences look small.
+// scoreChart draws the first metric. Values up to 1 are drawn against 1, so that small
+// differences look small.
 func (r *Run) scoreChart() chart {
 	metric := r.Metrics[0]
 	full := 1.0
@@ -143,8 +143,8 @@ func (r *Run) trafficChart() chart {
 	return newChart("bytes by member", full, items)
 }
 
-// headline returns the first metric in three figures: the mean of the parties
-// alone, together, pooled.
+// headline returns three values of the first metric: the mean of the parties alone,
+// together, and pooled.
 func (r *Run) headline() []Row {
 	var rows []Row
 	for _, k := range []struct {
@@ -158,7 +158,7 @@ func (r *Run) headline() []Row {
 	return rows
 }
 
-// mean averages the first metric over the scores of a kind, if all are known.
+// mean returns the mean of the first metric over the scores of a kind, if all are known.
 func (r *Run) mean(kind Kind) (float64, bool) {
 	sum, n := 0.0, 0
 	for _, s := range r.Scores {
@@ -175,7 +175,7 @@ func (r *Run) mean(kind Kind) (float64, bool) {
 	return sum / float64(n), n > 0
 }
 
-// table is one row for each score.
+// table returns one row for each score.
 func (r *Run) table(unit string) grid {
 	var rows [][]string
 	var classes []string
@@ -189,7 +189,7 @@ func (r *Run) table(unit string) grid {
 	return gridOf(append([]string{"who learns", unit}, r.Metrics...), rows, classes)
 }
 
-// gridTable is one row for each cell that the parameters were chosen from.
+// gridTable returns one row for each candidate of the parameters.
 func (r *Run) gridTable() grid {
 	var rows [][]string
 	var classes []string

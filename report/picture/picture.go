@@ -29,7 +29,7 @@ const (
 	dpi    = 150 // of a PNG
 )
 
-// colours of lines and boxes, in order. They are the page's.
+// colours of lines and boxes, in order, as on the page.
 var colours = []color.Color{
 	color.RGBA{0x0b, 0x6e, 0x63, 0xff}, color.RGBA{0xb4, 0x45, 0x1f, 0xff}, color.RGBA{0x4c, 0x73, 0x96, 0xff}, color.RGBA{0xc9, 0x8a, 0x1b, 0xff},
 }
@@ -49,7 +49,7 @@ func Save(path string, p *plot.Plot) error {
 	return errors.Join(os.WriteFile(path+".svg", svg.Bytes(), 0o600), os.WriteFile(path+".png", png.Bytes(), 0o600))
 }
 
-// OfCurve draws the lines of a curve. A line has a gap where it has no value.
+// OfCurve draws the lines of a curve. A line has a gap at a missing value.
 func OfCurve(c *report.Curve) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text = c.Title, c.X
@@ -90,7 +90,7 @@ func add(p *plot.Plot, l report.Line, i int) error {
 	return nil
 }
 
-// steps marks the steps of a curve that have a text.
+// steps labels the steps of a curve that have a text.
 type steps []string
 
 // Ticks implements plot.Ticker.
