@@ -13,10 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// beMercer makes the test binary stand in for mercer: see TestMain.
+// beMercer makes the test binary act as mercer: see TestMain.
 const beMercer = "MERCER_TEST_IS_MERCER"
 
-// small is every benchmark at a size of milliseconds.
+// small returns every benchmark at a size of milliseconds.
 func small(t *testing.T) map[string]Benchmark {
 	var gemm Benchmark
 	for _, path := range linalg.Paths() {
@@ -36,8 +36,8 @@ func small(t *testing.T) map[string]Benchmark {
 	}
 }
 
-// Every benchmark gives rows whose parts fit together: a figure of something, a
-// ratio where there is a limit, a verdict where there is a target.
+// Every benchmark gives complete rows: a figure with its name, a ratio if there is a limit,
+// and a verdict if there is a target.
 func TestBenchmarks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -17,13 +17,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// devicesRun is a session that is run with all its clients, of whom a tenth vanishes at the
-// dearest moment: before they send their vectors, when all others have masked with them. Keys
-// and shares are complete; of the vector's segments only the first of parts equal parts is
-// there, because masks are most of the work and every segment takes equal masks.
+// devicesRun is a session with all its clients. A tenth of them vanishes at the most
+// expensive moment: before they send their vectors, when all others have masked with them.
+// Keys and shares are complete. Of the vector's segments only the first of parts equal
+// parts is processed, because masks are most of the work and every segment needs equal
+// masks.
 type devicesRun struct {
 	clients, items int
-	liked          int // items of each client
+	liked          int // number of items of each client
 	parts          int
 }
 
@@ -50,12 +51,12 @@ func (c devicesRun) params(entries int) (secagg.Params, error) {
 func (c devicesRun) entries() int { return c.items * (c.items + 1) / 2 }
 func (c devicesRun) kept() int    { return (c.entries() + c.parts - 1) / c.parts }
 
-// vanishes reports whether a client vanishes: every tenth one does, the largest number that
-// was agreed.
+// vanishes reports whether a client vanishes: every tenth client does, which is the largest
+// agreed number.
 func (c devicesRun) vanishes(client int) bool { return client%10 == 9 }
 
-// liking is a client's vector: which of the first pairs of items it likes both
-// of, in ascending order.
+// liking is a client's vector: those of the first pairs of items of which it likes both, in
+// ascending order.
 type liking []int
 
 // likes draws a client's items. Pair (i, j), i <= j, is entry
@@ -83,16 +84,16 @@ func (l liking) Read(_, first int, dst []int64) {
 	}
 }
 
-// uploads counts the vectors that the server holds beside the sum.
+// uploads is the number of vectors that the server holds besides the sum.
 const uploads = 8
 
-// hall is the clients of a session, with the meters on it.
+// hall holds the clients of a session, with their meters.
 type hall struct {
 	devicesRun
 	turns           sync.Mutex
 	server          *secagg.Server
 	config          dropout.Config
-	present, absent spending // of all who stay and of all who do not
+	present, absent spending // of all clients that stay, and of all that vanish
 	serving         spending
 	masks           timedMasks // of serving
 	peak            float64    // bytes
@@ -131,7 +132,7 @@ func (c devicesRun) hall() (*hall, error) {
 	return h, nil
 }
 
-// takesVectors tells a server's steps that take segments.
+// takesVectors reports whether a server's step takes segments.
 func takesVectors(e protocol.Event) bool {
 	r, received := e.(protocol.Received)
 	return received && r.Message.Kind == "MaskedInput"
@@ -139,7 +140,7 @@ func takesVectors(e protocol.Event) bool {
 
 func seedOf(what string, client int) [32]byte { return sha256.Sum256(fmt.Append(nil, what, client)) }
 
-// seat adds a client. To make one takes as long as its vector, which is hashed.
+// seat adds a client. Making one takes as long as its vector, which is hashed.
 func (h *hall) seat(i int, setup protocol.Setup, p secagg.Params, id secagg.Identity) error {
 	spent, leaves := &h.present, ""
 	if h.vanishes(i) {
@@ -162,7 +163,7 @@ func (h *hall) seat(i int, setup protocol.Setup, p secagg.Params, id secagg.Iden
 	return nil
 }
 
-// sendsVector tells a client's steps that mask and send segments.
+// sendsVector reports whether a client's step masks and sends segments.
 func sendsVector(e protocol.Event) bool {
 	_, resumed := e.(protocol.Resumed)
 	return resumed
@@ -197,7 +198,7 @@ func (h *hall) check() error {
 		}
 	}
 	if sums := h.server.Sums(); len(sums) != 1 || !slices.Equal(want, sums[0]) {
-		return errors.New("bench: the sum of the vectors is not their sum")
+		return errors.New("bench: the session's sum differs from the sum of the vectors")
 	}
 	return nil
 }
@@ -238,7 +239,7 @@ func raceDevices(c devicesRun) (race, error) {
 	}}, nil
 }
 
-// rows returns the measured figures, and the figures that follow for the whole vector.
+// rows returns the measured figures, and the extrapolated figures for the whole vector.
 func (h *hall) rows(f forecast, session span) []Row {
 	stayed := h.stayed()
 	client := spending{h.present.fixed.times(1 / float64(stayed)), h.present.segments.times(1 / float64(stayed)), h.present.sent / stayed, h.present.received / stayed}
@@ -274,7 +275,7 @@ func (h *hall) rows(f forecast, session span) []Row {
 	}
 }
 
-// whole extrapolates the spending of machines to all segments.
+// whole extrapolates the costs of machines to all segments.
 func (c devicesRun) whole(w spending) span {
 	s := w.segments.times(float64(c.parts))
 	s.add(w.fixed)

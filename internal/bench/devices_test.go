@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Who likes every item likes every pair, and a part of the pairs is the first of
+// A client that likes every item likes every pair, and a part of the pairs is the first of
 // them.
 func TestLikesAreTheTriangle(t *testing.T) {
 	all := devicesRun{clients: 1, items: 5, liked: 5, parts: 1}
@@ -60,7 +60,7 @@ func TestDevicesChecksItsSum(t *testing.T) {
 	}
 }
 
-// What belongs to segments is told by the event.
+// The event shows whether a step is about segments.
 func TestSegmentsAreToldByTheEvent(t *testing.T) {
 	masked := protocol.Received{Message: protocol.Message{Header: protocol.Header{Kind: "MaskedInput"}}}
 	for _, e := range []protocol.Event{protocol.Start{}, protocol.Received{}, protocol.Expired{Timer: secagg.TimerServer}} {

@@ -9,21 +9,21 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// encodeSize holds the sizes that OKRA's encoders are measured on.
+// encodeSize holds the sizes at which OKRA's encoders are measured.
 type encodeSize struct {
 	rows       int
 	few, many  int   // features; powers of two, for the growth
-	others     []int // features at which its cost is shown as well
+	others     []int // features at which its cost is also shown
 	blocked    int   // features for encoder block
-	blockDgemm int   // order of the product that it is measured by
+	blockDgemm int   // order of the product with which it is compared
 	flaked     []int // features for encoder flake
 }
 
 // Encode measures OKRA's encoders: hadamard beside reading and writing the encoded rows as
-// often as it has passes over them, block beside dgemm, and how the time of hadamard grows
-// with the features: from few to many, and the cost of a value for each doubling of the width
-// at more sizes, which shows the cache that a row no longer fits. Hadamard and haar stand beside
-// their rival flake.
+// often as it passes over them, and block beside dgemm. It also measures how the time of
+// hadamard grows with the features: from few to many, and the cost of a value for each
+// doubling of the width at more sizes, which shows the cache that a row no longer fits.
+// Hadamard and haar are shown beside their rival flake.
 func Encode() Benchmark {
 	return encodeOf(encodeSize{rows: 400, few: 1 << 14, many: 1 << 18, others: []int{1 << 16, 1 << 20}, blocked: 1 << 16, blockDgemm: 2048, flaked: []int{128, 512, 2048}})
 }
@@ -61,8 +61,8 @@ func (e encoding) run() run { return pure(func() { e.Encode(e.dst, e.src) }) }
 
 const hadamardRounds = 3
 
-// rowsAt returns how many rows of f features are encoded: fewer of the longest,
-// so that they take half of the memory of many features.
+// rowsAt returns the number of encoded rows of f features. There are fewer of the longest
+// rows, so that they take half of the memory of many features.
 func (s encodeSize) rowsAt(f int) int {
 	if f <= s.many {
 		return s.rows
@@ -155,8 +155,8 @@ func raceBlock(s encodeSize) (race, error) {
 	}, nil
 }
 
-// raceFlake encodes rows by FLAKE and by OKRA's encoders, each with the making of the encoder. Of
-// flake that is nearly all of the time.
+// raceFlake encodes rows by FLAKE and by OKRA's encoders, including the making of the
+// encoder. For flake that is nearly all of the time.
 func raceFlake(rows, features int) func(encodeSize) (race, error) {
 	return func(encodeSize) (race, error) {
 		specs := []okra.Spec{{Encoder: okra.Flake}, {Encoder: okra.Haar}, {Encoder: okra.Hadamard, Rounds: hadamardRounds}}
@@ -167,7 +167,7 @@ func raceFlake(rows, features int) func(encodeSize) (race, error) {
 				return race{}, err
 			}
 			runs = append(runs, pure(func() {
-				if fresh, err := newEncoding(spec, 0, features); err == nil { // as it was above
+				if fresh, err := newEncoding(spec, 0, features); err == nil { // the same as above
 					fresh.Encode(e.dst, e.src)
 				}
 			}))

@@ -18,19 +18,20 @@ import (
 // MaxFDSKLRows bounds the rows of the benchmark.
 const MaxFDSKLRows = fdskl.MaxRows
 
-// grownRows is up to where growth with the rows is measured.
+// grownRows is the largest number of rows at which growth is measured.
 const grownRows = 20_000
 
 // FDSKL measures training on columns that four workers hold, all in this process, without a
-// network between them: how the cost of mode cached grows with rows, directions and columns,
-// and its cost with that many rows, beside the cost allowed for a million.
+// network between them. It measures how the cost of mode cached grows with rows, directions
+// and columns, and its cost with the given number of rows, beside the cost allowed for a
+// million.
 func FDSKL(rows int) Benchmark {
 	most, whole := wholeTask, wholeTask
 	most.rows, whole.rows = grownRows, rows
 	return fdsklOf(most, whole)
 }
 
-// fdsklOf measures growth up to one size, then another as a whole.
+// fdsklOf measures growth up to one size, and another size as a whole.
 func fdsklOf(most, whole cachedSize) Benchmark {
 	var b Benchmark
 	for _, g := range growths(most) {
@@ -40,8 +41,8 @@ func fdsklOf(most, whole cachedSize) Benchmark {
 	return b
 }
 
-// growths double one dimension twice. With few columns their products are little
-// beside all else, so there are more.
+// growths double one dimension twice. With few columns their products are a small part of
+// the time, so there are more.
 func growths(full cachedSize) []growth {
 	const passes = 5
 	rows, directions, columns := growth{"rows", nil, passes}, growth{"directions", nil, passes}, growth{"columns", nil, passes}
@@ -59,7 +60,7 @@ func growths(full cachedSize) []growth {
 	return []growth{rows, directions, columns}
 }
 
-// raceWhole runs that task with as many rows as size has.
+// raceWhole runs the task with as many rows as size has.
 func raceWhole(size cachedSize) (race, error) {
 	c, err := newClouds(size.rows, size.columns)
 	if err != nil {
@@ -80,8 +81,8 @@ func raceWhole(size cachedSize) (race, error) {
 	return race{runs: []run{train}, rows: func(best []span) []Row { return append(last.rows(best[0]), edges...) }}, nil
 }
 
-// growth holds sizes of which one dimension grows; each training takes the given number of
-// passes, so that all learn alike.
+// growth holds sizes with one growing dimension. Each training takes the given number of
+// passes, so that all learn equally.
 type growth struct {
 	what   string
 	sizes  []cachedSize
@@ -118,10 +119,10 @@ func (g growth) race() (race, error) {
 // linearly bounds the growth of time relative to proportional growth.
 const linearly = 1.15
 
-// fdsklWorkers counts the workers that share the columns; the first has the labels.
+// fdsklWorkers is the number of workers that share the columns; the first has the labels.
 const fdsklWorkers = 4
 
-// federate seats workers who have the given parts of all columns; the kernel is exp(-gamma
+// federate returns workers with the given parts of all columns; the kernel is exp(-gamma
 // |x-z|^2).
 func federate(parts []linalg.Rows, gamma float64, p fdskl.Params, s fdskl.Schedule) measuredSession {
 	const active = "worker 0"
@@ -145,7 +146,7 @@ func federate(parts []linalg.Rows, gamma float64, p fdskl.Params, s fdskl.Schedu
 	return m
 }
 
-// phasesOf are a worker's, under directions by a key of its own.
+// phasesOf returns a worker's phases, for directions under its own key.
 func phasesOf(rows linalg.Rows, gamma float64, worker, bits int) *feature.Phases {
 	_, columns := rows.Shape()
 	key := seedOf("directions", worker)
@@ -158,7 +159,7 @@ func phasesOf(rows linalg.Rows, gamma float64, worker, bits int) *feature.Phases
 	}, bits)
 }
 
-// asPlanned compares the sent bytes with the bytes that the requests must take.
+// asPlanned compares the sent bytes with the bytes that the requests need.
 func (m measuredSession) asPlanned(name string, p fdskl.Params, requests []fdskl.Request) ([]Row, error) {
 	plan, err := fdskl.Plan(m.Session.Session, requests...)
 	if err != nil {
@@ -185,13 +186,13 @@ func (m measuredSession) asPlanned(name string, p fdskl.Params, requests []fdskl
 	return append(rows, figure(name+", bytes on all edges", float64(sent), "bytes").agrees("the formula", float64(planned)).atMost(0)), nil
 }
 
-// measured session is a session of which all members are in this process, with its traffic.
+// measuredSession is a session with all members in this process, with its traffic.
 type measuredSession struct {
 	*memory.Session
 	sent map[route]amount
 }
 
-// A route leads from one member to another; an amount counts its traffic.
+// A route is a pair of members; an amount is the traffic between them.
 type (
 	route  struct{ from, to string }
 	amount struct {

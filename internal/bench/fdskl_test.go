@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A turn leaves nothing of the size of its table, beside which the next would
-// have another.
+// A run leaves no memory of the size of its table, since the next run makes its own.
 func TestTurnLeavesNoTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -27,9 +26,9 @@ func TestTurnLeavesNoTable(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// inUse counts the bytes that the collector cannot free.
+// inUse returns the number of bytes that the collector cannot free.
 func inUse() int64 {
-	for range 2 { // pools give up what they hold at the second
+	for range 2 { // pools release their content at the second
 		runtime.GC()
 	}
 	var m runtime.MemStats

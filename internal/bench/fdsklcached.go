@@ -19,7 +19,7 @@ func (c cachedSize) String() string {
 	return fmt.Sprintf("%d rows, %d columns, %d directions, %d workers", c.rows, c.columns, c.directions, fdsklWorkers)
 }
 
-// cached is the schedule that asks for all phases once, and the table of them.
+// cached is the schedule that requests all phases once, with the table of them.
 type cached struct {
 	*fdskl.Book
 	table    *linear.Phases[float32]
@@ -48,7 +48,7 @@ func (c *cached) Answer(rows []int, words []byte) {
 	c.table.Put(words, rows[0], len(rows), d.First, d.Count)
 }
 
-// clouds are generated rows in parts of columns, one for each worker.
+// clouds holds generated rows in parts of columns, one for each worker.
 type clouds struct {
 	parts   []linalg.Rows
 	targets linalg.Matrix[float64] // 1 x rows
@@ -74,7 +74,7 @@ func newClouds(rows, columns int) (clouds, error) {
 	return c, nil
 }
 
-// cachedRun is a training, which holds the table of all phases.
+// cachedRun is a training with the table of all phases.
 type cachedRun struct {
 	cachedFigures
 	measuredSession measuredSession
@@ -82,8 +82,8 @@ type cachedRun struct {
 	schedule        *cached
 }
 
-// cachedFigures holds the measurements of a training. They outlive its table, since the next
-// turn needs a table of its own.
+// cachedFigures holds the measurements of a training. They outlive its table, because the
+// next run needs its own.
 type cachedFigures struct {
 	size            cachedSize
 	protocol, learn span
@@ -92,7 +92,7 @@ type cachedFigures struct {
 	peak            float64 // bytes
 }
 
-// train is mode cached from keys to coefficients.
+// train trains in mode cached, from keys to coefficients.
 func (c clouds) train(size cachedSize, p linear.Params) (r *cachedRun, err error) {
 	r = &cachedRun{cachedFigures: cachedFigures{size: size}}
 	if err := resetPeak(); err != nil {
@@ -115,14 +115,14 @@ func (c clouds) train(size cachedSize, p linear.Params) (r *cachedRun, err error
 		return nil, err
 	}
 	if r.wrong = wrong(f.Decisions.Data, c.targets.Data); r.wrong > .3 {
-		return nil, fmt.Errorf("bench: %v of the rows are on the wrong side of what was learnt from them", r.wrong)
+		return nil, fmt.Errorf("bench: the trained model has %v of its training rows on the wrong side", r.wrong)
 	}
 	r.passes = len(f.Objectives)
 	r.peak, err = peakMemory()
 	return r, err
 }
 
-// wrong is the share of decisions on the wrong side.
+// wrong returns the share of decisions on the wrong side.
 func wrong(u, y []float64) float64 {
 	n := 0
 	for i, v := range u {
@@ -133,18 +133,18 @@ func wrong(u, y []float64) float64 {
 	return float64(n) / float64(len(y))
 }
 
-// The whole task, and the wall time and memory that it may take on two cores.
+// The whole task, with the wall time and memory that it may take on two cores.
 var wholeTask = cachedSize{rows: 1_000_000, columns: 100, directions: 1024, bits: 16}
 
 const (
 	wholeWall = 180     // seconds
 	wholePeak = 4 << 10 // MiB
-	// percent bounds the garbage that may gather, relative to the memory in use: the same
-	// bound that simulate sets where rows are large.
+	// percent bounds the garbage, relative to the memory in use: the same bound that
+	// simulate sets for large rows.
 	percent = 25
 )
 
-// rows returns the measurements of a training, and the figures that follow for the whole
+// rows returns the measurements of a training, and the extrapolated figures for the whole
 // task.
 func (r cachedFigures) rows(best span) []Row {
 	name, as := r.size.String(), wholeTask
@@ -166,8 +166,8 @@ func (r cachedFigures) rows(best span) []Row {
 	}
 }
 
-// held counts the bytes that grow with the rows: the columns in float32, phases, targets,
-// decisions, and each worker's mark of every row.
+// held returns the number of bytes that grow with the rows: the columns in float32, phases,
+// targets, decisions, and each worker's mark of every row.
 func (c cachedSize) held() int {
 	return c.rows * (4*c.columns + c.directions*c.bits/8 + 2*8 + 4*fdsklWorkers)
 }

@@ -13,25 +13,25 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Bounds of the packages that Gateway seals.
+// Bounds on the packages that Gateway seals.
 const (
 	MinGatewayPackages = 100
 	MaxGatewayPackages = 1_000_000
 )
 
-// gatewaySize counts the packages.
+// gatewaySize holds the numbers of packages.
 type gatewaySize struct {
 	rsa, voprf int   // sealed, with tokens of either kind
-	counted    []int // of windows that are counted without cryptography, the smallest first
+	counted    []int // of windows that are counted without cryptography, in ascending order
 }
 
-// Gateway measures a gateway of SecVM, which is a process of its own: program is the command
-// line that runs mercer. The given number of packages, each with a token of blind RSA, are
-// sealed beforehand and posted over loopback. The gateway's processor time is set beside the
-// time of opening them and verifying their tokens alone. A fortieth of that number come with
+// Gateway measures a gateway of SecVM in a separate process; program is the command line
+// that runs mercer. The given number of packages, each with a token of blind RSA, are
+// sealed beforehand and posted over loopback. The gateway's processor time is compared with
+// the time of opening them and verifying their tokens alone. A fortieth of that number have
 // tokens of VOPRF, which take long to make. The growth of cost and memory with a window is
 // measured on the counter alone, up to a million packages. Homes and records are in the
-// folder dir, which is the caller's to remove.
+// folder dir, which the caller removes.
 func Gateway(reader *job.Reader, program []string, dir string, packages int) Benchmark {
 	return gatewayBenchmark(reader, program, dir, gatewaySize{rsa: packages, voprf: max(packages/40, MinGatewayPackages), counted: []int{10_000, 100_000, 1_000_000}})
 }
@@ -82,8 +82,8 @@ func raceGateway(ctx context.Context, reader *job.Reader, program []string, dir 
 	return r, nil
 }
 
-// openAlone opens packages, as the gateway must, and does nothing else. They are
-// sealed for a key of its own: the gateway's is its secret.
+// openAlone opens packages, as the gateway must, and does nothing else. They are sealed to
+// another key, because the gateway's is its secret.
 func (g *postedGateway) openAlone() (run, error) {
 	seed := seedOf("ohttp", 0)
 	key, err := ohttp.NewKey(1, seed[:])
@@ -118,7 +118,7 @@ func (g *postedGateway) verifyAlone() run {
 	return onAllCores(g.samples(), func(i int) error { return g.verifier.Verify(g.tokens[i], challenge) })
 }
 
-// onAllCores does something n times, on all cores, as the gateway does.
+// onAllCores calls do n times, on all cores, as the gateway does.
 func onAllCores(n int, do func(i int) error) run {
 	return func(context.Context) error {
 		errs := make([]error, n)

@@ -22,8 +22,8 @@ func testedGateway(t *testing.T) *postedGateway {
 	return g
 }
 
-// Refused packages have no rate, and letters that have been posted once can be posted in the
-// next turn.
+// Refused packages have no rate, and letters that have been posted once can be posted in
+// the next run.
 func TestGatewayMustCount(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -47,7 +47,7 @@ func TestGatewayMustCount(t *testing.T) {
 	}
 }
 
-// What goes wrong with the process is said, and ends.
+// A failure of the process is reported, and ends the measurement.
 func TestGatewayProcessFails(t *testing.T) {
 	var used float64
 	g := testedGateway(t)

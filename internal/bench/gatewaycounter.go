@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// raceCounter counts windows of several sizes, the smallest first, without
-// cryptography and network: distinct nonces, records on disk.
+// raceCounter counts windows of several sizes, in ascending order, without cryptography and
+// network: distinct nonces, records on disk.
 func raceCounter(dir string, sizes []int) (race, error) {
 	p, err := secvm.NewParams(secvm.Spec{Name: "bench", Bins: 1 << 14, Packages: 16, Cohort: 100})
 	if err != nil {
@@ -86,9 +86,9 @@ func allCounted(t *secvm.Tally, packages int) error {
 	return nil
 }
 
-// memoryOfPackages is the most that a package takes while a window grows, in
-// bytes of live memory beside the empty counter's. It is looked at as often as
-// the window has grown by a seventh, since tables grow in steps.
+// memoryOfPackages returns the greatest memory of a package while a window grows, in bytes
+// of live memory besides the empty counter's. It is measured each time the window has grown
+// by a seventh, because tables grow in steps.
 func memoryOfPackages(p secvm.Params, dir string, from, to int) (most float64, err error) {
 	var empty uint64
 	next := from
@@ -104,7 +104,7 @@ func memoryOfPackages(p secvm.Params, dir string, from, to int) (most float64, e
 	return most, err
 }
 
-// liveBytes counts the bytes in the heap after a collection.
+// liveBytes returns the bytes in the heap after a collection.
 func liveBytes() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -48,18 +48,18 @@ spec:
   compare: []
 `
 
-// nobody is the address of witnesses that are not there: no device waits for them.
+// nobody is the address of witnesses that do not exist: no device waits for them.
 const nobody = "http://127.0.0.1:9"
 
 // gatewayWindow is longer than any measurement.
 const gatewayWindow = 24 * time.Hour
 
-// postedGateway is a home of a gateway, and packages for it.
+// postedGateway is a gateway's home, with packages for it.
 type postedGateway struct {
 	reader        *job.Reader
 	program       []string
 	dir           string
-	issuing       []string // arguments that say who gives tokens
+	issuing       []string // arguments that name the issuer
 	configuration *secvm.Configuration
 	key           ohttp.KeyConfig // of the first window
 	verifier      *privacypass.Verifier
@@ -67,7 +67,7 @@ type postedGateway struct {
 	letters       []letter             // one for each
 }
 
-// newPostedGateway furnishes a home in a new folder within dir, and seals the given number of
+// newPostedGateway sets up a home in a new folder within dir, and seals the given number of
 // packages for it.
 func newPostedGateway(ctx context.Context, reader *job.Reader, program []string, dir string, kind privacypass.Type, packages int) (g *postedGateway, err error) {
 	g = &postedGateway{reader: reader, program: program, tokens: make([]*privacypass.Token, packages)}
@@ -107,8 +107,8 @@ func (g *postedGateway) furnish(kind privacypass.Type) (err error) {
 	return g.furnishRSA(c)
 }
 
-// configure has the gateway write its configuration and announce its first window,
-// and reads both.
+// configure has the gateway write its configuration and announce its first window, and
+// reads both.
 func (g *postedGateway) configure(c gateway.Config) error {
 	announcing, err := gateway.Open(c)
 	if err != nil {
@@ -134,7 +134,7 @@ func (g *postedGateway) configure(c gateway.Config) error {
 	return err
 }
 
-// challenge returns the first iteration's.
+// challenge returns the challenge of the first iteration.
 func (g *postedGateway) challenge() privacypass.Challenge { return g.configuration.PackageToken(0) }
 
 func (g *postedGateway) furnishRSA(c gateway.Config) error {
@@ -162,7 +162,7 @@ func (g *postedGateway) furnishRSA(c gateway.Config) error {
 	return g.mintRSA(key, public)
 }
 
-// mintRSA signs tokens with the issuer's key, and not blindly, which would take three times
+// mintRSA signs tokens with the issuer's key, but not blindly, which would take three times
 // as long: both ways give equal tokens.
 func (g *postedGateway) mintRSA(key *rsa.PrivateKey, public []byte) error {
 	c, errs := g.challenge(), make([]error, len(g.tokens))
@@ -175,8 +175,8 @@ func (g *postedGateway) mintRSA(key *rsa.PrivateKey, public []byte) error {
 	return errors.Join(errs...)
 }
 
-// furnishVOPRF makes the gateway its own issuer. This process gives the tokens
-// before the gateway's process opens the home.
+// furnishVOPRF makes the gateway its own issuer. This process issues the tokens before the
+// gateway's process opens the home.
 func (g *postedGateway) furnishVOPRF(c gateway.Config, id *identity.Identity) (err error) {
 	seed := seedOf("device", 0)
 	device := ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)
@@ -230,7 +230,7 @@ func (g *postedGateway) mintVOPRF(i *issuer.Issuer, device ed25519.PublicKey) er
 	return nil
 }
 
-// letter is a package with its token, sealed, and the opener of its answer.
+// letter is a sealed package with its token, and the opener of its answer.
 type letter struct {
 	sealed []byte
 	answer *ohttp.Opener
@@ -259,7 +259,8 @@ func sealFor(key ohttp.KeyConfig, c *secvm.Configuration, t *privacypass.Token, 
 	return letter{sealed, answer}, err
 }
 
-// trainingPackage is the i-th package of iteration 0: units of all features in turn.
+// trainingPackage returns the i-th package of iteration 0; packages go through all features
+// cyclically.
 func trainingPackage(p secvm.Params, i int) secvm.Package {
 	return secvm.Package{Tag: p.Tag(), Kind: secvm.Training, Index: uint32(i % p.Features()), Value: int8(1 - 2*(i%2))}
 }

@@ -25,18 +25,18 @@ import (
 )
 
 const (
-	// gatewayHold is the time that the last packages, too few for a record, wait.
+	// gatewayHold is the time for which the last packages, too few for a record, wait.
 	gatewayHold = time.Second
 	// gatewayTime bounds one life of the process.
 	gatewayTime = 30 * time.Minute
 )
 
 // gatewayLeast returns the smallest number of packages in a record: the program's default
-// where many are posted.
+// if many are posted.
 func gatewayLeast(packages int) int { return max(1, min(256, packages/64)) }
 
-// measured starts a gateway in a home that knows nothing, posts letters, ends it and notes
-// the processor time that it has used, user and system, the least of all turns in seconds.
+// measured starts a gateway in an empty home, posts letters, ends it and records the
+// processor time that it has used, user and system, as the least of all runs in seconds.
 // Without letters that is the cost of start and end.
 func (g *postedGateway) measured(least *float64, letters []letter) run {
 	*least = math.Inf(1)
@@ -56,14 +56,14 @@ func (g *postedGateway) measured(least *float64, letters []letter) run {
 		}
 		used, failed := p.end()
 		if err := errors.Join(err, failed); err != nil {
-			return fmt.Errorf("%w; the gateway said last: %s", err, p.last)
+			return fmt.Errorf("%w; the gateway's last line: %s", err, p.last)
 		}
 		*least = min(*least, used)
 		return nil
 	}
 }
 
-// forget removes the counts of another gateway. The window stays, with its key.
+// forget removes the counts of an earlier gateway. The window stays, with its key.
 func (g *postedGateway) forget() error {
 	files, err := filepath.Glob(filepath.Join(g.path("home"), "packages-*"))
 	for _, f := range files {
@@ -80,7 +80,7 @@ type gatewayProcess struct {
 	input   io.Closer // the gateway ends with it, however this process ends
 	address string
 	reading sync.WaitGroup // the log
-	last    string         // line of its log; to be read when it has ended
+	last    string         // last line of its log; to be read after its end
 }
 
 // start starts a gateway and waits until it has a port.
@@ -110,7 +110,7 @@ func (g *postedGateway) start(ctx context.Context, least int) (*gatewayProcess, 
 
 var readyLine = regexp.MustCompile(`msg=ready .*address=(\S+)`)
 
-// listening reads the log up to where it tells the address, or to its end.
+// listening reads the log up to the line with the address, or to its end.
 func (p *gatewayProcess) listening(log *bufio.Scanner) (url string) {
 	for log.Scan() {
 		p.last = log.Text()
@@ -139,8 +139,8 @@ func (p *gatewayProcess) ready(ctx context.Context) error {
 	}
 }
 
-// end ends the process and returns the seconds that it has used. That it was told
-// to end is no failure.
+// end ends the process and returns the processor seconds that it has used. An end by this
+// signal is no failure.
 func (p *gatewayProcess) end() (float64, error) {
 	if err := p.input.Close(); err != nil {
 		return 0, fmt.Errorf("bench: %w", err)
@@ -155,9 +155,9 @@ func (p *gatewayProcess) end() (float64, error) {
 	return (s.UserTime() + s.SystemTime()).Seconds(), nil
 }
 
-// post posts all letters over as many connections as two records have packages, and returns
-// when all have been acknowledged, except the last ones, too few for a record, which have
-// been checked and counted in memory.
+// post posts all letters over as many connections as two records have packages. It returns
+// when all are acknowledged, except the last ones, too few for a record, which are checked
+// and counted in memory.
 func (p *gatewayProcess) post(ctx context.Context, letters []letter, least int) error {
 	lanes := min(2*least, len(letters))
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: lanes, DisableCompression: true}}
@@ -178,14 +178,14 @@ func (p *gatewayProcess) post(ctx context.Context, letters []letter, least int) 
 	return context.Cause(ctx)
 }
 
-// mailing is letters on their way.
+// mailing is the state of posting letters.
 type mailing struct {
 	client  *http.Client
 	address string
 	letters []letter
 	least   int
 	next    atomic.Int64
-	left    atomic.Int64 // letters that are not acknowledged
+	left    atomic.Int64 // letters without an acknowledgement
 }
 
 // post posts one letter after the other.
@@ -201,7 +201,7 @@ func (m *mailing) post(ctx context.Context) error {
 	}
 }
 
-// deliver posts a letter until it is acknowledged, as a device does, or waits with
+// deliver posts a letter until it is acknowledged, as a device does, or until it waits with
 // too few others for a record.
 func (m *mailing) deliver(ctx context.Context, l letter) error {
 	for {

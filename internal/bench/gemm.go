@@ -12,8 +12,8 @@ type shape struct{ m, n, k int }
 
 func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.m, s.n, s.k) }
 
-// product is one routine at one shape. Its target is a share of the rate of
-// multiply-adds; 0: none.
+// product is one routine at one shape. Its target is a share of the rate of multiply-adds;
+// 0: none.
 type product struct {
 	routine string
 	shape
@@ -33,7 +33,7 @@ var (
 	little = shape{512, 512, 512} // for plain Go, which is some fifty times slower
 )
 
-// promised are the products of the fastest path.
+// promised holds the products of the fastest path.
 var promised = []product{
 	{"dgemm", square, .62}, {"dsyrk", square, .62}, {"sgemm", square, .58}, {"ssyrk", square, .58},
 	{"dgemm", long, .5}, {"dsyrk", long, .5}, {"sgemm", long, .5}, {"ssyrk", long, .5},
@@ -47,7 +47,7 @@ func Gemm() Benchmark {
 	var b Benchmark
 	for i, path := range linalg.Paths() {
 		switch {
-		case path == linalg.Portable && i > 0: // measured where there is nothing else
+		case path == linalg.Portable && i > 0: // measured if there is nothing else
 		case path == linalg.Portable:
 			b.add(path, every(little, 0))
 		case i == 0:
@@ -59,7 +59,7 @@ func Gemm() Benchmark {
 	return b
 }
 
-// every is all routines at one shape.
+// every returns all routines at one shape.
 func every(s shape, target float64) []product {
 	var list []product
 	for _, r := range routines {
@@ -82,13 +82,13 @@ func (b *Benchmark) add(path linalg.Path, products []product) {
 	}
 }
 
-// task is work in floating-point operations, and the loop in registers that it
-// is measured by.
+// task is an amount of work in floating-point operations, with the loop in registers to
+// which it is compared.
 type task struct {
 	flops   float64
 	do      func()
 	fma     func(cores, turns int) float64
-	perTurn float64 // operations of a turn on one core
+	perTurn float64 // operations of a run on one core
 }
 
 func work[T linalg.Float](path linalg.Path, p product) task {
@@ -106,9 +106,8 @@ func work[T linalg.Float](path linalg.Path, p product) task {
 	return j
 }
 
-// raceProduct lets the loop and the product take turns, on one core and on all.
-// The loop does as much as the product, so that it runs no less long than that
-// would at its best and meets the same load.
+// raceProduct alternates the loop and the product, on one core and on all. The loop does as
+// much work as the product, so that it runs at least as long and meets the same load.
 func raceProduct(path linalg.Path, p product, j task) race {
 	counts := coreCounts()
 	done := make([]float64, len(counts)) // by the loop

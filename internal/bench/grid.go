@@ -19,8 +19,8 @@ type gridSize struct {
 	gammas, cs  []float64 // gammas in units of 1 / median squared distance
 }
 
-// Grid measures a grid of C-SVCs on the bundled digits beside the plain way:
-// every cell and fold by itself, from its rows.
+// Grid measures a grid of C-SVCs on the bundled digits beside the plain way: every cell and
+// fold separately, from its rows.
 func Grid() Benchmark {
 	return gridOf(gridSize{rows: 1797, folds: 5, gammas: []float64{.25, 1, 4}, cs: []float64{1. / 16, 1, 16, 256}})
 }
@@ -29,7 +29,7 @@ func gridOf(s gridSize) Benchmark {
 	return Benchmark{[]scene{sceneOf("digits", s, raceGrid)}}
 }
 
-// grid is a search with the rows that it is about.
+// grid is a search with its rows.
 type grid struct {
 	tune.Search
 	tune.SVC
@@ -73,9 +73,9 @@ func (g *grid) divide(labels []string, folds int) error {
 	return nil
 }
 
-// plain tries every cell and fold by itself, as a user with a learner and no search would:
-// its inner products, its kernel, training from zero. It returns for each cell how many test
-// rows got their class.
+// plain tries every cell and fold separately, like a user with a learner and no search: its
+// inner products, its kernel, and training from zero. It returns the number of correct test
+// rows for each cell.
 func (g grid) plain() ([]int, error) {
 	var correct []int
 	for _, k := range g.Kernels {

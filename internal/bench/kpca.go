@@ -13,18 +13,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// kpcaSize holds the sizes that kernel PCA is measured on.
+// kpcaSize holds the sizes at which kernel PCA is measured.
 type kpcaSize struct {
 	rows, columns, components int
-	small                     int // rows where a dense solver can judge
+	small                     int // rows for which a dense solver is feasible
 }
 
-// residual is the accuracy with which learn/kpca solves, as a share of the largest
-// eigenvalue.
+// residual is the accuracy of learn/kpca, as a share of the largest eigenvalue.
 const residual = 1e-12
 
-// KPCA measures kernel PCA from a ready kernel matrix beside the time of reading that matrix
-// as often as Lanczos has to, and compares eigenvalues with the eigenvalues from a dense
+// KPCA measures kernel PCA from a computed kernel matrix beside the time of reading that
+// matrix as often as Lanczos must, and compares the eigenvalues with those of a dense
 // solver.
 func KPCA() Benchmark {
 	return kpcaOf(kpcaSize{rows: 6400, columns: 100, components: 20, small: 400})
@@ -37,8 +36,8 @@ func kpcaOf(s kpcaSize) Benchmark {
 	}}
 }
 
-// correlated returns an RBF kernel matrix whose spectrum falls off like the spectrum of real
-// data: column j of the rows has a deviation of 1/j.
+// correlated returns an RBF kernel matrix whose spectrum decays like that of real data:
+// column j of the rows has a deviation of 1/j.
 func correlated(rows, columns int) (linalg.Matrix[float64], error) {
 	x := noise[float64](rows, columns, 1)
 	for i := range rows {
@@ -87,7 +86,7 @@ func raceKPCA(s kpcaSize) (race, error) {
 	}, nil
 }
 
-// centred multiplies by the matrix whose eigenvectors kernel PCA looks for: K
+// centred returns the product with the matrix whose eigenvectors kernel PCA computes: K
 // with its rows and columns centred.
 func centred(k linalg.Matrix[float64]) func(dst, x []float64) {
 	shifted := make([]float64, k.Rows)
@@ -115,8 +114,8 @@ func subtractMean(dst, x []float64) {
 	}
 }
 
-// readAll reads every value once on all cores. Four sums keep the time of the addition out of
-// the measurement.
+// readAll reads every value once on all cores. It adds to four sums, so that the latency of
+// the addition does not count.
 func readAll(sums []float64, k linalg.Matrix[float64]) {
 	linalg.Each(k.Rows, 16, func(i int) {
 		var a, b, c, d float64
@@ -131,7 +130,7 @@ func readAll(sums []float64, k linalg.Matrix[float64]) {
 	})
 }
 
-// raceEigen lets both solvers find the eigenvalues of the same matrix.
+// raceEigen lets both solvers compute the eigenvalues of the same matrix.
 func raceEigen(s kpcaSize) (race, error) {
 	k, err := correlated(s.small, s.columns)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
-// The test binary stands in for mercer where a benchmark starts processes.
+// The test binary acts as mercer if a benchmark starts processes.
 func TestMain(m *testing.M) {
 	if os.Getenv("MERCER_TEST_IS_MERCER") != "" {
 		os.Exit(cli.Main(all.Reader(), own.Local(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))

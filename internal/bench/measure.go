@@ -20,19 +20,19 @@ import (
 // Benchmark is a list of cases, measured one after another.
 type Benchmark struct{ cases []scene }
 
-// scene is one case. It prepares its race only when its turn comes, so that two cases never
-// hold their memory at once.
+// scene is one case. It prepares its race only at its start, so that two cases never hold
+// their memory at once.
 type scene struct {
 	name    string
 	prepare func(context.Context) (race, error)
 }
 
-// sceneOf is a scene that takes nothing but its size.
+// sceneOf returns a scene that needs only its size.
 func sceneOf[T any](name string, size T, prepare func(T) (race, error)) scene {
 	return scene{name, func(context.Context) (race, error) { return prepare(size) }}
 }
 
-// race holds the runs that take turns, and makes rows of their best times.
+// race holds the runs that alternate, and makes rows of their best times.
 type race struct {
 	runs []run
 	// rows is called once after the last turn, with the best time of each run.
@@ -41,11 +41,11 @@ type race struct {
 	close func() error
 }
 
-// run is one timed piece of work. Between runs a measurement can be interrupted; within one
-// only where it watches the context.
+// run is one timed piece of work. A measurement can be interrupted between runs; within a
+// run only if it checks the context.
 type run func(context.Context) error
 
-// pure makes a run of work that neither fails nor looks up.
+// pure returns a run of work that cannot fail and does not check the context.
 func pure(work func()) run {
 	return func(context.Context) error {
 		work()
@@ -53,23 +53,23 @@ func pure(work func()) run {
 	}
 }
 
-// span holds the time that a run took, in seconds. CPU counts all cores and all children,
-// user and system.
+// span is the time of a run in seconds. CPU counts all cores and all children, user and
+// system.
 type span struct{ wall, cpu float64 }
 
-// unavailable gives the reason why a case cannot be measured here. It is no failure.
+// unavailable is the reason why a case cannot be measured here. It is no failure.
 type unavailable struct{ reason string }
 
 func (u unavailable) Error() string { return u.reason }
 
 // Result holds the rows of a measurement.
 type Result struct {
-	Runs  int      `json:"runs"`  // of which the best counts
+	Runs  int      `json:"runs"`  // the best counts
 	Rows  []Row    `json:"rows"`  // [] when there are no rows
-	Notes []string `json:"notes"` // what could not be measured here, and why
+	Notes []string `json:"notes"` // cases that could not be measured here, with the reason
 }
 
-// Missed lists the names of the rows that do not reach their target.
+// Missed returns the names of the rows that miss their target.
 func (r Result) Missed() []string {
 	var names []string
 	for _, row := range r.Rows {
@@ -80,12 +80,12 @@ func (r Result) Missed() []string {
 	return names
 }
 
-// Measure runs every case the given number of times, at least once, and keeps
-// the best of each run. step hears after each round how many of all have been
-// done. It ends early with the error of ctx.
+// Measure runs every case the given number of times, at least once, and keeps the best of
+// each run. It calls step after each round with the number of finished rounds. It ends
+// early with ctx's error.
 func (b Benchmark) Measure(ctx context.Context, runs int, step func(done, total int)) (Result, error) {
 	if runs < 1 {
-		return Result{}, fmt.Errorf("bench: %d runs; measure at least once", runs)
+		return Result{}, fmt.Errorf("bench: %d runs; use 1 or more", runs)
 	}
 	r := Result{Runs: runs, Rows: []Row{}, Notes: []string{}}
 	done, total := 0, runs*len(b.cases)
@@ -124,9 +124,8 @@ func (s scene) measure(ctx context.Context, rounds int, step func()) (rows []Row
 	return r.rows(best), nil
 }
 
-// inTurns runs all of them, one after another, rounds times over: load that
-// comes and goes meets each alike. It returns the least wall time and the least
-// CPU time of each.
+// inTurns alternates the runs, for the given number of rounds, so that varying load affects
+// all equally. It returns the least wall time and the least CPU time of each.
 func inTurns(ctx context.Context, rounds int, runs []run, step func()) ([]span, error) {
 	best := make([]span, len(runs))
 	for i := range best {
@@ -145,8 +144,8 @@ func inTurns(ctx context.Context, rounds int, runs []run, step func()) ([]span, 
 	return best, nil
 }
 
-// timed measures one run. First the remains of other runs go back to the system: neither
-// their collection nor their memory belongs to this run.
+// timed measures one run. It first returns the memory of earlier runs to the system:
+// neither their collection nor their memory counts for this run.
 func timed(ctx context.Context, r run) (span, error) {
 	if err := ctx.Err(); err != nil {
 		return span{}, err
@@ -155,7 +154,7 @@ func timed(ctx context.Context, r run) (span, error) {
 	return stopwatch(func() error { return r(ctx) })
 }
 
-// stopwatch times a function, on the assumption that nothing else computes meanwhile.
+// stopwatch times a function, on the assumption that nothing else runs meanwhile.
 func stopwatch(do func() error) (span, error) {
 	before, begin := cpuSeconds(), time.Now()
 	err := do()
@@ -163,14 +162,14 @@ func stopwatch(do func() error) (span, error) {
 	return span{max(wall, 1).Seconds(), cpuSeconds() - before}, err
 }
 
-// cpuSeconds returns the processor time of this process and of its children that have ended.
+// cpuSeconds returns the processor time of this process and of its ended children.
 func cpuSeconds() float64 {
 	own, _ := daemon.Usage()
 	children, _ := daemon.UsageOfChildren()
 	return own + children
 }
 
-// onCores runs work with that many cores.
+// onCores runs work on the given number of cores.
 func onCores(cores int, work func()) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 	work()
@@ -191,8 +190,8 @@ func coresText(n int) string {
 	return fmt.Sprintf("%d cores", n)
 }
 
-// spending holds the resources that machines have spent: on segments of vectors, and on all
-// else, which does not depend on a vector's length.
+// spending holds the resources that machines have used: for segments of vectors, and for
+// everything else, which does not depend on a vector's length.
 type spending struct {
 	fixed, segments span
 	sent, received  int // bytes of bodies
@@ -203,13 +202,13 @@ func (s *span) add(more span) { s.wall, s.cpu = s.wall+more.wall, s.cpu+more.cpu
 func (s span) less(part span) span       { return span{s.wall - part.wall, s.cpu - part.cpu} }
 func (s span) times(factor float64) span { return span{s.wall * factor, s.cpu * factor} }
 
-// meter is a machine whose steps are timed. Those that share turns compute one
-// at a time, so that the processor time of the process is that machine's.
+// meter is a machine whose steps are timed. Machines that alternate compute one at a time,
+// so that the processor time of the process is that machine's.
 type meter struct {
 	protocol.Machine
 	turns *sync.Mutex
 	spent *spending
-	long  func(protocol.Event) bool // is the event about segments?
+	long  func(protocol.Event) bool // reports whether the event is about segments
 }
 
 // Step implements [protocol.Machine].
@@ -237,7 +236,7 @@ func (m *meter) Step(e protocol.Event) (effects protocol.Effects, err error) {
 	return effects, nil
 }
 
-// timedMasks adds up the time that masks take.
+// timedMasks sums the time for masks.
 type timedMasks struct {
 	secagg.AESCTR
 	spent span
@@ -255,15 +254,15 @@ func (t *timedMasks) Add(dst []uint64, first int, masks []secagg.Mask) {
 // gramShape is n rows of f features.
 type gramShape struct{ n, f int }
 
-// Gram measures the inner products of all rows beside the rate of
-// multiply-adds, and each kernel made of them beside a copy of the same matrix.
+// Gram measures the inner products of all rows beside the rate of multiply-adds, and each
+// kernel made of them beside a copy of the same matrix.
 func Gram() Benchmark { return gramOf(gramShape{6400, 784}) }
 
 func gramOf(s gramShape) Benchmark {
 	return Benchmark{[]scene{sceneOf(fmt.Sprintf("%d rows", s.n), s, raceGram)}}
 }
 
-// gramKernels are all kernels, with parameters that suit rows of squared norm 1.
+// gramKernels returns all kernels, with parameters for rows of squared norm 1.
 func gramKernels() ([]kernel.Kernel, error) {
 	needGamma := map[string]bool{"rbf": true, "polynomial": true, "laplacian": true}
 	var list []kernel.Kernel

@@ -36,7 +36,7 @@ func TestRunsTakeTurns(t *testing.T) {
 	}
 }
 
-// The best turn counts: one that is disturbed does not.
+// The best run counts: a disturbed one does not.
 func TestBestOfTurns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -60,7 +60,7 @@ func TestBestOfTurns(t *testing.T) {
 	}
 }
 
-// Processor time counts work and not waiting.
+// Processor time counts work but not waiting.
 func TestProcessorTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -4,10 +4,10 @@ package bench
 
 import "github.com/mercer-fl/mercer/internal/daemon"
 
-// resetPeak does nothing: other systems tell the peak since the program began.
+// resetPeak does nothing: other systems report the peak since the start of the program.
 func resetPeak() error { return nil }
 
-// peakMemory is the peak of memory since the program began, in bytes.
+// peakMemory returns the peak of memory since the start of the program, in bytes.
 func peakMemory() (float64, error) {
 	_, peak := daemon.Usage()
 	return float64(peak), nil

@@ -16,9 +16,9 @@ import (
 // MaxPSIRows bounds the rows that a party brings to the benchmark.
 const MaxPSIRows = psi.MaxIDs
 
-// PSI measures the intersection of sets of that many ids each, half of which
-// are in all: between two parties, and among three with a comparer. All run in
-// this process, without a network between them.
+// PSI measures the intersection of sets of the given number of ids each, half of which are
+// in all sets: between two parties, and among three with a comparer. All run in this
+// process, without a network between them.
 func PSI(rows int) Benchmark {
 	var b Benchmark
 	for _, parties := range []int{2, 3} {
@@ -29,7 +29,7 @@ func PSI(rows int) Benchmark {
 	return b
 }
 
-// What two parties with a million ids each may take.
+// The limits for two parties with a million ids each.
 const (
 	fullRows        = 1_000_000
 	fullWall        = 180 // seconds on two cores
@@ -59,8 +59,8 @@ func racePSI(parties, rows int) (race, error) {
 	return race{runs: runs, rows: func(best []span) []Row { return psiRows(parties, rows, best[0], best[1], last) }}, nil
 }
 
-// psiRows are the figures of a session, beside its multiplications: each set is
-// multiplied by each party.
+// psiRows returns the figures of a session, beside its multiplications: every party
+// multiplies every set.
 func psiRows(parties, rows int, alone, whole span, m alignment) []Row {
 	name := fmt.Sprintf("%d parties, %d ids each", parties, rows)
 	share := float64(parties*parties*rows) / multiplications
@@ -86,7 +86,7 @@ func psiRows(parties, rows int, alone, whole span, m alignment) []Row {
 	return append(list, figure(as+", target of wall", full*whole.wall, "s").within(fullWall), figure(as+", target of cpu", full*whole.cpu, "s").within(fullCPU))
 }
 
-// alignment is a measured session of parties, and from three on a comparer.
+// alignment is a measured session of parties, with a comparer if there are three or more.
 type alignment struct {
 	measuredSession
 	parties []*psi.Party
@@ -120,7 +120,7 @@ func align(tables [][][]byte) (alignment, error) {
 	return a, nil
 }
 
-// run checks that the timed work is an alignment.
+// run runs the session, and checks that it is an alignment.
 func (a *alignment) run() error {
 	if err := a.Run(); err != nil {
 		return err
@@ -133,7 +133,8 @@ func (a *alignment) run() error {
 	return nil
 }
 
-// idsOf are the ids of a party: the first half is everybody's, the order its own.
+// idsOf returns the ids of a party: the first half is common to all, and the order is its
+// own.
 func idsOf(party, rows int) [][]byte {
 	ids := make([][]byte, rows)
 	for i, n := range rand.New(rand.NewPCG(1, uint64(party))).Perm(rows) {
@@ -158,25 +159,25 @@ func multiplyAlone() run {
 	})
 }
 
-// Row is one figure with the limit and target that judge it. A field that does not apply is
-// nil or empty: not every figure has a limit, not every ratio a target.
+// Row is one figure with its limit and target. A field that does not apply is nil or empty:
+// not every figure has a limit, and not every ratio a target.
 type Row struct {
 	Name    string   `json:"name"`
 	Value   float64  `json:"value"`
 	Unit    string   `json:"unit"`    // of Value and Limit
-	Against string   `json:"against"` // what Limit is, in words
+	Against string   `json:"against"` // the limit, in words
 	Limit   *float64 `json:"limit"`
-	Ratio   *float64 `json:"ratio"`    // nil where Limit is 0
-	RatioIs string   `json:"ratio_is"` // how Ratio is made of Value and Limit
-	// CPURatio is the ratio of processor times in place of wall times: nearer the truth where
-	// other programs run. It is nil where Value is neither a time nor a rate.
+	Ratio   *float64 `json:"ratio"`    // nil if Limit is 0
+	RatioIs string   `json:"ratio_is"` // the formula of Ratio from Value and Limit
+	// CPURatio is the ratio of processor times instead of wall times: more accurate if
+	// other programs run. It is nil if Value is neither a time nor a rate.
 	CPURatio *float64 `json:"cpu_ratio"`
 	Rule     string   `json:"rule"` // when Pass is true
 	Target   *float64 `json:"target"`
 	Pass     *bool    `json:"pass"`
 }
 
-// The ways to compare.
+// The formulas of a ratio.
 const (
 	share      = "value/limit"
 	speedUp    = "limit/value"
@@ -190,18 +191,17 @@ const (
 	valueAtMost  = "value <= target"
 )
 
-// figure is a row without a limit.
+// figure returns a row without a limit.
 func figure(name string, value float64, unit string) Row {
 	return Row{Name: name, Value: value, Unit: unit}
 }
 
-// beside compares by value/limit: the share of a rate that is reached, the
-// multiple of a cost.
+// beside compares by value/limit: the reached share of a rate, or the multiple of a cost.
 func (r Row) beside(against string, limit float64) Row {
 	return r.compared(share, against, limit, r.Value/limit)
 }
 
-// outruns compares by limit/value: of seconds, how many times faster.
+// outruns compares by limit/value: for seconds, how many times faster.
 func (r Row) outruns(peer string, seconds float64) Row {
 	return r.compared(speedUp, peer, seconds, seconds/r.Value)
 }

@@ -38,8 +38,8 @@ func TestRowsAreJudged(t *testing.T) {
 	}
 }
 
-// A limit of nothing gives no ratio, and a target without one is missed: a row
-// must always marshal.
+// A limit of 0 gives no ratio, and a target without a ratio is missed: a row must always
+// marshal.
 func TestNoLimitNoRatio(t *testing.T) {
 	for _, r := range []Row{
 		figure("", 1, "s").beside("", 0).atMost(1), figure("", 0, "s").beside("", 0).atLeast(0),
@@ -54,8 +54,7 @@ func TestNoLimitNoRatio(t *testing.T) {
 	}
 }
 
-// The document has the keys that programs read, with null for what does not
-// apply.
+// The document has the keys that programs read, with null for values that do not apply.
 func TestRowAsJSON(t *testing.T) {
 	for _, c := range []struct {
 		row  Row

@@ -12,13 +12,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// devicesSize is one session of secure aggregation: that many clients with
-// vectors of that many entries of 0 or 1.
+// devicesSize is the size of a session of secure aggregation: the number of clients, and
+// the number of entries, 0 or 1, of their vectors.
 type devicesSize struct{ clients, entries int }
 
-// SecAgg measures secure aggregation. It sets masks beside the cipher that makes them, and
-// the cost of sessions for a client and the server beside the cost that follows from counting
-// streams and keys. Of each session it runs one client's whole part, and the server's for
+// SecAgg measures secure aggregation. It compares masks with the cipher that makes them,
+// and the cost of sessions for a client and the server with a prediction from counts of
+// streams and keys. It runs one client's whole part of each session, and the server's for
 // some of the clients.
 func SecAgg() Benchmark {
 	var sizes []devicesSize
@@ -31,7 +31,7 @@ func SecAgg() Benchmark {
 	return secaggOf(512<<20, append(sizes, devicesSize{movieUsers, moviePairs}))
 }
 
-// secaggOf measures masks over that many bytes of keystream, and sessions, whose
+// secaggOf measures masks over the given number of bytes of keystream, and sessions, whose
 // predictions need less of it.
 func secaggOf(keystream int, sizes []devicesSize) Benchmark {
 	b := Benchmark{[]scene{sceneOf("masks", keystream, raceMasks)}}
@@ -48,7 +48,7 @@ func (s devicesSize) String() string {
 	return fmt.Sprintf("%d clients, %d entries", s.clients, s.entries)
 }
 
-// cipherAlone makes keystream and throws it away.
+// cipherAlone makes keystream and discards it.
 func cipherAlone(bytes int) (run, error) {
 	block, err := aes.NewCipher(make([]byte, 16))
 	if err != nil {
@@ -87,12 +87,12 @@ func raceMasks(keystream int) (race, error) {
 	}, nil
 }
 
-// unitTurns is the number of operations in one turn of a unit run: agreements on keys, or
-// checks of signatures.
+// unitTurns is the number of operations in one run of a unit: key agreements, or
+// verifications of signatures.
 const unitTurns = 200
 
-// units returns the runs that make up a prediction: keystream, agreements on keys and checks
-// of signatures.
+// units returns the runs that make up a prediction: keystream, key agreements and
+// verifications of signatures.
 func units(keystream int) ([]run, error) {
 	alone, err := cipherAlone(keystream)
 	if err != nil {
@@ -124,10 +124,10 @@ func units(keystream int) ([]run, error) {
 	return []run{alone, agreements, checks}, nil
 }
 
-// tally counts the operations for a prediction.
+// tally holds the numbers of operations of a prediction.
 type tally struct{ keystream, agreements, checks float64 }
 
-// on returns the time that one core takes.
+// on returns the time of the operations on one core.
 func (w tally) on(u []span, keystream int) span {
 	seconds := func(of func(span) float64) float64 {
 		return w.keystream*of(u[0])/float64(keystream) + (w.agreements*of(u[1])+w.checks*of(u[2]))/unitTurns
@@ -138,16 +138,16 @@ func (w tally) on(u []span, keystream int) span {
 func wallOf(s span) float64 { return s.wall }
 func cpuOf(s span) float64  { return s.cpu }
 
-// sample counts the clients of a session for which the server's work is measured.
+// sample holds the numbers of clients for which the server's work is measured.
 type sample struct{ stayed, vanished int }
 
-// sampleOf leaves enough others to hold their shares.
+// sampleOf returns a sample that leaves enough other clients to hold their shares.
 func sampleOf(p secagg.Params, clients int) sample {
 	spare := clients - p.Degree().Threshold
 	return sample{min(16, spare), min(2, spare)}
 }
 
-// bits is a vector of 0 and 1.
+// bits is a vector of zeros and ones.
 type bits struct{}
 
 func (bits) Read(_, first int, dst []int64) {
@@ -223,8 +223,8 @@ func (f forecast) rows(client, stayed, vanished span, sent, received int) []Row 
 	}
 }
 
-// holders counts the members that hold a client's shares and whose keys it gets, and pairs
-// counts the others with whom it shares a mask.
+// holders returns the number of members that hold a client's shares and whose keys it
+// receives, and the number of clients with which it shares a mask.
 func (f forecast) holders() (holders, pairs float64) {
 	d := f.p.Degree()
 	if d.Complete {
@@ -233,8 +233,8 @@ func (f forecast) holders() (holders, pairs float64) {
 	return float64(d.Holders), 2 * float64(d.Holders)
 }
 
-// client counts two keys of its own, the keys of its holders and owners, whose
-// shares it seals and opens, its masks, and its holders' word on the survivors.
+// client counts a client's operations: its two keys, the keys of its holders and owners,
+// whose shares it seals and opens, its masks, and its holders' signatures of the survivors.
 func (f forecast) client() tally {
 	k, pairs := f.holders()
 	return tally{
@@ -254,8 +254,8 @@ func (f forecast) server(in, gone int) tally {
 	}
 }
 
-// traffic counts the bytes of bodies that a client sends and gets: keys are 128
-// bytes, sealed shares 80, a signature 64, a share 32, a client's number 4.
+// traffic returns the bytes of bodies that a client sends and receives: a client's keys are
+// 128 bytes, sealed shares 80, a signature 64, a share 32, a client's number 4.
 func (f forecast) traffic() (sent, received float64) {
 	k, _ := f.holders()
 	set := float64((f.clients + 7) / 8)

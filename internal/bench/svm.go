@@ -25,30 +25,30 @@ import (
 type svmTask struct {
 	name          string
 	gamma, c, tol float64
-	// open puts the file into the folder dir, or finds it elsewhere.
+	// open writes the file into the folder dir, or finds it elsewhere.
 	open func(dir string) (path string, err error)
-	// values computes kernel values from the table when asked.
+	// values computes kernel values from the table on request.
 	values func(dataset.Table, kernel.Kernel) kernel.Source
-	// variants list the limits of memory for kernel values.
+	// variants list the memory limits for kernel values.
 	variants []svmVariant
 }
 
-// svmVariant is a bound on the memory for kernel values.
+// svmVariant is a memory limit for kernel values.
 type svmVariant struct {
 	name   string
 	bytes  int64
 	target float64 // how many times faster than the peer; 0: none
 }
 
-// The bounds: room for all kernel values of the measured rows, and too little room.
+// The limits: room for all kernel values of the measured rows, and too little room.
 const (
 	plenty = 8 << 30
 	scarce = 512e6
 )
 
-// SVM measures the training of a C-SVC from a file to the machine: on generated
-// rows and, where lib has it, on a9a. Its limit is the time of all inner
-// products; with a peer it is compared with that too, in time and in result.
+// SVM measures the training of a C-SVC from a file to the machine: on generated rows and,
+// if lib has it, on a9a. Its limit is the time of all inner products. It also compares the
+// training with a peer, if given, in time and in result.
 func SVM(lib catalogue.Library, peer Peer) Benchmark {
 	generated := svmTask{
 		name: "20,000 x 100", gamma: .01, c: 1, tol: svm.DefaultTol,
@@ -65,12 +65,12 @@ func SVM(lib catalogue.Library, peer Peer) Benchmark {
 	return svmOf([]svmTask{generated, a9a}, peer)
 }
 
-// ofDense serves tables of which most values are not 0.
+// ofDense is for tables with few zeros.
 func ofDense(x dataset.Table, k kernel.Kernel) kernel.Source {
 	return kernel.NewLazy(dataset.DenseOf(x).Matrix(), k)
 }
 
-// ofSparse serves tables as LIBSVM text usually holds them: zeros are not stored.
+// ofSparse is for tables as LIBSVM text usually holds them: zeros are not stored.
 func ofSparse(x dataset.Table, k kernel.Kernel) kernel.Source {
 	if rows, sparse := x.(*dataset.CSR); sparse {
 		return kernel.NewLazySparse(rows, k)
@@ -86,8 +86,8 @@ func svmOf(tasks []svmTask, peer Peer) Benchmark {
 	return b
 }
 
-// fit trains as a program would that is given the file: reading it is part of
-// the work, as it is for the peer.
+// fit trains like a program that is given the file: reading it is part of the work, as for
+// the peer.
 func (t svmTask) fit(path string, bytes int64) (svmReport, error) {
 	set, err := load(path)
 	if err != nil {
@@ -119,7 +119,7 @@ func (t svmTask) measuredFit(path string, bytes int64) (svmReport, error) {
 	return r, err
 }
 
-// contest is a task that is being measured.
+// contest is a task under measurement.
 type contest struct {
 	svmTask
 	path    string
@@ -165,8 +165,8 @@ func raceSVM(t svmTask, peer Peer) (r race, err error) {
 	return r, nil
 }
 
-// allProducts does the work that no training over every pair of rows can do without: the
-// inner products, by panels that stay in the cache.
+// allProducts does the minimal work of a training over all pairs of rows: the inner
+// products, by panels that stay in the cache.
 func allProducts(x linalg.Matrix[float64]) run {
 	const panel = 256
 	dst := linalg.New[float64](panel, x.Rows)
@@ -207,7 +207,7 @@ func (c *contest) beside(name string, i int, took, peer span) []Row {
 	}
 }
 
-// find returns the path of a file of the data folder, if it is there.
+// find returns the path of a file in the data folder, or an error.
 func find(lib catalogue.Library, name string) (string, error) {
 	path, err := lib.Find(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -216,9 +216,8 @@ func find(lib catalogue.Library, name string) (string, error) {
 	return path, err
 }
 
-// twoClouds writes rows of two classes that overlap: normal values whose mean
-// is the class's, and one label in fifty wrong. The file is the same on every
-// machine.
+// twoClouds writes rows of two overlapping classes: normal values around the class's mean,
+// and one label in fifty wrong. The file is the same on every machine.
 func twoClouds(dir string, rows, columns int) (string, error) {
 	const apart, wrong = .25, .02
 	s := prg.New([32]byte{}, "bench/svm")
@@ -227,7 +226,7 @@ func twoClouds(dir string, rows, columns int) (string, error) {
 	for i := range rows {
 		side := float64(2*(i%2) - 1)
 		for j := range x.Row(i) {
-			// Four decimals, which text and both programs hold alike.
+			// Four decimals, which text and both programs represent equally.
 			x.Row(i)[j] = math.Round(1e4*(s.NormFloat64()+apart*side)) / 1e4
 		}
 		if s.Float64() < wrong {
@@ -261,11 +260,11 @@ func load(path string) (set *dataset.Set, err error) {
 // SVMTrain is the name of LIBSVM's program, the only peer so far.
 const SVMTrain = "svm-train"
 
-// Peer is another program that does the same work. The zero value stands for no program.
+// Peer is another program for the same work. The zero value is no program.
 type Peer struct{ path string }
 
-// FindPeer returns the peer of that name; "" stands for no peer. It fails when the name is
-// unknown and, with ErrNoPeer, when the program is not installed.
+// FindPeer returns the peer of that name; "" gives no peer. It returns an error if the name
+// is unknown, and ErrNoPeer if the program is not installed.
 func FindPeer(name string) (Peer, error) {
 	switch name {
 	case "":
@@ -283,15 +282,15 @@ func FindPeer(name string) (Peer, error) {
 // ErrNoPeer reports that a program to compare with is not installed.
 var ErrNoPeer = errors.New("the program to compare with is not installed")
 
-// svmReport holds the final figures of a training, ours or the peer's.
+// svmReport holds the results of a training, ours or the peer's.
 type svmReport struct {
 	objective float64
 	support   int
-	peak      float64 // bytes of memory; ours only: the count of a child begins with its parent's
+	peak      float64 // bytes of memory; ours only: the count of a child starts with its parent's
 }
 
-// train runs svm-train: C-SVC, RBF, one core, as that program does. cacheMB
-// bounds the kernel values that it keeps.
+// train runs svm-train: C-SVC, RBF, on one core, like that program. cacheMB bounds the
+// kernel values that it keeps.
 func (p Peer) train(ctx context.Context, t svmTask, data, model string) (svmReport, error) {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	cmd := exec.CommandContext(ctx, p.path, "-s", "0", "-t", "2",
@@ -317,15 +316,15 @@ var (
 func parseSVMTrain(out []byte) (svmReport, error) {
 	objective, support := objectiveLine.FindAllSubmatch(out, -1), supportLine.FindAllSubmatch(out, -1)
 	if len(objective) != 1 || len(support) != 1 {
-		return svmReport{}, fmt.Errorf("%s printed %d objectives and %d counts of support vectors, expected one of each; is it LIBSVM's?", SVMTrain, len(objective), len(support))
+		return svmReport{}, fmt.Errorf("%s printed %d objectives and %d counts of support vectors, expected one of each; check that it is LIBSVM's program", SVMTrain, len(objective), len(support))
 	}
 	o, err := strconv.ParseFloat(string(objective[0][1]), 64)
 	if err != nil {
-		return svmReport{}, fmt.Errorf("%s printed an objective that is no number: %w", SVMTrain, err)
+		return svmReport{}, fmt.Errorf("%s printed an objective that is not a number: %w", SVMTrain, err)
 	}
 	n, err := strconv.Atoi(string(support[0][1]))
 	if err != nil {
-		return svmReport{}, fmt.Errorf("%s printed a count of support vectors that is no number: %w", SVMTrain, err)
+		return svmReport{}, fmt.Errorf("%s printed a count of support vectors that is not a number: %w", SVMTrain, err)
 	}
 	return svmReport{objective: o, support: n}, nil
 }

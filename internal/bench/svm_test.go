@@ -111,7 +111,7 @@ func TestSVMWithoutPeer(t *testing.T) {
 	}
 }
 
-// A peer that finds another optimum is no peer, and one that is slow is outrun.
+// A peer that finds another optimum is refused, and a slow one is outrun.
 func TestSVMBesideAnotherResult(t *testing.T) {
 	other := strings.NewReplacer("-135.53", "-135.55", "207", "217").Replace(trained)
 	rows := measureSVM(t, 1e-6, fakeTrain(t, "/bin/sleep 0.1\n/bin/cat <<END\n"+other+"END"))
@@ -159,7 +159,7 @@ func TestSVMAgreesWithLIBSVM(t *testing.T) {
 func agree(t *testing.T, peer Peer) {
 	rows := measureSVM(t, 0, peer)
 	for _, name := range []string{", objective", ", support vectors", ", little memory, objective", ", little memory, support vectors"} {
-		// On 300 rows the tolerance leaves more room than on 20,000.
+		// On 300 rows the tolerance allows more than on 20,000.
 		if r := rows[name]; r.Ratio == nil || *r.Ratio > .01 {
 			t.Errorf("%s: %v of ours, %v of LIBSVM's", name, r.Value, *r.Limit)
 		}
@@ -192,7 +192,7 @@ func TestTwoClouds(t *testing.T) {
 	}
 }
 
-// Data that is not there is a note and no failure.
+// Missing data gives a note and no failure.
 func TestWithoutData(t *testing.T) {
 	_, err := find(catalogue.New(t.TempDir()), "a9a/a9a")
 	var missing unavailable

@@ -15,20 +15,21 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// trained is a method's training of some length.
+// trained is a training of some length by one method.
 type trained struct {
 	length  string // in its own unit
 	seconds float64
 	error   float64
 }
 
-// course is a method's trainings, from short to long.
+// course holds a method's trainings, from short to long.
 type course struct {
 	name      string
 	trainings []trained
 }
 
-// best returns the least error of the trainings that end within some seconds; NaN for none.
+// best returns the least error of the trainings that end within the given seconds; NaN for
+// none.
 func (c course) best(seconds float64) float64 {
 	least := math.NaN()
 	for _, t := range c.trainings {
@@ -39,7 +40,7 @@ func (c course) best(seconds float64) float64 {
 	return least
 }
 
-// reaches returns the seconds of the first training with an error of at most the given one.
+// reaches returns the seconds of the first training with at most the given error.
 func (c course) reaches(error float64) (seconds float64, ok bool) {
 	for _, t := range c.trainings {
 		if t.error <= error && (!ok || t.seconds < seconds) {
@@ -49,11 +50,11 @@ func (c course) reaches(error float64) (seconds float64, ok bool) {
 	return seconds, ok
 }
 
-// least is the error of the course's best training.
+// least returns the error of the course's best training.
 func (c course) least() float64 { return c.best(math.Inf(1)) }
 
-// guFigure3 is Figure 3: the test error against the time of training. Each point is a training of
-// its own, of another length.
+// guFigure3 makes Figure 3: the test error against the time of training. Each point is a
+// separate training of another length.
 func guFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "original, or generated where the cell says so"}
 	sets := guSetsFor(l)[:2]
@@ -115,7 +116,8 @@ func (l *Runner) courses(ctx context.Context, g guSet, t task) ([]course, error)
 	for _, n := range []int{1, 5, 20, boostedTrees} {
 		trees := guRivals[1].on(t)
 		trees.learner = fmt.Sprintf("{name: boosted-trees, rounds: %d}", n)
-		// Trees are equal with and without encryption, and each costs about as much as the first.
+		// Trees are equal with and without encryption, and each costs about as much as the
+		// first.
 		if err := add(2, trees, fmt.Sprintf("%d trees", n), float64(n)*training(tree)); err != nil {
 			return nil, err
 		}
@@ -140,7 +142,7 @@ func overtakes(ours, rival course, set string) Claim {
 	return judge(text, seconds <= its, "%.4f after %.3g s, beside %.3g s", error, seconds, its)
 }
 
-// againstTime draws the least error that each method has reached by then.
+// againstTime draws the least error that each method has reached at each time.
 func againstTime(title string, courses []course) report.Curve {
 	var all []float64
 	worst := 0.0
@@ -150,7 +152,7 @@ func againstTime(title string, courses []course) report.Curve {
 		}
 	}
 	steps := moments(slices.Min(all), slices.Max(all))
-	c := report.Curve{Title: title, X: "seconds of training", Scale: report.Scale{Most: math.Ceil(12*worst) / 10}} // a little above
+	c := report.Curve{Title: title, X: "seconds of training", Scale: report.Scale{Most: math.Ceil(12*worst) / 10}} // slightly above
 	for _, s := range steps {
 		c.Steps = append(c.Steps, strconv.FormatFloat(s, 'g', -1, 64))
 	}
@@ -164,8 +166,8 @@ func againstTime(title string, courses []course) report.Curve {
 	return c
 }
 
-// moments are 1, 2 and 5 times powers of ten, from the first that is not before least to the first
-// that is not before most.
+// moments returns 1, 2 and 5 times powers of ten, from the first that is at least least to
+// the first that is at least most.
 func moments(least, most float64) (list []float64) {
 	for power := int(math.Floor(math.Log10(least))); ; power++ {
 		for _, digit := range []float64{1, 2, 5} {
@@ -180,13 +182,13 @@ func moments(least, most float64) (list []float64) {
 	}
 }
 
-// Runner runs jobs. A job that several experiments need runs once.
+// Runner runs jobs. It runs a job of several experiments once.
 type Runner struct {
 	Reader *job.Reader
 	Run    func(context.Context, *job.Job) (*method.Result, error)
-	Has    func(source string) bool // reports whether a source is there
+	Has    func(source string) bool // reports whether a source exists
 	Runs   int                      // splits or draws of a figure, from 1
-	Quick  bool                     // fewer sizes, for a look
+	Quick  bool                     // fewer sizes, for a quick result
 	done   map[string]*method.Result
 }
 
@@ -248,7 +250,7 @@ func together(r *method.Result, figure string) learner.Spread {
 	return once(r.Metrics[figure])
 }
 
-// pooled returns a figure of all rows in one place.
+// pooled returns a figure for all rows in one place.
 func pooled(r *method.Result, figure string) learner.Spread {
 	if r.Repeats != nil {
 		return r.Repeats.Pooled[figure]
@@ -258,7 +260,7 @@ func pooled(r *method.Result, figure string) learner.Spread {
 
 func once(v float64) learner.Spread { return learner.SpreadOf([]float64{v}) }
 
-// details reads the part of a result that only its method has, as any reader of the result does.
+// details decodes the part of a result that only its method has.
 func details(r *method.Result, into any) error {
 	b, err := json.Marshal(r)
 	if err != nil {

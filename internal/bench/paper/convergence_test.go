@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
 )
 
-// Errors follow the directions here; trees and iterations have none, and one error.
+// In this test errors depend on the directions; trees and iterations have one error.
 func TestFigure3ShowsTheErrorThatEachMethodHasReached(t *testing.T) {
 	runner, _ := small(t, func(j *job.Job) *method.Result {
 		accuracy, seconds := .9, 3.

@@ -1,9 +1,9 @@
-// Package paper reproduces tables and figures of the four papers that Mercer's protocols come
-// from, and puts each figure beside the published value.
+// Package paper reproduces tables and figures of the four papers behind Mercer's protocols, and
+// shows each figure beside the published value.
 //
-// Most figures come from jobs, as any user could run them. An [Experiment] says which jobs, and
-// makes rows, curves and judged claims of their results. A value that the paper gives in a picture
-// only has no published number here.
+// Most figures come from jobs that any user could run. An [Experiment] names the jobs, and makes
+// rows, curves and judged claims from their results. A value that the paper shows only in a
+// picture has no published number here.
 package paper
 
 import (

@@ -27,7 +27,7 @@ func gu() []Experiment {
 // guSet is one of the paper's ten data sets.
 type guSet struct {
 	name               string
-	source             string // "" where it cannot be had: rows and columns are generated
+	source             string // "" if it is not available: then rows and columns are generated
 	label              string
 	shape              string
 	scale              string
@@ -46,8 +46,9 @@ var guSets = []guSet{
 	{"cod-rna", "", "", "59535x8", "none", 1, false, 1, 16, false},
 }
 
-// guLargeSets are the paper's other sets, which are not at hand: generated rows of their shapes.
-// real-sim's 72,309 and epsilon's 400,000 rows would take too long, so there are fewer.
+// guLargeSets are the paper's other sets, which are not available: generated rows of their
+// shapes. real-sim's 72,309 and epsilon's 400,000 rows would take too long, so there are
+// fewer.
 var guLargeSets = []guSet{
 	{name: "gisette", shape: "6000x5000", scale: "none", gamma: 1, once: true},
 	{name: "w8a", shape: "49749x300#sparse=0.04", scale: "none", gamma: 1, once: true},
@@ -68,7 +69,7 @@ func (g guSet) data(l *Runner) (keys, origin string) {
 	return "source: " + source + "\nlabel: " + label + "\npartition: {by: columns, parties: [a, b, c, d], aligned: true}\ntest: {fraction: 0.25}\nscale: " + g.scale, origin
 }
 
-// guSetsFor returns the data sets: only the original ones for a look.
+// guSetsFor returns the data sets; in quick mode only the original ones.
 func guSetsFor(l *Runner) []guSet {
 	if l.Quick {
 		return guSets[:3]
@@ -91,12 +92,12 @@ func (g guSet) job(l *Runner) (task, string) {
 	return t, origin
 }
 
-// dashed makes a name that a job can have.
+// dashed returns a valid name for a job.
 func dashed(name string) string {
 	return strings.NewReplacer(", ", "-", ",", "", " ", "-").Replace(name)
 }
 
-// guRival is a protocol that Figure 6 compares with.
+// guRival is a protocol to which Figure 6 compares FDSKL.
 type guRival struct{ name, protocol, kernel, learner string }
 
 // guRivals are the rivals that learn from as many rows.
@@ -118,8 +119,8 @@ func (g guRival) on(t task) task {
 	return t
 }
 
-// guFigure6 is Figure 6: box plots of the errors of 10 splits. Where rows are generated, errors
-// say nothing about the paper's.
+// guFigure6 makes Figure 6: box plots of the errors of 10 splits. The errors on generated
+// rows cannot be compared with the paper's.
 func guFigure6(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "original, or generated where the cell says so"}
 	sets := guSetsFor(l)
@@ -159,7 +160,7 @@ func guFigure6(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// guTable4 is Table 4: minutes of training. The paper's machine had 24 cores.
+// guTable4 makes Table 4: minutes of training. The paper's machine had 24 cores.
 func guTable4(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "original, or generated where the cell says so"}
 	for _, g := range guSetsFor(l) {
@@ -189,8 +190,8 @@ func guTable4(ctx context.Context, l *Runner) (*Measurement, error) {
 // paper does not count.
 func training(r *method.Result) float64 { return r.Timings["protocol"] + r.Timings["learn"] }
 
-// growing are the protocols of Figure 5, each with the most rows that it has room for here: a
-// matrix of all pairs of rows has no room for more.
+// growing lists the protocols of Figure 5, each with the most rows for which this machine
+// has memory: a matrix of all pairs of rows allows no more.
 var growing = []struct {
 	name, protocol, learner string
 	most                    int
@@ -199,7 +200,7 @@ var growing = []struct {
 	{"PP-SVMV", "{name: pp-svmv, mode: paper}", "{name: svc, C: 1}", 16000},
 }
 
-// guFigure5 is Figure 5: time against rows.
+// guFigure5 makes Figure 5: time against rows.
 func guFigure5(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "generated: 50 columns"}
 	rows := []int{1000, 2000, 4000, 8000, 16000, 32000, 64000}
@@ -243,7 +244,7 @@ func guFigure5(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// wall says up to which number of rows each protocol went.
+// wall returns the claim about the largest number of rows of each protocol.
 func wall(rows []int) Claim {
 	c := Claim{Text: "PP-SVMV runs out of memory where FDSKL goes on.", Verdict: Unknown, Numbers: fmt.Sprintf("all had room for %d rows", rows[len(rows)-1])}
 	last, most := rows[len(rows)-1], growing[1].most
@@ -254,7 +255,7 @@ func wall(rows []int) Claim {
 	return c
 }
 
-// exactKernel returns a figure of the kernel itself.
+// exactKernel returns a figure for the exact kernel.
 func exactKernel(r *method.Result, figure string) learner.Spread {
 	if r.Repeats != nil {
 		return r.Repeats.ExactKernel[figure]
@@ -271,7 +272,8 @@ func errorsOf(accuracy learner.Spread) learner.Spread {
 	return learner.SpreadOf(values)
 }
 
-// outgrows judges whether the rival's time grows faster, up to the most rows that it has room for.
+// outgrows judges whether the rival's time grows faster, up to the most rows that it can
+// handle.
 func outgrows(ours, rival report.Line) Claim {
 	ratios := make([]float64, 0, len(rival.Values))
 	for i, v := range rival.Values {

@@ -36,7 +36,7 @@ func parties(n int) string {
 // hannemannSet is a set of labelled rows with a kernel of the table of support vector machines.
 type hannemannSet struct {
 	name, source string
-	classes      string // classes that the experiment merges; "" where it takes all as they are
+	classes      string // classes that the experiment merges; "" if it uses all
 	scale        string
 	kernel       string
 	f1, auc      *float64 // of the table; nil for a stand-in
@@ -50,8 +50,8 @@ const (
 // ofSlices is the Gaussian kernel for slices of a head.
 const ofSlices = "{name: rbf, gamma: 4, gamma_unit: median}"
 
-// hannemannSets are the sets of the table. The images of blood cells are not public: generated rows
-// of their four classes take their place, and there are fewer of them.
+// hannemannSets are the sets of the table. The images of blood cells are not public:
+// generated rows of their four classes replace them, and there are fewer of them.
 var hannemannSets = []hannemannSet{
 	{"Alzheimer's disease, two classes, 64 x 64 pixels", "alzheimer-mri#64x64", "{Demented: [MildDemented, ModerateDemented, VeryMildDemented]}", "none", ofSlices, published(.91), published(.97)},
 	{"Alzheimer's disease, four classes, 64 x 64 pixels", "alzheimer-mri#64x64", "", "none", ofSlices, published(.97), published(1)},
@@ -72,8 +72,8 @@ func (h hannemannSet) data() string {
 	return keys
 }
 
-// hannemannSVM is the table of support vector machines: OKRA beside the same machine without
-// privacy.
+// hannemannSVM makes the table of support vector machines: OKRA beside the same machine
+// without privacy.
 func hannemannSVM(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "original slices of Alzheimer's disease where they are in the data folder; the other sets are generated or stand in"}
 	worst := 0.0
@@ -115,8 +115,8 @@ var rivals = []struct {
 	{"ESCAPED", "{name: escaped, mode: paper}", nil},
 }
 
-// hannemannFigure2 is Figure 2: 400 rows of 1,000 features at each of 3 to 10 parties, with the
-// time that the messages would take on the paper's network.
+// hannemannFigure2 makes Figure 2: 400 rows of 1,000 features at each of 3 to 10 parties,
+// with the time of the messages on the paper's network.
 func hannemannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "generated as in the paper: 400 rows of 1,000 features a party"}
 	counts := []int{3, 4, 5, 6, 7, 8, 9, 10}
@@ -152,8 +152,8 @@ func hannemannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// overNetwork returns the seconds of computing, the bytes, the seconds of all messages on the paper's
-// network, and the two times together.
+// overNetwork returns the seconds of computing, the bytes, the seconds of all messages on
+// the paper's network, and the sum of both times.
 func overNetwork(cell string, r *method.Result) ([]Row, float64) {
 	computed, n := r.Timings["total"], r.Network
 	together := computed + n.Seconds
@@ -177,8 +177,8 @@ func aheadOf(lines []report.Line, claim string) Claim {
 	return judge(claim, least > 1, "the rivals take %.2f to %.2f times as long", least, most)
 }
 
-// encoders of Figure 3, each with the most features that it is measured with, and the most for a
-// look: FLAKE's cost is cubic.
+// encoders of Figure 3, each with the greatest number of features that is measured, and
+// that number in quick mode: FLAKE's cost is cubic.
 var encoders = []struct {
 	name         string
 	spec         okra.Spec
@@ -189,7 +189,7 @@ var encoders = []struct {
 	{"FLAKE", okra.Spec{Encoder: okra.Flake}, 1 << 11, 1 << 9},
 }
 
-// hannemannFigure3 is Figure 3: the time to make the encoder and to encode 400 rows.
+// hannemannFigure3 makes Figure 3: the time to make the encoder and to encode 400 rows.
 func hannemannFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "generated as in the paper: 400 rows"}
 	widths := []int{1 << 7, 1 << 9, 1 << 11, 1 << 13, 1 << 15, 1 << 17, 1 << 19}

@@ -18,10 +18,10 @@ func hartmann() []Experiment {
 	}
 }
 
-// twitter is the stand-in for the paper's 350,000 profiles, which are not public.
+// twitter is the replacement for the paper's 350,000 profiles, which are not public.
 const twitter = "twitter-gender/twitter-gender.train.svm"
 
-// secVM reads the part of a result that only SecVM has.
+// secVM decodes the part of a result that only SecVM has.
 type secVM struct {
 	SecVM struct {
 		Averages []struct {
@@ -35,7 +35,8 @@ type secVM struct {
 	}
 }
 
-// hartmannJob is the training of a figure. Without the profiles it is on digits, odd against even.
+// hartmannJob returns the training of a figure. Without the profiles it uses digits, odd
+// against even.
 func hartmannJob(l *Runner, features, compare string) (t task, data string) {
 	t = task{
 		name: "hartmann", protocol: "{name: secvm, " + features + ", packages: 64}", kernel: "{name: linear}",
@@ -59,7 +60,7 @@ func hartmannRun(ctx context.Context, l *Runner, features, compare string) (*met
 	return r, own, data, err
 }
 
-// hartmannFigure2 is Figure 2. As in the paper, no feature is hashed.
+// hartmannFigure2 makes Figure 2. As in the paper, no feature is hashed.
 func hartmannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	_, own, data, err := hartmannRun(ctx, l, "features: columns", "")
 	if err != nil {
@@ -83,7 +84,7 @@ func hartmannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	for _, k := range ks {
 		values := lines[k].Values
 		last[k] = values[len(values)-1]
-		if k != 5 { // between its neighbours; four lines have colours of their own
+		if k != 5 { // the mean of 5 is between its neighbours; four lines have their own colours
 			c.Lines = append(c.Lines, *lines[k])
 		}
 		f.Rows = append(f.Rows, Row{lines[k].Name, "accuracy at the end", once(last[k]), nil})
@@ -95,7 +96,7 @@ func hartmannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// thinned leaves about ten texts of an axis.
+// thinned keeps about ten texts of an axis.
 func thinned(steps []string) []string {
 	list, every := slices.Clone(steps), len(steps)/10+1
 	for i := range list {
@@ -106,7 +107,7 @@ func thinned(steps []string) []string {
 	return list
 }
 
-// hartmannFigure3 is Figure 3.
+// hartmannFigure3 makes Figure 3.
 func hartmannFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
 	r, own, data, err := hartmannRun(ctx, l, "bins: 16384", "pooled, curve")
 	if err != nil {

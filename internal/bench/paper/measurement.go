@@ -18,7 +18,7 @@ import (
 // Measurement holds the rows, charts and claims of an experiment.
 type Measurement struct {
 	Experiment Experiment     `json:"experiment"`
-	Data       string         `json:"data"` // where the rows come from: the paper's data, or a stand-in
+	Data       string         `json:"data"` // the origin of the rows: the paper's data, or a replacement
 	Rows       []Row          `json:"rows"`
 	Boxes      []report.Boxes `json:"-"`
 	Curves     []report.Curve `json:"-"` // of the rows
@@ -31,18 +31,18 @@ type Row struct {
 	Cell      string         `json:"cell"`
 	Figure    string         `json:"figure"` // its name and unit
 	Ours      learner.Spread `json:"ours"`
-	Published *float64       `json:"published"` // nil where the paper has a picture only, or no such figure
+	Published *float64       `json:"published"` // nil if the paper has a picture only, or no such figure
 }
 
 // Claim is a claim of the paper in words.
 type Claim struct {
 	Text    string  `json:"claim"`
 	Verdict Verdict `json:"verdict"`
-	Numbers string  `json:"numbers"` // ours
+	Numbers string  `json:"numbers"` // our numbers
 	Doubted bool    `json:"doubted"` // the documents say that it does not hold in general
 }
 
-// Surprises reports whether a claim does not hold that is not known for that.
+// Surprises reports whether a claim unexpectedly does not hold.
 func (c Claim) Surprises() bool { return c.Verdict == Fails && !c.Doubted }
 
 // Verdict judges a claim by our figures.
@@ -64,7 +64,7 @@ func judge(text string, holds bool, format string, numbers ...any) Claim {
 	return Claim{Text: text, Verdict: verdict, Numbers: fmt.Sprintf(format, numbers...)}
 }
 
-// published is a number from the paper.
+// published returns a number from the paper.
 func published(v float64) *float64 { return &v }
 
 // Header names the columns of Table and of CSV.
@@ -72,10 +72,11 @@ func Header() []string {
 	return []string{"cell", "figure", "mean", "deviation", "runs", "paper", "data"}
 }
 
-// beforeData counts the columns before the data, which a page and a terminal name once.
+// beforeData is the number of columns before the data, which a page and a terminal show
+// once.
 const beforeData = 6
 
-// Brief returns the table without the column of the data, and its header.
+// Brief returns the table without the data column, with its header.
 func (f *Measurement) Brief() (header []string, rows [][]string) {
 	for _, row := range f.Table() {
 		rows = append(rows, row[:beforeData])
@@ -105,7 +106,7 @@ func (f *Measurement) Table() [][]string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-// WriteCSV writes the rows of all measurements, with paper and experiment before each.
+// WriteCSV writes the rows of all measurements, with paper and experiment in front of each.
 func WriteCSV(w io.Writer, measurements []*Measurement) error {
 	c := csv.NewWriter(w)
 	records := [][]string{append([]string{"paper", "experiment"}, Header()...)}

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// small is a lab with no data folder, whose jobs are read and not run: each gives the figures that
-// follow from its name.
+// small returns a runner with no data folder, whose jobs are parsed but not run: each gives
+// figures that follow from its name.
 func small(t *testing.T, result func(*job.Job) *method.Result) (*Runner, *[]string) {
 	t.Helper()
 	var ran []string

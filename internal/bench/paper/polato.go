@@ -21,7 +21,7 @@ func polato() []Experiment {
 // polatoSet is one of the paper's two sets of ratings, with its table.
 type polatoSet struct {
 	name, source string
-	get          string // how to come by the ratings
+	get          string // how to get the ratings
 	table        []polatoShare
 }
 
@@ -57,7 +57,8 @@ func (p polatoSet) round(participation float64, rounds, repeats int) task {
 	}
 }
 
-// missing is the measurement where the ratings are not at hand, and nil where they are.
+// missing returns a measurement without results if the ratings are not available, and
+// otherwise nil.
 func (p polatoSet) missing(l *Runner, claim string) *Measurement {
 	if l.Has(p.source) {
 		return nil
@@ -73,8 +74,8 @@ func polatoTable2(ctx context.Context, l *Runner) (*Measurement, error) {
 	return ml1m.robustness(ctx, l)
 }
 
-// robustness is Table 1 or 2. The paper does not say how it held 10 % of the ratings out; these
-// are the newest of all.
+// robustness makes Table 1 or 2. The paper does not say how it held 10 % of the ratings
+// out; here they are the newest ones.
 func (p polatoSet) robustness(ctx context.Context, l *Runner) (*Measurement, error) {
 	claim := fmt.Sprintf("One round with half of the people costs little; with 30 %% it costs clearly more (%s).", p.name)
 	if f := p.missing(l, claim); f != nil {
@@ -87,7 +88,7 @@ func (p polatoSet) robustness(ctx context.Context, l *Runner) (*Measurement, err
 		}
 		runs := l.Runs
 		if cells.share == 1 {
-			runs = 1 // nothing is drawn where all take part: each run is the same
+			runs = 1 // nothing is random if all take part: each run is the same
 		}
 		r, err := l.do(ctx, p.round(cells.share, 1, runs))
 		if err != nil {
@@ -103,7 +104,7 @@ func (p polatoSet) robustness(ctx context.Context, l *Runner) (*Measurement, err
 	return f, nil
 }
 
-// polatoFigure1 is Figure 1: the mean squared difference between the normalised kernels.
+// polatoFigure1 makes Figure 1: the mean squared difference between the normalised kernels.
 func polatoFigure1(ctx context.Context, l *Runner) (*Measurement, error) {
 	const claim = "Rounds bring the estimated kernel nearer to the kernel."
 	if f := ml100k.missing(l, claim); f != nil {
@@ -155,7 +156,7 @@ func numbered(n int) []string {
 	return steps
 }
 
-// doubted is a judged claim that is known not to hold in general.
+// doubted returns a judged claim that is known not to hold in general.
 func doubted(text string, holds bool, format string, numbers ...any) Claim {
 	c := judge(text, holds, format, numbers...)
 	c.Doubted = true

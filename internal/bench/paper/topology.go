@@ -13,10 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/transport/mem"
 )
 
-// topology is an order of messages by which the nodes' matrices are added up at node 0.
+// topology is an order of messages that sums the nodes' matrices at node 0.
 type topology struct {
 	name string
-	hops func(nodes int) []hop // in order; a node sends after the messages to it that stand before
+	hops func(nodes int) []hop // in order; a node sends after the earlier messages to it
 }
 
 // hop is a message from one node to another.
@@ -27,7 +27,7 @@ var topologies = []topology{
 	{"tree", treeHops}, {"ring", ringHops}, {"star", starHops},
 }
 
-// ringHops pass the sum on from node to node, and back to node 0.
+// ringHops pass the sum from node to node, and back to node 0.
 func ringHops(nodes int) (list []hop) {
 	for i := range nodes {
 		list = append(list, hop{i, (i + 1) % nodes})
@@ -43,7 +43,7 @@ func starHops(nodes int) (list []hop) {
 	return list
 }
 
-// treeHops add up pairs of neighbours, then pairs of sums, until one sum is left.
+// treeHops sum pairs of neighbours, then pairs of sums, until one sum is left.
 func treeHops(nodes int) (list []hop) {
 	for step := range bits.Len(uint(nodes - 1)) {
 		for i := 1 << step; i < nodes; i += 2 << step {
@@ -53,10 +53,10 @@ func treeHops(nodes int) (list []hop) {
 	return list
 }
 
-// guFigure4 is Figure 4: the time to add up the nodes' kernel matrices. The matrices travel whole,
-// as in the paper, on emulated lines.
+// guFigure4 makes Figure 4: the time to sum the nodes' kernel matrices. The matrices are
+// sent whole, as in the paper, on emulated lines.
 func guFigure4(ctx context.Context, l *Runner) (*Measurement, error) {
-	const rows = 512 // of the matrix; the order of the structures does not depend on it
+	const rows = 512 // of the matrix; the ranking of the structures does not depend on it
 	line := link.Line{Rate: 125e6, Latency: 100 * time.Microsecond}
 	f := &Measurement{Data: fmt.Sprintf("a kernel matrix of %d rows at each node, on lines of 1 Gbit/s with 0.1 ms", rows)}
 	nodes := []int{2, 4, 8, 12, 16}
@@ -112,7 +112,7 @@ func summed(ctx context.Context, on link.Line, hops []hop, nodes, rows int) (tim
 	return clock.Elapsed(), sent, nil
 }
 
-// matrixPieces is the upper triangle of a matrix of doubles, in messages.
+// matrixPieces returns the upper triangle of a matrix of doubles, as messages.
 func matrixPieces(rows int) (pieces [][]byte) {
 	const most = 512 << 10
 	for left := rows * (rows + 1) / 2 * 8; left > 0; left -= most {
@@ -121,7 +121,7 @@ func matrixPieces(rows int) (pieces [][]byte) {
 	return pieces
 }
 
-// pass sends a message and takes it in.
+// pass sends a message and receives it.
 func pass(ctx context.Context, from, to transport.Conn, name string, data []byte) error {
 	if err := from.Send(ctx, name, transport.Bulk, data); err != nil {
 		return err
