@@ -1,5 +1,4 @@
-// Package all lists the parts of methods in a process that owns all data, and is their only
-// list.
+// Package all is the only list of the methods' parts for a process that owns all data.
 package all
 
 import (
@@ -12,7 +11,7 @@ import (
 	secvm "github.com/mercer-fl/mercer/internal/method/secvm/local"
 )
 
-// Local lists it.
-func Local() []local.LocalSupport {
-	return []local.LocalSupport{fdskl.Support(), fdsvrg.Support(), fedcfk.Support(), moments.Support(), secureboost.Support(), secvm.Support()}
+// Local returns the list.
+func Local() []local.Own {
+	return []local.Own{fdskl.Own(), fdsvrg.Own(), fedcfk.Own(), moments.Own(), secureboost.Own(), secvm.Own()}
 }

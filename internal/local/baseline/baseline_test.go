@@ -63,8 +63,8 @@ func run(t *testing.T, j *job.Job, sets map[string]*dataset.Set) (*method.Result
 	return r, o, shares
 }
 
-// A pooled job compared with pooled is itself; its model gives its decisions
-// again from raw rows.
+// A pooled job compared with pooled equals itself; its model gives its decisions again from
+// raw rows.
 func TestRunPooledLeavesItsModel(t *testing.T) {
 	for _, scale := range []string{"none", "minmax", "standard"} {
 		t.Run(scale, func(t *testing.T) {
@@ -119,7 +119,7 @@ func largest(a, b linalg.Matrix[float64]) float64 {
 	return worst
 }
 
-// A party with one class only always says that class; it is no failure.
+// A party with only one class always predicts it; that is no failure.
 func TestCompareAPartyWithOneClass(t *testing.T) {
 	sets := map[string]*dataset.Set{"n": partitiontest.WDBC(t, 0, 60), "s": partitiontest.OnlyOf(partitiontest.WDBC(t, 60, 60), "1")}
 	r, o, _ := run(t, parse(t, apart, ""), sets)
@@ -138,7 +138,7 @@ func TestCompareAPartyWithOneClass(t *testing.T) {
 	}
 }
 
-// Weights of a class that a party lacks are left out for it alone.
+// Weights of a class that a party lacks are left out for that party alone.
 func TestCompareWithWeightsOfAClassThatAPartyLacks(t *testing.T) {
 	sets := map[string]*dataset.Set{"n": partitiontest.WDBC(t, 0, 60), "s": partitiontest.OnlyOf(partitiontest.WDBC(t, 60, 60), "1")}
 	j := parse(t, apart, ", class_weight: {\"0\": 2, \"1\": 1}")
@@ -167,7 +167,7 @@ func TestCompareRefusesAnotherOutcome(t *testing.T) {
 	r, o, shares := run(t, parse(t, shared, ""), map[string]*dataset.Set{"all": partitiontest.WDBC(t, 0, 80)})
 	other := *o
 	other.Classes = []string{"x", "y"}
-	if err := Compare(t.Context(), nil, parse(t, shared, ""), shares, &other, r); err == nil || !strings.Contains(err.Error(), "other classes") {
+	if err := Compare(t.Context(), nil, parse(t, shared, ""), shares, &other, r); err == nil || !strings.Contains(err.Error(), "differ from the job") {
 		t.Errorf("error %v", err)
 	}
 	if d := cmp.Diff(2, len(r.Alone)); d != "" {
@@ -175,8 +175,8 @@ func TestCompareRefusesAnotherOutcome(t *testing.T) {
 	}
 }
 
-// A party whose rows do not suffice for the job's parameters is no failure of
-// the job; it is said.
+// A party whose rows are too few for the job's parameters does not fail the job; the result
+// says so.
 func TestCompareAPartyThatCannotLearnAlone(t *testing.T) {
 	sets := map[string]*dataset.Set{"n": partitiontest.WDBC(t, 0, 60), "s": partitiontest.WDBC(t, 60, 60)}
 	sets["s"].Labels[0], sets["s"].Labels[1] = "0", "0"
@@ -197,7 +197,7 @@ func TestCompareAPartyThatCannotLearnAlone(t *testing.T) {
 	}
 }
 
-// Without labels there are neither classes to share out nor to hold out.
+// Without labels there are no classes to distribute or to hold out.
 func TestSharesWithoutLabels(t *testing.T) {
 	j := parse(t, shared, "")
 	j = jobtest.With(t, j, map[string]string{"learner": "{name: kmeans, n_clusters: 2}", "data.label": ""})
@@ -209,7 +209,7 @@ func TestSharesWithoutLabels(t *testing.T) {
 	}
 }
 
-// What is interrupted leaves no model, and is no failure of a party.
+// An interrupted job leaves no model, and is no failure of a party.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

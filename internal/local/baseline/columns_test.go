@@ -22,7 +22,7 @@ spec:
   learner: {name: svc}
 `
 
-// A comparison needs the very rows of the job.
+// A comparison needs exactly the rows of the job.
 func TestCompareColumnsOfOtherRows(t *testing.T) {
 	j := jobtest.Parse(t, columnsFile)
 	set, err := bundled.Load("wdbc")
@@ -34,7 +34,7 @@ func TestCompareColumnsOfOtherRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = Compare(t.Context(), nil, j, shares, &method.Outcome{Rows: []string{"1", "570"}}, &method.Result{Training: 1})
-	if err == nil || !strings.Contains(err.Error(), "partition: ") || !strings.Contains(err.Error(), " has no row of id ") {
+	if err == nil || !strings.Contains(err.Error(), "partition: ") || !strings.Contains(err.Error(), " has no row with id ") {
 		t.Errorf("error %v", err)
 	}
 }

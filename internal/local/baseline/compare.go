@@ -15,10 +15,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 )
 
-// Compare adds the comparisons that a job asks for to its result: the comparisons of its
-// method, if the list has any. A training that is under way when ctx ends stops soon, too,
-// with an error that wraps ctx's error.
-func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
+// Compare adds the requested comparisons to a job's result: those of its method, if the
+// list has any. If ctx ends, a running training stops soon, too, with an error that wraps
+// ctx's error.
+func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
 	j, shares = staying(j, shares)
 	compare := local.Of(list, j).Compare
 	if (j.Data.Partition.By == job.Columns || compare == nil) && len(j.Compare) == 0 {
@@ -42,10 +42,11 @@ func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares 
 	return nil
 }
 
-// leaver holds the keys of a job from which parties withdraw before its model is learnt.
+// leaver is implemented by the keys of a job from which parties withdraw before its model
+// is trained.
 type leaver interface{ Leaving() []string }
 
-// staying returns a job between the parties that do not withdraw, with their shares.
+// staying returns the job between the remaining parties, with their shares.
 func staying(j *job.Job, shares []partition.Share) (*job.Job, []partition.Share) {
 	l, some := j.Protocol.Values.(leaver)
 	if !some || len(l.Leaving()) == 0 {
@@ -63,8 +64,8 @@ func staying(j *job.Job, shares []partition.Share) (*job.Job, []partition.Share)
 	return &left, stay
 }
 
-// ownRows returns the parties' rows. For holders of columns these are the rows of the job, in
-// its order.
+// ownRows returns the parties' rows. For holders of columns these are the rows of the job,
+// in its order.
 func ownRows(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) ([]method.Split, error) {
 	if j.Data.Partition.By == job.Columns {
 		return partition.InOrder(j, shares, o.Rows, r.Training)
@@ -72,8 +73,8 @@ func ownRows(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.
 	return partition.Splits(j, shares)
 }
 
-// comparePooled does the job on all rows in one place, to show the cost of privacy. With a
-// grid, all of it is cross-validated again, and the cell that the job chose is compared.
+// comparePooled runs the job on all rows in one place, to show the cost of privacy. With a
+// grid, it cross-validates all cells again, and compares the cell that the job chose.
 func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *method.Outcome, r *method.Result) error {
 	if j.Data.Partition.By == job.Columns {
 		all, err := pool.Beside(splits)
@@ -105,7 +106,7 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 		return err
 	}
 	if !slices.Equal(pooled.Head.Classes, o.Classes) {
-		return errors.New("baseline: the pooled classifier has other classes than the job's")
+		return errors.New("baseline: the classes of the pooled classifier differ from the job's")
 	}
 	difference, err := learner.Difference(pooled.Decisions, o.Decisions)
 	if err != nil {
@@ -123,21 +124,21 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 	return nil
 }
 
-// best returns the cell that a job chose.
+// best returns the index of the cell that a job chose.
 func best(r *method.Result) int {
 	return max(0, slices.IndexFunc(r.Grid, func(c learner.Cell) bool { return c.Best }))
 }
 
-// compareAlone trains each party by itself, with the cell that all chose together, and
-// decides the held-out rows of all, of which a holder of columns has its own columns, to show
-// the gain of joining.
+// compareAlone trains each party alone, with the cell that all chose together, and predicts
+// the held-out rows of all, to show the gain of joining. A holder of columns has only its
+// own columns of them.
 func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *method.Result) error {
 	cell := j.At(best(r))
 	cell.Data.Folds = 0
 	r.Alone = nil
 	for i, name := range j.Parties() {
 		if name == j.Data.Test.Party {
-			continue // it has nothing to train with
+			continue // it has no training rows
 		}
 		party, among := i, splits
 		if j.Data.Partition.By == job.Columns {
@@ -148,15 +149,15 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 		if one.Metrics, err = aloneInTurn(ctx, j, cell, party, among); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
-			one.Failure = err.Error() // these rows are too few, say, for the job's parameters
+			one.Failure = err.Error() // for example, these rows are too few for the job's parameters
 		}
 		r.Alone = append(r.Alone, one)
 	}
 	return nil
 }
 
-// aloneInTurn returns the metrics that the party's rows alone reach: the mean over the folds,
-// where the job holds rows out in turn.
+// aloneInTurn returns the metrics of training on the party's rows alone: the mean over the
+// folds, if the job holds rows out in turn.
 func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []method.Split) (learner.Metrics, error) {
 	if splits[party].Set.Labels == nil && j.Data.Label != job.NoLabel {
 		return nil, pool.ErrNoLabels
@@ -176,8 +177,8 @@ func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []meth
 	return learner.Mean(all), nil
 }
 
-// heldOutInTurn returns the splits, or the splits of each fold where the job holds rows out
-// in turn only. It divides the rows into the job's own folds.
+// heldOutInTurn returns the splits, or the splits of each fold if the job only holds rows
+// out in turn. It divides the rows into the job's own folds.
 func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) {
 	if j.Data.Folds == 0 || pool.Count(splits, true) > 0 {
 		return [][]method.Split{splits}, nil
@@ -204,7 +205,7 @@ func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) 
 
 // alone returns the metrics of one party's training rows on the held-out rows of all.
 func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Split) (learner.Metrics, error) {
-	if pool.Count([]method.Split{own}, false) == 0 { // all are held out in this turn
+	if pool.Count([]method.Split{own}, false) == 0 { // all are held out in this fold
 		return learner.Metrics{}, nil
 	}
 	classes, _ := dataset.Classes(pool.Labels([]method.Split{own}, false))
@@ -222,7 +223,7 @@ func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Sp
 	return f.Measure()
 }
 
-// onlyWeightsOf leaves out the weights of classes that a party does not have.
+// onlyWeightsOf removes the weights of classes that a party does not have.
 func onlyWeightsOf(j *job.Job, s method.Split) *job.Job {
 	alone := *j
 	alone.Learner = learner.Only(j.Learner, pool.Labels([]method.Split{s}, false))

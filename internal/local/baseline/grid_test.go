@@ -41,7 +41,7 @@ func gridOf(t *testing.T, j *job.Job) *job.Job {
 }
 
 // A pooled job with a grid, compared with pooled, agrees with itself in every cell; with
-// folds and no test its figures are the figures of the best cell.
+// folds and no test its figures are those of the best cell.
 func TestRunPooledWithAGrid(t *testing.T) {
 	for name, data := range map[string]string{"folds": ", folds: 4", "folds and test": ", folds: 4, test: {every: 4}"} {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +80,8 @@ func TestRunPooledWithAGrid(t *testing.T) {
 	}
 }
 
-// A party alone is tested on the rows of all in each fold, trained on its own
-// that are not in it.
+// In each fold a party alone is tested on the rows of all, and trained on its own rows
+// outside the fold.
 func TestAloneInFolds(t *testing.T) {
 	j := parse(t, apart+", folds: 3, scale: none", "")
 	sets := map[string]*dataset.Set{"n": partitiontest.WDBC(t, 0, 60), "s": partitiontest.OnlyOf(partitiontest.WDBC(t, 60, 60), "1")}
@@ -141,7 +141,7 @@ func accuracyOf(t *testing.T, j *job.Job, shares []partition.Share, train, test 
 	return m["accuracy"]
 }
 
-// A party all of whose rows are in one fold has nothing to train on then.
+// A party whose rows are all in one fold has no training rows there.
 func TestAloneWithoutRows(t *testing.T) {
 	own := method.Split{Set: partitiontest.WDBC(t, 0, 1), Test: []bool{true}}
 	m, err := alone(t.Context(), parse(t, shared, ""), own, []method.Split{own})

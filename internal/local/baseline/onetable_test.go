@@ -35,8 +35,8 @@ func runOneTable(t *testing.T, j *job.Job, set *dataset.Set) (*method.Result, *m
 	return r, o
 }
 
-// One table needs no parties: a quarter is held out, or no row, and the model is a file that
-// decides on raw rows.
+// One table needs no parties: a quarter of the rows is held out, or none, and the model is
+// a file that predicts from raw rows.
 func TestOneTable(t *testing.T) {
 	j := jobtest.Parse(t, oneTable)
 	r, o := runOneTable(t, j, partitiontest.WDBC(t, 0, 200))
@@ -64,7 +64,7 @@ func TestOneTable(t *testing.T) {
 	}
 }
 
-// A table of its own may hold the test rows, without parties too.
+// A separate table may hold the test rows, also without parties.
 func TestOneTableAndItsTest(t *testing.T) {
 	j := jobtest.With(t, jobtest.Parse(t, oneTable), map[string]string{"data.test": "{source: new}"})
 	r, o, _ := run(t, j, map[string]*dataset.Set{"all": partitiontest.WDBC(t, 0, 200), "new": partitiontest.WDBC(t, 200, 50)})
@@ -91,8 +91,8 @@ func TestFiguresOfTheTraining(t *testing.T) {
 	}
 }
 
-// Rows that no matrix of would fit are trained on within the cache that the job states: the
-// matrix of these takes 1.8 GB, and the cross kernel of held-out rows and support 180 MB.
+// Rows whose matrix would not fit are trained on within the job's cache size: the matrix of
+// these takes 1.8 GB, and the cross kernel of held-out rows and support 180 MB.
 func TestMemoryOfOneTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -116,7 +116,7 @@ func TestMemoryOfOneTable(t *testing.T) {
 	}
 }
 
-// watch returns the largest heap, garbage included, while f runs.
+// watch returns the largest heap, including garbage, while f runs.
 func watch(t *testing.T, f func()) uint64 {
 	t.Helper()
 	var most uint64

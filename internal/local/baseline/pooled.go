@@ -19,8 +19,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// RunPooled runs a job of protocol pooled: everything on the rows in one
-// place, without any privacy. The model it leaves is an ordinary file.
+// RunPooled runs a job of protocol pooled: all of it on the rows in one place, without any
+// privacy. Its model is an ordinary file.
 func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir string) (*method.Result, *method.Outcome, error) {
 	began := time.Now()
 	splits, err := partition.Splits(j, shares)
@@ -44,11 +44,11 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 	r.Timings = map[string]float64{"learn": seconds, "total": seconds}
 	r.Models = []method.ModelFile{m}
 	r.ModelHash = method.HashModels(r.Models)
-	r.Leakage = map[string][]string{"server": {"Protocol pooled has no privacy: whoever runs it holds all rows."}}
+	r.Leakage = map[string][]string{"server": {"Protocol pooled has no privacy: the operator who runs it holds all rows."}}
 	return r, method.NewOutcome(w.Fitted), nil
 }
 
-// learnt trains and, where rows are held out, measures.
+// learnt trains and, if rows are held out, measures.
 func learnt(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split) (*learner.Work, error) {
 	problem, err := p.Input(j)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package demo runs a whole federation as processes on this machine: one coordinator and its
-// parties, each with a fresh identity, its own home in a temporary folder and its own share
-// of the data, talking over sockets on loopback. Nothing in it is special: the processes run
-// the daemons, and an operator could type every command that it gives them.
+// Package demo runs a whole federation as processes on this machine: one coordinator and
+// its parties, each with a fresh identity, its own home in a temporary folder and its own
+// share of the data, connected over sockets on loopback. The processes run the ordinary
+// daemons, and an operator could type every command that the demonstration gives them.
 package demo
 
 import (
@@ -29,20 +29,20 @@ import (
 // Coordinator is the name of the coordinator's process.
 const Coordinator = "coordinator"
 
-// catalogueName names a party's share in the party's catalogue.
+// catalogueName is the name of a party's share in the party's catalogue.
 const catalogueName = "own"
 
 // Config describes the federation to run.
 type Config struct {
-	Program []string // how to run mercer; the daemons' arguments follow
+	Program []string // the command that runs mercer; the daemons' arguments follow
 	Reader  *job.Reader
 	Job     *job.Job
 	Shares  []partition.Share
-	Dir     string // for the homes; must exist
-	// Dictionary is one that all operators approve; nil: none.
+	Dir     string // parent folder of the homes; must exist
+	// Dictionary is approved by all operators; nil: none.
 	Dictionary *job.Dictionary
-	// InsecureSeed fixes every secret of every process, so that two runs can be
-	// compared; nil for true randomness.
+	// InsecureSeed fixes every secret of every process, so that two runs can be compared;
+	// nil for true randomness.
 	InsecureSeed *uint64
 }
 
@@ -96,9 +96,9 @@ func Found(c Config) (*Federation, error) {
 	return f, nil
 }
 
-// tryProcesses makes the runtime try out how it may start processes, which it
-// does once, in a forked child. A Ctrl-C that reaches the whole group in that
-// instant breaks the program; here there is nothing to interrupt yet.
+// tryProcesses makes the runtime test how it may start processes, which it does once, in a
+// forked child. A Ctrl-C that reaches the whole group at that moment breaks the program;
+// here there is nothing to interrupt yet.
 func tryProcesses() error {
 	p, err := os.FindProcess(os.Getpid())
 	if err != nil {
@@ -107,10 +107,10 @@ func tryProcesses() error {
 	return p.Release()
 }
 
-// Home is the folder of a process.
+// Home returns the folder of a process.
 func (f *Federation) Home(name string) daemon.Home { return daemon.Home(filepath.Join(f.Dir, name)) }
 
-// Names returns all processes, the coordinator first.
+// Names returns the names of all processes, the coordinator first.
 func (f *Federation) Names() []string {
 	names := []string{Coordinator}
 	for _, s := range f.Shares {
@@ -135,9 +135,9 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 	return m, writeTable(filepath.Join(string(h), "own.csv"), s.Table.Set)
 }
 
-// catalogue describes a share as it is written, and allows the jobs that this program
-// demonstrates. The limits are the usual ones, except the floor for a class: hospitals with
-// an uneven mix of classes have few rows of some.
+// catalogue describes a share as it is stored, and allows the jobs that this program
+// demonstrates. The minimum row counts are the usual ones, except for a class: hospitals
+// with an uneven mix of classes have few rows of some.
 func (f *Federation) catalogue(set *dataset.Set) daemon.Source {
 	c := daemon.Source{Path: "own.csv", Policy: &party.Policy{
 		Protocols: f.Reader.Known().Protocols, Modes: f.Reader.Known().Modes, OpenPrediction: true,
@@ -209,8 +209,7 @@ func (f *Federation) answering(ctx context.Context) error {
 	}
 }
 
-// Submit submits a job on the shares as parties see it: each has a table of its
-// own.
+// Submit submits a job on the shares as parties see it: each has its own table.
 func (f *Federation) Submit(ctx context.Context, j *job.Job) (string, error) {
 	d := j.Owned(catalogueName)
 	if d.Data.Label != job.NoLabel {
@@ -221,8 +220,8 @@ func (f *Federation) Submit(ctx context.Context, j *job.Job) (string, error) {
 	return submitted.ID, err
 }
 
-// Approve approves in every party's ledger what it holds, as its operator would, and returns the
-// ledgers' sentences.
+// Approve approves all releases that wait in the parties' ledgers, as their operators
+// would, and returns the ledgers' sentences.
 func (f *Federation) Approve() (said []string, err error) {
 	for _, s := range f.Shares {
 		ledger := f.Home(s.Party).Releases()
@@ -243,8 +242,8 @@ func (f *Federation) Approve() (said []string, err error) {
 	return said, nil
 }
 
-// Wait returns the job's result and its decisions. It outlives restarts of the coordinator.
-// watch, if not nil, is told the stage now and then.
+// Wait returns the job's result and its decisions. It survives restarts of the coordinator.
+// It calls watch, if not nil, with the stage from time to time.
 func (f *Federation) Wait(ctx context.Context, id string, watch func(stage string)) (*method.Result, *method.Outcome, error) {
 	for {
 		j, err := f.client.Job(ctx, id)
@@ -268,8 +267,8 @@ func (f *Federation) Wait(ctx context.Context, id string, watch func(stage strin
 	}
 }
 
-// outcome returns a job's decisions and, for a job by columns, the rows that they are about:
-// the parties know these rows, and this process may, since it owns their data.
+// outcome returns a job's decisions and, for a job by columns, their rows: the parties know
+// these rows, and this process may, because it owns their data.
 func (f *Federation) outcome(ctx context.Context, id string) (*method.Outcome, error) {
 	o, err := f.client.Outcome(ctx, id)
 	if err == nil && f.Job.Data.Partition.By == job.Columns {

@@ -26,7 +26,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// The processes of many devices, beside its devices' processes.
+// The processes of a SecVM job, besides its devices' processes.
 const (
 	Issuer  = "issuer"
 	Relay   = "relay"
@@ -35,23 +35,23 @@ const (
 
 // DevicesConfig describes the devices to run.
 type DevicesConfig struct {
-	Program   []string // how to run mercer
+	Program   []string // the command that runs mercer
 	Job       *job.Job // of protocol secvm
 	Rows      *dataset.Set
 	Processes int // of devices, which share the rows
 	Dir       string
-	// Of the gateway; see there.
+	// Settings of the gateway; see gateway.Config.
 	Window, Grace, Pause, Lead time.Duration
 	Least                      int
 	Batch                      int // of the relay
 	Early                      int // iterations whose tokens devices fetch before the first window
-	// Certificate and Key are files by which issuer, relay and gateway speak HTTPS,
-	// and which the others trust; "": HTTP.
+	// Certificate and Key are files with which issuer, relay and gateway serve HTTPS, and
+	// which the others trust; "": HTTP.
 	Certificate, Key string
 	InsecureSeed     *uint64
 }
 
-// Devices is issuer, relay, gateway and devices as processes on this machine.
+// Devices runs issuer, relay, gateway and devices as processes on this machine.
 type Devices struct {
 	DevicesConfig
 	processes
@@ -61,17 +61,17 @@ type Devices struct {
 	gatewayKey string // in hexadecimal digits
 }
 
-// DevicesResult describes how the whole run went.
+// DevicesResult holds the results of the whole run.
 type DevicesResult struct {
 	Gateway gateway.Result
 	Devices simulator.Result // of all processes
 }
 
-// ink is the least value, of 0 to 16, with which a pixel of the digits is a feature.
+// ink is the least value, from 0 to 16, at which a pixel of the digits is a feature.
 const ink = 8
 
-// OddDigits are the first rows of the bundled digits as people of many devices have
-// them: their features are the dark pixels, their labels odd and even.
+// OddDigits returns the first rows of the bundled digits as people with devices: their
+// features are the dark pixels, their labels odd and even.
 func OddDigits(digits *dataset.Set, rows int) (*dataset.Set, error) {
 	x := linalg.New[float64](rows, digits.X.Cols())
 	labels := make([]string, rows)
@@ -127,7 +127,7 @@ func (f *Devices) path(name ...string) string {
 	return filepath.Join(append([]string{f.Dir}, name...)...)
 }
 
-// share returns the rows that are devices of a process: the first, and their number.
+// share returns the rows of a process's devices: the first row, and their number.
 func (f *Devices) share(process int) (first, count int) {
 	rows := f.Rows.X.Rows()
 	first = process * rows / f.Processes
@@ -159,7 +159,7 @@ func (f *Devices) enrol() (err error) {
 // Names returns the names of all processes, sorted.
 func (f *Devices) Names() []string { return slices.Sorted(maps.Keys(f.running)) }
 
-// Windows returns how many windows the gateway has closed, as its log says.
+// Windows returns the number of windows that the gateway has closed, by its log.
 func (f *Devices) Windows() int {
 	b, err := os.ReadFile(f.logPath(Gateway))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -168,8 +168,8 @@ func (f *Devices) Windows() int {
 	return strings.Count(string(b), "window over")
 }
 
-// Wait waits until the gateway and all devices have ended. watch, if not nil, is
-// told the number of closed windows now and then.
+// Wait waits until the gateway and all devices have ended. It calls watch, if not nil, with
+// the number of closed windows from time to time.
 func (f *Devices) Wait(ctx context.Context, watch func(windows int)) (*DevicesResult, error) {
 	names := append([]string{Gateway}, f.deviceProcesses()...)
 	r := &DevicesResult{}
@@ -205,7 +205,7 @@ func (f *Devices) Wait(ctx context.Context, watch func(windows int)) (*DevicesRe
 	return r, nil
 }
 
-// hasEnded reports whether a process is gone, unless it is to be started again.
+// hasEnded reports whether a process has ended and is not to be started again.
 func (f *Devices) hasEnded(name string) bool {
 	select {
 	case <-f.running[name].ended:
@@ -215,7 +215,7 @@ func (f *Devices) hasEnded(name string) bool {
 	}
 }
 
-// said reads the document that a process has printed.
+// said decodes the document that a process has printed.
 func (f *Devices) said(name string, result any) error {
 	b, err := os.ReadFile(f.outPath(name))
 	if err != nil {
@@ -223,7 +223,7 @@ func (f *Devices) said(name string, result any) error {
 	}
 	document := struct{ Result any }{result}
 	if err := json.Unmarshal(b, &document); err != nil {
-		return fmt.Errorf("demo: what %s printed is no document: %w", name, err)
+		return fmt.Errorf("demo: the output of %s is not a document: %w", name, err)
 	}
 	return nil
 }

@@ -24,12 +24,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// windowVariable sets another length of windows than ten seconds, for a machine
-// that is busy with something else.
+// windowVariable sets another length of windows than ten seconds, for a busy machine.
 const windowVariable = "MERCER_CROWD_WINDOW"
 
 // largeFederation is 500 devices in 25 processes, with issuer, relay and gateway, 16
-// packages each in a window, five steps and a window that tests.
+// packages each in a window, five steps and a testing window.
 type largeFederation struct {
 	*onlooker
 	demo.DevicesConfig
@@ -67,7 +66,7 @@ func foundLargeFederation(t *testing.T) *largeFederation {
 	return &largeFederation{keys: map[string]*ohttp.Key{}, onlooker: &onlooker{t: t, devices: f}, DevicesConfig: c, atRelay: tap(t, f, demo.Relay), atGateway: tap(t, f, demo.Gateway)}
 }
 
-// tap has everybody reach a process through this one, which notes every byte.
+// tap makes all others reach a process through this one, which records every byte.
 func tap(t *testing.T, f *demo.Devices, name string) *traffic.Tap {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -79,9 +78,10 @@ func tap(t *testing.T, f *demo.Devices, name string) *traffic.Tap {
 	return at
 }
 
-// 500 devices as processes, 20 in each, with tokens before the first window: the model equals
-// the simulation's model, bit for bit; nothing that relay and gateway see ties packages to
-// each other; and a request that is no package of the window is refused and counted.
+// 500 devices as processes, 20 in each, with tokens before the first window: the model
+// equals the simulation's model, bit for bit; no byte that relay and gateway see links
+// packages to each other; and a request that is no package of the window is refused and
+// counted.
 func TestLargeDevices(t *testing.T) {
 	l := foundLargeFederation(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+7*3*l.Window)
@@ -116,7 +116,7 @@ func TestLargeDevices(t *testing.T) {
 	l.checkUnlinkable(s)
 }
 
-// readTokens learns whose token is whose.
+// readTokens reads the owners of tokens.
 func (l *largeFederation) readTokens() {
 	l.tokens, l.whose = l.onlooker.tokens(), map[[32]byte]int{}
 	for _, rows := range l.tokens {
@@ -131,8 +131,8 @@ func (l *largeFederation) readTokens() {
 	}
 }
 
-// readKeys learns the key of the window that is open: it is in the gateway's home, and
-// goes with the window.
+// readKeys reads the key of the open window: it is in the gateway's home, and is erased
+// with the window.
 func (l *largeFederation) readKeys() {
 	files, err := filepath.Glob(filepath.Join(l.devices.Dir, demo.Gateway, "key-*"))
 	check(l.t, err)
@@ -149,8 +149,8 @@ func (l *largeFederation) readKeys() {
 	}
 }
 
-// watch attacks in the second window, and reads the counters when
-// the last packages have come.
+// watch attacks in the second window, and reads the counters when the last packages have
+// arrived.
 func (l *largeFederation) watch(windows int) {
 	l.readKeys()
 	if windows > largeSteps {
@@ -172,14 +172,14 @@ func (l *largeFederation) watch(windows int) {
 	}
 }
 
-// each counts the requests of each kind that the test sends and that are no packages.
+// each is the number of invalid requests of each kind that the test sends.
 const each = 5
 
-// attack sends what is to be refused, and devices' requests for more tokens.
+// attack sends invalid packages, and devices' requests for more tokens.
 func (l *largeFederation) attack() {
 	l.sealing = l.client()
 	p := secvm.Package{Tag: l.configuration.Params.Tag(), Iteration: 1, Kind: secvm.Participation}
-	var sending sync.WaitGroup // all at a time: the window is short
+	var sending sync.WaitGroup // concurrently, because the window is short
 	expect := func(name string, status int, send func(k int) int) {
 		for k := range each {
 			sending.Go(func() {
@@ -202,10 +202,10 @@ func (l *largeFederation) attack() {
 	})
 	expect("over quota", http.StatusConflict, func(k int) int { return l.askAgain("devices0", k, 1) })
 	spent := l.spent()
-	expect("duplicate", http.StatusAlreadyReported, func(k int) int { // another package for a token that has paid for one
+	expect("duplicate", http.StatusAlreadyReported, func(k int) int { // another package for a spent token
 		content := secvm.Spent{Token: spent[k], Package: p}.Encode()
 		for {
-			if got := l.post(content); got != http.StatusAccepted { // which the first package waits for
+			if got := l.post(content); got != http.StatusAccepted { // the status while the first package waits
 				return got
 			}
 		}
@@ -213,8 +213,8 @@ func (l *largeFederation) attack() {
 	sending.Wait()
 }
 
-// spent returns tokens that have been spent in this window and answered; the constant each
-// is their number.
+// spent returns as many tokens as each says that have been spent in this window and
+// answered.
 func (l *largeFederation) spent() [][]byte {
 	seen, err := l.atGateway.Seen()
 	check(l.t, err)
@@ -240,7 +240,7 @@ func (l *largeFederation) spent() [][]byte {
 	return list
 }
 
-// totals holds the counters' values when all packages have come, and the tap's notes at the
+// totals holds the counters' values after the last package, and the tap's records at the
 // gateway before and after the counters were read.
 type totals struct {
 	packages      int // recorded
@@ -274,8 +274,8 @@ func (l *largeFederation) checkTotals(s *traffic.Scene) {
 			l.t.Errorf("%s: %d, want %d", name, got, want)
 		}
 	}
-	// Every package of a device is at last answered as counted or, when it has had to
-	// come again, as one that has been counted.
+	// The last answer to every package is that it counts or, if it was sent again, that it
+	// was counted before.
 	if got, want := v.outcomes["duplicate"], largeTotal-v.outcomes["counted"]+each; got != want {
 		l.t.Errorf("duplicates: %d, want %d", got, want)
 	}
@@ -301,7 +301,7 @@ func (l *largeFederation) checkTotals(s *traffic.Scene) {
 	}
 }
 
-// scene returns the scene that the taps have seen.
+// scene returns the scene that the taps have recorded.
 func (l *largeFederation) scene(gateway, relay []traffic.Exchange) *traffic.Scene {
 	return &traffic.Scene{
 		Relay: relay, Gateway: gateway, Opens: l.opens, Window: l.Window, Devices: largeDevices, Packages: largePackages,
@@ -315,8 +315,7 @@ func (l *largeFederation) scene(gateway, relay []traffic.Exchange) *traffic.Scen
 	}
 }
 
-// checkUnlinkable tries to link packages by every byte that relay and gateway have
-// seen.
+// checkUnlinkable tries to link packages by every byte that relay and gateway have seen.
 func (l *largeFederation) checkUnlinkable(s *traffic.Scene) {
 	for name, link := range map[string]func() error{"size": s.BySize, "bytes": s.ByBytes, "id": s.ByID, "own connection": s.ByOwnConnection} {
 		if err := link(); err != nil {

@@ -74,25 +74,24 @@ func simulatedModel(t *testing.T, j *job.Job, rows *dataset.Set) string {
 	return r.Models[0].SHA256
 }
 
-// killer kills a process of many devices in the middle of each window, and starts it
-// again.
+// killer kills a process in the middle of each window, and starts it again.
 type killer struct {
 	*onlooker
 	window time.Duration
 	opens  []time.Time
-	whole  []int           // what each window brings: see progress
-	begun  int             // windows that have been announced
-	before int             // progress when the last one was
+	whole  []int           // progress of each window: see progress
+	begun  int             // announced windows
+	before int             // progress when the last window was announced
 	killed map[string]bool // by name
 }
 
-// whom to kill in which window.
+// victim returns the process to kill in a window.
 func (k *killer) victim(window int) string {
 	return []string{demo.Issuer, demo.Gateway, demo.Relay}[window]
 }
 
-// progress counts the packages that have been recorded or, where the issuer is to be killed,
-// the devices and iterations for which tokens have been given.
+// progress returns the number of recorded packages or, if the issuer is to be killed, of
+// the devices and iterations with issued tokens.
 func (k *killer) progress(window int) int {
 	if k.victim(window) == demo.Issuer {
 		return k.outcome(demo.Issuer, "given")
@@ -100,8 +99,8 @@ func (k *killer) progress(window int) int {
 	return k.metric(demo.Gateway, "mercer_gateway_packages_total")
 }
 
-// watch kills when one part of a window's packages has been acknowledged and another part is
-// still to come.
+// watch kills when one part of a window's packages has been acknowledged and another part
+// has not.
 func (k *killer) watch(windows int) {
 	if windows == len(k.whole) || k.killed[k.victim(windows)] {
 		return
@@ -125,8 +124,8 @@ func (k *killer) watch(windows int) {
 	check(k.t, k.devices.StartProcess(name))
 }
 
-// errSlow is a machine on which processes took longer to come back than the times of
-// grace that it was given; nothing else may end a run early.
+// errSlow reports a machine on which processes took longer to restart than the time of
+// grace allows; nothing else may end a run early.
 var errSlow = errors.New("not all was sent or killed in time")
 
 // survive runs many devices whose processes are killed. It checks the properties that hold on
@@ -200,7 +199,7 @@ func selfSigned(t *testing.T, dir string) (certificate, key string) {
 	return certificate, key
 }
 
-// A gateway whose address somebody took says so, although with --json it prints its errors.
+// A gateway whose address is taken says so, although with --json it prints its errors.
 func TestGatewayWithoutItsAddressSaysSo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 )
 
-// Start starts all processes, the gateway when all devices have their first
+// Start starts all processes; it starts the gateway when all devices have their first
 // tokens.
 func (f *Devices) Start(ctx context.Context) error {
 	if err := f.Prepare(ctx); err != nil {
@@ -23,7 +23,7 @@ func (f *Devices) Start(ctx context.Context) error {
 	return f.StartProcess(Gateway)
 }
 
-// Prepare starts all but the gateway, and waits until all devices have their
+// Prepare starts all processes except the gateway, and waits until all devices have their
 // first tokens.
 func (f *Devices) Prepare(ctx context.Context) error {
 	if err := f.StartProcess(Issuer); err != nil {
@@ -106,7 +106,7 @@ func (f *Devices) StartProcess(name string) error {
 	return f.start(name, append(arguments, f.trust()...)...)
 }
 
-// witnessKey returns the key of a witness, as its owner would tell it to the owners of
+// witnessKey returns the key of a witness, as its owner would give it to the owners of
 // devices.
 func (f *Devices) witnessKey(name string) (string, error) {
 	b, err := os.ReadFile(daemon.Home(f.path(name)).WitnessKeyPath())
@@ -116,7 +116,7 @@ func (f *Devices) witnessKey(name string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// doors are the arguments by which a server listens.
+// doors returns the arguments by which a server listens.
 func (f *Devices) doors(name string) []string {
 	arguments := []string{"--listen", f.address[name], "--metrics", f.address[metricsOf(name)]}
 	if f.Certificate != "" {
@@ -158,7 +158,7 @@ func (f *Devices) URL(name string) string {
 	return "http://" + address
 }
 
-// await waits for a process to get somewhere.
+// await waits for a process to reach a state.
 func (f *Devices) await(ctx context.Context, name string, done func() bool) error {
 	for !done() {
 		select {

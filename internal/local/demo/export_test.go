@@ -1,7 +1,7 @@
 package demo
 
-// Divert has the others reach issuer, relay or gateway at another address, where somebody
-// passes on all that comes to the returned address. It must be called before the start.
+// Divert makes the others reach issuer, relay or gateway at another address, whose owner
+// passes everything on to the returned address. It must be called before the start.
 func (f *Devices) Divert(name, through string) (address string) {
 	f.reached[name] = through
 	return f.address[name]
@@ -12,7 +12,7 @@ func (f *Devices) MetricsURL(name string) string {
 	return "http://" + f.address[metricsOf(name)] + "/metrics"
 }
 
-// Ended returns how a process ended that has been stopped or killed.
+// Ended returns the outcome of a process that has been stopped or killed.
 func (f *Federation) Ended(name string) error {
 	<-f.running[name].ended
 	return f.running[name].err

@@ -36,7 +36,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// registryFile leaves a median to be fitted, and the job a scaling.
+// registryFile needs a fitted median, and the job a scaling.
 const registryFile = `apiVersion: mercer/v1
 kind: Dictionary
 metadata: {name: registry}
@@ -45,7 +45,7 @@ spec:
   labels: {label: {classes: [a, b]}}
 `
 
-// registryJob has room for a name, a protocol and a learner.
+// registryJob has places for a name, a protocol and a learner.
 const registryJob = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: %s}
@@ -56,22 +56,22 @@ spec:
   learner: %s
 `
 
-// What jobs of two protocols let out of a table, and how they are written.
+// The releases of jobs of two protocols, and how the jobs are written.
 var protocols = map[method.ReleaseKind][2]string{
 	method.ReleaseRows: {"{name: okra}", "{name: svc}"},
 	method.ReleaseSums: {"{name: moments, directions: 4}", "{name: ridge-classifier, alpha: 1}"},
 }
 
-// registry is a federation of homes whose tables grow, of jobs that let out one kind.
+// registry is a federation of homes with growing tables, and of jobs that release one kind.
 type registry struct {
 	*testing.T
 	*demo.Federation
 	kind   method.ReleaseKind
 	people int
 	random *rand.Rand    // nil: nothing is killed
-	full   time.Duration // in which a table is frozen
+	full   time.Duration // for freezing a table
 	mu     sync.Mutex
-	kills  map[string]int // by the step that they hit
+	kills  map[string]int // by the step that they interrupt
 }
 
 // hit counts a kill.
@@ -83,8 +83,9 @@ func (r *registry) hit(step string) {
 
 var hospitals = []string{"north", "south", "east"}
 
-// foundRegistry founds a federation and starts its daemons. All secrets but keys of ledgers and of editions follow from
-// one seed, so that two federations end in the same models.
+// foundRegistry founds a federation and starts its daemons. All secrets except the keys of
+// ledgers and of editions follow from one seed, so that two federations train the same
+// models.
 func foundRegistry(t *testing.T, kind method.ReleaseKind, random *rand.Rand) *registry {
 	t.Helper()
 	t.Setenv(beMercer, "yes")
@@ -112,10 +113,10 @@ func foundRegistry(t *testing.T, kind method.ReleaseKind, random *rand.Rand) *re
 	return r
 }
 
-// expected are in the errors that daemons log of jobs that come to nothing.
+// expected matches the errors that daemons log about failed jobs.
 var expected = regexp.MustCompile("aborted by the operator|has not approved dictionary registry")
 
-// end stops the daemons: each ends well, and none of them has panicked, or met another error.
+// end stops the daemons: each ends well, and none has panicked or logged another error.
 func (r *registry) end() {
 	err := r.Stop()
 	for _, name := range r.Names() {
@@ -133,7 +134,7 @@ func (r *registry) end() {
 	}
 }
 
-// table has the people of a home so far; those who come later come after them.
+// table returns the people of a home so far; later people follow the earlier ones.
 func (r *registry) table(home int) *dataset.Set {
 	random := rand.New(rand.NewPCG(uint64(home), 3))
 	set := &dataset.Set{Columns: []string{"age", "krea", "bmi"}}
@@ -149,12 +150,12 @@ func (r *registry) table(home int) *dataset.Set {
 	return set
 }
 
-// file is a job under a name.
+// file returns a job with a name.
 func (r *registry) file(name string) []byte {
 	return fmt.Appendf(nil, registryJob, name, protocols[r.kind][0], protocols[r.kind][1])
 }
 
-// mercer runs a command in the federation's folder, which ends by itself, and reads its document.
+// mercer runs a command in the federation's folder, and decodes its document.
 func (r *registry) mercer(result any, args ...string) (exit int) {
 	r.Helper()
 	var out bytes.Buffer
@@ -178,7 +179,7 @@ func (r *registry) command(args ...string) *exec.Cmd {
 	return c
 }
 
-// mustRun is mercer for a command that ends well.
+// mustRun is mercer for a command that must succeed.
 func (r *registry) mustRun(result any, args ...string) {
 	r.Helper()
 	if exit := r.mercer(result, args...); exit != cli.Done {
@@ -186,7 +187,7 @@ func (r *registry) mustRun(result any, args ...string) {
 	}
 }
 
-// come has people come to all homes.
+// come adds people to all homes.
 func (r *registry) come(people int) {
 	r.Helper()
 	r.people += people
@@ -202,7 +203,7 @@ func (r *registry) come(people int) {
 	}
 }
 
-// editions lists what a home has frozen.
+// editions returns the editions of a home.
 func (r *registry) editions(home string) []edition.Edition {
 	r.Helper()
 	var list struct{ Editions []edition.Edition }
@@ -210,7 +211,8 @@ func (r *registry) editions(home string) []edition.Edition {
 	return list.Editions
 }
 
-// freeze freezes the tables of all homes. Where processes are killed, a first command is.
+// freeze freezes the tables of all homes. If processes are killed, it kills a first
+// command.
 func (r *registry) freeze() {
 	r.Helper()
 	for _, name := range hospitals {
@@ -228,12 +230,14 @@ func (r *registry) freeze() {
 	}
 }
 
-// oneMore reports whether a list of editions has one more than before, and those as they were.
+// oneMore reports whether a list of editions has one more than before, and the others
+// unchanged.
 func oneMore(before, after []edition.Edition) bool {
 	return len(after) == len(before)+1 && cmp.Equal(after[:len(before)], before)
 }
 
-// freezeKilled kills a command that freezes the table. There are the same editions then, or one more.
+// freezeKilled kills a command that freezes the table. After it there are the same
+// editions, or one more.
 func (r *registry) freezeKilled(name string, files int) {
 	r.Helper()
 	before, whole := r.editions(name), r.reading(name)
@@ -250,7 +254,8 @@ func (r *registry) freezeKilled(name string, files int) {
 	}
 }
 
-// reading opens a home's list of editions. Who has it open reads it to its end as it was, whatever comes in its place.
+// reading opens a home's list of editions. An open list can be read to its end unchanged,
+// even if it is replaced.
 func (r *registry) reading(name string) (whole func()) {
 	r.Helper()
 	path := filepath.Join(string(r.Home(name)), "editions", "list")
@@ -271,8 +276,9 @@ func (r *registry) reading(name string) (whole func()) {
 	}
 }
 
-// freezeUntil kills a command that freezes the table when it has written some of the four folders that an edition has
-// and the list, or at any time, and reports whether it had written anything.
+// freezeUntil kills a command that freezes the table when it has written some of the four
+// folders of an edition and the list, or at a random time. It reports whether the command
+// had written anything.
 func (r *registry) freezeUntil(name string, files int) (wrote bool) {
 	r.Helper()
 	made, ended := r.since(name, "editions/*[0-9a-f]", "editions/list"), make(chan struct{})
@@ -302,7 +308,8 @@ func (r *registry) freezeUntil(name string, files int) (wrote bool) {
 	return made() > 0
 }
 
-// onlyNamed checks that a crash has left nothing beside the editions, and that these are whole.
+// onlyNamed checks that a crash has left nothing besides the editions, and that these are
+// complete.
 func (r *registry) onlyNamed(name string, list []edition.Edition) {
 	r.Helper()
 	folder := filepath.Join(string(r.Home(name)), "editions")
@@ -323,8 +330,8 @@ func (r *registry) onlyNamed(name string, list []edition.Edition) {
 	}
 }
 
-// since counts files and folders of a home that match a pattern and were not there. A file that has been written since
-// is another one.
+// since counts new files and folders of a home that match a pattern. A rewritten file is a
+// new one.
 func (r *registry) since(home string, patterns ...string) (count func() int) {
 	before := r.matching(home, patterns)
 	return func() (n int) {
@@ -337,7 +344,7 @@ func (r *registry) since(home string, patterns ...string) (count func() int) {
 	}
 }
 
-// matching lists files with the time at which they were written, and folders without one.
+// matching returns files with their modification times, and folders without.
 func (r *registry) matching(home string, patterns []string) map[string]time.Time {
 	at := make(map[string]time.Time)
 	for _, p := range patterns {
@@ -355,16 +362,17 @@ func (r *registry) matching(home string, patterns []string) map[string]time.Time
 	return at
 }
 
-// moment is when processes are killed: once a file of a home is there that matches a pattern, or after a delay.
+// moment is the time of a kill: when a home has a file that matches a pattern, or after a
+// delay.
 type moment struct {
 	step    string
 	victims []string
-	seen    string // in whose home
+	seen    string // whose home
 	pattern string // "" for a random time
 	delay   time.Duration
 }
 
-// moments lists those of a job, in the order in which they come. With the first job comes the fit.
+// moments returns the moments of a job, in order. The first job includes the fit.
 func (r *registry) moments(first bool) (list []moment) {
 	add := func(step, seen, pattern string, victims ...string) {
 		delay := time.Duration(r.random.IntN(300)) * time.Millisecond
@@ -387,7 +395,7 @@ func (r *registry) moments(first bool) (list []moment) {
 	return list
 }
 
-// wait waits for a moment until a job is over, and reports whether it has come.
+// wait waits for a moment until a job is over, and reports whether the moment came.
 func (m moment) wait(came func() int, over <-chan struct{}) bool {
 	if m.pattern == "" {
 		select {
@@ -406,7 +414,8 @@ func (m moment) wait(came func() int, over <-chan struct{}) bool {
 	return true
 }
 
-// killAt kills processes and starts them again. Where an entry is admitted still, its party has let out nothing.
+// killAt kills processes and starts them again. If an entry is still only admitted, its
+// party has released nothing.
 func (r *registry) killAt(m moment, came func() int) {
 	for _, name := range m.victims {
 		if err := r.Kill(name); err != nil {
@@ -425,7 +434,7 @@ func (r *registry) killAt(m moment, came func() int) {
 	}
 }
 
-// disturb kills processes at the moments of a job, once it is told to begin.
+// disturb kills processes at the moments of a job, once begin is closed.
 func (r *registry) disturb(list []moment, begin, over <-chan struct{}) (quiet func()) {
 	var running sync.WaitGroup
 	var came []func() int
@@ -465,8 +474,8 @@ func (r *registry) submit(name string) (id string) {
 	return taken.ID
 }
 
-// submitKilled submits a job, and kills the coordinator when it has written some of the files. A job that it has
-// accepted is there afterwards, and one that is not there is submitted again.
+// submitKilled submits a job, and kills the coordinator when it has written some of the
+// files. An accepted job is there afterwards; a missing one is submitted again.
 func (r *registry) submitKilled(name string, killed func()) (id string) {
 	r.Helper()
 	m := moment{step: "submitting", victims: []string{demo.Coordinator}}
@@ -495,7 +504,7 @@ func (r *registry) submitKilled(name string, killed func()) (id string) {
 	return r.submit(name)
 }
 
-// listed is a job, as the coordinator lists it.
+// listed is a job in the coordinator's list.
 type listed struct{ ID, Name, State string }
 
 // jobs waits until the coordinator answers.
@@ -512,7 +521,7 @@ func (r *registry) jobs() []listed {
 	return list.Jobs
 }
 
-// named lists the jobs of a name.
+// named returns the jobs with a name.
 func (r *registry) named(name string) (ids []string) {
 	r.Helper()
 	for _, j := range r.jobs() {
@@ -523,7 +532,7 @@ func (r *registry) named(name string) (ids []string) {
 	return ids
 }
 
-// train has a job end as done, and returns the hash of its model.
+// train runs a job to its end, and returns the hash of its model.
 func (r *registry) train(name string, first bool) string {
 	r.Helper()
 	if r.random == nil {
@@ -548,7 +557,8 @@ func (r *registry) result(id string) string {
 	return result.ModelHash
 }
 
-// entry is an entry of a ledger, but its ID, which follows from the ledger's own key, and its day.
+// entry is an entry of a ledger without its ID, which follows from the ledger's own key,
+// and without its day.
 type entry struct {
 	State   disclosure.State
 	Kind    method.ReleaseKind
@@ -561,7 +571,7 @@ type entry struct {
 	Told    float64
 }
 
-// ledger lists what a home has let out or may let out, by jobs.
+// ledger returns a home's releases, done and admitted, by job.
 func (r *registry) ledger(home string) []entry {
 	r.Helper()
 	var list struct{ Releases []entry }
@@ -572,17 +582,17 @@ func (r *registry) ledger(home string) []entry {
 
 func (e entry) what() string { return e.Job + " " + string(e.Kind) }
 
-// books holds what a federation has noted.
+// books holds the records of a federation.
 type books struct {
 	Models  []string
 	Jobs    []listed
-	Fits    []job.ID       // the job whose fit each later one uses, as the coordinator has it
-	Values  map[string]int // how many different values were fitted, as the entries of encoded rows have them
+	Fits    []job.ID       // the job whose fit each later job uses, in the coordinator's records
+	Values  map[string]int // number of different fitted values, in the entries of encoded rows
 	Ledgers map[string][]entry
 	Newest  map[string][2]int // rows of the newest edition, in training and held out
 }
 
-// seasons has people come twice, all tables frozen, and a job run over them.
+// seasons adds people twice, freezes all tables, and runs a job over them.
 func (r *registry) seasons() *books {
 	r.Helper()
 	b := &books{Values: make(map[string]int), Ledgers: make(map[string][]entry), Newest: make(map[string][2]int)}
@@ -604,7 +614,7 @@ func (r *registry) seasons() *books {
 	return b
 }
 
-// fitOf returns the job whose fit another one uses.
+// fitOf returns the job whose fit another job uses.
 func (r *registry) fitOf(id string) job.ID {
 	r.Helper()
 	text, err := os.ReadFile(filepath.Join(r.Home(demo.Coordinator).Jobs(), id, "job.yaml"))
@@ -618,7 +628,7 @@ func (r *registry) fitOf(id string) job.ID {
 	return spec.Data.Fit.Job
 }
 
-// fitted counts the different fits by which a home's rows were prepared that are out.
+// fitted returns the number of different fits of a home's disclosed rows.
 func (r *registry) fitted(home string) int {
 	r.Helper()
 	values := make(map[string]bool)
@@ -638,7 +648,7 @@ func (r *registry) fitted(home string) int {
 	return len(values)
 }
 
-// check checks the books by themselves: the fit is made once, and what a job lets out is told once.
+// check checks the books: the fit is made once, and a job's releases are reported once.
 func (b *books) check(t *testing.T, kind method.ReleaseKind) {
 	t.Helper()
 	var names []string
@@ -670,9 +680,9 @@ func (b *books) check(t *testing.T, kind method.ReleaseKind) {
 	}
 }
 
-// giveUp kills a party that is asked for a job and has let out nothing. Until it is there again, the operator of the
-// coordinator aborts the job, or its own has revoked the dictionary: nothing of the job is left in its ledger, and the
-// same job passes afterwards.
+// giveUp kills a party with a job before it has released anything. Before it restarts, the
+// coordinator's operator aborts the job, or its own operator revokes the dictionary: its
+// ledger has nothing of the job, and the same job succeeds afterwards.
 func (r *registry) giveUp(aborts bool) {
 	r.Helper()
 	r.come(200)
@@ -703,7 +713,7 @@ func (r *registry) giveUp(aborts bool) {
 	r.passes(name, aborts)
 }
 
-// fails waits for a job that somebody has aborted, or refuses.
+// fails waits for a job that is aborted or refused.
 func (r *registry) fails(id string, aborts bool) {
 	r.Helper()
 	want := cli.Refused
@@ -715,7 +725,7 @@ func (r *registry) fails(id string, aborts bool) {
 	}
 }
 
-// passes has a job pass that came to nothing before, and looks whether each ledger is in order.
+// passes runs a job that failed before, and checks that each ledger is in order.
 func (r *registry) passes(name string, aborted bool) {
 	r.Helper()
 	if !aborted {
@@ -748,15 +758,15 @@ func (r *registry) forgets(home, name string) {
 	}
 }
 
-// steps are those in which a process is killed at least once.
+// steps lists the steps in which a process is killed at least once.
 var steps = []string{
 	"freezing, and some of the edition is there", "freezing, and the edition is there", "submitting",
 	"asked for the fit, and nothing is out", "fitting", "asked for a job, and nothing is out", "letting out",
 	"asked for a job that comes to nothing", "at any time",
 }
 
-// Homes whose processes are killed as they freeze a table, fit a dictionary and are asked for a job end with the
-// models, editions and ledgers of a federation that nobody disturbed.
+// Homes whose processes are killed while they freeze a table, fit a dictionary or receive a
+// job end with the models, editions and ledgers of an undisturbed federation.
 func TestKilledHomesKeepTheirBooks(t *testing.T) {
 	kills := make(map[string]int)
 	for _, kind := range []method.ReleaseKind{method.ReleaseRows, method.ReleaseSums} {

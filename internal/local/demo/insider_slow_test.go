@@ -21,9 +21,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// What an onlooker does with what is in the homes of the processes.
+// The attacks of an onlooker with the content of the processes' homes.
 
-// client seals for the last window's key.
+// client returns a client that seals to the last window's key.
 func (o *onlooker) client() *ohttp.Client {
 	o.t.Helper()
 	c := o.history()
@@ -32,8 +32,8 @@ func (o *onlooker) client() *ohttp.Client {
 	return &ohttp.Client{Relay: o.devices.URL(demo.Relay), Config: key, Size: secvm.RequestSize, HTTP: o.http}
 }
 
-// post sends a content as a package, sealed as sealing says, and returns the status of the answer; 0 if
-// there was none. It may be called by many at a time.
+// post sends a content as a package, sealed by sealing, and returns the status of the
+// answer; 0 if there was none. It is safe for concurrent use.
 func (o *onlooker) post(content []byte) int {
 	r, err := o.sealing.Do(o.t.Context(), &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: content})
 	if err != nil {
@@ -43,8 +43,7 @@ func (o *onlooker) post(content []byte) int {
 	return r.Status
 }
 
-// tokens returns all tokens that devices hold, by iteration and row, from their
-// homes.
+// tokens returns all tokens of devices, by iteration and row, from their homes.
 func (o *onlooker) tokens() map[uint32]map[int][]*privacypass.Token {
 	o.t.Helper()
 	files, err := filepath.Glob(filepath.Join(o.devices.Dir, "devices*", "devices", "*"))
@@ -71,9 +70,8 @@ func (o *onlooker) tokens() map[uint32]map[int][]*privacypass.Token {
 	return all
 }
 
-// askAgain asks the issuer for other tokens than those that a device has had, and
-// returns the status of the answer; 0 if there was none. It may be called by many at
-// a time.
+// askAgain requests other tokens from the issuer than a device has had, and returns the
+// status of the answer; 0 if there was none. It is safe for concurrent use.
 func (o *onlooker) askAgain(process string, row int, iteration uint32) int {
 	status, err := o.ask(process, row, iteration)
 	if err != nil {

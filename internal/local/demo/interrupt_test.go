@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// demonstration is a running "mercer demo --json" with a temporary folder and
-// a folder of results of its own.
+// demonstration is a running "mercer demo --json" with its own temporary folder and folder
+// of results.
 type demonstration struct {
 	cmd       *exec.Cmd
 	temp, out string
@@ -52,7 +52,7 @@ func demonstrate(t *testing.T) *demonstration {
 	return d
 }
 
-// appears waits until a file of the federation is there.
+// appears waits for a file of the federation.
 func (d *demonstration) appears(t *testing.T, pattern string) string {
 	t.Helper()
 	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(time.Millisecond) {
@@ -68,7 +68,7 @@ func (d *demonstration) appears(t *testing.T, pattern string) string {
 	return ""
 }
 
-// complaint is the error that the demonstration ends with.
+// complaint returns the error with which the demonstration ends.
 func (d *demonstration) complaint(t *testing.T, within time.Duration) (code, message string) {
 	t.Helper()
 	var exit *exec.ExitError
@@ -104,8 +104,8 @@ func (d *demonstration) nothingLeft(t *testing.T) {
 	}
 }
 
-// processes lists the daemons of the demonstration, by their homes, as ids of
-// processes with their command lines.
+// processes returns the daemons of the demonstration, by their homes, as ids of processes
+// with their command lines.
 func (d *demonstration) processes(t *testing.T) map[int]string {
 	t.Helper()
 	all, err := exec.Command("ps", "-A", "-o", "pid=,args=").Output()
@@ -127,8 +127,8 @@ func TestInterruptedDemoLeavesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	// Under nohup SIGHUP is ignored, here and in what is started from here; a signal
-	// that is listened to is not.
+	// Under nohup SIGHUP is ignored, here and in processes started from here; a signal with
+	// a listener is not.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
@@ -147,7 +147,7 @@ func TestInterruptedDemoLeavesNothing(t *testing.T) {
 		t.Run(c.when, func(t *testing.T) {
 			d := demonstrate(t)
 			d.appears(t, c.file)
-			// As a terminal does: to the whole group of processes.
+			// Like a terminal: to the whole group of processes.
 			if err := syscall.Kill(-d.cmd.Process.Pid, c.signal); err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +159,7 @@ func TestInterruptedDemoLeavesNothing(t *testing.T) {
 	}
 }
 
-// kill -9 of the demonstration itself leaves its folder, and no process.
+// kill -9 of the demonstration itself leaves its folder, but no process.
 func TestKilledDemoLeavesNoProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -181,8 +181,8 @@ func TestKilledDemoLeavesNoProcess(t *testing.T) {
 	}
 }
 
-// A process that dies ends the demonstration: nobody waits without end, and it leaves the
-// remains that Ctrl-C leaves.
+// A process that dies ends the demonstration, which leaves the same remains as after
+// Ctrl-C.
 func TestDemoNamesAProcessThatDied(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

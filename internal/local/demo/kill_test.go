@@ -22,8 +22,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 )
 
-// beMercer makes the test binary stand in for mercer, so that daemons are
-// processes of the code under test.
+// beMercer makes the test binary act as mercer, so that daemons are processes of the code
+// under test.
 const beMercer = "MERCER_TEST_IS_MERCER"
 
 func TestMain(m *testing.M) {
@@ -119,8 +119,8 @@ func killSome(t *testing.T, f *demo.Federation, rng *rand.Rand, n int) func(cont
 	}
 }
 
-// kill -9 of any process at any time, and a restart, end in the same model as
-// an undisturbed run.
+// After kill -9 of any process at any time, and a restart, the model is that of an
+// undisturbed run.
 func TestKilledProcessesEndInTheSameModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

@@ -18,8 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// onlooker is a test among the processes of a devices federation: it asks the gateway through
-// the relay, as devices do, and knows what is in everybody's home.
+// onlooker is a test among the processes of a SecVM job: it reaches the gateway through the
+// relay, like devices, and knows the content of all homes.
 type onlooker struct {
 	t             *testing.T
 	devices       *demo.Devices
@@ -28,7 +28,7 @@ type onlooker struct {
 	sealing       *ohttp.Client //nolint:unused // of packages; for the slow tests
 }
 
-// onlook joins the devices of a configuration.
+// onlook adds an onlooker to the devices of a configuration.
 func onlook(t *testing.T, f *demo.Devices) *onlooker {
 	t.Helper()
 	signed, err := os.ReadFile(filepath.Join(f.Dir, demo.Gateway, "configuration"))
@@ -54,7 +54,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// opens returns when the announced windows open; none while nobody answers.
+// opens returns the opening times of the announced windows; none while no server answers.
 func (o *onlooker) opens() []time.Time {
 	o.t.Helper()
 	var list []time.Time
@@ -64,8 +64,7 @@ func (o *onlooker) opens() []time.Time {
 	return list
 }
 
-// history returns the gateway's announcements that the relay passes on; nil while nobody
-// answers.
+// history returns the gateway's announcements from the relay; nil while no server answers.
 func (o *onlooker) history() secvm.Chain {
 	o.t.Helper()
 	r, err := o.http.Get(o.devices.URL(demo.Relay) + secvm.AnnouncementPath)
@@ -100,7 +99,7 @@ func (o *onlooker) metric(process, name string) int {
 	return 0
 }
 
-// outcome reads how many requests issuer or gateway have answered in one way.
+// outcome returns the number of requests to issuer or gateway with one outcome.
 func (o *onlooker) outcome(process, outcome string) int {
 	o.t.Helper()
 	return o.metric(process, fmt.Sprintf("mercer_%s_requests_total{outcome=%q}", process, outcome))

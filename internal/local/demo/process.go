@@ -25,15 +25,15 @@ type process struct {
 	err   error         // how it ended
 }
 
-// StopWithStdin is an environment variable that asks mercer to stop when its standard
-// input ends. Each process of a demonstration has it, and a pipe from here as
-// its input: the operating system closes that however this process ends.
-const StopWithStdin = "MERCER_STOP_WITH_STDIN"
+// Leash is an environment variable that makes mercer stop when its standard input ends.
+// Each process of a demonstration has it, and a pipe from this process as its input: the
+// operating system closes the pipe however this process ends.
+const Leash = "MERCER_STOP_WITH_STDIN"
 
 // processes holds the running programs of a demonstration. The log of a program is
-// DIR/NAME.log, and its printed output DIR/NAME.out.
+// DIR/NAME.log, and its output DIR/NAME.out.
 type processes struct {
-	program []string // how to run mercer; the arguments follow
+	program []string // the command that runs mercer; the arguments follow
 	dir     string
 	running map[string]*process
 }
@@ -58,8 +58,8 @@ func (f *processes) start(name string, arguments ...string) error {
 	if _, err := p.cmd.StdinPipe(); err != nil { // Wait closes it
 		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close(), out.Close())
 	}
-	// Ctrl-C on a terminal reaches whole groups of processes; these stop when
-	// they are told to.
+	// Ctrl-C on a terminal reaches whole groups of processes; these stop when they are told
+	// to.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close(), out.Close())
@@ -72,7 +72,7 @@ func (f *processes) start(name string, arguments ...string) error {
 	return nil
 }
 
-// open opens a file that a process adds to.
+// open opens a file to which a process appends.
 func (f *processes) open(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -94,8 +94,8 @@ func (f *Federation) StartProcess(name string) error {
 	return f.start(name, arguments...)
 }
 
-// Watch returns a context that also ends when a process ends by itself; its cause then names
-// the process. The returned function stops the watch.
+// Watch returns a context that also ends when a process ends by itself; its cause then
+// names the process. The returned function stops the watch.
 func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	for name, p := range f.running {
@@ -110,11 +110,11 @@ func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// grace is the delay with which this process may learn of a Ctrl-C that reaches all
+// grace is the delay with which this process may receive a Ctrl-C that reaches all
 // processes: a process that has just been forked dies of the Ctrl-C.
 const grace = 100 * time.Millisecond
 
-// endedEarly reports how a process ended that should have run on, unless it was interrupted
+// endedEarly reports how a process ended that should still run, unless it was interrupted
 // together with this one.
 func (f *processes) endedEarly(ctx context.Context, name string) error {
 	select {
@@ -126,10 +126,10 @@ func (f *processes) endedEarly(ctx context.Context, name string) error {
 	if how == nil {
 		how = errors.New("without an error")
 	}
-	return fmt.Errorf("demo: the process of %s ended early (%w); it said last: %s", name, how, f.lastWords(name))
+	return fmt.Errorf("demo: the process of %s ended early (%w); its last lines: %s", name, how, f.lastWords(name))
 }
 
-// Kill ends one process as a power cut would, and waits until it is gone.
+// Kill ends one process like a power cut, and waits until it is gone.
 func (f *processes) Kill(name string) error {
 	p := f.running[name]
 	err := p.cmd.Process.Kill()
@@ -151,7 +151,7 @@ func (f *Federation) Stop() error {
 	return f.processes.Stop()
 }
 
-// Stop stops all processes: politely, then not.
+// Stop stops all processes: first by a signal, then by killing them.
 func (f *processes) Stop() error {
 	var errs error
 	for _, p := range f.running {
@@ -175,7 +175,7 @@ func (f *processes) logPath(name string) string { return filepath.Join(f.dir, na
 
 func (f *processes) outPath(name string) string { return filepath.Join(f.dir, name+".out") }
 
-// Logs returns what all processes have logged and printed, for a failed test.
+// Logs returns the logs and outputs of all processes, for a failed test.
 func (f *processes) Logs() string {
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(f.running)) {
@@ -187,8 +187,8 @@ func (f *processes) Logs() string {
 	return all.String()
 }
 
-// lastWords returns the end of what a process has logged, for an error message, and the error that
-// it has printed: with --json the error is not logged.
+// lastWords returns the end of a process's log, for an error message, and the error that it
+// has printed: with --json the error is not logged.
 func (f *processes) lastWords(name string) string {
 	log, err := readHead(f.logPath(name))
 	if err != nil {
@@ -200,7 +200,7 @@ func (f *processes) lastWords(name string) string {
 		return err.Error()
 	}
 	var printed struct{ Error struct{ Message string } }
-	if json.Unmarshal(out, &printed) != nil { // it prints for people, or nothing
+	if json.Unmarshal(out, &printed) != nil { // its output is for people, or empty
 		return lines[len(lines)-1]
 	}
 	return strings.TrimSpace(lines[len(lines)-1] + " " + printed.Error.Message)

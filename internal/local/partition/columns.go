@@ -13,9 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
-// shareColumns gives each party different columns: the columns of its own source, or
-// neighbouring columns of one table. Of the rows each party gets the share that the job
-// gives.
+// shareColumns gives each party different columns: those of its own source, or neighbouring
+// columns of one table. Each party gets the share of the rows that the job names.
 func shareColumns(j *job.Job, load Loader) ([]Share, error) {
 	sets, err := columnSets(j, load)
 	if err != nil {
@@ -35,7 +34,7 @@ func shareColumns(j *job.Job, load Loader) ([]Share, error) {
 	return shares, nil
 }
 
-// columnSets are the parties' columns of all rows.
+// columnSets returns the parties' columns of all rows.
 func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	if j.Data.Sources == nil {
 		return neighbours(j, load)
@@ -58,8 +57,8 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	return sets, nil
 }
 
-// neighbours cuts one table into runs of columns, or into the columns that the job names.
-// Rows that have no ids are numbered, from 1.
+// neighbours splits one table into runs of columns, or into the columns that the job names.
+// Rows without ids are numbered, from 1.
 func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	set, err := load(job.Source{File: j.Data.Source}, j.Data.Shared())
 	if err != nil {
@@ -87,8 +86,8 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	return sets, nil
 }
 
-// spread leaves each row's label to one of the active parties, of whom each gets its share of
-// the rows, drawn from the job's seed.
+// spread leaves each row's label with one of the active parties. Each gets its share of the
+// rows, drawn from the job's seed.
 func spread(j *job.Job, sets []*dataset.Set) {
 	order := prg.New(splitKey(j, j.Parties()[0]), "partition/labels").Perm(len(sets[0].Labels))
 	from, sum := 0, 0.0
@@ -139,7 +138,7 @@ func cut(j *job.Job, set *dataset.Set) ([]*dataset.Set, error) {
 func cutByName(j *job.Job, set *dataset.Set) (sets []*dataset.Set, err error) {
 	owner := make(map[string]string)
 	if i := slices.IndexFunc(j.Parties(), func(name string) bool { return j.Columns(name) == nil }); i >= 0 {
-		return nil, fmt.Errorf("the job's partition names columns of %s for some parties, and none for %s; where one table is shared out, name the columns of all parties or of none", set.Name, j.Parties()[i])
+		return nil, fmt.Errorf("the job's partition names columns of %s for some parties, and none for %s; to divide one table, name the columns of all parties or of none", set.Name, j.Parties()[i])
 	}
 	for _, name := range j.Parties() {
 		for _, c := range j.Columns(name) {
@@ -157,8 +156,8 @@ func cutByName(j *job.Job, set *dataset.Set) (sets []*dataset.Set, err error) {
 	return sets, nil
 }
 
-// numbers are 1 to n. They share one text, since the garbage collector looks at
-// each text of its own every time.
+// numbers returns the texts of 1 to n. They share one string, because the garbage collector
+// checks each separate string every time.
 func numbers(n int) []string {
 	var text []byte
 	ends := make([]int, n)
@@ -173,7 +172,7 @@ func numbers(n int) []string {
 	return list
 }
 
-// InOrder returns each party's columns of the job's rows, prepared as the party does.
+// InOrder returns each party's columns of the job's rows, prepared as by the party.
 func InOrder(j *job.Job, shares []Share, ids []string, training int) ([]method.Split, error) {
 	test := make([]bool, len(ids))
 	for i := training; i < len(test); i++ {
@@ -189,7 +188,7 @@ func InOrder(j *job.Job, shares []Share, ids []string, training int) ([]method.S
 		for i, id := range ids {
 			row, known := at[id]
 			if !known {
-				return nil, fmt.Errorf("partition: %s has no row of id %q, which is in the job", s.Party, id)
+				return nil, fmt.Errorf("partition: %s has no row with id %q, which is in the job", s.Party, id)
 			}
 			rows[i] = row
 		}

@@ -28,8 +28,8 @@ func parseColumns(t *testing.T, old, replacement string) *job.Job {
 	return jobtest.Parse(t, strings.Replace(columnsFile, old, replacement, 1))
 }
 
-// Every party gets other columns of nine tenths of the rows, in an order of its
-// own; ids say which row is which.
+// Every party gets other columns of nine tenths of the rows, in its own order; ids identify
+// the rows.
 func TestShareColumns(t *testing.T) {
 	set, err := bundled.Load("wdbc")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestShareColumns(t *testing.T) {
 	}
 }
 
-// indexOf is the row of an id, which counts from 1.
+// indexOf returns the row of an id, which counts from 1.
 func indexOf(id string) int {
 	n := 0
 	for _, c := range id {
@@ -67,7 +67,7 @@ func indexOf(id string) int {
 	return n - 1
 }
 
-// Columns that the job names go where it says, in its order.
+// Columns go to the parties that the job names, in the job's order.
 func TestColumnsByName(t *testing.T) {
 	set, err := bundled.Load("wdbc")
 	if err != nil {

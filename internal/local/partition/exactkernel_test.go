@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// The exact kernel is not compared where its matrix would not fit: before
-// anything else is done, with the party's name.
+// The comparison with the exact kernel is refused if its matrix would not fit: before
+// anything else, with the party's name.
 func TestExactKernelOfManyRows(t *testing.T) {
 	j := parseColumns(t, "{name: gram}\n  kernel: {name: linear}\n  learner: {name: svc}",
 		"{name: fdskl}\n  kernel: {name: rbf, gamma: 1}\n  learner: {name: logistic}\n  compare: [exact-kernel]")

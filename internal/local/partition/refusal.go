@@ -9,18 +9,19 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// mostRefused bounds the parties of which each one's refusal is told.
+// mostRefused bounds the number of parties whose refusal is reported separately.
 const mostRefused = 3
 
-// Refusals lists the refusals of a party for a job that one process plays. This party's
-// operator allows the job's protocol on the table, and open predictions where the job asks
-// for them, and has written nothing else. The refusals come from the parties' own code.
-// aligned counts the rows that holders of columns had in common; devices have no shares.
+// Refusals returns the reasons for which a deployed party would refuse a job that one
+// process simulates. It assumes that the party's operator allows the job's protocol on the
+// table, and open predictions if the job requests them, and has set nothing else. The
+// reasons come from the parties' own code. aligned is the number of rows that holders of
+// columns have in common; devices have no shares.
 func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if j.Parties() == nil && shares != nil {
 		return nil // there is no party
 	}
-	devices := j.Data.Partition.By == job.Devices // to which nobody submits a job
+	devices := j.Data.Partition.By == job.Devices // nobody submits a job to devices
 	asked := j
 	if !devices {
 		asked = j.Owned("own")
@@ -46,17 +47,17 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	return list
 }
 
-// outsideLimits lists the parties whose tables are outside the limits.
-func outsideLimits(j *job.Job, shares []Share, limits method.Limits) (list []string) {
+// belowFloors returns the parties whose tables are below the minimum row counts.
+func belowFloors(j *job.Job, shares []Share, floors method.Floors) (list []string) {
 	m, err := method.Of(j)
 	if err != nil {
-		return nil // nobody's operator is asked
+		return nil // no operator would decide
 	}
 	instance := method.Instance{Job: j, Parties: j.Parties(), Limits: limits}
 	more := 0
 	for _, s := range shares {
 		switch _, err := m.Party(instance, s.Party, s.Table); {
-		case fault.CodeOf(err) != fault.CodePolicy: // what is wrong beside, the job has said itself
+		case fault.CodeOf(err) != fault.CodePolicy: // the job has reported other errors itself
 		case len(list) < mostRefused:
 			list = append(list, s.Party+": "+err.Error())
 		default:

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 )
 
-// The refusals that are listed here are the refusals of a party, by its policy and limits.
+// The listed refusals are those of a party, by its policy and minimum row counts.
 func TestRefusals(t *testing.T) {
 	const file = `apiVersion: mercer/v1
 kind: Job

@@ -1,4 +1,4 @@
-// Package partition shares one table out among parties, or reads each party's own, in a
+// Package partition divides one table among parties, or reads each party's own, in a
 // process that owns the data of all. No daemon links it: a daemon has no code that sees two
 // parties' rows.
 package partition
@@ -27,8 +27,8 @@ type Share struct {
 // Loader reads a source of a job file.
 type Loader func(s job.Source, d job.Data) (*dataset.Set, error)
 
-// Shares reads the job's data and gives each party its own. Errors are the job
-// file's or the data's fault.
+// Shares reads the job's data and returns each party's share. Its errors are caused by the
+// job file or the data.
 func Shares(j *job.Job, load Loader) ([]Share, error) {
 	shares, err := shareOut(j, load)
 	if err != nil {
@@ -38,7 +38,7 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 		shares[i].Table.Key = splitKey(j, shares[i].Party)
 	}
 	for _, s := range shares {
-		// A party's daemon would tell its own log only.
+		// A party's daemon would write this to its own log only.
 		if err := usable(j, s); err != nil {
 			return nil, fault.BadInput(fmt.Errorf("%s: %w", s.Party, err))
 		}
@@ -49,8 +49,8 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 	return shares, nil
 }
 
-// splitKey decides which of a party's rows are held out. Where one process has all rows it
-// follows from the job's seed, so that another run holds out the same rows.
+// splitKey returns the key that selects a party's held-out rows. In a process with all rows
+// it follows from the job's seed, so that another run holds out the same rows.
 func splitKey(j *job.Job, party string) dataset.SplitKey {
 	var w wire.Writer
 	w.String("mercer/v1/split/simulated")
@@ -59,13 +59,13 @@ func splitKey(j *job.Job, party string) dataset.SplitKey {
 	return sha256.Sum256(w.Bytes())
 }
 
-// usable returns the fault that a party would find with its share.
+// usable returns the error that a party would find with its share.
 func usable(j *job.Job, s Share) error {
 	if err := dataset.CheckMagnitude(s.Table.Set, s.Table.HeldOut); err != nil {
 		return err
 	}
 	m, err := method.Of(j)
-	if err != nil { // it runs in one place only
+	if err != nil { // it runs in one process only
 		_, err = rows.Split(j, s.Party, s.Table)
 		return err
 	}
@@ -104,7 +104,7 @@ func shareOut(j *job.Job, load Loader) ([]Share, error) {
 // nobody holds the table of a job without parties.
 const nobody = "table"
 
-// owners lists the holders of a job's rows.
+// owners returns the holders of a job's rows.
 func owners(j *job.Job) []string {
 	if j.Parties() == nil {
 		return []string{nobody}
@@ -112,8 +112,8 @@ func owners(j *job.Job) []string {
 	return j.Parties()
 }
 
-// asWide gives a sparse set the training rows' columns: where its text names
-// none of the last ones, it was read as narrower.
+// asWide gives a sparse set the training rows' columns: if its text names none of the last
+// ones, it was read as narrower.
 func asWide(set *dataset.Set, cols int) *dataset.Set {
 	sparse, ok := set.X.(*dataset.CSR)
 	if !ok || sparse.Cols() >= cols {
@@ -124,8 +124,8 @@ func asWide(set *dataset.Set, cols int) *dataset.Set {
 	return &wide
 }
 
-// eachItsOwn reads one source for each party. The parties' columns must agree;
-// which do not is said here, where one process sees them all.
+// eachItsOwn reads one source for each party. The parties' columns must agree; as one
+// process sees them all, the error names the columns that do not.
 func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	var shares []Share
 	var names []string
@@ -141,8 +141,8 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	return shares, rows.Alike(j, names, sets)
 }
 
-// named names the party in the refusal of a class, or of a column of the schema: the files of
-// several parties may be called alike.
+// named adds the party to the refusal of a class, or of a column of the schema, because the
+// files of several parties may have the same name.
 func named(party string, err error) error {
 	var unlisted *dataset.ClassError
 	var unlike *prepare.UnlikeError
@@ -152,8 +152,8 @@ func named(party string, err error) error {
 	return err
 }
 
-// Splits holds rows of each share out, with the columns in the order of the first
-// party's.
+// Splits divides the rows of each share into training and held-out rows, with the columns
+// in the order of the first party's.
 func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 	list, names := make([]method.Split, len(shares)), make([]string, len(shares))
 	for i, s := range shares {
@@ -170,7 +170,7 @@ func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 	return list, rows.PrepareTogether(j, names, list)
 }
 
-// partition reads one source and cuts it by rows.
+// partition reads one source and divides its rows.
 func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset.Set, error) {
 	set, err := load(job.Source{File: source}, j.Data)
 	if err != nil {
@@ -200,11 +200,11 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 	return sets, nil
 }
 
-// exactRows bounds the rows for which a comparison with the exact kernel holds a Gram matrix:
-// 2 GiB.
+// exactRows bounds the rows of a comparison with the exact kernel, which holds a Gram
+// matrix: 2 GiB.
 const exactRows = 1 << 14
 
-// affordable refuses comparisons that a job asks for and that cannot be made.
+// affordable refuses requested comparisons that cannot be made.
 func affordable(j *job.Job, shares []Share) error {
 	for _, s := range shares {
 		if n := s.Table.Rows(); j.Compares(job.ExactKernel) && n > exactRows {
@@ -214,9 +214,9 @@ func affordable(j *job.Job, shares []Share) error {
 	return nil
 }
 
-// Withheld lists the parties that would keep figures over their own held-out rows back although
-// their policies allow them: with the usual limits these rows are too few. a has the figures of a
-// job that one process plays.
+// Withheld returns the parties that would withhold figures over their own held-out rows
+// although their policies allow them: these rows are fewer than the usual minimum. a has
+// the figures of a job that one process simulates.
 func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []string, err error) {
 	if !method.Federated(j) || a == nil || a.ByParty == nil {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 )
 
-// spreadOf shares wdbc out, with labels spread as the job says.
+// spreadOf divides wdbc, with labels spread as the job says.
 func spreadOf(t *testing.T, seed string, labels string) []Share {
 	t.Helper()
 	j := jobtest.Parse(t, strings.NewReplacer("coverage: 0.9", "coverage: 1"+labels, "{name: gram}", "{name: fdskl, active: 2, training: faithful, labels: spread}",
@@ -23,8 +23,8 @@ func spreadOf(t *testing.T, seed string, labels string) []Share {
 	return shares
 }
 
-// Each row's label is with one of the active parties, which have their shares of them; the seed
-// decides which.
+// Each row's label is with one of the active parties, which have their shares of the
+// labels; the seed determines which.
 func TestSpreadLabels(t *testing.T) {
 	set, err := bundled.Load("wdbc")
 	if err != nil {

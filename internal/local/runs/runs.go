@@ -1,5 +1,5 @@
-// Package runs lists the runs that one job stands for in a process that owns all data, and
-// collects their figures.
+// Package runs lists the runs of one job in a process that owns all data, and collects
+// their figures.
 package runs
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Run is one run of a job, with a name that tells it from the others.
+// Run is one run of a job, with a name that distinguishes it from the others.
 type Run struct {
 	Name string
 	Job  *job.Job
 }
 
-// Of lists a job's runs: one for each split, one for each party that is held out, or a single
+// Of returns a job's runs: one for each split, one for each held-out party, or a single
 // one.
 func Of(j *job.Job) []Run {
 	if j.Data.Test.Parties != "" {
@@ -33,7 +33,8 @@ func Of(j *job.Job) []Run {
 	return repeats
 }
 
-// Collect returns the first run's result, with the figures of all runs where there are several.
+// Collect returns the first run's result, with the figures of all runs if there are
+// several.
 func Collect(j *job.Job, runs []Run, results []*method.Result) *method.Result {
 	first := results[0]
 	switch {
@@ -64,7 +65,7 @@ func repeatsOf(seeds []uint64, runs []*method.Result) *learner.Repeats {
 	return r
 }
 
-// secondsOf spreads the runs' times.
+// secondsOf returns the spread of the runs' times.
 func secondsOf(runs []*method.Result) learner.Spread {
 	seconds := make([]float64, len(runs))
 	for i, run := range runs {
@@ -81,7 +82,7 @@ func spreads(runs []*method.Result, of func(*method.Result) learner.Metrics) map
 	return learner.Spreads(all)
 }
 
-// turnsOf collects the figures of runs, in each of which one party is held out.
+// turnsOf collects the figures of runs with one held-out party each.
 func turnsOf(parties []string, runs []*method.Result) *method.LeaveOneSiteOut {
 	t := &method.LeaveOneSiteOut{
 		Together: spreads(runs, func(r *method.Result) learner.Metrics { return r.Metrics }),

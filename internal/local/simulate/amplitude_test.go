@@ -63,8 +63,8 @@ func TestAmplitudeIsTheVarianceOfAGaussianProcess(t *testing.T) {
 	}
 }
 
-// A support vector machine with amplitude a and C has the decisions of the machine with amplitude
-// 1 and a C: a grid of one finds what a grid of the other finds.
+// A support vector machine with amplitude a and C has the decisions of the machine with
+// amplitude 1 and a C: a grid of one finds the same as a grid of the other.
 func TestAmplitudeInAGrid(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// changing simulates ten parties with a tenth of a table each, of whom one comes late or
+// changing simulates ten parties with a tenth of a table each, one of which comes late or
 // withdraws.
 func changing(t *testing.T, table, scale, change string) (*method.Result, *okra.Figures) {
 	t.Helper()
@@ -47,8 +47,8 @@ func changing(t *testing.T, table, scale, change string) (*method.Result, *okra.
 	return result, d.Changes
 }
 
-// A late tenth of the rows costs at most a quarter of all bytes, the messages that order the
-// columns among them, and of all products; the model is the fresh run's, bit for bit.
+// A late tenth of the rows costs at most a quarter of all bytes, including the messages
+// that order the columns, and of all products; the model is the fresh run's, bit for bit.
 func TestLatePartyCostsAQuarterAtMost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -62,8 +62,8 @@ func TestLatePartyCostsAQuarterAtMost(t *testing.T) {
 	}
 }
 
-// A party that gets a tenth of its rows after the first session sends these alone. The cost is
-// their share, and the model is the fresh run's, bit for bit, and pooled's.
+// A party that gets a tenth of its rows after the first session sends only these. The cost
+// is their share, and the model is the fresh run's, bit for bit, and pooled's.
 func TestAddedRowsCostTheirShare(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -80,8 +80,8 @@ func TestAddedRowsCostTheirShare(t *testing.T) {
 	}
 }
 
-// After a withdrawal nothing travels, and the model is a fresh run's without that party, bit
-// for bit. The comparison with pooled rows has the rows of those who stay.
+// After a withdrawal nothing is sent, and the model is a fresh run's without that party,
+// bit for bit. The comparison with pooled rows has the rows of the remaining parties.
 func TestWithdrawalEqualsAFreshRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -15,8 +15,9 @@ import (
 
 const svcListed, rbfListed = "name: svc, C: 1, tol: 1.0e-10", "name: rbf, gamma: 0.2"
 
-// A job may list its classes: of two, the second is the positive one in every figure, though it
-// comes first in the alphabet. Decisions turn their sign, and predictions stay.
+// A job may list its classes: the second of two is the positive one in every figure, even
+// if it comes first in the alphabet. Decisions change their sign, and predictions do not
+// change.
 func TestListedClassesAreInTheirOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

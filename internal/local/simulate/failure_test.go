@@ -21,8 +21,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// A daemon that fails, here because its folder is gone, ends the simulation;
-// nobody waits for it.
+// A daemon that fails, here because its folder is gone, ends the simulation; no other
+// member waits for it.
 func TestADaemonThatFailsEndsTheSimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

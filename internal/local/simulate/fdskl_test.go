@@ -27,8 +27,8 @@ func randomJob(t *testing.T, parties []string, protocol, learner string) *method
 	return runJob(t, fmt.Sprintf(text, strings.Join(parties, ", "), learner))
 }
 
-// Every training comes near all columns in one place, and leaves what the label
-// holder could find out in the result.
+// Every training is close to all columns in one place, and the result states what the label
+// holder could find out.
 func TestFDSKLBesidePooled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -79,8 +79,8 @@ func TestFDSKLSeveralActive(t *testing.T) {
 	}
 }
 
-// Two parties with a part of the labels each learn together what all labels in one place do, and
-// more than each does with its own.
+// Two parties with a part of the labels each learn together the same as from all labels in
+// one place, and more than each does with its own.
 func TestFDSKLSpreadLabels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -98,7 +98,7 @@ func TestFDSKLSpreadLabels(t *testing.T) {
 	}
 }
 
-// Ten digits are told apart by one column of coefficients for each class.
+// Ten digits are distinguished by one column of coefficients for each class.
 func TestFDSKLTenClasses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -121,8 +121,8 @@ spec:
 	}
 }
 
-// Regression comes within 3 % of kernel ridge regression on the same rows, by the
-// median of three splits.
+// Regression is within 3 % of kernel ridge regression on the same rows, by the median of
+// three splits.
 func TestFDSKLDiabetes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -169,7 +169,7 @@ func diabetes(t *testing.T) *dataset.Set {
 	return &dataset.Set{Name: "diabetes", X: dataset.NewDense(x), Labels: labels}
 }
 
-// lines are the fields of a compressed file of the data folder.
+// lines returns the fields of a compressed file of the data folder.
 func lines(t *testing.T, name string) [][]string {
 	t.Helper()
 	folder := os.Getenv(catalogue.Variable)

@@ -86,7 +86,7 @@ func simulateAndCompare(t *testing.T, j *job.Job, load partition.Loader) (*metho
 	return result, outcome, shares
 }
 
-// common counts the ids that all parties have.
+// common returns the number of ids that all parties have.
 func common(shares []partition.Share) int {
 	count := make(map[string]int)
 	for _, s := range shares {
@@ -163,8 +163,8 @@ spec:
   learner: {name: svc, C: 10}
 `
 
-// Two files whose rows are in other orders, each without a tenth of them: exactly
-// the rows that are in both are aligned, and everything is as with one file.
+// Two files whose rows are in different orders, each without a tenth of them: exactly the
+// rows in both are aligned, and the result is the same as with one file.
 func TestGramOfFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -12,8 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/okra"
 )
 
-// A late party with too few values to fit on gets the preparation of the others. Its job's model is
-// the one of the rows of all by that preparation: bit for bit the fresh session's, and pooled's.
+// A late party with too few values for fitting gets the preparation of the others. Its
+// job's model is that of all rows by that preparation: bit for bit the fresh session's, and
+// pooled's.
 func TestLatePartyGetsThePreparation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -37,7 +38,7 @@ func TestLatePartyGetsThePreparation(t *testing.T) {
 	}
 }
 
-// A withdrawal and rows that come later are played with a fitted schema, too.
+// A withdrawal and later rows are simulated with a fitted schema, too.
 func TestChangesWithASchema(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// plain keeps jobs' files in a folder of a process that owns all the rows: in clear, for its
-// user to take.
+// plain keeps jobs' files unencrypted in a folder of a process that owns all the rows. Its
+// user may take them.
 type plain string
 
 func (p plain) path(id job.ID, item vault.Item) string {

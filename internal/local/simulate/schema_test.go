@@ -83,8 +83,9 @@ func TestEveryMethodTakesASchema(t *testing.T) {
 	}
 }
 
-// loadDirty reads a table that dataset/prepare compares with scikit-learn, three times over: ids of
-// the second and third copy differ. So there are enough rows for three parties to fit on.
+// loadDirty reads a table that dataset/prepare compares with scikit-learn, three times: ids
+// of the second and third copy differ. So there are enough rows for three parties to fit
+// on.
 func loadDirty(s job.Source, d job.Data) (*dataset.Set, error) {
 	path := filepath.Join("..", "..", "..", "dataset", "prepare", "testdata", s.File)
 	sets := make([]*dataset.Set, 3)

@@ -1,6 +1,6 @@
-// Package simulate runs a whole federation in one process: the same
-// coordinator and parties as the daemons, with identities drawn for the
-// occasion, over the memory transport and with sessions kept in memory.
+// Package simulate runs a whole federation in one process: the same coordinator and parties
+// as the daemons, with fresh identities, over the memory transport and with sessions kept
+// in memory.
 package simulate
 
 import (
@@ -40,12 +40,12 @@ type Config struct {
 	Job    *job.Job
 	Shares []partition.Share
 	Dir    string // for the coordinator's jobs and their models
-	// Seed draws identities' and sessions' seeds.
+	// Seed draws the seeds of identities and sessions.
 	Seed     func(label string) [32]byte
 	Usage    func() (cpuSeconds float64, peakRSS uint64)
 	Progress func(protocol.Progress)
-	// Notified takes what a party's operator alone would read about the party's table; nil: nobody
-	// reads it.
+	// Notified is called with the notices that a party's operator alone would read about
+	// the party's table; it may be nil.
 	Notified func(party string, lines []string)
 	Logger   *slog.Logger
 }
@@ -72,18 +72,18 @@ func Run(ctx context.Context, c Config) (*method.Result, *method.Outcome, error)
 	return result, outcome, err
 }
 
-// federation is everybody in one process.
+// federation holds all members in one process.
 type federation struct {
 	boss    *coordinator.Coordinator
 	parties []*party.Party
 	network network
 	aligned alignments
 	judged  judgements
-	// retained state is the first party's.
+	// retained is the first party's retained state.
 	retained party.Retained
 }
 
-// alignments are the orders of jobs' rows, as the parties keep them.
+// alignments holds the orders of jobs' rows, as the parties keep them.
 type alignments struct {
 	mu  sync.Mutex
 	ids map[job.ID][]string
@@ -102,7 +102,8 @@ func (a *alignments) of(id job.ID) []string {
 	return a.ids[id]
 }
 
-// judgements hold the knowledge of parties with labels of the job's held-out rows, by their names.
+// judgements holds, for parties with labels, their results on the job's held-out rows, by
+// their names.
 type judgements struct {
 	mu sync.Mutex
 	of map[string]*method.Judged
@@ -117,8 +118,8 @@ func (g *judgements) put(party string) func(job.ID, *method.Judged) error {
 	}
 }
 
-// complete adds to the coordinator's outcome and result what parties alone know. Where several
-// parties have judged rows, nobody has figures of all.
+// complete adds to the coordinator's outcome and result the facts that only parties know.
+// If several parties have judged rows, no member has figures of all.
 func (g *judgements) complete(o *method.Outcome, r *method.Result) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -146,7 +147,7 @@ func addRows(o, more *method.Outcome) {
 
 func (f *federation) daemons() int { return 1 + len(f.parties) }
 
-// found draws identities and joins everybody to one network.
+// found draws identities and connects all members to one network.
 func found(c Config) (*federation, error) {
 	names := append([]string{coordinatorName}, c.Job.Parties()...)
 	keys := make(map[string]*identity.Identity, len(names))
@@ -218,10 +219,11 @@ func (c Config) notified(party string) func(job.ID, []string) error {
 	}
 }
 
-// network joins the members of a federation, with a clock where the job describes a network.
+// network connects the members of a federation, with a clock if the job describes a
+// network.
 type network struct {
 	fast  *mem.Network
-	clock *link.Clock // nil without a description
+	clock *link.Clock // nil if the job describes no network
 }
 
 func networkOf(j *job.Job) (network, error) {
@@ -242,7 +244,8 @@ func (n network) join(name string) (transport.Conn, error) {
 	return n.clock.Conn(name, conn), nil
 }
 
-// cost returns the time that the messages would have taken, nil without a description.
+// cost returns the time that the messages would have taken, or nil if the job describes no
+// network.
 func (n network) cost() *method.Network {
 	if n.clock == nil {
 		return nil
@@ -251,8 +254,8 @@ func (n network) cost() *method.Network {
 	return &method.Network{Seconds: n.clock.Elapsed().Seconds(), Bytes: bytes, Messages: messages}
 }
 
-// start runs all daemons; each sends one error, or nil, when it ends. The
-// first to end stops the others, which would wait for it.
+// start runs all daemons; each sends one error, or nil, when it ends. The first to end
+// stops the others, which would otherwise wait for it.
 func (f *federation) start(ctx context.Context, stop func()) <-chan error {
 	ended := make(chan error, f.daemons())
 	run := func(daemon func(context.Context) error) {
@@ -293,7 +296,7 @@ func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *met
 	return done.Result, outcome, err
 }
 
-// addOwnModel puts the first party's model beside the coordinator's, where parties keep one:
+// addOwnModel stores the first party's model beside the coordinator's, if parties keep one:
 // it has the scaling. The other parties' models are equal to it.
 func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	kept, err := f.retained.Get(id)
@@ -322,7 +325,7 @@ func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	return local.SaveModel(r, name, filepath.Join(c.Dir, "model-"+name), file.Bytes())
 }
 
-// answers reports whether a retained state is a model that answers by itself.
+// answers reports whether a retained state is a model that predicts by itself.
 func answers(k method.RetainedState, c Config) (bool, error) {
 	m, err := method.Opener(c.Reader.Protocols, k)
 	if err != nil {
@@ -337,7 +340,7 @@ func answers(k method.RetainedState, c Config) (bool, error) {
 	return own, nil
 }
 
-// deployed is the job as parties see it: each has a table of its own.
+// deployed returns the job as parties see it: each has its own table.
 func deployed(j *job.Job) *job.Job {
 	if j.Data.Sources != nil {
 		return j.Owned("own")

@@ -81,8 +81,7 @@ func TestSimulatedEqualsPooled(t *testing.T) {
 	}
 }
 
-// A table in float32 gives the very model and comparisons of the same numbers in
-// float64.
+// A table in float32 gives the same model and comparisons as the same numbers in float64.
 func TestEitherPrecisionGivesTheSameResult(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -117,7 +116,7 @@ func single(m linalg.Matrix[float64]) dataset.Table {
 	return dataset.NewDense32(narrow)
 }
 
-// Classes that a job merges give what a table with these labels gives.
+// Classes that a job merges give the same as a table with these labels.
 func TestMergedClassesAreTheTablesOwn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -31,8 +31,8 @@ spec:
   learner: {name: svc, C: 10}
 `
 
-// site has people of whom one measurement tells the illness, in units that each site's device
-// shifts by more than the illness does.
+// site returns people with one measurement that indicates the illness, in units that each
+// site's device shifts by more than the illness does.
 func site(number int) *dataset.Set {
 	const people, shift = 150, 8
 	r := rand.New(rand.NewPCG(1, uint64(number)))
@@ -64,8 +64,8 @@ func accuracyAtSites(t *testing.T, test string) float64 {
 	return result.Metrics["accuracy"]
 }
 
-// A random quarter says that the model is nearly perfect, and a site that did not train shows that
-// it is of no use there.
+// On a random quarter the model seems nearly perfect, and a site that did not train shows
+// that it is useless there.
 func TestSitesThatDiffer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
