@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// most bounds the differences that are printed, and widest the bytes of each value.
+// most bounds the number of printed differences, and widest the bytes of each value.
 const most, widest = 20, 160
 
-// differences returns a line for each place where two values differ, with the old and the new
-// content, or "". Values are decoded JSON values, or lists of lines.
+// differences returns a line for each place where two values differ, with the old and the
+// new content, or "". The values are decoded JSON values, or lists of lines.
 func differences(before, now any) string {
 	lines := differ(nil, "", before, now)
 	if more := len(lines) - most; more > 0 {
@@ -50,7 +50,7 @@ func differ(lines []string, place string, before, now any) []string {
 	return lines
 }
 
-// missing stands for a value that is not there.
+// missing stands for a missing value.
 type missing struct{}
 
 func value(m map[string]any, key string) any {
@@ -67,8 +67,8 @@ func shown(v any) string {
 	return strings.TrimSuffix(encode(v), "\n")
 }
 
-// differLists adds the lines of two lists. What both begin with and what both end with is the
-// same; a list that is longer now has the rest in between.
+// differLists adds the lines of two lists, without their common start and end; additional
+// entries are in between.
 func differLists[V any](lines []string, place string, before, now []V) []string {
 	first := 0
 	for first < min(len(before), len(now)) && shown(before[first]) == shown(now[first]) {
@@ -91,7 +91,7 @@ func differLists[V any](lines []string, place string, before, now []V) []string 
 	return lines
 }
 
-// A difference is found at any place, and told in few lines.
+// A difference is found at any place, and reported in few lines.
 func TestDifferences(t *testing.T) {
 	long := make([]string, 60)
 	for i := range long {

@@ -1,13 +1,13 @@
-// Package golden holds tests that compare what the program does today with what it did
-// before: results, pages, job files, refusals. It has no code of its own. A change of
-// structure leaves every file of its testdata alone; a change of behaviour writes them
-// anew, in a commit of their own that says why:
+// Package golden holds tests that compare the program's behaviour with its earlier behaviour:
+// results, pages, job files, refusals. It has no code of its own. A change of structure leaves
+// every file of its testdata unchanged. A change of behaviour rewrites them, in a separate commit
+// that gives the reason:
 //
 //	MERCER_GOLDEN=write go test ./internal/check/golden
 //
-// The slow tier runs the other examples, some of which take minutes or want data that are no
-// part of the program (MERCER_DATA). Its results, like all of a run, can be written by another
-// program: by one that was built from an earlier commit, where results must stay.
+// The slow tier runs the other examples, some of which take minutes or need data outside the
+// program (MERCER_DATA). Another program can write its results, like all results: one that was
+// built from an earlier commit, if results must not change.
 //
 //	git worktree add ../earlier COMMIT && (cd ../earlier && go build -o /tmp/mercer ./cmd/mercer)
 //	MERCER_GOLDEN=/tmp/mercer go test -tags slow -timeout 2h -run TestSlowResults ./internal/check/golden

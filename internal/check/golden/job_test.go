@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
-// read gives a job's canonical bytes, or why it is none.
+// read returns a job's canonical bytes, or its refusal.
 func read(t *testing.T, text string) string {
 	t.Helper()
 	r := all.Reader().Knowing(exampleDictionary)
@@ -55,7 +55,7 @@ func sameText(t *testing.T, name, got string) {
 	}
 }
 
-// The canonical bytes of jobs, which parties agree on by their hash, stay.
+// The canonical bytes of jobs, on whose hash parties agree, do not change.
 func TestCanonicalJobs(t *testing.T) {
 	var b strings.Builder
 	files, err := filepath.Glob("../../../examples/*.yaml")
@@ -104,13 +104,13 @@ func bases() []base {
 	}
 }
 
-// read gives the lines of the job that differ from the base's own, or its refusal.
+// read returns the lines of the job that differ from the base's own, or its refusal.
 func (b base) read(t *testing.T, more string) string {
 	return read(t, text("small", b.data, b.protocol, b.kernel, b.learner, more))
 }
 
-// changed describes the treatment of a base that was changed from one with the given lines:
-// accepted with these canonical lines, or refused.
+// changed returns the outcome of changing a base with the given lines: accepted with these
+// canonical lines, or refused.
 func (b base) changed(t *testing.T, before, more string) string {
 	t.Helper()
 	after := b.read(t, more)
@@ -129,8 +129,8 @@ func (b base) changed(t *testing.T, before, more string) string {
 	return "ok: " + strings.Join(lines, "; ")
 }
 
-// settings are keys of a section with values that some protocol, kernel or learner takes,
-// and others.
+// settings returns keys of a section with values that some protocol, kernel or learner
+// accepts, and others.
 func settings(section string) []string {
 	switch section {
 	case "protocol":
@@ -178,8 +178,9 @@ var (
 	}
 )
 
-// Which protocol, kernel, learner, table and setting go together stays, and so do the
-// sentences that refuse the rest. Each line gives the base, what is other, and the outcome.
+// The valid combinations of protocol, kernel, learner, table and setting do not change, and
+// neither do the sentences that refuse the others. Each line gives the base, the change,
+// and the outcome.
 func TestWhatGoesTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -225,12 +226,12 @@ func TestWhatGoesTogether(t *testing.T) {
 	}
 }
 
-// known leaves names out.
+// known removes names.
 func known(names []string, unknown ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(unknown, n) })
 }
 
-// A learner and a kernel take their own settings and no others.
+// A learner and a kernel accept their own settings and no others.
 func TestSettings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -14,7 +14,7 @@ import (
 
 const root, module = "../../..", "github.com/mercer-fl/mercer"
 
-// rules are the linter's on imports, by their names.
+// rules are the linter's rules on imports, by their names.
 type rules map[string]rule
 
 type rule struct {
@@ -23,7 +23,7 @@ type rule struct {
 	Deny  []struct{ Pkg string }
 }
 
-// linter reads the linter's rules, and which paths other linters leave out.
+// linter reads the linter's rules, and the paths that other linters leave out.
 func linter(t *testing.T) (r rules, exclusions []string) {
 	t.Helper()
 	var file struct {
@@ -50,7 +50,7 @@ func linter(t *testing.T) (r rules, exclusions []string) {
 	return r, exclusions
 }
 
-// sources are the paths of all Go files.
+// sources returns the paths of all Go files.
 func sources(t *testing.T) (files []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
@@ -68,14 +68,15 @@ func sources(t *testing.T) (files []string) {
 	return files
 }
 
-// pattern is a glob as the linter reads it, over a whole path: ** passes over folders.
+// pattern returns a linter's glob as a regular expression for a whole path: ** matches
+// folders.
 func pattern(glob string) *regexp.Regexp {
 	s := regexp.QuoteMeta(glob)
 	s = strings.NewReplacer(`\*\*`, ".*", `\*`, "[^/]*").Replace(s)
 	return regexp.MustCompile("^" + s + "$")
 }
 
-// matching are the files that a glob of the linter names.
+// matching returns the files that a glob of the linter matches.
 func matching(glob string, files []string) (found []string) {
 	p := pattern(glob)
 	for _, f := range files {
@@ -86,8 +87,8 @@ func matching(glob string, files []string) (found []string) {
 	return found
 }
 
-// Every glob of the linter's rules matches a file: one that a move has left behind would
-// forbid nothing, and nobody would see it.
+// Every glob of the linter's rules matches a file: a glob that a move has left behind would
+// forbid nothing, without anyone noticing.
 func TestEveryGlobMatches(t *testing.T) {
 	all := sources(t)
 	set, exclusions := linter(t)
@@ -112,7 +113,7 @@ func TestEveryGlobMatches(t *testing.T) {
 	}
 }
 
-// matches are the files that a rule is about.
+// matches returns the files to which a rule applies.
 func (r rule) matches(files []string) (found []string) {
 	var but []string
 	for _, glob := range r.Files {
@@ -130,7 +131,7 @@ func (r rule) matches(files []string) (found []string) {
 	return slices.DeleteFunc(found, func(f string) bool { return slices.Contains(but, f) })
 }
 
-// refuses reports whether a rule keeps a package from being imported.
+// refuses reports whether a rule forbids the import of a package.
 func (r rule) refuses(pkg string) bool {
 	for _, d := range r.Deny {
 		if strings.HasPrefix(pkg, d.Pkg) {
@@ -143,8 +144,8 @@ func (r rule) refuses(pkg string) bool {
 	})
 }
 
-// Every package of this program that a rule names is there: a rule that forbids what has
-// moved away forbids nothing.
+// Every package of this program that a rule names exists: a rule that forbids a moved
+// package forbids nothing.
 func TestEveryRuleNamesPackages(t *testing.T) {
 	set, _ := linter(t)
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
@@ -170,8 +171,7 @@ func TestEveryRuleNamesPackages(t *testing.T) {
 }
 
 // Every rule has a canary, a file that the linter must refuse: .ci/run copies them into a
-// clone. Here each is seen to be one: in a package that is there, with an import that its
-// rule refuses.
+// clone. This test checks each: its package exists, and its rule refuses its import.
 func TestEveryRuleHasACanary(t *testing.T) {
 	set, _ := linter(t)
 	b, err := os.ReadFile(filepath.Join(root, ".ci", "canaries.txtar"))

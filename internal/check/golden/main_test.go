@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
-// child is set in a process that is mercer and no test.
+// child is set in a process that runs mercer instead of tests.
 const child = "MERCER_GOLDEN_CHILD"
 
 func TestMain(m *testing.M) {
@@ -30,14 +30,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What a child process may use of the processor. Decisions, and so hashes of models,
-// depend on it, since a fused product rounds once.
+// The processor features that a child process may use. Decisions, and so hashes of models,
+// depend on them, because a fused product rounds once.
 const (
 	avx2  = "cpu.avx512f=off"
 	plain = "cpu.avx2=off,cpu.fma=off,cpu.avx512f=off"
 )
 
-// needsAVX2 skips a test on machines without, unless nothing may be skipped.
+// needsAVX2 skips a test on machines without AVX2, unless nothing may be skipped.
 func needsAVX2(t *testing.T) {
 	t.Helper()
 	switch {
@@ -49,11 +49,11 @@ func needsAVX2(t *testing.T) {
 	}
 }
 
-// order names the variable that asks for files of testdata to be written anew: "write" from
-// what this program gives, or the path of another program, whose results are written.
+// order names the variable that makes tests rewrite files of testdata: "write" with this
+// program's results, or the path of another program, whose results are written.
 const order = "MERCER_GOLDEN"
 
-// writes reports whether files of testdata are written anew.
+// writes reports whether files of testdata are rewritten.
 func writes() bool { return os.Getenv(order) != "" }
 
 // program returns the path of the program that a process runs.
@@ -64,7 +64,7 @@ func program() string {
 	return os.Args[0]
 }
 
-// process describes the surroundings of a run of mercer.
+// process describes the environment of a run of mercer.
 type process struct {
 	dir string   // its folder
 	env []string // beside the usual
@@ -111,7 +111,7 @@ func (p process) mercer(t *testing.T, line string) said {
 	return said{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// The environment of a child decides which instructions it uses.
+// The environment of a child determines the instructions that it uses.
 func TestChildrenUseWhatTheyAreTold(t *testing.T) {
 	needsAVX2(t)
 	for features, want := range map[string]bool{avx2: true, plain: false} {

@@ -20,10 +20,10 @@ var masked = []string{"cpu_s", "date", "peak_rss_bytes", "pid", "processes", "to
 // longest is the length of the longest list that is written out.
 const longest = 24
 
-// masker replaces what differs from run to run, and what is long by its hash.
+// masker replaces values that differ from run to run, and long values by their hash.
 type masker struct {
 	briefly bool              // leakage too
-	long    map[string]string // what stands behind a hash, for those who look for a difference
+	long    map[string]string // the values behind hashes, for finding a difference
 }
 
 func (m masker) hash(what, text string) string {
@@ -75,7 +75,7 @@ func (m masker) value(key string, v any) any {
 	return v
 }
 
-// mask keeps only what kind of value there is.
+// mask keeps only the kind of a value.
 func mask(v any) any {
 	switch at := v.(type) {
 	case nil:
@@ -86,14 +86,14 @@ func mask(v any) any {
 	return "masked"
 }
 
-// encode is a value's JSON, which escapes nothing and has its keys in order.
+// encode returns a value's JSON, without escapes and with sorted keys.
 func encode(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	if err := e.Encode(v); err != nil {
-		panic(err) // values that were decoded
+		panic(err) // decoded values always encode
 	}
 	return b.String()
 }
@@ -104,7 +104,7 @@ var (
 	blanks   = regexp.MustCompile(` {2,}`)
 )
 
-// text masks what is printed for people, line by line.
+// text masks output for people, line by line.
 func (m masker) text(s string) []string {
 	var lines, role []string
 	leaks, parties := false, false
@@ -138,7 +138,7 @@ var (
 	digits   = regexp.MustCompile(`[0-9]+(\.[0-9]+)?( m?s\b)?`)
 )
 
-// page gives a hash for each section of an HTML page.
+// page returns a hash for each section of an HTML page.
 func (m masker) page(s string) any {
 	sections := make(map[string]string)
 	for i, section := range strings.Split(s, "<section>") {

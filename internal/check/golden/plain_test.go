@@ -27,7 +27,7 @@ func (p process) figures(t *testing.T, line string) figures {
 	return doc.Result
 }
 
-// Machines without wide instructions give what they gave, and with them okra's model is
+// Machines without wide instructions have unchanged results, and with them okra's model is
 // another one: the instructions of a child can be chosen.
 func TestPlainResults(t *testing.T) {
 	if testing.Short() {

@@ -13,23 +13,23 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 )
 
-// run is a sequence of commands and what they leave.
+// run is a sequence of commands with their results.
 type run struct {
 	name     string
-	job      string   // written to NAME.yaml, or "" where an example is run
+	job      string   // written to NAME.yaml, or "" to run an example
 	commands []string // of mercer, the first one simulates
 	env      []string
 	briefly  bool   // leakage by its hash: another run has its text
-	data     string // the data folder, or ""; commands know it as data
+	data     string // the data folder, or ""; commands use it as data
 }
 
-// tumours is a job over rows of the bundled table, with protocol, kernel, learner and
+// tumours returns a job over rows of the bundled table, with protocol, kernel, learner and
 // more lines of the spec.
 func tumours(name, protocol, kernel, learner, more string) run {
 	return of(name, "source: bundled:wdbc, label: label, partition: {parties: [north, south]}", protocol, kernel, learner, more)
 }
 
-// patients is one whose parties hold columns.
+// patients returns a job whose parties hold columns.
 func patients(name, protocol, kernel, learner, more string) run {
 	return of(name, "source: bundled:wdbc, label: label, partition: {by: columns, coverage: 0.9, parties: [north, south, east]}", protocol, kernel, learner, more)
 }
@@ -54,7 +54,7 @@ func (r run) and(commands ...string) run {
 	return r
 }
 
-// forPeople prints the result, too.
+// forPeople also prints the result for people.
 func (r run) forPeople() run {
 	return r.and(strings.Replace(r.commands[0], " --json", "", 1))
 }
@@ -132,7 +132,7 @@ func runs() []run {
 		tumours("pooled-kmeans", "name: pooled", rbf, "name: kmeans, n_clusters: 3", "").and("predict out/model.mercer bundled:wdbc --label label --json"),
 		tumours("pooled-kpca", "name: pooled", rbf, "name: kpca", "").and("predict out/model.mercer bundled:wdbc --label label --json"),
 
-		// what only the data tell
+		// errors that only the data reveal
 		tumours("no-such-class", `name: moments, classes: ["0", "2"]`, "name: rbf, gamma: 0.1", "name: ridge-classifier", ""),
 		tumours("impossible-nu", "name: okra", "name: linear", "name: nu-svc, nu: 0.95", ""),
 		of("few-people", films, "name: fedcfk", "name: linear", "name: cf-komd", ""),
@@ -143,7 +143,7 @@ func runs() []run {
 	return append(list, one)
 }
 
-// The program gives the results, pages and texts that it gave.
+// The program's results, pages and texts do not change.
 func TestResults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -157,7 +157,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// No file of the results is left of a run that is no more.
+// Every file of the results belongs to a run.
 func TestResultsAreOfRuns(t *testing.T) {
 	known := make(map[string]bool)
 	for _, r := range runs() {
@@ -174,11 +174,11 @@ func TestResultsAreOfRuns(t *testing.T) {
 	}
 }
 
-// compare runs the commands and compares what they leave with a folder of testdata.
+// compare runs the commands and compares their results with a folder of testdata.
 func (r run) compare(t *testing.T, folder string) {
 	m := masker{r.briefly, make(map[string]string)}
 	got := r.outcome(t, m)
-	// One processor gives what several give, and has no file of its own.
+	// One processor gives the same results as several, and has no file of its own.
 	name, again := strings.CutSuffix(r.name, " one processor")
 	file := filepath.Join("testdata", folder, name+".json")
 	if writes() && !again {
@@ -242,7 +242,7 @@ func (r run) outcome(t *testing.T, m masker) map[string]any {
 }
 
 // left returns the content of the folder of the results: models by their hashes, pages by
-// their sections. The result's file equals what the first command printed, except for the
+// their sections. The result's file equals the output of the first command, except for the
 // page's path.
 func (p process) left(t *testing.T, m masker) map[string]any {
 	files := make(map[string]any)

@@ -37,7 +37,7 @@ func slow(t *testing.T) (list []run) {
 	return list
 }
 
-// dataFolder finds the data, or skips the test unless they must be there.
+// dataFolder finds the data, or skips the test unless they are required.
 func dataFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := filepath.Abs("../../../../shared/data")
@@ -56,8 +56,8 @@ func dataFolder(t *testing.T) string {
 	return folder
 }
 
-// The program gives the results that it gave of the examples that take minutes, and of those
-// with data that are no part of it.
+// The results of the examples that take minutes, and of those with data outside the
+// program, do not change.
 func TestSlowResults(t *testing.T) {
 	needsAVX2(t)
 	data := dataFolder(t)

@@ -21,10 +21,10 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// census is a protocol that exists in this file only: every party states how many rows of
-// each class it has, the coordinator finds the most frequent class and tells it to all,
-// and everybody predicts it for every row. It protects nobody, and has one step of each
-// sort: a session, a computation, a session that follows from it.
+// census is a protocol in this file only: every party states its number of rows of each
+// class, the coordinator finds the most frequent class and sends it to all, and all predict
+// it for every row. It protects nothing, and has one step of each kind: a session, a
+// computation, and a session that follows from it.
 var census = method.New(method.Binding[member, server, counted]{
 	Name: "census", Keys: func() job.Settings { return new(CensusKeys) },
 	Steps: steps, NewParty: newMember, NewServer: newServer,
@@ -36,7 +36,7 @@ var census = method.New(method.Binding[member, server, counted]{
 	Present:   present,
 })
 
-// CensusKeys are the settings of a job.
+// CensusKeys holds the settings of a job.
 type CensusKeys struct {
 	job.Moded
 	Quorum int // rows that the most frequent class must have
@@ -66,7 +66,8 @@ func (k *CensusKeys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Bound}}
 }
 
-// slow names the variable that holds the duration of the computation: a test kills the process meanwhile.
+// slow names the variable with the duration of the computation, during which a test kills
+// the process.
 const slow = "MERCER_CENSUS_SLOW"
 
 func steps(c method.Instance) ([]method.StepOf[member, server, counted], error) {
@@ -88,10 +89,10 @@ func steps(c method.Instance) ([]method.StepOf[member, server, counted], error) 
 	}, nil
 }
 
-// counted is public: how many rows of each class there are.
+// counted is public: the number of rows of each class.
 type counted map[string]int
 
-// winner is the most frequent class; of equal ones the first by name.
+// winner returns the most frequent class; among equal ones the first by name.
 func (c counted) winner() (class string) {
 	for name, n := range c {
 		if n > c[class] || n == c[class] && name < class {
@@ -190,7 +191,7 @@ func (p *member) keep(method.Closing) (method.RetainedState, error) {
 
 type server struct {
 	side
-	ended []string // sessions that the method was told of
+	ended []string // the method's ended sessions
 }
 
 func newServer(c method.Instance) (*server, error) { return &server{side: side{job: c.Job}}, nil }
@@ -255,7 +256,7 @@ func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	return &method.Presentation{Text: []method.Block{{Line: line}}, More: []report.Row{{Label: "Census", Value: line}}}, nil
 }
 
-// kept is a party's retained state, opened: it answers by itself.
+// kept is a party's opened retained state: it predicts by itself.
 type kept struct {
 	told    string
 	classes []string

@@ -1,4 +1,4 @@
-// Package onerow holds the tests that a method is one row, and that a learner is: fakes stand
-// in a test file each, are handed to the program beside the real ones, and go the whole way.
-// It has no code of its own.
+// Package onerow tests that adding a method, or a learner, takes one entry in a list. Fakes, each
+// in a test file, are passed to the program beside the real ones, and run from job to model. The
+// package has no code of its own.
 package onerow

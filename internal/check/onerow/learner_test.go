@@ -32,7 +32,7 @@ spec:
   prediction: open
 `
 
-// clinics has ill people on one side and well ones on the other.
+// clinics returns a table with ill people on one side and well people on the other.
 func clinics() map[string]string {
 	rows := func(shift int) string {
 		var b strings.Builder
@@ -47,8 +47,8 @@ func clinics() map[string]string {
 	return map[string]string{"north.csv": rows(0), "south.csv": rows(3), "new.csv": "age,weight\n31,63\n66,125\n"}
 }
 
-// A learner is one row of the list that a program hands to its readers of job files: a fake
-// one, in a file of its own, goes the whole way.
+// A learner is one entry of the list that a program passes to its readers of job files: a
+// fake one, in a separate file, runs from job to model.
 func TestALearnerIsOneRow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -131,7 +131,7 @@ func boundsALearner(t *testing.T) {
 	}
 }
 
-// simulated runs a job in one process, and returns what is said, the page and the result.
+// simulated runs a job in one process, and returns the output, the page and the result.
 func simulated(t *testing.T, dir, file string) (said, page, result string) {
 	t.Helper()
 	for name, text := range clinics() {
@@ -164,8 +164,8 @@ func simulatesALearner(t *testing.T) {
 	}
 }
 
-// usesALearner runs it by the other methods that have a kernel matrix, and predicts by the
-// file that is left.
+// usesALearner runs it with the other methods that have a kernel matrix, and predicts with
+// the resulting file.
 func usesALearner(t *testing.T) {
 	dir := t.TempDir()
 	simulated(t, dir, strings.NewReplacer("okra", "pooled", "  prediction: open\n", "").Replace(patients))
@@ -181,8 +181,8 @@ func usesALearner(t *testing.T) {
 	}
 }
 
-// learnerSurvives kills the coordinator while it tries the grid: what goes on ends in the
-// model of an undisturbed run, and answers questions.
+// learnerSurvives kills the coordinator while it tries the grid: the rest of the run gives
+// the model of an undisturbed run, and answers prediction queries.
 func learnerSurvives(t *testing.T) {
 	t.Setenv(isMercer, "yes")
 	t.Setenv(slow, "1500ms")

@@ -22,14 +22,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// withFakes reads jobs of all methods and learners of the program, and of one more each.
+// withFakes returns a reader of jobs of all methods and learners of the program, and of one
+// more each.
 func withFakes() *job.Reader {
 	r := all.Reader()
 	r.Protocols, r.Learners = append(r.Protocols, census), append(r.Learners, Nearest{})
 	return r
 }
 
-// isMercer makes the test binary stand in for mercer, with the fake beside the methods.
+// isMercer makes the test binary act as mercer, with the fake beside the methods.
 const isMercer = "MERCER_ONE_ROW"
 
 func TestMain(m *testing.M) {
@@ -69,8 +70,8 @@ func tables() map[string]string {
 	}
 }
 
-// A method is one row of the list that a program hands to its commands, daemons and
-// simulations: a fake one, in a file of its own, goes the whole way.
+// A method is one entry of the list that a program passes to its commands, daemons and
+// simulations: a fake one, in a separate file, runs from job to model.
 func TestAMethodIsOneRow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -83,7 +84,7 @@ func TestAMethodIsOneRow(t *testing.T) {
 	t.Run("daemons, kill, resume, retained state, predict", survives)
 }
 
-// parse reads a job of the fake, or says why it is none.
+// parse parses a job of the fake, or returns its refusal.
 func parse(old, replacement string) (*job.Job, error) {
 	return withFakes().Parse("job.yaml", []byte(strings.Replace(file, old, replacement, 1)))
 }
@@ -223,8 +224,8 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// survives kills the coordinator while it computes, between two sessions: what goes on
-// ends in the model of an undisturbed run, and answers questions.
+// survives kills the coordinator while it computes, between two sessions: the rest of the
+// run gives the model of an undisturbed run, and answers prediction queries.
 func survives(t *testing.T) {
 	t.Setenv(isMercer, "yes")
 	t.Setenv(slow, "1500ms")

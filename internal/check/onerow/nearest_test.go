@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Nearest is a learner that exists in this file only: it decides for the class whose mean
-// in feature space is nearest. Shrink pulls all means to the mean of all rows.
+// Nearest is a learner in this file only: it decides for the class with the nearest mean in
+// feature space. Shrink moves all means towards the mean of all rows.
 type Nearest struct{ Shrink float64 }
 
 func (Nearest) Name() string        { return "nearest-mean" }

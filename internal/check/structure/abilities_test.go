@@ -6,11 +6,12 @@ import (
 	"testing"
 )
 
-// asking are the packages whose interfaces say what somebody can do.
+// asking lists the packages with optional interfaces.
 var asking = []string{"internal/job", "internal/learner", "internal/method", "internal/method/local"}
 
-// What a binding, a learner or a retained state can do is asked of a value by assertion only for the entries
-// of abilities.txt: everything else is a field, which nobody forgets in silence.
+// Only the entries of abilities.txt use a type assertion to find what a binding, a learner
+// or a retained state can do: everything else is a field, which cannot be forgotten
+// silently.
 func TestAbilitiesAreFields(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -31,7 +32,7 @@ func TestAbilitiesAreFields(t *testing.T) {
 	}
 }
 
-// Nobody asks a protocol or a learner of a job what it is but package job and the frame.
+// Only package job and the frame use the kind of a job's protocol or learner.
 func TestNobodyAsksAKind(t *testing.T) {
 	for _, f := range sources(t) {
 		if f.folder() == "internal/job" || f.folder() == "internal/method" {
@@ -63,7 +64,7 @@ func f(v any) {
 	}
 }
 
-// interfaces names the interfaces of the asking packages.
+// interfaces returns the names of the interfaces of the asking packages.
 func interfaces(files []file) map[string]bool {
 	named := make(map[string]bool)
 	for _, f := range files {
@@ -94,7 +95,8 @@ func (f file) assertions() (list []*ast.TypeAssertExpr) {
 	return list
 }
 
-// asserted names the types that a file asserts, by their folders; pointers are no interfaces.
+// asserted returns the types that a file asserts, by their folders; pointers are no
+// interfaces.
 func (f file) asserted() (list []string) {
 	add := func(x ast.Expr) {
 		switch x := x.(type) {

@@ -37,7 +37,7 @@ func comments(text string) string {
 	return b.String()
 }
 
-// goFiles reads all Go files, tests too, by their paths.
+// goFiles reads all Go files, including tests, by their paths.
 func goFiles(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -60,7 +60,7 @@ func goFiles(t *testing.T) map[string]string {
 	return all
 }
 
-// citations lists the tests, rules and files of the program, for texts to cite.
+// citations lists the tests, rules and files that texts may cite.
 type citations struct {
 	tests, rules map[string]bool
 	exists       func(string) bool
@@ -70,7 +70,7 @@ func (c citations) hasTest(name string) bool {
 	if c.tests[name] {
 		return true
 	}
-	for test := range c.tests { // TestRule3 stands for the tests whose names begin with it
+	for test := range c.tests { // TestRule3 stands for the tests whose names start with it
 		if strings.ContainsAny(name[len(name)-1:], "0123456789") && strings.HasPrefix(test, name) {
 			return true
 		}
@@ -78,7 +78,7 @@ func (c citations) hasTest(name string) bool {
 	return false
 }
 
-// missing returns what a text cites and nobody has: tests, rules and pages.
+// missing returns the tests, rules and pages that a text cites and that do not exist.
 func (c citations) missing(text string) []string {
 	lost := make(map[string]bool)
 	for _, name := range namedTest.FindAllString(text, -1) {
@@ -101,7 +101,7 @@ func (c citations) missing(text string) []string {
 	return slices.Sorted(maps.Keys(lost))
 }
 
-// missingPaths returns the paths between back-quotes that lead to nothing.
+// missingPaths returns the paths between back-quotes that do not exist.
 func (c citations) missingPaths(text string) []string {
 	lost := make(map[string]bool)
 	for _, m := range inTicks.FindAllStringSubmatch(text, -1) {
@@ -118,7 +118,7 @@ func (c citations) missingPaths(text string) []string {
 	return slices.Sorted(maps.Keys(lost))
 }
 
-// spread returns the paths that a/{b,c} stands for.
+// spread returns the paths for which a/{b,c} stands.
 func spread(at string) []string {
 	m := choice.FindStringSubmatchIndex(at)
 	if m == nil {
@@ -154,7 +154,7 @@ func cited(t *testing.T, files map[string]string) citations {
 	return c
 }
 
-// Every test, rule, page and path that a document or a comment of the program cites exists.
+// Every test, rule, page and path that a document or a comment cites exists.
 func TestCitations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -170,7 +170,7 @@ func TestCitations(t *testing.T) {
 	for _, at := range slices.Sorted(maps.Keys(files)) {
 		text := comments(files[at])
 		if strings.HasPrefix(at, "internal/check/structure/") {
-			continue // examples of what is missing
+			continue // examples of missing ones
 		}
 		for _, lost := range c.missing(text) {
 			t.Errorf("%s cites %s", at, lost)
@@ -205,7 +205,7 @@ func TestWhatIsMissingIsFound(t *testing.T) {
 	}
 }
 
-// A page says at its end in which file each test stands that it cites as a link.
+// At its end a page links each cited test to the test's file.
 func TestTestsStandWhereLinksLead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -222,8 +222,8 @@ func TestTestsStandWhereLinksLead(t *testing.T) {
 	}
 }
 
-// misplaced returns the tests whose links lead to a file without them, and the links that the
-// page does not use.
+// misplaced returns the tests whose links lead to a file without them, and the links that
+// the page does not use.
 func (p page) misplaced(read func(string) string) []string {
 	var list []string
 	text := linkMeaning.ReplaceAllString(p.text, "")
@@ -259,7 +259,8 @@ func TestMisplacedTestsAreFound(t *testing.T) {
 // untested are sentences of the rules that have no test, with the reason.
 var untested = regexp.MustCompile(`\*\*Not built:\*\*|Nothing needs to be\s+enforced|no test can\s+enforce it`)
 
-// The rules are numbered from 1 without a gap. Each names its tests, or says why it has none.
+// The rules are numbered from 1 without a gap. Each names its tests, or the reason for
+// having none.
 func TestRulesAreNumberedAndTested(t *testing.T) {
 	text, err := os.ReadFile(path.Join(root, "docs", "rules.md"))
 	if err != nil {

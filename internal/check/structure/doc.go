@@ -1,12 +1,13 @@
-// Package structure holds tests that keep the program's structure: who names a method or a
-// learner, who imports a method's package, what a daemon links, and that the tests, rules, paths and links that
-// documents cite exist. It has no code of its own.
+// Package structure holds tests of the program's structure: the files that name a method or a
+// learner, the imports of a method's package, and the packages that a daemon links. They also
+// check that the tests, rules, paths and links in documents exist. The package has no code of its
+// own.
 //
-// What does not hold yet, or is allowed for good, stands in a list of testdata with its reason,
-// one entry a line:
+// Exceptions, temporary or permanent, are in lists of testdata with their reasons, one entry a
+// line:
 //
 //	internal/anonymous/gateway -> secvm: the gateway runs secvm's training
 //
-// A list may only shrink: an entry that nothing needs any more fails its test, and so does
-// everything that has none.
+// A list may only shrink: a test fails for an entry that is no longer needed, and for an exception
+// without an entry.
 package structure

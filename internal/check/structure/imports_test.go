@@ -11,17 +11,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
-// lists are the packages that import methods so that nobody else has to.
+// lists are the packages that import all methods, so that no other package has to.
 var lists = []string{methods + "all", "internal/local/all"}
 
-// variants are packages whose Bind other methods call: they are the same protocol but for what their
-// variant says.
+// variants are packages whose Bind other methods call: those methods are the same protocol
+// with a variation.
 var variants = []string{methods + "okra"}
 
-// mayImport reports whether a folder imports a method without an entry. The two lists do. What lies
-// below a method's package, such as what a method adds where one process owns all data (x/local), imports
-// that package. And every package imports those that are of no one method, such as rows and columns, and
-// those of which it may be a variant.
+// mayImport reports whether a folder may import a method without an entry. The two lists
+// may. Packages below a method's package, such as its part for a process that owns all data
+// (x/local), may import that package. Every package may import packages of no single
+// method, such as rows and columns, and those of which it may be a variant.
 func mayImport(from, to string) bool {
 	return slices.Contains(lists, from) || strings.HasPrefix(from, to+"/") ||
 		packageOf(from) != "" && !isMethod(packageOf(to)) || isMethod(packageOf(from)) && slices.Contains(variants, to)
@@ -83,32 +83,32 @@ func TestMayImport(t *testing.T) {
 	}
 }
 
-// daemons lists the packages of processes that run on a machine of their own, beside other people's.
+// daemons lists the packages of processes that run on their owner's machine.
 var daemons = []string{"internal/node/coordinator", "internal/node/party", "internal/daemon", "internal/node/devices", "internal/anonymous/gateway", "internal/anonymous/relay", "internal/anonymous/issuer"}
 
-// together lists packages that see rows of several parties in one process, attacks that read data
-// from the view of a role, and tools for tests, each with everything that lies below it.
+// together lists packages that see rows of several parties in one process, attacks that
+// read data from the view of a role, and tools for tests, each with all packages below it.
 var together = []string{
-	"internal/local/partition", "internal/local/simulate", "internal/local/demo", "internal/method/local/dropout", "internal/method/local", // one process plays everybody
+	"internal/local/partition", "internal/local/simulate", "internal/local/demo", "internal/method/local/dropout", "internal/method/local", // one process runs all members
 	"internal/bench", "internal/anonymous/simulator", "internal/node/devices/simulator",
 	"internal/attack/lattice", "internal/attack/traffic",
 	"internal/check/golden", "internal/check/structure", "internal/check/onerow",
 	"protocol/sim", "protocol/memory", "protocol/protocoltest",
 }
 
-// besides are packages of the same kind that have no place of their own: what methods add where
-// one process owns all data, and what tests of a package share.
+// besides matches further packages of this kind: the methods' parts for a process that owns
+// all data, and shared code of a package's tests.
 var besides = regexp.MustCompile(`^(internal/method/[a-z0-9]+/local|.*/[a-z]+test)(/|$)`)
 
-// seesSeveral reports whether a package is one of those.
+// seesSeveral reports whether a package is in one of these lists.
 func seesSeveral(pkg string) bool {
 	return besides.MatchString(pkg) || slices.ContainsFunc(together, func(at string) bool {
 		return pkg == at || strings.HasPrefix(pkg, at+"/")
 	})
 }
 
-// No daemon links code that sees the rows of two parties, or an attack, except for the entries of
-// links.txt.
+// No daemon links code that sees the rows of two parties, or an attack, except for the
+// entries of links.txt.
 func TestDaemonsSeeOneParty(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -125,7 +125,7 @@ func TestDaemonsSeeOneParty(t *testing.T) {
 	only(t, "links.txt", found)
 }
 
-// linked returns the program's packages that a package is made of.
+// linked returns the program's packages that a package links.
 func linked(t *testing.T, pkg string) (list []string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "./"+pkg)
@@ -145,7 +145,7 @@ func linked(t *testing.T, pkg string) (list []string) {
 	return list
 }
 
-// Every package of the list is there, and a name that is like one of them is not meant.
+// Every package of the list exists, and a similar name is not matched.
 func TestTogetherAreThere(t *testing.T) {
 	folders := make(map[string]bool)
 	for _, f := range sources(t) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// subsystemOf returns the part of the codebase that a folder belongs to: a folder of internal, or a folder
-// of the root, or the root itself.
+// subsystemOf returns the subsystem of a folder: a folder of internal, a folder of the
+// root, or the root itself.
 func subsystemOf(folder string) string {
 	if rest, inside := strings.CutPrefix(folder, "internal/"); inside {
 		first, _, _ := strings.Cut(rest, "/")
@@ -22,7 +22,7 @@ func subsystemOf(folder string) string {
 	return first
 }
 
-// arrows are the imports between subsystems: from, to, and a file with such an import.
+// arrows holds the imports between subsystems: from, to, and a file with such an import.
 type arrows map[string]map[string]string
 
 func arrowsOf(files []file) arrows {
@@ -41,8 +41,8 @@ func arrowsOf(files []file) arrows {
 	return found
 }
 
-// levels puts every subsystem one layer above the highest subsystem that it imports. Subsystems of a circle,
-// and all above them, are on no layer.
+// levels puts every subsystem one layer above the highest subsystem that it imports.
+// Subsystems of a cycle, and all above them, are on no layer.
 func (a arrows) levels() (layers [][]string, circle []string) {
 	at := make(map[string]int)
 	for placed := -1; placed != len(at); {
@@ -79,7 +79,7 @@ func above(at map[string]int, subsystems map[string]string) (height int, ready b
 	return height, true
 }
 
-// Imports between subsystems point down: no circle leads back.
+// Imports between subsystems point down: there is no cycle.
 func TestArrowsPointDown(t *testing.T) {
 	found := arrowsOf(sources(t))
 	_, circle := found.levels()

@@ -37,7 +37,7 @@ func allowed(t *testing.T, name string) map[string]string {
 	return list
 }
 
-// only compares what there is, an entry with its places, with a list of testdata.
+// only compares the found entries, with their places, with a list of testdata.
 func only(t *testing.T, name string, found map[string][]string) {
 	t.Helper()
 	list := allowed(t, name)

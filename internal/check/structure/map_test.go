@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// The map of packages stands in ARCHITECTURE.md between these lines.
+// The map of packages is in ARCHITECTURE.md between these lines.
 const (
 	mapBegins = "<!-- packages: drawn from the imports by internal/check/structure -->\n"
 	mapEnds   = "<!-- /packages -->\n"
 )
 
-// drawing lists every package with the first sentence of its comment, subsystem by subsystem, the highest layer
-// first: a subsystem imports none beside or above it.
+// drawing lists every package with the first sentence of its comment, subsystem by
+// subsystem, the highest layer first: a subsystem imports none beside or above it.
 func drawing(layers [][]string, synopses map[string]string) string {
 	var b strings.Builder
 	b.WriteString("\n| layer | package | |\n|---|---|---|\n")
@@ -52,8 +52,8 @@ func synopsesOf(files []file) map[string]string {
 	return found
 }
 
-// ARCHITECTURE.md names every package and its level, as the imports have them. MERCER_GOLDEN=write
-// draws the map anew.
+// ARCHITECTURE.md names every package and its layer, by its imports. MERCER_GOLDEN=write
+// writes the map again.
 func TestArchitectureHasEveryPackage(t *testing.T) {
 	layers, _ := arrowsOf(sources(t)).levels()
 	at := filepath.Join(root, "ARCHITECTURE.md")

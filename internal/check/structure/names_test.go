@@ -16,11 +16,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
-// register knows the names of methods and learners, and the types of their settings.
+// register holds the names of methods and learners, and the types of their settings.
 type register struct {
 	names []string
-	types map[string]string            // folder.Type of settings, of which name
-	words map[string]map[string]string // constants that hold a name: by folder and identifier
+	types map[string]string            // name by folder.Type of settings
+	words map[string]map[string]string // constants with such a name: by folder and identifier
 }
 
 // registered reads the lists.
@@ -34,7 +34,7 @@ func registered(files []file) *register {
 	return r
 }
 
-// free takes constants out that hold a name and mean something else.
+// free removes constants that hold such a name with another meaning.
 func (r *register) free(t *testing.T) {
 	found := make(map[string][]string)
 	for _, word := range slices.Collect(maps.Keys(allowed(t, "words.txt"))) {
@@ -54,7 +54,7 @@ func (r *register) add(name string, values section.Values) {
 	r.types[strings.TrimPrefix(at.PkgPath(), module)+"."+at.Name()] = name
 }
 
-// learn finds the constants that hold names.
+// learn finds the constants with such names.
 func (r *register) learn(files []file) {
 	for _, f := range files {
 		words := r.words[f.folder()]
@@ -83,7 +83,7 @@ func (r *register) constants(words map[string]string, s *ast.ValueSpec) {
 	}
 }
 
-// literal returns the name that an expression spells out, or "".
+// literal returns the name in an expression, or "".
 func (r *register) literal(e ast.Expr) string {
 	lit, is := e.(*ast.BasicLit)
 	if !is || lit.Kind != token.STRING {
@@ -96,15 +96,16 @@ func (r *register) literal(e ast.Expr) string {
 	return text
 }
 
-// home reports whether a file is of the package of a method, or a learner's own.
+// home reports whether a file belongs to a method's package, or is a learner's own.
 func home(name string, f file) bool {
 	return packageOf(f.path) == folderOf(name) || f.path == "internal/learner/"+folderOf(name)+".go"
 }
 
-// folderOf returns the folder or file of a method or learner: no package has a hyphen in its name.
+// folderOf returns the folder or file of a method or learner, whose name has no hyphen.
 func folderOf(name string) string { return strings.ReplaceAll(name, "-", "") }
 
-// search finds the places of a file that know a method or learner.
+// search finds the places of a file that use the name or the settings of a method or
+// learner.
 type search struct {
 	*register
 	file
@@ -125,7 +126,7 @@ func (s *search) found(n ast.Node, name, what string) {
 	}
 }
 
-// visit looks at a node, and says whether to look below it.
+// visit checks a node, and reports whether to check the nodes below it.
 func (s *search) visit(n ast.Node) bool {
 	switch at := n.(type) {
 	case *ast.File:
@@ -184,7 +185,7 @@ func (s *search) below(n ast.Node) {
 	}
 }
 
-// composite looks into a literal; the keys of a struct are its fields.
+// composite checks a literal; the keys of a struct are its fields.
 func (s *search) composite(c *ast.CompositeLit) {
 	s.below(c.Type)
 	_, list := c.Type.(*ast.ArrayType)
@@ -202,7 +203,7 @@ func (s *search) composite(c *ast.CompositeLit) {
 	}
 }
 
-// selector looks at a constant of another package, or on what a field or method is of.
+// selector checks a constant of another package, or the operand of a field or method.
 func (s *search) selector(e *ast.SelectorExpr) {
 	if pkg, is := e.X.(*ast.Ident); is {
 		if name := s.words[s.known[pkg.Name]][e.Sel.Name]; name != "" {
@@ -212,7 +213,7 @@ func (s *search) selector(e *ast.SelectorExpr) {
 	s.below(e.X)
 }
 
-// settings looks at a type that something is asserted to be.
+// settings checks the type of an assertion.
 func (s *search) settings(e ast.Expr) {
 	if star, is := e.(*ast.StarExpr); is {
 		e = star.X
@@ -231,8 +232,8 @@ func (s *search) settings(e ast.Expr) {
 	}
 }
 
-// Only the package of a method, and a learner's own file, know its name and the type of its
-// settings. A file with others has an entry with the number of its places.
+// Only the package of a method, and a learner's own file, use its name and the type of its
+// settings. Other files have an entry with the number of such places.
 func TestNoNames(t *testing.T) {
 	files := sources(t)
 	r := registered(files)
@@ -252,7 +253,7 @@ func TestNoNames(t *testing.T) {
 	only(t, "names.txt", found)
 }
 
-// What knows a name is found, and nothing else is.
+// All uses of names are found, and nothing else.
 func TestNamesAreFound(t *testing.T) {
 	other, err := parse("protocol/gram/gram.go", "package gram\n\nconst Name = \"gram\"\nconst Other = \"grams\"\n")
 	if err != nil {
@@ -305,7 +306,7 @@ func TestNamesAreFound(t *testing.T) {
 	}
 }
 
-// In its package a method's name is free, and another's is not.
+// In its own package a method's name is free, and another method's is not.
 func TestPackagesAreHomes(t *testing.T) {
 	r := registered(nil)
 	for path, want := range map[string]int{

@@ -27,7 +27,7 @@ type pkg struct {
 	GoFiles, TestGoFiles, XTestGoFiles []string
 }
 
-// public reports whether programs of others can import the package.
+// public reports whether other programs can import the package.
 func (p pkg) public() bool {
 	path := strings.TrimPrefix(p.ImportPath+"/", module)
 	return strings.HasPrefix(p.ImportPath+"/", module) && p.Name != "main" && len(p.GoFiles) > 0 && !strings.Contains("/"+path, "/internal/")
@@ -51,7 +51,7 @@ var listed = sync.OnceValues(func() (list []pkg, err error) {
 	}
 })
 
-// publicPackages returns the packages that programs of others can import.
+// publicPackages returns the packages that other programs can import.
 func publicPackages(t *testing.T) []pkg {
 	t.Helper()
 	list, err := listed()
@@ -90,8 +90,7 @@ func shown(tests []*ast.File) bool {
 	return slices.ContainsFunc(doc.Examples(tests...), func(e *doc.Example) bool { return e.Output != "" })
 }
 
-// Every public package shows how it is used, in code that compiles and whose output is
-// compared.
+// Every public package has an example that compiles and whose output is compared.
 func TestPublicPackagesHaveExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -131,15 +130,15 @@ func TestExamplesAreFound(t *testing.T) {
 	}
 }
 
-// signatures finds what programs of others meet in a package and cannot name.
+// signatures finds the types in a package's signatures that other programs cannot name.
 type signatures struct {
 	own    *types.Package
 	seen   map[types.Type]bool
-	at     string // the exported name that leads there
+	at     string // the exported name that leads to it
 	places []string
 }
 
-// hidden returns what a package shows of internal packages, one line each.
+// hidden returns the types of internal packages in a package's signatures, one line each.
 func hidden(p *types.Package) []string {
 	s := &signatures{own: p}
 	for _, name := range p.Scope().Names() {
@@ -158,7 +157,7 @@ func hidden(p *types.Package) []string {
 	return slices.Compact(s.places)
 }
 
-// shape looks at what a type of this package is, and at its methods.
+// shape checks the parts of a type of this package, and its methods.
 func (s *signatures) shape(t types.Type) {
 	if s.seen[t] {
 		return
@@ -172,7 +171,7 @@ func (s *signatures) shape(t types.Type) {
 	}
 }
 
-// visit looks at a type where it is used.
+// visit checks a type where it is used.
 func (s *signatures) visit(t types.Type) {
 	switch t := t.(type) {
 	case *types.Named:
@@ -180,8 +179,8 @@ func (s *signatures) visit(t types.Type) {
 	case *types.Alias:
 		o := t.Obj()
 		switch {
-		case o.Pkg() != s.own: // is looked at there
-		case o.Exported() && o.Name() != s.at: // programs of others can name it, and it is looked at by that name
+		case o.Pkg() != s.own: // it is checked there
+		case o.Exported() && o.Name() != s.at: // other programs can name it, and it is checked by that name
 		default:
 			s.visit(types.Unalias(t))
 		}
@@ -231,12 +230,12 @@ func (s *signatures) named(t *types.Named) {
 	case o.Pkg() == nil: // error
 	case strings.Contains("/"+o.Pkg().Path()+"/", "/internal/"):
 		s.places = append(s.places, s.at+" shows "+o.Pkg().Path()+"."+o.Name())
-	case o.Pkg() == s.own && !o.Exported(): // its methods and fields show
+	case o.Pkg() == s.own && !o.Exported(): // its methods and fields are visible
 		s.shape(t)
 	}
 }
 
-// No public package shows a type of an internal one, which programs of others cannot name,
+// No public package shows a type of an internal one, which other programs cannot name,
 // except those in signatures.txt.
 func TestPublicSignaturesNameNoInternalType(t *testing.T) {
 	list, err := listed()

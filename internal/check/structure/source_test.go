@@ -30,10 +30,10 @@ type file struct {
 
 func (f file) folder() string { return path.Dir(f.path) }
 
-// frame are the folders below internal/method that are no methods.
+// frame lists the folders below internal/method that are no methods.
 var frame = []string{"all", "local", "jobtest", "methodtest"}
 
-// packageOf returns the method that a folder or file below internal/method belongs to, or "".
+// packageOf returns the method of a folder or file below internal/method, or "".
 func packageOf(at string) string {
 	inside, is := strings.CutPrefix(at, methods)
 	name, _, _ := strings.Cut(inside, "/")
@@ -43,8 +43,8 @@ func packageOf(at string) string {
 	return name
 }
 
-// imports returns the folders of this program that a file imports, by the names that it knows
-// them by.
+// imports returns the folders of this program that a file imports, by their names in the
+// file.
 func (f file) imports() map[string]string {
 	known := make(map[string]string)
 	for _, i := range f.tree.Imports {
@@ -91,7 +91,7 @@ var program = sync.OnceValues(func() (files []file, err error) {
 	return files, err
 })
 
-// sources parses all Go files of the program but tests.
+// sources parses all Go files of the program except tests.
 func sources(t *testing.T) []file {
 	t.Helper()
 	files, err := program()

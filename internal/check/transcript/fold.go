@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Message is one message, or a chunk of one, as it was sent.
+// Message is one sent message, or a chunk of one.
 type Message struct {
 	Step, From, To, Protocol, Kind string
 	Whole                          string // equal for the chunks of one message, and different for two messages
@@ -19,10 +19,10 @@ type Group struct {
 	Members []string
 }
 
-// most is the number of members that are listed by name.
+// most is the largest number of members that are listed by name.
 const most = 4
 
-// pair is what one member sends another in messages of one kind.
+// pair holds the messages of one kind from one member to another.
 type pair struct {
 	from, to string
 	bytes    int
@@ -30,14 +30,14 @@ type pair struct {
 	sizes    []int // of whole messages
 }
 
-// folded is the messages of one kind in one step between two groups.
+// folded holds the messages of one kind in one step between two groups.
 type folded struct {
 	Message // the first one
 	pairs   []*pair
-	beyond  bool // goes to all others, and the members without the group's role too
+	beyond  bool // sent to all others, and also to the members without the group's role
 }
 
-// fold puts the messages of a step together, in the order in which each kind first comes.
+// fold groups the messages of a step, in the order in which each kind first appears.
 func (g Group) fold(list []Message) (all []*folded) {
 	for _, m := range list {
 		at := slices.IndexFunc(all, func(f *folded) bool {
@@ -51,8 +51,8 @@ func (g Group) fold(list []Message) (all []*folded) {
 	return g.join(all)
 }
 
-// join makes one of messages of one kind and size that every member of the group sends to all others in
-// it, and to a member outside it.
+// join joins messages of one kind and size that every member of the group sends to all
+// others in the group, and to a member outside it.
 func (g Group) join(list []*folded) (all []*folded) {
 	each := "each " + g.Role + " -> "
 	inside := each + "each other " + g.Role
@@ -87,7 +87,7 @@ func (f *folded) add(m Message) {
 	p.sizes[whole] += m.Bytes
 }
 
-// route says who sends to whom.
+// route describes senders and receivers.
 func (f *folded) route(g Group) string {
 	if f.beyond {
 		return "each " + g.Role + " -> each other member"
@@ -128,10 +128,11 @@ func (f *folded) route(g Group) string {
 	return strings.Join(list, ", ")
 }
 
-// order sorts names as the members stand.
+// order compares names by the members' order.
 func (g Group) order(a, b string) int { return slices.Index(g.Members, a) - slices.Index(g.Members, b) }
 
-// ring reports whether every member sends to the one that stands some places after it, and to no other.
+// ring reports whether every member sends to the one a number of places after it, and to no
+// other.
 func (g Group) ring(between map[string]bool, places int) bool {
 	for i, name := range g.Members {
 		if !between[name+" "+g.Members[(i+places)%len(g.Members)]] {
@@ -141,7 +142,7 @@ func (g Group) ring(between map[string]bool, places int) bool {
 	return true
 }
 
-// these names senders or receivers, beside those at the other end.
+// these describes senders or receivers, given those at the other end.
 func (g Group) these(names, others []string) string {
 	n := len(g.Members)
 	switch {
@@ -157,7 +158,7 @@ func (g Group) these(names, others []string) string {
 	return strings.Join(names, ", ")
 }
 
-// size says how large the messages are.
+// size describes the sizes of the messages.
 func (f *folded) size() string {
 	each := ""
 	if len(f.pairs) > 1 {
@@ -179,7 +180,7 @@ func (f *folded) size() string {
 	}
 }
 
-// units is a number of bytes, or a range.
+// units returns a number of bytes, or a range.
 func units(list []int) string {
 	if slices.Max(list) == 1 {
 		return "1 byte"
@@ -187,7 +188,7 @@ func units(list []int) string {
 	return span(list) + " bytes"
 }
 
-// span is a number, or the least and the greatest of several.
+// span returns a number, or the least and the greatest of several.
 func span(list []int) string {
 	least, greatest := slices.Min(list), slices.Max(list)
 	if least == greatest {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Messages of one kind become one line, which says who sends them to whom, and their sizes.
+// Messages of one kind become one line with senders, receivers and sizes.
 func TestFold(t *testing.T) {
 	g := Group{Role: "party", Members: []string{"a", "b", "c"}}
 	for text, want := range map[string]string{
@@ -49,7 +49,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// A message or a step without words is an error, and words that nothing needs are found.
+// A message or a step without a sentence is an error, and unused sentences are found.
 func TestWordsThatAreMissing(t *testing.T) {
 	own := Say{
 		Steps:    map[string]Step{"a": {Name: "one", Does: "Something."}, "c": {}},
@@ -61,7 +61,7 @@ func TestWordsThatAreMissing(t *testing.T) {
 		return Message{Step: step, From: "x", To: "y", Protocol: "p", Kind: kind, Bytes: 1}
 	}
 	p.Add(Session{Steps: []string{"a", "b"}, Messages: []Message{message("a", "k"), message("a", "unnamed"), message("b", "other")}})
-	want := []string{`"a p/unnamed" has no name`, `what step "b" does`, `what "p/other" reveals`}
+	want := []string{`"a p/unnamed" has no name`, `step "b"`, `what "p/other" reveals`}
 	if len(p.errs) != len(want) {
 		t.Fatalf("errors %v", p.errs)
 	}

@@ -11,22 +11,23 @@ import (
 
 const width = 110
 
-// How is what every transcript says of its lines.
+// How explains the lines of every transcript.
 const How = `Each line says: sender -> receiver: the message [its name on the wire], the size of its body. "Reveals" is ` +
 	"what the receiver learns. Sealing and signing add bytes to each chunk of at most 512 KiB."
 
-// Session is one run as it was seen.
+// Session is one recorded run.
 type Session struct {
 	Members  []string // a line each
-	Group    Group    // whose members' messages are put together
-	Steps    []string // in order, computations too
+	Group    Group    // whose members' messages are grouped
+	Steps    []string // in order, including computations
 	Messages []Message
 }
 
-// Page is a transcript in the making.
+// Page is a transcript under construction.
 type Page struct {
-	// Shown holds the messages that the page shows, by "PROTOCOL/KIND", and by "step N PROTOCOL/KIND".
-	// Elsewhere holds those for which it refers to another page, by its name.
+	// Shown holds the messages that the page shows, by "PROTOCOL/KIND", and by "step N
+	// PROTOCOL/KIND". Elsewhere holds those for which it refers to another page, by that
+	// page's name.
 	Shown     map[string]bool
 	Elsewhere map[string][]string
 
@@ -36,7 +37,7 @@ type Page struct {
 	errs  []error
 }
 
-// NewPage begins a transcript.
+// NewPage starts a transcript.
 func NewPage(w *Words) *Page {
 	p := &Page{words: w, Shown: make(map[string]bool), Elsewhere: make(map[string][]string)}
 	p.line("", "", w.Title)
@@ -48,7 +49,7 @@ func NewPage(w *Words) *Page {
 	return p
 }
 
-// line writes words in lines of at most width characters; the first one begins with head.
+// line writes words in lines of at most width characters; the first one starts with head.
 func (p *Page) line(head, indent, text string) {
 	line := head
 	for i, word := range strings.Fields(text) {
@@ -117,7 +118,7 @@ func (p *Page) step(name string, s Session) {
 	}
 }
 
-// refer notes that a message is shown elsewhere.
+// refer records that a message is shown elsewhere.
 func (p *Page) refer(see, key string) {
 	if name, page := strings.CutSuffix(see, ".txt"); page {
 		p.Elsewhere[name] = append(p.Elsewhere[name], key)
@@ -132,8 +133,8 @@ func (p *Page) note(err error) {
 	}
 }
 
-// Compare ends the transcript and compares it with docs/protocols/transcripts/name.txt, below the
-// repository's root. With MERCER_GOLDEN=write it writes the file instead.
+// Compare ends the transcript and compares it with docs/protocols/transcripts/name.txt,
+// below the repository's root. With MERCER_GOLDEN=write it writes the file instead.
 func (p *Page) Compare(t testing.TB, root, name string) {
 	t.Helper()
 	p.b.WriteString("\nWho learns what\n\n")
@@ -144,7 +145,7 @@ func (p *Page) Compare(t testing.TB, root, name string) {
 		t.Errorf("%s: %v", name, err)
 	}
 	for _, key := range p.words.Unused() {
-		t.Errorf("%s: nothing of this session is %q; remove the sentence", name, key)
+		t.Errorf("%s: this session has no %q; remove the sentence", name, key)
 	}
 	file := filepath.Join(root, "docs", "protocols", "transcripts", name+".txt")
 	if os.Getenv("MERCER_GOLDEN") == "write" && !t.Failed() {
@@ -160,7 +161,7 @@ func (p *Page) Compare(t testing.TB, root, name string) {
 	a, b := strings.Split(string(want), "\n"), strings.Split(p.b.String(), "\n")
 	for i := range max(len(a), len(b)) {
 		if x, y := at(a, i), at(b, i); x != y {
-			t.Fatalf("%s:%d is\n%s\nand the session says\n%s\nif that is meant, write it anew with MERCER_GOLDEN=write", file, i+1, x, y)
+			t.Fatalf("%s:%d is\n%s\nand the session says\n%s\nif this is intended, write the file with MERCER_GOLDEN=write", file, i+1, x, y)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// sum is a secure sum of six clinics, of which one vanishes before it sends its vector.
+// sum is a secure sum of six clinics, one of which vanishes before it sends its vector.
 func sum(t *testing.T) transcript.Session {
 	t.Helper()
 	names := []string{"north", "south", "east", "west", "hill", "lake"}

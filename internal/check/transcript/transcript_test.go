@@ -35,8 +35,8 @@ func shared(t *testing.T) *transcript.Say {
 	return s
 }
 
-// Every protocol has a transcript, which says of each message what it reveals. No sentence is about
-// a message that nobody sends.
+// Every protocol has a transcript, which states what each message reveals. No sentence is
+// about a message that is never sent.
 func TestTranscripts(t *testing.T) {
 	common := shared(t)
 	names := []string{"psi", "secagg", "steps"}
@@ -80,7 +80,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// show runs a job, and returns what its members have sent.
+// show runs a job, and returns the messages of its members.
 func show(t *testing.T, protocols map[string]*method.Protocol, r transcript.Run, number byte) (s transcript.Session) {
 	t.Helper()
 	j, err := all.Reader().Parse("job.yaml", []byte(r.Job))
@@ -131,7 +131,8 @@ func show(t *testing.T, protocols map[string]*method.Protocol, r transcript.Run,
 	return s
 }
 
-// sent is a message for a transcript. Chunks of a message have round and sequence number in common.
+// sent returns a message for a transcript. Chunks of a message have a common round and
+// sequence number.
 func sent(step string, m protocol.Message) transcript.Message {
 	return transcript.Message{
 		Step: step, From: m.Sender, To: m.Receiver, Protocol: m.Protocol, Kind: m.Kind, Whole: fmt.Sprint(m.Round, " ", m.Sequence), Bytes: len(m.Body),
@@ -146,14 +147,14 @@ func member(name string, of transcript.Table, labels bool) string {
 	return text
 }
 
-// draw is a number below n that depends on the texts alone.
+// draw returns a number below n that depends on the texts alone.
 func draw(n uint64, texts ...any) uint64 {
 	sum := sha256.Sum256(fmt.Append(nil, texts...))
 	return binary.LittleEndian.Uint64(sum[:]) % n
 }
 
-// table writes a party's table and reads it as its catalogue does. Where parties hold different
-// columns, people have ids.
+// table writes a party's table and reads it as its catalogue does. If parties hold
+// different columns, people have ids.
 func table(t *testing.T, j *job.Job, name string, of transcript.Table, ids bool) method.Table {
 	t.Helper()
 	header, id := slices.Clone(of.Columns), ""
@@ -174,13 +175,13 @@ func table(t *testing.T, j *job.Job, name string, of transcript.Table, ids bool)
 	return methodtest.Hospital(t, j, name, strings.Join(lines, "\n")+"\n", id)
 }
 
-// cell is a person's value in a column.
+// cell returns a person's value in a column.
 func cell(person int, column string) string {
 	value := func(column string) uint64 { return draw(600, column, " of ", person) }
 	switch column {
 	case "id":
 		return fmt.Sprint("p", person)
-	case "label": // more by some columns than by others
+	case "label": // some columns have more weight than others
 		if 2*value("spent")+value("claims")+value("age") > 1200 {
 			return "yes"
 		}
@@ -191,7 +192,7 @@ func cell(person int, column string) string {
 	return fmt.Sprintf("%.1f", 20+float64(value(column))/10)
 }
 
-// likes is a person's list.
+// likes returns a person's list.
 func likes(of transcript.Likes, person int) *dataset.Ratings {
 	r := &dataset.Ratings{Name: "likes", Users: []string{"1"}}
 	for i := range of.Items {
@@ -203,7 +204,7 @@ func likes(of transcript.Likes, person int) *dataset.Ratings {
 	return r
 }
 
-// Every transcript of the documents is one that a test writes, and its page links it.
+// Every transcript of the documents is written by a test, and its page links it.
 func TestTranscriptsAreMade(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "docs", "protocols", "transcripts", "*"))
 	if err != nil || len(files) == 0 {

@@ -1,10 +1,11 @@
-// Package transcript writes small sessions of protocols as text for readers: who sends what to
-// whom, how large it is, and what it reveals to the receiver. Only tests import it.
+// Package transcript writes small sessions of protocols as text for readers: senders and
+// receivers of messages, their sizes, and what they reveal to the receivers. Only tests
+// import it.
 //
-// Sizes and order come from a run, sentences from the files of testdata: one for each page of
-// docs/protocols, and shared.yaml for messages of several protocols. A message without a sentence
-// fails the test, and so does a sentence about a message that no session sends. The texts are in
-// docs/protocols/transcripts; this writes them anew:
+// Sizes and order come from a run, sentences from the files of testdata: one for each page
+// of docs/protocols, and shared.yaml for messages of several protocols. A message without a
+// sentence fails the test, and so does a sentence about a message that no session sends.
+// The texts are in docs/protocols/transcripts; this command writes them again:
 //
 //	MERCER_GOLDEN=write go test ./internal/check/transcript ./internal/anonymous/gateway
 package transcript
@@ -19,11 +20,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Words are the sentences of one transcript.
+// Words holds the sentences of one transcript.
 type Words struct {
 	Title   string
-	Session string // what the members do, in one or two sentences
-	How     string // replaces the sentences of every transcript on its lines
+	Session string // the session in one or two sentences
+	How     string // replaces the explanation of every transcript's lines
 	Runs    []Run
 	Say     `yaml:",inline"`
 	Learns  []Learns
@@ -39,16 +40,16 @@ type Run struct {
 	Only   []string // the steps that are shown; all if empty
 }
 
-// Table is a party's made-up table: rows of the people From to To.
+// Table is a party's invented table: rows of the people From to To.
 type Table struct {
 	From, To int
 	Columns  []string
 }
 
-// Likes are made-up lists of liked items: of Devices people, among Items items.
+// Likes is a set of invented lists of liked items: of Devices people, among Items items.
 type Likes struct{ Devices, Items int }
 
-// Say has the sentences about steps and messages.
+// Say holds the sentences about steps and messages.
 type Say struct {
 	Steps map[string]Step
 	// Messages are keyed by protocol and kind, as in "okra/Rows", or by step, protocol and kind, as
@@ -58,14 +59,14 @@ type Say struct {
 	used map[string]bool
 }
 
-// Step says what a step of a plan does. See, if not empty, says where the messages are shown that
+// Step describes a step of a plan. See, if not empty, names the page with the messages that
 // have no sentence of this step's own: they become one line.
 type Step struct{ Name, Does, See string }
 
-// Kind has the words on messages of one kind: a name, and what they reveal to the receiver.
+// Kind describes messages of one kind: a name, and what they reveal to the receiver.
 type Kind struct{ Name, Reveals string }
 
-// Learns says what one role learns from the whole session.
+// Learns states what one role learns from the whole session.
 type Learns struct{ Who, What string }
 
 // ReadShared reads the sentences about messages of several protocols.
@@ -74,7 +75,8 @@ func ReadShared(file string) (*Say, error) {
 	return s, read(file, s)
 }
 
-// ReadWords reads the sentences of a transcript. What they do not say is in shared, which may be nil.
+// ReadWords reads the sentences of a transcript. Other sentences are taken from shared,
+// which may be nil.
 func ReadWords(file string, shared *Say) (*Words, error) {
 	w := &Words{shared: shared}
 	if err := read(file, w); err != nil {
@@ -102,7 +104,7 @@ func read(file string, to any) error {
 	return nil
 }
 
-// kind returns the words on a message, the most particular ones, and whether these are the
+// kind returns the most specific description of a message, and whether it is the
 // transcript's own.
 func (w *Words) kind(m Message) (k Kind, own bool, err error) {
 	plain := m.Protocol + "/" + m.Kind
@@ -117,10 +119,10 @@ func (w *Words) kind(m Message) (k Kind, own bool, err error) {
 			}
 		}
 	}
-	return Kind{}, false, fmt.Errorf("nothing says what %q reveals, which step %s sends from %s to %s", plain, m.Step, m.From, m.To)
+	return Kind{}, false, fmt.Errorf("no sentence describes what %q reveals, which step %s sends from %s to %s", plain, m.Step, m.From, m.To)
 }
 
-// step returns the words on a step.
+// step returns the description of a step.
 func (w *Words) step(name string) (Step, error) {
 	for _, s := range []*Say{&w.Say, w.shared} {
 		if step, is := s.Steps[name]; is {
@@ -128,10 +130,10 @@ func (w *Words) step(name string) (Step, error) {
 			return step, nil
 		}
 	}
-	return Step{}, fmt.Errorf("nothing says what step %q does", name)
+	return Step{}, fmt.Errorf("no sentence describes step %q", name)
 }
 
-// Unused returns the sentences that no transcript so far has shown.
+// Unused returns the sentences that no transcript has shown so far.
 func (s *Say) Unused() (keys []string) {
 	for _, key := range slices.Sorted(maps.Keys(s.Messages)) {
 		if !s.used[key] {
