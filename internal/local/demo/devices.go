@@ -184,7 +184,7 @@ func (f *Devices) Wait(ctx context.Context, watch func(windows int)) (*DevicesRe
 			time.Sleep(50 * time.Millisecond)
 		}
 		if err := f.running[name].err; err != nil {
-			return nil, fmt.Errorf("demo: %s failed (%w); it said last: %s", name, err, f.lastWords(name))
+			return nil, fmt.Errorf("demo: %s failed (%w); its last lines: %s", name, err, f.lastWords(name))
 		}
 	}
 	if err := f.said(Gateway, &r.Gateway); err != nil {

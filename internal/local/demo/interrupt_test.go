@@ -202,7 +202,7 @@ func TestDemoNamesAProcessThatDied(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, message := d.complaint(t, 8*time.Second)
-	const want = "demo: the process of south ended early (signal: killed); it said last: "
+	const want = "demo: the process of south ended early (signal: killed); its last lines: "
 	if code != "failed" || !strings.HasPrefix(message, want) {
 		t.Errorf("%s: %s, want %s", code, message, want)
 	}
