@@ -65,7 +65,7 @@ func NewParams(s Spec, clients int) (Params, error) {
 	}
 	switch {
 	case s.Minimum < 2 || s.Minimum > clients:
-		return Params{}, fmt.Errorf("secagg: a minimum cohort of %d among %d clients; it must be at least 2", s.Minimum, clients)
+		return Params{}, fmt.Errorf("secagg: a minimum cohort of %d among %d clients; use 2 to the number of clients", s.Minimum, clients)
 	case s.Epoch == "" || len(s.Epoch) > maxEpochBytes:
 		return Params{}, fmt.Errorf("secagg: the epoch's name has %d bytes; name the period in which a client contributes once, with 1 to %d bytes", len(s.Epoch), maxEpochBytes)
 	case degree.Holders > maxHeld(clients):

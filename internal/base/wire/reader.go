@@ -164,7 +164,7 @@ func (r *Reader) Magic(limit int, want, format string) {
 }
 
 // Strings reads the output of Writer.Strings: at most count texts of at most length bytes
-// each. It never returns nil.
+// each. It returns nil if there are none.
 func (r *Reader) Strings(count, length int) []string {
 	n := r.Count(count, 2)
 	if n == 0 {
