@@ -1,4 +1,4 @@
-// Command mercer trains kernel machines on data that nobody may pool.
+// Command mercer trains kernel machines, such as SVMs, on data that must stay where it is.
 package main
 
 import (

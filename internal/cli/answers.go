@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// sheet is predictions as a CSV table: columns that name the rows, then truth, prediction,
+// sheet holds predictions as a CSV table: columns that name the rows, then truth, prediction,
 // scores and probabilities.
 type sheet struct {
 	header []string
@@ -48,7 +48,7 @@ func ordinals(n int) []string {
 	return list
 }
 
-// addPrediction adds what a model says about the rows of a sheet.
+// addPrediction adds a model's predictions for the rows of a sheet.
 func (s *sheet) addPrediction(p admin.Prediction) {
 	if p.Predicted != nil {
 		s.add("predicted", p.Predicted)
@@ -74,7 +74,7 @@ func (s *sheet) addNumbers(names []string, values [][]float64) {
 	}
 }
 
-// scoreNames names the numbers that a model gives for a row: a pair's number is above 0 for the
+// scoreNames names the numbers of a model for a row. The number of a pair is above 0 for the
 // first class.
 func scoreNames(shape model.OutputShape, classes []string, n int) []string {
 	var names []string
@@ -125,7 +125,7 @@ func heldOut(o *method.Outcome, named func(*sheet)) (*sheet, error) {
 	return s, nil
 }
 
-// sheetOf returns the sheet of a job that a process with all the data has run.
+// sheetOf returns the sheet of a job, for a process with the data of all parties.
 func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, error) {
 	splits, err := partition.Splits(j, shares)
 	if err != nil || j.Data.Partition.By == job.Columns {
@@ -138,7 +138,7 @@ func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, e
 func (s *sheet) numbered() { s.add("row", ordinals(len(s.rows))) }
 
 // places returns the function that names held-out rows by party, place in the party's table
-// and id. It falls back on numbers where the outcome's rows do not stand in the order of the shares.
+// and id. It falls back on numbers if the outcome's rows are not in the order of the shares.
 func places(shares []partition.Share, splits []method.Split, o *method.Outcome) func(*sheet) {
 	var party, row, id, labels []string
 	for k, split := range splits {

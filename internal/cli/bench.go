@@ -18,27 +18,27 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-const aboutBench = `Measure how fast this machine computes, beside its own limit or a peer measured in
-the same run. Limit and measurement take turns, and the best of --runs turns
-counts. Look at the ratios: only they can be compared between machines.
+const aboutBench = `Measure the speed of this machine against its own limit, or against a peer, in the
+same run. Limit and measurement alternate, and the best of --runs turns counts. Only
+the ratios can be compared between machines.
 
-Targets are for two cores with AVX-512. A missed target is reported and is no
-failure; with --check the exit code is 1. Let nothing else run meanwhile. If other
-programs must run, look at "by cpu", the ratio of processor times.`
+Targets are for two cores with AVX-512. A missed target is reported and is no failure;
+with --check the exit code is 1. Run no other programs meanwhile. If others must run,
+look at "by cpu", the ratio of processor times.`
 
 func (a *app) bench() *cobra.Command {
 	cmd := group("bench", "Measure the speed of this machine and compare it with its limits")
 	cmd.Long = aboutBench
 	cmd.Example = "  mercer bench gemm\n  mercer bench kpca --json"
 	cmd.AddCommand(
-		a.benchmark("gemm", "Products of matrices, compared with multiply-adds in registers", benchRuns, bench.Gemm),
-		a.benchmark("gram", "Kernel matrices, compared with a copy of as much memory", benchRuns, bench.Gram),
+		a.benchmark("gemm", "Measure matrix products against multiply-adds in registers", benchRuns, bench.Gemm),
+		a.benchmark("gram", "Measure kernel matrices against a copy of as much memory", benchRuns, bench.Gram),
 		a.benchSVM(),
-		a.benchmark("grid", "A grid of C-SVCs, compared with each cell by itself", benchRuns, bench.Grid),
-		a.benchmark("kpca", "Kernel PCA, compared with reading the matrix, and its eigenvalues", benchRuns, bench.KPCA),
-		a.benchmark("encode", "OKRA's encoders, compared with passes over the rows and dgemm", benchRuns, bench.Encode),
-		a.benchmark("secagg", "Secure aggregation, compared with the cipher and a count of operations", benchRuns, bench.SecAgg),
-		a.benchmark("devices", "A session of secure aggregation with 6,040 clients, whole except for its segments", devicesRuns, bench.Devices),
+		a.benchmark("grid", "Measure a grid of C-SVCs against each cell by itself", benchRuns, bench.Grid),
+		a.benchmark("kpca", "Measure kernel PCA against reading the matrix, and its eigenvalues", benchRuns, bench.KPCA),
+		a.benchmark("encode", "Measure OKRA's encoders against passes over the rows and dgemm", benchRuns, bench.Encode),
+		a.benchmark("secagg", "Measure secure aggregation against the cipher and a count of operations", benchRuns, bench.SecAgg),
+		a.benchmark("devices", "Measure a session of secure aggregation with 6,040 clients, complete except for its segments", devicesRuns, bench.Devices),
 		a.benchPSI(),
 		a.benchFDSKL(),
 		a.benchGateway(),
@@ -70,14 +70,14 @@ func thisMachine() benchMachine {
 	}
 }
 
-// benchRuns is of how many turns the best counts, and devicesRuns where one takes
-// minutes.
+// benchRuns is the default number of turns, of which the best counts, and devicesRuns the
+// one for turns of minutes.
 const (
 	benchRuns   = 5
 	devicesRuns = 1
 )
 
-// benchmark makes a command that measures, in the given number of runs unless told otherwise.
+// benchmark makes a command that measures; runs is its default number of turns.
 func (a *app) benchmark(name, short string, runs int, make func() bench.Benchmark) *cobra.Command {
 	return a.measuring(&cobra.Command{
 		Use:     name,
@@ -127,14 +127,14 @@ func (a *app) benchSVM() *cobra.Command {
 	var peerName string
 	cmd := a.measuring(&cobra.Command{
 		Use:   "svm",
-		Short: "Training of a C-SVC, compared with the inner products of all rows or LIBSVM",
+		Short: "Measure the training of a C-SVC against the inner products of all rows, or LIBSVM",
 		Long: `Train a C-SVC with an RBF kernel on 20,000 generated rows of 100 columns and, where
 the data folder has it, on a9a. Then train again with 512 MB for kernel values.
 Reading the file is part of the work.
 
---peer svm-train runs LIBSVM's program in turns with Mercer, with svm-train's own
-defaults, and compares time, objective, support vectors and memory. svm-train uses
-one core and takes about half a minute a turn; Mercer uses both of two cores.`,
+With --peer svm-train, LIBSVM's program alternates with Mercer, with svm-train's own
+defaults. The command compares time, objective, support vectors and memory. svm-train
+uses one core and takes about half a minute a turn; Mercer uses both of two cores.`,
 		Example: "  mercer bench svm\n  mercer bench svm --peer svm-train --json",
 	}, svmRuns, func() (b bench.Benchmark, err error) {
 		peer, err := bench.FindPeer(peerName)
@@ -156,7 +156,7 @@ const psiRuns = 2
 func (a *app) benchPSI() *cobra.Command {
 	return a.measuringRows(&cobra.Command{
 		Use:   "psi",
-		Short: "Alignment of tables by their ids, compared with its multiplications",
+		Short: "Measure the alignment of tables by their ids against its multiplications",
 		Long: `Align the tables of two parties, and of three parties with a comparer. Each has
 --rows ids, half of them in common. All parties run in this process. Time grows with
 the number of ids; with fewer than a million, figures with a target are
@@ -171,7 +171,7 @@ const fdsklRuns = 2
 func (a *app) benchFDSKL() *cobra.Command {
 	return a.measuringRows(&cobra.Command{
 		Use:   "fdskl",
-		Short: "Random features of split columns: how training time grows, up to a million rows",
+		Short: "Measure how the training time of protocol fdskl grows, up to a million rows",
 		Long: `Train on generated rows. Four workers in this process hold a quarter of the columns
 each. Protocol fdskl gives the phases, then block Newton trains (training: cached).
 Time must grow in proportion to rows, directions and columns. With fewer than a
@@ -189,12 +189,12 @@ func (a *app) benchGateway() *cobra.Command {
 	var packages int
 	cmd := &cobra.Command{
 		Use:   "gateway",
-		Short: "SecVM's gateway as a process, compared with opening and verifying alone",
+		Short: "Measure SecVM's gateway as a process against opening and verifying alone",
 		Long: `Seal packages, each with a token, and post them over loopback to mercer gateway, a
-separate process whose processor time counts. Most have tokens of blind RSA, fewer
-have tokens of VOPRF. The limit is the time that this process takes to open a
-package and verify a token. Then count windows of 10,000 to a million packages
-without cryptography and network: processor time and memory of each package.
+separate process whose processor time counts. Most packages have tokens of blind RSA,
+fewer have tokens of VOPRF. The limit is the time that this process needs to open a
+package and verify a token. Then measure processor time and memory of each package in
+windows of 10,000 to a million packages, without cryptography and network.
 
 Making tokens takes the most time, so all turns use one set of tokens.`,
 		Example: "  mercer bench gateway\n  mercer bench gateway --packages 100000 --json --check",
@@ -228,7 +228,7 @@ type benchOptions struct {
 
 func (o *benchOptions) flags(cmd *cobra.Command, runs int) {
 	cmd.Flags().IntVar(&o.runs, "runs", runs, "number of turns; the best of them counts")
-	cmd.Flags().BoolVar(&o.check, "check", false, "end with exit code 1 when a target is missed")
+	cmd.Flags().BoolVar(&o.check, "check", false, "end with exit code 1 if a target is missed")
 }
 
 func (a *app) measure(ctx context.Context, name string, b bench.Benchmark, o benchOptions) (Result, error) {
@@ -252,7 +252,7 @@ func (a *app) measure(ctx context.Context, name string, b bench.Benchmark, o ben
 	return r, nil
 }
 
-// err is an error that carries all figures, when targets are missed.
+// err returns an error with all figures if a target is missed.
 func (r benchResult) err() error {
 	missed := r.Missed()
 	if missed == nil {
@@ -265,7 +265,7 @@ func (r benchResult) err() error {
 	}
 }
 
-// Print writes a table, and what the limits are.
+// Print writes a table of figures and limits.
 func (r benchResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	m := r.Machine
@@ -282,7 +282,7 @@ func (r benchResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// short is a figure with three digits, or all before the point.
+// short writes a figure with three digits, or with all digits before the point.
 func short(v float64) string {
 	if math.Abs(v) >= 1000 {
 		return fmt.Sprintf("%.0f", v)

@@ -36,13 +36,13 @@ func (a *app) benchPaper() *cobra.Command {
 	names := append(paper.Papers(), "all")
 	cmd := &cobra.Command{
 		Use:   "paper [" + strings.Join(names, "|") + "]",
-		Short: "Tables and figures of the papers, beside the published values",
+		Short: "Reproduce the papers' tables and figures, beside the published values",
 		Long: `Run the experiments of the four papers, and print each figure beside the published
-one. A claim of a paper holds, does not hold, or cannot be checked. Data come from
-the data folder. Where the paper's data are not there, a stand-in takes their place,
-and the table says so.
+one. A claim of a paper holds, does not hold, or cannot be checked. Data come from the
+data folder. If it lacks the paper's data, other data take their place, and the table
+says so.
 
-With --out, the folder gets a page, report.html, all figures as figures.csv, and each
+With --out, the folder gets a page (report.html), all figures (figures.csv), and each
 chart as SVG and PNG.`,
 		Example: "  mercer bench paper all --quick --out papers\n  mercer bench paper gu --only table4",
 		Args:    onePaper, ValidArgs: names,
@@ -50,8 +50,8 @@ chart as SVG and PNG.`,
 	cmd.Flags().StringVar(&f.only, "only", "", "one experiment, such as table1")
 	cmd.Flags().StringVar(&f.out, "out", "", "folder for the page, the table and the pictures; default none")
 	cmd.Flags().IntVar(&f.runs, "runs", 10, "number of splits of each figure; 1 with --quick unless given")
-	cmd.Flags().BoolVar(&f.quick, "quick", false, "measure fewer sizes, for a look")
-	cmd.Flags().BoolVar(&f.check, "check", false, "end with exit code 1 when a claim does not hold that should")
+	cmd.Flags().BoolVar(&f.quick, "quick", false, "measure fewer sizes")
+	cmd.Flags().BoolVar(&f.check, "check", false, "end with exit code 1 if a claim does not hold that should")
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
 		if f.quick && !cmd.Flags().Changed("runs") {
 			f.runs = 1
@@ -64,7 +64,7 @@ chart as SVG and PNG.`,
 // onePaper accepts the name of a paper, all, or nothing.
 func onePaper(_ *cobra.Command, args []string) error {
 	if len(args) > 1 || len(args) == 1 && args[0] != "all" && !slices.Contains(paper.Papers(), args[0]) {
-		return usage("mercer bench paper has the papers %s and all, not %q; name one", strings.Join(paper.Papers(), ", "), strings.Join(args, " "))
+		return usage("unknown paper %[2]q; mercer bench paper has %[1]s and all", strings.Join(paper.Papers(), ", "), strings.Join(args, " "))
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, e
 	})
 	switch {
 	case len(chosen) == 0:
-		return nil, usage("--only %s is no experiment of %s; mercer bench paper has %s", f.only, which, strings.Join(experimentNames(), ", "))
+		return nil, usage("--only %s is not an experiment of %s; mercer bench paper has %s", f.only, which, strings.Join(experimentNames(), ", "))
 	case f.runs < 1:
 		return nil, usage("--runs %d; run at least once", f.runs)
 	}
@@ -117,7 +117,7 @@ func experimentNames() (list []string) {
 	return list
 }
 
-// has reports whether a source of the data folder is there.
+// has reports whether the data folder has a source.
 func (a *app) has(source string) bool {
 	var missing *catalogue.Error
 	_, err := a.library().Find(source)
@@ -135,7 +135,7 @@ func (a *app) paperJob(ctx context.Context, j *job.Job) (_ *method.Result, err e
 	return run.Result, err
 }
 
-// paperResult holds the findings of experiments, and names the machine.
+// paperResult holds the measurements of experiments, and names the machine.
 type paperResult struct {
 	Machine  benchMachine         `json:"machine"`
 	Findings []*paper.Measurement `json:"findings"`
@@ -144,7 +144,7 @@ type paperResult struct {
 // save writes the page and the table.
 func (r paperResult) save(out string) error {
 	if err := os.MkdirAll(out, 0o700); err != nil {
-		return fmt.Errorf("the folder of the page: %w", err)
+		return fmt.Errorf("the results folder: %w", err)
 	}
 	var page, table bytes.Buffer
 	m := r.Machine
@@ -165,7 +165,7 @@ func (r paperResult) save(out string) error {
 	return errors.Join(disk.Replace(filepath.Join(out, "figures.csv"), table.Bytes()), disk.Replace(filepath.Join(out, "report.html"), page.Bytes()))
 }
 
-// err is an error that carries all figures, when a claim does not hold that should.
+// err returns an error with all figures if a claim does not hold that should.
 func (r paperResult) err() error {
 	var failed []string
 	for _, f := range r.Findings {

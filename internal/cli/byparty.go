@@ -7,13 +7,13 @@ import (
 	"github.com/mercer-fl/mercer/learn/metrics"
 )
 
-// byPartyTables shows the figures over each party's own held-out rows: of two classes with
-// sensitivity and specificity, of more with a table of each party's classes.
+// byPartyTables shows the figures over each party's own held-out rows. For two classes they
+// have sensitivity and specificity, for more there is a table of each party's classes.
 func byPartyTables(m learner.Metrics, a *learner.Assessment) []titled {
 	if !slices.ContainsFunc(a.ByParty, func(one learner.PartyFigures) bool { return one.Withheld != learner.DeniedText }) {
-		return nil // nobody's policy allows them, or there are no parties
+		return nil // no party's policy allows them, or there are no parties
 	}
-	list := []titled{{title: "By party: the figures over each one's own held-out rows", table: partyTable(tableNames(m), a)}}
+	list := []titled{{title: "By party: figures over each party's own held-out rows", table: partyTable(tableNames(m), a)}}
 	classes := 0
 	for _, one := range a.ByParty {
 		classes += len(one.PerClass)

@@ -14,12 +14,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 )
 
-// served reports a daemon that has been told to stop.
+// served reports a daemon that was stopped.
 type served struct {
 	Home string `json:"home"`
 }
 
-// Print writes nothing: the log has said it.
+// Print writes nothing: the log says it.
 func (served) Print(io.Writer) error { return nil }
 
 func (a *app) coordinator() *cobra.Command {
@@ -29,9 +29,9 @@ func (a *app) coordinator() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "coordinator",
 		Short: "Run the coordinator of a federation",
-		Long: `Run the daemon that brokers messages, runs jobs and learns from what the parties
-send. Parties dial its address; it opens no other port. Its home holds an identity
-(mercer federation init) and an approved roster (mercer federation join).`,
+		Long: `Run the daemon that brokers messages, runs jobs and learns from the parties' encoded
+rows and sums. Parties dial its address; it opens no other port. Its home needs an
+identity (mercer federation init) and an approved roster (mercer federation join).`,
 		Example: "  mercer coordinator --home /var/lib/mercer\n  mercer coordinator --home ./c --listen 127.0.0.1:4300",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
@@ -39,15 +39,15 @@ send. Parties dial its address; it opens no other port. Its home holds an identi
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().StringVar(&listen, "listen", "", "address on which parties reach it, host:port; default the address in its configuration, or 127.0.0.1:4222")
+	cmd.Flags().StringVar(&listen, "listen", "", "address at which parties reach it, host:port; default the address in its configuration, or 127.0.0.1:4222")
 	abandonFlag(cmd, &abandon)
 	seed.flag(cmd)
 	return daemonCommand(cmd)
 }
 
-// abandonFlag adds the flag that gives up sessions that another build has left open.
+// abandonFlag adds the flag that abandons the open sessions of another build.
 func abandonFlag(cmd *cobra.Command, abandon *bool) {
-	cmd.Flags().BoolVar(abandon, "abandon-open-sessions", false, "destroy sessions that another build of the program left open; their jobs fail")
+	cmd.Flags().BoolVar(abandon, "abandon-open-sessions", false, "destroy the open sessions of another build of the program; their jobs fail")
 }
 
 func (a *app) party() *cobra.Command {
@@ -56,14 +56,14 @@ func (a *app) party() *cobra.Command {
 	var seed insecureSeed
 	cmd := &cobra.Command{
 		Use:   "party",
-		Short: "Run one data holder of a federation",
-		Long: `Run the daemon that holds one party's rows. It dials out to the coordinator and
-checks every job against the policy in its config.yaml. It can be killed and
-started again at any time.`,
+		Short: "Run one party of a federation, which holds data",
+		Long: `Run the daemon that holds one party's rows. It dials out to the coordinator, and
+checks every job against the policy in its config.yaml. You can kill and restart it at
+any time.`,
 		Example: "  mercer party --home /var/lib/mercer",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			if a.env("GOGC") == "" { // it shares a machine with the party's database: garbage goes sooner
+			if a.env("GOGC") == "" { // it shares a machine with the party's database: collect garbage sooner
 				defer debug.SetGCPercent(debug.SetGCPercent(70))
 			}
 			return a.serve(ctx, home, daemon.RunParty, daemon.Options{AbandonOpenSessions: abandon, Seed: seed.orNil()})
@@ -75,8 +75,8 @@ started again at any time.`,
 	return daemonCommand(cmd)
 }
 
-// daemonCommand marks a command that runs until it is told to stop: its log is
-// what an operator reads.
+// daemonCommand marks a command that runs until it is stopped, and whose log the
+// operator reads.
 func daemonCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{annotationDaemon: "yes"}
 	return cmd
@@ -84,7 +84,7 @@ func daemonCommand(cmd *cobra.Command) *cobra.Command {
 
 const annotationDaemon = "daemon"
 
-// toldToStop reports whether an error says only that a daemon has been told to stop.
+// toldToStop reports whether an error only means that a daemon was stopped.
 func toldToStop(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
@@ -114,7 +114,7 @@ func (a *app) defaultHome() string {
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "mercer" // no user's folder on this system: beside the caller
+		return "mercer" // no configuration folder on this system: use the working folder
 	}
 	return filepath.Join(dir, "mercer")
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) data() *cobra.Command {
-	cmd := group("data", "List data, fetch it, and look at it before a job uses it")
+	cmd := group("data", "List, download and inspect data, and freeze a home's tables")
 	cmd.Example = "  mercer data list\n  mercer data info bundled:digits"
 	cmd.AddCommand(a.dataList(), a.dataGet(), a.dataInfo(), a.dataFreeze(), a.dataWithdraw())
 	return cmd
@@ -31,9 +31,9 @@ func (a *app) dataList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the bundled data and the tables of the data folder",
-		Long: `List the data that a job can use by name. These are the bundled data, and tables
-and folders of images in the folder that MERCER_DATA names. A table is CSV or
-LIBSVM text, .npy, .npz, .parquet, or IDX, MNIST's format.`,
+		Long: `List the data that a job can use by name: the bundled data, and the tables and
+folders of images in the folder that MERCER_DATA names. A table is CSV or LIBSVM text,
+.npy, .npz, .parquet, or IDX (MNIST's format).`,
 		Example: "  mercer data list\n  MERCER_DATA=~/data mercer data list --json",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
@@ -64,7 +64,7 @@ func (r dataListResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// known shows a number, or nothing where it is not known.
+// known shows a number, or nothing where it is unknown.
 func known(n int) any {
 	if n == 0 {
 		return ""
@@ -72,7 +72,7 @@ func known(n int) any {
 	return n
 }
 
-// dataGetResult lists the files that were fetched, or were there.
+// dataGetResult lists the files of a data set, downloaded or already there.
 type dataGetResult struct {
 	Name    string    `json:"name"`
 	Licence string    `json:"licence"`
@@ -82,24 +82,24 @@ type dataGetResult struct {
 type gotFile struct {
 	Path    string `json:"path"`
 	SHA256  string `json:"sha256"`
-	Fetched bool   `json:"fetched"` // false: it was there
+	Fetched bool   `json:"fetched"` // false: it was already there
 }
 
 // Print names the files.
 func (r dataGetResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for _, f := range r.Files {
-		how := "was there"
+		how := "already there"
 		if f.Fetched {
-			how = "fetched"
+			how = "downloaded"
 		}
-		p.linef("%s  %s, SHA-256 right", f.Path, how)
+		p.linef("%s  %s, SHA-256 correct", f.Path, how)
 	}
 	p.linef("licence: %s", r.Licence)
 	return p.err
 }
 
-// fetchTime bounds one file's way here.
+// fetchTime bounds the download of one file.
 const fetchTime = 5 * time.Minute
 
 func (a *app) dataGet() *cobra.Command {
@@ -110,8 +110,8 @@ func (a *app) dataGet() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "get NAME",
-		Short: "Fetch a public data set from its publisher",
-		Long: `Fetch a public data set from its publisher into the data folder. The command
+		Short: "Download a public data set from its publisher",
+		Long: `Download a public data set from its publisher into the data folder. The command
 checks the SHA-256 of every file and keeps only the expected ones. This version
 knows ` + strings.Join(names, ", ") + `.`,
 		Example: "  mercer data get a9a\n  mercer data get a9a --out ./data",
@@ -130,7 +130,7 @@ knows ` + strings.Join(names, ", ") + `.`,
 			return getData(ctx, o, folder)
 		}),
 	}
-	cmd.Flags().StringVar(&folder, "out", "", "folder in which the folder of the data set is made; default the data folder")
+	cmd.Flags().StringVar(&folder, "out", "", "folder that gets a folder for the data set; default the data folder")
 	return cmd
 }
 

@@ -40,19 +40,19 @@ func (o *infoOptions) source() origin.Origin {
 
 func (o *infoOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.values, "values", false, "also show least, greatest and mean of each column's numbers")
-	f.BoolVar(&o.schema, "schema", false, "print a data dictionary, and an entry for a catalogue as its comment")
+	f.BoolVar(&o.values, "values", false, "also show the least, the greatest and the mean number of each column")
+	f.BoolVar(&o.schema, "schema", false, "print a data dictionary, with a catalogue entry as its comment")
 	csvFlags(cmd, &o.csv)
 	f.StringSliceVar(&o.origin.Command, "command", nil, "program that writes the table as CSV, and its arguments, separated by commas, in place of a file")
-	f.StringSliceVar(&o.origin.Env, "env", nil, "variables that --command is given beside PATH, HOME and LANG, separated by commas")
-	f.StringVar(&o.sql.DSNEnv, "dsn-env", "", "environment variable with the connection string of a PostgreSQL, in place of a file")
-	f.StringVar(&o.sql.SQLite, "sqlite", "", "file of SQLite, in place of a table")
-	f.StringVar(&o.sql.QueryFile, "query", "", "file of the SELECT for --dsn-env or --sqlite")
-	f.DurationVar(&o.origin.Timeout.Duration, "timeout", 0, "limit on the time of a program or a query; default 10m")
-	f.Int64Var(&o.origin.MaxBytes, "max-bytes", 0, "limit on the bytes of a program or a query; default 16 GiB")
+	f.StringSliceVar(&o.origin.Env, "env", nil, "environment variables that --command gets beside PATH, HOME and LANG, separated by commas")
+	f.StringVar(&o.sql.DSNEnv, "dsn-env", "", "environment variable with the connection string of a PostgreSQL database, in place of a file")
+	f.StringVar(&o.sql.SQLite, "sqlite", "", "SQLite file, in place of a file with a table")
+	f.StringVar(&o.sql.QueryFile, "query", "", "file with the SELECT for --dsn-env or --sqlite")
+	f.DurationVar(&o.origin.Timeout.Duration, "timeout", 0, "longest time that a program or a query may take; default 10m")
+	f.Int64Var(&o.origin.MaxBytes, "max-bytes", 0, "most bytes that a program or a query may give; default 16 GiB")
 }
 
-// own returns the file's form as a catalogue has it.
+// own returns the form of the file as a catalogue describes it.
 func (o *infoOptions) own() prepare.Mapping { return prepare.Mapping{CSV: o.csv} }
 
 // infoCells describes the columns of a table of text.
@@ -74,10 +74,10 @@ type infoColumn struct {
 	Mean     *float64 `json:"mean,omitempty"`
 }
 
-// errMapped stands for a table that is not read as numbers, since its owner says how it is written.
-var errMapped = errors.New("the table has no cells of text; leave out how a CSV text is written")
+// errMapped is about a table that is not read as numbers, because flags describe its text.
+var errMapped = errors.New("the table has no cells of text; leave out --csv-delimiter, --decimal, --missing and --encoding")
 
-// withoutCells refuses what needs cells of text.
+// withoutCells refuses --schema for a table without cells of text.
 func (o *infoOptions) withoutCells(ref string, err error) error {
 	if err == nil && o.schema {
 		return usage("%s names no columns of text; --schema is for CSV texts with a header and for parquet files", ref)
@@ -103,7 +103,7 @@ func (a *app) cells(ref string, own prepare.Mapping, c catalogue.Columns) (d *de
 	return describedBy(rows, rows.Name, own, c)
 }
 
-// liveCells describes what a program or a query gives.
+// liveCells describes the table from a program or a query.
 func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c catalogue.Columns) (d *described, err error) {
 	rows, err := live.Source{Origin: from, Folder: ".", Mapping: own}.Open(ctx)
 	if err != nil {
@@ -127,8 +127,8 @@ func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catal
 	return d, nil
 }
 
-// resolve returns the name of the column that a flag means, "" for none. Without a flag it is
-// the one of a likely name, or the one at a place.
+// resolve returns the name of the column that a flag selects, "" for none. Without a flag it
+// returns the column with a likely name, or the one at the place otherwise.
 func resolve(flag string, names []string, otherwise int, likely ...string) string {
 	at := otherwise
 	switch n, err := strconv.Atoi(flag); {
@@ -153,7 +153,7 @@ func resolve(flag string, names []string, otherwise int, likely ...string) strin
 	return names[at]
 }
 
-// refusal returns the first problem that no schema mends: in the reader's own words, if it
+// refusal returns the first problem that no schema can solve: in the reader's own words, if it
 // stopped there.
 func (d *described) refusal(err error) error {
 	at := slices.IndexFunc(d.Problems, func(p profile.Problem) bool { return p.Fatal })
@@ -234,7 +234,7 @@ func (c *infoCells) print(p *printer) {
 	}
 }
 
-// byText puts problems with one text together, in the order of their first lines.
+// byText groups problems with the same text, in the order of their first lines.
 func byText(list []profile.Problem) (groups [][]profile.Problem) {
 	at := make(map[string]int)
 	for _, problem := range list {
@@ -248,10 +248,10 @@ func byText(list []profile.Problem) (groups [][]profile.Problem) {
 	return groups
 }
 
-// linesNamed bounds the lines that a sentence about several of them names.
+// linesNamed bounds the lines that one sentence names.
 const linesNamed = 5
 
-// sentence writes problems with one text as one.
+// sentence writes problems with the same text as one sentence.
 func sentence(same []profile.Problem) string {
 	if len(same) == 1 {
 		return same[0].String()

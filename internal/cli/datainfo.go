@@ -27,14 +27,14 @@ type dataInfoResult struct {
 	IDs        bool        `json:"ids"`
 	ClassCount int         `json:"class_count"`
 	Classes    []infoClass `json:"classes"` // [] when there are more than maxClasses
-	// Schemed warns of OKRA for a table that only a schema makes numbers of.
+	// Schemed warns about OKRA for a table that needs a schema to become numbers.
 	Schemed string `json:"meaning,omitempty"`
 	*infoNumbers
 	*infoCells
 }
 
-// schemed is true of every table of words or with gaps, whatever its schema.
-const schemed = "This table has words or gaps, and a job needs a schema to make numbers of them. A word becomes a column of 0 and 1, and so does a gap with indicator: such columns lie on a grid, and so may others. Once rows outnumber the prepared columns, an OKRA server can compute the columns on a grid, or some of them, by lattice reduction. Treat them as readable by the server; the leakage of the finished job says what holds for its rows."
+// schemed holds for every table with words or gaps, whatever its schema.
+const schemed = "This table has words or gaps, and a job needs a schema to turn them into numbers. A word becomes a column of 0 and 1, and so does a gap with indicator. Such columns lie on a grid, and others may too. Once there are more rows than prepared columns, an OKRA server can compute the columns on a grid, or some of them, by lattice reduction. Treat them as readable by the server. The leakage of the finished job says what holds for its rows."
 
 // infoNumbers holds figures of a table of numbers without gaps.
 type infoNumbers struct {
@@ -52,8 +52,7 @@ type infoClass struct {
 // maxNames bounds the columns that are listed.
 const maxNames = 20
 
-// infoGrid reports whether the values lie on a grid, and what that means for
-// OKRA.
+// infoGrid says whether the values lie on a grid, and what follows for OKRA.
 type infoGrid struct {
 	Varying int     `json:"varying_columns"`
 	OnGrid  int     `json:"grid_columns"`
@@ -70,22 +69,22 @@ func (a *app) dataInfo() *cobra.Command {
 	var o infoOptions
 	cmd := &cobra.Command{
 		Use:   "info [NAME|FILE]",
-		Short: "Show the shape of a table, its classes, and what OKRA would give away",
+		Short: "Show the shape of a table, its classes, and what OKRA would reveal",
 		Long: `Read a whole table and show its shape, its columns, its classes, and whether its
-values lie on a grid. With OKRA the server learns all inner products between rows;
-for values on a grid, these products can give away the rows themselves.
+values lie on a grid. With OKRA the server learns all inner products between rows.
+If values lie on a grid, these products can be enough to compute the rows.
 
-Of a CSV text or a parquet file each column has a line: its type by its cells, its
-gaps and its different words. Every problem is listed with line and column. Numbers
-of the data are shown with --values only.
+For a CSV text or a parquet file, each column has a line with its type, judged by its
+cells, its gaps and its different words. Every problem is listed with line and column.
+Numbers of the data are shown only with --values.
 
---schema prints a data dictionary for all members, and as its comment an entry for the
-catalogue, to be corrected by somebody who knows the data. Ranges are general
-knowledge: none is guessed without --values.
+--schema prints a data dictionary for all members, with a catalogue entry as its
+comment. Someone who knows the data must correct both. Ranges are general knowledge:
+without --values, none is guessed.
 
-In place of a file a program may write the table as CSV (--command), or a database
-may give it (--dsn-env or --sqlite, with --query). They are read as a party's
-catalogue has them read: without a shell, within limits, and only if nobody else may
+In place of a file, a program can write the table as CSV (--command), or a database
+can supply it (--dsn-env or --sqlite, with --query). The command reads them as a
+party's catalogue does: without a shell, within limits, and only if no other user can
 change the program.
 
 For an archive (.npz), #NAME after its name chooses the array of the features. A
@@ -111,12 +110,12 @@ does both.`,
 	return cmd
 }
 
-// csvFlags are for commands that read a text whose form no catalogue tells.
+// csvFlags are for commands that read a text that no catalogue describes.
 func csvFlags(cmd *cobra.Command, form *prepare.CSV) {
 	f := cmd.Flags()
-	f.StringVar(&form.Delimiter, "csv-delimiter", "", "sign between fields; default a comma, or a semicolon or tab in a first line without commas")
-	f.StringVar(&form.Decimal, "decimal", "", "sign between a number's whole part and its decimals: . or ,")
-	f.StringSliceVar(&form.Missing, "missing", nil, "words that stand for a gap, separated by commas")
+	f.StringVar(&form.Delimiter, "csv-delimiter", "", "character between fields; default a comma, or a semicolon or tab if the first line has no comma")
+	f.StringVar(&form.Decimal, "decimal", "", "decimal sign of numbers: . or ,")
+	f.StringSliceVar(&form.Missing, "missing", nil, "words that mean a gap, separated by commas")
 	f.StringVar(&form.Encoding, "encoding", "", "encoding of the text: "+strings.Join(dataset.Encodings(), ", "))
 }
 
@@ -124,7 +123,7 @@ func csvFlags(cmd *cobra.Command, form *prepare.CSV) {
 func columnFlags(cmd *cobra.Command, c *catalogue.Columns) {
 	cmd.Flags().StringVar(&c.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
 	cmd.Flags().StringVar(&c.ID, "id", "", "column of the row ids: a name or a number from 0")
-	cmd.Flags().IntVar(&c.Width, "features", 0, "number of columns beside label and id, for LIBSVM text that names none of the last columns; default counted from the file")
+	cmd.Flags().IntVar(&c.Width, "features", 0, "number of columns beside label and id, for LIBSVM text that does not name its last columns; default counted from the file")
 }
 
 func describe(name string, set *dataset.Set, values bool) dataInfoResult {
@@ -156,37 +155,37 @@ const (
 	attackNone     = "does not apply"
 )
 
-// triedColumns is up to how many columns the attack has been run.
+// triedColumns is the largest number of columns in a measured attack.
 const triedColumns = 100
 
-// gridOf judges the table as the pooled rows of a job would be judged: the
-// server of OKRA sees the inner products of all of them.
+// gridOf judges the table as if it held the rows of all parties: the server of OKRA sees
+// the inner products of all rows of a job.
 func gridOf(s dataset.Summary) infoGrid {
 	g := infoGrid{Varying: s.Varying, OnGrid: s.OnGrid, Step: s.Step}
 	switch {
 	case s.OnGrid == 0:
 		g.Attack = attackNone
-		g.Meaning = "The values lie on no coarse grid (65,536 levels a column or fewer), so lattice reduction as it is known does not give them away. The server still learns all inner products between rows: distances, duplicates, clusters."
+		g.Meaning = "The values lie on no coarse grid (65,536 levels a column or fewer), so known lattice reduction does not reveal them. The server still learns all inner products between rows: distances, duplicates, clusters."
 		if s.Rows > s.Varying {
-			g.Meaning += fmt.Sprintf(" And since the %d rows outnumber the %d columns that vary, it can separate columns that are statistically independent of each other.", s.Rows, s.Varying)
+			g.Meaning += fmt.Sprintf(" The %d rows outnumber the %d columns that vary, so it can also separate columns that are statistically independent of each other.", s.Rows, s.Varying)
 		}
 	case s.OnGrid < s.Varying:
 		g.Attack = attackMixed
-		g.Meaning = fmt.Sprintf("%d of %d columns that vary lie on a grid. Once rows outnumber columns, lattice reduction computes them from the inner products, all or some of them as the others are few or many; do not rely on OKRA to hide those columns from the server.", s.OnGrid, s.Varying)
+		g.Meaning = fmt.Sprintf("%d of %d columns that vary lie on a grid. Once rows outnumber columns, lattice reduction computes them from the inner products: all of them if the other columns are few, some of them if these are many. Do not rely on OKRA to hide the columns on a grid from the server.", s.OnGrid, s.Varying)
 	case s.Rows <= s.Varying:
 		g.Attack = attackTooShort
-		g.Meaning = fmt.Sprintf("All columns lie on a grid, and the %d rows do not outnumber the %d columns that vary. Once the rows of all parties outnumber the columns that vary in them, an OKRA server can compute every value up to the order and sign of the columns.", s.Rows, s.Varying)
+		g.Meaning = fmt.Sprintf("All columns lie on a grid, and the %d rows do not outnumber the %d columns that vary. Once the rows of all parties outnumber these columns, an OKRA server can compute every value, up to the order and sign of the columns.", s.Rows, s.Varying)
 	default:
 		g.Attack = attackApplies
-		g.Meaning = fmt.Sprintf("All columns lie on a grid and the %d rows outnumber the %d columns that vary: from the inner products alone an OKRA server can compute every value, up to the order and sign of the columns, by lattice reduction. Treat the rows as readable by the server.", s.Rows, s.Varying)
+		g.Meaning = fmt.Sprintf("All columns lie on a grid, and the %d rows outnumber the %d columns that vary. From the inner products alone, an OKRA server can compute every value by lattice reduction, up to the order and sign of the columns. Treat the rows as readable by the server.", s.Rows, s.Varying)
 		if s.Varying > triedColumns {
-			g.Meaning += fmt.Sprintf(" (The attack has been run on up to about %d columns; nothing is known to stop it beyond.)", triedColumns)
+			g.Meaning += fmt.Sprintf(" (The attack was run on up to about %d columns; nothing is known that stops it with more.)", triedColumns)
 		}
 	}
 	return g
 }
 
-// Print writes the facts, the columns, the classes and what the grid means.
+// Print writes the facts, the columns, the classes and the consequence of the grid.
 func (r dataInfoResult) Print(w io.Writer) error {
 	if r.infoCells != nil && r.Dictionary != "" {
 		entry := strings.ReplaceAll(strings.TrimSuffix(r.Entry, "\n"), "\n", "\n# ") + "\n" // its first line is a comment
@@ -262,7 +261,7 @@ func (a *app) inform(ref string, o infoOptions) (Result, error) {
 	return a.told(r, cells, o, err)
 }
 
-// informLive reads once what a program or a query gives, cell by cell.
+// informLive reads the table of a program or a query once, cell by cell.
 func (a *app) informLive(ctx context.Context, from origin.Origin, o infoOptions) (Result, error) {
 	own := o.own()
 	if err := cmp.Or(own.Check(), from.Check("", own.CSV)); err != nil {
@@ -276,12 +275,12 @@ func (a *app) informLive(ctx context.Context, from origin.Origin, o infoOptions)
 		return nil, fault.BadInput(err)
 	}
 	if cells.Rows == 0 && cells.refusal(nil) == nil {
-		return nil, fault.BadInputf("%s gives no rows; correct it, or its limits", from.Name())
+		return nil, fault.BadInputf("%s gives no rows; correct the program or query, or its limits", from.Name())
 	}
 	return a.told(dataInfoResult{Name: from.Name(), Classes: []infoClass{}}, cells, o, nil)
 }
 
-// told completes a result by the cells, and prints it before a problem that no schema mends.
+// told adds the cells to a result, and prints it before a problem that no schema can solve.
 func (a *app) told(r dataInfoResult, cells *described, o infoOptions, err error) (Result, error) {
 	r.add(cells, o)
 	if wrong := cells.refusal(err); wrong != nil && !a.json {

@@ -38,33 +38,33 @@ func (a *app) demo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo [NAME]",
 		Short: "Run a whole federation on this machine: hospitals, banks, a recommender or many devices",
-		Long: `Run a whole federation on this machine, on bundled data. NAME is hospitals unless
-given.
+		Long: `Run a whole federation on this machine, on bundled data. The default NAME is
+hospitals.
 
 hospitals: one coordinator and three hospitals run as processes, each with a fresh
-identity and its own share of real data. They train one classifier by OKRA over
+identity and its own part of real data. They train one classifier with OKRA over
 sockets on loopback, and one from sums of random features. Then the demonstration
 compares each hospital alone, all together by Mercer, and all rows pooled without
-privacy. It removes the homes afterwards; report and result stay in the folder
---out. The model by OKRA holds encoded rows: nobody can ask it, and the
-coordinator keeps no model.
+privacy. Afterwards it removes the homes; report and result stay in the folder --out.
+OKRA's model holds encoded rows: the coordinator does not keep it, so that it answers
+no prediction queries.
 
 banks: a bank, a shop and an insurer run as processes. Each knows ten numbers about
-nearly the same people, in lists of different order. They find the people whom all
-three know without showing each other the rest. Then they train one classifier by
-protocol gram on the columns of all three. (The people are the patients of the
-bundled Wisconsin tumour data, which may be passed on.)
+nearly the same people, in lists of different order. They find their common people
+without showing each other the rest. Then they train one classifier by protocol gram
+on the columns of all three. (The people are the patients of the bundled Wisconsin
+tumour data, which may be passed on.)
 
 recommender: 250 devices run in one process, each with its own keys and masks. They
-find out by secure aggregation which films go together, and nobody sees a list of
-films. A tenth of the devices vanishes on the way. The data are the first people of
-MovieLens if ml-100k is in the data folder (mercer data get ml-100k), and made-up
-ratings otherwise. The result says which.
+learn by secure aggregation which films go together, and no one sees a person's list
+of films. A tenth of the devices vanishes on the way. If ml-100k is in the data folder
+(mercer data get ml-100k), the data are the first people of MovieLens. Otherwise the
+ratings are generated. The result says which.
 
 devices: an issuer, a relay and a gateway run as processes on this machine, with 200
-devices that hold a digit each. In three windows of anonymous packages, each paid
-for with a token, they find out which digits are odd. The gateway ends with the
-model and says what it learnt about anybody.`,
+devices that hold a digit each. In three windows of anonymous packages, each with a
+token, they train a model that recognises odd digits. The gateway ends with the model
+and says what it learnt about the devices.`,
 		Example: "  mercer demo\n  mercer demo banks\n  mercer demo recommender\n  mercer demo devices\n  mercer demo --json --wire float64",
 		Args: func(cmd *cobra.Command, given []string) error {
 			return args("NAME")(cmd, append(given, "hospitals")[:max(1, len(given))])
@@ -72,7 +72,7 @@ model and says what it learnt about anybody.`,
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			name := append(args, "hospitals")[0]
 			if name != "hospitals" && f.seed.cmd.Flags().Changed("wire") {
-				return nil, usage("--wire is for the hospitals; leave it out")
+				return nil, usage("--wire is for the hospitals only; remove it")
 			}
 			switch name {
 			case "hospitals":
@@ -87,11 +87,11 @@ model and says what it learnt about anybody.`,
 			case "recommender":
 				return a.recommender(ctx, f)
 			}
-			return nil, usage("there is no demonstration %q; this version has hospitals, banks, recommender and devices", name)
+			return nil, usage("unknown demonstration %q; this version has hospitals, banks, recommender and devices", name)
 		}),
 	}
-	cmd.Flags().StringVar(&f.out, "out", "mercer-demo", "folder of the results")
-	cmd.Flags().StringVar(&f.wire, "wire", "float32", "type of the encoded numbers that are sent: float32 or float64")
+	cmd.Flags().StringVar(&f.out, "out", "mercer-demo", "folder for the results")
+	cmd.Flags().StringVar(&f.wire, "wire", "float32", "type of the encoded numbers on the wire: float32 or float64")
 	f.seed.flag(cmd)
 	return cmd
 }
@@ -127,7 +127,7 @@ func (a *app) banks(ctx context.Context, f demoFlags) (Result, error) {
 	return a.inProcesses(ctx, f, j, nil)
 }
 
-// banksCoverage is the share of all people whom each company knows.
+// banksCoverage is the share of all people in each company's table.
 const banksCoverage = 0.95
 
 // exampleJob reads one of the job files in the program.
@@ -148,8 +148,8 @@ func exampleDictionary(name, _ string) (*job.Dictionary, error) {
 	return job.ParseDictionary(name+".yaml", file)
 }
 
-// inProcesses runs a job as processes on this machine, beside it one by sums on
-// the same rows if there is one, and compares.
+// inProcesses runs a job as processes on this machine, and then a job by sums on the
+// same rows unless sums is nil, and compares them.
 func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r Result, err error) {
 	if !signal.Ignored(syscall.SIGHUP) { // a closed terminal must not leave processes behind
 		var stop func()
@@ -189,7 +189,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 			result.Refused = append(result.Refused, "by sums: "+why)
 		}
 		if held := result.bySums.held; len(held) > 0 {
-			result.Refused = append(result.Refused, "by sums: its ledger holds the second job over these rows until its operator approves it, as this demonstration did: "+held[0])
+			result.Refused = append(result.Refused, "by sums: a second job over these rows awaits approval by each operator, which this demonstration gave: "+held[0])
 		}
 	}
 	if result.table, err = sheetOf(j, shares, decided); err != nil {
@@ -244,8 +244,9 @@ func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.J
 	return outcome{Result: r, bySums: bySums}, o, err
 }
 
-// approved runs a job which each hospital's ledger holds, since it is about rows that are out. The
-// demonstration owns all rows, and says yes for their operators. held is what the ledgers said.
+// approved runs a job that awaits approval at each hospital, because an earlier job released the
+// same rows. The demonstration approves it for the operators, since it owns all rows. held has
+// the ledgers' reasons.
 func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r *method.Result, held []string, err error) {
 	for range len(fed.Shares) + 1 {
 		if r, _, err = a.watched(ctx, fed, j); fault.CodeOf(err) != fault.CodePolicy {
@@ -260,12 +261,12 @@ func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r
 	return nil, nil, err
 }
 
-// beside describes how a second job on the same rows went.
+// beside describes the outcome of a second job on the same rows.
 type beside struct {
 	metrics learner.Metrics
-	figures map[string]any // together with the figures of its method
-	said    string         // of these
-	held    []string       // what the parties' ledgers said before their operators approved the job
+	figures map[string]any // metrics and the figures of its method
+	said    string         // the figures of its method as text
+	held    []string       // the ledgers' reasons for an approval
 }
 
 // besides describes a job by sums.
@@ -314,7 +315,7 @@ const (
 	demoRatings = 30  // generated, of each person
 )
 
-// recommender lets a small devices recommend films to itself.
+// recommender runs the demonstration of a recommender on devices.
 func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 	if err := folder(f.out); err != nil {
 		return nil, err
@@ -333,8 +334,8 @@ func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 	})
 }
 
-// demoRatings are the first people of MovieLens, or, where that is not at hand,
-// made up; the result says which.
+// demoRatings returns the ratings of MovieLens's first people, or generated ones where that
+// data set is missing; the result says which.
 func (a *app) demoRatings(source string) (*dataset.Ratings, error) {
 	r, err := a.library().Ratings(source)
 	switch {

@@ -56,7 +56,7 @@ type devicesDemo struct {
 	Timings      map[string]float64  `json:"timings_s"`
 }
 
-// Print writes the outcome, and what each role learnt.
+// Print writes the outcome and the leakage of each role.
 func (c devicesDemo) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%d devices sent %d packages each in %s; %d were acknowledged, %d refused, %d lost", c.Devices, c.Packages, humanize.Count(c.Windows, "window"), c.Acknowledged, c.Refused, c.Lost)
@@ -66,7 +66,7 @@ func (c devicesDemo) Print(w io.Writer) error {
 	p.linef("accuracy: %.3f", c.Accuracy)
 	p.linef("time: %.1f s, of which tokens and start %.1f s; processors %.1f s", c.Timings["total"], c.Timings["start"], c.Timings["cpu_s"])
 	p.learnt(c.Leakage)
-	p.linef("%s", item("issuer", 0, "The issuer knows every device, and that each fetched its tokens for every window. It cannot recognise a token, and saw no package."))
+	p.linef("%s", item("issuer", 0, "The issuer knows every device, and that it fetched its tokens for every window. It cannot recognise a token, and saw no package."))
 	p.linef("\nmodel: %s\nmodel_sha256: %s", c.Model, c.SHA256)
 	return p.err
 }
@@ -108,8 +108,8 @@ func (a *app) devices(ctx context.Context, f demoFlags) (r Result, err error) {
 	return a.runDevices(ctx, c, f.out)
 }
 
-// runDevices runs many devices, whose processes are gone afterwards, and leaves the
-// model in out.
+// runDevices runs the processes of the demonstration to their end, and leaves the model in
+// out.
 func (a *app) runDevices(ctx context.Context, c demo.DevicesConfig, out string) (r Result, err error) {
 	began := time.Now()
 	fed, err := demo.FoundDevices(c)
@@ -134,7 +134,7 @@ func (a *app) runDevices(ctx context.Context, c demo.DevicesConfig, out string) 
 	if err != nil {
 		return nil, err
 	}
-	if err := fed.Stop(); err != nil { // so that what all have used is known
+	if err := fed.Stop(); err != nil { // so that the CPU time of all processes is known
 		return nil, err
 	}
 	cpu, _ := daemon.UsageOfChildren()

@@ -33,18 +33,18 @@ func (a *app) device() *cobra.Command {
 	f := deviceFlags{fleet: simulator.Config{Limits: secvm.DefaultLimits()}}
 	cmd := &cobra.Command{
 		Use:   "device",
-		Short: "Take part in a training of many devices; the server does not learn whose data it gets",
-		Long: `Take part in a job of protocol secvm with one record. For tests and
-demonstrations, one process can run a device for each of several rows of a table.
-Each device has its own credential, tokens and secrets. A feature of a row is a
-column that is not zero. The command ends when the last window is over.
+		Short: "Join a training of many devices, whose server does not learn whose data it gets",
+		Long: `Join a job of protocol secvm with one record. For tests and demonstrations, one
+process can run a device for each of several rows of a table. Each device has its own
+credential, tokens and secrets. A feature of a row is a column that is not zero. The
+command ends after the last window.
 
-The configuration is the gateway's. Relay and issuer must vouch for it, and for all
-that the gateway says later, by the keys --relay-key and --issuer-key. Get these
-keys from relay and issuer (the file witness-key of their homes) or from somebody
+The configuration is the gateway's. Relay and issuer must countersign it and every
+later statement of the gateway. The keys --relay-key and --issuer-key check this. Get
+these keys from relay and issuer (the file witness-key of their homes) or from someone
 you trust, not from the gateway. A device sends nothing before relay and issuer
-confirm what it was told. Both must also count as many ready devices as the job's
-cohort has.
+confirm the gateway's statements. Both must also count as many ready devices as the
+job's cohort has.
 
 Packages go through the relay. With --proxy, everything goes through a SOCKS5 proxy
 such as Tor's.`,
@@ -61,16 +61,16 @@ such as Tor's.`,
 	flags.StringVar(&f.fleet.Issuer, "issuer", "", "address of the issuer")
 	flags.StringVar(&f.relayKey, "relay-key", "", "public key that checks the relay's statements, in hexadecimal digits")
 	flags.StringVar(&f.issuerKey, "issuer-key", "", "public key that checks the issuer's statements, in hexadecimal digits")
-	flags.BoolVar(&f.fleet.Limits.Paper, "paper", false, "take part in a job of mode paper, whose gateway can read single records")
+	flags.BoolVar(&f.fleet.Limits.Paper, "paper", false, "join a job of mode: paper, whose gateway can read single records")
 	flags.StringVar(&f.rows, "rows", "", "table with a row for each device")
 	flags.StringVar(&f.label, "label", "", "column of the labels")
-	flags.IntVar(&f.fleet.First, "first", 0, "first row that has a device in this process, from 0")
-	flags.IntVar(&f.fleet.Count, "count", 1, "number of rows that have a device in this process")
+	flags.IntVar(&f.fleet.First, "first", 0, "first row with a device in this process, from 0")
+	flags.IntVar(&f.fleet.Count, "count", 1, "number of rows with a device in this process")
 	flags.StringVar(&f.proxy, "proxy", "", "SOCKS5 proxy, such as socks5h://127.0.0.1:9050")
 	authoritiesFlag(cmd, &f.authorities)
 	flags.IntVar(&f.fleet.Early, "early", 1, "number of iterations whose tokens are fetched before the first window")
-	flags.IntVar(&f.fleet.Limits.Bins, "max-bins", f.fleet.Limits.Bins, "refuse models with more bins than this: many bins tell people apart")
-	flags.IntVar(&f.fleet.Limits.Cohort, "min-cohort", f.fleet.Limits.Cohort, "refuse models that take a step with fewer participants than this")
+	flags.IntVar(&f.fleet.Limits.Bins, "max-bins", f.fleet.Limits.Bins, "refuse models with more bins than this: many bins single out people")
+	flags.IntVar(&f.fleet.Limits.Cohort, "min-cohort", f.fleet.Limits.Cohort, "refuse models that take a step with fewer devices than this")
 	f.seed.flag(cmd)
 	cmd.AddCommand(a.deviceCredentials(), a.deviceSums())
 	return daemonCommand(cmd)
@@ -118,7 +118,7 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	return tookPart{done}, nil
 }
 
-// tookPart reports the work that devices have done.
+// tookPart reports the work of devices.
 type tookPart struct{ *simulator.Result }
 
 // Print writes the report.
@@ -127,7 +127,7 @@ func (t tookPart) Print(w io.Writer) error {
 	p.linef("%s answered %s: %d packages acknowledged, %d refused, %d lost",
 		humanize.Count(t.Devices, "device"), humanize.Count(t.Answers, "time"), t.Acknowledged, t.Refused, t.Lost)
 	if t.TooFew > 0 {
-		p.linef("%s not answered, since too few devices were ready", humanize.Count(t.TooFew, "window"))
+		p.linef("%s not answered, because too few devices were ready", humanize.Count(t.TooFew, "window"))
 	}
 	return p.err
 }
@@ -137,7 +137,7 @@ func (a *app) deviceCredentials() *cobra.Command {
 	var first, count int
 	cmd := &cobra.Command{
 		Use:     "credentials",
-		Short:   "Print the public keys by which an issuer recognises devices",
+		Short:   "Print the public keys of devices, for an issuer's roster",
 		Example: "  mercer device credentials --home me",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (r Result, err error) {

@@ -22,13 +22,13 @@ import (
 )
 
 func (a *app) federationDictionary() *cobra.Command {
-	cmd := group("dictionary", "Approve the data dictionaries that jobs may name")
+	cmd := group("dictionary", "Approve, list and revoke the data dictionaries of jobs")
 	cmd.Example = "  mercer federation dictionary approve cohort.yaml --home ./north\n  mercer federation dictionary list --home ./north"
 	cmd.AddCommand(a.dictionaryApprove(), a.dictionaryList(), a.dictionaryRevoke())
 	return cmd
 }
 
-// trialResult is a dictionary with what a home's table becomes by it.
+// trialResult is a dictionary and its effect on a home's table.
 type trialResult struct {
 	Name     string        `json:"name"`
 	Hash     string        `json:"hash"`
@@ -59,7 +59,7 @@ func countsOf(list []prepare.Rare) []columnCount {
 	return counts
 }
 
-// Print says what the dictionary does to the table, and then its hash, to compare.
+// Print shows the dictionary's hash, for comparison, and its effect on the table.
 func (r trialResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("dictionary %s", r.Name)
@@ -72,29 +72,29 @@ func (r trialResult) Print(w io.Writer) error {
 	}
 	switch {
 	case r.Edition > 0:
-		p.linef("jobs see edition %d of the table; mercer data freeze %s makes the next one", r.Edition, r.Table)
+		p.linef("jobs read edition %d of the table; mercer data freeze %s makes the next one", r.Edition, r.Table)
 	case r.Lack > 0:
-		p.linef("no job sees the table by it yet: whom it takes in or leaves out, in training or held out, must be none or ten people, and %s lacking; mercer data freeze %s tries again", areOf(r.Lack), r.Table)
+		p.linef("no job can read the table by it yet: it must add or remove no people or at least ten, both in training and held out, and %s missing; mercer data freeze %s tries again", areOf(r.Lack), r.Table)
 	}
 	return p.err
 }
 
 func (r trialResult) printTable(p *printer) {
-	p.linef("table %s: %s; %s left out, for a gap in a complete column", r.Table, humanize.Count(r.Rows, "row"), humanize.Count(r.Left, "row"))
+	p.linef("table %s: %s; %s left out because of a gap in a complete column", r.Table, humanize.Count(r.Rows, "row"), humanize.Count(r.Left, "row"))
 	for _, c := range r.Outside {
 		p.linef("  %s: %s outside the range", c.Column, humanize.Count(c.Rows, "cell"))
 	}
 	for _, c := range r.Rare {
-		p.linef("  %s: %s with a value that fewer than ten have, and that no sum counts as it is", c.Column, humanize.Count(c.Rows, "training row"))
+		p.linef("  %s: %s with a value that fewer than ten have; no sum counts this value by itself", c.Column, humanize.Count(c.Rows, "training row"))
 	}
 	if r.Former == "" {
 		return
 	}
-	p.linef("beside the approved dictionary of that name (%s):", r.Former[:12])
+	p.linef("changes from the approved dictionary of that name (%s):", r.Former[:12])
 	for _, line := range r.Changes {
 		p.linef("  %s", line)
 	}
-	p.linef("  %s of this table would be read otherwise", peopleOf(r.People))
+	p.linef("  %s of this table would be read differently", peopleOf(r.People))
 }
 
 func peopleOf(n int) string {
@@ -110,13 +110,16 @@ func (a *app) dictionaryApprove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve FILE",
 		Short: "Approve a data dictionary, after reading this home's table by it",
-		Long: `Approve a data dictionary for a table of this home. Jobs that name it then run,
-as far as the table's policy allows. First the command reads the table by the
-dictionary. It says how many rows take part, which cells lie outside their range,
-and which values so few people have that no sum may show them. If a dictionary of
-that name is approved already, the command lists what the new one says otherwise, and
-how many people would be read otherwise. All members approve the same file: compare
-its hash with the others. At a coordinator there is no table.`,
+		Long: `Approve a data dictionary for a table of this home. Jobs that name it can then run,
+as far as the table's policy allows.
+
+First the command reads the table by the dictionary. It shows how many rows take part,
+which cells are outside their range, and which values too few people have for sums to
+show them. If a dictionary of that name is already approved, the command lists the
+changes, and how many people would be read differently.
+
+All members approve the same file: compare its hash with theirs. A coordinator has no
+table.`,
 		Example: "  mercer federation dictionary approve cohort.yaml --home ./north\n  mercer federation dictionary approve cohort.yaml --home ./north --table admissions --yes",
 		Args:    args("FILE"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
@@ -147,7 +150,7 @@ its hash with the others. At a coordinator there is no table.`,
 	}
 	a.homeFlag(cmd, &home)
 	cmd.Flags().StringVar(&table, "table", "", "table of the catalogue; default the only one")
-	cmd.Flags().BoolVar(&yes, "yes", false, "approve without a question: the figures have been read, and the hash compared")
+	cmd.Flags().BoolVar(&yes, "yes", false, "approve without asking; you have read the figures and compared the hash")
 	return cmd
 }
 
@@ -166,17 +169,17 @@ func (a *app) firstEdition(ctx context.Context, h daemon.Home, d *job.Dictionary
 	return r, err
 }
 
-// askApproval shows the trial and asks the operator.
+// askApproval shows the trial and asks the operator to approve it.
 func (a *app) askApproval(r trialResult) error {
 	var b strings.Builder
 	if err := r.Print(&b); err != nil {
 		return err
 	}
 	a.tell(strings.TrimSuffix(b.String(), "\n"))
-	return a.asked("Do all members have this hash, and may jobs read the table so? Type yes:", "the dictionary is not approved", "compare the hash, and answer yes, or use --yes")
+	return a.asked("Do all members have this hash, and may jobs read the table in this way? Type yes:", "the dictionary is not approved", "compare the hash, then answer yes or use --yes")
 }
 
-// asked asks the operator a question that only yes answers.
+// asked asks the operator a question, and refuses unless the answer is yes.
 func (a *app) asked(question, otherwise, hint string) error {
 	a.tell(question)
 	answer, err := bufio.NewReader(io.LimitReader(a.stdin, 100)).ReadString('\n')
@@ -243,19 +246,19 @@ func (a *app) dictionaryList() *cobra.Command {
 	return cmd
 }
 
-// revokedResult lists approvals that were taken back.
+// revokedResult lists revoked approvals.
 type revokedResult struct {
 	Revoked []dictionary.Approval `json:"revoked"`
 }
 
-// Print says what goes on and what does not.
+// Print says what a revocation stops and what it does not.
 func (r revokedResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for _, d := range r.Revoked {
 		p.linef("dictionary %s (%s) is revoked for %s", d.Name, d.Short(), orHere(d.Table))
 	}
-	p.linef("no session of a job that names it starts here any more; sessions that run now end by themselves")
-	p.linef("models that jobs have kept still answer, and read new rows by it; mercer job forget ends that")
+	p.linef("no session of a job that names it starts here any more; running sessions continue to their end")
+	p.linef("retained models still answer prediction queries, and read new rows by it; mercer job forget ends that")
 	return p.err
 }
 
@@ -270,17 +273,17 @@ func (a *app) dictionaryRevoke() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:   "revoke NAME|HASH",
-		Short: "Take back the approval of a data dictionary",
-		Long: `Take back the approvals of a data dictionary, of all that have this name, or of the
-one with this hash. No session of a job that names it starts in this home any more. A
-session that runs goes on to its end, and models that jobs have kept still answer
-questions: they read new rows by the dictionary that they were trained by.`,
+		Short: "Revoke the approval of a data dictionary",
+		Long: `Revoke the approvals of all data dictionaries with this name, or of the one with this
+hash. No session of a job that names it starts in this home any more. A running
+session continues to its end. Retained models still answer prediction queries, and
+read new rows by the dictionary of their training.`,
 		Example: "  mercer federation dictionary revoke cohort --home ./north",
 		Args:    args("NAME or HASH"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
 			list, err := daemon.Home(home).Dictionaries().Revoke(args[0])
 			if err == nil && len(list) == 0 {
-				return nil, usage("this home has approved no dictionary %q; mercer federation dictionary list shows them", args[0])
+				return nil, usage("this home has approved no dictionary %q; mercer federation dictionary list shows the approvals", args[0])
 			}
 			return revokedResult{list}, err
 		}),

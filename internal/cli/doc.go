@@ -6,7 +6,7 @@
 //
 //   - stdout gets the result and nothing else; with --json exactly one document
 //   - stderr gets progress, logs and, without --json, the error
-//   - the exit code tells the kind of the error: see [Done] to [TimedOut]
+//   - the exit code is the kind of the error: see [Done] to [TimedOut]
 //
 // A command is added by a method of the application that returns it:
 //

@@ -31,7 +31,7 @@ const (
 	statusFail status = "fail" // something will not work
 )
 
-// check is one thing that the doctor looked at.
+// check is the outcome of one examination.
 type check struct {
 	Name   string `json:"name"`
 	Status status `json:"status"`
@@ -62,7 +62,7 @@ func (a *app) doctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check that this machine can run a party or a coordinator",
 		Long: `Check processor, memory, disk, clock, identity, network and data, and say how to
-mend each problem. The exit code is 1 when a check fails; a warning is no failure.`,
+solve each problem. The exit code is 1 if a check fails; a warning is not a failure.`,
 		Example: "  mercer doctor\n  mercer doctor --home /var/lib/mercer --json",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
@@ -102,8 +102,8 @@ func (r doctorResult) err() error {
 	}
 	return &Error{
 		Code: codeFailed, Exit: Failed, Result: r,
-		Err:  errors.New("not well: " + strings.Join(failed, ", ")),
-		Hint: "do what the advice says and run mercer doctor again",
+		Err:  errors.New("failed checks: " + strings.Join(failed, ", ")),
+		Hint: "follow the advice and run mercer doctor again",
 	}
 }
 
@@ -126,10 +126,10 @@ func (r doctorResult) Print(w io.Writer) error {
 func checkProcessor() check {
 	found := strings.Join(features(), " ")
 	if found == "" {
-		found = "no vector instructions that are known here"
+		found = "no known vector instructions"
 	}
 	if runtime.GOARCH == "amd64" && !(cpu.X86.HasAVX2 && cpu.X86.HasFMA) {
-		return warn("processor", "results are the same, but expect products of matrices to be slow; a machine with AVX2 is several times faster", "%s", found)
+		return warn("processor", "results are the same, but matrix products are slow; a machine with AVX2 is several times faster", "%s", found)
 	}
 	return good("processor", "%s", found)
 }
@@ -137,7 +137,7 @@ func checkProcessor() check {
 func checkCores() check {
 	n := runtime.GOMAXPROCS(0)
 	if n == 1 {
-		return warn("cores", "give the process a second core: products of matrices use all there are", "1 core")
+		return warn("cores", "give the process a second core: matrix products use all cores", "1 core")
 	}
 	return good("cores", "%d cores", n)
 }
@@ -152,7 +152,7 @@ const (
 func checkMemory() check {
 	free, err := freeMemory()
 	if err != nil {
-		return warn("memory", "look at the free memory yourself: a Gram matrix of n rows takes 8 n n bytes", "not known: %v", err)
+		return warn("memory", "check the free memory yourself: a Gram matrix of n rows takes 8 n n bytes", "unknown: %v", err)
 	}
 	if free < littleMemory {
 		return warn("memory", "close other programs: a Gram matrix of n rows takes 8 n n bytes", "%s free", humanize.Bytes(free))
@@ -168,7 +168,7 @@ func checkDisk(home string) check {
 	}
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
-		return warn("disk", "look at the free space yourself: journals need room", "%s: %v", dir, err)
+		return warn("disk", "check the free space yourself: journals need room", "%s: %v", dir, err)
 	}
 	free := int64(fs.Bavail) * int64(fs.Bsize) //nolint:unconvert // uint32 on macOS
 	found := fmt.Sprintf("%s free at %s", humanize.Bytes(free), dir)
@@ -208,21 +208,21 @@ func checkIdentity(home string) check {
 	case errors.Is(err, fs.ErrNotExist):
 		return good("identity", "none yet at %s", path)
 	case err != nil:
-		return bad("identity", "put it right before you start a daemon with this home", "%v", err)
+		return bad("identity", "correct it before you start a daemon with this home", "%v", err)
 	}
 	return good("identity", "%s at %s", own, path)
 }
 
-// checkLine looks whether the home's daemon and its peers may reach each other.
+// checkLine checks that the home's daemon and its peers may reach each other.
 func (a *app) checkLine(home string) check {
 	found, err := daemon.Home(home).Line(a.reader)
 	if err != nil {
-		return bad("line", "put it right before you start a daemon with this home", "%v", err)
+		return bad("line", "correct it before you start a daemon with this home", "%v", err)
 	}
 	return good("line", "%s", found)
 }
 
-// checkCatalogue looks for tables of a party that nobody may use, or only without
+// checkCatalogue looks for tables of a party that no job may use, or only without
 // labels.
 func (a *app) checkCatalogue(home string) check {
 	h := daemon.Home(home)
@@ -231,23 +231,23 @@ func (a *app) checkCatalogue(home string) check {
 	case errors.Is(err, fs.ErrNotExist):
 		return good("catalogue", "none yet at %s", h.ConfigPath())
 	case err != nil:
-		return bad("catalogue", "put it right before you start a daemon with this home", "%v", err)
+		return bad("catalogue", "correct it before you start a daemon with this home", "%v", err)
 	}
 	if warnings := c.Warnings(); len(warnings) > 0 {
-		return warn("catalogue", "say in "+h.ConfigPath()+" what jobs may do, if they are to do something: "+strings.Join(warnings, "; "), "%s, %s", humanize.Count(len(c.Data), "table"), humanize.Count(len(warnings), "warning"))
+		return warn("catalogue", "edit "+h.ConfigPath()+" if jobs should be able to do more: "+strings.Join(warnings, "; "), "%s, %s", humanize.Count(len(c.Data), "table"), humanize.Count(len(warnings), "warning"))
 	}
 	return good("catalogue", "%s at %s", humanize.Count(len(c.Data), "table"), h.ConfigPath())
 }
 
-// checkClock can only find a clock that is behind the program's own making.
+// checkClock finds only a clock that is behind the build of this program.
 func checkClock() check {
 	now := time.Now()
 	made, err := built()
 	if err != nil {
-		return warn("clock", "compare it with another clock", "%s; when this program was built is not known: %v", stamp(now), err)
+		return warn("clock", "compare it with another clock", "%s; the build time of this program is unknown: %v", stamp(now), err)
 	}
 	if now.Before(made) {
-		return bad("clock", "set the clock; turn time synchronisation on", "%s, before this program was built (%s)", stamp(now), stamp(made))
+		return bad("clock", "set the clock, and turn on time synchronisation", "%s, before this program was built (%s)", stamp(now), stamp(made))
 	}
 	return good("clock", "%s", stamp(now))
 }
@@ -271,7 +271,7 @@ func built() (time.Time, error) {
 }
 
 func checkLoopback(ctx context.Context) check {
-	const advice = "a coordinator has to listen; look at firewalls, containers and security profiles on this machine"
+	const advice = "a coordinator must listen; check firewalls, containers and security profiles on this machine"
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return bad("network", advice, "cannot listen on loopback: %v", err)

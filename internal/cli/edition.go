@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// editionResult is a table that was frozen, or waits.
+// editionResult is a new edition of a table, or the reason for none.
 type editionResult struct {
 	Table      string `json:"table"`
 	Dictionary string `json:"dictionary"`
@@ -25,7 +25,7 @@ type editionResult struct {
 	Training   int    `json:"training,omitempty"`
 	HeldOut    int    `json:"held_out,omitempty"`
 	Lack       int    `json:"lack,omitempty"` // people, until the next edition
-	// Beside says what the edition would tell of few people together with earlier ones.
+	// Beside lists what the edition and earlier ones together reveal about few people.
 	Beside []edition.Beside `json:"beside,omitempty"`
 }
 
@@ -33,37 +33,38 @@ func resultOf(e edition.Edition) editionResult {
 	return editionResult{Table: e.Table, Dictionary: e.Name, Edition: e.Number, Training: e.Training, HeldOut: e.HeldOut, Beside: e.Beside}
 }
 
-// Print names the edition that jobs see now.
+// Print names the edition that jobs now read.
 func (r editionResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if r.Lack > 0 {
-		p.linef("table %s is not frozen anew for dictionary %s: of those who came, went or changed, in training or held out, %s lacking to a group of %d", r.Table, r.Dictionary, areOf(r.Lack), edition.Least)
+		p.linef("table %s has no new edition for dictionary %s: too few people were added, removed or changed, in training or held out; %s missing for a group of %d", r.Table, r.Dictionary, areOf(r.Lack), edition.Least)
 		if r.Edition > 0 {
-			p.linef("jobs see edition %d; try again later", r.Edition)
+			p.linef("jobs read edition %d; try again later", r.Edition)
 		} else {
-			p.linef("no job sees the table by it yet; try again later")
+			p.linef("no job can read the table by it yet; try again later")
 		}
 		return p.err
 	}
-	p.linef("edition %d of table %s for dictionary %s: %d rows to train with, %d held out", r.Edition, r.Table, r.Dictionary, r.Training, r.HeldOut)
+	p.linef("edition %d of table %s for dictionary %s: %d training rows, %d held out", r.Edition, r.Table, r.Dictionary, r.Training, r.HeldOut)
 	tellFew(p, r.Beside)
 	return p.err
 }
 
-// tellFew says which jobs wait because something has changed for few people.
+// tellFew names the jobs that await approval because few people changed.
 func tellFew(p *printer, list []edition.Beside) {
 	if len(list) > 0 && list[0].Outdated() {
-		p.linef("    an earlier program compared it with those before, beside whose jobs all wait; freeze the table again")
+		p.linef("    an earlier version of Mercer compared it with earlier editions, so that all jobs await approval if jobs read those; freeze the table again")
 		return
 	}
 	for _, b := range list {
 		if of := jobsBeside(b); len(of) > 0 {
-			p.linef("    fewer than %d people came, went or changed since edition %d, beside whose jobs these wait: %s", edition.Least, b.Number, strings.Join(of, "; "))
+			p.linef("    fewer than %d people were added, removed or changed since edition %d; if jobs read that one, these await approval: %s", edition.Least, b.Number, strings.Join(of, "; "))
 		}
 	}
 }
 
-// jobsBeside names the jobs that wait, those that tell rows and those that tell sums together where both do.
+// jobsBeside names the jobs that await approval. Jobs that release rows and jobs that release sums are one entry
+// where both do.
 func jobsBeside(b edition.Beside) (of []string) {
 	all := edition.Few{Any: b.Rows.Any && b.Sums.Any, Columns: shared(b.Rows.Columns, b.Sums.Columns), Labels: shared(b.Rows.Labels, b.Sums.Labels)}
 	of = append(of, few(all, "all jobs")...)
@@ -83,15 +84,15 @@ func jobsBeside(b edition.Beside) (of []string) {
 	return of
 }
 
-// except leaves names out of a list.
+// except returns a list without some names.
 func except(list, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(names, name) })
 }
 
-// shared are the names that are in both lists.
+// shared returns the names that both lists have.
 func shared(a, b []string) []string { return except(a, except(a, b)) }
 
-// unsaid leaves out what is said of all jobs.
+// unsaid returns f without the columns and labels that all has.
 func unsaid(f, all edition.Few) edition.Few {
 	if all.Any {
 		return edition.Few{}
@@ -99,7 +100,7 @@ func unsaid(f, all edition.Few) edition.Few {
 	return edition.Few{Any: f.Any, Columns: except(f.Columns, all.Columns), Labels: except(f.Labels, all.Labels)}
 }
 
-// few names jobs of a kind. Where all of them wait, no column or label is named.
+// few names jobs of a kind, without columns and labels where all of them await approval.
 func few(f edition.Few, jobs string) (of []string) {
 	if f.Any || slices.Contains(f.Columns, "") {
 		return []string{jobs}
@@ -113,7 +114,7 @@ func few(f edition.Few, jobs string) (of []string) {
 	return of
 }
 
-// inColumns names columns; none where it is about all.
+// inColumns names columns; "" for all.
 func inColumns(columns []string) string {
 	if slices.Contains(columns, "") {
 		return ""
@@ -139,15 +140,18 @@ func (a *app) dataFreeze() *cobra.Command {
 	var home, name string
 	cmd := &cobra.Command{
 		Use:   "freeze TABLE",
-		Short: "Freeze a table of a home, so that jobs see it as it is now",
+		Short: "Freeze a table of a home, so that jobs read it as it is now",
 		Long: `Make the next edition of a table for a data dictionary that this home has approved.
-Jobs that name the dictionary see the newest edition, never the table. An edition is
-made only if it tells no small group of people apart: those who came, went or changed
-since any earlier edition, in training and held out each, are none or at least ten.
-Otherwise the command says how many are lacking, and jobs go on with the edition
-before. The first edition is made when a dictionary is approved. Where none is, jobs see
-editions of a CSV or parquet file of numbers: the first job makes the first one, by the
-dictionary "numbers", and this command the next.`,
+Jobs that name the dictionary read the newest edition, never the table itself.
+
+A new edition must not single out a small group. The people added, removed or changed
+since any earlier edition must be none or at least ten, both in training and held out.
+Otherwise the command says how many people are missing, and jobs continue with the
+edition before.
+
+Approving a dictionary makes the first edition. Without a dictionary, jobs read
+editions of a CSV or parquet file of numbers: the first job makes the first edition,
+by the dictionary "numbers", and this command makes the next.`,
 		Example: "  mercer data freeze admissions --home ./north\n  mercer data freeze admissions --dictionary cohort --home ./north",
 		Args:    args("TABLE"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
@@ -169,31 +173,31 @@ dictionary "numbers", and this command the next.`,
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().StringVar(&name, "dictionary", "", "dictionary, by its name or its hash; default the one approved last for the table")
+	cmd.Flags().StringVar(&name, "dictionary", "", "name or hash of the dictionary; default the one approved last for the table")
 	return cmd
 }
 
-// withdrawal counts people who left a table.
+// withdrawal counts the people withdrawn from a table.
 type withdrawal struct {
 	Table    string          `json:"table"`
-	People   int             `json:"people"`
-	Company  int             `json:"company"` // who went along
-	Absent   []string        `json:"absent"`  // of these, whom no edition has
+	People   int             `json:"people"`  // named by the operator
+	Company  int             `json:"company"` // drawn to go with them
+	Absent   []string        `json:"absent"`  // of the people, those in no edition
 	Editions []editionResult `json:"editions"`
-	Erased   []editionResult `json:"erased,omitempty"` // which could not be made anew
+	Erased   []editionResult `json:"erased,omitempty"` // could not be made again
 }
 
-// Print counts who left and who went along, and names the editions without them.
+// Print counts the people withdrawn, and names the editions without them.
 func (r withdrawal) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if n := r.People - len(r.Absent); n > 0 {
-		p.linef("%s out of table %s for good: no edition has them any more, and no later one will", areOf(n), r.Table)
+		p.linef("%s withdrawn from table %s for good: no edition has them any more, and no later one will", areOf(n), r.Table)
 	}
 	if len(r.Absent) > 0 {
 		p.linef("no edition of table %s has %s, and none ever will", r.Table, dataset.Quote(strings.Join(r.Absent, ", ")))
 	}
 	if r.Company > 0 {
-		p.linef("%s, drawn by this home's key, go along, so that nobody can tell by the editions who left", peopleOf(r.Company))
+		p.linef("also withdrawn: %s, drawn by this home's key, so that the editions do not reveal whom you named", peopleOf(r.Company))
 	}
 	for _, e := range r.Editions {
 		if err := e.Print(w); err != nil {
@@ -203,7 +207,7 @@ func (r withdrawal) Print(w io.Writer) error {
 	for _, e := range r.Erased {
 		p.linef("edition %d for dictionary %s is erased: this home has revoked the dictionary, and the catalogue's entry cannot read the edition as it is now", e.Edition, e.Dictionary)
 	}
-	p.linef("older editions are erased; a job that was under way with one of them ends when its daemon begins again")
+	p.linef("older editions are erased; a running job with one of them ends when its daemon restarts")
 	return p.err
 }
 
@@ -212,21 +216,24 @@ func (a *app) dataWithdraw() *cobra.Command {
 	var yes, absent bool
 	cmd := &cobra.Command{
 		Use:   "withdraw TABLE ID...",
-		Short: "Take people out of a table for good",
-		Long: `Take people out of a table for good, by their ids or, where the catalogue's entry
-names a group, by their groups. The newest edition for each dictionary is made anew
-without them, the older ones are erased, and no later edition has them, whatever the
-table holds. Nine others, drawn by this home's key, go along where fewer than ten leave
-together, for good, too: otherwise two jobs, before and after, would tell who left. Take
-the rows out of the table, and withdraw the person from other tables. What jobs have
-learnt before stays: mercer job forget erases it.`,
+		Short: "Withdraw people from a table for good",
+		Long: `Withdraw people from a table for good, by their ids or, where the catalogue's entry
+names a group, by their groups. For each dictionary, the newest edition is made again
+without them and the older ones are erased. No later edition has them, even if the
+table does.
+
+If you withdraw fewer than ten people together, nine others, drawn by this home's key,
+are withdrawn with them, also for good. Otherwise two jobs, one before and one after,
+would reveal whom you named. Then remove the rows from the table, and withdraw the
+people from other tables. The models of earlier jobs stay: mercer job forget erases
+them.`,
 		Example: "  mercer data withdraw admissions p-1071 --home ./north\n  mercer data withdraw admissions p-1071 p-2044 --home ./north --yes",
 		Args: func(cmd *cobra.Command, given []string) error {
 			return args("TABLE", "ID")(cmd, given[:min(len(given), 2)])
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			if !yes {
-				if err := a.asked("This cannot be undone, and others go along. Type yes:", "nobody has left", "answer yes, or use --yes"); err != nil {
+				if err := a.asked("This cannot be undone, and may withdraw others too. Type yes:", "no one is withdrawn", "answer yes, or use --yes"); err != nil {
 					return nil, err
 				}
 			}
@@ -251,13 +258,13 @@ learnt before stays: mercer job forget erases it.`,
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().BoolVar(&yes, "yes", false, "without a question")
-	cmd.Flags().BoolVar(&absent, "absent", false, "also people whom neither the table nor an edition has: their rows never take part")
+	cmd.Flags().BoolVar(&yes, "yes", false, "withdraw without asking")
+	cmd.Flags().BoolVar(&absent, "absent", false, "also withdraw people who are neither in the table nor in an edition, so that no job ever uses their rows")
 	return cmd
 }
 
-// approvedFor returns the dictionary that was approved last for a table, or the one that is named. A table for which
-// none is has the one of numbers.
+// approvedFor returns the named dictionary, or the one approved last for a table; the dictionary of numbers for a
+// table without an approval.
 func approvedFor(h daemon.Home, table, name string) (*job.Dictionary, error) {
 	list, err := h.Dictionaries().List()
 	if err != nil {
@@ -271,11 +278,11 @@ func approvedFor(h daemon.Home, table, name string) (*job.Dictionary, error) {
 	if numbers := job.OfNumbers(); name == numbers.Name || name == "" {
 		return numbers, nil
 	}
-	return nil, usage("this home has approved no such dictionary for a table %q; mercer federation dictionary list shows them", table)
+	return nil, usage("this home has approved no such dictionary for a table %q; mercer federation dictionary list shows the approvals", table)
 }
 
 func (a *app) edition() *cobra.Command {
-	cmd := group("edition", "See and erase the editions of a home's tables")
+	cmd := group("edition", "List and erase the editions of a home's tables")
 	cmd.Example = "  mercer edition list --home ./north"
 	cmd.AddCommand(a.editionList(), a.editionErase())
 	return cmd
@@ -295,9 +302,9 @@ func (r editionList) Print(w io.Writer) error {
 	for _, e := range r.Editions {
 		waits := ""
 		if e.Lack > 0 {
-			waits = "; when the next one was tried last, " + wereOf(e.Lack) + " lacking"
+			waits = "; at the last attempt at the next one, " + wereOf(e.Lack) + " missing"
 		}
-		p.linef("%s  %s  edition %d for %s: %d rows to train with, %d held out%s", e.Day, e.Table, e.Number, e.Name, e.Training, e.HeldOut, waits)
+		p.linef("%s  %s  edition %d for %s: %d training rows, %d held out%s", e.Day, e.Table, e.Number, e.Name, e.Training, e.HeldOut, waits)
 		tellFew(p, e.Beside)
 	}
 	return p.err
@@ -307,7 +314,7 @@ func (a *app) editionList() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the editions of a home's tables, and how many people the next one lacked when it was tried last",
+		Short:   "List the editions of a home's tables, and how many people were missing at the last attempt at a new one",
 		Example: "  mercer edition list --home ./north",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
@@ -319,7 +326,7 @@ func (a *app) editionList() *cobra.Command {
 	return cmd
 }
 
-// erasedEdition is an edition that was erased.
+// erasedEdition names an edition without rows.
 type erasedEdition struct {
 	Table, Dictionary string
 	Number            int
@@ -328,7 +335,7 @@ type erasedEdition struct {
 // Print names the edition.
 func (r erasedEdition) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("edition %d of table %s for dictionary %s is erased; whom it told apart stays known, without rows", r.Number, r.Table, r.Dictionary)
+	p.linef("edition %d of table %s for dictionary %s is erased; this home still knows which people it distinguished, without their rows", r.Number, r.Table, r.Dictionary)
 	return p.err
 }
 
@@ -337,19 +344,19 @@ func (a *app) editionErase() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "erase TABLE DICTIONARY NUMBER",
 		Short: "Erase the rows of an edition",
-		Long: `Overwrite the key of an edition's rows. Jobs see the newest edition that is left. Which
-people the editions told apart stays known, as digests under a key of this home, so
-that a later edition tells no small group apart.`,
+		Long: `Overwrite the key of an edition's rows. Jobs then read the newest remaining edition.
+This home still knows which people the editions distinguished, as digests under its own
+key, so that a later edition singles out no small group.`,
 		Example: "  mercer edition erase admissions cohort 1 --home ./north",
 		Args:    args("TABLE", "DICTIONARY", "NUMBER"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
 			number, err := strconv.Atoi(args[2])
 			if err != nil {
-				return nil, usage("edition %q is no number", args[2])
+				return nil, usage("edition %q is not a number; mercer edition list shows the editions", args[2])
 			}
 			err = daemon.Home(home).Editions().Erase(args[0], args[1], number)
 			if errors.Is(err, edition.ErrNone) {
-				return nil, usage("there is no edition %s; mercer edition list shows them", strings.Join(args, " "))
+				return nil, usage("there is no edition %s; mercer edition list shows the editions", strings.Join(args, " "))
 			}
 			return erasedEdition{args[0], args[1], number}, err
 		}),

@@ -36,7 +36,7 @@ const (
 	codeTimedOut    = "timed_out"
 )
 
-// Error is an error that knows how the process ends.
+// Error is an error with the exit code of the process.
 type Error struct {
 	Code string // for programs: "bad_data"
 	Hint string // what to do, beyond what the message says; may be empty
@@ -55,7 +55,7 @@ func usage(format string, args ...any) *Error {
 	return &Error{Code: codeUsage, Exit: Usage, Err: fmt.Errorf(format, args...)}
 }
 
-// badJob is a job file that is well formed and yet cannot be run here.
+// badJob is about a well-formed job that cannot run here.
 func badJob(err error) *Error { return &Error{Code: codeBadJob, Exit: Usage, Err: err} }
 
 // refused is an action that a policy forbids.
@@ -92,7 +92,7 @@ func classify(err error) *Error {
 	return &Error{Code: codeFailed, Exit: Failed, Err: err}
 }
 
-// fromSession takes over a code that another process may have given.
+// fromSession maps the code of a session's error, which another process may have set.
 func fromSession(c fault.Code, err error) *Error {
 	e := &Error{Exit: int(c), Err: err}
 	switch c {
@@ -110,8 +110,8 @@ func fromSession(c fault.Code, err error) *Error {
 	return e
 }
 
-// blamed tells misbehaviour from failures that only have a name on them: a
-// silent peer, one that gave up and said so, bytes that nobody signed.
+// blamed separates misbehaviour from failures that only name a peer: a silent peer, a
+// peer that gave up and said so, unsigned bytes.
 func blamed(kind protocol.Kind, err error) *Error {
 	switch kind {
 	case protocol.KindSilent:

@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) federation() *cobra.Command {
-	cmd := group("federation", "Found a federation: create identities, make the roster, approve it")
+	cmd := group("federation", "Set up a federation: create identities, make the roster, approve it")
 	cmd.Example = `  mercer federation init --home ./c --name coordinator --role coordinator --listen 0.0.0.0:4222
   mercer federation init --home ./n --name north --coordinator nats://host:4222
   mercer federation roster hospitals ./c/member.yaml ./n/member.yaml ./s/member.yaml --out roster.yaml
@@ -35,12 +35,12 @@ type identityResult struct {
 	Member      string `json:"member"` // path of the member file
 }
 
-// Print tells the operator the next step.
+// Print names the operator's next step.
 func (r identityResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s (%s)", r.Name, r.Role)
 	p.linef("fingerprint %s", r.Fingerprint)
-	p.linef("send %s to the person who puts the roster together, and read the fingerprint out on the telephone", r.Member)
+	p.linef("send %s to the operator who makes the roster, and read out the fingerprint by telephone", r.Member)
 	return p.err
 }
 
@@ -81,10 +81,11 @@ func (a *app) federationTLS() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tls",
 		Short: "Add the TLS key to a coordinator's member file",
-		Long: `Write the coordinator's TLS key into its member.yaml, for a home that was made
-without one: by an earlier version, or to listen for its own machine only. The key
-follows from the identity. Then make the roster again, compare the fingerprints, have
-every member join it, and start all daemons again: they speak TLS from then on.`,
+		Long: `Write the coordinator's TLS key into its member.yaml. A home lacks the key if an
+earlier version made it, or if it was made to listen on its own machine only. The key
+is derived from the identity. Then make the roster again, compare the fingerprints,
+have every member join the new roster, and restart all daemons. From then on they use
+TLS.`,
 		Example: "  mercer federation tls --home ./c",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
@@ -124,7 +125,7 @@ func (a *app) federationRoster() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:     "roster FEDERATION MEMBER.yaml...",
-		Short:   "Put member files together into a roster",
+		Short:   "Make a roster from member files",
 		Example: "  mercer federation roster hospitals c.yaml north.yaml south.yaml --out roster.yaml",
 		Args: func(cmd *cobra.Command, given []string) error {
 			if len(given) < 3 {
@@ -157,9 +158,9 @@ func (a *app) federationJoin() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "join ROSTER.yaml",
 		Short: "Approve a roster, after comparing every fingerprint",
-		Long: `Install a roster in this home and approve it. One sock puppet among the parties
-reads everybody's rows. So first compare every fingerprint with its owner, over
-another channel than the one by which the roster came.`,
+		Long: `Install a roster in this home and approve it. A single fake party can read the rows
+of all parties. So first compare every fingerprint with its owner, over another
+channel than the one that brought the roster.`,
 		Example: "  mercer federation join --home ./north roster.yaml",
 		Args:    args("ROSTER.yaml"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
@@ -178,40 +179,40 @@ another channel than the one by which the roster came.`,
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().BoolVar(&yes, "yes", false, "approve without a question: the fingerprints have been compared")
+	cmd.Flags().BoolVar(&yes, "yes", false, "approve without asking; you have compared the fingerprints")
 	return cmd
 }
 
-// confirm asks the operator whether the fingerprints have been compared.
+// confirm asks the operator to confirm the fingerprints.
 func (a *app) confirm(r *roster.Roster) error {
 	a.tell(strings.Join(r.Fingerprints(), "\n"))
-	return a.asked("Have you compared every fingerprint with its owner? Type yes:", "the roster is not approved", "compare the fingerprints and answer yes, or use --yes")
+	return a.asked("Have you compared every fingerprint with its owner? Type yes:", "the roster is not approved", "compare the fingerprints, then answer yes or use --yes")
 }
 
-// rotation lists what was erased of each job.
+// rotation lists the erased items of each job.
 type rotation struct {
 	Jobs map[string]admin.Forgotten `json:"jobs"`
 }
 
-// Print says of each job what was erased, and where.
+// Print lists the erased items of each job and member.
 func (r rotation) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for _, id := range slices.Sorted(maps.Keys(r.Jobs)) {
 		p.join(forgetResult{id, r.Jobs[id]}.Print(w))
 	}
-	p.linef("no job that ended before can be continued")
+	p.linef("earlier jobs cannot be continued any more")
 	return p.err
 }
 
 func (a *app) federationRotate() *cobra.Command {
 	return a.asking(&cobra.Command{
 		Use:   "rotate",
-		Short: "Begin a new epoch: nobody can continue an earlier job any more",
-		Long: `Have all members erase what continuable jobs left: at the coordinator encoded rows,
-their products and the decisions on held-out rows, at each party the seed of its rows.
-A later job draws a new seed. Each party confirms, and a party that is away is told
-when it comes back. A continuable job that is queued or running must end before. If
-the command is broken off, give it again.`,
+		Short: "Start a new epoch, so that no earlier job can be continued",
+		Long: `Have all members erase the state of continuable jobs. The coordinator erases encoded
+rows, their inner products and the decisions on held-out rows. Each party erases the
+seed that its rows were encoded with, and confirms. A party that is offline does so
+when it comes back. Later jobs draw a new seed. Wait until no continuable job is
+queued or running. If the command is interrupted, run it again.`,
 		Example: "  mercer federation rotate --home ./c",
 		Args:    args(),
 	}, func(ctx context.Context, c *admin.Client, _ []string) (Result, error) {
@@ -225,9 +226,9 @@ type splitKeyResult struct {
 	Path string `json:"path"`
 }
 
-// Print tells the operator the next step.
+// Print names the operator's next step.
 func (r splitKeyResult) Print(w io.Writer) error {
-	return linef(w, "%s: a new key; back it up, it is the same for all jobs of this home", r.Path)
+	return linef(w, "%s: new split key; back it up, because all jobs of this home use it", r.Path)
 }
 
 func (a *app) federationSplitKey() *cobra.Command {
@@ -235,23 +236,22 @@ func (a *app) federationSplitKey() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "split-key",
-		Short: "Replace a lost split key, the key by which a party holds rows out",
-		Long: `Draw a new split key, the key by which this party holds rows out. A home should
-keep one split key for good. A new key holds out other rows, so jobs before and
-after the change together tell more about single rows than each job does. Restore
-the old key from a backup if there is one. Draw a new key only if the old one is
-lost.`,
+		Short: "Replace a lost split key, which selects a party's held-out rows",
+		Long: `Draw a new split key. The split key selects the rows that this party holds out. A
+home should keep one split key for good: a new key holds out other rows, so jobs
+before and after the change together reveal more about single rows than each job
+alone. Draw a new key only if the old one is lost and there is no backup.`,
 		Example: "  mercer federation split-key --home ./north --yes",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
 			h := daemon.Home(home)
 			if !yes {
-				return nil, refused(errors.New("other rows would be held out from now on"), "use --yes if the old key is lost")
+				return nil, refused(errors.New("a new split key would hold out other rows from now on"), "use --yes if the old key is lost")
 			}
 			return splitKeyResult{h.SplitKeyPath()}, h.RenewSplitKey()
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().BoolVar(&yes, "yes", false, "draw a new key without a question: the old one is lost")
+	cmd.Flags().BoolVar(&yes, "yes", false, "draw a new key without asking; the old one is lost")
 	return cmd
 }

@@ -26,13 +26,13 @@ func figureTables(m learner.Metrics, a *learner.Assessment) []titled {
 		list = append(list, titled{title: "Figures on the held-out rows, with 95 % bootstrap intervals", table: intervalTable(m, a)})
 	}
 	if a.Confusion != nil && len(a.Confusion.Classes) <= matrixShown {
-		list = append(list, titled{"Held-out rows by their class, and by the class that they were predicted to be", confusionTable(a.Confusion), true})
+		list = append(list, titled{"Held-out rows by true class and predicted class", confusionTable(a.Confusion), true})
 	}
 	if a.PerClass != nil {
 		list = append(list, titled{title: "Each class against the rest", table: classTable(a)})
 	}
 	if a.Residuals != nil {
-		list = append(list, titled{title: "Residuals: the truth less the prediction", table: residualTable(a.Residuals)})
+		list = append(list, titled{title: "Residuals: truth minus prediction", table: residualTable(a.Residuals)})
 	}
 	return append(list, byPartyTables(m, a)...)
 }
@@ -132,8 +132,7 @@ func residualTable(r *metrics.Residuals) *tableOf {
 	return t
 }
 
-// headline is the line that people came for, once more behind all others: it is what a terminal
-// still shows.
+// headline repeats the figures at the end, where a terminal still shows them.
 func (o outcome) headline() string {
 	text := ""
 	for _, name := range tableNames(o.Metrics) {

@@ -9,13 +9,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/admin"
 )
 
-// forgetResult lists what was erased of a job, and where.
+// forgetResult lists the erased items of a job, by member.
 type forgetResult struct {
 	Job string `json:"job"`
 	admin.Forgotten
 }
 
-// Print lists the erased items of each process, and the parties that have not answered.
+// Print lists the erased items of each member, and the parties that have not reported.
 func (r forgetResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	where := "here"
@@ -25,20 +25,20 @@ func (r forgetResult) Print(w io.Writer) error {
 	p.linef("job %s", r.Job)
 	p.linef("%s: %s", where, erasedText(r.Erased))
 	for _, name := range slices.Sorted(maps.Keys(r.Parties)) {
-		p.linef("at %s, as it says: %s", name, erasedText(r.Parties[name]))
+		p.linef("at %s, as it reports: %s", name, erasedText(r.Parties[name]))
 	}
 	if len(r.Silent) > 0 {
-		p.linef("no word yet from %s: told as soon as its daemon runs", strings.Join(r.Silent, ", "))
+		p.linef("no report yet from %s: erases as soon as its daemon runs", strings.Join(r.Silent, ", "))
 	}
 	if !r.Everywhere {
-		p.linef("other members keep their parts of the job; mercer job forget in the home of the coordinator erases all parts")
+		p.linef("other members keep their artifacts; mercer job forget in the coordinator's home erases those at all members")
 	}
 	return p.err
 }
 
 func erasedText(items []string) string {
 	if len(items) == 0 {
-		return "there was nothing to erase"
+		return "nothing to erase"
 	}
 	return "erased " + strings.Join(items, ", ")
 }
@@ -51,6 +51,6 @@ type dropped struct {
 // Print explains the consequence for the others.
 func (r dropped) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("the secrets of job %s are destroyed here; it cannot go on without this party", r.Job)
+	p.linef("the secrets of job %s are destroyed here; the job cannot continue without this party", r.Job)
 	return p.err
 }

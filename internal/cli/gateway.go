@@ -43,25 +43,24 @@ func (a *app) gateway() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gateway",
 		Short: "Run the server of many devices: publish weights and count anonymous packages",
-		Long: `Run a job of protocol secvm as its server. The gateway publishes signed weights for
-all devices alike. It counts the packages that come through a relay, each
-with a token of the issuer, and takes a step when a window is over. It ends when
-the model is trained and tested, and leaves the model in its home.
+		Long: `Run the server of a job of protocol secvm. The gateway publishes the same signed
+weights for all devices. It counts the packages that come through a relay, each with a
+token of the issuer, and takes a step after each window. It ends when the model is
+trained and tested, and leaves the model in its home.
 
-Devices need a copy of HOME/configuration, all from one place. --configure only
-writes that file. Its job, windows and tokens cannot change afterwards. --tokens
-names the file "public" of an issuer's home. Relay and issuer countersign what
-devices are told before the devices send anything; --relay and --issuer are their
-addresses. Both must have been started with the key that mercer gateway key prints.
-Between windows, nothing is sent for the time --pause. In it, weights
-are countersigned and devices get ready.
+All devices need the same copy of HOME/configuration. --configure only writes that
+file. Its job, windows and tokens cannot change afterwards. --tokens names the file
+"public" of an issuer's home. Relay and issuer countersign the gateway's statements
+before devices send anything; --relay and --issuer are their addresses. Start both
+with the key that mercer gateway key prints. Between windows, devices send nothing
+for the time --pause: relay and issuer countersign the weights, and devices get ready.
 
 A gateway of mode: paper is its own issuer, for the devices in --roster, at the path
-` + daemon.TokensPath + `. It can read single records, and devices take part only
+` + daemon.TokensPath + `. It can read single records, and devices join it only
 with --paper.
 
-The gateway can be killed and started again at any time. With --tls-cert and
---tls-key it speaks HTTPS.`,
+You can kill and restart the gateway at any time. With --tls-cert and --tls-key it
+uses HTTPS.`,
 		Example: "  mercer gateway --home g --job job.yaml --tokens issuer/public --configure\n  mercer gateway --home g --job job.yaml --tokens issuer/public --relay https://relay.example/ --issuer https://issuer.example/ --listen :8080 --window 10m",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
@@ -72,18 +71,18 @@ The gateway can be killed and started again at any time. With --tls-cert and
 	flags := cmd.Flags()
 	flags.StringVar(&f.job, "job", "", "job file, with protocol secvm")
 	flags.StringVar(&f.tokens, "tokens", "", "public keys of the issuer: the file public in its home")
-	flags.StringVar(&f.relay, "relay", "", "address of the relay, which countersigns")
-	flags.StringSliceVar(&f.relayFrom, "relay-from", nil, "address or network from which the relay calls, whose connections are not counted; default the addresses of --relay")
-	flags.StringVar(&f.issuer, "issuer", "", "address of the issuer, which countersigns")
+	flags.StringVar(&f.relay, "relay", "", "address of the relay, which countersigns statements")
+	flags.StringSliceVar(&f.relayFrom, "relay-from", nil, "address or network of the relay, whose connections have no limit; default the addresses of --relay")
+	flags.StringVar(&f.issuer, "issuer", "", "address of the issuer, which countersigns statements")
 	authoritiesFlag(cmd, &f.authorities)
 	flags.StringVar(&f.roster, "roster", "", "file of the devices' public keys, for a gateway that is its own issuer")
-	flags.BoolVar(&f.configure, "configure", false, "write the configuration for devices, and end")
+	flags.BoolVar(&f.configure, "configure", false, "only write the configuration for devices")
 	flags.DurationVar(&f.config.Window, "window", 10*time.Minute, "length of a window, in which devices send")
-	flags.DurationVar(&f.config.Grace, "grace", 20*time.Second, "how long after a window packages are still taken")
+	flags.DurationVar(&f.config.Grace, "grace", 20*time.Second, "how long after a window the gateway accepts packages")
 	flags.DurationVar(&f.config.Pause, "pause", 0, "time between publishing weights and opening their window; default the length of a window")
 	flags.DurationVar(&f.config.Lead, "lead", 10*time.Minute, "time between publishing the first weights and opening the first window")
 	flags.IntVar(&f.config.Least, "least", 256, "smallest number of packages written to disk together; the last batches of a window may be smaller")
-	flags.DurationVar(&f.config.Hold, "hold", 5*time.Second, "how long a device waits for its package to be on disk before it is told to send again")
+	flags.DurationVar(&f.config.Hold, "hold", 5*time.Second, "how long a device waits for its package to be on disk before it must send it again")
 	doorFlags(cmd, &f.doors, "127.0.0.1:8080")
 	f.seed.flag(cmd)
 	cmd.AddCommand(a.gatewayKey(), a.gatewaySums())
@@ -93,13 +92,13 @@ The gateway can be killed and started again at any time. With --tls-cert and
 func doorFlags(cmd *cobra.Command, d *daemon.Doors, listen string) {
 	cmd.Flags().StringVar(&d.Listen, "listen", listen, "address, host:port")
 	cmd.Flags().StringVar(&d.Metrics, "metrics", "", "address of the metrics for Prometheus, host:port, over HTTP; default none")
-	cmd.Flags().StringVar(&d.Certificate, "tls-cert", "", "certificate in PEM, to speak HTTPS; default HTTP")
-	cmd.Flags().StringVar(&d.Key, "tls-key", "", "key of the certificate, in PEM")
+	cmd.Flags().StringVar(&d.Certificate, "tls-cert", "", "certificate in PEM, for HTTPS; default HTTP")
+	cmd.Flags().StringVar(&d.Key, "tls-key", "", "private key of the certificate, in PEM")
 }
 
 // authoritiesFlag is for commands that call others by https addresses.
 func authoritiesFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVar(path, "tls-ca", "", "further certificates in PEM to trust for https addresses; the system's certificates count too")
+	cmd.Flags().StringVar(path, "tls-ca", "", "further certificates in PEM to trust for https addresses, beside the system's")
 }
 
 func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err error) {
@@ -134,7 +133,7 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 	if f.configure {
 		return configured{f.home}, daemon.Configure(c)
 	}
-	if a.env("GOGC") == "" { // requests are garbage soon and little else is there: let more of it gather
+	if a.env("GOGC") == "" { // requests become garbage soon and other memory is small: collect less often
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	done, err := daemon.RunGateway(ctx, c, own, f.doors, a.ready(f.home))
@@ -151,11 +150,11 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity) (*issuer.Config, error) {
 	switch {
 	case f.tokens != "" && f.roster != "":
-		return nil, usage("--tokens says that there is an issuer, and --roster that the gateway is its own; leave one out")
+		return nil, usage("--tokens is for a gateway with an issuer, and --roster for one that is its own issuer; remove one")
 	case f.tokens == "" && f.roster == "":
-		return nil, usage("the gateway needs tokens; give --tokens with the keys of an issuer, or --roster with the devices of a gateway that is its own issuer")
+		return nil, usage("the gateway needs tokens; give --tokens with an issuer's keys, or --roster with the devices of a gateway that is its own issuer")
 	case f.roster != "" && f.configure:
-		return nil, usage("a gateway that is its own issuer writes its configuration when it starts; leave --configure out")
+		return nil, usage("a gateway that is its own issuer writes its configuration when it starts; remove --configure")
 	case f.roster != "":
 		devices, err := daemon.ReadRoster(f.roster)
 		if err != nil {
@@ -165,10 +164,10 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: learner.StepsOf(c.Job).Iterations + 1, Quota: secvm.Tokens(gateway.Spec(c.Job).Packages), Devices: devices, Logger: a.log,
 		}, nil
 	}
-	if f.configure { // nobody is asked yet
+	if f.configure { // no witness is called yet
 		c.Witnesses = []string{"", ""}
 	} else if f.relay == "" || f.issuer == "" {
-		return nil, usage("relay and issuer must countersign every statement to devices; give their addresses, --relay and --issuer")
+		return nil, usage("relay and issuer must countersign every statement to devices; give their addresses with --relay and --issuer")
 	} else {
 		c.Witnesses = []string{f.relay, f.issuer}
 	}
@@ -182,7 +181,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 	return nil, nil
 }
 
-// toWitnesses is the client by which a gateway asks relay and issuer.
+// toWitnesses returns the client by which a gateway calls relay and issuer.
 func (a *app) toWitnesses(authorities string) (*http.Client, error) {
 	roots, err := endpoint.Authorities(authorities)
 	if err != nil {
@@ -191,7 +190,7 @@ func (a *app) toWitnesses(authorities string) (*http.Client, error) {
 	return &http.Client{Transport: relay.Transport(roots)}, nil
 }
 
-// ready are options of a daemon that says when it serves.
+// ready returns the options of a daemon that logs when it serves.
 func (a *app) ready(home string) daemon.Options {
 	return daemon.Options{Reader: a.reader, Logger: a.log, Ready: func(addr string) { a.log.Info("ready", "home", home, "address", addr) }}
 }
@@ -207,7 +206,7 @@ func (c configured) Print(w io.Writer) error {
 	return err
 }
 
-// trained is a job that is over.
+// trained is the result of a finished job.
 type trained struct{ *gateway.Result }
 
 // Print describes the outcome of the job.
@@ -218,7 +217,7 @@ func (t trained) Print(w io.Writer) error {
 		p.linef("%s", c)
 	}
 	if t.Majority > 0 {
-		p.linef("always saying the larger class: accuracy %.4f", t.Majority)
+		p.linef("always predicting the larger class: accuracy %.4f", t.Majority)
 	}
 	t.printCurve(p)
 	p.linef("model: %s\nmodel_sha256: %s", t.Model, t.SHA256)
@@ -239,19 +238,19 @@ func (t trained) printCurve(p *printer) {
 	}
 }
 
-// relayAddresses returns the addresses from which the relay calls: the ones that the operator names,
-// or the ones to which the relay's address leads.
+// relayAddresses returns the relay's addresses: those of --relay-from, or those that the relay's
+// host name resolves to.
 func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefix, error) {
 	if len(f.relayFrom) > 0 || f.configure {
 		return parsePrefixes(f.relayFrom)
 	}
 	u, err := url.Parse(f.relay)
-	if err != nil || u.Hostname() == "" { // a gateway that is its own issuer does not ask its relay
-		return nil, nil //nolint:nilerr // who asks at an address that is none says so
+	if err != nil || u.Hostname() == "" { // a gateway that is its own issuer does not call its relay
+		return nil, nil //nolint:nilerr // the call to a bad address reports it
 	}
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
-	if err != nil { // the relay may come later, and its packages are taken meanwhile as a stranger's
-		a.log.Warn("the address of --relay is not known yet; name the addresses from which the relay calls with --relay-from", "error", err)
+	if err != nil { // the relay may start later; until then its connections count as a stranger's
+		a.log.Warn("the host name of --relay does not resolve yet; give the relay's addresses with --relay-from", "error", err)
 		return nil, nil
 	}
 	list := make([]netip.Prefix, len(found))
@@ -271,7 +270,7 @@ func parsePrefixes(texts []string) ([]netip.Prefix, error) {
 			continue
 		}
 		if list[i], err = netip.ParsePrefix(text); err != nil {
-			return nil, usage("--relay-from: %q is no address; write one such as 192.0.2.7, or a network such as 192.0.2.0/24", text)
+			return nil, usage("--relay-from: %q is not an address; write one such as 192.0.2.7, or a network such as 192.0.2.0/24", text)
 		}
 	}
 	return list, nil
@@ -288,9 +287,9 @@ func (a *app) gatewayKey() *cobra.Command {
 	var seed insecureSeed
 	cmd := &cobra.Command{
 		Use:   "key",
-		Short: "Print the public key by which relay and issuer know a gateway",
-		Long: `Print the public key of a gateway, and draw it the first time. Relay and issuer need it
-before they start (--gateway-key): they countersign statements of this gateway only.`,
+		Short: "Print a gateway's public key, for its relay and issuer",
+		Long: `Print the public key of a gateway. The first call draws it. Relay and issuer need it
+to start (--gateway-key): they countersign statements of this gateway only.`,
 		Example: "  mercer gateway key --home g",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (r Result, err error) {

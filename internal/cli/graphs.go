@@ -71,8 +71,8 @@ func calibrationGraph(a *learner.Assessment) report.Graph {
 	return g
 }
 
-// benefitGraph leaves out the part far below 0, where acting costs more than it could gain: it would
-// press the rest together.
+// benefitGraph leaves out the part far below 0, where acting costs more than it could gain: it
+// would flatten the rest.
 func benefitGraph(a *learner.Assessment) report.Graph {
 	g := report.Graph{Title: "Decision curve for " + a.Positive, X: "probability from which to act", Y: "net benefit"}
 	model, all := report.Trace{Name: "by the model"}, report.Trace{Name: "always", Dashed: true}
@@ -98,7 +98,7 @@ func benefitGraph(a *learner.Assessment) report.Graph {
 }
 
 func residualGraph(bins []learner.ResidualBin) report.Graph {
-	g := report.Graph{Title: "Residuals of rows with similar predictions", X: "prediction", Y: "truth less prediction"}
+	g := report.Graph{Title: "Residuals of rows with similar predictions", X: "prediction", Y: "truth minus prediction"}
 	mean, above, below := report.Trace{Name: "mean", Dotted: true}, report.Trace{Name: "a deviation above", Dashed: true}, report.Trace{Name: "a deviation below", Dashed: true}
 	for _, b := range bins {
 		mean.X, mean.Y = append(mean.X, b.Predicted), append(mean.Y, b.Mean)
@@ -109,7 +109,7 @@ func residualGraph(bins []learner.ResidualBin) report.Graph {
 	return g
 }
 
-// addFigures puts the figures of held-out rows on a page, and what the run was.
+// addFigures puts the figures of held-out rows and the facts of the run on a page.
 func (o outcome) addFigures(run *report.Run) {
 	for _, t := range figureTables(o.Metrics, o.Figures) {
 		if t.matrix && o.Figures.Confusion != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// best returns the place of the cell that was chosen; -1 without one.
+// best returns the index of the chosen cell; -1 without one.
 func best(grid []learner.Cell) int {
 	return slices.IndexFunc(grid, func(c learner.Cell) bool { return c.Best })
 }
@@ -56,8 +56,8 @@ func gridColumns(like learner.Cell) []column {
 	return append(columns, column{"", func(c learner.Cell) any { return map[bool]string{true: "chosen"}[c.Best] }})
 }
 
-// cellKernel writes the numbers of a kernel that are not zero, rounded: gamma may
-// have been measured by the data.
+// cellKernel writes the nonzero numbers of a kernel, rounded: gamma may be measured from the
+// data.
 func cellKernel(k kernel.Spec) string {
 	s := k.Name
 	for _, p := range []struct {
@@ -76,7 +76,7 @@ func cellKernel(k kernel.Spec) string {
 	return s
 }
 
-// heading names a cell's figure: the mean over folds, if there are folds.
+// heading names the figure of a cell: with folds, the mean over them.
 func heading(c learner.Cell) string {
 	if len(c.Folds) == 0 {
 		return c.Score

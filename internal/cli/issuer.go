@@ -25,16 +25,16 @@ func (a *app) issuer() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "issuer",
 		Short: "Issue tokens to devices",
-		Long: `Give every device in the roster as many tokens for each iteration of a job as it
-sends packages. Tokens are blind: the issuer knows the device and cannot recognise
-its tokens. Another operator than the gateway's must run the issuer, because it
-countersigns what the gateway tells devices and says how many have their tokens.
+		Long: `Issue tokens to every device in the roster: for each iteration of a job, as many as it
+sends packages. Tokens are blind: the issuer knows the device but cannot recognise its
+tokens. The issuer and the gateway must have different operators, because the issuer
+countersigns the gateway's statements to devices and counts the devices with tokens.
 
-The first start draws a key for each iteration. It leaves the public keys in
-HOME/public, which the gateway needs, and the key of its statements in
-HOME/witness-key, which devices need. Of the gateway whose key is given it
-countersigns the first configuration that names its keys, and no other. The roster
-has a line for each device, as mercer device credentials prints it.`,
+The first start draws a key for each iteration. It writes the public keys to
+HOME/public, which the gateway needs, and the key of its statements to
+HOME/witness-key, which devices need. It countersigns the first configuration of the
+gateway of --gateway-key that names its own keys, and no other. The roster has a line
+for each device, as mercer device credentials prints it.`,
 		Example: "  mercer issuer --home issuer --gateway-key 9d20... --job job.yaml --roster devices.txt --listen :8081",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
@@ -74,9 +74,9 @@ has a line for each device, as mercer device credentials prints it.`,
 	return daemonCommand(cmd)
 }
 
-// gatewayKeyFlag is for commands that countersign what one gateway says.
+// gatewayKeyFlag is for commands that countersign the statements of one gateway.
 func gatewayKeyFlag(cmd *cobra.Command, digits *string) {
-	cmd.Flags().StringVar(digits, "gateway-key", "", "public key of the gateway, as mercer gateway key prints it; its statements are countersigned, and nobody else's")
+	cmd.Flags().StringVar(digits, "gateway-key", "", "public key of the gateway, as mercer gateway key prints it; only statements of this gateway are countersigned")
 }
 
 func parseGatewayKey(digits string) (ed25519.PublicKey, error) {
@@ -93,21 +93,21 @@ func (a *app) relay() *cobra.Command {
 	var authorities, gatewayKey string
 	cmd := &cobra.Command{
 		Use:   "relay",
-		Short: "Pass requests of devices on to a gateway without saying who sent them",
-		Long: `Pass sealed requests of devices on to one gateway (Oblivious HTTP, RFC 9458). The
-relay sees who sends and when, and nothing of the content. With --batch, requests
-leave together in random order. Another operator than the gateway's must run the
-relay: both together know everything.
+		Short: "Relay requests of devices to a gateway without revealing their senders",
+		Long: `Relay sealed requests of devices to one gateway (Oblivious HTTP, RFC 9458). The relay
+sees who sends and when, but no content. With --batch, requests leave together in
+random order. The relay and the gateway must have different operators: both together
+know everything.
 
-The relay also countersigns what the gateway tells devices, and counts the devices
-that are ready for a window. It does so for one job: the first of which the gateway
-whose key is given shows it a history. HOME/witness holds what it has countersigned,
-and nothing about devices. HOME/witness-key holds the key by which devices check its
-statements.
+The relay also countersigns the gateway's statements to devices, and counts the
+devices that are ready for a window. It does so for one job only: the first job whose
+history the gateway of --gateway-key shows it. HOME/witness holds the countersigned
+statements, and nothing about devices. HOME/witness-key holds the key by which devices
+check the relay's statements.
 
-Devices sign nothing at a relay. A request has a few seconds to come, and of too many
-connections the address that has most loses its oldest. Behind a server with HTTPS
-every device has that server's address, so that it must bound its callers itself.`,
+Devices sign nothing at a relay. A request must arrive within a few seconds. With too
+many connections, the address with the most loses its oldest. Behind a server with
+HTTPS all devices have that server's address, so that server must limit its callers.`,
 		Example: "  mercer relay --home relay --gateway-key 9d20... --gateway https://gateway.example/ --listen :8082 --batch 32 --tls-cert relay.pem --tls-key relay.key",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
@@ -131,7 +131,7 @@ every device has that server's address, so that it must bound its callers itself
 	cmd.Flags().StringVar(&c.Gateway, "gateway", "", "address of the gateway")
 	gatewayKeyFlag(cmd, &gatewayKey)
 	cmd.Flags().IntVar(&c.Batch, "batch", 8, "number of requests that leave together")
-	cmd.Flags().DurationVar(&c.Wait, "wait", time.Second, "longest time that a request waits for others to leave with")
+	cmd.Flags().DurationVar(&c.Wait, "wait", time.Second, "longest time that a request waits for its batch")
 	cmd.Flags().DurationVar(&c.Timeout, "timeout", 20*time.Second, "longest time that the gateway may take to answer")
 	doorFlags(cmd, &doors, "127.0.0.1:8082")
 	authoritiesFlag(cmd, &authorities)

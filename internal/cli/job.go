@@ -32,11 +32,11 @@ func (a *app) job() *cobra.Command {
 func (a *app) jobDelete() *cobra.Command {
 	return a.asking(&cobra.Command{
 		Use:   "delete ID",
-		Short: "Forget a finished job everywhere, and remove its file, status and result",
-		Long: `Let every party forget a job that is over (mercer job forget). Then remove the rest
-that the coordinator has of it: the job file, the status and the result. With
-retention: 30d in its config.yaml, the coordinator does so by itself 30 days after
-the end of a job.`,
+		Short: "Delete a finished job: erase it at all members, and remove its file, status and result",
+		Long: `Have every member erase the artifacts of a finished job, as mercer job forget does.
+Then remove the job file, the status and the result from the coordinator. With
+retention: 30d in its config.yaml, the coordinator deletes each job 30 days after its
+end.`,
 		Example: "  mercer job delete 0123456789abcdef0123456789abcdef --home ./c",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
@@ -48,11 +48,11 @@ the end of a job.`,
 func (a *app) jobDrop() *cobra.Command {
 	return a.asking(&cobra.Command{
 		Use:   "drop ID",
-		Short: "Destroy the secrets of a job that the coordinator has not closed",
-		Long: `Destroy what a party holds of a job that its coordinator has not closed: seeds, keys
-and journals. The job cannot go on, and the coordinator is told. A party does this by
-itself 30 days after a job began (unclosed: 30d in its config.yaml). mercer job list
-shows the open jobs in the party's home.`,
+		Short: "Destroy a party's secrets of a job that its coordinator has not closed",
+		Long: `Destroy a party's seeds, keys and journals of a job that its coordinator has not
+closed. The job cannot continue, and the coordinator is notified. A party does this
+automatically 30 days after a job began (unclosed: 30d in its config.yaml). In the
+party's home, mercer job list shows the open jobs.`,
 		Example: "  mercer job list --home ./north\n  mercer job drop 0123456789abcdef0123456789abcdef --home ./north",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
@@ -63,14 +63,15 @@ shows the open jobs in the party's home.`,
 func (a *app) jobForget() *cobra.Command {
 	return a.asking(&cobra.Command{
 		Use:   "forget ID",
-		Short: "Erase the secrets and the model that a finished job left",
-		Long: `Erase what a finished job left. In a party's home, this is its encoder, its model or
-part of a model, the order of its rows, its recommendations and notices on its table. In the
-coordinator's home, it is the model, the decisions on held-out rows, the data that
-questions need, and everything at all parties. All of it is sealed under a key for
-each job, and the key is overwritten. Where the parties hold different columns
-(fdskl, gram), the model is of no use once one of them has forgotten its part. The
-result stays; mercer job delete removes it. A job that left nothing is no error.`,
+		Short: "Erase the artifacts of a finished job: secrets, model and tables",
+		Long: `Erase the artifacts of a finished job. In a party's home, these are its encoder, its
+model or model part, the order of its rows, its recommendations and the notices on its
+table. In the coordinator's home, these are the model, the decisions on held-out rows,
+the data for prediction queries, and the artifacts at all parties. Artifacts are
+sealed under a key for each job, and the key is overwritten. Where the parties hold
+different columns (fdskl, gram), the model is useless once one party has erased its
+part. The result stays; mercer job delete removes it. A job without artifacts is no
+error.`,
 		Example: "  mercer job forget 0123456789abcdef0123456789abcdef --home ./north",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
@@ -99,7 +100,7 @@ func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *admin
 	return cmd
 }
 
-// know has jobs read by the data dictionaries of a home, revoked ones too.
+// know has the reader find the data dictionaries of a home, revoked ones too.
 func (a *app) know(home string) {
 	a.reader = a.reader.Knowing(daemon.Home(home).Dictionaries().Find)
 }
@@ -136,9 +137,9 @@ func (r jobResult) Print(w io.Writer) error {
 // forgottenText describes how far a job is forgotten.
 func forgottenText(silent []string) string {
 	if len(silent) == 0 {
-		return "what the job left is erased at the coordinator and, as they say, at all its parties"
+		return "the job's artifacts are erased at the coordinator and, as the parties report, at all of them"
 	}
-	return fmt.Sprintf("what the job left is erased at the coordinator; no word yet from %s", strings.Join(silent, ", "))
+	return fmt.Sprintf("the job's artifacts are erased at the coordinator; no report yet from %s", strings.Join(silent, ", "))
 }
 
 func (r jobResult) state() string {
@@ -225,16 +226,17 @@ func (a *app) jobShow() *cobra.Command {
 	var alignment, recommendations, notices bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show a job with its result, or the tables that it left at a party",
-		Long: `In the coordinator's home, show a job with its result. --out writes the result,
-its report and the predictions of held-out rows into a folder. In a party's home, show
-what the job left there for the party's operator alone: where the party has the labels
-and the scores of held-out rows (fdskl, fd-svrg, secureboost), its figures, and with
---out the same files. --alignment prints the ids of the rows of a job by columns as CSV,
-in the order of its decisions, and --recommendations the items recommended to this
-party's person. --notices lists columns of this party's table that lie far from the
-other parties', and those with values that so few rows have that sums do not count them.
-All of these work without a running daemon.`,
+		Short: "Show a job with its result, or its tables at a party",
+		Long: `In the coordinator's home, show a job with its result. --out writes the result, its
+report and the predictions of held-out rows into a folder.
+
+In a party's home, show the artifacts for the party's operator alone. A party with
+labels and scores of held-out rows (fdskl, fd-svrg, secureboost) has figures, and
+--out writes the same files. --alignment prints the row ids of a job by columns as
+CSV, in the order of its decisions. --recommendations prints the items recommended to
+this party's person. --notices lists the columns of this party's table that lie far
+from the other parties', and the columns with values that too few rows have for sums
+to count them. In a party's home, the command needs no running daemon.`,
 		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./c --json\n  mercer job show 0123456789abcdef0123456789abcdef --home ./shop --alignment",
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
@@ -262,13 +264,13 @@ All of these work without a running daemon.`,
 	outFlag(cmd, &out)
 	cmd.Flags().BoolVar(&alignment, "alignment", false, "in a party's home: show the ids of the job's rows, in their order")
 	cmd.Flags().BoolVar(&recommendations, "recommendations", false, "in a party's home: show the items that the job recommends")
-	cmd.Flags().BoolVar(&notices, "notices", false, "in a party's home: show what its operator should know of its table")
+	cmd.Flags().BoolVar(&notices, "notices", false, "in a party's home: show the notices on its table")
 	cmd.Flags().BoolVar(&notices, "remarks", false, "")
 	_ = cmd.Flags().MarkDeprecated("remarks", "write --notices")
 	return cmd
 }
 
-// leftBy returns the table that a flag asks for, "" for none.
+// leftBy returns the table that a flag selects, "" for none.
 func leftBy(alignment, recommendations, notices bool) (item vault.Item, err error) {
 	for _, one := range []struct {
 		asked bool
@@ -276,7 +278,7 @@ func leftBy(alignment, recommendations, notices bool) (item vault.Item, err erro
 	}{{alignment, vault.Alignment}, {recommendations, vault.Recommendations}, {notices, vault.Notices}} {
 		switch {
 		case one.asked && item != "":
-			return "", usage("--%s and --%s are two tables; ask for one at a time", item.Noun(), one.item.Noun())
+			return "", usage("--%s and --%s print two tables; give one of them", item.Noun(), one.item.Noun())
 		case one.asked:
 			item = one.item
 		}
@@ -284,7 +286,7 @@ func leftBy(alignment, recommendations, notices bool) (item vault.Item, err erro
 	return item, nil
 }
 
-// leftResult is a table that a job left at a party.
+// leftResult is a table that a party retains of a job.
 type leftResult struct {
 	Job   string `json:"job"`
 	Item  string `json:"item"`
@@ -322,7 +324,7 @@ func (r jobListResult) Print(w io.Writer) error {
 func (a *app) jobList() *cobra.Command {
 	return a.asking(&cobra.Command{
 		Use:     "list",
-		Short:   "List the coordinator's jobs in the order of submission, or the jobs that left something at a party",
+		Short:   "List a coordinator's jobs in the order of submission, or a party's open and retained jobs",
 		Example: "  mercer job list --home ./c\n  mercer job list --home ./north",
 		Args:    args(),
 	}, func(ctx context.Context, c *admin.Client, _ []string) (Result, error) {
@@ -353,20 +355,20 @@ func (a *app) jobDownload() *cobra.Command {
 		Use:   "download ID",
 		Short: "Download a job's model, unless it is private",
 		Long: `Download a job's model. A model that holds encoded rows, such as OKRA's, never
-leaves the coordinator: any party could decode the rows in it.`,
+leaves the coordinator, because any party could decode these rows.`,
 		Example: "  mercer job download 0123456789abcdef0123456789abcdef --home ./c --out model.mercer",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
 		file, err := c.Model(ctx, args[0])
 		var coded *fault.Error
 		if errors.As(err, &coded) && coded.Code == fault.CodePolicy {
-			return nil, refused(err, "ask for predictions instead: mercer predict --job "+args[0])
+			return nil, refused(err, "query predictions instead: mercer predict --job "+args[0])
 		}
 		if err != nil {
 			return nil, err
 		}
 		if _, err := os.Stat(out); err == nil {
-			return nil, usage("%s is there already; choose another --out", out)
+			return nil, usage("%s exists; choose another --out", out)
 		}
 		return downloadResult{out, len(file)}, disk.Replace(out, file)
 	})
@@ -377,10 +379,10 @@ leaves the coordinator: any party could decode the rows in it.`,
 func (a *app) jobAbort() *cobra.Command {
 	return a.asking(&cobra.Command{
 		Use:   "abort ID",
-		Short: "Abort a job that is queued or running",
-		Long: `Abort a job that is queued or running. Wait until every party has destroyed the
-job's secrets and files, or has been told to. The job fails and stays in the list,
-and the next job begins. A job that has its result is left alone.`,
+		Short: "Abort a queued or running job",
+		Long: `Abort a queued or running job. The command waits until every party has destroyed
+the job's secrets and files, or has the order to do so. The job fails and stays in the
+list, and the next job starts. A job that has its result does not change.`,
 		Example: "  mercer job abort 0123456789abcdef0123456789abcdef --home ./c",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {

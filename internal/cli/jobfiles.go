@@ -52,7 +52,7 @@ func (r *jobResult) decisions(ctx context.Context, c *admin.Client) (*sheet, err
 // saveResult writes a result with its report and its table into a folder, and returns the paths.
 func saveResult(reader *job.Reader, out string, o outcome) (files []string, err error) {
 	var j *job.Job
-	if o.About != nil { // a result of an earlier program does not say which job it is of
+	if o.About != nil { // the result of an earlier version does not name its job
 		if j, err = reader.Parse(o.Job+".yaml", []byte(o.About.Job)); err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func saveResult(reader *job.Reader, out string, o outcome) (files []string, err 
 		return nil, err
 	}
 	if err := os.MkdirAll(out, 0o700); err != nil {
-		return nil, usage("--out %s cannot be the folder of the results: %w", out, err)
+		return nil, usage("--out %s cannot be the results folder: %w", out, err)
 	}
 	if o.Predictions, err = saveTable(out, o.table); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func saveResult(reader *job.Reader, out string, o outcome) (files []string, err 
 	return append(files, path), disk.Replace(path, append(text, '\n'))
 }
 
-// ownResult is the result that a job has left at a party with labels and scores of held-out rows.
+// ownResult is the result at a party with labels and scores of held-out rows.
 type ownResult struct {
 	ID     string   `json:"id"`
 	Own    outcome  `json:"result"`
@@ -91,13 +91,13 @@ type ownResult struct {
 	reader *job.Reader
 }
 
-// showOwn reads what a job left in a party's home, and writes it into the folder out, if it is
-// not "".
+// showOwn reads a job's result in a party's home, and writes it into the folder out unless
+// that is "".
 func (a *app) showOwn(home daemon.Home, id, out string) (Result, error) {
 	own, err := home.Judged(id)
 	if err != nil {
 		e := usage("%w", err)
-		e.Hint = "parties with labels have figures of jobs of fdskl, fd-svrg and secureboost; of others the coordinator's home has the result"
+		e.Hint = "a party with labels has figures of jobs of fdskl, fd-svrg and secureboost; the results of other jobs are in the coordinator's home"
 		return nil, e
 	}
 	r := ownResult{ID: id, Own: outcome{Result: own.Result}, reader: a.reader}
@@ -148,8 +148,8 @@ func (a *app) readJob(path string) (*job.Job, error) {
 // names reports whether the data section of the file has a key.
 func (f *jobFile) names(key string) bool { return job.DataKey(f.text, key) }
 
-// locate puts before an error about data the line of the job file that asks for
-// what is not there: a source, or a column of one.
+// locate prefixes an error about a missing source or column with the line of the job file
+// that names it.
 func (f *jobFile) locate(err error) error {
 	var (
 		column *dataset.ColumnError

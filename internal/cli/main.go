@@ -34,15 +34,15 @@ type app struct {
 }
 
 // Main runs mercer with the arguments that follow its name and returns the
-// exit code. It reads jobs of the methods that the reader knows; own lists the additions of
-// these methods for one process that owns all data.
+// exit code. The reader has the methods whose jobs it reads. own lists the support of these
+// methods for one process with the data of all parties.
 func Main(reader *job.Reader, own []local.LocalSupport, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	a := &app{reader: reader, local: own, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
 	a.json = asksForJSON(args) // before parsing, for errors in the arguments
 	return a.execute(a.root(), args)
 }
 
-// Commands returns the tree of commands, for documents. Nobody runs it.
+// Commands returns the tree of commands for the documents. It cannot be run.
 func Commands(reader *job.Reader, env func(string) string) *cobra.Command {
 	return (&app{reader: reader, env: env, log: slog.New(slog.DiscardHandler)}).root()
 }
@@ -97,9 +97,9 @@ func (a *app) library() catalogue.Library { return catalogue.New(catalogue.Folde
 // grace is the time that an interrupted command waits for the work that it runs.
 const grace = time.Second
 
-// orAbandon returns the results of f, but does not wait for it much longer than for
-// the end of ctx: work that never looks up, such as the making of a large matrix, ends
-// with the process.
+// orAbandon returns the results of f. Once ctx has ended it waits for f no longer than
+// grace: work that does not watch ctx, such as computing a large matrix, ends with the
+// process.
 func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -123,9 +123,9 @@ func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	return none, ctx.Err()
 }
 
-// leashed returns a context that also ends with standard input, where the
-// program that started this one asks for it: what a demonstration has started
-// stops even if the demonstration cannot tell it to.
+// leashed returns a context that also ends when standard input ends, if the program that
+// started this one asks for it. So the processes of a demonstration stop even if the
+// demonstration is killed.
 func (a *app) leashed(ctx context.Context) context.Context {
 	if a.env(demo.StopWithStdin) == "" {
 		return ctx

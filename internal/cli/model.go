@@ -41,13 +41,13 @@ func readModel(b *bufio.Reader, features int) (*model.Model, error) {
 	return model.Open(b)
 }
 
-// isLIBSVM looks at how a file begins. A file too short for it is for package model to judge.
+// isLIBSVM looks at the first bytes of a file. Package model refuses a file that is too short.
 func isLIBSVM(b *bufio.Reader) bool {
 	head, _ := b.Peek(len("svm_type "))
 	return model.IsLIBSVM(head)
 }
 
-// open reads the model in a file, behind the preparation that may stand before it.
+// open reads the model in a file, after the preparation if there is one.
 func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
 	return openWhole(path, func(b *bufio.Reader) (m T, err error) {
 		if _, err := model.CutPrepared(b); err != nil {
@@ -57,7 +57,7 @@ func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err err
 	})
 }
 
-// openWhole reads a file, and says what is wrong with it.
+// openWhole reads a file, and explains why it cannot.
 func openWhole[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -77,7 +77,7 @@ func openWhole[T any](path string, read func(*bufio.Reader) (T, error)) (m T, er
 }
 
 func (a *app) model() *cobra.Command {
-	cmd := group("model", "Describe a model, or give it to other programs")
+	cmd := group("model", "Show a model file, or export it for other programs")
 	cmd.Example = "  mercer model show model.mercer\n  mercer model export model.mercer model.libsvm"
 	cmd.AddCommand(a.modelShow(), a.modelExport())
 	return cmd
@@ -87,13 +87,12 @@ func (a *app) model() *cobra.Command {
 type exportResult struct {
 	Model string `json:"model"`
 	Range string `json:"range,omitempty"` // of the scale, if the model has one
-	// Labels tell which number stands for which class, where classes are words; Table is the
-	// file that says so.
+	// Labels maps numbers to classes that are words; Table is the file with this map.
 	Labels map[string]string `json:"labels,omitempty"`
 	Table  string            `json:"table,omitempty"`
 }
 
-// Print explains how the files are used.
+// Print explains the use of the files.
 func (r exportResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s: for svm-predict", r.Model)
@@ -101,7 +100,7 @@ func (r exportResult) Print(w io.Writer) error {
 		p.linef("%s: the scale; rows must go through svm-scale -r %s first", r.Range, r.Range)
 	}
 	if r.Table != "" {
-		p.linef("%s: which number stands for which class", r.Table)
+		p.linef("%s: the number of each class", r.Table)
 	}
 	for _, label := range slices.Sorted(maps.Keys(r.Labels)) {
 		p.linef("  %s is %s", label, r.Labels[label])
@@ -113,13 +112,13 @@ func (a *app) modelExport() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "export MODEL FILE",
-		Short: "Write a model as a model file of LIBSVM",
-		Long: `Write a model of learner svc, nu-svc, one-class or svr, with kernel linear, rbf or
-polynomial, as a model file of LIBSVM. If the model scales its rows, FILE.range is
-written too, for svm-scale -r. Classes that are words get numbers, and FILE.classes.csv
-says which. Files that exist are not overwritten. A private model
-holds rows that others encoded, and is refused. mercer predict reads LIBSVM's model
-files without a conversion.`,
+		Short: "Export a model as a model file of LIBSVM",
+		Long: `Export a model of learner svc, nu-svc, one-class or svr, with kernel linear, rbf or
+polynomial, as a model file of LIBSVM. If the model scales its rows, the command also
+writes FILE.range, for svm-scale -r. Classes that are words get numbers, which
+FILE.classes.csv lists. Existing files are not overwritten. A private model holds
+encoded rows of others, and is refused. mercer predict reads LIBSVM's model files
+without a conversion.`,
 		Example: "  mercer model export model.mercer model.libsvm",
 		Args:    args("MODEL", "FILE"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
@@ -167,7 +166,7 @@ func export(from, to string) (Result, error) {
 	return r, createAll(files)
 }
 
-// createAll writes files that are of no use without each other.
+// createAll writes all files or none.
 func createAll(files map[string][]byte) error {
 	var done []string
 	for _, path := range slices.Sorted(maps.Keys(files)) {
@@ -185,7 +184,7 @@ func createAll(files map[string][]byte) error {
 func create(path string, b []byte) error {
 	switch err := disk.Create(path, b); {
 	case errors.Is(err, fs.ErrExist):
-		return usage("%s is there already and is not overwritten; choose another name, or remove it", path)
+		return usage("%s exists and is not overwritten; choose another name, or remove it", path)
 	case err != nil:
 		return usage("%s cannot be written: %w", path, err)
 	}

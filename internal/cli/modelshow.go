@@ -13,11 +13,11 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// modelResult describes a model file to somebody who has nothing else.
+// modelResult describes a model file by its content alone.
 type modelResult struct {
 	Path    string      `json:"path"`
 	Learner string      `json:"learner"`
-	Outputs string      `json:"outputs"` // the shape of what it says about a row
+	Outputs string      `json:"outputs"` // the shape of its output for a row
 	Kernel  kernel.Spec `json:"kernel"`
 	Classes []string    `json:"classes,omitempty"`
 	Width   int         `json:"columns"` // of a row; 0 where the file does not say
@@ -25,18 +25,18 @@ type modelResult struct {
 	Reads   []string    `json:"prepares,omitempty"` // the columns of a table, and what becomes of them
 	Scaled  bool        `json:"scales_rows"`        // by numbers in the file
 	Rows    int         `json:"rows_it_holds"`      // of the training table
-	Random  int         `json:"random_features"`    // that stand for rows; 0: none
-	Leakage []string    `json:"leakage"`            // what the file tells
+	Random  int         `json:"random_features"`    // in place of rows; 0: none
+	Leakage []string    `json:"leakage"`            // what the file reveals
 }
 
 func (a *app) modelShow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show MODEL",
-		Short: "Describe a model file: learner, kernel, classes, columns, and what it tells of its training rows",
-		Long: `Describe a model file of Mercer or of LIBSVM: its learner and kernel, its classes and
-columns, how it prepares and scales rows, whether it holds rows of its training table, and what
-it tells its readers. Numbers of the learner, the date and the figures stand in the
-result of the job that made the model. A private model is refused.`,
+		Short: "Show a model file: learner, kernel, classes, columns, and what it reveals about its training rows",
+		Long: `Show a model file of Mercer or of LIBSVM: its learner and kernel, its classes and
+columns, how it prepares and scales rows, whether it holds rows of its training table,
+and what it reveals to its readers. The settings of the learner, the date and the
+figures are in the result of the job that made the model. A private model is refused.`,
 		Example: "  mercer model show model.mercer",
 		Args:    args("MODEL"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
@@ -67,15 +67,15 @@ func describeFile(path string, m model.Predictor) modelResult {
 		r.Kernel, r.Scaled = m.Kernel(), m.Scale() != nil
 		r.Rows, _ = m.Vectors().Shape()
 		r.Leakage = []string{
-			fmt.Sprintf("The file holds %s of the training table in clear, with their influence on the decisions. Treat it as these rows.", humanize.Count(r.Rows, "row")),
-			"Of a support vector machine these are the rows near the border and those on its wrong side; other learners hold all rows.",
+			fmt.Sprintf("The file holds %s of the training table in clear, with their influence on the decisions. Protect it like these rows.", humanize.Count(r.Rows, "row")),
+			"For a support vector machine, these are the rows near the border and those on its wrong side. Other learners hold all rows.",
 		}
 	case *model.Random:
 		scale, _ := m.Scaling()
 		r.Kernel, r.Random, r.Scaled = m.Kernel(), m.Features(), scale != nil
 		r.Leakage = []string{
-			"The file holds no row: it has a public seed of random features, and a weight for each.",
-			"Its decisions tell something of the training rows. With few rows for each feature they tell who was among them.",
+			"The file holds no row. It holds a public seed of random features, and a weight for each feature.",
+			"Its decisions reveal something about the training rows. With few rows for each feature, they reveal who was among them.",
 		}
 	}
 	if r.Scaled {
@@ -96,7 +96,7 @@ func (r modelResult) Print(w io.Writer) error {
 	}
 	switch {
 	case r.Width == 0:
-		fact("columns", "not known to the file")
+		fact("columns", "unknown")
 	case r.Columns == nil:
 		fact("columns", fmt.Sprintf("%d, without names", r.Width))
 	default:
@@ -112,7 +112,7 @@ func (r modelResult) Print(w io.Writer) error {
 		fact("rows", humanize.Count(r.Rows, "row")+" of the training table")
 	}
 	for i, line := range r.Leakage {
-		p.linef("%s", item("tells", i, line))
+		p.linef("%s", item("reveals", i, line))
 	}
 	return p.err
 }

@@ -46,7 +46,7 @@ func withKey(object []byte, key string, value any) ([]byte, error) {
 	return fmt.Appendf(object[:len(object)-1], `,%q:%s}`, key, b), err
 }
 
-// Print writes the table that people came for, and what it cost.
+// Print writes the scores, and then the details and the costs.
 func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.join(o.scores().print(w))
@@ -55,7 +55,7 @@ func (o outcome) Print(w io.Writer) error {
 	} else {
 		p.linef("\n%s in training, %s%s", humanize.Count(o.Training, "row"), describeHeldOut(o.Result), o.support())
 		if o.HeldOut == 0 && len(o.Grid) == 0 {
-			p.linef("no figure says how well the model predicts new rows, since none was held out")
+			p.linef("no row was held out, so no figure says how well the model predicts new rows")
 		}
 	}
 	if o.bySums != nil {
@@ -76,7 +76,7 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("largest difference to the pooled decisions: %.2g%s", *o.Difference, o.agreement())
 	}
 	if l := o.Components; l != nil {
-		p.linef("components beside pooled's, up to their signs: mean squared error %.2g%s", l.MSE, determined(l.R2))
+		p.linef("components compared with pooled, up to sign: mean squared error %.2g%s", l.MSE, determined(l.R2))
 	}
 	p.figures(w, figureTables(o.Metrics, o.Figures))
 	if o.Repeats != nil {
@@ -84,11 +84,11 @@ func (o outcome) Print(w io.Writer) error {
 		p.join(o.spreads().print(w))
 	}
 	if o.LeaveOneSiteOut != nil {
-		p.linef("\nEach party held out in turn, its figures by a model of the others; all other figures are of %s", o.LeaveOneSiteOut.Parties[0].Party)
+		p.linef("\nLeave one site out: figures of each party, by a model of the others; all other figures are for %s held out", o.LeaveOneSiteOut.Parties[0].Party)
 		p.join(o.sites().print(w))
 	}
 	if len(o.Grid) > 0 {
-		p.linef("\nWhat was chosen from, by %s", o.judge())
+		p.linef("\nGrid, chosen by %s", o.judge())
 		p.join(gridTable(o.Grid).print(w))
 	}
 	if o.shown != nil && o.shown.Later != nil {
@@ -102,14 +102,14 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("\ntime: %s", o.times())
 	}
 	if n := o.Network; n != nil {
-		p.linef("network: %s in %s would take %.2f s on the lines that the job describes, besides the time above", humanize.Bytes(n.Bytes), humanize.Count(int(n.Messages), "message"), n.Seconds)
+		p.linef("network: %s in %s would take %.2f s on the link that the job describes, in addition to the time above", humanize.Bytes(n.Bytes), humanize.Count(int(n.Messages), "message"), n.Seconds)
 	}
 	p.learnt(o.Leakage)
 	o.left(p)
 	return p.err
 }
 
-// left names the files that a run leaves, and says its figures once more.
+// left names the files of a run, and repeats its figures.
 func (o outcome) left(p *printer) {
 	p.linef("")
 	for _, m := range o.Models {
@@ -133,13 +133,13 @@ func (o outcome) left(p *printer) {
 func describeModel(m method.ModelFile) string {
 	switch {
 	case m.Path != "" && m.Private:
-		return m.Path + " (private: it holds encoded rows and stays there)"
+		return m.Path + " (private: it holds encoded rows and must stay there)"
 	case m.Path != "":
 		return m.Path
 	case m.NoFile != "":
 		return "no file: it " + m.NoFile
 	case m.Private:
-		return "private: it holds encoded rows, and is kept, sealed, only where predictions are open"
+		return "private: it holds encoded rows, and is retained, sealed, only with prediction: open"
 	}
 	return "sealed in its home; mercer job download"
 }
@@ -156,12 +156,12 @@ func (o outcome) support() string {
 	return ", " + humanize.Count(o.Support, "support vector")
 }
 
-// judge names the figure by which a grid was chosen.
+// judge names the figure that chose a cell of the grid.
 func (o outcome) judge() string {
 	if folds := len(o.Grid[0].Folds); folds > 0 {
 		return fmt.Sprintf("the mean over %d folds", folds)
 	}
-	return "the held-out rows that the figures are about"
+	return "the same held-out rows as the figures"
 }
 
 // determined words a coefficient of determination; nil for none.
@@ -180,7 +180,7 @@ func (o outcome) agreement() string {
 	return "; every prediction the same: " + humanize.YesNo(*o.Exact)
 }
 
-// learnt prints what each role has learnt.
+// learnt prints the leakage of each role.
 func (p *printer) learnt(leakage map[string][]string) {
 	p.linef("\nWhat each role learnt")
 	for _, role := range method.Roles() {
@@ -199,7 +199,7 @@ func item(name string, i int, text string) string {
 	return fmt.Sprintf("  %-9s  %s", name, strings.ReplaceAll(paragraph(text), "\n", "\n"+indent))
 }
 
-// scores is the table of who reaches what.
+// scores is the table of figures alone, together and pooled.
 func (o outcome) scores() *tableOf {
 	names := tableNames(o.Metrics)
 	t := &tableOf{header: append([]string{"who learns", o.unit()}, names...)}
@@ -278,7 +278,7 @@ func (o outcome) repeated() []learnt {
 	return list
 }
 
-// unit names the things that are learnt from.
+// unit names the units of training: rows, or another word of the method.
 func (o outcome) unit() string {
 	if o.shown != nil && o.shown.Unit != "" {
 		return o.shown.Unit
@@ -286,8 +286,8 @@ func (o outcome) unit() string {
 	return "rows"
 }
 
-// metricNames returns the names of figures, those first that the learner is known
-// by: the report draws the first as bars.
+// metricNames returns the names of figures, the best-known first: the report draws the
+// first one as bars.
 func metricNames(m learner.Metrics) []string {
 	first := []string{"accuracy", "balanced_accuracy", "auc", "f1_macro", "rmse", "r2", "mae"}
 	names := slices.Sorted(maps.Keys(m))
@@ -306,8 +306,8 @@ func metricNames(m learner.Metrics) []string {
 	return names
 }
 
-// tableNames returns the names of the figures that a table of ways to learn has room for. The
-// others are figures of few learners, or stand elsewhere: f1_micro is the accuracy.
+// tableNames returns the names of the figures that the table of scores has room for. The others
+// belong to few learners or are shown elsewhere: f1_micro is the accuracy.
 func tableNames(m learner.Metrics) []string {
 	aside := []string{"f1_micro", "average_precision", "brier"}
 	return slices.DeleteFunc(metricNames(m), func(name string) bool { return slices.Contains(aside, name) })
@@ -325,7 +325,7 @@ func figures(m learner.Metrics, names []string) []any {
 	return cells
 }
 
-// costs is the table of what each party sent.
+// costs is the table of each party's traffic and resources.
 func (o outcome) costs() *tableOf {
 	t := &tableOf{header: []string{"party", "process", "sent", "received", "cpu s", "peak memory"}}
 	for _, m := range o.Parties {
@@ -342,8 +342,8 @@ func (o outcome) times() string {
 	return fmt.Sprintf("%s; processors %.2f s", strings.Join(parts, ", "), o.Timings["cpu_s"])
 }
 
-// timingNames lists steps in the order in which jobs run them, those that are of one
-// method only after the others, the total last.
+// timingNames lists steps in the order in which jobs run them, then the steps of one method
+// only, the total last.
 func timingNames(t map[string]float64) []string {
 	order := []string{"column-order", "scale", "align", "all-gather", "protocol", "labels", "count", "sums", "popularity", "triangle", "rounds", "tune", "learn", "broadcast", "errors", "evaluate"}
 	last := []string{"compare", "total"}
@@ -356,7 +356,7 @@ func timingNames(t map[string]float64) []string {
 	return slices.DeleteFunc(slices.Concat(order, own, last), func(name string) bool { _, ok := t[name]; return !ok })
 }
 
-// blocks prints lines, which the method has broken, and tables.
+// blocks prints tables, and lines as the method wrapped them.
 func (p *printer) blocks(w io.Writer, list []method.Block) {
 	p.linef("")
 	for _, b := range list {

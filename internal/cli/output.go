@@ -59,11 +59,11 @@ func (a *app) succeed(command string, r Result) error {
 
 func (a *app) complain(err error) { a.tell("mercer: " + err.Error()) }
 
-// tell writes a line to stderr. Where that fails nobody is left to be told.
+// tell writes a line to stderr. It ignores an error, which could not be reported anywhere.
 func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.stderr, printable(line)) }
 
-// print writes the document only when it is whole: a result that does not
-// marshal must not leave half of one behind.
+// print marshals the document before it writes: a result that does not marshal must not
+// leave half a document behind.
 func (a *app) print(d document) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -76,7 +76,7 @@ func (a *app) print(d document) error {
 	return err
 }
 
-// plainText is a result that is only to be read.
+// plainText is a result that is one text.
 type plainText struct {
 	Text string `json:"text"`
 }
@@ -169,8 +169,7 @@ func paragraph(s string) string {
 }
 
 // terminal writes text for people. Names of classes, rows and files may come from
-// others, and control characters in them could write on the terminal what their
-// author likes.
+// others, and control characters in them could forge output on the terminal.
 type terminal struct{ w io.Writer }
 
 // Write shows control characters, except tabs and ends of lines, as U+FFFD.

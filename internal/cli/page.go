@@ -92,7 +92,7 @@ func lastFacts(r *method.Result, metrics []string) (facts []report.Row) {
 		}
 	}
 	if n := r.Network; n != nil {
-		add("Network that the job describes", fmt.Sprintf("%.2f s for %s in %s", n.Seconds, humanize.Bytes(n.Bytes), humanize.Count(int(n.Messages), "message")))
+		add("Network of the job's link", fmt.Sprintf("%.2f s for %s in %s", n.Seconds, humanize.Bytes(n.Bytes), humanize.Count(int(n.Messages), "message")))
 	}
 	for _, line := range r.Warnings {
 		add("Warning", line)
@@ -175,8 +175,7 @@ func siteText(t method.Site) string {
 	return strings.Join(parts, ", ")
 }
 
-// pooledRows counts the rows for learning in one place, including the rows of people
-// of devices that vanish.
+// pooledRows counts the rows for learning in one place, with those of devices that vanish.
 func (o outcome) pooledRows() int {
 	if o.shown != nil && o.shown.Pooled > 0 {
 		return o.shown.Pooled
@@ -184,7 +183,8 @@ func (o outcome) pooledRows() int {
 	return o.Training
 }
 
-// settings are the method's, with what the job leaves to the data.
+// settings returns the settings of the job's protocol, with those that the method took from
+// the data.
 func (o outcome) settings(j *job.Job) string {
 	if o.shown != nil {
 		return j.Protocol.Text() + o.shown.Settings
@@ -199,7 +199,7 @@ func describeData(j *job.Job) string {
 	return j.Data.Source
 }
 
-// describeParties lists the parties of a job, if one table is not all of it.
+// describeParties lists the parties of a job, unless it runs on one table.
 func describeParties(j *job.Job) string {
 	if j.Parties() == nil && j.Unshared() {
 		return "none: one table in one process"
@@ -215,7 +215,7 @@ func (o outcome) ofTraining() (list []report.Row) {
 	return list
 }
 
-// describeHeldOut describes the rows that the figures are about.
+// describeHeldOut describes the rows behind the figures.
 func describeHeldOut(r *method.Result) string {
 	if r.HeldOut == 0 && len(r.Grid) > 0 {
 		return fmt.Sprintf("each held out once, in %d folds", len(r.Grid[0].Folds))
@@ -230,8 +230,8 @@ func describeHeldOut(r *method.Result) string {
 	return held
 }
 
-// describeKernel gives the kernel of a grid's chosen cell, whose gamma is in plain
-// numbers, or else the job's.
+// describeKernel describes the kernel of a grid's chosen cell, whose gamma is a plain
+// number, or else the job's kernel.
 func describeKernel(j *job.Job, r *method.Result) string {
 	if c, ok := chosen(r.Grid); ok {
 		return cellKernel(c.Kernel)

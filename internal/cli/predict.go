@@ -28,8 +28,8 @@ import (
 type predictResult struct {
 	admin.Prediction
 	IDs    []string `json:"ids,omitempty"`
-	Labels []string `json:"labels,omitempty"` // that the rows have, for comparison
-	// Unknown lists the ids of rows that are not known to all holders of their columns.
+	Labels []string `json:"labels,omitempty"` // of the rows, for comparison
+	// Unknown lists the ids of rows that some holder of columns lacks.
 	Unknown []string `json:"unknown,omitempty"`
 	// Null when the rows have no labels, or none of that sort.
 	Accuracy *float64 `json:"accuracy"`
@@ -49,7 +49,7 @@ func (r predictResult) Print(w io.Writer) error {
 		p.linef("%s", strings.Join(append(cells, r.cells(i)...), "\t"))
 	}
 	for _, id := range r.Unknown {
-		p.linef("%s\tnot known to all parties", id)
+		p.linef("%s\tunknown to some party", id)
 	}
 	return p.err
 }
@@ -91,10 +91,10 @@ func newPrediction(p admin.Prediction, set *dataset.Set) predictResult {
 	return r
 }
 
-// notASide finds labels that no one-class machine gives.
+// notASide reports labels that a one-class machine never gives.
 func notASide(label string) bool { return label != model.Inside && label != model.Outside }
 
-// compareNumbers leaves out what labels that are no numbers cannot give.
+// compareNumbers computes the figures of a regression, unless labels are not numbers.
 func (r *predictResult) compareNumbers() {
 	truth, err := dataset.Targets(r.Labels)
 	if err != nil {
@@ -122,30 +122,29 @@ func (a *app) predict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA | predict --job ID DATA",
 		Short: "Predict new rows",
-		Long: `Predict the classes, numbers, scores or clusters of new rows. Give a model file (of
-Mercer, or of LIBSVM's svm-train) to predict here. Give --job to predict with the
-model of a job, through the party of this home. The job must have been submitted
-with prediction: open.
+		Long: `Predict the classes, numbers, scores or clusters of new rows. With a model file (of
+Mercer, or of LIBSVM's svm-train), the command predicts by itself. With --job, it
+queries the model of a job through the party of this home. The job must have been
+submitted with prediction: open.
 
-With --job, the rows stay with the party. With protocol moments the party has the
-model itself. With okra a session with the coordinator answers, and only encodings
-leave. Where other parties hold columns of the rows (fdskl, gram), the rows are
-found by their ids first. They are looked for in the other parties' table of the
-job, or in the table that they call --source. A row that one of the parties lacks
-has no answer.
+With --job, the rows stay at the party. With protocol moments, the party has the model
+itself. With okra, the party queries the coordinator in a session, and only encoded
+rows leave. Where other parties hold columns of the rows (fdskl, gram), the parties
+first match the rows by their ids, in the job's table of each party or in the table
+that they call --source. A row that one party lacks has no answer.
 
-DATA can be anything that a job's source can be: a file, a folder of images, a name
-in the data folder, or a part of these. mercer data info explains the parts. A dash
-(-) reads CSV from standard input. --csv prints a table with a header: id, class or
-number, scores, and the probabilities of a calibrated model. --out writes that table
-into a file.
+DATA can be any source that a job can name: a file, a folder of images, a name in the
+data folder, or a part of these. mercer data info explains the parts. A dash (-) reads
+CSV from standard input. --csv prints a table with a header: id, class or number,
+scores, and the probabilities of a calibrated model. --out writes that table into a
+file.
 
-Where the job had a schema, the new table is read and prepared by it, with the fills
-and categories of the training. --as names the table of this home's catalogue whose
-columns, words and units DATA has. Without a catalogue --csv-delimiter, --decimal,
---missing and --encoding say how the text is written. A table without a column of the
-training is refused, unless the schema fills gaps of that column and
---allow-missing-columns is given: then every row has the fill.`,
+If the job had a schema, the command reads and prepares the new table by it, with the
+fills and categories of the training. --as names the table of this home's catalogue
+whose columns, words and units DATA has. Without a catalogue, --csv-delimiter,
+--decimal, --missing and --encoding describe the text. A table that lacks a column of
+the training is refused, unless the schema fills gaps of that column and you give
+--allow-missing-columns: then every row has the fill.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[q.job != ""]; len(given) != want {
@@ -155,7 +154,7 @@ training is refused, unless the schema fills gaps of that column and
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			if q.source != "" && q.job == "" {
-				return nil, usage("--source is for jobs whose columns several parties hold; give --job ID, or leave it out")
+				return nil, usage("--source is for jobs whose columns several parties hold; give --job ID, or remove --source")
 			}
 			q.data = args[len(args)-1]
 			r, err := a.predictBy(ctx, q, args[0])
@@ -171,18 +170,18 @@ training is refused, unless the schema fills gaps of that column and
 		}),
 	}
 	a.homeFlag(cmd, &q.home)
-	cmd.Flags().StringVar(&q.job, "job", "", "id of the job whose model answers")
-	cmd.Flags().StringVar(&q.source, "source", "", "name by which the other parties know their table of these rows")
-	cmd.Flags().StringVar(&q.as, "as", "", "table of this home's catalogue that says how DATA is written: names, words, units")
+	cmd.Flags().StringVar(&q.job, "job", "", "id of the job whose model to query")
+	cmd.Flags().StringVar(&q.source, "source", "", "name of the other parties' table with these rows")
+	cmd.Flags().StringVar(&q.as, "as", "", "table of this home's catalogue that describes DATA: names, words, units")
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print a CSV table")
 	cmd.Flags().StringVar(&out, "out", "", "CSV file to write; default none")
-	cmd.Flags().BoolVar(&q.absent, "allow-missing-columns", false, "fill columns that DATA lacks, where the job's schema fills gaps of them")
+	cmd.Flags().BoolVar(&q.absent, "allow-missing-columns", false, "fill the columns that DATA lacks, if the job's schema fills their gaps")
 	columnFlags(cmd, &q.columns)
 	csvFlags(cmd, &q.csv)
 	return cmd
 }
 
-// predictBy asks a job or uses a model file.
+// predictBy queries a job or uses a model file.
 func (a *app) predictBy(ctx context.Context, q question, path string) (r predictResult, err error) {
 	data, done, err := a.dataOrInput(q.data)
 	if err != nil {
@@ -196,13 +195,13 @@ func (a *app) predictBy(ctx context.Context, q question, path string) (r predict
 	return a.predictByFile(q, path)
 }
 
-// question names what to ask, and whom.
+// question is a prediction query: new rows, and the job to query.
 type question struct {
 	newRows
 	job, source string
 }
 
-// predictByJob asks through this home's party.
+// predictByJob queries a job through this home's party.
 func (a *app) predictByJob(ctx context.Context, q question) (r predictResult, err error) {
 	if _, err := job.ParseID(q.job); err != nil {
 		return r, usage("%w", err)
@@ -223,8 +222,8 @@ func (a *app) predictByJob(ctx context.Context, q question) (r predictResult, er
 	return r, err
 }
 
-// predictByFile uses a model file. It looks for the file first: a mistake in its name is not a
-// mistake in the data.
+// predictByFile uses a model file. It opens the file before the data, so that a wrong name is
+// not reported as a mistake in the data.
 func (a *app) predictByFile(q question, path string) (r predictResult, err error) {
 	there, err := os.Open(path)
 	if err != nil {
@@ -250,7 +249,7 @@ func (a *app) predictByFile(q question, path string) (r predictResult, err error
 		if err != nil {
 			e := usage("%w", err)
 			if set.Labels != nil && q.columns.Label == "" && set.X.Cols()+1 == width { // new rows often have no labels
-				e.Hint = "one column was taken for the labels; --label none says that there are none"
+				e.Hint = "one column was read as labels; use --label none if there are none"
 			}
 			return r, e
 		}
@@ -272,17 +271,17 @@ func (a *app) predictByFile(q question, path string) (r predictResult, err error
 // like returns rows with their columns in the order of a model's, by their names.
 func like(m model.Predictor, data string, set *dataset.Set) (*dataset.Set, error) {
 	if (m.Columns() == nil || set.Columns == nil) && set.X.Cols() != m.Width() {
-		return nil, fmt.Errorf("%s has %s, the model was trained on %d", data, humanize.Count(set.X.Cols(), "column"), m.Width())
+		return nil, fmt.Errorf("%s has %s, but the model was trained on %d", data, humanize.Count(set.X.Cols(), "column"), m.Width())
 	}
 	return set.Arrange("the training table", m.Width(), m.Columns())
 }
 
-// byPosition warns that nobody could compare names.
+// byPosition warns that columns were matched without names.
 func byPosition(path, data string, m model.Predictor) string {
 	if m.Columns() == nil {
-		return fmt.Sprintf("mercer: %s does not know its columns by name: the columns of %s were taken by position", path, data)
+		return fmt.Sprintf("mercer: %s has no column names, so the columns of %s were matched by position", path, data)
 	}
-	return fmt.Sprintf("mercer: the columns of %s have no names: they were taken by position", data)
+	return fmt.Sprintf("mercer: the columns of %s have no names, so they were matched by position", data)
 }
 
 // preparationIn returns the preparation in a model file, nil for none.
@@ -293,8 +292,7 @@ func preparationIn(path string) (*prepare.Preparation, error) {
 	})
 }
 
-// preparationOfJob returns the preparation that a job has left with this home's party, nil for
-// none.
+// preparationOfJob returns a job's preparation at this home's party, nil for none.
 func preparationOfJob(ctx context.Context, c *admin.Client, id string) (*prepare.Preparation, error) {
 	content, err := c.Preparation(ctx, id)
 	return decodePreparation(content, err)
@@ -339,7 +337,7 @@ func (r savedTable) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s, %s", r.Path, humanize.Count(r.Rows, "row"))
 	if r.Unknown > 0 {
-		p.linef("%s not known to all parties", humanize.Count(r.Unknown, "row"))
+		p.linef("%s unknown to some party", humanize.Count(r.Unknown, "row"))
 	}
 	return p.err
 }
@@ -357,8 +355,8 @@ func (r answerTable) Print(w io.Writer) error {
 	return err
 }
 
-// dataOrInput returns the name of the data: for a dash, of a temporary file with the CSV that
-// comes by standard input, which done removes.
+// dataOrInput returns the name of the data. For a dash this is a temporary file with the CSV
+// from standard input, which done removes.
 func (a *app) dataOrInput(name string) (data string, done func() error, err error) {
 	if name != "-" {
 		return name, func() error { return nil }, nil

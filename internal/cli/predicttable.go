@@ -15,13 +15,13 @@ type newRows struct {
 	data    string
 	shown   string // in messages
 	columns catalogue.Columns
-	home    string // whose catalogue says how the table is written, by the entry as; "" for none
+	home    string // whose catalogue describes the table, by the entry as; "" for none
 	as      string
 	absent  bool        // columns that the training's schema fills may be missing
-	csv     prepare.CSV // how a text is written of which no entry tells
+	csv     prepare.CSV // form of a text without an entry
 }
 
-// told reports whether flags say how the text is written.
+// told reports whether flags describe the text.
 func (n newRows) told() bool {
 	return n.csv.Delimiter+n.csv.Decimal+n.csv.Encoding != "" || n.csv.Missing != nil
 }
@@ -48,7 +48,7 @@ func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
 		return nil, errors.New("cli: a table with a schema was read without one")
 	}
 	for _, column := range f.Absent {
-		a.tell(fmt.Sprintf("mercer: %s has no column %q: it was filled in every row, as gaps are", n.shown, column))
+		a.tell(fmt.Sprintf("mercer: %s has no column %q: every row was filled as a gap is", n.shown, column))
 	}
 	set, err = made.Prepare(set, f)
 	if err != nil {
@@ -64,17 +64,17 @@ func (n newRows) lacking(s prepare.Schema, err error) error {
 		return err
 	}
 	if !s[s.Index(unlike.Column)].Filled() {
-		return usage("%s has no column %q, which the training had, and the job's schema fills no gaps of it; add the column", n.shown, unlike.Column)
+		return usage("%s has no column %q, which the training had, and the job's schema does not fill its gaps; add the column", n.shown, unlike.Column)
 	}
-	return usage("%s has no column %q, which the training had; add it, or fill it in every row by --allow-missing-columns", n.shown, unlike.Column)
+	return usage("%s has no column %q, which the training had; add it, or fill it in every row with --allow-missing-columns", n.shown, unlike.Column)
 }
 
-// describe tells the reader of tables what the flags and the catalogue say.
+// describe returns the table as the flags and the catalogue describe it.
 func (a *app) describe(n newRows) (t prepare.Table, err error) {
 	t.Mapping.CSV = n.csv
 	if n.as != "" {
 		if n.told() {
-			return t, usage("the entry that --as names says how DATA is written; leave --csv-delimiter, --decimal, --missing and --encoding out")
+			return t, usage("--as already describes how DATA is written; remove --csv-delimiter, --decimal, --missing and --encoding")
 		}
 		if t, err = daemon.Home(n.home).Table(a.reader, n.as); err != nil {
 			return t, err

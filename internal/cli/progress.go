@@ -12,12 +12,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Progress shows how far a command has come. It is safe for concurrent use.
+// Progress shows the progress of a command. It is safe for concurrent use.
 type Progress interface {
-	// Step shows how far a stage has come for one party; "" for the command as a
-	// whole.
+	// Step shows the progress of a stage for one party; "" for the command as a whole.
 	Step(party string, p protocol.Progress)
-	// Close leaves the last state on the screen and gives the terminal back.
+	// Close leaves the last state on the screen and releases the terminal.
 	Close()
 }
 

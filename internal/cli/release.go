@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) release() *cobra.Command {
-	cmd := group("release", "List what jobs released of a party's data, and approve what awaits approval")
+	cmd := group("release", "List the releases of a party's data, and approve those that await approval")
 	cmd.Example = "  mercer release list --home ./shop\n  mercer release approve 0123456789abcdef --home ./shop"
 	cmd.AddCommand(a.releaseList(), a.releaseApprove(), a.releaseWithdraw())
 	return cmd
@@ -26,20 +26,20 @@ type releaseEntry struct {
 	ID      string               `json:"id"`
 	State   string               `json:"state"`
 	Kind    method.ReleaseKind   `json:"kind"`
-	Also    []method.ReleaseKind `json:"also,omitempty"` // what the job lets out beside it
+	Also    []method.ReleaseKind `json:"also,omitempty"` // further releases of the job
 	Job     string               `json:"job"`
-	Day     string               `json:"day,omitempty"` // on which it was let out last
+	Day     string               `json:"day,omitempty"` // of the last release
 	Learns  string               `json:"learns"`        // who can learn what
 	Asked   bool                 `json:"question"`
 	Peers   []string             `json:"peers"`
 	Columns int                  `json:"columns"`
 	Rows    int                  `json:"rows"`
 	Uses    int                  `json:"uses"`           // where they are counted
-	Told    float64              `json:"told,omitempty"` // numbers in sums for each cell of the rows in them
+	Told    float64              `json:"told,omitempty"` // numbers released in sums, for each cell of their rows
 	Reveals []string             `json:"reveals"`
 }
 
-// releasePeer counts the ids that a peer has looked for.
+// releasePeer counts the ids that a peer has looked up.
 type releasePeer struct {
 	Name     string `json:"name"`
 	Sessions int    `json:"sessions"`
@@ -51,7 +51,7 @@ type releaseList struct {
 	Peers    []releasePeer  `json:"peers"`
 }
 
-// Print shows the releases, and under one that is not out yet what it would tell.
+// Print shows the releases, and under each who can learn what from it.
 func (r releaseList) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if len(r.Releases) == 0 {
@@ -60,7 +60,7 @@ func (r releaseList) Print(w io.Writer) error {
 	for _, e := range r.Releases {
 		what := "job"
 		if e.Asked {
-			what = "a question about job"
+			what = "a prediction query on job"
 		}
 		p.linef("%10s  %s  %-17s  %s of %s %s to %s: %d columns, %d rows%s%s", e.Day, e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.uses(), e.told()+e.also())
 		if e.State != disclosure.Held.Words() {
@@ -71,12 +71,12 @@ func (r releaseList) Print(w io.Writer) error {
 		}
 	}
 	for _, peer := range r.Peers {
-		p.linef("%s has looked for %d ids here in %d sessions", peer.Name, peer.IDs, peer.Sessions)
+		p.linef("%s has looked up %d ids here in %d sessions", peer.Name, peer.IDs, peer.Sessions)
 	}
 	return p.err
 }
 
-// uses counts how often sums have been let out; the number is bounded.
+// uses counts the releases of sums; their number is bounded.
 func (e releaseEntry) uses() string {
 	if e.Kind != method.ReleaseSums || e.Uses < 2 {
 		return ""
@@ -84,15 +84,15 @@ func (e releaseEntry) uses() string {
 	return fmt.Sprintf(", %d times", e.Uses)
 }
 
-// told writes the numbers that sums have told as a share of the cells of all parties' rows in them.
+// told writes the numbers that sums released as a share of the cells of all parties' rows in them.
 func (e releaseEntry) told() string {
 	if e.Told == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; numbers told of cells: %.3g %%", 100*e.Told)
+	return fmt.Sprintf("; numbers released for each cell: %.3g %%", 100*e.Told)
 }
 
-// also names what the job lets out beside the release.
+// also names further releases of the job.
 func (e releaseEntry) also() string {
 	if len(e.Also) == 0 {
 		return ""
@@ -112,12 +112,12 @@ func (a *app) releaseList() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List what jobs have let out of this party's data",
-		Long: `List what jobs, and questions about their models, have let out of this party's
-data, on which day it was last, and who can learn what by it. A release is held if it
-differs from an earlier release over some of its rows. The list has held releases, and
-approved ones, before and after they are out, with what both releases together tell. The
-last table says how many ids each peer has looked for.`,
+		Short: "List the releases of this party's data",
+		Long: `List the releases of this party's data by jobs and by prediction queries, with the day
+of the last one and who can learn what from it. A release awaits approval if it differs
+from an earlier release over some of its rows. The list also has the releases that
+await approval, and the approved ones before and after they are made, with what both
+releases together reveal. The last table counts the ids that each peer has looked up.`,
 		Example: "  mercer release list --home ./shop",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
@@ -141,7 +141,7 @@ last table says how many ids each peer has looked for.`,
 	return cmd
 }
 
-// decided names a release that the operator has decided about.
+// decided names a release that the operator has approved or withdrawn.
 type decided struct {
 	ID   string `json:"id"`
 	next string // what happens then, for people
@@ -160,10 +160,9 @@ func (a *app) releaseApprove() *cobra.Command {
 		Use:   "approve ID",
 		Short: "Approve a release that awaits approval",
 		Long: `Approve a release that awaits approval, with everything that mercer release list
-says it reveals together with earlier releases. Then submit the job again, or ask
-the question again. The approval is for the content of the release, not for the
-job. It ends once the release was made, after 30 days, or with mercer release
-withdraw.`,
+says it reveals together with earlier releases. Then submit the job again, or repeat
+the prediction query. The approval is for the content of the release, not for the job.
+It ends when the release is made, after 30 days, or with mercer release withdraw.`,
 		Example: "  mercer release approve 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
@@ -171,7 +170,7 @@ withdraw.`,
 			if errors.Is(err, disclosure.ErrNotHeld) {
 				return nil, usage("%s: %w", args[0], err)
 			}
-			return decided{args[0], "is approved; submit the job again, or ask the question again"}, err
+			return decided{args[0], "is approved; submit the job again, or repeat the prediction query"}, err
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -182,10 +181,9 @@ func (a *app) releaseWithdraw() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:   "withdraw ID",
-		Short: "Take back an unused approval, or remove a release that awaits approval from the list",
-		Long: `Take back the approval of a release that no session has made yet, or remove a
-release that awaits approval from the list. What was released cannot be called
-back.`,
+		Short: "Withdraw an unused approval, or remove a release that awaits approval from the list",
+		Long: `Withdraw the approval of a release that no session has made yet, or remove a
+release that awaits approval from the list. Released data cannot be recalled.`,
 		Example: "  mercer release withdraw 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {

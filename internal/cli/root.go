@@ -14,18 +14,18 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-const about = `Mercer trains kernel machines on data that nobody may pool.
+const about = `Mercer trains kernel machines, such as SVMs, on data that must stay where it is.
 
-Several parties keep their rows. A coordinator learns one model from encoded
-rows, from sums or from anonymous packages.
+Each party keeps its rows. A coordinator learns one model from encoded rows, from
+sums or from anonymous packages.
 
-Every command takes --json and then prints one document. Exit codes: 0 done,
+With --json, every command prints one JSON document. Exit codes: 0 done,
 1 failed, 2 wrong usage, job or data, 3 refused by policy, 4 a peer misbehaved,
 5 timed out.`
 
 // root builds the tree of commands.
 func (a *app) root() *cobra.Command {
-	root := group("mercer", "Train kernel machines on data that nobody may pool")
+	root := group("mercer", "Train kernel machines on data that must stay where it is")
 	root.Long = about
 	root.Example = "  mercer data info bundled:digits\n  mercer doctor --json"
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -36,8 +36,8 @@ func (a *app) root() *cobra.Command {
 
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", a.json, "print one JSON document on stdout")
-	flags.StringVar(&a.logLevel, "log-level", a.env("MERCER_LOG_LEVEL"), "debug, info, warn or error; default info for daemons and warn otherwise; or set MERCER_LOG_LEVEL")
-	flags.StringVar(&a.logFormat, "log-format", a.setting("MERCER_LOG_FORMAT", "text"), "text or json; or set MERCER_LOG_FORMAT")
+	flags.StringVar(&a.logLevel, "log-level", a.env("MERCER_LOG_LEVEL"), "level of the log: debug, info, warn or error; default info for daemons and warn for other commands; or set MERCER_LOG_LEVEL")
+	flags.StringVar(&a.logFormat, "log-format", a.setting("MERCER_LOG_FORMAT", "text"), "format of the log: text or json; or set MERCER_LOG_FORMAT")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.chatty = a.logLevel != ""
 		if !a.chatty {
@@ -55,7 +55,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// setLog makes the log that the flags ask for.
+// setLog makes the log from the flags.
 func (a *app) setLog() error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
@@ -93,7 +93,7 @@ func (a *app) version() *cobra.Command {
 	}
 }
 
-// quiet is the level of a log that nobody asked for.
+// quiet returns the log level of a command without --log-level.
 func quiet(cmd *cobra.Command) string {
 	if cmd.Annotations[annotationDaemon] != "" {
 		return "info"
@@ -116,7 +116,7 @@ func group(use, short string) *cobra.Command {
 	}
 }
 
-// unknownCommand refuses an argument that stands where a command was expected.
+// unknownCommand refuses an argument in the place of a command.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -133,7 +133,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return e
 }
 
-// wrongFlag suggests the flag that was meant.
+// wrongFlag suggests the nearest flag, or a command of that name.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	e := usage("%w", err)
 	e.Hint = helpHint(cmd)
@@ -176,7 +176,7 @@ func args(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// help prints the help of a command, as a document when asked to.
+// help prints the help of a command, with --json as a document.
 func (a *app) help(plain func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		if !a.json {

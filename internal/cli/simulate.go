@@ -40,12 +40,12 @@ type insecureSeed struct {
 
 func (s *insecureSeed) flag(cmd *cobra.Command) {
 	s.cmd = cmd
-	cmd.Flags().Uint64Var(&s.seed, "insecure-seed", 0, "derive every secret from this number, so that two runs can be compared; for tests only; default fresh secrets")
+	cmd.Flags().Uint64Var(&s.seed, "insecure-seed", 0, "derive every secret from this number, to compare two runs; for tests only, because anyone who knows the number knows the secrets; default fresh secrets")
 }
 
 func (s *insecureSeed) given() bool { return s.cmd.Flags().Changed("insecure-seed") }
 
-// orNil returns predictable seeds if they were asked for.
+// orNil returns predictable seeds if the flag was given.
 func (s *insecureSeed) orNil() func(string) [32]byte {
 	if s.given() {
 		return daemon.InsecureSeeds(s.seed)
@@ -66,10 +66,10 @@ func (a *app) simulate() *cobra.Command {
 	var seed insecureSeed
 	cmd := &cobra.Command{
 		Use:   "simulate JOB.yaml",
-		Short: "Run a job with all its parties in one process",
-		Long: `Run a job with its coordinator and all its parties in one process, over a
-network in memory. Compare it with a model on pooled data and with each party
-alone. The model, the result and a report are written to the folder --out.`,
+		Short: "Simulate a job with all its parties in one process",
+		Long: `Simulate a job with its coordinator and all its parties in one process, over a
+network in memory. Compare it with a model on pooled data and with each party alone.
+The folder --out gets the model, the result and a report.`,
 		Example: "  mercer simulate examples/digits-hospitals.yaml\n  mercer simulate job.yaml --json --out run1",
 		Args:    args("JOB.yaml"),
 	}
@@ -86,7 +86,7 @@ alone. The model, the result and a report are written to the folder --out.`,
 			return nil, badJob(err)
 		}
 		if j.Unshared() && j.Data.Folds == 0 && !file.names("test") {
-			a.tell("a quarter of the rows is held out, since the job names no test; test: none trains on all")
+			a.tell("the job names no test, so a quarter of the rows is held out; write test: none to train on all")
 		}
 		if out == "" {
 			out = filepath.Join("mercer-out", j.Name)
@@ -163,7 +163,7 @@ func (a *app) simulateRun(ctx context.Context, j *job.Job, load partition.Loader
 	return orAbandon(ctx, func() (outcome, error) { return a.compared(ctx, j, shares, dir, seed) })
 }
 
-// play has everybody in this process run a job. The result counts what the process has used.
+// play runs all members of a job in this process. The result has the process's CPU time and memory.
 func (a *app) play(ctx context.Context, j *job.Job, play func(context.Context, local.Play) (*method.Result, error), ratings func(source string) (*dataset.Ratings, error), dir string, seed func(string) [32]byte) (outcome, error) {
 	cpu, _ := daemon.Usage()
 	bars := a.progress()
@@ -182,11 +182,11 @@ func (a *app) play(ctx context.Context, j *job.Job, play func(context.Context, l
 	return outcome{Result: result}, nil
 }
 
-// collectSooner has garbage collected when it is a quarter of the memory in use,
-// where rows and Gram matrix are large: in such arrays of numbers the collector
-// has nothing to look for, while as much garbage again (every encoded row travels
-// as a message) would double the memory. It returns the function that undoes this. A user
-// who sets GOGC keeps that setting.
+// collectSooner has the garbage collector start when garbage is a quarter of the memory in
+// use, if rows and Gram matrix are large. Scanning such arrays of numbers is cheap, and
+// with the default the garbage (every encoded row travels as a message) could double the
+// memory. It returns the function that undoes this. A user who sets GOGC keeps that
+// setting.
 func (a *app) collectSooner(shares []partition.Share) (undo func()) {
 	const large, percent = 1 << 26, 25 // numbers
 	rows := 0
@@ -200,7 +200,7 @@ func (a *app) collectSooner(shares []partition.Share) (undo func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// compared runs the job and what it asks to be compared with.
+// compared runs the job and its comparisons.
 func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (outcome, error) {
 	cpu, _ := daemon.Usage()
 	result, decided, err := a.runSimulation(ctx, j, shares, dir, seed)
@@ -248,7 +248,7 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 	})
 }
 
-// notices hold the warnings of a simulation's parties to their own operators.
+// notices holds the notices of a simulation's parties to their own operators.
 type notices struct {
 	mu    sync.Mutex
 	lines []string
@@ -258,11 +258,11 @@ func (r *notices) add(party string, lines []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, line := range lines {
-		r.lines = append(r.lines, fmt.Sprintf("warning: %s alone would read: %s", party, line))
+		r.lines = append(r.lines, fmt.Sprintf("notice that only the operator of %s would get: %s", party, line))
 	}
 }
 
-// print tells the user, who has the tables of all.
+// print shows the notices to the user, who has the tables of all parties.
 func (r *notices) print(a *app) {
 	slices.Sort(r.lines)
 	for _, line := range r.lines {
@@ -270,9 +270,8 @@ func (r *notices) print(a *app) {
 	}
 }
 
-// jobLog returns the log of daemons that a command runs within itself: everything that goes
-// wrong with them becomes the command's own error, so that they only speak
-// when asked to.
+// jobLog returns the log of the daemons in a command's own process. It discards messages
+// unless the user sets a log level: their failures become the command's own error.
 func (a *app) jobLog() *slog.Logger {
 	if a.chatty {
 		return a.log
@@ -283,7 +282,7 @@ func (a *app) jobLog() *slog.Logger {
 // folder checks that results can be written into a folder later on.
 func folder(out string) error {
 	if _, err := existing(out); err != nil {
-		return usage("--out %s cannot be the folder of the results: %w", out, err)
+		return usage("--out %s cannot be the results folder: %w", out, err)
 	}
 	return nil
 }
@@ -294,10 +293,10 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	r := o.Result
 	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
 	for _, why := range r.Refused {
-		a.tell("a party would refuse: " + why)
+		a.tell("warning: deployed, a party would refuse this job: " + why)
 	}
 	for _, why := range r.Withheld {
-		a.tell("a party would withhold its own figures: " + why)
+		a.tell("warning: deployed, a party would withhold its own figures: " + why)
 	}
 	if err := adopt(r, local.Of(a.local, j).Files, out); err != nil {
 		return nil, err
@@ -319,7 +318,7 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 }
 
 // saveTable writes the predictions of held-out rows into a folder and returns their path. Without
-// any, a table of an earlier run goes.
+// predictions it removes the table of an earlier run.
 func saveTable(folder string, s *sheet) (string, error) {
 	path := filepath.Join(folder, "predictions.csv")
 	if s == nil {
@@ -339,20 +338,20 @@ func saveTable(folder string, s *sheet) (string, error) {
 // folder of a run.
 func adopt(r *method.Result, files func(*method.Result) map[string]*string, out string) error {
 	if err := os.MkdirAll(out, 0o700); err != nil {
-		return fmt.Errorf("the folder of the results: %w", err)
+		return fmt.Errorf("the results folder: %w", err)
 	}
 	for i := range r.Models {
 		m := &r.Models[i]
 		from := m.Path
 		if from == "" {
-			continue // it lies in parts with the parties, or nobody has kept it
+			continue // the parties hold model parts, or no one kept the model
 		}
 		m.Path = filepath.Join(out, filepath.Base(m.Path))
 		if m.Private {
 			m.Path = filepath.Join(out, m.Party, "model")
 		}
 		if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
-			return fmt.Errorf("the folder of the results: %w", err)
+			return fmt.Errorf("the results folder: %w", err)
 		}
 		if err := copyFile(m.Path, from); err != nil {
 			return fmt.Errorf("the model: %w", err)

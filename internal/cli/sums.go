@@ -28,17 +28,17 @@ import (
 	devicesim "github.com/mercer-fl/mercer/internal/node/devices/simulator"
 )
 
-// enrol is a command of the authority: another operator than the server's.
+// enrol is a command of the authority, whose operator must not be the server's.
 func (a *app) enrol() *cobra.Command {
 	var home, jobFile, roster, out string
 	cmd := &cobra.Command{
 		Use:   "enrol",
-		Short: "Sign a job of devices, with the key of every participant",
-		Long: `Sign a job of protocol fedcfk, or of secvm with aggregation: secagg, with the public
-key of every device that takes part. The server and all devices need a copy of the
-file, and the key that this command prints. Another operator than the server's must
-enrol devices: a server that could would invent people, and read the others' data
-from its sums.
+		Short: "Enrol devices: sign a job with the key of every participant",
+		Long: `Sign a job of protocol fedcfk, or of secvm with aggregation: secagg, together with the
+public key of every participating device. The server and all devices need a copy of
+the file, and the key that this command prints. The operator of the server must not
+enrol devices: such a server could invent people, and read the others' data from its
+sums.
 
 The roster has a line for each device, as mercer device credentials prints it. Enrol
 each person once. The home holds the key that signs.`,
@@ -86,11 +86,11 @@ func (e enrolment) Print(w io.Writer) error {
 	return p.err
 }
 
-// enrolmentFlags select what an authority has signed.
+// enrolmentFlags select an enrolment.
 type enrolmentFlags struct{ path, authority string }
 
 func (f *enrolmentFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.path, "enrolment", "enrolment", "file that the authority has signed")
+	cmd.Flags().StringVar(&f.path, "enrolment", "enrolment", "enrolment file, signed by the authority")
 	cmd.Flags().StringVar(&f.authority, "authority", "", "public key of the authority, in hexadecimal digits")
 }
 
@@ -105,18 +105,18 @@ func (a *app) gatewaySums() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sums",
 		Short: "Run the server of devices that add up their data by secure aggregation",
-		Long: `Run a job as the server of many devices. Devices call it by HTTP, and it adds up what they
-have to say by secure aggregation. Of protocol fedcfk it makes the kernel between
-items, tells it to the devices that are still there, and leaves it in
-HOME/items.kernel. Of secvm with aggregation: secagg it takes a step after each sum,
-publishes the next weights, and leaves the model in HOME/model.
+		Long: `Run the server of a job of many devices. Devices call it by HTTP, and it adds up their
+answers by secure aggregation. For protocol fedcfk, it computes the kernel between
+items, sends it to the remaining devices, and leaves it in HOME/items.kernel. For
+secvm with aggregation: secagg, it takes a step after each sum, publishes the next
+weights, and leaves the model in HOME/model.
 
-The enrolment names the job and all devices; mercer issuer enrol signs it, at another
-operator. The first device must come within timeout.join of the job. A round is over
-timeout.round after its last message: a device that is slower has vanished.
+The enrolment names the job and all devices; another operator signs it with mercer
+issuer enrol. The first device must come within timeout.join of the job. A round ends
+timeout.round after its last message: a slower device counts as vanished.
 
-The server can be killed and started again at any time. With --tls-cert and --tls-key
-it speaks HTTPS.`,
+You can kill and restart the server at any time. With --tls-cert and --tls-key it uses
+HTTPS.`,
 		Example: "  mercer gateway sums --home g --enrolment enrolment --authority 6f1c... --listen :8080",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
@@ -168,7 +168,7 @@ func (a *app) summedUp(model string, j *job.Job, r *method.Result, took time.Dur
 	return s, err
 }
 
-// MarshalJSON writes the result, and what this process took.
+// MarshalJSON writes the result, and the time and memory of this process.
 func (s summed) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(s.Result)
 	for _, one := range []struct {
@@ -182,7 +182,7 @@ func (s summed) MarshalJSON() ([]byte, error) {
 	return b, err
 }
 
-// Print describes the outcome, and what each role learnt.
+// Print describes the outcome and the leakage of each role.
 func (s summed) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if accuracy, has := s.Metrics["accuracy"]; has {
@@ -239,13 +239,13 @@ is not 0 if a device was left out or gave up; the log says why.`,
 	flags.StringVar(&f.ratings, "ratings", "", "text of user, item and rating, with the ratings of each device's person")
 	flags.StringVar(&f.rows, "rows", "", "table with the row of each device's person, in place of --ratings")
 	flags.StringVar(&f.label, "label", "", "column of the labels of --rows")
-	flags.IntVar(&f.hosted.First, "first", 0, "first person that has a device in this process, from 0")
-	flags.IntVar(&f.hosted.Count, "count", 1, "number of people that have a device in this process")
+	flags.IntVar(&f.hosted.First, "first", 0, "first person with a device in this process, from 0")
+	flags.IntVar(&f.hosted.Count, "count", 1, "number of people with a device in this process")
 	flags.DurationVar(&f.hosted.Patience, "patience", 10*time.Minute, "how long a device waits for a server that does not answer")
-	flags.IntVar(&f.hosted.Limits.Cohort, "min-cohort", f.hosted.Limits.Cohort, "refuse jobs of secvm that take a step with fewer participants than this")
+	flags.IntVar(&f.hosted.Limits.Cohort, "min-cohort", f.hosted.Limits.Cohort, "refuse jobs of secvm that take a step with fewer devices than this")
 	authoritiesFlag(cmd, &f.authorities)
 	f.seed.flag(cmd)
-	flags.StringVar(&f.vanish, "vanish", "", "for rehearsals: file with lines of device, step and kind of message before which the device vanishes")
+	flags.StringVar(&f.vanish, "vanish", "", "for rehearsals: file with lines of device, step and kind of the message before which the device vanishes")
 	return daemonCommand(cmd)
 }
 
@@ -306,7 +306,7 @@ func (a *app) people(f sumsFlags) (source string, people []method.Table, err err
 	return all.Name, devicesim.Rows(all), nil
 }
 
-// readVanishing reads which devices of a rehearsal vanish, and when.
+// readVanishing reads the moments at which devices of a rehearsal vanish.
 func readVanishing(path string) (map[string][]devicesim.Moment, error) {
 	if path == "" {
 		return nil, nil
@@ -319,14 +319,14 @@ func readVanishing(path string) (map[string][]devicesim.Moment, error) {
 	for line := range strings.Lines(string(b)) {
 		words := strings.Fields(line)
 		if len(words) != 3 {
-			return nil, usage("--vanish: %q is no device, step and kind", strings.TrimSpace(line))
+			return nil, usage("--vanish: %q is not a device, a step and a kind of message", strings.TrimSpace(line))
 		}
 		list[words[0]] = append(list[words[0]], devicesim.Moment{Step: words[1], Kind: words[2]})
 	}
 	return list, nil
 }
 
-// addedUp reports the work that devices have done.
+// addedUp reports the work of devices.
 type addedUp struct {
 	*devicesim.Result
 	CPU     float64 `json:"cpu_s"`
@@ -336,7 +336,7 @@ type addedUp struct {
 // Print writes the report.
 func (s addedUp) Print(w io.Writer) error {
 	p, n := &printer{w: w}, max(1, s.Devices)
-	p.linef("%s: %d have what they came for, %d vanished as told, %d left out", humanize.Count(s.Devices, "device"), s.Finished, s.Vanished, s.LeftOut)
+	p.linef("%s: %d finished, %d vanished as planned, %d left out", humanize.Count(s.Devices, "device"), s.Finished, s.Vanished, s.LeftOut)
 	p.linef("each: %s sent, %s received, processors %.2f s", humanize.Bytes(s.Sent/uint64(n)), humanize.Bytes(s.Received/uint64(n)), s.CPU/float64(n))
 	return p.err
 }

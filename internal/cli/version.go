@@ -17,7 +17,7 @@ type versionResult struct {
 	Arch     string   `json:"arch"`
 	Revision string   `json:"revision"` // of the source; empty where the build does not know
 	Time     string   `json:"revision_time"`
-	Modified bool     `json:"modified"` // the source had changes beside the revision
+	Modified bool     `json:"modified"` // the source had uncommitted changes
 	CPU      []string `json:"cpu_features"`
 }
 
@@ -69,14 +69,14 @@ func (v versionResult) Print(w io.Writer) error {
 	p.linef("go        %s %s/%s", v.Go, v.OS, v.Arch)
 	switch {
 	case v.Revision == "":
-		p.linef("revision  unknown to this build")
+		p.linef("revision  unknown")
 	case v.Modified:
 		p.linef("revision  %s of %s, with changes", v.Revision, v.Time)
 	default:
 		p.linef("revision  %s of %s", v.Revision, v.Time)
 	}
 	if len(v.CPU) == 0 {
-		p.linef("processor no vector instructions that are known here")
+		p.linef("processor no known vector instructions")
 	} else {
 		p.linef("processor %s", strings.Join(v.CPU, " "))
 	}
