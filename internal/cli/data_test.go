@@ -69,13 +69,13 @@ func TestDataGet(t *testing.T) {
 		{Name: "tiny", URL: publisher.URL, Bytes: 6, SHA256: hex.EncodeToString(sum[:])},
 	}}
 	folder := t.TempDir()
-	for _, how := range []string{"fetched", "was there"} {
+	for _, how := range []string{"downloaded", "already there"} {
 		r, err := getData(t.Context(), set, folder)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		want := filepath.Join(folder, "tiny", "tiny") + "  " + how + ", SHA-256 right\nlicence: none\n"
+		want := filepath.Join(folder, "tiny", "tiny") + "  " + how + ", SHA-256 correct\nlicence: none\n"
 		if err := r.Print(&b); err != nil || b.String() != want {
 			t.Errorf("%q, %v; want %q", b.String(), err, want)
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// The list of editions says which jobs wait beside those over which earlier edition, and nothing where none do.
+// The list of editions says which jobs await approval because of which earlier edition, and nothing where none do.
 func TestEditionsSayWhatWaits(t *testing.T) {
-	const begins = "    fewer than 10 people came, went or changed since edition 1, beside whose jobs these wait: "
+	const begins = "    fewer than 10 people were added, removed or changed since edition 1; if jobs read that one, these await approval: "
 	type few = edition.Few
 	age, visit := []string{"age"}, []string{"visit"}
 	for name, tt := range map[string]struct {
@@ -37,7 +37,7 @@ func TestEditionsSayWhatWaits(t *testing.T) {
 		if err := (editionList{[]edition.Edition{e}}).Print(&b); err != nil {
 			t.Fatal(err)
 		}
-		want := "2026-11-28  people  edition 2 for cohort: 75 rows to train with, 25 held out\n"
+		want := "2026-11-28  people  edition 2 for cohort: 75 training rows, 25 held out\n"
 		if tt.says != "" {
 			want += begins + tt.says + "\n"
 		}
@@ -51,7 +51,7 @@ func TestEditionsSayWhatWaits(t *testing.T) {
 func TestEditionsOfAnEarlierProgramWait(t *testing.T) {
 	var b bytes.Buffer
 	tellFew(&printer{w: &b}, []edition.Beside{{Number: 1}})
-	if !strings.Contains(b.String(), "all wait; freeze the table again") {
+	if !strings.Contains(b.String(), "freeze the table again") {
 		t.Error(b.String())
 	}
 }

@@ -72,7 +72,7 @@ uses HTTPS.`,
 	flags.StringVar(&f.job, "job", "", "job file, with protocol secvm")
 	flags.StringVar(&f.tokens, "tokens", "", "public keys of the issuer: the file public in its home")
 	flags.StringVar(&f.relay, "relay", "", "address of the relay, which countersigns statements")
-	flags.StringSliceVar(&f.relayFrom, "relay-from", nil, "address or network of the relay, whose connections have no limit; default the addresses of --relay")
+	flags.StringSliceVar(&f.relayFrom, "relay-from", nil, "address or network of the relay, whose connections do not count; default the addresses of --relay")
 	flags.StringVar(&f.issuer, "issuer", "", "address of the issuer, which countersigns statements")
 	authoritiesFlag(cmd, &f.authorities)
 	flags.StringVar(&f.roster, "roster", "", "file of the devices' public keys, for a gateway that is its own issuer")

@@ -258,7 +258,7 @@ func (r *notices) add(party string, lines []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, line := range lines {
-		r.lines = append(r.lines, fmt.Sprintf("notice that only the operator of %s would get: %s", party, line))
+		r.lines = append(r.lines, fmt.Sprintf("notice to %s's operator alone: %s", party, line))
 	}
 }
 

@@ -210,22 +210,22 @@ func (a *app) deviceSums() *cobra.Command {
 	f := sumsFlags{hosted: devicesim.Config{Limits: method.DefaultLimits()}}
 	cmd := &cobra.Command{
 		Use:   "sums",
-		Short: "Take part in a secure sum with the data of one person, and keep the result",
-		Long: `Take part in a job of protocol fedcfk with the ratings of one person, or in a job of
-secvm with aggregation: secagg with one record. The server learns sums over all
-devices. For tests and demonstrations, one process can run a device for each of
-several people; each has its own key, ledger and secrets. The command ends when each
-device has its recommendations, or the model, in HOME/devices.
+		Short: "Join a secure sum with the data of one person, and keep the result",
+		Long: `Join a job of protocol fedcfk with the ratings of one person, or a job of secvm with
+aggregation: secagg with one record. The server learns sums over all devices. For tests
+and demonstrations, one process can run a device for each of several people; each has
+its own key, ledger and secrets. The command ends when each device has its
+recommendations, or the model, in HOME/devices.
 
-The enrolment names the job and all devices. It must be signed by the authority whose
-key is given. Get this key from the authority, not from the server. A device refuses
-a job outside the limits of a party: threshold 10, adversary active, corrupted from
+The enrolment names the job and all devices. The authority of --authority must have
+signed it. Get this key from the authority, not from the server. A device refuses a
+job outside the limits of a party: threshold 10, adversary active, corrupted from
 0.05, dropped up to 0.2. A step of secvm needs 100 participants. A device adds its
 data to one sum of each kind and never again; secvm has a sum for each iteration.
 
-The command can be killed and started again: a device goes on if its round is still
-open. A device of secvm that was away takes part in the next iteration. The exit code
-is not 0 if a device was left out or gave up; the log says why.`,
+You can kill and restart the command: a device continues if its round is still open. A
+device of secvm that was offline joins the next iteration. The exit code is not 0 if a
+device was left out or gave up; the log says why.`,
 		Example: "  mercer device credentials --home me --count 1\n  mercer device sums --home me --enrolment enrolment --authority 6f1c... --server https://sums.example/ --ratings me.csv\n  mercer device sums --home me --enrolment enrolment --authority 6f1c... --server https://sums.example/ --rows me.csv --label label",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {

@@ -27,7 +27,7 @@ type exit struct {
 type command struct {
 	Name, Anchor, Short, Long, Usage, Example string
 	Flags                                     []flag
-	Commands                                  commands // one floor below, by name only
+	Commands                                  commands // one level below, by name only
 }
 
 type commands []command
@@ -54,12 +54,12 @@ func environment(variable string) string {
 func newCommandPage() *commandPage {
 	root := cli.Commands(all.Reader(), environment)
 	p := &commandPage{About: root.Long, Flags: flagsOf(root.PersistentFlags()), Codes: []exit{
-		{cli.Done, "The command did what it was asked to."},
-		{cli.Failed, "It failed, or was interrupted."},
+		{cli.Done, "The command succeeded."},
+		{cli.Failed, "The command failed or was interrupted."},
 		{cli.Usage, "The arguments, the job file or the data are wrong."},
-		{cli.Refused, "The policy of a party refused, or a private model was asked for."},
+		{cli.Refused, "A party's policy refused, or the model is private."},
 		{cli.Misbehaved, "A peer misbehaved; the message names it."},
-		{cli.TimedOut, "Something took longer than it may."},
+		{cli.TimedOut, "A time limit was exceeded."},
 	}}
 	for _, c := range root.Commands() {
 		p.add(c)
