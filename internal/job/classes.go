@@ -50,18 +50,18 @@ func (d *Data) finishClasses(in *section.Place) error {
 	for _, m := range d.Classes {
 		for _, c := range m.Of {
 			if other, twice := owner[c]; twice {
-				return in.Refuse("classes", "class %s goes to %s and to %s; keep one", section.Quote(c), section.Quote(other), section.Quote(m.Class))
+				return in.Refuse("classes", "class %s is merged into %s and into %s; keep one", section.Quote(c), section.Quote(other), section.Quote(m.Class))
 			}
 			owner[c] = m.Class
 		}
 	}
 	for _, m := range d.Classes {
 		if other, moved := owner[m.Class]; moved && other != m.Class {
-			return in.Refuse("classes", "class %s goes to %s and has classes of its own; give it another name", section.Quote(m.Class), section.Quote(other))
+			return in.Refuse("classes", "class %s is merged into %s and merges other classes itself; rename it", section.Quote(m.Class), section.Quote(other))
 		}
 	}
 	if d.Classes != nil && d.Partition.By == Devices {
-		return in.Refuse("classes", "classes are merged where parties hold tables; remove classes")
+		return in.Refuse("classes", "classes is for parties with tables, not for devices; remove it")
 	}
 	return d.finishOrder(in)
 }
@@ -72,15 +72,15 @@ func (d *Data) finishOrder(in *section.Place) error {
 		return nil
 	}
 	if d.Partition.By == Devices {
-		return in.Refuse("label", "label lists classes where parties hold tables; remove classes, and list them in the protocol")
+		return in.Refuse("label", "label.classes is for parties with tables, not for devices; remove it, and list the classes in protocol")
 	}
 	for _, m := range d.Classes {
 		if !slices.Contains(d.Order, m.Class) {
-			return in.Refuse("classes", "class %s is none of the classes that label lists; add it there", section.Quote(m.Class))
+			return in.Refuse("classes", "class %s is not in the list of label; add it there", section.Quote(m.Class))
 		}
 		for _, c := range m.Of {
 			if c != m.Class && slices.Contains(d.Order, c) {
-				return in.Refuse("classes", "class %s goes to %s, and label lists both; remove it from label", section.Quote(c), section.Quote(m.Class))
+				return in.Refuse("classes", "class %s is merged into %s, but label lists both; remove it from label", section.Quote(c), section.Quote(m.Class))
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (v labelOf) Map() *section.Section {
 	return &section.Section{Name: "label", Fields: []section.Field{
 		{Key: "column", Value: section.Text{Dst: &v.Label}, Else: "the column that each party's catalogue names", Doc: "The column of the labels."},
 		{Key: "classes", Value: section.Words{Dst: &v.Order, Most: maxMerged, Example: "[well, ill]"}, Else: "the classes of the tables, sorted",
-			Doc: "All classes, in order. Of two, the second is the positive one. A table with another class is refused. Between parties the dictionary lists them."},
+			Doc: "All classes, in order. The second of two classes is the positive one. A table with another class is refused. Between parties, the dictionary lists them."},
 	}, Finish: v.finish}
 }
 
@@ -172,7 +172,7 @@ func (v labelOf) finish(in *section.Place) error {
 	for i, class := range v.Order {
 		label, err := dataset.CanonicalLabel(class)
 		if err != nil {
-			return in.Refuse("classes", "class %s %v; write the class as it stands in the tables", section.Quote(class), err)
+			return in.Refuse("classes", "class %s %v; write the class as in the tables", section.Quote(class), err)
 		}
 		if other := slices.Index(v.Order[:i], label); other >= 0 {
 			return in.Refuse("classes", "class %s is there twice; keep one", section.Quote(label))
@@ -222,7 +222,7 @@ func (d *Data) checkNumbers(set *dataset.Set) error {
 	return nil
 }
 
-// CheckRange refuses what is no range of numbers, at a key of a file; name is what the file calls the range.
+// CheckRange refuses a bad range of numbers, at a key of a file; name is the name of the range there.
 func CheckRange(in *section.Place, at, name string, r [2]float64) error {
 	switch {
 	case !(r[0] < r[1]):

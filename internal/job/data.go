@@ -80,13 +80,13 @@ type Partition struct {
 	// in the source's order.
 	Coverage float64
 	// Aligned promises that the tables of a partition by columns have equal ids in equal
-	// order: nobody looks for common ids to train. Predictions are about other rows, whose
-	// ids are looked for.
+	// order, so that training needs no comparison of ids. Prediction queries still compare
+	// the ids of their rows.
 	Aligned bool
-	// Alignment names which rows of the parties belong together. The first job with the name finds it out,
-	// and later ones of the same parties go by it; "" for an alignment of the job's own.
+	// Alignment names the alignment of the parties' rows. The first job with the name makes it, and later
+	// ones of the same parties use it; "" for an alignment of the job's own.
 	Alignment string
-	// AlignedBy is the earlier job that found it out; zero where this one does.
+	// AlignedBy is the earlier job that made the alignment; zero if this one makes it.
 	AlignedBy ID
 	// Columns names the columns that parties of a partition by columns use, in this order; a
 	// party that is not listed uses all of its own columns.
@@ -168,8 +168,8 @@ func (j *Job) Parties() []string {
 	return names
 }
 
-// Labels reports whether a party's labels are asked for: where columns are split, only the
-// labels of the first party are, or the labels of all active parties.
+// Labels reports whether the job uses a party's labels. By columns, it uses only the labels of
+// the first party, or those of all active parties.
 func (j *Job) Labels(party string) bool {
 	return j.Data.Label != NoLabel && (j.Data.Partition.By != Columns || slices.Contains(j.Active(), party))
 }
@@ -179,7 +179,7 @@ func (j *Job) Active() []string {
 	return j.Parties()[:max(1, j.Protocol.Demands().Labelled)]
 }
 
-// Asks reports whether rows are asked about, and none is held out: no job leaves that unsaid.
+// Asks reports whether the data are the rows of a prediction query: every job has a test or folds.
 func (d *Data) Asks() bool { return d.Test == Test{} && d.Folds == 0 }
 
 // Section declares the data.
@@ -189,31 +189,31 @@ func (d *Data) Section() *section.Section { return d.section(nil) }
 func (d *Data) section(r *Reader) *section.Section {
 	return &section.Section{Name: "data", Fields: []section.Field{
 		{Key: "source", Value: section.Text{Dst: &d.Source}, Else: "none; give this or sources",
-			Doc: "One table for all: bundled:NAME, a path, or a name in the data folder or in each party's catalogue."},
-		{Key: "sources", Value: sources{&d.Sources}, Else: "none", Doc: "One table for each party. Sums run in this order."},
+			Doc: "One table for all parties: bundled:NAME, a path, or a name in the data folder or in each party's catalogue."},
+		{Key: "sources", Value: sources{&d.Sources}, Else: "none", Doc: "One table for each party. Numbers are added up in this order."},
 		{Key: "label", Value: labelOf{d}, Else: "the column that each party's catalogue names; none for a learner without labels",
-			Doc: "The column of the labels, or none; or a map of column and classes, which lists all classes in order. Of two, the second is the positive one."},
+			Doc: "The column of the labels, or none, or a map of column and classes. The map lists all classes in order; the second of two classes is the positive one."},
 		{Key: "classes", Value: ownClasses{mergedClasses{&d.Classes}, d}, Else: "every class stays",
-			Doc: "Classes that stand for several classes of the tables. Classes that are not listed stay. Between parties the dictionary says it."},
+			Doc: "Classes that merge several classes of the tables. Other classes stay as they are. Between parties, the dictionary merges classes."},
 		{Key: "id", Value: section.Text{Dst: &d.ID}, Else: "none", Doc: "The column of the row ids."},
-		{Key: "group", Value: section.Text{Dst: &d.Group}, Else: "none; a deployed party's catalogue says it",
-			Doc: "The column of the groups, such as patients. Each party holds the rows of one group out together."},
+		{Key: "group", Value: section.Text{Dst: &d.Group}, Else: "none; a deployed party's catalogue names it",
+			Doc: "The column of the groups, such as patients. Each party holds out all rows of a group together."},
 		{Key: "features", Value: section.Whole{Dst: &d.Features}, Else: "as many as the source has",
 			Doc: "The number of columns beside label and id, up to 16777216."},
 		{Key: "dictionary", Value: dictionaryOf{d, r}, Else: "every column is a number without gaps, and all are used",
-			Doc: "The data dictionary that every party's operator has approved, by its name; in simulate also the dictionary itself."},
+			Doc: "The name of the data dictionary that every party's operator has approved. In simulate, it can be the dictionary itself."},
 		{Key: "columns", Value: section.Words{Dst: &d.Picked, Most: prepare.MaxColumns, Example: "[age, sex]"}, Else: "all columns of the dictionary",
 			Doc: "The columns of the dictionary that the job uses."},
 		{Key: "schema", Value: ownSchema{schemaMap{&d.Schema}, d}, Else: "none",
-			Doc: "The columns that the job uses, in simulate: the old name of a dictionary's columns, for one version."},
-		{Key: "partition", Value: d.Partition.Section(), Else: "none", Doc: "How one table is shared out, or how the parties' tables belong together."},
-		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out to test the model; none, in protocol pooled, trains on all."},
+			Doc: "For simulate: the columns that the job uses. This is the old name of a dictionary's columns, accepted for one version."},
+		{Key: "partition", Value: d.Partition.Section(), Else: "none", Doc: "The division of one table among the parties, or the relation of the parties' tables."},
+		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out to test the model. In protocol pooled, none trains on all rows."},
 		{Key: "folds", Value: section.Whole{Dst: &d.Folds}, Else: "none",
 			Doc: "The number of folds, 2 or more, of a cross-validation on the training rows."},
 		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, Range, None}},
-			Default: "minmax", Else: "none for devices", Doc: "How the parties scale features together, before the protocol."},
-		{Key: "fit", Value: d.Fit.Section(), Else: "none; the coordinator names the fit of the dictionary, and has it made where there is none",
-			Doc: "The fit by which rows are prepared. A job file need not name it."},
+			Default: "minmax", Else: "none for devices", Doc: "How the parties scale features together before the protocol: to 0 to 1, to mean 0 and variance 1, by the schema's ranges, or not. The coordinator does not see the ranges."},
+		{Key: "fit", Value: d.Fit.Section(), Else: "none; the coordinator names the fit of the dictionary, and has one made if there is none",
+			Doc: "The fit that prepares the rows. A job file need not name it."},
 		{Key: "like", Value: section.Number{Dst: &d.Like}, Else: "every rating counts as liking", Doc: "The lowest rating that counts as liking an item."},
 	}, Finish: d.finish}
 }
@@ -221,31 +221,31 @@ func (d *Data) section(r *Reader) *section.Section {
 func (d *Data) finish(in *section.Place) error {
 	switch {
 	case in.Given("source") && in.Given("sources"):
-		return in.Refuse("sources", "data has both source and sources; keep source to share one table out, or sources to give each party its own")
+		return in.Refuse("sources", "data has both source and sources; keep source to divide one table, or sources to give each party its own")
 	case !in.Given("source") && !in.Given("sources"):
 		return in.Refuse("source", "data has no source; add source: bundled:digits or a file")
 	case in.Given("sources") && d.Partition.By == Columns && d.Partition.Parties != nil:
 		return in.Refuse("partition", "sources already names the parties; write partition: {by: columns}")
 	case in.Given("sources") && in.Given("partition") && d.Partition.By != Columns:
-		return in.Refuse("partition", "partition shares out one source, and sources already names each party's; remove one")
+		return in.Refuse("partition", "partition divides one source, but sources already gives each party its own; remove one")
 	case d.Partition.By == Columns && !in.Given("sources") && d.Partition.Parties == nil:
 		return in.Refuse("partition", "partition has no parties; add parties: [guest, host], the first of which holds the labels")
 	case d.Partition.By == Columns && in.Given("sources") && d.ID == "":
-		return in.Refuse("sources", "rows of several sources belong together by their ids; add id: and the name of their column")
+		return in.Refuse("sources", "sources by columns need ids to match their rows; add id: and the name of the id column")
 	case in.Given("sources") && d.Test.Source != "":
-		return in.Refuse("test", "a test source is shared out with one source; beside sources use test: {fraction: 0.25}")
+		return in.Refuse("test", "test.source goes with one source; with sources, use test: {fraction: 0.25}")
 	case d.ID != "" && d.ID == d.Label:
 		return in.Refuse("id", "id and label are the same column %s; name two columns", section.Quote(d.ID))
 	case in.Given("features") && slices.ContainsFunc(d.Sources, func(s Source) bool { return s.Given() }):
-		return in.Refuse("features", "features is for files whose columns have no names, and a program or a query names them; remove it")
+		return in.Refuse("features", "features is for files without column names, but a program or a query has names; remove features")
 	case in.Given("features") && (d.Features < 1 || d.Features > MaxFeatures):
-		return in.Refuse("features", "features is %d; write how many columns there are beside label and id, 1 to %d", d.Features, MaxFeatures)
+		return in.Refuse("features", "features is %d; write the number of columns beside label and id, 1 to %d", d.Features, MaxFeatures)
 	case in.Given("features") && (d.Partition.By == Devices || d.Partition.By == Columns && in.Given("sources")):
-		return in.Refuse("features", "features is the width of tables that all have the same columns; remove it")
+		return in.Refuse("features", "features is for tables that all have the same columns; remove it")
 	}
 	if d.Partition.By == Devices {
 		if in.Given("scale") && d.Scale != None {
-			return in.Refuse("scale", "data on devices is not scaled; remove scale")
+			return in.Refuse("scale", "devices do not scale their data; remove scale")
 		}
 		d.Scale = None
 	}
@@ -275,18 +275,17 @@ func (d *Data) finish(in *section.Place) error {
 	return nil
 }
 
-// finishColumns checks that columns are of parties, and no features that are ids or
-// labels.
+// finishColumns refuses columns of unknown parties, and columns that are the ids or labels.
 func (d *Data) finishColumns(in *section.Place) error {
 	parties := (&Job{Data: *d}).Parties()
 	for _, c := range d.Partition.Columns {
 		switch {
 		case parties != nil && !slices.Contains(parties, c.Party):
-			return in.Refuse("partition", "partition names columns of %q, which is no party of the job", c.Party)
+			return in.Refuse("partition", "partition names columns of %q, which is not a party of the job; name one of its parties", c.Party)
 		case d.ID != "" && slices.Contains(c.Names, d.ID):
-			return in.Refuse("partition", "partition names %s among the columns of %s; it holds the ids", section.Quote(d.ID), c.Party)
+			return in.Refuse("partition", "partition names %s among the columns of %s, but it is the id; remove it there", section.Quote(d.ID), c.Party)
 		case d.Label != "" && slices.Contains(c.Names, d.Label):
-			return in.Refuse("partition", "partition names %s among the columns of %s; it holds the labels", section.Quote(d.Label), c.Party)
+			return in.Refuse("partition", "partition names %s among the columns of %s, but it is the label; remove it there", section.Quote(d.Label), c.Party)
 		}
 	}
 	return nil
@@ -299,59 +298,59 @@ const maxAlignment = 128
 func (p *Partition) Section() *section.Section {
 	return &section.Section{Name: "partition", Fields: []section.Field{
 		{Key: "by", Value: section.Choice[Direction]{Noun: "partition", Dst: &p.By, Known: []Direction{Rows, Columns, Devices}},
-			Default: "rows", Doc: "Rows gives parties different rows, columns gives them different columns of the same people, devices gives each person or row a device."},
+			Default: "rows", Doc: "With rows, parties hold different rows. With columns, they hold different columns of the same people. With devices, each person or row has a device."},
 		{Key: "parties", Value: partyList{&p.Parties}, Else: "the parties named in sources",
-			Doc: "The names of the parties; by columns, the first holds the labels."},
+			Doc: "The names of the parties. By columns, the first party holds the labels."},
 		{Key: "skew", Value: section.Number{Dst: &p.Skew}, Default: "0",
-			Doc: "The concentration of a Dirichlet label skew. Smaller is more uneven, and 0 gives equal shares."},
-		{Key: "columns", Value: ownColumns{&p.Columns}, Else: "all columns of a party", Doc: "The columns that a party uses, in this order."},
+			Doc: "The concentration of a Dirichlet label skew among simulated parties. A smaller number is more uneven; 0 gives equal shares."},
+		{Key: "columns", Value: ownColumns{&p.Columns}, Else: "all columns of a party", Doc: "The columns that each party uses, in this order."},
 		{Key: "coverage", Value: section.Number{Dst: &p.Coverage}, Else: "all rows, in the order of the source",
-			Doc: "In a simulation by columns, the share of the rows that each party has, above 0 and up to 1."},
+			Doc: "For simulate by columns: the share of the rows that each party has, above 0 and up to 1."},
 		{Key: "aligned", Value: section.Yes{Dst: &p.Aligned}, Default: "false",
-			Doc: "Says that the tables of a partition by columns already have equal ids in equal order."},
+			Doc: "By columns: true if the tables already have the same ids in the same order, so that training needs no comparison of ids."},
 		{Key: "alignment", Value: section.Text{Dst: &p.Alignment}, Else: "an alignment of the job's own",
-			Doc: "A name for the alignment of rows by columns. The first job with it compares ids and keeps the result; later ones of the same parties use that."},
+			Doc: "By columns: a name for the alignment of rows. The first job with the name compares ids and keeps the result. Later jobs of the same parties use it."},
 		{Key: "aligned_by", Value: OneID{&p.AlignedBy}, Else: "the coordinator writes it",
-			Doc: "The earlier job whose alignment is used."},
+			Doc: "The earlier job that made the alignment."},
 		{Key: "labels", Value: PartyShares{&p.Labels, "{guest: 0.6, host: 0.4}"}, Else: "equal shares where labels are spread",
-			Doc: "In a simulation with labels: spread, the share of the labels that each active party has. Shares add up to 1."},
+			Doc: "For simulate with labels: spread: the share of the labels that each active party has. Shares add up to 1."},
 		{Key: "dropout", Value: section.Number{Dst: &p.Dropout}, Default: "0",
-			Doc: "The share of the devices, below 1, that vanish in each session of a simulation."},
+			Doc: "For simulate: the share of the devices, below 1, that vanish in each session."},
 	}, Finish: p.finish}
 }
 
 func (p *Partition) finish(in *section.Place) error {
 	switch {
 	case p.By == Devices && in.Given("skew"):
-		return in.Refuse("skew", "every device has its own data; remove skew")
+		return in.Refuse("skew", "skew does not apply to devices, which have their own data; remove it")
 	case p.By == Devices && (p.Dropout < 0 || p.Dropout >= 1):
 		return in.Refuse("dropout", "dropout is %g; write a share of the devices from 0 to below 1, such as 0.1", p.Dropout)
 	case p.By != Devices && in.Given("dropout"):
-		return in.Refuse("dropout", "dropout goes with a partition by devices only; remove it")
+		return in.Refuse("dropout", "dropout is for partition: {by: devices} only; remove it")
 	case p.By == Rows && !in.Given("parties"):
 		return in.Refuse("parties", "partition has no parties; add parties: [north, south]")
 	}
 	switch {
 	case p.By != Columns && in.Given("columns"):
-		return in.Refuse("columns", "columns are named in a partition by columns; add by: columns, or remove them")
+		return in.Refuse("columns", "columns is for partition: {by: columns} only; add by: columns, or remove it")
 	case p.By != Columns && in.Given("coverage"):
-		return in.Refuse("coverage", "coverage goes with a partition by columns only; remove it")
+		return in.Refuse("coverage", "coverage is for partition: {by: columns} only; remove it")
 	case in.Given("coverage") && (p.Coverage <= 0 || p.Coverage > 1):
 		return in.Refuse("coverage", "coverage is %g; write a share of the rows above 0 and up to 1, such as 0.9", p.Coverage)
 	case p.By != Columns && in.Given("aligned"):
-		return in.Refuse("aligned", "aligned goes with a partition by columns only; remove it")
+		return in.Refuse("aligned", "aligned is for partition: {by: columns} only; remove it")
 	case p.Aligned && in.Given("coverage"):
-		return in.Refuse("coverage", "coverage gives parties different rows, and aligned says that they have the same; remove one")
+		return in.Refuse("coverage", "coverage gives parties different rows, but aligned: true means equal rows; remove one")
 	case p.By != Columns && in.Given("alignment"):
-		return in.Refuse("alignment", "alignment names which rows of a partition by columns belong together; remove it")
+		return in.Refuse("alignment", "alignment is for partition: {by: columns} only; remove it")
 	case p.Aligned && in.Given("alignment"):
-		return in.Refuse("alignment", "alignment keeps what comparing ids has found, and with aligned: true nobody looks for any; remove one")
+		return in.Refuse("alignment", "alignment keeps the result of comparing ids, but aligned: true compares none; remove one")
 	case in.Given("alignment") && (p.Alignment == "" || len(p.Alignment) > maxAlignment):
 		return in.Refuse("alignment", "alignment has %d bytes; write a name of up to %d", len(p.Alignment), maxAlignment)
 	case in.Given("aligned_by") && !in.Given("alignment"):
-		return in.Refuse("aligned_by", "aligned_by is the job that made a named alignment; add alignment: and its name, or remove aligned_by")
+		return in.Refuse("aligned_by", "aligned_by needs the name of the alignment; add alignment: and its name, or remove aligned_by")
 	case p.By == Columns && in.Given("skew"):
-		return in.Refuse("skew", "skew goes with a partition by rows only; remove it")
+		return in.Refuse("skew", "skew is for partition: {by: rows} only; remove it")
 	}
 	if err := p.finishLabels(in); err != nil {
 		return err
@@ -362,14 +361,14 @@ func (p *Partition) finish(in *section.Place) error {
 	return nil
 }
 
-// finishLabels refuses shares that leave some labels to nobody, or give some to two.
+// finishLabels refuses shares that do not add up to 1.
 func (p *Partition) finishLabels(in *section.Place) error {
 	sum := 0.0
 	for _, s := range p.Labels {
 		sum += s.Share
 	}
 	if in.Given("labels") && math.Abs(sum-1) > 1e-9 {
-		return in.Refuse("labels", "the shares of labels add up to %g; let them add up to 1", sum)
+		return in.Refuse("labels", "the shares of labels add up to %g; change them to add up to 1", sum)
 	}
 	return nil
 }
@@ -378,23 +377,23 @@ func (p *Partition) finishLabels(in *section.Place) error {
 func (t *Test) Section() *section.Section {
 	return &section.Section{Name: "test", Fields: []section.Field{
 		{Key: "by", Value: section.Choice[Order]{Noun: "order", Dst: &t.By, Known: []Order{Time, UserTime}}, Else: "none",
-			Doc: "Holds out the newest ratings of all users together (time), or of each user (user-time)."},
+			Doc: "Holds out the newest ratings: of all users together (time), or of each user (user-time)."},
 		{Key: "fraction", Value: section.Number{Dst: &t.Fraction}, Else: "none",
-			Doc: "The share to hold out: for rows a multiple of 0.05 up to 0.5, for devices any number below 1. Between parties it is the dictionary's, or 0.25 without one."},
-		{Key: "every", Value: section.Whole{Dst: &t.Every}, Else: "none", Doc: "Holds out one row in every n rows, with n of 2 or more; with ratings, of each user's ratings."},
-		{Key: "source", Value: section.Text{Dst: &t.Source}, Else: "none", Doc: "A table that holds the test rows."},
-		{Key: "party", Value: section.Text{Dst: &t.Party}, Else: "none", Doc: "The party of which all rows are held out. All others train."},
+			Doc: "The share to hold out: a multiple of 0.05 up to 0.5 for rows, any number below 1 for devices. Between parties it must be the dictionary's, or 0.25 without one."},
+		{Key: "every", Value: section.Whole{Dst: &t.Every}, Else: "none", Doc: "Holds out one row in every n rows, with n of 2 or more. With ratings, it counts each user's ratings."},
+		{Key: "source", Value: section.Text{Dst: &t.Source}, Else: "none", Doc: "A table with the test rows."},
+		{Key: "party", Value: section.Text{Dst: &t.Party}, Else: "none", Doc: "The party whose rows are all held out. All others train."},
 		{Key: "parties", Value: section.Choice[HeldOutParties]{Noun: "choice", Dst: &t.Parties, Known: []HeldOutParties{Each}}, Else: "none",
-			Doc: "Holds out all rows of each party in turn, in simulate. The result gives the figures of each party, their mean and deviation."},
-		{Key: "column", Value: section.Text{Dst: &t.Column}, Else: "none", Doc: "The column by which later rows are held out, beside from. It need not be a feature."},
-		{Key: "from", Value: section.Text{Dst: &t.From}, Else: "none", Doc: "The first value of column that is held out: a day such as 2024-01-01, or a number."},
+			Doc: "For simulate: leaves one site out, holding out all rows of each party in turn. The result has the figures of each party, their mean and deviation."},
+		{Key: "column", Value: section.Text{Dst: &t.Column}, Else: "none", Doc: "The column that selects the held-out rows, together with from. It need not be a feature."},
+		{Key: "from", Value: section.Text{Dst: &t.From}, Else: "none", Doc: "Holds out rows whose column has this value or a later one: a day such as 2024-01-01, or a number."},
 	}, Instead: &section.Instead{Word: "none", Given: &t.None}, Finish: t.finish}
 }
 
 func (t *Test) finish(in *section.Place) error {
 	switch kinds := len(in.Lines); {
 	case in.Given("by") && (kinds != 2 || !in.Given("fraction")):
-		return in.Refuse("by", "by says which ratings are the newest; beside it give fraction: 0.1 and nothing else")
+		return in.Refuse("by", "by needs a fraction of ratings and no other key; write test: {by: user-time, fraction: 0.1}")
 	case in.Given("column") || in.Given("from"):
 		return t.finishCut(in)
 	case !in.Given("by") && kinds != 1:
@@ -416,18 +415,18 @@ const (
 	mostSteps     = 10
 )
 
-// LeavesRows reports how a job would choose which of a party's rows are held out,
-// or nil where it leaves that to the party.
+// LeavesRows returns an error if the job chooses a party's held-out rows, and nil if the
+// party chooses them.
 func (d *Data) LeavesRows() error {
 	switch {
 	case d.Partition.By == Devices:
 		return nil
 	case d.Test.Source != "":
-		return errors.New("a test source is shared out by the process that has all data, in simulate only; use test: {fraction: 0.25}")
+		return errors.New("test.source is for simulate, which divides it among the parties; use test: {fraction: 0.25}")
 	case d.Test.Every > 0:
-		return errors.New("which rows are held out is each party's own choice, and test: {every: ...} is for simulate; use test: {fraction: 0.25}")
+		return errors.New("test: {every: ...} is for simulate, because each party chooses its own held-out rows; use test: {fraction: 0.25}")
 	case d.Test.Parties != "":
-		return errors.New("each party is held out in turn in simulate only; submit one job for each party, with test: {party: NAME}")
+		return errors.New("test: {parties: each} is for simulate; submit one job for each party, with test: {party: NAME}")
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 // Dictionary is the data dictionary of a federation: the meaning of the columns, and the rows that take
 // part. Every operator approves it by its hash. Jobs name it, and pick columns and one label.
 type Dictionary struct {
-	Name     string            // "" of one that stands in a job for simulate
+	Name     string            // "" for one written in a job for simulate
 	Columns  prepare.Schema    // all columns, in the order of the file; nil: all of the table, numbers without gaps
 	Texts    map[string]string // of columns and labels, for people
 	Complete []string          // columns without which a row takes part in no job
@@ -83,9 +83,9 @@ func (d *Dictionary) file() *section.Section {
 		{Key: "kind", Value: section.Fixed(DictionaryKind), Need: "write kind: " + DictionaryKind, Doc: "The type of this file."},
 		{Key: "metadata", Value: &section.Section{Name: "metadata", Fields: []section.Field{
 			{Key: "name", Value: section.DNSLabel{Dst: &d.Name}, Need: "add name: and a short name of lower-case letters, digits and dashes",
-				Doc: "The name by which jobs call the dictionary."},
+				Doc: "The dictionary's name in jobs."},
 		}}, Need: "add metadata: {name: cohort}", Doc: "The name of the dictionary."},
-		{Key: "spec", Value: d.Section(), Need: "add spec: with columns", Doc: "The dictionary itself."},
+		{Key: "spec", Value: d.Section(), Need: "add spec: with columns", Doc: "The dictionary's columns, labels and rules."},
 	}}
 }
 
@@ -93,14 +93,14 @@ func (d *Dictionary) file() *section.Section {
 func (d *Dictionary) Section() *section.Section {
 	return &section.Section{Name: "dictionary", Fields: []section.Field{
 		{Key: "columns", Value: dictionaryColumns{d}, Else: "every column of a table is a number without gaps, and jobs use all",
-			Doc: "All columns that jobs may use, by the federation's names, and how their cells become numbers."},
+			Doc: "All columns that jobs may use, under the federation's names, and how their cells become numbers."},
 		{Key: "complete", Value: section.Words{Dst: &d.Complete, Most: prepare.MaxColumns, Example: "[age]"}, Else: "none",
-			Doc: "Columns without which a row takes part in no job, whatever columns the job picks."},
+			Doc: "Columns that every row needs: a row with a gap in one of them is left out of all jobs."},
 		{Key: "labels", Value: labelColumns{d}, Else: "none; jobs without labels only",
-			Doc: "The columns of which a job takes one as its label, and their classes."},
-		{Key: "fraction", Value: section.Number{Dst: &d.Fraction}, Default: "0.25", Doc: "The fraction of the rows that each party holds out to test, in all jobs."},
+			Doc: "The columns that a job can take as its label, and their classes."},
+		{Key: "fraction", Value: section.Number{Dst: &d.Fraction}, Default: "0.25", Doc: "The fraction of the rows that each party holds out as test, the same in all jobs."},
 		{Key: "leader", Value: section.Text{Dst: &d.Leader}, Else: "the first party of a job",
-			Doc: "The party that learns the sums by which columns are prepared. Each job names it first."},
+			Doc: "The party that learns the sums that prepare the columns. Each job must list it first."},
 	}, Finish: d.finish}
 }
 
@@ -108,16 +108,16 @@ func (d *Dictionary) Section() *section.Section {
 func (d *Dictionary) finish(in *section.Place) error {
 	for _, c := range d.Columns {
 		if c.Missing == prepare.FillDropRow {
-			return in.Refuse("columns", "column %s says missing: drop-row, and in a dictionary the list complete names such columns; write complete: [%s]", section.Quote(c.Name), c.Name)
+			return in.Refuse("columns", "column %s has missing: drop-row, which a dictionary writes as a list; write complete: [%s]", section.Quote(c.Name), c.Name)
 		}
 	}
 	for _, name := range d.Complete {
 		at := d.Columns.Index(name)
 		switch {
 		case at < 0:
-			return in.Refuse("complete", "complete names %s, which is none of the columns; describe it there", section.Quote(name))
+			return in.Refuse("complete", "complete names %s, which is not in columns; describe it there", section.Quote(name))
 		case d.Columns[at].Missing != prepare.FillError:
-			return in.Refuse("complete", "complete names %s, whose gaps the column fills; remove its missing:, or take it off the list", section.Quote(name))
+			return in.Refuse("complete", "complete names %s, but the column fills its gaps; remove its missing:, or remove it from complete", section.Quote(name))
 		}
 		d.Columns[at].Missing = prepare.FillDropRow
 		if err := d.Columns[at].Check(); err != nil {
@@ -129,7 +129,7 @@ func (d *Dictionary) finish(in *section.Place) error {
 	}
 	for _, l := range d.Labels {
 		if slices.Contains(d.Complete, l.Name) || d.Columns.Index(l.Name) >= 0 {
-			return in.Refuse("labels", "labels names %s, which is one of the columns; keep one", section.Quote(l.Name))
+			return in.Refuse("labels", "%s is in labels and in columns; keep one", section.Quote(l.Name))
 		}
 	}
 	if d.Columns == nil {
@@ -141,14 +141,14 @@ func (d *Dictionary) finish(in *section.Place) error {
 	return nil
 }
 
-// OfNumbers returns the dictionary of a table for which none is written: every column is a number without gaps. Who
+// OfNumbers returns the dictionary of a table without one: every column is a number without gaps. An operator who
 // allows jobs on the table has approved it.
 func OfNumbers() *Dictionary { return &Dictionary{Name: "numbers", Fraction: defaultFraction} }
 
-// IsNumbers reports whether the dictionary says no more than [OfNumbers].
+// IsNumbers reports whether the dictionary equals [OfNumbers].
 func (d *Dictionary) IsNumbers() bool { return d.Hash() == OfNumbers().Hash() }
 
-// Undescribed returns a column of which nothing is said: a number without gaps.
+// Undescribed returns a column without a description: a number without gaps.
 func Undescribed(name string) prepare.Column {
 	c := prepare.Column{Name: name}
 	if err := (columnOf{&c}).Section().Decode("columns", section.Map()); err != nil {
@@ -169,7 +169,7 @@ func (d *Dictionary) Of(party string) Data {
 	return data
 }
 
-// Changes lists what another dictionary says otherwise of columns, labels and rows, a line each.
+// Changes lists the differences of another dictionary in columns, labels and rows, a line each.
 func (d *Dictionary) Changes(next *Dictionary) (lines []string) {
 	then, now := d.statements(), next.statements()
 	for _, what := range slices.Sorted(maps.Keys(then)) {
@@ -187,7 +187,7 @@ func (d *Dictionary) Changes(next *Dictionary) (lines []string) {
 	return lines
 }
 
-// statements returns what the dictionary says of each thing, as its file has it.
+// statements returns the values of the dictionary's file by column, label and key.
 func (d *Dictionary) statements() map[string]string {
 	all := make(map[string]string)
 	eachKey(d.Section().Encode(), func(key string, value *yaml.Node) {
@@ -308,7 +308,7 @@ type textFor struct {
 }
 
 func (v textFor) field() section.Field {
-	return section.Field{Key: "text", Value: v, Else: "none", Doc: "What the column means, in a person's words."}
+	return section.Field{Key: "text", Value: v, Else: "none", Doc: "The meaning of the column, for people."}
 }
 
 func (v textFor) Decode(key string, n *yaml.Node) error {
@@ -338,7 +338,7 @@ func (v labelColumns) Decode(key string, n *yaml.Node) error {
 		l := LabelColumn{Name: n.Content[i].Value}
 		switch {
 		case l.Name == "" || l.Name == NoLabel:
-			return section.At(n.Content[i], "%s is no name of a column of labels; write its name", section.Quote(l.Name))
+			return section.At(n.Content[i], "%s is not a name for a column of labels; write the column's name", section.Quote(l.Name))
 		case slices.Contains(v.labelNames(), l.Name):
 			return section.At(n.Content[i], "%s describes %s twice; keep one", key, section.Quote(l.Name))
 		}
@@ -377,11 +377,11 @@ type labelColumn struct {
 func (l labelColumn) Section() *section.Section {
 	return &section.Section{Name: "a label of the dictionary", Fields: []section.Field{
 		{Key: "classes", Value: section.Words{Dst: &l.Classes, Most: maxMerged, Example: "[well, ill]"}, Else: "the classes of the tables, sorted; none for numbers",
-			Doc: "All classes, in order. Of two, the second is the positive one. A table with another class is refused."},
+			Doc: "All classes, in order. The second of two classes is the positive one. A table with another class is refused."},
 		{Key: "merged", Value: mergedClasses{&l.Merged}, Else: "every class stays",
-			Doc: "Classes that stand for several classes of the tables."},
+			Doc: "Classes that merge several classes of the tables."},
 		{Key: "range", Value: section.Interval{Dst: &l.Range}, Else: "none; no job by sums predicts the label as a number",
-			Doc: "The smallest and the largest value of a label that is a number. A table with another value is refused."},
+			Doc: "The least and the greatest value of a label that is a number. A table with another value is refused."},
 		textFor{l.Name, l.of}.field(),
 	}, Finish: l.finish}
 }
@@ -390,7 +390,7 @@ func (l labelColumn) Section() *section.Section {
 func (l labelColumn) finish(in *section.Place) error {
 	switch {
 	case in.Given("range") && (in.Given("classes") || in.Given("merged")):
-		return in.Refuse("range", "label %s has classes and a range; keep the classes, or the range of a number", section.Quote(l.Name))
+		return in.Refuse("range", "label %s has classes and a range; keep classes, or keep range for a number", section.Quote(l.Name))
 	case in.Given("range"):
 		return CheckRange(in, "range", "range", l.Range)
 	}

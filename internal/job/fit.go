@@ -16,21 +16,21 @@ const FitKind = "Fit"
 // names none.
 type Kept struct {
 	Job  ID
-	Told []string // the job's parties that took no part in that one, and are told the fit
+	Told []string // the job's parties that did not take part in that one, and receive the fit
 }
 
 // Named reports whether a fit is named.
 func (k Kept) Named() bool { return k.Job != ID{} }
 
-// Tells reports whether a party is told the fit.
+// Tells reports whether a party receives the fit.
 func (k Kept) Tells(party string) bool { return slices.Contains(k.Told, party) }
 
 // Section declares the keys.
 func (k *Kept) Section() *section.Section {
 	return &section.Section{Name: "fit", Fields: []section.Field{
 		{Key: "job", Value: OneID{&k.Job}, Need: "add job: and the id of a job of kind Fit, or remove fit", Doc: "The job of kind Fit that made the fit."},
-		{Key: "told", Value: section.Words{Dst: &k.Told, Most: MaxParties, Example: "[south]"}, Else: "nobody",
-			Doc: "The parties that took no part in that job. The first party of this job tells them the fit."},
+		{Key: "told", Value: section.Words{Dst: &k.Told, Most: MaxParties, Example: "[south]"}, Else: "no party",
+			Doc: "The parties that did not take part in that job. The first party of this job sends them the fit, and so they learn it."},
 	}}
 }
 
@@ -41,13 +41,13 @@ func (d *Data) finishFit(in *section.Place) error {
 	case !d.Fit.Named():
 		return nil
 	case d.Schema == nil || d.Dictionary == nil || d.Dictionary.Name == "" || d.Partition.By != Rows || !d.Fits():
-		return in.Refuse("fit", "fit prepares rows by what a dictionary has fitted, and nothing of this job is; remove fit")
+		return in.Refuse("fit", "fit is for jobs by rows whose dictionary leaves something to fit, and this job has nothing to fit; remove fit")
 	case len(parties) > 0 && d.Fit.Tells(parties[0]):
-		return in.Refuse("fit", "fit says that %s is told, and the first party tells; list a party first that has the fit", section.Quote(parties[0]))
+		return in.Refuse("fit", "fit.told names %s, the first party, which must send the fit; list a party first that has it", section.Quote(parties[0]))
 	}
 	for _, name := range d.Fit.Told {
 		if parties != nil && !slices.Contains(parties, name) {
-			return in.Refuse("fit", "fit says that %s is told, which is no party of the job; take it out of told", section.Quote(name))
+			return in.Refuse("fit", "fit.told names %s, which is not a party of the job; remove it there", section.Quote(name))
 		}
 	}
 	return nil
@@ -56,8 +56,8 @@ func (d *Data) finishFit(in *section.Place) error {
 // IsFit reports whether the job fits and learns nothing: its file is of kind Fit.
 func (j *Job) IsFit() bool { return j.Traits().Fits }
 
-// NeedsFit reports whether the job prepares its rows by a fit and does not say by which: one of a data
-// dictionary is made once, by a job of its own. Where it describes no columns a job scales them itself.
+// NeedsFit reports whether the job prepares its rows by a fit and does not name one. The fit of a data
+// dictionary is made once, by a job of its own. If the dictionary describes no columns, each job scales them.
 func (j *Job) NeedsFit() bool {
 	d := &j.Data
 	return d.Schema != nil && d.Dictionary != nil && d.Dictionary.Name != "" && d.Partition.By == Rows && d.Fits() &&
@@ -94,11 +94,11 @@ func (j *Job) fitSpec(r *Reader) *section.Section {
 	return &section.Section{Name: "spec", Fields: []section.Field{
 		{Key: "source", Value: section.Text{Dst: &d.Source}, Need: "add source: and the table's name in each party's catalogue",
 			Doc: "The table, by its name in each party's catalogue."},
-		{Key: "dictionary", Value: dictionaryOf{d, r}, Need: "add dictionary: and its name", Doc: "The data dictionary that every party's operator has approved. All its columns are fitted."},
-		{Key: "parties", Value: partyList{&d.Partition.Parties}, Need: "add parties: [north, south]", Doc: "The parties, on whose training rows it is fitted. The first learns the sums."},
+		{Key: "dictionary", Value: dictionaryOf{d, r}, Need: "add dictionary: and its name", Doc: "The name of the data dictionary that every party's operator has approved. The job fits all its columns."},
+		{Key: "parties", Value: partyList{&d.Partition.Parties}, Need: "add parties: [north, south]", Doc: "The parties whose training rows make the fit. The first party learns the sums over all parties."},
 		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, Range, None}},
 			Default: "minmax", Doc: "How the parties scale features together."},
-		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "The limits on the waits of the job."},
+		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "The longest waits of the job."},
 	}, Finish: j.finishFit}
 }
 
@@ -113,20 +113,20 @@ func (j *Job) fill() {
 func (j *Job) finishFit(in *section.Place) error {
 	d := &j.Data
 	if d.Dictionary.Name == "" {
-		return in.Refuse("dictionary", "a fit is of a dictionary that operators have approved, and this one stands in the file; write dictionary: NAME")
+		return in.Refuse("dictionary", "dictionary must be one that operators have approved, not a map in the file; write dictionary: NAME")
 	}
 	if leader := d.Dictionary.Leader; leader != "" && d.Partition.Parties[0] != leader {
-		return in.Refuse("parties", "the dictionary has %s learn the sums, which the first party does; list %s first", section.Quote(leader), leader)
+		return in.Refuse("parties", "the dictionary's leader is %s, which must be the first party; list %s first", section.Quote(leader), leader)
 	}
 	j.fill()
 	if err := d.finishSchema(in); err != nil {
 		return err
 	}
 	if d.Schema == nil {
-		return in.Refuse("dictionary", "the dictionary describes no columns, which each job by it scales itself; nothing is to be fitted")
+		return in.Refuse("dictionary", "the dictionary describes no columns, so there is nothing to fit: each job scales them itself")
 	}
 	if !d.Fits() {
-		return in.Refuse("dictionary", "the dictionary lists all that its columns need, and scale %s is fitted to no rows; nothing is to be fitted", d.Scale)
+		return in.Refuse("dictionary", "the dictionary and scale %s leave nothing to fit; jobs by it need no fit", d.Scale)
 	}
 	return nil
 }

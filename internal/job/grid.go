@@ -94,7 +94,7 @@ func (v sweep[T]) add(key string, n *yaml.Node) error {
 		same := func(other T) bool { return reflect.DeepEqual(one, other) }
 		switch {
 		case slices.ContainsFunc(*v.dst, same):
-			return section.At(n, "this %s is in the list already; give each only once", key)
+			return section.At(n, "this %s is twice in the list; keep one", key)
 		case len(*v.dst) == MaxCells:
 			return section.At(n, "%s stands for more than %d choices; that is the most a grid may have", key, MaxCells)
 		}

@@ -12,10 +12,10 @@ import (
 // HeldOutParties names parties whose rows are held out in turn.
 type HeldOutParties string
 
-// Each has every party be the test once, while all others train.
+// Each holds out every party once, while all others train.
 const Each HeldOutParties = "each"
 
-// Splits lists the ways in which a job may say itself which rows are held out: a party's policy
+// Splits lists the ways in which a job may choose the held-out rows itself: a party's policy
 // allows each by its word.
 func Splits() []string { return []string{splitParty, splitColumn} }
 
@@ -24,8 +24,8 @@ const (
 	splitColumn = "column"
 )
 
-// Split returns the word of Splits for a job that says which rows are held out, and "" where
-// each party's own key says it.
+// Split returns the word of Splits for a job that chooses the held-out rows, and "" if each
+// party's own key chooses them.
 func (t Test) Split() string {
 	if t.Party != "" || t.Parties != "" {
 		return splitParty
@@ -36,8 +36,8 @@ func (t Test) Split() string {
 	return ""
 }
 
-// Chosen describes the rows that the job says are held out, as in "all rows of east"; "" where
-// each party's own key says it.
+// Chosen describes the held-out rows if the job chooses them, as in "all rows of east"; "" if
+// each party's own key chooses them.
 func (t Test) Chosen() string {
 	switch {
 	case t.Party != "":
@@ -50,7 +50,7 @@ func (t Test) Chosen() string {
 	return ""
 }
 
-// Words describes the rows that are held out, whoever says so.
+// Words describes the held-out rows.
 func (t Test) Words() string {
 	switch {
 	case t.Chosen() != "":
@@ -80,7 +80,7 @@ func (j *Job) WithoutParty(party string) *Job {
 // finishCut checks a column and its first value that is held out.
 func (t *Test) finishCut(in *section.Place) error {
 	if !in.Given("column") || !in.Given("from") || len(in.Lines) != 2 {
-		return in.Refuse("", "column and from say together, and alone, which rows are held out; write test: {column: admitted, from: 2024-01-01}")
+		return in.Refuse("", "column and from go together and without other keys; write test: {column: admitted, from: 2024-01-01}")
 	}
 	if _, err := dataset.ParseBound(t.From); err != nil {
 		return in.Refuse("from", "from is %s; write a day such as 2024-01-01, or a number", section.Quote(t.From))
@@ -96,17 +96,17 @@ func (d *Data) finishHeldOut(in *section.Place) error {
 	parties := (&Job{Data: *d}).Parties()
 	switch {
 	case d.Test.Column != "" && (d.Partition.By == Columns || d.Partition.By == Devices):
-		return in.Refuse("test", "rows are held out by a column only where parties hold rows in this version; use test: {fraction: 0.25}")
+		return in.Refuse("test", "test by a column needs partition: {by: rows} in this version; use test: {fraction: 0.25}")
 	case d.Test.Column != "" && (d.Test.Column == d.Label || d.Test.Column == d.ID):
-		return in.Refuse("test", "test compares %s, which is the label or the id; name another column", section.Quote(d.Test.Column))
+		return in.Refuse("test", "test.column is %s, which is the label or the id; name another column", section.Quote(d.Test.Column))
 	case d.Test.Column != "" && in.Given("features"):
-		return in.Refuse("features", "a test by a column needs a table that names its columns, whose number it knows; remove features")
+		return in.Refuse("features", "features does not go with a test by a column, which needs a table with column names; remove features")
 	case d.Partition.By == Columns:
-		return in.Refuse("test", "by columns all parties have the same people, and no party can be held out; use test: {fraction: 0.25}")
+		return in.Refuse("test", "no party can be held out by columns, because all parties have the same people; use test: {fraction: 0.25}")
 	case d.Partition.By == Devices:
 		return in.Refuse("test", "devices have no parties to hold out; use test: {fraction: 0.25}, or {every: 10} with ratings")
 	case d.Test.Party != "" && parties != nil && !slices.Contains(parties, d.Test.Party):
-		return in.Refuse("test", "test holds out %s, which is no party of the job; name one of %s", section.Quote(d.Test.Party), strings.Join(parties, ", "))
+		return in.Refuse("test", "test holds out %s, which is not a party of the job; name one of %s", section.Quote(d.Test.Party), strings.Join(parties, ", "))
 	}
 	return nil
 }
@@ -117,20 +117,20 @@ func (d *Data) finishGroup(in *section.Place) error {
 	case d.Group == "":
 		return nil
 	case d.Partition.By == Columns || d.Partition.By == Devices:
-		return in.Refuse("group", "groups are kept together only where parties hold rows in this version; remove group")
+		return in.Refuse("group", "group needs partition: {by: rows} in this version; remove group")
 	case d.Group == d.Label || d.Group == d.ID:
 		return in.Refuse("group", "group names %s, which is the label or the id; name another column, or remove it", section.Quote(d.Group))
 	case d.Test.Every > 0 || d.Test.Source != "" || d.Test.Column != "":
-		return in.Refuse("group", "this test can hold out some rows of a group and train on others; use test: {fraction: 0.25}, {party: NAME} or {parties: each}")
+		return in.Refuse("group", "group does not go with this test, which can divide a group; use test: {fraction: 0.25}, {party: NAME} or {parties: each}")
 	case d.Partition.Skew > 0:
-		return in.Refuse("group", "skew divides rows by their classes, and a group keeps them together; remove one")
+		return in.Refuse("group", "skew divides rows by classes, but group keeps rows together; remove one")
 	case in.Given("features"):
-		return in.Refuse("features", "groups need a table that names its columns, whose number it knows; remove features")
+		return in.Refuse("features", "features does not go with group, which needs a table with column names; remove features")
 	}
 	return nil
 }
 
-// CheckParties refuses parties of which one that is to be held out is missing.
+// CheckParties refuses parties without the one to be held out.
 func (d *Data) CheckParties(parties []string) error {
 	if name := d.Test.Party; name != "" && !slices.Contains(parties, name) {
 		return fmt.Errorf("the job holds out all rows of %s, which is not among its parties %s; name one of them", name, strings.Join(parties, ", "))

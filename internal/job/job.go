@@ -36,35 +36,34 @@ type Job struct {
 	Timeout    Timeout
 }
 
-// Comparison is a baseline that the launching process computes beside the job,
-// because it owns the data; deployed jobs have none.
+// Comparison is a baseline beside the job. A process with the data of all parties
+// computes it; deployed jobs have none.
 type Comparison string
 
 // The comparisons.
 const (
-	Pooled Comparison = "pooled" // the same learner on all data: what privacy cost
-	Alone  Comparison = "alone"  // each party by itself: what joining gained
+	Pooled Comparison = "pooled" // the same learner on all data: the cost of privacy
+	Alone  Comparison = "alone"  // each party by itself: the gain of joining
 	Curve  Comparison = "curve"  // other numbers of directions (moments) or bins (secvm): their gain and their exposure
-	// ExactKernel is a machine with the kernel that fdskl's random features stand for: it
-	// shows the features' cost.
+	// ExactKernel is a machine with the kernel that fdskl's random features approximate: it
+	// shows the cost of the approximation.
 	ExactKernel Comparison = "exact-kernel"
 )
 
 // Comparisons returns all comparisons in canonical order.
 func Comparisons() []Comparison { return []Comparison{Pooled, Alone, Curve, ExactKernel} }
 
-// Prediction decides whether the encoder's secret outlives the result.
+// Prediction says whether the encoders' secrets are retained after the result.
 type Prediction string
 
-// Closed destroys every encoder's secret with the result. Open keeps it at the
-// parties, so that they can encode new rows for the model later.
+// Closed destroys the encoders' secrets with the result. Open keeps them at the
+// parties, which can then encode new rows for prediction queries.
 const (
 	Closed Prediction = "closed"
 	Open   Prediction = "open"
 )
 
-// Owned returns the job as its parties see it: each has a table of its own, which
-// all call by one name.
+// Owned returns the job as its parties see it: each has its own table, under one name.
 func (j *Job) Owned(name string) *Job {
 	d := *j
 	d.Link = Link{}
@@ -105,16 +104,16 @@ func (j *Job) Hash() [sha256.Size]byte { return sha256.Sum256(j.Encode()) }
 // party, or nil.
 func (j *Job) Simulable() error {
 	if j.Parties() != nil && j.Data.Partition.By == Devices {
-		return errors.New("job: to simulate, the people come from the ratings; remove parties")
+		return errors.New("job: simulate takes the people from the ratings; remove parties")
 	}
 	if j.Protocol.Demands().Outlives {
-		return errors.New("job: simulate keeps nothing for a later job; remove continuable and continues, and write late: [south] to play a party that comes later")
+		return errors.New("job: simulate keeps no state for a later job; remove continuable and continues, and write late: [south] to simulate a party that joins later")
 	}
 	if j.Data.Label == "" {
-		return fmt.Errorf("job: data has no label; to simulate, add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
+		return fmt.Errorf("job: data has no label; for simulate, add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
 	}
 	if j.Parties() == nil && j.Data.Partition.By != Devices && !j.Unshared() {
-		return errors.New("job: the data is not shared out; to simulate, add partition: {parties: [north, south]} or sources: to data")
+		return errors.New("job: data has no parties; for simulate, add partition: {parties: [north, south]} or sources: to data")
 	}
 	return nil
 }
@@ -132,26 +131,26 @@ func (j *Job) Deployable() error {
 	return j.OwnWord()
 }
 
-// OwnWord reports what the job says of a table in place of the party's operator, or nil: rows that are left out for
-// it, a refusal, or another sum would tell of single rows.
+// OwnWord returns an error if the job describes a table in place of the party's operator: rows left out for it, a
+// refusal, or another sum would reveal single rows.
 func (j *Job) OwnWord() error {
-	const byDictionary = "write a dictionary that says it (mercer data info --schema begins one), have every operator approve it (mercer federation dictionary approve FILE), and name it: dictionary: NAME"
+	const byDictionary = "write it in a dictionary (mercer data info --schema begins one), have every operator approve that (mercer federation dictionary approve FILE), and name it: dictionary: NAME"
 	d := j.Data
 	switch {
 	case d.Schema != nil && d.Dictionary == nil, d.Dictionary != nil && d.Dictionary.Name == "":
-		return errors.New("job: which rows take part, and how cells are read, is the word of each party's operator, and this job says it itself; write the columns to a file with kind: Dictionary, have every operator approve it (mercer federation dictionary approve FILE), and name it here: dictionary: NAME")
+		return errors.New("job: the job itself describes the columns, which each party's operator must approve; write the columns to a file with kind: Dictionary, have every operator approve it (mercer federation dictionary approve FILE), and name it here: dictionary: NAME")
 	case d.Dictionary != nil || d.Partition.By == Devices:
 		return nil
 	case d.Order != nil || d.Classes != nil || j.Protocol.Demands().Describes:
-		return errors.New("job: which classes a label has, how they are merged, and the range of its numbers is the word of each party's operator, and this job says it itself; " + byDictionary)
+		return errors.New("job: the job itself gives the classes of the label, their merging or the range of its numbers, which each party's operator must approve; " + byDictionary)
 	case d.Test.Fraction != 0 && d.Test.Fraction != defaultFraction:
-		return fmt.Errorf("job: all jobs over a table without a dictionary hold out %g of its rows, and this one says %g; remove test, or %s", defaultFraction, d.Test.Fraction, byDictionary)
+		return fmt.Errorf("job: test holds out %[2]g of the rows, and all jobs over a table without a dictionary hold out %[1]g; remove test, or %[3]s", defaultFraction, d.Test.Fraction, byDictionary)
 	}
 	return nil
 }
 
-// Played reports why only a process that plays all parties can run the job, or nil. A dictionary of
-// the job's own is no such reason: it can be approved.
+// Played reports why only one process with all parties can run the job, or nil. A dictionary of
+// the job's own is no such reason: operators can approve it.
 func (j *Job) Played() error {
 	if why := j.undeployable(); why != "" {
 		return errors.New("job: " + why)
@@ -159,14 +158,14 @@ func (j *Job) Played() error {
 	return j.Unsimulated()
 }
 
-// Unsimulated reports what of the job is for one process that plays everybody, or nil. It
-// does not ask the protocol.
+// Unsimulated reports a key of the job that is for one process with all parties, or nil. It
+// does not check the protocol.
 func (j *Job) Unsimulated() error {
 	if j.Repeats > 0 {
-		return errors.New("job: several splits of the same rows tell more about them than one, and repeats is for simulate; remove it")
+		return errors.New("job: repeats is for simulate, because several splits of the same rows reveal more about them than one; remove it")
 	}
 	if j.Link != (Link{}) {
-		return errors.New("job: real parties have real lines, and link is for simulate; remove it")
+		return errors.New("job: link is for simulate, because real parties have real lines; remove it")
 	}
 	if err := j.Data.LeavesRows(); err != nil {
 		return fmt.Errorf("job: %w", err)
@@ -196,7 +195,7 @@ func (j *Job) file(r *Reader) *section.Section {
 			{Key: "name", Value: section.DNSLabel{Dst: &j.Name}, Need: "add name: and a short name of lower-case letters, digits and dashes",
 				Doc: "The name of the job."},
 		}}, Need: "add metadata: {name: my-job}", Doc: "The name of the job."},
-		{Key: "spec", Value: spec, Need: "add spec: with data, protocol, kernel and learner", Doc: "The job itself."},
+		{Key: "spec", Value: spec, Need: "add spec: with data, protocol, kernel and learner", Doc: "The job's data, protocol, kernel and learner."},
 	}}
 }
 
@@ -204,23 +203,23 @@ func (j *Job) spec(r *Reader) *section.Section {
 	kernels, learners := j.Kernels(), j.Learners()
 	ofClasses, ofNumbers := Scorings()
 	return &section.Section{Name: "spec", Fields: []section.Field{
-		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and the split. Secrets never depend on it."},
-		{Key: "data", Value: j.Data.section(r), Need: "add data: with source and label", Doc: "The rows, and how the parties hold them."},
-		{Key: "protocol", Value: named{dst: &j.Protocol, what: "protocol", kinds: r.protocols()}, Need: "add protocol: {name: okra}", Doc: "How the parties compute together."},
+		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and of the split. No secret depends on it."},
+		{Key: "data", Value: j.Data.section(r), Need: "add data: with source and label", Doc: "The rows, and their partition among the parties."},
+		{Key: "protocol", Value: named{dst: &j.Protocol, what: "protocol", kinds: r.protocols()}, Need: "add protocol: {name: okra}", Doc: "The protocol by which the parties compute together, with its settings. It determines who learns what."},
 		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, kernelSection}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
-			Doc: "The kernel, or several to choose from."},
+			Doc: "The kernel, or a list of kernels for a grid."},
 		{Key: "learner", Value: sweep[Named]{&learners, r.learner}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner and its settings."},
 		{Key: "scoring", Value: section.Choice[Scoring]{Noun: "score", Dst: &j.Scoring, Known: slices.Concat(ofClasses, ofNumbers)},
-			Else: "accuracy of classes, r2 of numbers", Doc: "The metric whose mean over the folds chooses a cell of the grid: the highest, or the lowest rmse or mae."},
+			Else: "accuracy of classes, r2 of numbers", Doc: "The metric that chooses the cell of a grid, by its mean over the folds: the highest, or the lowest rmse or mae."},
 		{Key: "compare", Value: section.Choices[Comparison]{Noun: "comparison", Dst: &j.Compare, Known: Comparisons()},
-			Default: "[pooled, alone]", Else: "[] with moments, and with pooled on one table or without a test; [pooled] with fedcfk and secvm", Doc: "The baselines that a process with all the data computes beside the job."},
+			Default: "[pooled, alone]", Else: "[] with moments, and with pooled on one table or without a test; [pooled] with fedcfk and secvm", Doc: "The baselines beside the job. Only a process with the data of all parties computes them."},
 		{Key: "prediction", Value: section.Choice[Prediction]{Noun: "prediction", Dst: &j.Prediction, Known: []Prediction{Closed, Open}},
-			Default: "closed", Doc: "Closed destroys the encoders' secrets with the result. Open keeps them at the parties, which can encode new rows for the model later."},
+			Default: "closed", Doc: "Closed destroys the encoders' secrets with the result. Open retains them at the parties, which can then encode new rows for prediction queries."},
 		{Key: "repeats", Value: section.Whole{Dst: &j.Repeats}, Else: "one run",
-			Doc: "The number of runs, 2 to 100, each on another partition and split, in simulate. The result gives each figure's mean and deviation."},
+			Doc: "The number of runs in simulate, 2 to 100, each with another partition and split. The result has the mean and deviation of each figure."},
 		{Key: "link", Value: j.Link.Section(), Else: "none",
-			Doc: "A network that simulate tells the time of: the result gives the seconds that all messages would take on it."},
-		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "The limits on the waits of a deployed job."},
+			Doc: "A network for simulate: the result estimates the seconds that all messages would take on it."},
+		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "The longest waits of a deployed job."},
 	}, Finish: func(in *section.Place) error {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
@@ -241,7 +240,7 @@ func (j *Job) check(in *section.Place) error {
 	return nil
 }
 
-// finishSpread notes whether labels are spread, and checks how a simulation spreads them.
+// finishSpread sets whether labels are spread, and checks the shares of a simulation.
 func (j *Job) finishSpread(in *section.Place) error {
 	j.Data.Spread = j.Protocol.Demands().Spreads
 	shares := j.Data.Partition.Labels
@@ -249,10 +248,10 @@ func (j *Job) finishSpread(in *section.Place) error {
 		return nil
 	}
 	if j.Data.Sources != nil {
-		return in.Refuse("data", "partition shares the labels of one table out, and sources gives each party its own; remove labels from partition")
+		return in.Refuse("data", "partition.labels divides the labels of one table, but sources gives each party its own; remove labels from partition")
 	}
 	if !j.Data.Spread {
-		return in.Refuse("data", "partition shares labels out, and the protocol does not say that they are spread; add labels: spread to protocol fdskl, or remove them")
+		return in.Refuse("data", "partition.labels needs labels: spread in protocol fdskl; add that, or remove labels from partition")
 	}
 	names := make([]string, len(shares))
 	for i, s := range shares {
@@ -260,32 +259,32 @@ func (j *Job) finishSpread(in *section.Place) error {
 	}
 	for _, name := range j.Active() {
 		if !slices.Contains(names, name) {
-			return in.Refuse("data", "partition gives %s no labels, and it is active; name a share of each of %s", name, listed(j.Active()))
+			return in.Refuse("data", "partition.labels has no share for %s, which is active; give a share to each of %s", name, listed(j.Active()))
 		}
 	}
 	if len(names) > len(j.Active()) {
-		return in.Refuse("data", "partition gives labels to parties that are not active; only %s learn from them", listed(j.Active()))
+		return in.Refuse("data", "partition.labels has shares for parties that are not active; give shares to %s only", listed(j.Active()))
 	}
 	return nil
 }
 
-// finishCompare refuses comparisons that the protocol has not.
+// finishCompare refuses comparisons that the protocol does not have.
 func (j *Job) finishCompare(in *section.Place) error {
 	known := append([]Comparison{Pooled, Alone}, j.Traits().Comparisons...)
 	for _, c := range j.Compare {
 		switch {
 		case slices.Contains(known, c):
 		case c == Curve:
-			return in.Refuse("compare", "curve goes with protocols moments and secvm only; remove it")
+			return in.Refuse("compare", "curve is for protocols moments and secvm only; remove it")
 		default:
-			return in.Refuse("compare", "%s goes with protocol fdskl only, which has random features in place of a kernel; remove it", c)
+			return in.Refuse("compare", "%s is for protocol fdskl only, which has random features in place of a kernel; remove it", c)
 		}
 	}
 	return nil
 }
 
-// finishGrid takes over the candidates that the sections kernel and learner stand for. Its
-// errors name the lines of the lists.
+// finishGrid stores the candidates of the sections kernel and learner. Its errors name the lines
+// of the lists.
 func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) error {
 	j.Kernel, j.Learner = kernels[0], learners[0]
 	own := j.Traits()
@@ -302,7 +301,7 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) 
 	case cells > MaxCells:
 		return in.Refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
 	case j.Data.Folds == 0 && !chooses:
-		return in.Refuse(at, "the lists make a grid of %d cells, and choosing one needs folds; add folds: 5 to data, or give single numbers", cells)
+		return in.Refuse(at, "the lists make a grid of %d cells, which needs folds to choose one; add folds: 5 to data, or give single numbers", cells)
 	}
 	j.Grid = Grid{Kernels: kernels, Learners: learners}
 	return nil
@@ -311,7 +310,7 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) 
 // maxRepeats bounds the runs of a job.
 const maxRepeats = 100
 
-// finishRepeats refuses runs on one split. Between devices, runs differ by who takes part, too.
+// finishRepeats refuses runs on one split. Between devices, runs also differ in their participants.
 func (j *Job) finishRepeats(in *section.Place) error {
 	switch t := j.Data.Test; {
 	case !in.Given("repeats"):
@@ -345,21 +344,21 @@ func (j *Job) finishRatings(in *section.Place) error {
 		return nil
 	}
 	if j.Data.Like != 0 || j.Data.Test.By != "" {
-		return in.Refuse("data", "like and by are for ratings; protocol %s has none", j.Protocol.Name())
+		return in.Refuse("data", "like and by are for ratings, but protocol %s has rows; remove them", j.Protocol.Name())
 	}
 	for _, k := range j.Kernels() {
 		if slices.Contains(BooleanKernels(), k.Name) {
-			return in.Refuse("kernel", "the %s kernel compares items, in protocol fedcfk only; protocol %s has rows", k.Name, j.Protocol.Name())
+			return in.Refuse("kernel", "the %s kernel compares items and is for protocol fedcfk only; protocol %s has rows, so use another kernel", k.Name, j.Protocol.Name())
 		}
 	}
 	return nil
 }
 
-// finishTest checks whether rows are held out, and their fraction. Ratings are held out by
-// each person, and devices of secvm draw for themselves whether they test.
+// finishTest checks whether rows are held out, and their fraction. Each person holds out own
+// ratings, and each device of secvm draws whether it tests.
 func (j *Job) finishTest(in *section.Place) error {
 	if j.Data.Test.None && !j.Unshared() {
-		return in.Refuse("data", "protocol %s takes no test: none in this version; use test: {fraction: 0.25}", j.Protocol.Name())
+		return in.Refuse("data", "protocol %s does not take test: none in this version; use test: {fraction: 0.25}", j.Protocol.Name())
 	}
 	f := j.Data.Test.Fraction
 	steps := math.Round(fractionSteps * f)
@@ -387,33 +386,33 @@ func (j *Job) finishLabels(in *section.Place) error {
 		j.Data.Label = NoLabel
 	}
 	if j.Data.Order != nil && !task.Classes && j.Data.Dictionary == nil {
-		return in.Refuse("data", "learner %s gets no classes here; write label: and the name of the column alone", j.Learner.Name())
+		return in.Refuse("data", "learner %s takes no classes here; write label: with only the name of the column", j.Learner.Name())
 	}
 	if j.Data.Folds > 0 && j.Data.Group != "" && !j.Traits().Grouped {
-		return in.Refuse("data", "folds of protocol %s are cut by the coordinator, which does not learn the groups; use test: {fraction: 0.25} without folds, or protocol okra, whose parties make the folds", j.Protocol.Name())
+		return in.Refuse("data", "group does not go with folds in protocol %s, whose coordinator makes the folds and does not learn the groups; use test: {fraction: 0.25} without folds, or protocol okra, whose parties make the folds", j.Protocol.Name())
 	}
 	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {
-		return in.Refuse("data", "folds go by accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
+		return in.Refuse("data", "folds need accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
 	}
 	if j.Data.Classes != nil && (j.Data.Label == NoLabel || !task.Classes && needs) {
-		return in.Refuse("data", "learner %s gets no classes here; remove classes", j.Learner.Name())
+		return in.Refuse("data", "learner %s takes no classes here; remove classes", j.Learner.Name())
 	}
 	if j.Data.Partition.Skew > 0 && (needs && !task.Classes || j.Data.Label == NoLabel) {
-		return in.Refuse("data", "skew divides classes unevenly, and there are none here; remove it")
+		return in.Refuse("data", "skew needs classes, and this job has none; remove skew")
 	}
 	return nil
 }
 
 // Timeout bounds the waits of a deployed job.
 type Timeout struct {
-	Join  time.Duration // until every party has taken up the session
+	Join  time.Duration // until every party has joined the session
 	Round time.Duration // between two messages that a session waits for
 }
 
 // Section declares the bounds.
 func (t *Timeout) Section() *section.Section {
 	return &section.Section{Name: "timeout", Fields: []section.Field{
-		{Key: "join", Value: section.Duration{Dst: &t.Join}, Default: "1m", Doc: "The time that the parties have to join a session, up to 720h."},
+		{Key: "join", Value: section.Duration{Dst: &t.Join}, Default: "1m", Doc: "The longest wait until all parties have joined a session, up to 720h."},
 		{Key: "round", Value: section.Duration{Dst: &t.Round}, Default: "10m", Doc: "The longest wait for the next message of a session, up to 720h."},
 	}}
 }

@@ -15,7 +15,7 @@ type Kernel struct {
 	Gamma       float64 // rbf, laplacian, polynomial; in GammaUnit
 	GammaUnit   GammaUnit
 	Coef0       float64 // polynomial
-	Degree      int     // polynomial; conjunctive and the like
+	Degree      int     // polynomial and the Boolean kernels
 	Clause      int     // dnf, cnf
 	Alpha       float64 // rational-quadratic
 	LengthScale float64 // rational-quadratic, matern
@@ -130,19 +130,19 @@ func (k *Kernel) Section() *section.Section {
 	return &section.Section{Name: "kernel", Fields: []section.Field{
 		{Key: "name", Value: section.Choice[KernelName]{Noun: "kernel", Dst: &k.Name, Known: kernelNames()}, Need: "add name: rbf", Doc: "The kernel."},
 		{Key: "gamma", Value: section.Number{Dst: &k.Gamma}, List: true, Else: "1 beside gamma_unit; without it the kernel needs gamma",
-			Doc: "The factor, above 0, of the squared distance, the distance or the inner product."},
+			Doc: "The factor of the squared distance, the distance or the inner product, above 0."},
 		{Key: "gamma_unit", Value: section.Choice[GammaUnit]{Noun: "gamma_unit", Dst: &k.GammaUnit, Known: []GammaUnit{Median, Norm}},
-			Else: "none: gamma is a plain number", Doc: "The unit of gamma: the median squared distance, or the mean squared norm of the training rows."},
+			Else: "none: gamma is a plain number", Doc: "The unit of gamma, measured on the training rows: the median squared distance, or the mean squared norm. Gamma is divided by it."},
 		{Key: "coef0", Value: section.Number{Dst: &k.Coef0}, List: true, Else: "0", Doc: "The constant, 0 or more, that polynomial adds to the inner product."},
 		{Key: "degree", Value: section.Whole{Dst: &k.Degree}, List: true, Else: "3 with polynomial; the Boolean kernels need it",
-			Doc: "The power of polynomial, 1 to 64; of a Boolean kernel, the size of its formulas, 1 to 20."},
+			Doc: "The power of polynomial, 1 to 64. For a Boolean kernel, the size of its formulas, 1 to 20."},
 		{Key: "clause", Value: section.Whole{Dst: &k.Clause}, Else: "none; dnf and cnf need it", Doc: "The number of people in each group of dnf or cnf, 1 to 20."},
 		{Key: "alpha", Value: section.Number{Dst: &k.Alpha}, List: true, Else: "1", Doc: "The mixture of length scales in rational-quadratic, above 0."},
 		{Key: "length_scale", Value: section.Number{Dst: &k.LengthScale}, List: true, Else: "1",
 			Doc: "The length scale of rational-quadratic and matern, above 0."},
 		{Key: "nu", Value: section.Number{Dst: &k.Nu}, List: true, Else: "1.5", Doc: "The smoothness of matern: 0.5, 1.5 or 2.5."},
 		{Key: "amplitude", Value: section.Number{Dst: &k.Amplitude}, List: true, Else: "1",
-			Doc: "The factor, above 0, before rbf and rational-quadratic: of gp, the variance of the function."},
+			Doc: "The factor before rbf and rational-quadratic, above 0. With gp, it is the variance of the function."},
 		{Key: "coefficients", Value: section.Numbers{Dst: &k.Coefficients, Most: maxCoefficients}, Else: "none; dot-product needs them",
 			Doc: "The factors of the powers of the inner product in dot-product, from the constant on: 2 to 65 numbers, none below 0."},
 	}, Finish: k.finish}
@@ -169,7 +169,7 @@ func (k *Kernel) finishParameter(in *section.Place, key string) error {
 	switch key {
 	case "gamma":
 		if !in.Given(key) && k.GammaUnit == "" {
-			return in.Refuse(key, "the %s kernel needs gamma; add one such as gamma: 0.5, or gamma_unit: median to measure it by the data", k.Name)
+			return in.Refuse(key, "the %s kernel needs gamma; add one such as gamma: 0.5, or gamma_unit: median to measure it on the data", k.Name)
 		}
 		in.Fallback(key, &k.Gamma, 1)
 		return in.Positive(key, k.Gamma)
@@ -224,7 +224,7 @@ func (k *Kernel) finishCoefficients(in *section.Place) error {
 	case !in.Given(key):
 		return in.Refuse(key, "the dot-product kernel needs coefficients; add one for each power of the inner product, such as coefficients: [0, 1, 0.5]")
 	case len(list) < 2:
-		return in.Refuse(key, "coefficients has fewer than 2 numbers; the first is the constant, and another must follow")
+		return in.Refuse(key, "coefficients needs 2 numbers or more; write the constant and at least one other")
 	case slices.Min(list) < 0:
 		return in.Refuse(key, "one of the coefficients is %g; below 0 this is no kernel, so write 0 or more", slices.Min(list))
 	case list[len(list)-1] == 0:

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Link describes the lines of a network that simulate tells the time of; see package
-// transport/link. The zero value stands for none.
+// Link describes the lines of a network whose time simulate estimates; see package
+// transport/link. The zero value means none.
 type Link struct {
 	Rate    float64       // bytes a second in each direction
 	Latency time.Duration // of every message
@@ -19,8 +19,8 @@ type Link struct {
 // Section declares the line.
 func (l *Link) Section() *section.Section {
 	return &section.Section{Name: "link", Fields: []section.Field{
-		{Key: "rate", Value: section.Number{Dst: &l.Rate}, Need: "add rate: and the bytes a second of a party's line, such as 1.25e6", Doc: "The bytes a second of each member's line, in each direction."},
-		{Key: "latency", Value: latency{section.Duration{Dst: &l.Latency}}, Else: "none", Doc: "The time that every message needs besides its bytes."},
+		{Key: "rate", Value: section.Number{Dst: &l.Rate}, Need: "add rate: and the bytes a second of a party's line, such as 1.25e6", Doc: "The rate of each member's line in each direction, in bytes a second."},
+		{Key: "latency", Value: latency{section.Duration{Dst: &l.Latency}}, Else: "none", Doc: "The time that every message takes in addition to its bytes."},
 		{Key: "loss", Value: section.Number{Dst: &l.Loss}, Else: "none", Doc: "The share of bytes that are lost and sent again."},
 	}, Finish: l.finish}
 }

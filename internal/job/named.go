@@ -11,20 +11,19 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Kind is a name that a job file may give, with the keys that go with it.
+// Kind is a name in a job file, of a protocol or a learner, with its keys.
 type Kind interface {
 	Name() string
 	New() section.Values // fresh, to read into
 }
 
-// Named is a section whose keys follow from its name.
+// Named is a section whose name determines its keys.
 type Named struct {
 	Kind   Kind
 	Values section.Values // of the Kind; copies of a job share them
 }
 
-// As returns the values as the type that their Kind gave them. The caller knows
-// the Kind: another is the program's mistake.
+// As returns the values as the type of their Kind. It panics if the Kind has another type.
 func As[V section.Values](n Named) V { return n.Values.(V) }
 
 // Name returns the Kind's name; "" of the zero value.
@@ -41,8 +40,7 @@ func (n Named) Text() string {
 	return n.section("").String()
 }
 
-// Varying returns the numbers of which a job may list several, by key and in
-// canonical order.
+// Varying returns the numbers that a job may list, with their keys and in canonical order.
 func (n Named) Varying() (keys, numbers []string) {
 	for _, f := range n.Values.Section().Fields {
 		if v := f.Value.Encode(); f.List && v != nil {
@@ -63,15 +61,15 @@ func (n Named) section(what string) *section.Section {
 	return s
 }
 
-// named reads and writes a section whose name says which keys it has.
+// named reads and writes a section whose name determines its keys.
 type named struct {
 	dst   *Named
 	what  string // "protocol"
 	kinds []Kind
-	alike bool // the Kinds' keys mean much the same: a mistake in another Kind's key is reported first, and then that the key is another Kind's
+	alike bool // the Kinds' keys have similar meanings: report a mistake in the value of another Kind's key first
 }
 
-// Decode reads the name first, wherever it stands, and then the rest.
+// Decode reads the name first, wherever it is in the map, and then the other keys.
 func (v named) Decode(key string, n *yaml.Node) error {
 	s, err := v.of(n)
 	if err != nil {
@@ -80,7 +78,7 @@ func (v named) Decode(key string, n *yaml.Node) error {
 	return s.Decode(key, n)
 }
 
-// of finds the Kind that a map names, and returns the section to read the map with.
+// of finds the Kind in a map, and returns the section that reads the map.
 func (v named) of(n *yaml.Node) (*section.Section, error) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -114,7 +112,7 @@ func (v named) names() []string {
 	return names
 }
 
-// nameless refuses a map without a name, or the key that was meant to be it.
+// nameless refuses a map without a name, or the misspelt key of the name.
 func (v named) nameless(n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if key := n.Content[i]; !v.has(key.Value) && len(key.Value) < 10 {
@@ -154,7 +152,7 @@ func (v named) near(key *yaml.Node) error {
 	return nil
 }
 
-// mistake reads the value of a key as the first Kind does that has it.
+// mistake reads the value of a key as the first Kind with that key does.
 func (v named) mistake(key string, val *yaml.Node) error {
 	for _, k := range v.kinds {
 		s := k.New().Section()
@@ -184,8 +182,7 @@ func (v named) Form() string { return "a map with " + v.keys() }
 // Mode names the version of a protocol that runs: the hardened one or the paper's.
 type Mode string
 
-// Hardened carries the fixes of published flaws; Paper follows the paper to
-// the letter, for reproduction.
+// Hardened fixes published flaws; Paper follows the paper exactly, to reproduce it.
 const (
 	Hardened Mode = "hardened"
 	Paper    Mode = "paper"
@@ -200,7 +197,7 @@ type Moded struct{ Mode Mode }
 func (m *Moded) ModeKey() section.Field {
 	return section.Field{
 		Key: "mode", Value: section.Choice[Mode]{Noun: "mode", Dst: &m.Mode, Known: modes()}, Default: string(Hardened),
-		Doc: "The version of the protocol: hardened fixes published flaws, paper follows the paper to the letter.",
+		Doc: "The version of the protocol: hardened fixes published flaws; paper follows the paper exactly, with these flaws.",
 	}
 }
 
@@ -209,26 +206,26 @@ func (n Named) Mode() Mode {
 	return n.Demands().Mode
 }
 
-// Settings are a protocol's values: what it demands comes with them.
+// Settings are a protocol's values, with its demands on the job.
 type Settings interface {
 	section.Values
 	Demands() Demands
 }
 
-// Demands are what a protocol's settings ask of a job, and of who runs it. A field that is zero asks
-// for nothing.
+// Demands are the demands of a protocol's settings on a job and its members. The zero value demands
+// nothing.
 type Demands struct {
-	Mode Mode // which a policy must allow; of a protocol that has one version, [Hardened]
-	// Check refuses the rest of a job, once it is read, that does not go with the settings, and fills
-	// the defaults that depend on it.
+	Mode Mode // which a policy must allow; [Hardened] for a protocol with one version
+	// Check refuses a job whose other sections contradict the settings, and fills the defaults that
+	// depend on these sections.
 	Check func(*Job, *section.Place) error
 	// Limits are the numbers that an operator's policy bounds, by their keys in the job file.
 	Limits map[string]int
-	// Labelled counts the parties between holders of columns that have labels, from the first on; 0: one.
+	// Labelled counts the holders of columns that have labels, from the first party on; 0: one.
 	Labelled int
-	Spreads  bool // each of them has labels of a part of the rows
-	Outlives bool // encoded rows of the job, or secrets of an earlier one, serve a later job
-	// Continues says that rows are prepared as those of an earlier job of this protocol.
+	Spreads  bool // each of them has the labels of some rows
+	Outlives bool // a later job uses encoded rows or secrets of an earlier one
+	// Continues means that rows are prepared as those of an earlier job of this protocol.
 	Continues bool
 	Counts    bool // the coordinator learns how many held-out rows have which decision
 	Rates     bool // the coordinator learns sums of squared ratings
@@ -243,27 +240,27 @@ func (n Named) Demands() Demands {
 	return Demands{}
 }
 
-// Bounded reports whether the protocol states what it demands. Parties refuse a job by one that does not.
+// Bounded reports whether the protocol states its demands. Parties refuse jobs of other protocols.
 func (n Named) Bounded() bool {
 	_, states := n.Values.(Settings)
 	return states
 }
 
-// finishPartition refuses a protocol and a partition that do not cut the same way.
+// finishPartition refuses a partition by another direction than the protocol's.
 func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 	return func(in *section.Place) error {
 		name, want, by := j.Protocol.Name(), j.Traits().Partition(), cmp.Or(j.Data.Partition.By, Rows)
 		switch {
 		case want == by && by == Columns && j.Data.Test.Source != "":
-			return in.Refuse("data", "a test source is not in this version of protocol %s; use test: {fraction: 0.25} or {every: 10}", name)
+			return in.Refuse("data", "protocol %s takes no test source in this version; use test: {fraction: 0.25} or {every: 10}", name)
 		case want == by:
 			return nil
 		case by == Devices:
-			return in.Refuse("data", "protocol %s has no devices; partition: {by: rows, parties: [north, south]}", name)
-		case want == Devices:
-			return in.Refuse("data", "protocol %s and this partition do not go together; %s takes partition: {by: devices}", name, name)
+			return in.Refuse("data", "protocol %s has no devices; write partition: {by: rows, parties: [north, south]}", name)
+		case want == Rows:
+			return in.Refuse("data", "%s needs partition: {by: rows}; this job has by: columns, which is for %s", name, listed(r.cutting(Columns)))
 		}
-		return in.Refuse("data", "protocol %s and this partition do not go together; %s take partition: {by: columns}, and others do not", name, listed(r.cutting(Columns)))
+		return in.Refuse("data", "%s needs partition: {by: %s}; this job has by: %s", name, want, by)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// reserved names mean somebody else in headers, messages and errors.
+// reserved returns names with another meaning in headers, messages and errors.
 func reserved() []string { return []string{"coordinator", "transport"} }
 
 // partyNames collects the names of parties and refuses texts that cannot be names.
@@ -33,7 +33,7 @@ func (p *partyNames) add(n *yaml.Node) error {
 
 func (p *partyNames) enough(n *yaml.Node) error {
 	if len(*p) < 2 {
-		return section.At(n, "a job needs at least two parties, and this names %d; add some", len(*p))
+		return section.At(n, "a job needs at least two parties, but this list has %d; add parties", len(*p))
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 // errNoDictionaries is the answer of a reader in a place without dictionaries.
 var errNoDictionaries = errors.New("there are no dictionaries here; in simulate, write the dictionary's columns in the job, or its file NAME.yaml beside the job")
 
-// ErrUnapproved is about a dictionary that no operator of a home has approved. Peers may be told.
-var ErrUnapproved = errors.New("this home has not approved it; its operator compares the file with the others', and uses mercer federation dictionary approve FILE")
+// ErrUnapproved is about a dictionary that this home has not approved. Peers may see it.
+var ErrUnapproved = errors.New("this home has not approved it; its operator must compare the file with the others' and run mercer federation dictionary approve FILE")
 
 // errOtherDictionary is about a file that is not what its name says.
 var errOtherDictionary = errors.New("its file holds another one; compare the two")
@@ -92,26 +92,26 @@ func (v ownClasses) Encode() *yaml.Node {
 	return v.mergedClasses.Encode()
 }
 
-// finishDictionary takes from the dictionary what the job picks.
+// finishDictionary takes the job's columns, label and fraction from the dictionary.
 func (d *Data) finishDictionary(in *section.Place) error {
 	dict := d.Dictionary
 	switch {
 	case dict == nil && in.Given("columns"):
-		return in.Refuse("columns", "columns picks among those of a dictionary, and the job names none; add dictionary:, or remove columns")
+		return in.Refuse("columns", "columns needs a dictionary, and the job names none; add dictionary:, or remove columns")
 	case dict == nil:
 		return nil
 	case in.Given("schema"):
-		return in.Refuse("schema", "schema is the old name of the dictionary's columns, and the job has both; remove schema")
+		return in.Refuse("schema", "the job has schema and dictionary, and schema is the old name of a dictionary's columns; remove schema")
 	case in.Given("classes"):
-		return in.Refuse("classes", "the dictionary says which classes are merged; remove classes")
+		return in.Refuse("classes", "the dictionary merges the classes; remove classes")
 	case d.Order != nil:
-		return in.Refuse("label", "the dictionary lists the classes; write label: and the name of the column alone")
+		return in.Refuse("label", "the dictionary lists the classes; write label: with only the name of the column")
 	case d.Partition.By == Devices:
-		return in.Refuse("dictionary", "a dictionary describes the columns of tables, and devices hold one row each; remove it")
+		return in.Refuse("dictionary", "dictionary is for tables, and each device holds one row; remove it")
 	case in.Given("features"):
 		return in.Refuse("features", "the dictionary lists the features; remove features")
 	case dict.Leader != "" && d.Partition.By == Rows && len(d.parties()) > 0 && d.parties()[0] != dict.Leader:
-		return in.Refuse("dictionary", "the dictionary has %s learn the sums, which the job's first party does; list %s first", section.Quote(dict.Leader), dict.Leader)
+		return in.Refuse("dictionary", "the dictionary's leader is %s, which must be the job's first party; list %s first", section.Quote(dict.Leader), dict.Leader)
 	}
 	for _, pick := range []func(*section.Place) error{d.pickColumns, d.pickLabel, d.pickFraction} {
 		if err := pick(in); err != nil {
@@ -130,15 +130,15 @@ func (d *Data) pickColumns(in *section.Place) error {
 	case !in.Given("columns"):
 		return nil
 	case d.Read == nil:
-		return in.Refuse("columns", "columns picks among those of the dictionary, and it describes none; remove columns")
+		return in.Refuse("columns", "columns needs a dictionary that describes columns, and this one has none; remove columns")
 	case len(d.Picked) == 0:
-		return in.Refuse("columns", "columns picks none; name at least one, or remove it to use all")
+		return in.Refuse("columns", "columns is empty; name at least one, or remove it to use all")
 	}
 	d.Schema = make(prepare.Schema, 0, len(d.Picked))
 	for _, name := range d.Picked {
 		at := d.Read.Index(name)
 		if at < 0 {
-			return in.Refuse("columns", "columns picks %s, which the dictionary does not have; it has %s", section.Quote(name), listed(d.Read.Names()))
+			return in.Refuse("columns", "columns names %s, which the dictionary does not have; it has %s", section.Quote(name), listed(d.Read.Names()))
 		}
 		d.Schema = append(d.Schema, d.Read[at])
 	}
@@ -151,7 +151,7 @@ func (d *Data) pickLabel(in *section.Place) error {
 	}
 	l, described := d.Dictionary.label(d.Label)
 	if !described {
-		return in.Refuse("label", "label is %s, which is none of the dictionary's labels; it has %s", section.Quote(d.Label), listedOr(d.Dictionary.labelNames(), "none"))
+		return in.Refuse("label", "label is %s, which is not a label of the dictionary; it has %s", section.Quote(d.Label), listedOr(d.Dictionary.labelNames(), "none"))
 	}
 	d.DescribeLabel(l)
 	return nil
@@ -176,7 +176,7 @@ func (j *Job) finishPickedLabel(in *section.Place) error {
 		d.DescribeLabel(d.Dictionary.Labels[0])
 	}
 	if task.Numbers && (d.Order != nil || d.Classes != nil) {
-		return in.Refuse("data", "learner %s predicts a number, and the dictionary's label %s has classes; name a label that is a number", j.Learner.Name(), section.Quote(d.Label))
+		return in.Refuse("data", "learner %s predicts numbers, but the dictionary's label %s has classes; name a label that is a number", j.Learner.Name(), section.Quote(d.Label))
 	}
 	if !task.Numbers {
 		d.Range = [2]float64{}
@@ -187,7 +187,7 @@ func (j *Job) finishPickedLabel(in *section.Place) error {
 func (d *Data) pickFraction(in *section.Place) error {
 	switch {
 	case d.Test.Fraction != 0 && d.Test.Fraction != d.Dictionary.Fraction:
-		return in.Refuse("test", "test holds out %g of the rows, and the dictionary says %g, so that all jobs hold out the same; remove test", d.Test.Fraction, d.Dictionary.Fraction)
+		return in.Refuse("test", "test holds out %g of the rows, but the dictionary's fraction for all jobs is %g; remove test", d.Test.Fraction, d.Dictionary.Fraction)
 	case d.Test == (Test{}) && d.Folds == 0:
 		d.Test.Fraction = d.Dictionary.Fraction
 	}

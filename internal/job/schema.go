@@ -16,17 +16,17 @@ import (
 // Prepares reports whether the job describes its columns.
 func (d *Data) Prepares() bool { return d.Schema != nil }
 
-// finishSchema refuses a schema beside what it replaces.
+// finishSchema refuses a schema beside the keys that it replaces.
 func (d *Data) finishSchema(in *section.Place) error {
 	if d.Schema == nil {
 		if d.Scale == Range {
-			return in.Refuse("scale", "scale: range takes the ranges from the schema, and there is none; add schema:, or use minmax")
+			return in.Refuse("scale", "scale: range needs the ranges of a schema, and there is none; add schema:, or use minmax")
 		}
 		return nil
 	}
 	switch {
 	case d.Partition.By == Devices:
-		return in.Refuse("schema", "a schema describes the columns of tables, and devices hold one row each; remove it")
+		return in.Refuse("schema", "schema is for tables, and each device holds one row; remove it")
 	case in.Given("features"):
 		return in.Refuse("features", "the schema lists the features; remove features")
 	}
@@ -38,7 +38,7 @@ func (d *Data) finishSchema(in *section.Place) error {
 	return d.checkSums(in)
 }
 
-// checkSums refuses a schema whose sums cannot be made before anybody reads a table.
+// checkSums refuses a schema whose sums cannot be made, before any table is read.
 func (d *Data) checkSums(in *section.Place) error {
 	if err := d.Schema.Check(); err != nil {
 		return in.Refuse("schema", "%v", err)
@@ -59,7 +59,7 @@ func (d *Data) checkOwners(in *section.Place) error {
 	for _, c := range d.Schema {
 		party, column, found := strings.Cut(c.Name, ".")
 		if !found || column == "" || parties != nil && !slices.Contains(parties, party) {
-			return in.Refuse("schema", "schema describes %s, and where parties hold different columns a name is PARTY.COLUMN; write the holder in front", section.Quote(c.Name))
+			return in.Refuse("schema", "schema describes %s, but by columns each name is PARTY.COLUMN; put the party before it", section.Quote(c.Name))
 		}
 	}
 	for _, party := range parties {
@@ -68,7 +68,7 @@ func (d *Data) checkOwners(in *section.Place) error {
 		}
 	}
 	if d.Partition.Columns != nil {
-		return in.Refuse("partition", "the schema says which columns a party uses; remove columns from the partition")
+		return in.Refuse("partition", "the schema already names the columns of each party; remove columns from the partition")
 	}
 	if err := d.Schema.CheckScaling(d.Fitted()); err != nil {
 		return in.Refuse("schema", "%v", err)
@@ -198,7 +198,7 @@ func (d *Data) FitsSchema() bool {
 // schema's fills and categories, or a scaling.
 func (d *Data) Fits() bool { return d.FitsSchema() || d.ScalesTogether() }
 
-// ScalesTogether reports whether the parties scale by ranges or means that they tell a leader.
+// ScalesTogether reports whether the parties scale by ranges or means that they send to a leader.
 func (d *Data) ScalesTogether() bool {
 	if d.Scale == None || d.Fitted() != prepare.Unscaled {
 		return false
@@ -271,25 +271,25 @@ func (c columnOf) Form() string { return c.Section().Form() }
 func (c columnOf) Section() *section.Section {
 	return &section.Section{Name: "a column of schema", Fields: []section.Field{
 		{Key: "type", Value: section.Choice[prepare.Type]{Noun: "type", Dst: &c.Type, Known: prepare.Types()}, Default: "number",
-			Doc: "The meaning of the cells."},
-		{Key: "unit", Value: section.Text{Dst: &c.Unit}, Else: "none", Doc: "The unit of the numbers. A party whose table has another one says so in its catalogue, with a factor."},
-		{Key: "range", Value: section.Interval{Dst: &c.Range}, Else: "none", Doc: "The least and the greatest number that there can be, by general knowledge and not by looking at the data."},
+			Doc: "The type of the cells."},
+		{Key: "unit", Value: section.Text{Dst: &c.Unit}, Else: "none", Doc: "The unit of the numbers. If a party's table has another unit, its catalogue gives the factor."},
+		{Key: "range", Value: section.Interval{Dst: &c.Range}, Else: "none", Doc: "The least and the greatest possible number, from general knowledge and not from the data."},
 		{Key: "outside", Value: section.Choice[prepare.Outside]{Noun: "choice", Dst: &c.Outside, Known: []prepare.Outside{prepare.OutsideRefuse, prepare.OutsideMissing, prepare.OutsideClip}},
-			Default: "refuse", Doc: "What becomes of a number outside the range: it is refused, counts as a gap, or moves to the end of the range."},
+			Default: "refuse", Doc: "The treatment of a number outside the range: refuse it, count it as a gap (missing), or move it to the end of the range (clip)."},
 		{Key: "missing", Value: fillOf(c), Default: "error",
-			Doc: "How gaps are filled: error, mean, median, most-frequent, a value, category (a category of its own) or drop-row."},
-		{Key: "indicator", Value: section.Yes{Dst: &c.Indicator}, Default: "false", Doc: "Adds a column that is 1 where the gaps were."},
+			Doc: "The treatment of gaps: refuse them (error), fill them with the mean, the median, the most frequent value or a given value, make them a category of their own (category), or leave the row out (drop-row)."},
+		{Key: "indicator", Value: section.Yes{Dst: &c.Indicator}, Default: "false", Doc: "Adds a column that is 1 in rows with a gap, and 0 in others."},
 		{Key: "transform", Value: section.Choice[prepare.Transform]{Noun: "transform", Dst: &c.Transform, Known: []prepare.Transform{prepare.Log, prepare.Log1p, prepare.Sqrt}},
 			Else: "none", Doc: "A function of the numbers, after gaps are filled."},
-		{Key: "categories", Value: categoriesOf(c), Else: "none", Doc: "The categories, or agree: the parties then agree on those that at least ten of somebody's training rows have."},
+		{Key: "categories", Value: categoriesOf(c), Else: "none", Doc: "The categories, or agree: the parties then agree on the values that at least ten training rows of some party have."},
 		{Key: "unknown", Value: section.Choice[prepare.Unknown]{Noun: "choice", Dst: &c.Unknown, Known: []prepare.Unknown{prepare.UnknownError, prepare.UnknownIgnore, prepare.UnknownOther}},
-			Else: "error; other beside categories: agree", Doc: "What becomes of other words: they are refused, have zeros in all columns, or are a category called other."},
+			Else: "error; other beside categories: agree", Doc: "The treatment of other words: refuse them (error), write 0 in all columns (ignore), or make them a category called other."},
 		{Key: "ordered", Value: section.Yes{Dst: &c.Ordered}, Default: "false", Doc: "Makes one column of 0, 1, 2, ... in the order of the categories."},
 		{Key: "true", Value: section.Words{Dst: &c.True, Most: prepare.MaxCategories, Example: `[yes, "1"]`}, Else: `[true, yes, "1"] for booleans`, Doc: "The words for true."},
 		{Key: "false", Value: section.Words{Dst: &c.False, Most: prepare.MaxCategories, Example: `[no, "0"]`}, Else: `[false, no, "0"] for booleans`, Doc: "The words for false."},
-		{Key: "format", Value: section.Text{Dst: &c.Format}, Else: "none", Doc: "How dates are written, in strptime's words."},
+		{Key: "format", Value: section.Text{Dst: &c.Format}, Else: "none", Doc: "The format of dates, as for strptime."},
 		{Key: "as", Value: section.Choice[prepare.Part]{Noun: "part", Dst: &c.As, Known: []prepare.Part{prepare.Year, prepare.Month, prepare.Weekday, prepare.Days}},
-			Else: "none", Doc: "The number that is taken of a date. Weekday 0 is Monday."},
+			Else: "none", Doc: "The number to take from a date. Weekday 0 is Monday."},
 		{Key: "since", Value: section.Text{Dst: &c.Since}, Else: "none", Doc: "The day from which days are counted, such as 2020-01-01."},
 	}, Finish: func(in *section.Place) error {
 		if err := c.Check(); err != nil {

@@ -58,16 +58,16 @@ func (j *Job) finishScoring(in *section.Place) error {
 	task := j.Task()
 	switch {
 	case j.Data.Folds == 0:
-		return in.Refuse("scoring", "scoring chooses a cell of a grid by folds, and data has none; add folds: 5 to data, or remove scoring")
+		return in.Refuse("scoring", "scoring needs folds to choose a cell of a grid, and data has none; add folds: 5 to data, or remove scoring")
 	case task.Classes && !slices.Contains(classes, j.Scoring):
-		return in.Refuse("scoring", "learner %s has classes and no %s; use %s", j.Learner.Name(), j.Scoring, section.Join(classes))
+		return in.Refuse("scoring", "learner %s predicts classes, which have no %s; use %s", j.Learner.Name(), j.Scoring, section.Join(classes))
 	case task.Numbers && !slices.Contains(numbers, j.Scoring):
-		return in.Refuse("scoring", "learner %s has numbers and no %s; use %s", j.Learner.Name(), j.Scoring, section.Join(numbers))
+		return in.Refuse("scoring", "learner %s predicts numbers, which have no %s; use %s", j.Learner.Name(), j.Scoring, section.Join(numbers))
 	}
 	return nil
 }
 
-// Classes returns the task of telling classes apart.
+// Classes returns the task of classification.
 func Classes() Task {
 	return Task{Labels: "the classes", Classes: true, Score: "accuracy", Check: func(labels []string) error {
 		classes, _ := dataset.Classes(labels)

@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// Traits are what a protocol says of itself to readers of job files, before any job is read.
+// Traits are the fixed properties of a protocol, known before any job is read.
 type Traits struct {
 	Cuts        Direction // of the data between parties; "" for rows
 	Rated       bool      // ratings of items by people, in the place of rows
@@ -41,7 +41,7 @@ type Protocol interface {
 	Traits() Traits
 }
 
-// traitsOf returns what a protocol says of itself; nothing of another kind.
+// traitsOf returns the traits of a protocol; zero for another kind.
 func traitsOf(k Kind) Traits {
 	if p, is := k.(Protocol); is {
 		return p.Traits()
@@ -49,5 +49,5 @@ func traitsOf(k Kind) Traits {
 	return Traits{}
 }
 
-// Traits returns what the job's protocol says of itself.
+// Traits returns the traits of the job's protocol.
 func (j *Job) Traits() Traits { return traitsOf(j.Protocol.Kind) }

@@ -37,7 +37,7 @@ spec:
 		"few rows":          {[]string{", south, east, west, mid, far", ", south"}, 198, "north: protocol okra asks for 100 rows of each party, and this table gives it 99"},
 		"paper":             {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: okra, mode: paper}"}, 569, `mode "paper" is not among those this party allows`},
 		"pooled":            {[]string{"{name: okra}", "{name: pooled}", "  prediction: open\n", ""}, 569, "job: protocol pooled has no privacy and runs in simulate only; use okra"},
-		"rows by number":    {[]string{", partition", ", test: {every: 10}, partition"}, 569, "which rows are held out is each party's own choice"},
+		"rows by number":    {[]string{", partition", ", test: {every: 10}, partition"}, 569, "each party chooses its own held-out rows"},
 		"sums":              {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: moments, directions: 8}", "name: svc", "name: kpca, n_components: 2"}, 569, ""},
 		"classes of sums":   {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: moments, directions: 8, classes: ['0', '1']}", "name: svc", "name: ridge-classifier"}, 569, "which classes a label has"},
 		"sums of few":       {[]string{"{name: okra}", "{name: moments, directions: 8}", "name: svc", "name: kpca, n_components: 2"}, 569, "north: protocol moments asks for 100 training rows of each party"},

@@ -144,8 +144,8 @@ func (w *testbed) wantOver(g golden) {
 	w.t.Helper()
 	for name, why := range map[string]string{
 		"open":      "this session has been run before and never runs again",
-		"queued":    "refused: job: which classes a label has, how they are merged, and the range of its numbers is the word",
-		"described": "refused: job: which rows take part, and how cells are read, is the word of each party's operator",
+		"queued":    "refused: job: the job itself gives the classes of the label",
+		"described": "refused: job: the job itself describes the columns, which each party's operator must approve",
 	} {
 		if g.Jobs[name] == "" {
 			continue

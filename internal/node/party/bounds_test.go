@@ -52,9 +52,9 @@ func TestPolicyWithoutABoundOfIDs(t *testing.T) {
 // largest; a fraction, whose difference tells of few. Each is refused before the table is read, whatever it says, and
 // leaves nothing in the ledger.
 func TestAttackAJobSpeaksForTheHome(t *testing.T) {
-	const rowsAndCells, ofLabels, ofFraction = "which rows take part, and how cells are read, is the word of each party's operator",
-		"which classes a label has, how they are merged, and the range of its numbers is the word of each party's operator",
-		"all jobs over a table without a dictionary hold out 0.25 of its rows"
+	const rowsAndCells, ofLabels, ofFraction = "the job itself describes the columns, which each party's operator must approve",
+		"the job itself gives the classes of the label, their merging or the range of its numbers, which each party's operator must approve",
+		"all jobs over a table without a dictionary hold out 0.25"
 	sums := func(keys, learner string) *strings.Replacer {
 		return strings.NewReplacer("{name: okra}", "{name: moments, directions: 8"+keys+"}", "{name: svc, C: 10}", learner)
 	}
