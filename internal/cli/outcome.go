@@ -161,7 +161,7 @@ func (o outcome) judge() string {
 	if folds := len(o.Grid[0].Folds); folds > 0 {
 		return fmt.Sprintf("the mean over %d folds", folds)
 	}
-	return "the same held-out rows as the figures"
+	return o.Grid[0].Score // without folds the protocol chooses by a score of the training rows
 }
 
 // determined words a coefficient of determination; nil for none.

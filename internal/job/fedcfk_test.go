@@ -126,7 +126,7 @@ func TestDeployedRecommender(t *testing.T) {
 	if err := j.Deployable(); err != nil {
 		t.Error(err)
 	}
-	if err := j.Simulable(); err == nil || err.Error() != "job: to simulate, people from the ratings; remove parties" {
+	if err := j.Simulable(); err == nil || err.Error() != "job: simulate takes the people from the ratings; remove parties" {
 		t.Errorf("parties are simulated: %v", err)
 	}
 	for name, tt := range map[string]struct{ old, bad, want string }{

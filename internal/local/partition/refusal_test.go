@@ -39,7 +39,7 @@ spec:
 		"pooled":            {[]string{"{name: okra}", "{name: pooled}", "  prediction: open\n", ""}, 569, "job: protocol pooled has no privacy and runs in simulate only; use okra"},
 		"rows by number":    {[]string{", partition", ", test: {every: 10}, partition"}, 569, "each party chooses its own held-out rows"},
 		"sums":              {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: moments, directions: 8}", "name: svc", "name: kpca, n_components: 2"}, 569, ""},
-		"classes of sums":   {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: moments, directions: 8, classes: ['0', '1']}", "name: svc", "name: ridge-classifier"}, 569, "which classes a label has"},
+		"classes of sums":   {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: moments, directions: 8, classes: ['0', '1']}", "name: svc", "name: ridge-classifier"}, 569, "the job itself gives the classes of the label"},
 		"sums of few":       {[]string{"{name: okra}", "{name: moments, directions: 8}", "name: svc", "name: kpca, n_components: 2"}, 569, "north: protocol moments asks for 100 training rows of each party"},
 	} {
 		t.Run(name, func(t *testing.T) {
