@@ -57,9 +57,9 @@ func Forbiddenf(format string, args ...any) error {
 	return Public(Forbidden(fmt.Errorf(format, args...)))
 }
 
-// Openly marks err as an error whose whole text peers may read. It holds facts that they
+// Public marks err as an error whose whole text peers may read. It holds facts that they
 // know, such as the job and the members' names, and of no row.
-func Openly(err error) error {
+func Public(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -72,8 +72,8 @@ type open struct{ error }
 func (e *open) Unwrap() error  { return e.error }
 func (e *open) Public() string { return e.Error() }
 
-// Openf returns an error that peers may read, as [fmt.Errorf] does.
-func Openf(format string, args ...any) error { return Openly(fmt.Errorf(format, args...)) }
+// Publicf returns an error that peers may read, as [fmt.Errorf] does.
+func Publicf(format string, args ...any) error { return Public(fmt.Errorf(format, args...)) }
 
 // ErrInput matches errors whose cause is a member's data or settings. Machines use it as
 // protocol.ErrInput.

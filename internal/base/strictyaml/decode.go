@@ -1,6 +1,6 @@
-// Package strict decodes YAML into Go structures. It refuses unknown keys, and its errors
+// Package strictyaml decodes YAML into Go structures. It refuses unknown keys, and its errors
 // are single sentences without the names of Go types.
-package strict
+package strictyaml
 
 import (
 	"bytes"
