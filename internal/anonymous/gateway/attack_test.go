@@ -40,7 +40,7 @@ const (
 
 // attacked runs the gateway and all devices through the first window and returns each
 // device's result.
-func (w *world) attacked() (reports []device.Report, errs []error) {
+func (w *testbed) attacked() (reports []device.Report, errs []error) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), attackT)
 	defer cancel()
@@ -92,7 +92,7 @@ func (w *testbed) counted() *secvmmachines.Tally {
 
 // record returns the packages that a device sends if it is inside the margin, sampled as
 // the device has sampled them: bins with counts, the bias last.
-func (w *world) record(c *secvmmachines.Configuration, row int) map[int]uint64 {
+func (w *testbed) record(c *secvmmachines.Configuration, row int) map[int]uint64 {
 	seeds := secvm.SeedsOf(daemon.InsecureSeeds(seed), row)
 	v := c.Params.Vector(secvm.Features(w.rows.X, row))
 	if v.Units() > c.Params.Room() {
@@ -249,7 +249,7 @@ func TestAttackConfigurationForOneDevice(t *testing.T) {
 
 // favouring is an issuer that serves one device only, and may lie about the number of
 // served devices.
-func (w *world) favouring(lie bool) {
+func (w *testbed) favouring(lie bool) {
 	who := request.NameOf(credential(victim).Public().(ed25519.PublicKey))
 	key := newIdentity(w.t, "issuer")
 	w.net.serve(atIssuer, http.HandlerFunc(func(a http.ResponseWriter, q *http.Request) {
@@ -350,7 +350,7 @@ func TestOwnIssuerServesOneDevice(t *testing.T) {
 
 // expectRecord checks that only the victim has sent packages, and that the gateway's counts
 // are its record with its label.
-func (w *world) expectRecord(reports []device.Report) {
+func (w *testbed) expectRecord(reports []device.Report) {
 	w.t.Helper()
 	if list := acknowledged(reports); !slices.Equal(list, []int{victim}) {
 		w.t.Fatalf("devices %v have sent packages", list)

@@ -52,7 +52,7 @@ func metricOf(t *testing.T, c collector, name string) int {
 
 // expect checks that the devices have trained the simulation's model, with every package of
 // every device counted once.
-func (w *world) expect(r *gateway.Result, said *tally) {
+func (w *testbed) expect(r *gateway.Result, said *tally) {
 	w.t.Helper()
 	if want := w.simulated(); r.SHA256 != want {
 		w.t.Errorf("model %s, simulated %s; %+v", r.SHA256, want, said.Report)

@@ -16,7 +16,7 @@ import (
 
 // stall sends a request's header and a byte of its body. It returns the status of the
 // answer and the time until it.
-func (w *world) stall(to, path string, length int) (status int, took time.Duration) {
+func (w *testbed) stall(to, path string, length int) (status int, took time.Duration) {
 	w.t.Helper()
 	began := time.Now()
 	c, err := w.net.dial("stranger", to)

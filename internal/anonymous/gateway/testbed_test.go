@@ -116,14 +116,14 @@ func credential(row int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(s[:])
 }
 
-// newWorld sets up issuer, gateway and relay, with the default times of the commands.
-func newWorld(t *testing.T, kind privacypass.Type, devices int, change func(*gateway.Config)) *world {
+// newTestbed sets up issuer, gateway and relay, with the default times of the commands.
+func newTestbed(t *testing.T, kind privacypass.Type, devices int, change func(*gateway.Config)) *testbed {
 	t.Helper()
 	return newTestbedOf(t, jobText, kind, devices, change)
 }
 
-// newWorldOf sets them up for another job.
-func newWorldOf(t *testing.T, text string, kind privacypass.Type, devices int, change func(*gateway.Config)) *world {
+// newTestbedOf sets them up for another job.
+func newTestbedOf(t *testing.T, text string, kind privacypass.Type, devices int, change func(*gateway.Config)) *testbed {
 	t.Helper()
 	if kind == privacypass.VOPRF { // the gateway is its own issuer
 		text = strings.Replace(text, "{name: secvm,", "{name: secvm, mode: paper,", 1)
@@ -178,7 +178,7 @@ func (w *testbed) open() {
 }
 
 // connect opens the servers of all three.
-func (w *world) connect() {
+func (w *testbed) connect() {
 	w.net.serve(atGateway, http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) { w.atGateway.ServeHTTP(r, q) }))
 	w.net.serve(atIssuer, w.issuer)
 	kept := w.net.over(relay.Transport(nil), atRelay)
@@ -194,7 +194,7 @@ func (w *world) connect() {
 }
 
 // client returns the HTTP client of a named process.
-func (w *world) client(name string) *http.Client {
+func (w *testbed) client(name string) *http.Client {
 	w.t.Helper()
 	c, err := ohttp.Dial("", nil, 30*time.Second)
 	check(w.t, err)
@@ -216,7 +216,7 @@ func (m *memory) Load() ([]byte, error) { return m.state, nil }
 func (m *memory) Save(b []byte) error   { m.state = b; return nil }
 
 // device returns the device of a row.
-func (w *world) device(row int, change func(*device.Config)) *device.Device {
+func (w *testbed) device(row int, change func(*device.Config)) *device.Device {
 	w.t.Helper()
 	signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
 	check(w.t, err)
@@ -281,7 +281,7 @@ func (w *testbed) run(meanwhile func(context.Context)) (*gateway.Result, *tally)
 }
 
 // simulated returns the simulation's model.
-func (w *world) simulated() string {
+func (w *testbed) simulated() string {
 	w.t.Helper()
 	r, err := played.Support().Play(context.Background(), local.Play{
 		Job: w.job, Rows: func(string) (*dataset.Set, error) { return w.rows, nil }, Dir: w.t.TempDir(), Seed: daemon.InsecureSeeds(seed),
@@ -291,10 +291,10 @@ func (w *world) simulated() string {
 }
 
 // metric returns the number of requests with an outcome.
-func (w *world) metric(outcome string) int { return w.outcomes()[outcome] }
+func (w *testbed) metric(outcome string) int { return w.outcomes()[outcome] }
 
 // outcomes returns the number of requests with each outcome.
-func (w *world) outcomes() map[string]int {
+func (w *testbed) outcomes() map[string]int {
 	w.t.Helper()
 	r := prometheus.NewRegistry()
 	check(w.t, w.gateway.Collect(r))

@@ -12,6 +12,6 @@ import (
 )
 
 // Local returns the list.
-func Local() []local.Own {
-	return []local.Own{fdskl.Own(), fdsvrg.Own(), fedcfk.Own(), moments.Own(), secureboost.Own(), secvm.Own()}
+func Local() []local.LocalSupport {
+	return []local.LocalSupport{fdskl.Support(), fdsvrg.Support(), fedcfk.Support(), moments.Support(), secureboost.Support(), secvm.Support()}
 }

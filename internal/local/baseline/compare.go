@@ -18,7 +18,7 @@ import (
 // Compare adds the requested comparisons to a job's result: those of its method, if the
 // list has any. If ctx ends, a running training stops soon, too, with an error that wraps
 // ctx's error.
-func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
+func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
 	j, shares = staying(j, shares)
 	compare := local.Of(list, j).Compare
 	if (j.Data.Partition.By == job.Columns || compare == nil) && len(j.Compare) == 0 {

@@ -25,10 +25,10 @@ type process struct {
 	err   error         // how it ended
 }
 
-// Leash is an environment variable that makes mercer stop when its standard input ends.
+// StopWithStdin is an environment variable that makes mercer stop when its standard input ends.
 // Each process of a demonstration has it, and a pipe from this process as its input: the
 // operating system closes the pipe however this process ends.
-const Leash = "MERCER_STOP_WITH_STDIN"
+const StopWithStdin = "MERCER_STOP_WITH_STDIN"
 
 // processes holds the running programs of a demonstration. The log of a program is
 // DIR/NAME.log, and its output DIR/NAME.out.

@@ -47,8 +47,8 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	return list
 }
 
-// belowFloors returns the parties whose tables are below the minimum row counts.
-func belowFloors(j *job.Job, shares []Share, floors method.Floors) (list []string) {
+// outsideLimits returns the parties whose tables are below the minimum row counts.
+func outsideLimits(j *job.Job, shares []Share, limits method.Limits) (list []string) {
 	m, err := method.Of(j)
 	if err != nil {
 		return nil // no operator would decide
