@@ -32,7 +32,7 @@ func TestAttackAnotherSchemaByColumns(t *testing.T) {
 		schema := fmt.Sprintf("age: {range: [0, %s]}", top)
 		return methodtest.Hospitals(t, okra.Protocol(), fmt.Sprintf(describedFile, "{parties: [north, south]}", schema, "okra"), number, map[string]string{"north": people, "south": methodtest.Patients("south", 150)})
 	}
-	const another = "the job's schema is another than the earlier one's"
+	const another = "the job's schema or views differ from those of an earlier job"
 	rows := disclosuretest.NewLedgers(t, "north")
 	rows.MustPlay(t, byRows(1, "120"), "protocol")
 	rows.Holds(t, "north", byColumns(2, "96"), another)

@@ -200,7 +200,7 @@ func TestAttackEncodedRowsBesideSumsReadEverybody(t *testing.T) {
 	if len(train) < 600 {
 		t.Errorf("%d training rows", len(train))
 	}
-	const both = "people would be both in sums and among encoded rows: the sums tell by which rotation the rows are encoded"
+	const both = "people would be both in sums and among encoded rows: the sums reveal the rotation of the encoded rows"
 	for name, way := range ways {
 		if !way.encodes {
 			continue

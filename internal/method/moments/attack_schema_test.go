@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
-const anotherSchema = "the job's schema is another than the earlier one's"
+const anotherSchema = "the job's schema or views differ from those of an earlier job"
 
 // within is a job whose schema keeps the people of a range of ages.
 func within(t testing.TB, ages string, number byte, tables map[string]string) *methodtest.Federation {
@@ -73,7 +73,7 @@ func TestAttackDeclaredNumbersCountACorner(t *testing.T) {
 	counted.MustPlay(t, corner("120", "48149", 3), "count")
 	counted.Abort(t, "east")
 	tables["east"] = methodtest.Patients("east", 900)
-	counted.Holds(t, "east", corner("120", "48149", 4), "the difference of the two sums is that over these")
+	counted.Holds(t, "east", corner("120", "48149", 4), "the difference of the two sums is the sum over these")
 }
 
 // A fit and a number that a job has told count as its sums do, and one approval is enough from the
@@ -115,6 +115,6 @@ func TestAttackASumTooMany(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Told < .8 || list[0].Told > 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	ledgers.Holds(t, "east", job(7, ""), "% as many numbers in sums over some of the rows as these have cells")
+	ledgers.Holds(t, "east", job(7, ""), "% as many numbers as these rows have cells")
 	ledgers.MustPlay(t, job(8, "directions: 2, "), "sums") // 7 numbers
 }

@@ -43,7 +43,7 @@ const hospitalSchema = "age: {range: [0, 120], missing: mean}, krea: {range: [1,
 // What the ledger says.
 const (
 	anotherFit    = "prepared or scaled by another fit than in the earlier job, or may be"
-	anotherSchema = "the job's schema is another than the earlier one's"
+	anotherSchema = "the job's schema or views differ from those of an earlier job"
 )
 
 // hospital is the job with other settings: pairs of old and new text.

@@ -106,7 +106,7 @@ func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
 	w.dropColumn("north")
 	w.mustRun(j)
 	w.dropColumn("south")
-	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "south refused: its ledger holds the job") {
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "south refused: the job awaits its operator's approval") {
 		t.Errorf("failure %+v, want south's ledger to hold the job", f)
 	}
 	list, err := w.releases("south").List()

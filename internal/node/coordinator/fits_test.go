@@ -40,7 +40,7 @@ func TestLedgerOfAFitThatOthersHaveChanged(t *testing.T) {
 		if f == nil {
 			break
 		}
-		if !strings.HasPrefix(f.Message, "stage protocol: ") || !strings.Contains(f.Message, "its ledger holds the job") {
+		if !strings.HasPrefix(f.Message, "stage protocol: ") || !strings.Contains(f.Message, "the job awaits its operator's approval") {
 			t.Fatalf("failure %+v", f)
 		}
 		for _, name := range []string{"north", "south"} {

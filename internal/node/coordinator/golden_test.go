@@ -232,7 +232,7 @@ func TestGoldenHomes(t *testing.T) {
 	}
 	j := parse(t, "")
 	w.give(firstTumours(t, j, 80))
-	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "the job awaits its operator's approval") {
 		t.Errorf("rows of people who are in sums of the earlier program: %+v", f)
 	}
 	for _, name := range j.Parties() {

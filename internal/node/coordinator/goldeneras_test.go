@@ -225,7 +225,7 @@ func (w *testbed) wantHeld(g golden) {
 func (w *testbed) mustHold(what string, j *job.Job) {
 	w.t.Helper()
 	f := w.run(j).Failure
-	if f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
+	if f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "the job awaits its operator's approval") {
 		w.t.Errorf("%s: %+v", what, f)
 	}
 }

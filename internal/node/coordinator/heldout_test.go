@@ -57,7 +57,7 @@ func TestWholePartyHeldOutOfSums(t *testing.T) {
 	w.policy.Splits = []string{"party"}
 	w.random = true
 	done := w.run(j)
-	if f := done.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job, which says itself which rows are held out") {
+	if f := done.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "the job awaits its operator's approval: it chooses the held-out rows itself") {
 		t.Fatalf("failure %+v", f)
 	}
 	for i := 0; done.Failure != nil; i++ { // a job may end before all parties have asked their ledgers
@@ -79,7 +79,7 @@ func TestWholePartyHeldOutOfSums(t *testing.T) {
 		}
 	}
 	w.mustRun(j) // the same split again
-	if f := w.run(tested(t, components(t), "{party: south}")).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
+	if f := w.run(tested(t, components(t), "{party: south}")).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "the job awaits its operator's approval") {
 		t.Errorf("another split: %+v", f)
 	}
 }

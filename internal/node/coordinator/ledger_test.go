@@ -16,7 +16,7 @@ import (
 func (w *testbed) mustBeHeld(j *job.Job, by, what string) coordinator.Job {
 	w.t.Helper()
 	done := w.run(j)
-	if f := done.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, by+" refused: its ledger holds the "+what) {
+	if f := done.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, by+" refused: the "+what+" awaits its operator's approval") {
 		w.t.Fatalf("failure %+v, want %s's ledger to hold the %s", f, by, what)
 	}
 	return done
@@ -113,7 +113,7 @@ func TestQuestionAboutAChangedRecord(t *testing.T) {
 		return &changed
 	})
 	_, err := w.ask("north", id, rows.Subset(span(0, 18)), newSource)
-	if err == nil || !strings.Contains(err.Error(), "south refused: its ledger holds the question, which differs from an earlier one") {
+	if err == nil || !strings.Contains(err.Error(), "south refused: the question awaits its operator's approval: it differs from an earlier one") {
 		t.Fatalf("error %v", err)
 	}
 	w.approve("south", 1)
@@ -135,14 +135,14 @@ func TestLedgerOfEncodedRows(t *testing.T) {
 	w.mustRun(j)
 	w.change("north", func(*dataset.Set) *dataset.Set { return whole })
 	w.mustRun(j)
-	if f := w.run(parse(t, "")).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "stage column-order: ") || !strings.Contains(f.Message, "its ledger holds the job") {
+	if f := w.run(parse(t, "")).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "stage column-order: ") || !strings.Contains(f.Message, "the job awaits its operator's approval") {
 		t.Fatalf("failure %+v", f)
 	}
 	for _, name := range j.Parties() {
 		w.change(name, firstColumnLess)
 	}
 	done := w.run(j)
-	if f := done.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
+	if f := done.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "the job awaits its operator's approval") {
 		t.Fatalf("failure %+v", f)
 	}
 	if got := w.inState("north", disclosure.Released); len(got) != 1 || got[0].Rows != whole.X.Rows() {

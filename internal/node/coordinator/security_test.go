@@ -69,8 +69,8 @@ func TestRule1AnInputChangedBetweenCrashAndReplayAbortsAndSendsNothing(t *testin
 	const changedInput = "its data has changed since this session began"
 	for op, want := range map[string]string{
 		"ack okra/Seed":      changedInput,
-		"send okra/Announce": "its ledger holds the job", // which notes what rows are let out before the first message
-		"send okra/Rows":     "its ledger holds the job",
+		"send okra/Announce": "the job awaits its operator's approval", // which notes what rows are let out before the first message
+		"send okra/Rows":     "the job awaits its operator's approval",
 	} {
 		t.Run(op, func(t *testing.T) {
 			// Of rows that are scaled, or whose classes the job does not list, the ledger notes that the

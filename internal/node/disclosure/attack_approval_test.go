@@ -167,7 +167,7 @@ func TestAttackAClassOfASecondRow(t *testing.T) {
 	for k := range 20 {
 		l := Ledger(t.TempDir())
 		letOut(t, l, build(60, 0))
-		mustHold(t, l, build(70, float64(200+k)), "1 person is of one class in one of the two jobs alone")
+		mustHold(t, l, build(70, float64(200+k)), "1 person is of one class and in only one of the two jobs")
 	}
 }
 

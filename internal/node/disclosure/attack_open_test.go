@@ -64,7 +64,7 @@ func TestTwoStudiesOverATableThatGrows(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, described(method.ReleaseRows, table(40, "age", "income"), "people", "first"))
 	second := described(method.ReleaseRows, table(50, "age", "income"), "people", "second")
-	if err := l.Approve(mustHold(t, l, second, "the job's schema is another")); err != nil {
+	if err := l.Approve(mustHold(t, l, second, "the job's schema or views differ")); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, second)
@@ -73,7 +73,7 @@ func TestTwoStudiesOverATableThatGrows(t *testing.T) {
 			letOut(t, l, described(method.ReleaseRows, table(60+10*week, "age", "income"), "people", schema))
 		}
 	}
-	mustHold(t, l, described(method.ReleaseRows, table(100, "age", "income"), "people", "third"), "the job's schema is another")
+	mustHold(t, l, described(method.ReleaseRows, table(100, "age", "income"), "people", "third"), "the job's schema or views differ")
 }
 
 // Two sums differ by many people, of whom few are of one class: the difference of that class's sums is
@@ -98,7 +98,7 @@ func TestAttackFewOfAClassInADifference(t *testing.T) {
 		return r
 	}
 	letOut(t, l, classed(span(0, 100)))
-	mustHold(t, l, classed(span(0, 120), 105), "1 person is of one class in one of the two jobs alone")
+	mustHold(t, l, classed(span(0, 120), 105), "1 person is of one class and in only one of the two jobs")
 	letOut(t, l, classed(span(0, 120), 100, 101, 102, 103, 104, 105, 106, 107, 108, 109))
 	letOut(t, l, classed(span(0, 100)))
 }

@@ -50,7 +50,7 @@ func TestAttackSumsOfOtherParties(t *testing.T) {
 	letOut(t, l, sumWith(a, nil, "b", "c"))
 	letOut(t, l, sumWith(a, nil, "c", "b"))
 	const went, came = "peers that took part then and do not now: ", "peers that did not take part then: "
-	mustHold(t, l, sumWith(a, nil, "b"), went+"c; the difference of the two sums is one over their rows alone, and three such sums tell each party's own")
+	mustHold(t, l, sumWith(a, nil, "b"), went+"c; the difference of the two sums is the sum over their rows alone, and three such sums reveal each party's own")
 	mustHold(t, l, sumWith(a, nil, "c"), went+"b")
 	mustHold(t, l, sumWith(a, nil, "b", "c", "d"), came+"d")
 	mustHold(t, l, sumWith(a, span(0, 200), "b"), went+"c") // rows that a larger sum had
@@ -207,7 +207,7 @@ func TestAttackSumsThatDifferByOnePatientsVisits(t *testing.T) {
 	mustHold(t, l, visits(span(0, 180), "second", true), "over these 1 alone")
 	mustHold(t, l, visits(span(0, 195), "third", true), "over these 1 alone")
 	mustHold(t, l, visits(span(0, 100), "fourth", true), "over these 5 alone")
-	mustHold(t, l, visits(span(0, 100), "fifth", false), "does not know which rows are one person's")
+	mustHold(t, l, visits(span(0, 100), "fifth", false), "does not record which rows belong to one person")
 	many := visits(span(0, 200), "sixth", true)
 	for i := range many.Set.Groups {
 		many.Set.Groups[i] = fmt.Sprint("patient ", i/5)

@@ -50,7 +50,7 @@ func TestAttackModelUnderAUsedName(t *testing.T) {
 	letOut(t, l, training)
 	more := products(table(9, "age", "income").Subset([]int{7, 8}), "hub", "south")
 	more.Question, more.Model = true, "id and another file"
-	mustHold(t, l, more, "1 rows are in this question and were not, 7 were and are not")
+	mustHold(t, l, more, "1 rows are new in this question, 7 of the earlier one are missing")
 	more.Model = training.Model
 	letOut(t, l, more)
 }
@@ -107,8 +107,8 @@ func TestAttackDifferentJobsOverEncodedRows(t *testing.T) {
 	for want, r := range map[string]method.Release{
 		`column "income", in the earlier job and not in this one`: change(func(r *method.Release) { r.Set = table(20, "age") }),
 		`column "wealth", in this job`:                            change(func(r *method.Release) { r.Set = wealthy }),
-		`the labels are column "dead" and were column "ill"`:      change(func(r *method.Release) { r.Label = "dead" }),
-		`columns are scaled by none and were by standard`:         change(func(r *method.Release) { r.Scale = "none" }),
+		`the label is column "dead", formerly column "ill"`:      change(func(r *method.Release) { r.Label = "dead" }),
+		`columns are scaled by none, formerly by standard`:         change(func(r *method.Release) { r.Scale = "none" }),
 		`1 row has other values`:                                  change(func(r *method.Release) { r.Set = older }),
 	} {
 		mustHold(t, l, r, want)
@@ -144,7 +144,7 @@ func TestAttackSumsThatDifferByFewPeople(t *testing.T) {
 		}
 	}
 	letOut(t, l, sums(span(10, 100), "m1"))
-	mustHold(t, l, sums(span(11, 100), "m2"), "1 in the earlier one alone: the difference of the two sums is that over these 1 alone")
+	mustHold(t, l, sums(span(11, 100), "m2"), "1 in the earlier one alone: the difference of the two sums is the sum over these 1 alone")
 	letOut(t, l, sums(span(5, 105), "m3"))
 	mustHold(t, l, sums(span(5, 106), "m4"), "1 person is in this job and not in the earlier one")
 	letOut(t, l, sums(span(120, 200), "m5")) // others
@@ -188,7 +188,7 @@ func TestAttackSumsThatLeaveAPartyOutInTurn(t *testing.T) {
 		r.Split = "all rows of " + name
 		return r
 	}
-	id := mustHold(t, l, without("east", "first"), "the job says which rows are held out, all rows of east")
+	id := mustHold(t, l, without("east", "first"), "the job, not the party's key, chooses the held-out rows (all rows of east)")
 	var held *HeldError
 	if _, err := l.Admit(without("east", "first"), 0); !errors.As(err, &held) || held.Earlier != nil || !strings.Contains(held.Error(), "release approve "+id) || strings.Contains(held.Public(), "east") {
 		t.Errorf("error %v", err)
@@ -396,8 +396,8 @@ func TestAttackOtherLabelsOfTheSameRows(t *testing.T) {
 			full := r(people, func(i int) string { return fmt.Sprint("icd", i%7) })
 			l := Ledger(t.TempDir())
 			letOut(t, l, merged)
-			mustHold(t, l, changed, "1 row has another label, and had others in the earlier job")
-			mustHold(t, l, full, "rows have other labels, and had others in the earlier job")
+			mustHold(t, l, changed, "1 row has another label than in the earlier job")
+			mustHold(t, l, full, "rows have other labels than in the earlier job")
 			letOut(t, l, merged)
 			other := full
 			other.Label = "ward" // another column of labels

@@ -9,23 +9,24 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// maxSums bounds how often a row set goes into sums before the operator is asked.
+// maxSums is the number of sums with one row set after which the operator must approve each further
+// sum.
 const maxSums = 20
 
-// comparison is of a release with all earlier ones.
+// comparison compares a release with all earlier ones.
 type comparison struct {
 	now    *Entry
 	id     string
 	heads  []head // of the earlier ones of its kind
 	others []head // of the earlier ones of other kinds
 	models map[string]bool
-	known  []bool // rows of which the same has been let out before; nil before they are listed
+	known  []bool // rows whose same values were released before; nil before they are listed
 	said   []string
 	jobs   []string // of the earlier releases that it differs from
-	from   []string // the IDs of these
+	from   []string // the IDs of these releases
 }
 
-// head is an entry without its rows, and where they are.
+// head is an entry without its rows, and the file that has them.
 type head struct {
 	*Entry
 	id   string
@@ -34,8 +35,8 @@ type head struct {
 
 func (h head) released() bool { return strings.HasSuffix(h.file, string(Released)) }
 
-// compare returns what a release would tell together with earlier ones, and the jobs of
-// these. A release that has been let out before tells nothing new.
+// compare finds out what a release reveals together with earlier ones, and the jobs of these. A release
+// that was disclosed before reveals nothing new.
 func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 	c := &comparison{now: now, id: id}
 	all, err := l.heads()
@@ -63,8 +64,8 @@ func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 	return c, err
 }
 
-// findModels collects the jobs whose models are of the same rows as the release's: who
-// trains again from the same rows has another job and asks about the same kernel.
+// findModels collects the jobs that released the same rows as this one. A job that trains again on the
+// same rows has another id, and its questions are about the same kernel.
 func (c *comparison) findModels() {
 	c.models = make(map[string]bool)
 	for _, u := range c.now.Uses {
@@ -83,19 +84,20 @@ func (c *comparison) oneModel(h head) bool {
 	return slices.ContainsFunc(h.Uses, func(u Use) bool { return c.models[u.Model] })
 }
 
-// repeats reports whether an identical release is out. One of which the fit alone is out is not.
+// repeats reports whether an identical release was disclosed. A release of which only the fit was
+// disclosed does not count.
 func (c *comparison) repeats() bool {
 	return slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.released() && !h.pending() })
 }
 
-// differences looks first at releases that let out an equal part of each row. What they have
-// told of a row, the release tells again, so that only its other rows are compared with
-// releases that let out something else.
+// differences compares the release with earlier ones of its kind, first with those that released an
+// equal part of each row. A row that such a release disclosed is known, so only the other rows are
+// compared with releases that disclosed something else.
 func (l Ledger) differences(c *comparison) error {
 	slices.SortStableFunc(c.heads, func(a, b head) int { return c.distance(a.Entry) - c.distance(b.Entry) })
 	for _, h := range c.heads {
 		switch {
-		case h.id == c.id: // an equal release, which tells nothing beside it
+		case h.id == c.id: // an equal release reveals nothing more
 			continue
 		case c.now.named(h.Entry):
 			c.difference(h)
@@ -118,12 +120,12 @@ func (l Ledger) differences(c *comparison) error {
 		switch {
 		case d == otherPart && c.meetsNew(earlier):
 			c.note(h, c.now.against(earlier))
-		case d == otherPart && c.now.Kind == method.ReleaseSums: // each row is known, and the sum over few of them may not be
+		case d == otherPart && c.now.Kind == method.ReleaseSums: // each row is known, but not the sum over few of them
 			c.note(h, c.now.few(earlier, c.now.meet(earlier)))
 		case d == equalPart, d == otherFit && (c.now.Fit.By == method.NewFit || c.meetsNew(earlier)):
 			c.note(h, c.now.beside(earlier, c.oneModel(h)))
 		}
-		if d != otherPart && (c.now.Question || !earlier.Question) { // a question tells less than a job
+		if d != otherPart && (c.now.Question || !earlier.Question) { // a question reveals less than a job
 			meet(c.now.Rows, earlier.Rows, func(i int, then Row) {
 				now := c.now.Rows[i]
 				c.known[i] = c.known[i] || now.Content == then.Content && !c.now.relabels(now, earlier, then)
@@ -133,10 +135,10 @@ func (l Ledger) differences(c *comparison) error {
 	return nil
 }
 
-// How far a release is from an earlier one.
+// The distance of a release from an earlier one.
 const (
-	equalPart = iota // it lets out an equal part of each row
-	otherFit         // an equal part, of rows that another fit has prepared
+	equalPart = iota // both release an equal part of each row
+	otherFit         // an equal part, of rows prepared by another fit
 	otherPart
 )
 
@@ -152,9 +154,9 @@ func (c *comparison) distance(earlier *Entry) int {
 	return equalPart
 }
 
-// schemas looks at releases of the same table, or of the same people, that another schema had
-// read: which rows take part, and how their cells are read, is not the job's to vary. Schemas that
-// have been let out of one table pass from then on.
+// schemas compares the release with those of the same table, or of the same people, under another
+// schema. A job must not vary which rows take part and how their cells are read. Once two schemas of
+// one table have been released, both pass.
 func (l Ledger) schemas(c *comparison) error {
 	all := slices.Concat(c.heads, c.others)
 	both := slices.ContainsFunc(all, func(h head) bool { // the second of them has been approved
@@ -173,14 +175,14 @@ func (l Ledger) schemas(c *comparison) error {
 			same = n != 0
 		}
 		if same {
-			c.note(h, []string{"the job's schema is another than the earlier one's, or its views are: which rows take part, how their cells are read, or of which columns products are told, can differ, and both releases together tell of whom"})
+			c.note(h, []string{"the job's schema or views differ from those of an earlier job: the two releases can use other rows, read cells differently or reveal products of other columns, and together they reveal for whom"})
 		}
 	}
 	return nil
 }
 
-// kinds looks at releases of other kinds that tell single rows together with this one: rows up to a
-// rotation, and sums in the columns' own directions, which give the rotation.
+// kinds compares the release with those of other kinds that reveal single rows together with it: rows
+// up to a rotation, and sums in the columns' own directions, which reveal the rotation.
 func (l Ledger) kinds(c *comparison) error {
 	var both []bool // people of the release, if its rows are listed
 	var with []head
@@ -219,10 +221,10 @@ func (l Ledger) kinds(c *comparison) error {
 	return nil
 }
 
-// bothTell ends a sentence about people in sums and among encoded rows.
-const bothTell = " both in sums and among encoded rows: the sums tell by which rotation the rows are encoded, and so every cell"
+// bothTell ends a sentence about people who are in sums and among encoded rows.
+const bothTell = " both in sums and among encoded rows: the sums reveal the rotation of the encoded rows, and so every cell"
 
-// kindsOfEditions is kinds of two releases that are not compared row by row.
+// kindsOfEditions does for two releases that are not compared row by row what kinds does for others.
 func (l Ledger) kindsOfEditions(c *comparison, h head) error {
 	n, err := l.common(c, h)
 	if n != 0 {
@@ -231,8 +233,8 @@ func (l Ledger) kindsOfEditions(c *comparison, h head) error {
 	return err
 }
 
-// ownFits looks at rows that jobs of earlier programs have prepared by a fit of their own, beside the one fit
-// of their dictionary.
+// ownFits compares the fit of a dictionary with the rows that jobs of earlier programs prepared by fits
+// of their own.
 func (l Ledger) ownFits(c *comparison) error {
 	if c.now.Kind != method.ReleaseFit {
 		return nil
@@ -258,11 +260,11 @@ func meets(now, then []Row, in []bool) (any bool) {
 	return any
 }
 
-// fits looks at releases of the same people by other values of a fit, of which nothing was known
-// before the job's parties had fitted.
+// fits compares the release with those of the same people under other values of a fit. The values are
+// unknown until the job's parties have fitted.
 func (l Ledger) fits(c *comparison) error {
 	if slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.Fit.Values == c.now.Fit.Values }) {
-		return nil // they are out
+		return nil // disclosed before
 	}
 	for _, h := range c.heads {
 		if !c.now.like(h.Entry) || h.Question || h.Fit.Values == "" || h.Fit.Values == c.now.Fit.Values {
@@ -279,7 +281,7 @@ func (l Ledger) fits(c *comparison) error {
 	return nil
 }
 
-// meetsNew reports whether an entry has a row of which not all is known.
+// meetsNew reports whether an earlier entry has a row of the release that is not fully known.
 func (c *comparison) meetsNew(earlier *Entry) (found bool) {
 	meet(c.now.Rows, earlier.Rows, func(i int, _ Row) { found = found || !c.known[i] })
 	return found
@@ -299,8 +301,8 @@ func (c *comparison) note(h head, said []string) {
 	}
 }
 
-// allowedBy reports whether the operator has approved all that the release would tell: each sentence,
-// and beside each earlier release. What came later was not shown.
+// allowedBy reports whether the operator has approved each sentence about the release and each earlier
+// release that it was compared with. Later ones were not shown to the operator.
 func (c *comparison) allowedBy(n Listed) bool {
 	within := func(list, shown []string) bool {
 		return !slices.ContainsFunc(list, func(s string) bool { return !slices.Contains(shown, s) })
@@ -308,7 +310,7 @@ func (c *comparison) allowedBy(n Listed) bool {
 	return within(shortened(c.said), n.Reveals) && within(c.from, n.From)
 }
 
-// goesOn reports whether the release has been let out for the same job already: by a step before, or
+// goesOn reports whether the release was disclosed for the same job already: by an earlier step, or
 // before a crash.
 func (c *comparison) goesOn() bool {
 	return c.now.Uses != nil && slices.ContainsFunc(c.heads, func(h head) bool {
@@ -316,13 +318,13 @@ func (c *comparison) goesOn() bool {
 	})
 }
 
-// summed counts the sums in which a person has been, and the numbers told in them for each cell.
+// summed counts the sums that a person is in, and the numbers in them for each cell.
 type summed struct {
 	sums int
 	told float64
 }
 
-// countSums counts in how many sums people have been, and how much these tell.
+// countSums counts how many sums people are in, and how much these reveal.
 func (l Ledger) countSums(c *comparison) error {
 	if c.goesOn() {
 		return nil
@@ -353,10 +355,10 @@ func (l Ledger) countSums(c *comparison) error {
 		if all.sums > 0 {
 			which = "some people of this table may have"
 		}
-		said = append(said, fmt.Sprintf("%s been in %d sums, and each further one tells more of single rows", which, most.sums))
+		said = append(said, fmt.Sprintf("%s been in %d sums, and each further sum reveals more about single rows", which, most.sums))
 	}
 	if told := most.told + c.now.Told(); told > 1 && most.told > 0 {
-		said = append(said, fmt.Sprintf("with this job there are %.0f %% as many numbers in sums over some of the rows as these have cells, and %.0f %% without it: from so many numbers rows can be computed", 100*told, 100*most.told))
+		said = append(said, fmt.Sprintf("with this job, the sums over some of the rows have %.0f %% as many numbers as these rows have cells, and %.0f %% without it: from so many numbers rows can be computed", 100*told, 100*most.told))
 	}
 	if len(said) > 0 {
 		c.said = append(c.said, said...)
@@ -365,7 +367,8 @@ func (l Ledger) countSums(c *comparison) error {
 	return nil
 }
 
-// countUses adds an earlier release's uses to those of the people whom it shares, or to those of everybody.
+// countUses adds an earlier release's uses to those of the people in both releases, or to those of
+// everybody.
 func (l Ledger) countUses(c *comparison, h head, one []summed, all *summed) (met bool, err error) {
 	uses := h.Uses
 	if c.now.Uses != nil { // it may have been admitted before

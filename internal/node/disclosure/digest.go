@@ -14,16 +14,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Row is a person, with the digest of all that is let out of that person's values.
+// Row is a person, with a digest of all values of that person that are released.
 type Row struct {
 	Person, Content [16]byte
-	Class           uint16  // two bytes of the digest of the class, or of the number, of sums over labels; else 0
-	Label           [8]byte // of the digest of the label that is told row by row, or of those of several rows; else zero
-	// Group names whose row it is in sums, where several ids are one person's; else it is zero.
+	Class           uint16  // of sums over labels: two bytes of the digest of the class or number; else 0
+	Label           [8]byte // part of the digest of the label that is released with the row, or of the labels of several rows; else zero
+	// Group is the digest of the person that several ids of a sum belong to; zero where each id is a
+	// person.
 	Group [16]byte
 }
 
-// whose names who must be one of many: the group, or else the person.
+// whose returns who counts as one person: the group, or else the person.
 func (r *Row) whose() [16]byte {
 	if r.Group != ([16]byte{}) {
 		return r.Group
@@ -31,7 +32,7 @@ func (r *Row) whose() [16]byte {
 	return r.Person
 }
 
-// rowsOf returns how many rows are let out, and the place of the i-th in the set.
+// rowsOf returns the number of released rows, and the place of the i-th in the set.
 func rowsOf(r method.Release) (n int, place func(int) int) {
 	if r.Among != nil {
 		return len(r.Among), func(i int) int { return r.Among[i] }
@@ -85,7 +86,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 	return e
 }
 
-// fit digests the origin of a fit: the party's own rows that take part in it, and its values.
+// fit digests the origin of a fit, that is the party's own rows in it, and its values.
 func (d *digest) fit() Fit {
 	f := Fit{By: d.Fit.By}
 	switch f.By {
@@ -110,8 +111,8 @@ func (d *digest) fit() Fit {
 	return f
 }
 
-// rows digests n rows of the set, and makes one of all rows of a person, whose further classes are
-// apart.
+// rows digests n rows of the set and merges all rows of a person into one. It returns the further
+// classes of such people apart.
 func (d *digest) rows(n int, place func(int) int) ([]Row, []Member) {
 	rows := make([]Row, n)
 	for i := range rows {
@@ -125,8 +126,8 @@ func (d *digest) hex(what string, b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// columnsOf returns the names of what is let out, ascending, and their number; no names
-// where the table has none. Of sums the label is one: it is in them like the others.
+// columnsOf returns the names of the released columns, ascending, and their number; no names where the
+// table has none. In sums the label counts as a column.
 func columnsOf(r method.Release) ([]string, int) {
 	width := r.Set.X.Cols()
 	names := slices.Clone(r.Set.Columns)
@@ -140,14 +141,15 @@ func columnsOf(r method.Release) ([]string, int) {
 	return names, width
 }
 
-// labelled reports whether labels are part of each row's values. Elsewhere they leave row by row, beside them.
+// labelled reports whether labels are part of each row's values. In other kinds they are released
+// beside the row.
 func labelled(r method.Release) bool { return r.Kind == method.ReleaseSums && r.Set.Labels != nil }
 
 // digest makes digests of a release's rows.
 type digest struct {
 	method.Release
 	mac   hash.Hash
-	order []int    // the columns by name; the label's place is after the last column's
+	order []int    // the columns by name; the label comes after the last column
 	rank  []uint32 // of each column, by name; the last is the label's
 	cells []cell
 	buf   []byte
@@ -199,7 +201,7 @@ func (d *digest) row(i int) Row {
 		return out
 	}
 	class := d.sum("class", []byte(d.class(d.Set.Labels[i])))
-	if labelled(d.Release) { // numbers, too: of two values they tell as much as classes
+	if labelled(d.Release) { // numbers, too: if there are two values, they reveal as much as classes
 		out.Class = binary.LittleEndian.Uint16(class[:]) | 1
 	} else {
 		out.Label = [8]byte(class[:])
@@ -208,7 +210,7 @@ func (d *digest) row(i int) Row {
 	return out
 }
 
-// class returns a label, of a number one spelling.
+// class returns a label; a number in one spelling.
 func (d *digest) class(label string) string {
 	if v, err := strconv.ParseFloat(label, 64); err == nil && !d.Classes {
 		return strconv.FormatFloat(v, 'g', -1, 64)
@@ -216,8 +218,8 @@ func (d *digest) class(label string) string {
 	return label
 }
 
-// values encodes the cells that are not zero, by the rank of their names: any
-// order of columns, dense or sparse, gives one encoding.
+// values encodes the cells that are not zero, by the rank of their names. The order of columns, and
+// whether they are dense or sparse, does not change the encoding.
 func (d *digest) values(i int) []byte {
 	if typed, is := d.Set.X.(celled); is {
 		return d.typed(typed, i)
@@ -231,7 +233,7 @@ func (d *digest) values(i int) []byte {
 	var text string
 	if labelled(d.Release) {
 		text = d.Set.Labels[i]
-		// A label that is a number is the same value as when it is a column.
+		// A numeric label is encoded like a numeric column.
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
 			text = ""
 			if v != 0 {
@@ -247,7 +249,7 @@ func (d *digest) values(i int) []byte {
 	return append(d.buf, text...)
 }
 
-// celled is a table of cells as they were read, before they are numbers.
+// celled is a table of cells in the form in which they were read, before they become numbers.
 type celled interface {
 	// AppendCell appends an unambiguous form of a cell.
 	AppendCell(b []byte, row, col int) []byte
@@ -277,8 +279,8 @@ func (d *digest) sum(what string, b []byte) (out [16]byte) {
 	return out
 }
 
-// people sorts rows by person, and makes one of all rows of the same person. It returns the classes that
-// these had beside the first's.
+// people sorts rows by person and merges all rows of the same person into one. It returns the classes
+// that such people have besides their first.
 func people(rows []Row) (out []Row, more []Member) {
 	slices.SortFunc(rows, compareRows)
 	out = rows[:0]

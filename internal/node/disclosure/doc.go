@@ -1,49 +1,48 @@
-// Package disclosure keeps a party's ledger of the data that it has let out, and judges
-// what a further job would give away beside it.
+// Package disclosure keeps a party's ledger of released data, and finds out what a further job would
+// reveal together with earlier ones.
 //
-// Two sums over the same rows, one with a column and one without, differ by that
-// column's product with itself; two sums over rows that differ by a person, by that
-// person: no protocol hides it from an observer of both. So a release that differs from an
-// earlier one over some of the same rows is held until the operator has approved it.
-// What counts as a difference depends on the kind:
+// Two sums over the same rows, one with a column and one without, differ by that column's product with
+// itself. Two sums over rows that differ by a person differ by that person's row. No protocol hides
+// this from an observer of both. So a release that differs from an earlier one over some of the same
+// rows waits until the operator has approved it. What counts as a difference depends on the kind:
 //
 //	rows      encoded (okra): other columns, label, scaling or fit; other values of the
-//	          same rows; people whose sums are out
+//	          same rows; people who are in released sums
 //	sums      of features (moments): fewer than 10 people more or less, or of a class; other
-//	          peers, columns or values of the same rows; people whose rows are out; the same
-//	          rows more than 20 times, or in more numbers than they have cells; a split that the
-//	          job chooses, each by itself
+//	          peers, columns or values of the same rows; people whose rows were released; the
+//	          same rows more than 20 times, or in more numbers than they have cells; a split
+//	          that the job chooses, each by itself
 //	products  of rows (gram): peers, columns, scaling, fit, values, rows
 //	phases    of rows (fdskl): as for products, and a bound on directions over all jobs
 //	fit       of a dictionary (jobs of kind Fit): other rows or peers
-//	ids       that others look for (psi): peers, ids, and a bound on the ids that each
-//	          peer has brought, over all sessions
+//	ids       that others look up (psi): peers, ids, and a bound on the ids that each
+//	          peer has looked up, over all sessions
 //	all       another schema over the same table, or over some of its people
 //
-// Releases of editions (tables that the home has frozen for a data dictionary) are compared by words: of one
-// table and dictionary the home finds out, when it makes an edition, what it would tell of one to nine people beside
-// each earlier one. No row of them is read. Of two tables it is looked at who is in both.
+// An edition is a table that the home has frozen for a data dictionary. Releases of two editions of one
+// table are compared without reading rows: when the home makes an edition, it finds out whether it
+// would, beside each earlier one, reveal something about one to nine people. For editions of two tables
+// the ledger only checks who is in both.
 //
-// More rows of a model that is asked about later are no difference. Only sums and fits look at
-// which rows a job holds out: in time all products become known.
+// More rows of a model that answers questions later are no difference. Only sums and fits depend on
+// which rows a job holds out; products of all rows become known in time.
 //
-// Rows are kept as digests under a key of the ledger that never leaves it: 16 bytes
-// for the person (the id, or the place in a table without ids), 16 for the values.
-// The ledger is a folder:
+// The ledger stores rows as digests under a key that never leaves it: 16 bytes for the person (the id,
+// or the place in a table without ids), 16 for the values. The ledger is a folder:
 //
-//	key                   of all digests
-//	KIND-ID.released      what a session has let out: an edition's name, or 32 bytes a row, 34 of sums and 40
-//	                      with labels, and 16 more where rows are of groups; and columns' names
-//	EDITION.people        who is in an edition of which something is out: 16 bytes a person
-//	KIND-ID.admitted      what a session that has begun may let out; gone if it does not
-//	ID.held, ID.approved  what waits for the operator, or may pass next: words, no rows
-//	ID.told               the same of what was approved and is out
-//	peers                 how many ids each peer has brought, in how many sessions
+//	key                   the key of all digests
+//	KIND-ID.released      the release of a session: an edition's name, or 32 bytes a row, 34 for sums and
+//	                      40 with labels, and 16 more where rows have groups; and columns' names
+//	EDITION.people        who is in a released edition: 16 bytes a person
+//	KIND-ID.admitted      what a session that has begun may release; removed if it does not
+//	ID.held, ID.approved  a release that awaits approval, or is approved: words, no rows
+//	ID.told               the same of an approved release that was disclosed
+//	peers                 how many ids each peer has looked up, in how many sessions
 //	lock                  held while the ledger is read and then changed
 //
-// where ID follows from what is let out (kind, peers, columns, scaling, edition, or rows
-// and values), not from the job. A crash leaves each file as it was before or after, and
-// no lock behind. Checking a release takes 64 bytes of memory a row, if it has no edition, and reads every
-// release of its kind; there are 1,024 at most, and of okra and of questions about a
-// model, which only add rows, one grows in the place of many.
+// ID follows from the content of the release (kind, peers, columns, scaling, edition, or rows and
+// values), not from the job. A crash leaves each file as it was before or after, and no lock behind.
+// Checking a release without an edition takes 64 bytes of memory a row, and reads every release of its
+// kind. A ledger has at most 1,024 releases of a kind. Releases of okra, and questions about a model,
+// only add rows; each of them is merged into one release.
 package disclosure

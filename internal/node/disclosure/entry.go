@@ -14,33 +14,33 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Entry is a release as the ledger keeps it.
+// Entry is a release in the ledger.
 type Entry struct {
 	Kind     method.ReleaseKind
-	Also     []method.ReleaseKind // what the job lets out beside it, ascending
+	Also     []method.ReleaseKind // kinds that the job releases beside it, ascending
 	Job      string
-	Day      string // on which it was let out last, YYYY-MM-DD; "" in entries of earlier programs, and before
+	Day      string // of the last release, YYYY-MM-DD; "" in entries of earlier programs, and before it is released
 	Question bool
 	Peers    []string // ascending
 	Scale    string
 	Label    string
-	Split    string                   // the rows that the job itself held out, in words; "" for the party's own choice
+	Split    string                   // the rows that the job chose to hold out, in words; "" if the party's key chooses
 	Table    string                   // the catalogue's name; "" in entries of earlier programs
 	Schema   string                   // digest of the job's schema, in hexadecimal digits; "" without one
-	Fit      Fit                      // by which encoded rows were prepared
+	Fit      Fit                      // the fit that prepared encoded rows
 	Columns  []string                 // ascending; nil where the table has no names
 	Width    int                      // columns
-	Uses     []Use                    // in the order in which they were let out
-	Numbers  bool                     // labels are numbers to be predicted, and no classes; of sums
-	Edition  string                   // of which the rows are, all or those in training; "" of others, which are listed
+	Uses     []Use                    // in the order of their release
+	Numbers  bool                     // of sums: labels are numbers to predict, not classes
+	Edition  string                   // the edition whose rows, or training rows, are released; "" if rows are listed
 	Number   int                      // of the edition
-	Out      string                   // what the job holds out of the edition, in words; of sums
-	Clear    []string                 // editions beside which this tells of nobody, or of ten people
+	Out      string                   // of sums: the rows of the edition that the job holds out, in words
+	Clear    []string                 // editions beside which this one reveals nothing about one to nine people
 	Size     int                      // rows of an edition
-	Rows     []Row                    // ascending by person, each person once; not of an edition
+	Rows     []Row                    // ascending by person, each person once; none of an edition
 	More     []Member                 // further classes of people with several rows, ascending
-	who      func() [][16]byte        // the people of an edition, ascending; as listed
-	listed   func() ([]Row, []Member) // the rows of an edition, one by one; of a release that asks, and never kept
+	who      func() [][16]byte        // the people of an edition, ascending
+	listed   func() ([]Row, []Member) // the rows of an edition, while the ledger is asked; never stored
 }
 
 // Member is a person in a class.
@@ -49,15 +49,15 @@ type Member struct {
 	Class  uint16
 }
 
-// Use is one time that rows were let out.
+// Use is one release of the rows, for one job.
 type Use struct {
 	Model      string
 	Directions uint32
 	Numbers    uint64 // in sums
-	Cells      uint64 // of the rows in them; 0 where nobody knows
+	Cells      uint64 // of the rows in the sums; 0 if unknown
 }
 
-// share divides the numbers in sums by the cells of the rows in them.
+// share returns the numbers in sums divided by the cells of the rows in them.
 func (u Use) share() float64 {
 	if u.Cells == 0 {
 		return 0
@@ -65,13 +65,15 @@ func (u Use) share() float64 {
 	return float64(u.Numbers) / float64(u.Cells)
 }
 
-// covers reports whether a use is o, of which at least as much is known: until all parties have declared their rows, and
-// once more after a restart, a job's sums count with the most that they may come to.
+// covers reports whether u is o, or is the same use with a bound at least as close. A job's sums count
+// with the most that they may reach until all parties have announced their rows, and again after a
+// restart.
 func (u Use) covers(o Use) bool {
 	return u == o || u.Model == o.Model && u.Directions == o.Directions && u.Cells > 0 && u.share() <= o.share()
 }
 
-// Told adds up the shares of all uses: the numbers in sums for each cell of the rows in them.
+// Told returns the sum of the shares of all uses: the numbers in sums for each cell of the rows in
+// them.
 func (e *Entry) Told() (told float64) {
 	for _, u := range e.Uses {
 		told += u.share()
@@ -79,15 +81,15 @@ func (e *Entry) Told() (told float64) {
 	return told
 }
 
-// Fit describes a fit on rows, as the ledger keeps it.
+// Fit describes a fit in the ledger.
 type Fit struct {
 	By     method.FitBy
-	Among  string // digest of the party's own rows on which it was fitted; "" where an earlier job fitted it
-	Values string // digest of what was fitted; "" before it was known
-	Told   string // digest of the name of the job in which the party was told it; "" of a fit of its own job
+	Among  string // digest of the party's own rows in the fit; "" if an earlier job made the fit
+	Values string // digest of the fitted values; "" before they were known
+	Told   string // digest of the name of the job that sent the fit to the party; "" of a fit of its own job
 }
 
-// same reports whether two fits are known to be one.
+// same reports whether two fits are known to be equal.
 func (f Fit) same(o Fit) bool {
 	if f.Values != "" && o.Values != "" {
 		return f.Values == o.Values
@@ -95,7 +97,7 @@ func (f Fit) same(o Fit) bool {
 	return f == o || f.Told != "" && f.Told == o.Told
 }
 
-// size is the number of people, or of an edition's rows.
+// size returns the number of people, or of an edition's rows.
 func (e *Entry) size() int {
 	if e.Edition != "" {
 		return e.Size
@@ -103,37 +105,37 @@ func (e *Entry) size() int {
 	return len(e.Rows)
 }
 
-// pending reports whether rows that a fit of this job prepares are to follow it.
+// pending reports whether the fit is released and the rows that it prepares are still to be released.
 func (e *Entry) pending() bool {
 	return e.Fit.By == method.NewFit && e.Fit.Values == "" && e.Kind != method.ReleaseFit
 }
 
-// maxUses bounds the uses that an entry remembers, of which the first are forgotten.
+// maxUses bounds the uses of an entry; the oldest are forgotten.
 const maxUses = 1 << 12
 
-// ID names the content that is let out, in 16 hexadecimal digits. Jobs that let out equal
-// content share one name, and so do questions.
+// ID names the released content in 16 hexadecimal digits. Jobs that release equal content share one ID,
+// and so do questions.
 func (e *Entry) ID() string {
 	named := *e
 	if e.Kind == method.ReleaseIDs || e.Kind == method.ReleaseRows {
-		named.Question = false // it lets out what a job does
+		named.Question = false // a question releases the same as a job
 	}
 	return named.digest()
 }
 
-// formerID is the name by which earlier programs kept a question's release, which a job could have, too.
+// formerID is the ID that earlier programs gave to a question's release, which a job could have, too.
 func (e *Entry) formerID() string {
 	named := *e
 	named.Question = false
 	return named.digest()
 }
 
-// digest digests all that is let out.
+// digest digests all released content.
 func (e *Entry) digest() string {
 	named := *e
-	named.Job, named.Table = "", "" // which others of equal content need not have
+	named.Job, named.Table = "", "" // equal content may have others
 	if e.Fit.By == method.NewFit || e.Fit.By == method.ToldFit {
-		named.Fit.Values = "" // the ledger is asked before it is fitted, or told, too
+		named.Fit.Values = "" // unknown when the ledger is first asked
 	}
 	h := sha256.New()
 	h.Write(named.text())
@@ -154,20 +156,20 @@ func (e *Entry) digest() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// like reports whether two entries let out an equal part of a row that both have.
+// like reports whether two entries release an equal part of a row that both have.
 func (e *Entry) like(o *Entry) bool {
 	switch e.Kind {
 	case method.ReleaseIDs:
 		return slices.Equal(e.Peers, o.Peers)
-	case method.ReleaseRows: // each under a secret of its own: peers make no difference
+	case method.ReleaseRows: // each job has a secret of its own, so peers make no difference
 		return e.sameColumns(o) && e.Scale == o.Scale && e.Label == o.Label
-	case method.ReleaseSums, method.ReleaseFit: // scaled or not, fits of the same people tell the same of who came
+	case method.ReleaseSums, method.ReleaseFit: // scaled or not, fits of the same people reveal the same about who came
 		return e.sameColumns(o) && slices.Equal(e.Peers, o.Peers)
 	}
 	return slices.Equal(e.Peers, o.Peers) && e.sameColumns(o) && e.Scale == o.Scale
 }
 
-// fitted reports whether the rows are let out as a fit has prepared them: one more fit tells more.
+// fitted reports whether the rows are released as prepared by a fit, so that another fit reveals more.
 func (e *Entry) fitted() bool {
 	return e.Kind == method.ReleaseRows || e.Kind == method.ReleaseProducts || e.Kind == method.ReleasePhases
 }
@@ -199,14 +201,14 @@ func compareMembers(a, b Member) int {
 	return cmp.Compare(a.Class, b.Class)
 }
 
-// relabels reports whether one column's label of a person is told twice, and is another.
+// relabels reports whether a person's label in one column was released twice, with different values.
 func (e *Entry) relabels(now Row, earlier *Entry, then Row) bool {
 	none := [8]byte{} // of an earlier program, or of a release without labels
 	return e.Label == earlier.Label && now.Label != then.Label && now.Label != none && then.Label != none
 }
 
-// meet calls common for every person of now that is also in then, and returns how many
-// of then are not in now. Both are ascending by person.
+// meet calls common for every person of now that is also in then, and returns how many people of then
+// are not in now. Both are ascending by person.
 func meet(now, then []Row, common func(i int, then Row)) (went int) {
 	for i := range now {
 		for len(then) > 0 && bytes.Compare(then[0].Person[:], now[i].Person[:]) < 0 {
@@ -220,7 +222,7 @@ func meet(now, then []Row, common func(i int, then Row)) (went int) {
 	return went + len(then)
 }
 
-// Bounds on what is read back.
+// Bounds for decoding.
 const (
 	maxText    = 4 << 10
 	maxDigest  = 64
@@ -232,20 +234,20 @@ const (
 	maxNumbers = 1 << 20 // of editions
 )
 
-// Formats of earlier programs, which are read. Where nothing of a kind was told, the name of a release
-// follows from the format that had no place for it.
+// Formats of earlier programs, which are still read. The ID of a release follows from the oldest format
+// that has a field for all of its content.
 const (
 	entryMagic = "mercer/v2/release"
-	splitMagic = "mercer/v3/release" // of a job that chose the held-out rows itself
-	tableMagic = "mercer/v4/release" // names its table, its schema or its fit
-	alsoMagic  = "mercer/v5/release" // as v4, and names what is let out beside it
-	moreMagic  = "mercer/v6/release" // as v5, if anything is let out beside it, and has people of several classes
+	splitMagic = "mercer/v3/release" // the job chose the held-out rows
+	tableMagic = "mercer/v4/release" // has the table's name, the schema or the fit
+	alsoMagic  = "mercer/v5/release" // as v4, with kinds released beside it
+	moreMagic  = "mercer/v6/release" // as v5, where kinds beside it may be none, with people of several classes
 	wholeMagic = "mercer/v7/release" // has all of these, and the day
-	// editionMagic is of one that knows editions, and no groups.
+	// editionMagic has editions and no groups.
 	editionMagic = "mercer/v8/release"
 )
 
-// groupMagic begins what this program writes.
+// groupMagic begins the format that this program writes.
 const groupMagic = "mercer/v9/release"
 
 // Encode returns the canonical encoding.
@@ -294,10 +296,10 @@ func (e *Entry) Encode() []byte {
 	return w.Bytes()
 }
 
-// grouped reports whether several ids may be one person's.
+// grouped reports whether several ids may belong to one person.
 func (e *Entry) grouped() bool { return len(e.Rows) > 0 && e.Rows[0].Group != [16]byte{} }
 
-// writeEdition writes what formats since v8 have.
+// writeEdition writes the fields of formats since v8.
 func (e *Entry) writeEdition(w *wire.Writer) {
 	w.String(e.Edition)
 	w.Uint32(uint32(e.Number))
@@ -314,8 +316,8 @@ func (e *Entry) readEdition(r *wire.Reader) {
 	e.Clear, e.Numbers = r.Strings(maxNumbers, maxDigest), r.Bool()
 }
 
-// text returns what the name of a release is made of beside its rows, as earlier programs wrote an entry
-// without any.
+// text returns the part of the ID's input besides the rows: an entry without rows, as earlier programs
+// encoded it.
 func (e *Entry) text() []byte {
 	var w wire.Writer
 	switch {
@@ -334,7 +336,7 @@ func (e *Entry) text() []byte {
 	return w.Bytes()
 }
 
-// writeHead writes what all formats have.
+// writeHead writes the fields that all formats have.
 func (e *Entry) writeHead(w *wire.Writer) {
 	w.String(string(e.Kind))
 	w.String(e.Job)
@@ -349,7 +351,7 @@ func (e *Entry) writeHead(w *wire.Writer) {
 	}
 }
 
-// writeTable writes what formats since v4 have.
+// writeTable writes the fields of formats since v4.
 func (e *Entry) writeTable(w *wire.Writer) {
 	w.String(e.Split)
 	w.Bytes32([]byte(e.Table))
@@ -388,7 +390,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.Day, e.Also = r.String(len(time.DateOnly)), readKinds(r)
 		e.readTable(r)
 	default:
-		r.Fail(fmt.Errorf("not a release but %q", magic))
+		r.Fail(fmt.Errorf("%q is not the format of a release", magic))
 	}
 	e.Kind, e.Job, e.Question = method.ReleaseKind(r.String(32)), r.String(maxText), r.Bool()
 	e.Peers = r.Strings(maxPeers, maxText)
@@ -419,12 +421,12 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.readMore(r)
 	}
 	if magic == moreMagic && len(e.More) == 0 && r.Err() == nil {
-		r.Fail(errors.New("no further class in a release that says so"))
+		r.Fail(errors.New("no further classes in a format that has some"))
 	}
 	return e, r.Close("release")
 }
 
-// readRows reads the people, with digests of their labels and groups where there are any.
+// readRows reads the people, with the digests of their labels and groups if there are any.
 func (e *Entry) readRows(r *wire.Reader, labelled, grouped bool) {
 	e.Rows = make([]Row, r.Count(maxRows, 32))
 	for i := range e.Rows {
@@ -445,7 +447,7 @@ func (e *Entry) readRows(r *wire.Reader, labelled, grouped bool) {
 		r.Fail(errors.New("rows out of order"))
 	}
 	if r.Err() == nil && grouped != e.grouped() {
-		r.Fail(errors.New("rows without groups in a release that says so"))
+		r.Fail(errors.New("rows and flag disagree about groups"))
 	}
 }
 
@@ -465,22 +467,22 @@ func (e *Entry) readMore(r *wire.Reader) {
 	}
 }
 
-// readKinds reads kinds that are let out beside a release.
+// readKinds reads the kinds released beside a release.
 func readKinds(r *wire.Reader) []method.ReleaseKind {
 	also := kindsOf(r.Strings(maxAlso, 32))
 	for i, k := range also {
 		if !k.Beside() || i > 0 && k <= also[i-1] {
-			r.Fail(fmt.Errorf("%q let out beside a release", string(k)))
+			r.Fail(fmt.Errorf("%q in the list of kinds released beside a release", string(k)))
 		}
 	}
 	return also
 }
 
-// readAlso reads what is let out beside a release that says so.
+// readAlso reads the kinds released beside a release, in a format that has at least one.
 func readAlso(r *wire.Reader) []method.ReleaseKind {
 	also := readKinds(r)
 	if len(also) == 0 && r.Err() == nil {
-		r.Fail(errors.New("nothing is let out beside a release that says so"))
+		r.Fail(errors.New("no kinds released beside a release in a format that has some"))
 	}
 	return also
 }

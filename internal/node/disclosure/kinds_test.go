@@ -9,7 +9,7 @@ import (
 
 const (
 	bothKinds     = "both in sums and among encoded rows"
-	anotherSchema = "the job's schema is another than the earlier one's"
+	anotherSchema = "the job's schema or views differ from those of an earlier job"
 )
 
 // The adversary is the coordinator: sums in the columns' own directions tell the rotation by which

@@ -12,10 +12,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Ledger is the folder in which a party's releases are kept. It need not exist.
+// Ledger is the folder of a party's releases. It need not exist.
 type Ledger string
 
-// State names the stage that a release has reached.
+// State is the stage of a release.
 type State string
 
 // The states, which are the suffixes of files.
@@ -24,7 +24,8 @@ const (
 	Admitted State = "admitted"
 	Held     State = "held"
 	Approved State = "approved"
-	// told is the note of an approved release that is out: what it tells with earlier ones stays known.
+	// told is the state of the note about an approved release that was disclosed: it keeps what the
+	// release reveals together with earlier ones.
 	told State = "told"
 )
 
@@ -41,8 +42,8 @@ func (s State) Words() string {
 type HeldError struct {
 	ID       string
 	Question bool
-	Earlier  []string // the jobs of the releases that it differs from; none where the job's own split is the reason
-	Reveals  []string // what both tell together
+	Earlier  []string // the jobs of the releases that it differs from; none if the reason is the job's own split
+	Reveals  []string // what they reveal together
 }
 
 func (e *HeldError) Error() string {
@@ -53,31 +54,31 @@ func (e *HeldError) Error() string {
 		e.ID, e.noun(), strings.Join(e.Earlier, ", "), strings.Join(e.Reveals, "; "), e.ID)
 }
 
-// Public returns the part of the error that peers may be told.
+// Public returns the part of the error that may be sent to peers.
 func (e *HeldError) Public() string {
 	if len(e.Earlier) == 0 {
-		return fmt.Sprintf("its ledger holds the %s, which says itself which rows are held out; its operator can see more and allow it (mercer release list, release %s)", e.noun(), e.ID)
+		return fmt.Sprintf("the %s awaits its operator's approval: it chooses the held-out rows itself; its operator can see more and approve it (mercer release list, release %s)", e.noun(), e.ID)
 	}
-	return fmt.Sprintf("its ledger holds the %s, which differs from an earlier one over some of the same rows; its operator can see why and allow it (mercer release list, release %s)", e.noun(), e.ID)
+	return fmt.Sprintf("the %s awaits its operator's approval: it differs from an earlier one over some of the same rows; its operator can see why and approve it (mercer release list, release %s)", e.noun(), e.ID)
 }
 
 func (e *HeldError) noun() string { return (&Entry{Question: e.Question}).noun() }
 
-// DirectionsError reports that a release would let rows out in more random directions
-// than the operator allows over all jobs.
+// DirectionsError reports that a release would disclose rows in more random directions than the
+// operator allows over all jobs.
 type DirectionsError struct{ Would, Most int }
 
 func (e *DirectionsError) Error() string {
-	return fmt.Sprintf("with this job some rows would have been let out in %d random directions over all jobs, and this party allows %d (max_directions_total in its policy)", e.Would, e.Most)
+	return fmt.Sprintf("with this job, some rows would have been released in %d random directions over all jobs, and this party allows %d (max_directions_total in its policy)", e.Would, e.Most)
 }
 
 // maxEntries bounds the releases of a ledger.
 const maxEntries = 1 << 10
 
-// Admit enters a release before its session begins, and returns its ID. It returns a
-// *HeldError if the operator must approve it first, a *DirectionsError if it comes to
-// more than maxDirections (0 for any number). Of two that differ, admitted at once, one
-// is held. Admitting the same job's release again changes nothing.
+// Admit enters a release before its session begins, and returns its ID. It returns a *HeldError if the
+// operator must approve the release first, and a *DirectionsError if rows would be disclosed in more
+// than maxDirections (0 for any number). If two different releases are admitted at once, one awaits
+// approval. Admitting the same job's release again changes nothing.
 func (l Ledger) Admit(r method.Release, maxDirections int) (id string, err error) {
 	key, err := l.key()
 	if err != nil {
@@ -113,12 +114,12 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 		return nil
 	}
 	if len(c.heads) >= maxEntries {
-		return fmt.Errorf("release: the ledger %s has %d releases of %s, the most there may be; move the folder away to begin another one, which knows of none of them", l, len(c.heads), e.Kind)
+		return fmt.Errorf("release: the ledger %s has %d releases of %s, its limit; move the folder away to begin a new ledger, which knows none of them", l, len(c.heads), e.Kind)
 	}
 	file := l.entry(e.Kind, id, Admitted)
 	switch other, err := l.read(file); {
 	case err == nil:
-		if other.ID() == id { // another job lets out equal rows, and each counts
+		if other.ID() == id { // another job releases equal rows, and each counts
 			e.union(other)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -127,8 +128,8 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	return errors.Join(l.keepPeople(e), l.write(file, e.Encode()))
 }
 
-// directions returns the largest number of random directions in which one of the rows would
-// have been let out over all jobs, including this release.
+// directions returns the largest number of random directions in which one of the rows would be
+// disclosed over all jobs, this release included.
 func (l Ledger) directions(c *comparison) (int, error) {
 	c.list()
 	totals := make([]int, len(c.now.Rows))
@@ -160,7 +161,8 @@ func (l Ledger) directions(c *comparison) (int, error) {
 	return most, nil
 }
 
-// hold notes in words a release that waits for the operator. The oldest note gives way.
+// hold writes a note about a release that awaits approval. If there are too many notes, the oldest is
+// removed.
 func (l Ledger) hold(c *comparison) error {
 	e, id := c.now, c.id
 	notes, err := l.notes()
@@ -186,7 +188,7 @@ func (l Ledger) hold(c *comparison) error {
 	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
 }
 
-// out reports whether a release is out already and brings no further use.
+// out reports whether a release was disclosed already and adds no use.
 func (l Ledger) out(e *Entry, id string) bool {
 	before, err := l.read(l.entry(e.Kind, id, Released))
 	if err != nil || before.ID() != id || before.pending() {
@@ -205,12 +207,13 @@ func (l Ledger) out(e *Entry, id string) bool {
 	return e.Fit.Values == "" || e.Fit.Values == before.Fit.Values
 }
 
-// ErrNotAdmitted reports that a release is neither admitted nor out: its approval has been taken back, or
-// the ledger is another than the one that admitted it.
-var ErrNotAdmitted = errors.New("release: the ledger has not admitted what is to be let out")
+// ErrNotAdmitted reports that a release is neither admitted nor disclosed: its approval was taken back,
+// or the ledger is not the one that admitted it.
+var ErrNotAdmitted = errors.New("release: the ledger has not admitted this release")
 
-// Release notes, durably, that an admitted release is being let out. It returns [ErrNotAdmitted] for
-// what is neither admitted nor out under this ID, or of which the fit alone is out.
+// Release durably notes that an admitted release is being disclosed. It is a no-op if the release was
+// disclosed before. It returns [ErrNotAdmitted] if the release is neither admitted nor disclosed under
+// this ID, or if only its fit was disclosed.
 func (l Ledger) Release(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.release(kind, id) })
 }
@@ -243,13 +246,13 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	}
 	err = errors.Join(err, l.remove(admission))
 	if e.pending() {
-		return err // the approval is for the rows, too, which come after the fit
+		return err // the approval also covers the rows, which follow the fit
 	}
 	return errors.Join(err, l.tell(id))
 }
 
-// tell has the list say from now on what an approved release that is out tells with earlier ones; nothing of one that
-// needed no approval.
+// tell keeps, for the list, what an approved release that was disclosed reveals together with earlier
+// ones. It is a no-op for a release that needed no approval.
 func (l Ledger) tell(id string) error {
 	n, err := l.find(id, Approved)
 	if errors.Is(err, ErrNotHeld) {
@@ -264,9 +267,8 @@ func (l Ledger) tell(id string) error {
 	return errors.Join(l.write(l.note(id, told), n.encode()), l.remove(l.note(id, Approved)))
 }
 
-// grow takes into an entry what is kept of the same release before; of encoded rows,
-// and of questions about one model, which only ever become more, what is kept of all
-// like it. It returns the files in whose place the entry comes.
+// grow merges earlier entries of this release into e and returns the files that e replaces. For encoded
+// rows, and for questions about one model, which only add rows, it merges all entries like e.
 func (l Ledger) grow(e *Entry) (files []string, err error) {
 	heads, err := l.heads()
 	if err != nil {
@@ -282,7 +284,7 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 			return nil, err
 		}
 		if m := e.meet(earlier); h.id != id && m.changed+m.relabelled > 0 {
-			continue // approved, and a release of its own
+			continue // an approved release of its own
 		}
 		e.union(earlier)
 		files = append(files, h.file)
@@ -290,7 +292,7 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 	return files, nil
 }
 
-// adds reports whether an entry and another one are kept as one. An entry has one table's name.
+// adds reports whether two entries are kept as one. An entry has one table's name.
 func (e *Entry) adds(o *Entry) bool {
 	if !e.like(o) || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
 		return false
@@ -298,7 +300,7 @@ func (e *Entry) adds(o *Entry) bool {
 	return e.Kind == method.ReleaseRows && e.Fit == Fit{} && o.Fit == Fit{} && e.Schema == o.Schema || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]
 }
 
-// union takes over the rows and uses of an earlier entry.
+// union adds the rows and uses of an earlier entry.
 func (e *Entry) union(earlier *Entry) {
 	if e.Fit.Values == "" {
 		e.Fit.Values = earlier.Fit.Values
@@ -322,7 +324,7 @@ func (e *Entry) union(earlier *Entry) {
 	e.More = slices.Compact(e.More)
 }
 
-// addUses notes uses that are not there yet, and what is known better of them now.
+// addUses adds new uses, and replaces those of which a closer bound is known now.
 func (e *Entry) addUses(uses []Use) {
 	for _, u := range uses {
 		i := slices.IndexFunc(e.Uses, func(o Use) bool { return o.Model == u.Model })
@@ -338,14 +340,14 @@ func (e *Entry) addUses(uses []Use) {
 	}
 }
 
-// Abandon forgets a release that has been admitted and not let out.
+// Abandon forgets a release that was admitted and not disclosed.
 func (l Ledger) Abandon(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.remove(l.entry(kind, id, Admitted)) })
 }
 
-// Restart forgets the releases that an earlier process had admitted and not let out: the
-// sessions that go on admit them again. Sessions that are not open any more count with the
-// largest number of ids that they could have announced.
+// Restart forgets the releases that an earlier process had admitted and not disclosed; resumed sessions
+// admit them again. Sessions that are not open any more count with the largest number of ids that they
+// could have announced.
 func (l Ledger) Restart(open func(session string) bool) error {
 	if empty, err := l.Empty(); empty || err != nil {
 		return err

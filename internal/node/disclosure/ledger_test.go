@@ -200,12 +200,12 @@ func TestDamagedLedger(t *testing.T) {
 		want   string
 	}{
 		"cut short":   {func(_ Ledger, path string) error { return os.WriteFile(path, newEntry(testKey, r).Encode()[1:], 0o600) }, "restore it from a backup"},
-		"another one": {func(_ Ledger, path string) error { return os.WriteFile(path, newEntry(testKey, later).Encode(), 0o600) }, "has another name"},
+		"another one": {func(_ Ledger, path string) error { return os.WriteFile(path, newEntry(testKey, later).Encode(), 0o600) }, "belongs under another name"},
 		"no key":      {func(l Ledger, _ string) error { return os.Remove(filepath.Join(string(l), keyName)) }, "key is missing"},
-		"a short key": {func(l Ledger, _ string) error { return os.WriteFile(filepath.Join(string(l), keyName), nil, 0o600) }, "0 bytes in the place of 32"},
+		"a short key": {func(l Ledger, _ string) error { return os.WriteFile(filepath.Join(string(l), keyName), nil, 0o600) }, "0 bytes instead of 32"},
 		"older version": {func(l Ledger, _ string) error {
 			return os.WriteFile(filepath.Join(string(l), "0123456789abcdef.released"), []byte("mercer/v1/release"), 0o600)
-		}, "as an older version wrote them"},
+		}, "in the format of an older version"},
 	} {
 		l := Ledger(t.TempDir())
 		id := letOut(t, l, r)

@@ -15,26 +15,26 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Listed is a release as an operator sees it.
+// Listed is a release as the operator sees it.
 type Listed struct {
 	ID       string
 	State    State
 	Kind     method.ReleaseKind
-	Also     []method.ReleaseKind // what the job lets out beside it
+	Also     []method.ReleaseKind // kinds that the job releases beside it
 	Job      string
-	Day      string // on which it was let out last, YYYY-MM-DD; "" where it was not, or an earlier program knew
+	Day      string // of the last release, YYYY-MM-DD; "" if not released, or released by an earlier program
 	Question bool
 	Peers    []string
 	Columns  int
 	Rows     int
 	Uses     int
-	Told     float64  // numbers in sums for each cell of the rows in them; 0 where nobody counts
-	Reveals  []string // of one that is held or approved, or was: what it tells with earlier ones
-	From     []string // the IDs of these
+	Told     float64  // numbers in sums for each cell of the rows in them; 0 if not counted
+	Reveals  []string // what it reveals together with earlier ones, if it needs or needed approval
+	From     []string // the IDs of these earlier ones
 	Since    time.Time
 }
 
-// Learns names in a sentence the roles that the release tells something, and what it tells them by itself.
+// Learns says in a sentence who can learn what from the release by itself.
 func (n Listed) Learns() string {
 	switch n.Kind {
 	case method.ReleaseRows:
@@ -48,25 +48,25 @@ func (n Listed) Learns() string {
 	case method.ReleaseIDs:
 		return "the other parties can learn which of these ids all have"
 	case method.ReleaseFit:
-		return "the other parties can learn what was fitted on all rows, such as means and medians; the first party the sums"
+		return "the other parties can learn the values fitted on all rows, such as means and medians; the first party can learn the sums"
 	}
 	return ""
 }
 
-// Bounds on what refused proposals leave: a coordinator can propose any number.
+// Bounds on the notes about refused proposals, since a coordinator can propose any number.
 const (
-	maxHeld   = 4                   // of one kind to the same peers
-	maxNotes  = 64                  // in all
-	noteKept  = 30 * 24 * time.Hour // then it is forgotten, and held again when it comes again
+	maxHeld   = 4                   // of one kind with the same peers
+	maxNotes  = 64                  // in total
+	noteKept  = 30 * 24 * time.Hour // after this time a note is removed, and the same release awaits approval again
 	maxSaid   = 64                  // sentences
 	maxPhrase = 4 << 10             // bytes of a sentence
-	maxFrom   = 16 * maxEntries     // releases beside which one tells something
+	maxFrom   = 16 * maxEntries     // earlier releases together with which it reveals something
 )
 
 const (
 	noteMagic     = "mercer/v1/held release"
-	noteAlsoMagic = "mercer/v2/held release" // names what is let out beside it, too
-	noteFromMagic = "mercer/v3/held release" // and the releases beside which it tells something
+	noteAlsoMagic = "mercer/v2/held release" // with the kinds released beside it
+	noteFromMagic = "mercer/v3/held release" // and with the earlier releases together with which it reveals something
 )
 
 func (n Listed) encode() []byte {
@@ -88,8 +88,8 @@ func (n Listed) encode() []byte {
 	return w.Bytes()
 }
 
-// shortened has sentences fit a note. What is cut off is known by its digest, so that no approval of
-// others covers it.
+// shortened makes sentences fit a note. The digest of the cut part stays, so that no approval of other
+// sentences covers it.
 func shortened(said []string) []string {
 	short := slices.Clone(said)
 	for i, s := range short {
@@ -113,7 +113,7 @@ func decodeNote(b []byte) (Listed, error) {
 	case magic == noteAlsoMagic:
 		n.Also = readAlso(r)
 	case r.Err() == nil && magic != noteMagic:
-		r.Fail(fmt.Errorf("not a release that is held but %q", magic))
+		r.Fail(fmt.Errorf("%q is not the format of a release that awaits approval", magic))
 	}
 	n.Kind, n.Job, n.Question = method.ReleaseKind(r.String(32)), r.String(maxText), r.Bool()
 	n.Peers = r.Strings(maxPeers, maxText)
@@ -125,8 +125,9 @@ func decodeNote(b []byte) (Listed, error) {
 	return n, r.Close("held release")
 }
 
-// notes returns the releases that wait for the operator, or may pass next, or have passed, oldest first. A
-// note that is too old or cannot be read is removed: without it a release is held.
+// notes returns the notes about releases that await approval, are approved, or were disclosed with
+// approval, oldest first. It removes a note that is too old or cannot be read: without a note, a
+// release awaits approval again.
 func (l Ledger) notes() ([]Listed, error) {
 	names, err := l.names()
 	if err != nil {
@@ -160,7 +161,8 @@ func (l Ledger) notes() ([]Listed, error) {
 	return notes, nil
 }
 
-// List returns all releases: those let out or admitted, and then those that wait.
+// List returns all releases: first those disclosed or admitted, then those that await approval or are
+// approved.
 func (l Ledger) List() ([]Listed, error) {
 	var list []Listed
 	err := l.each(func(s State, _ string, e *Entry) {
@@ -185,14 +187,14 @@ func (l Ledger) List() ([]Listed, error) {
 	return list, err
 }
 
-// ErrNotHeld reports that there is nothing to approve.
+// ErrNotHeld reports that there is no release to approve.
 var ErrNotHeld = errors.New("no release with this ID awaits approval; see mercer release list")
 
-// ErrNotThere reports that there is nothing to withdraw.
-var ErrNotThere = errors.New("no release with this ID awaits approval or is approved; see mercer release list. What was released cannot be called back")
+// ErrNotThere reports that there is no release to withdraw.
+var ErrNotThere = errors.New("no release with this ID awaits approval or is approved; see mercer release list. A disclosed release cannot be called back")
 
-// Approve allows a held release to any job that lets out equal content, until it is
-// out or the approval is 30 days old.
+// Approve allows a release that awaits approval for any job with equal content, until it is disclosed
+// or the approval is 30 days old.
 func (l Ledger) Approve(id string) error {
 	return l.alone(func() error {
 		n, err := l.find(id, Held)
@@ -207,8 +209,8 @@ func (l Ledger) Approve(id string) error {
 	})
 }
 
-// Withdraw takes back an approval that no session has used, or forgets a release that
-// is held. A session that was accepted by the approval, and has sent nothing, has to ask again.
+// Withdraw takes back an approval that no session has used, or forgets a release that awaits approval.
+// A session that was accepted with the approval, and has sent nothing, must be admitted again.
 func (l Ledger) Withdraw(id string) error {
 	return l.alone(func() error {
 		for _, s := range []State{Held, Approved} {

@@ -12,33 +12,33 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Peer counts the ids that a peer has brought to look for among this party's ids, over all
-// sessions, including sessions that were broken off.
+// Peer counts the ids that a peer has looked up among this party's ids, over all sessions, aborted ones
+// included.
 type Peer struct {
 	Name     string
 	Sessions int
 	IDs      int64
 }
 
-// IDsError reports that a peer may have looked for too many ids with this session.
+// IDsError reports that a peer may look up too many ids with this session.
 type IDsError struct {
 	Peer
 	Most, Total int
 }
 
 func (e *IDsError) Error() string {
-	return fmt.Sprintf("%s has looked for %d ids in %d sessions, and with up to %d more would pass the %d that this party allows (max_ids_total in its policy)", e.Name, e.IDs, e.Sessions, e.Most, e.Total)
+	return fmt.Sprintf("%s has looked up %d ids in %d sessions, and with up to %d more would exceed the %d that this party allows (max_ids_total in its policy)", e.Name, e.IDs, e.Sessions, e.Most, e.Total)
 }
 
-// charge records a session in which each peer may bring up to the given number of ids, until
-// the true number is known.
+// charge records a session in which each peer may look up that many ids at most, until the true number
+// is known.
 type charge struct {
 	session string
 	peers   []Peer // by name
 	known   bool
 }
 
-// book is the file of peers.
+// book is the content of the file peers.
 type book struct {
 	peers   []Peer // ascending by name
 	charges []charge
@@ -50,8 +50,8 @@ const (
 	maxCharges = 1 << 10
 )
 
-// Expect notes, before a session begins, that each peer may bring up to most ids in it.
-// It returns an *IDsError if that may come to more than total.
+// Expect notes, before a session begins, that each peer may look up at most that many ids in it. It
+// returns an *IDsError if this may exceed total.
 func (l Ledger) Expect(session string, peers []string, most, total int) error {
 	return l.change(func(b *book) error {
 		if slices.ContainsFunc(b.charges, func(c charge) bool { return c.session == session }) {
@@ -66,15 +66,15 @@ func (l Ledger) Expect(session string, peers []string, most, total int) error {
 			c.peers = append(c.peers, Peer{Name: name, Sessions: 1, IDs: int64(most)})
 		}
 		if len(b.charges) >= maxCharges {
-			return fmt.Errorf("release: %d sessions are open", len(b.charges))
+			return fmt.Errorf("release: %d sessions are open, the most that the ledger can count", len(b.charges))
 		}
 		b.charges = append(b.charges, c)
 		return nil
 	})
 }
 
-// Announced notes how many ids peers have brought to a session that has ended, well or
-// not: none of those that are not named.
+// Announced notes how many ids peers looked up in a session that has ended, successfully or not: 0 for
+// peers that are not named.
 func (l Ledger) Announced(session string, ids map[string]int) error {
 	return l.change(func(b *book) error {
 		i := slices.IndexFunc(b.charges, func(c charge) bool { return c.session == session })
@@ -94,8 +94,8 @@ func (l Ledger) Announced(session string, ids map[string]int) error {
 	})
 }
 
-// Closed forgets the name of a session that will not run again, and keeps what peers
-// have brought to it.
+// Closed forgets the name of a session that will not run again, and keeps the numbers of ids that peers
+// looked up in it.
 func (l Ledger) Closed(session string) error {
 	return l.change(func(b *book) error {
 		b.fold(func(c charge) bool { return c.session == session })
@@ -103,7 +103,7 @@ func (l Ledger) Closed(session string) error {
 	})
 }
 
-// Peers lists the peers with the ids that they have brought, ascending by name.
+// Peers lists the peers with the ids that they have looked up, ascending by name.
 func (l Ledger) Peers() ([]Peer, error) {
 	b, err := l.readBook()
 	b.fold(func(charge) bool { return true })
@@ -124,7 +124,7 @@ func (l Ledger) change(do func(*book) error) error {
 	})
 }
 
-// sum returns the ids that a peer has brought, and may bring in open sessions.
+// sum returns the ids that a peer has looked up, and may look up in open sessions.
 func (b *book) sum(name string) Peer {
 	sum := Peer{Name: name}
 	for _, p := range b.peers {
@@ -142,7 +142,7 @@ func (b *book) sum(name string) Peer {
 	return sum
 }
 
-// fold adds sessions to what peers have brought before.
+// fold adds some sessions to the peers' earlier numbers, and forgets their names.
 func (b *book) fold(which func(charge) bool) {
 	var rest []charge
 	for _, c := range b.charges {
@@ -173,7 +173,7 @@ func (l Ledger) readBook() (book, error) {
 	}
 	b, err := decodeBook(file)
 	if err != nil {
-		return book{}, fmt.Errorf("release: %s: %w; restore it from a backup, since nothing is let out while the ledger cannot be read", path, err)
+		return book{}, fmt.Errorf("release: %s: %w; restore it from a backup: nothing is released while the ledger cannot be read", path, err)
 	}
 	return b, nil
 }
@@ -202,7 +202,7 @@ func writePeers(w *wire.Writer, peers []Peer) {
 
 func decodeBook(file []byte) (book, error) {
 	r := wire.NewReader(file)
-	r.Magic(32, peersMagic, "not peers but %q")
+	r.Magic(32, peersMagic, "%q is not the format of the file of peers")
 	b := book{peers: readPeers(r)}
 	for range r.Count(maxCharges, 7) {
 		b.charges = append(b.charges, charge{session: r.String(maxText), known: r.Bool(), peers: readPeers(r)})

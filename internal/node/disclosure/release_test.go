@@ -148,11 +148,11 @@ func TestReveals(t *testing.T) {
 		"a column less":    {products(table(6, "age", "income"), "hub", "shop"), []string{`column "score", in the earlier job and not in this one: the difference of the two matrices gives that column up to its sign`}},
 		"a column more":    {products(table(6, "age", "income", "score", "wealth"), "hub", "shop"), []string{`column "wealth", in this job and not in the earlier one: the difference of the two matrices gives that column up to its sign`}},
 		"two columns less": {products(table(6, "age"), "hub", "shop"), []string{`columns "income", "score", in the earlier job and not in this one: the difference of the two matrices is the Gram matrix of these columns alone`}},
-		"other values":     {products(edited(set, 2, 1), "hub", "shop"), []string{`1 row has other values, and had others in the earlier job: the difference of the two matrices tells what has changed`}},
+		"other values":     {products(edited(set, 2, 1), "hub", "shop"), []string{`1 row has other values than in the earlier job: the difference of the two matrices reveals what changed`}},
 		"a peer more":      {products(set, "hub", "shop", "bank"), []string{"peers that did not take part then: bank; the difference of the two matrices is the Gram matrix of their columns alone"}},
 		"another peer":     {products(set, "hub", "bank"), []string{"peers that did not take part then: bank; the difference of the two matrices is the Gram matrix of their columns alone", "peers that took part then and do not now: shop; the difference of the two matrices is the Gram matrix of their columns alone"}},
-		"rows less":        {products(set.Subset([]int{0, 1, 2, 4}), "hub", "shop"), []string{"0 rows are in this job and were not, 2 were and are not: who compares both matrices learns which rows are the same people's, and who came or went"}},
-		"scaled otherwise": {unscaled, []string{"columns are scaled by none and were by standard: both matrices together can tell ranges that one does not"}},
+		"rows less":        {products(set.Subset([]int{0, 1, 2, 4}), "hub", "shop"), []string{"0 rows are new in this job, 2 of the earlier one are missing: comparing the two matrices reveals which rows belong to the same people, and who came or went"}},
+		"scaled otherwise": {unscaled, []string{"columns are scaled by none, formerly by standard: the two matrices together can reveal ranges that one does not"}},
 	} {
 		if d := cmp.Diff(c.want, reveals(t, c.now, base)); d != "" {
 			t.Errorf("%s: %s", name, d)
@@ -160,7 +160,7 @@ func TestReveals(t *testing.T) {
 	}
 	later := of(method.ReleaseIDs, table(7, "age"))
 	later.Peers = []string{"hub", "shop"}
-	want := []string{"1 ids are in this set and were not, 0 were and are not: who compares both intersections learns which of its people came or went"}
+	want := []string{"1 ids are new in this set, 0 of the earlier one are missing: comparing the two intersections reveals which of their people came or went"}
 	if d := cmp.Diff(want, reveals(t, later, of(method.ReleaseIDs, set))); d != "" {
 		t.Error(d)
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// leastPeople is by how many people two sums must differ, so that their difference is
-// a sum over many.
+// leastPeople is the number of people by which two sums must differ, so that their difference is a sum
+// over many.
 const leastPeople = 10
 
 // meeting counts the common rows of a release and of an earlier entry.
 type meeting struct {
 	common, changed int // rows that both have; of these, with other values
-	relabelled      int // of these, with another label in the same column, where it is told row by row
-	came, went      int // rows that the earlier one has not, and that it alone has
+	relabelled      int // of these, with another label of the same column, in kinds that release labels with the row
+	came, went      int // rows only in the release; rows only in the earlier one
 }
 
 func (e *Entry) meet(earlier *Entry) meeting {
@@ -37,9 +37,8 @@ func (e *Entry) meet(earlier *Entry) meeting {
 	return m
 }
 
-// beside tells in words the facts that a release and an earlier one that lets out an equal
-// part of each row give away together: nothing if they have no row in common, or all. More
-// rows of one model are no difference.
+// beside says in sentences what a release and an earlier one with an equal part of each row reveal
+// together: nothing if they have no row in common, or all. More rows of one model are no difference.
 func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	m := e.meet(earlier)
 	if m.common == 0 {
@@ -50,11 +49,11 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	}
 	var said []string
 	if m.changed > 0 {
-		said = append(said, fmt.Sprintf("%s, and had others in the earlier %s: the difference of the two %s tells what has changed",
+		said = append(said, fmt.Sprintf("%s than in the earlier %s: the difference of the two %s reveals what changed",
 			count(m.changed, "row has other values", "rows have other values"), earlier.noun(), e.both()))
 	}
 	if m.relabelled > 0 {
-		said = append(said, fmt.Sprintf("%s, and had others in the earlier %s: both together tell whose label has changed, or who is of which of the classes that one of them merges",
+		said = append(said, fmt.Sprintf("%s than in the earlier %s: together they reveal whose label changed, or who belongs to which of the classes that one of them merges",
 			count(m.relabelled, "row has another label", "rows have other labels"), earlier.noun()))
 	}
 	differ := m.came + m.went
@@ -63,28 +62,28 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	case e.Kind == method.ReleaseSums:
 		said = append(said, e.few(earlier, m)...)
 	case e.Kind == method.ReleaseFit:
-		said = append(said, fmt.Sprintf("%d rows are in this fit and were not in the earlier one, %d were and are not: the difference of the two fits is over these alone. Jobs prepare their rows by the earlier one; a new fit is a new dictionary",
+		said = append(said, fmt.Sprintf("%d rows are new in this fit, %d of the earlier one are missing: the difference of the two fits is over these rows alone. Jobs prepare their rows by the earlier fit; a new fit needs a new dictionary",
 			m.came, m.went))
 	case e.Kind == method.ReleaseIDs:
-		said = append(said, fmt.Sprintf("%d ids are in this set and were not, %d were and are not: who compares both intersections learns which of its people came or went", m.came, m.went))
+		said = append(said, fmt.Sprintf("%d ids are new in this set, %d of the earlier one are missing: comparing the two intersections reveals which of their people came or went", m.came, m.went))
 	default:
-		said = append(said, fmt.Sprintf("%d rows are in this %s and were not, %d were and are not: who compares both %s learns which rows are the same people's, and who came or went",
+		said = append(said, fmt.Sprintf("%d rows are new in this %s, %d of the earlier one are missing: comparing the two %s reveals which rows belong to the same people, and who came or went",
 			m.came, e.noun(), m.went, e.both()))
 	}
 	return said
 }
 
-// few tells in words that two sums differ by few people, or by few of one class.
+// few says in a sentence that two sums differ by few people, or by few of one class.
 func (e *Entry) few(earlier *Entry, m meeting) []string {
 	if m.common == 0 || m.came+m.went == 0 {
 		return nil
 	}
 	if e.grouped() != earlier.grouped() {
-		return []string{"one of the two releases does not know which rows are one person's, so that the difference of the two sums may be that over one"}
+		return []string{"one of the two releases does not record which rows belong to one person, so the difference of the two sums may be the sum over one person"}
 	}
 	came, went := e.alone(earlier), earlier.alone(e)
 	if differ := distinct(came, went); differ < leastPeople {
-		return []string{fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: the difference of the two sums is that over these %d alone",
+		return []string{fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: the difference of the two sums is the sum over these %d alone",
 			count(distinct(came), "person is", "people are"), distinct(went), differ)}
 	}
 	n := fewestOfAClass(e.Numbers, came, went)
@@ -92,20 +91,20 @@ func (e *Entry) few(earlier *Entry, m meeting) []string {
 	case n == 0 || n >= leastPeople:
 		return nil
 	case e.Numbers:
-		return []string{fmt.Sprintf("%s another label than the rest of those in one of the two jobs alone: the sums and their products with the label together give the weighted sum over these %d alone",
+		return []string{fmt.Sprintf("of the people in only one of the two jobs, %s another label than the rest: the sums and their products with the label together give the weighted sum over these %d alone",
 			count(n, "person has", "people have"), n)}
 	}
-	return []string{fmt.Sprintf("%s of one class in one of the two jobs alone: the difference of the two sums over that class is that over these %d alone",
+	return []string{fmt.Sprintf("%s of one class and in only one of the two jobs: the difference of the two sums over that class is the sum over these %d alone",
 		count(n, "person is", "people are"), n)}
 }
 
-// someone is somebody who is in one of two sums alone, with a class or number; 0 without any.
+// someone is a person who is in only one of two sums, with a class or number; 0 without any.
 type someone struct {
 	who   [16]byte
 	class uint16
 }
 
-// alone lists who is in this sum and not in another one, with each of their classes.
+// alone lists the people of this sum who are not in another one, with each of their classes.
 func (e *Entry) alone(then *Entry) (list []someone) {
 	common := make([]bool, len(e.Rows))
 	meet(e.Rows, then.Rows, func(i int, _ Row) { common[i] = true })
@@ -125,7 +124,7 @@ func (e *Entry) alone(then *Entry) (list []someone) {
 	return list
 }
 
-// distinct counts who is in some lists, each once.
+// distinct counts the people in some lists, each once.
 func distinct(lists ...[]someone) int {
 	seen := make(map[[16]byte]bool)
 	for _, list := range lists {
@@ -136,9 +135,9 @@ func distinct(lists ...[]someone) int {
 	return len(seen)
 }
 
-// fewestOfAClass returns how many people of the class with the fewest of them are in lists; 0 where there are no
-// classes. Of numbers it returns how many have another than the one that most have: the sums of z and of (y-c)z, for
-// any c, are told.
+// fewestOfAClass returns the number of people in lists who are of the class with the fewest; 0 without
+// classes. For numbers it returns how many people have another number than the most frequent one,
+// because the sums of z and of (y-c)z are revealed for any c.
 func fewestOfAClass(numbers bool, lists ...[]someone) int {
 	of := make(map[uint16][]someone)
 	for _, one := range slices.Concat(lists...) {
@@ -163,9 +162,9 @@ func fewestOfAClass(numbers bool, lists ...[]someone) int {
 	return distinct(slices.Collect(maps.Values(of))...)
 }
 
-// anew reports whether rows that both entries have may be prepared by two fits. A fit of this job is
-// an earlier one's if the parties and the party's own rows are; the values are compared once they are
-// known.
+// anew reports whether rows that both entries have may be prepared by two fits. A fit of this job
+// counts as the earlier one's if the parties and the party's own rows are the same; values are compared
+// once they are known.
 func (e *Entry) anew(earlier *Entry, m meeting) bool {
 	switch e.Fit.By {
 	case method.NoFit:
@@ -177,26 +176,26 @@ func (e *Entry) anew(earlier *Entry, m meeting) bool {
 	return !known || m.came+m.went+m.changed+m.relabelled > 0 || !slices.Equal(e.Peers, earlier.Peers)
 }
 
-// refits tells in words what two fits of the same rows tell.
+// refits says in a sentence what two fits of the same rows reveal.
 func refits(common int) string {
 	rows := "the people of the edition are"
 	if common != everybody {
 		rows = count(common, "row is", "rows are")
 	}
-	return rows + " prepared or scaled by another fit than in the earlier job, or may be: the products of rows under two fits tell their columns, and the two fits tell who came or went. A dictionary whose columns have ranges, with scale: range, lets jobs fit nothing"
+	return rows + " prepared or scaled by another fit than in the earlier job, or may be: products of rows under two fits reveal their columns, and the two fits reveal who came or went. With scale: range and a dictionary whose columns have ranges, jobs fit nothing"
 }
 
-// chosen tells in words what it means that the job says which rows are held out: each such split
-// is approved by itself.
+// chosen says in a sentence what a job reveals that chooses the held-out rows itself. The operator
+// approves each such split by itself.
 func (e *Entry) chosen() []string {
 	if e.Split == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("the job says which rows are held out, %s, and the party's own key does not: beside a job that holds out others, the difference of the two sums is that over these rows alone", e.Split)}
+	return []string{fmt.Sprintf("the job, not the party's key, chooses the held-out rows (%s): together with a job that holds out others, the difference of the two sums is the sum over these rows alone", e.Split)}
 }
 
-// against tells in words the facts that a release and an earlier one give away together, if
-// they let out different things of some rows.
+// against says in sentences what a release and an earlier one reveal together, if they release
+// different things about some rows.
 func (e *Entry) against(earlier *Entry) []string {
 	said := e.revealsPeers(earlier)
 	if e.Kind == method.ReleaseIDs {
@@ -204,10 +203,10 @@ func (e *Entry) against(earlier *Entry) []string {
 	}
 	said = append(said, e.revealsColumns(earlier)...)
 	if e.Scale != earlier.Scale && e.Kind != method.ReleaseSums && e.Kind != method.ReleaseFit {
-		said = append(said, fmt.Sprintf("columns are scaled by %s and were by %s: both %s together can tell ranges that one does not", e.Scale, earlier.Scale, e.both()))
+		said = append(said, fmt.Sprintf("columns are scaled by %s, formerly by %s: the two %s together can reveal ranges that one does not", e.Scale, earlier.Scale, e.both()))
 	}
 	if e.Label != earlier.Label && e.Kind == method.ReleaseRows {
-		said = append(said, fmt.Sprintf("the labels are %s and were %s: the difference of the two matrices gives the column that was no label", column(e.Label), column(earlier.Label)))
+		said = append(said, fmt.Sprintf("the label is %s, formerly %s: the difference of the two matrices reveals the column that was not the label", column(e.Label), column(earlier.Label)))
 	}
 	return said
 }
@@ -220,11 +219,11 @@ func (e *Entry) revealsPeers(earlier *Entry) []string {
 	what := fmt.Sprintf("the difference of the two %s is the %s of their columns alone", e.both(), e.what())
 	switch e.Kind {
 	case method.ReleaseSums:
-		what = "the difference of the two sums is one over their rows alone, and three such sums tell each party's own"
+		what = "the difference of the two sums is the sum over their rows alone, and three such sums reveal each party's own"
 	case method.ReleaseFit:
 		what = "the difference of the two fits is the fit over their rows alone"
 	case method.ReleaseIDs:
-		what = "both intersections together tell whom they have and others have not"
+		what = "the two intersections together reveal which people they have and others do not"
 	}
 	if list := without(e.Peers, earlier.Peers); len(list) > 0 {
 		said = append(said, fmt.Sprintf("peers that did not take part then: %s; %s", strings.Join(list, ", "), what))
@@ -253,18 +252,18 @@ func (e *Entry) revealsColumns(earlier *Entry) []string {
 	return said
 }
 
-// tells names what the n columns that are in one of two releases give away.
+// tells says what the n columns that are in only one of two releases reveal.
 func (e *Entry) tells(n int) string {
 	switch {
 	case e.Kind == method.ReleaseSums:
-		return "who has changed since cannot be told from sums over other columns, and both sums together may tell it"
+		return "the ledger cannot find out from other columns who has changed since, and the two sums together may reveal it"
 	case n == 1:
 		return fmt.Sprintf("the difference of the two %s gives that column up to its sign", e.both())
 	}
 	return fmt.Sprintf("the difference of the two %s is the %s of these columns alone", e.both(), e.what())
 }
 
-// noun names the kind of request that lets an entry's rows out.
+// noun names the kind of request that releases an entry's rows.
 func (e *Entry) noun() string {
 	if e.Question {
 		return "question"
@@ -272,7 +271,7 @@ func (e *Entry) noun() string {
 	return "job"
 }
 
-// what is let out of columns.
+// what names the result that the protocol computes from columns.
 func (e *Entry) what() string {
 	if e.Kind == method.ReleasePhases {
 		return "set of distances"
@@ -280,7 +279,7 @@ func (e *Entry) what() string {
 	return "Gram matrix"
 }
 
-// both names the things that two releases have let out.
+// both names the results of two releases.
 func (e *Entry) both() string {
 	switch e.Kind {
 	case method.ReleasePhases:

@@ -14,16 +14,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Two releases of editions of one table are compared by words: kinds, editions, columns, labels, scales, peers.
-// Whom the editions tell apart, the home has looked at when it made them.
+// Two releases of editions of one table are compared by kinds, editions, columns, labels, scales and
+// peers. Which people two editions differ by, the home found out when it made them.
 
 // named reports whether two entries are of editions of one table.
 func (e *Entry) named(o *Entry) bool {
 	return e.Edition != "" && o.Edition != "" && e.Table == o.Table
 }
 
-// apart reports whether two entries are of two tables, of which an edition stands for one: of these only who is
-// in both is looked at.
+// apart reports whether two entries are of two tables, and one of them is of an edition. Such entries
+// are only compared by who is in both.
 func (e *Entry) apart(o *Entry) bool {
 	return (e.Edition != "" || o.Edition != "") && o.Table != "" && e.Table != o.Table
 }
@@ -33,11 +33,11 @@ func (e *Entry) byRows(o *Entry) bool {
 	return o.Edition == "" && !e.apart(o)
 }
 
-// everybody stands for the number of the people of two editions.
+// everybody is the number of common people where it is unknown or not counted.
 const everybody = -1
 
-// common returns how many people of the release are in an earlier one; [everybody] for any number of them, or
-// where nobody knows.
+// common returns how many people of the release are in an earlier one; [everybody] if there may be any
+// number of them.
 func (l Ledger) common(c *comparison, h head) (int, error) {
 	switch {
 	case c.now.apart(h.Entry):
@@ -57,7 +57,7 @@ func (l Ledger) common(c *comparison, h head) (int, error) {
 	return c.now.meet(earlier).common, nil
 }
 
-// list lists the rows of a release of an edition, since an earlier release has no edition.
+// list lists the rows of a release of an edition, for comparison with an earlier release without one.
 func (c *comparison) list() {
 	if c.now.listed != nil {
 		c.now.Rows, c.now.More = c.now.listed()
@@ -68,8 +68,9 @@ func (c *comparison) list() {
 	}
 }
 
-// tellsNew reports whether the release tells something of people of whom an earlier one told something else. All
-// is known where a release that is nearer than a distance has let out the same of either edition.
+// tellsNew reports whether the release reveals something new about people of an earlier one that
+// revealed something else. Nothing is new if a closer release has revealed the same about either
+// edition.
 func (c *comparison) tellsNew(h head) bool {
 	d := c.distance(h.Entry)
 	known := func(k head) bool {
@@ -78,7 +79,7 @@ func (c *comparison) tellsNew(h head) bool {
 	return c.now.Schema != h.Schema || !slices.ContainsFunc(c.heads, known)
 }
 
-// difference looks at an earlier release of an edition of the same table.
+// difference compares the release with an earlier one of an edition of the same table.
 func (c *comparison) difference(h head) {
 	d := c.distance(h.Entry)
 	switch {
@@ -91,7 +92,7 @@ func (c *comparison) difference(h head) {
 	}
 }
 
-// besideEdition is beside of two editions.
+// besideEdition does for two editions what beside does for listed rows.
 func (e *Entry) besideEdition(o *Entry) []string {
 	var m meeting
 	if e.Edition != o.Edition {
@@ -103,44 +104,45 @@ func (e *Entry) besideEdition(o *Entry) []string {
 	case e.Kind == method.ReleaseSums:
 		return e.fewBeside(o)
 	case e.Kind == method.ReleaseRows && !e.clears(o):
-		return []string{fmt.Sprintf("one to nine people of edition %d may have other values or labels than in edition %d: both jobs together tell what has changed", e.Number, o.Number)}
+		return []string{fmt.Sprintf("one to nine people of edition %d may have other values or labels than in edition %d: the two jobs together reveal what changed", e.Number, o.Number)}
 	case e.Kind == method.ReleaseFit && e.Schema != o.Schema:
-		return []string{fmt.Sprintf("this fit is by another dictionary than that of job %s, over the same table: the difference of the two fits is over the cells alone that the two read otherwise, and whoever came in between", o.Job)}
+		return []string{fmt.Sprintf("this fit uses another dictionary than job %s, over the same table: the difference of the two fits is only over the cells that the two dictionaries read differently, and over people who came in between", o.Job)}
 	case e.Kind == method.ReleaseFit && e.Edition != o.Edition:
-		return []string{fmt.Sprintf("this fit is of edition %d, and the earlier one of edition %d: the difference of the two fits is over those who came, went or changed in between alone. Jobs prepare their rows by the earlier one; a new fit is a new dictionary", e.Number, o.Number)}
+		return []string{fmt.Sprintf("this fit is of edition %d, and the earlier one of edition %d: the difference of the two fits is only over people who came, went or changed in between. Jobs prepare their rows by the earlier fit; a new fit needs a new dictionary", e.Number, o.Number)}
 	}
 	return nil
 }
 
-// fewBeside tells in words that two sums over editions may differ by few people.
+// fewBeside says in a sentence that two sums over editions may differ by few people.
 func (e *Entry) fewBeside(o *Entry) []string {
 	switch {
 	case e.Out != o.Out:
-		return []string{fmt.Sprintf("this job holds out %s, and the earlier one %s: the difference of the two sums is over the rows that one of them alone holds out", e.Out, o.Out)}
+		return []string{fmt.Sprintf("this job holds out %s, and the earlier one %s: the difference of the two sums is over the rows that only one of them holds out", e.Out, o.Out)}
 	case e.clears(o):
 		return nil
 	case e.Numbers:
-		return []string{fmt.Sprintf("of the people who came, went or changed between editions %d and %d, one to nine may have another label than the rest of them: the sums and their products with the label together give the weighted sum over these few alone", o.Number, e.Number)}
+		return []string{fmt.Sprintf("of the people who came, went or changed between editions %d and %d, one to nine may have another label than the rest: the sums and their products with the label together give the weighted sum over these few alone", o.Number, e.Number)}
 	case e.Label != "":
-		return []string{fmt.Sprintf("one to nine people of a class may have come, gone or changed between editions %d and %d: the difference of the two sums over that class is that over these few alone", o.Number, e.Number)}
+		return []string{fmt.Sprintf("one to nine people of a class may have come, gone or changed between editions %d and %d: the difference of the two sums over that class is the sum over these few alone", o.Number, e.Number)}
 	}
-	return []string{fmt.Sprintf("one to nine people may have changed between editions %d and %d in a column that the job picks: the difference of the two sums tells how", o.Number, e.Number)}
+	return []string{fmt.Sprintf("one to nine people may have changed between editions %d and %d in a column that the job picks: the difference of the two sums reveals how", o.Number, e.Number)}
 }
 
-// clears reports whether the home has found out, when it made the later one of two editions, that what is let out of
-// both tells of nobody or of ten people.
+// clears reports whether the home found out, when it made the later of two editions, that both together
+// reveal nothing about one to nine people.
 func (e *Entry) clears(o *Entry) bool {
 	alike := e.sameColumns(o) && e.Label == o.Label && e.Numbers == o.Numbers && e.Schema == o.Schema
 	return e.Edition == o.Edition || slices.Contains(e.Clear, o.Edition) || alike && slices.Contains(o.Clear, e.Edition)
 }
 
-// unlisted tells in words why an earlier release of an edition is not compared with one of listed rows.
-const unlisted = "the earlier release is of an edition of the table, and this one is not, so that their rows cannot be compared"
+// unlisted says why an earlier release of an edition is not compared with one of listed rows.
+const unlisted = "the earlier release is of an edition of the table and this one is not, so their rows cannot be compared"
 
-// elsewhere looks at an earlier release by the same dictionary of another table, if an edition stands for one.
+// elsewhere compares the release with an earlier one by the same dictionary of another table, if one of
+// the two is of an edition.
 func (l Ledger) elsewhere(c *comparison, h head) error {
 	if h.Schema != c.now.Schema {
-		return nil // see schemas
+		return nil // schemas compares these
 	}
 	same, err := l.shared(c, h)
 	if same {
@@ -149,10 +151,10 @@ func (l Ledger) elsewhere(c *comparison, h head) error {
 	return err
 }
 
-// anywhere tells in words that the same people are in two tables, of which an edition stands for one.
-const anywhere = "some of the people are in both tables: what the two releases tell of them together is not looked at row by row"
+// anywhere says that the same people are in two tables, and one of the releases is of an edition.
+const anywhere = "some people are in both tables, and the ledger cannot compare row by row what the two releases together reveal about them"
 
-// peopleOf returns who is in an earlier release, ascending; known is false where nobody knows.
+// peopleOf returns the people of an earlier release, ascending; known is false if they are unknown.
 func (l Ledger) peopleOf(h head) (people [][16]byte, known bool, err error) {
 	if h.Edition == "" {
 		e, err := l.read(h.file)
@@ -172,7 +174,7 @@ func (l Ledger) peopleOf(h head) (people [][16]byte, known bool, err error) {
 	return people, err == nil, err
 }
 
-// persons lists who is in a release whose rows are listed.
+// persons returns the people of a release whose rows are listed.
 func (e *Entry) persons() [][16]byte {
 	list := make([][16]byte, len(e.Rows))
 	for i := range e.Rows {
@@ -181,7 +183,7 @@ func (e *Entry) persons() [][16]byte {
 	return list
 }
 
-// shared reports whether people of the release are in an earlier one of another table, or may be.
+// shared reports whether people of the release are, or may be, in an earlier one of another table.
 func (l Ledger) shared(c *comparison, h head) (bool, error) {
 	then, known, err := l.peopleOf(h)
 	if err != nil || !known {
@@ -214,10 +216,10 @@ func (d *digest) who() [][16]byte {
 	return slices.Compact(list)
 }
 
-// people returns the file that says who is in an edition, for releases of other tables.
+// people returns the file of an edition's people, for comparison with releases of other tables.
 func (l Ledger) people(edition string) string { return filepath.Join(string(l), edition+peopleSuffix) }
 
-// keepPeople writes down who is in an edition, once.
+// keepPeople writes the file of an edition's people, once.
 func (l Ledger) keepPeople(e *Entry) error {
 	if e.who == nil {
 		return nil
@@ -228,7 +230,7 @@ func (l Ledger) keepPeople(e *Entry) error {
 	return l.write(l.people(e.Edition), encodePeople(e.who()))
 }
 
-// forgetPeople removes what says who is in editions of which nothing is out or admitted.
+// forgetPeople removes the files of editions of which nothing is disclosed or admitted.
 func (l Ledger) forgetPeople() error {
 	heads, err := l.heads()
 	if err != nil {

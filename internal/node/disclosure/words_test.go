@@ -57,7 +57,7 @@ func labelledBy(label string, classes bool) func(*method.Release) {
 
 const (
 	fewOfAClass  = "one to nine people of a class may have come, gone or changed between editions 1 and 2"
-	fewOfNumbers = "one to nine may have another label than the rest of them"
+	fewOfNumbers = "one to nine may have another label than the rest"
 )
 
 // Releases of editions are compared by their names: of the second, no row is read.
@@ -92,8 +92,8 @@ func TestEditionsAreComparedByWords(t *testing.T) {
 		"with other peers":                {frozen(rows, 1), with(frozen(rows, 1), peers("hub", "other")), ""},
 		"rows of other columns":           {frozen(rows, 1), with(frozen(rows, 1), columns("age")), `column "income", in the earlier job and not in this one`},
 		"and of a further edition":        {frozen(rows, 1), with(frozen(rows, 2), columns("age")), `column "income", in the earlier job and not in this one`},
-		"rows scaled otherwise":           {frozen(rows, 1), with(frozen(rows, 2), scale), "columns are scaled by range and were by none"},
-		"rows under another label":        {with(frozen(rows, 1), labelledBy("ill", true)), with(frozen(rows, 1), labelledBy("age", true)), "the labels are"},
+		"rows scaled otherwise":           {frozen(rows, 1), with(frozen(rows, 2), scale), "columns are scaled by range, formerly by none"},
+		"rows under another label":        {with(frozen(rows, 1), labelledBy("ill", true)), with(frozen(rows, 1), labelledBy("age", true)), "the label is"},
 		"rows under one fit":              {with(frozen(rows, 1), fit("one")), with(frozen(rows, 2, 1), fit("one")), ""},
 		"rows under two fits":             {with(frozen(rows, 1), fit("one")), with(frozen(rows, 2), fit("two")), "another fit than in the earlier job"},
 		"sums beside rows":                {frozen(rows, 1), frozen(sums, 2), "would be " + bothKinds},
@@ -109,10 +109,10 @@ func TestEditionsAreComparedByWords(t *testing.T) {
 		"an earlier one as numbers":       {with(frozen(sums, 2, 1), labelledBy("cost", true)), with(frozen(sums, 1), labelledBy("cost", false)), "one to nine may have another label"},
 		"classes after numbers":           {with(frozen(sums, 1), labelledBy("cost", false)), with(frozen(sums, 2), labelledBy("cost", true)), "one to nine people of a class may have come"},
 		"sums with other peers":           {frozen(sums, 1), with(frozen(sums, 1), peers("hub", "other")), "peers that did not take part then: other"},
-		"sums over other columns":         {frozen(sums, 1), with(frozen(sums, 2), columns("age")), "sums over other columns"},
+		"sums over other columns":         {frozen(sums, 1), with(frozen(sums, 2), columns("age")), "from other columns who has changed"},
 		"sums over other rows":            {frozen(sums, 1), with(frozen(sums, 1), out("no row")), "this job holds out no row, and the earlier one a fraction of 0.25"},
 		"a fit again":                     {frozen(fits, 1), frozen(fits, 1), ""},
-		"a fit of a further edition":      {frozen(fits, 1), frozen(fits, 2), "this fit is of edition 2, and the earlier one of edition 1: the difference of the two fits is over those who came, went or changed"},
+		"a fit of a further edition":      {frozen(fits, 1), frozen(fits, 2), "this fit is of edition 2, and the earlier one of edition 1: the difference of the two fits is only over people who came, went or changed"},
 		"another dictionary": {frozen(rows, 1), with(frozen(rows, 1), func(r *method.Release) {
 			r.Schema, r.Edition.ID = "dictionary e", strings.Repeat("e", 32)
 		}), anotherSchema},
@@ -193,7 +193,7 @@ func TestEditionsOfTwoTables(t *testing.T) {
 	// A table without a dictionary, in either order.
 	plain := of(method.ReleaseSums, table(20, "age", "income"))
 	plain.Table = "plain"
-	mustHold(t, l, plain, "the job's schema is another")
+	mustHold(t, l, plain, "the job's schema or views differ")
 	mustHold(t, l, plain, bothKinds)
 	l = Ledger(t.TempDir())
 	letOut(t, l, plain)
@@ -203,7 +203,7 @@ func TestEditionsOfTwoTables(t *testing.T) {
 	if err := os.Remove(l.people(other)); err != nil {
 		t.Fatal(err)
 	}
-	mustHold(t, l, with(plain, func(r *method.Release) { r.Table, r.Set = "third", others(plain.Set) }), "the job's schema is another")
+	mustHold(t, l, with(plain, func(r *method.Release) { r.Table, r.Set = "third", others(plain.Set) }), "the job's schema or views differ")
 }
 
 // An entry of a former program lists its rows, and a release of an edition beside it lists its own.
@@ -308,7 +308,7 @@ func TestAttackAsManyNumbersAsCells(t *testing.T) {
 		letOut(t, l, telling(tt[0], "a", 400))
 		letOut(t, l, telling(tt[0], "b", 350))
 		letOut(t, l, telling(tt[1], "c", 250))
-		mustHold(t, l, telling(tt[1], "d", 1), "with this job there are 100 % as many numbers in sums over some of the rows as these have cells, and 100 % without it")
+		mustHold(t, l, telling(tt[1], "d", 1), "with this job, the sums over some of the rows have 100 % as many numbers as these rows have cells, and 100 % without it")
 		letOut(t, l, telling(tt[1], "c", 250)) // once more, as after a crash
 		list, err := l.List()
 		if err != nil {

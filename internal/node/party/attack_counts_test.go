@@ -197,7 +197,7 @@ func TestAttackEscapedCountsLeaveWithoutAnEntry(t *testing.T) {
 	}
 	j, id = next("79.92", 2)
 	s.propose(s.proposal(j, id, 0))
-	s.refuses(fault.CodePolicy, "its ledger holds the job")
+	s.refuses(fault.CodePolicy, "the job awaits its operator's approval")
 }
 
 // The coordinator with one party, south. The column order tells south every class that north has, a class of
@@ -217,7 +217,7 @@ func TestAttackColumnOrderTellsClassesWithoutAnEntry(t *testing.T) {
 		s.patients(j, north)
 		if i > 0 {
 			s.propose(s.proposal(j, id, 0))
-			s.refuses(fault.CodePolicy, "its ledger holds the job")
+			s.refuses(fault.CodePolicy, "the job awaits its operator's approval")
 			return
 		}
 		if said := s.columnOrder(j, id, methodtest.Patients("south", 300)); !bytes.Contains(said.Body, []byte(rare)) {

@@ -45,7 +45,7 @@ func TestAWrappedProtocolIsRefused(t *testing.T) {
 			}
 			s.serve(people(19))
 			s.propose(s.proposal(aligning(t), job.ID{2}, 0))
-			s.refuses(fault.CodePolicy, "its ledger holds the job")
+			s.refuses(fault.CodePolicy, "the job awaits its operator's approval")
 		})
 	}
 }

@@ -104,7 +104,7 @@ func TestAttackAHeldJobTellsNothing(t *testing.T) {
 			s.serve(people(20))
 			for i := range 3 {
 				s.propose(s.proposal(j, job.ID{2, byte(i)}, 0))
-				s.refuses(fault.CodePolicy, "its ledger holds the job, which differs from an earlier one over some of the same rows")
+				s.refuses(fault.CodePolicy, "the job awaits its operator's approval: it differs from an earlier one over some of the same rows")
 			}
 			s.idle()
 			s.silent("south", "east")
@@ -137,7 +137,7 @@ func TestAJobThatEndsWithItsColumnOrderLeavesNothing(t *testing.T) {
 			s.begin(j, job.ID{1})
 			s.serve(people(19))
 			s.propose(s.proposal(j, job.ID{2}, 0))
-			s.refuses(fault.CodePolicy, "its ledger holds the job")
+			s.refuses(fault.CodePolicy, "the job awaits its operator's approval")
 			s.end(job.ID{1})
 			if n := s.ledger(); n[disclosure.Admitted]+n[disclosure.Released] != 0 {
 				t.Errorf("ledger %v after the closing", n)
@@ -156,7 +156,7 @@ func TestEqualJobsShareWhatIsAdmitted(t *testing.T) {
 	s.end(job.ID{1})
 	s.serve(people(19))
 	s.propose(s.proposal(j, job.ID{3}, 0))
-	s.refuses(fault.CodePolicy, "its ledger holds the job")
+	s.refuses(fault.CodePolicy, "the job awaits its operator's approval")
 	s.end(job.ID{2})
 	s.begin(j, job.ID{4})
 }

@@ -86,11 +86,11 @@ func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 	}
 	s.serve(people(10))
 	s.propose(s.proposal(j, job.ID{2}, 0))
-	s.refuses(fault.CodePolicy, "its ledger holds the job, which differs from an earlier one")
+	s.refuses(fault.CodePolicy, "the job awaits its operator's approval: it differs from an earlier one")
 	s.tell("hub", first.ID(), control.KindAbort, (&control.Refusal{Notice: fault.Notice{Text: "for fun"}}).Encode())
 	s.report()
 	s.propose(s.proposal(j, job.ID{3}, 0))
-	s.refuses(fault.CodePolicy, "its ledger holds the job, which differs from an earlier one") // the first could go on
+	s.refuses(fault.CodePolicy, "the job awaits its operator's approval: it differs from an earlier one") // the first could go on
 	s.tell("hub", control.Topic(job.ID{1}), control.KindClosing, (&control.Closing{Job: job.ID{1}}).Encode())
 	s.hear(control.KindClosed)
 	s.propose(s.proposal(j, job.ID{3}, 0))
@@ -116,7 +116,7 @@ func TestAttackEndlessProposals(t *testing.T) {
 		}
 		s.propose(s.proposal(j, job.ID{2, byte(i)}, 0))
 		if i < maxRefused {
-			s.refuses(fault.CodePolicy, "its ledger holds the job")
+			s.refuses(fault.CodePolicy, "the job awaits its operator's approval")
 		} else {
 			s.refuses(fault.CodeFailed, "60 proposals have been refused here within a day")
 		}

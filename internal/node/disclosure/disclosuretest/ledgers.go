@@ -1,4 +1,4 @@
-// Package disclosuretest has the parties of a federation in one process ask their ledgers as daemons
+// Package disclosuretest lets the parties of a federation in one process query their ledgers as daemons
 // do. Only tests import it.
 package disclosuretest
 
@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
-// Ledgers keeps parties' ledgers over several jobs, by party. A party without one is not asked.
+// Ledgers keeps parties' ledgers over several jobs, by party. A party without one is skipped.
 type Ledgers map[string]disclosure.Ledger
 
 // NewLedgers returns empty ledgers.
@@ -25,7 +25,8 @@ func NewLedgers(t testing.TB, parties ...string) Ledgers {
 	return l
 }
 
-// Begin asks before a job's first session for all that can be described by then, as daemons do.
+// Begin asks the ledgers, before a job's first session, to admit all releases that can be described by
+// then, as daemons do.
 func (l Ledgers) Begin(f *methodtest.Federation) error {
 	for i, step := range f.Plan {
 		if step.Session == nil {
@@ -45,7 +46,7 @@ type admission struct {
 	id     string
 }
 
-// ask asks before a step. The error names the step and the party.
+// ask asks the ledgers to admit the releases of a step. The error names the step and the party.
 func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admission, err error) {
 	for _, name := range f.Instance.Parties {
 		ledger, asked := l[name]
@@ -73,8 +74,8 @@ func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admission, err e
 	return all, nil
 }
 
-// Play plays a job up to a step, and has the ledgers asked and told as daemons do. It returns the
-// first refusal.
+// Play plays a job up to a step, and has the ledgers admit and record releases as daemons do. It
+// returns the first refusal.
 func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, last string) error {
 	t.Helper()
 	if err := l.Begin(f); err != nil {
@@ -92,7 +93,7 @@ func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, last string) error
 	return nil
 }
 
-// letOut asks before a step, and notes that what it lets out is out.
+// letOut asks the ledgers to admit the releases of a step, and records them as disclosed.
 func (l Ledgers) letOut(f *methodtest.Federation, step int) error {
 	all, err := l.ask(f, step)
 	for _, a := range all {
@@ -101,7 +102,8 @@ func (l Ledgers) letOut(f *methodtest.Federation, step int) error {
 	return err
 }
 
-// Abort has a party forget what its ledger admitted and did not let out, as at the end of a job.
+// Abort makes a party forget the releases that its ledger admitted and that were not disclosed, as at
+// the end of a job.
 func (l Ledgers) Abort(t testing.TB, party string) {
 	t.Helper()
 	if err := l[party].Restart(func(string) bool { return false }); err != nil {
@@ -109,7 +111,7 @@ func (l Ledgers) Abort(t testing.TB, party string) {
 	}
 }
 
-// MustPlay plays a job up to a step that no ledger holds.
+// MustPlay plays a job up to a step; every ledger must admit it.
 func (l Ledgers) MustPlay(t testing.TB, f *methodtest.Federation, last string) {
 	t.Helper()
 	if err := l.Play(t, f, last); err != nil {
@@ -117,13 +119,13 @@ func (l Ledgers) MustPlay(t testing.TB, f *methodtest.Federation, last string) {
 	}
 }
 
-// Holds checks that a party's ledger holds a job before its first session, and says why.
+// Holds checks that a party's ledger holds a job for approval before its first session, for a reason.
 func (l Ledgers) Holds(t testing.TB, party string, f *methodtest.Federation, want string) {
 	t.Helper()
 	held(t, Ledgers{party: l[party]}.Begin(f), ": "+party+": ", want)
 }
 
-// HoldsAt checks that a party's ledger holds a job at a step and not before, and says why.
+// HoldsAt checks that a party's ledger holds a job for approval at a step and not before, for a reason.
 func (l Ledgers) HoldsAt(t testing.TB, step, party string, f *methodtest.Federation, want string) {
 	t.Helper()
 	own := Ledgers{party: l[party]}
@@ -146,7 +148,8 @@ func held(t testing.TB, err error, where, want string) {
 	}
 }
 
-// Approve allows the releases that a party's ledger holds, which must be that many.
+// Approve approves the releases that await approval in a party's ledger, of which there must be that
+// many.
 func (l Ledgers) Approve(t testing.TB, party string, many int) {
 	t.Helper()
 	list, err := l[party].List()
