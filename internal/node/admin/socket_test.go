@@ -261,7 +261,7 @@ func TestPartyRefuses(t *testing.T) {
 		{"long name", predict(unknown, named), "x.csv: the name of column 1 (from 0) has 4097 bytes, more than the 4096 allowed; rename it"},
 		{"no table", raw(""), "admin: rows to predict that do not decode"},
 		{"another table", raw("a,b\n1,2\n"), "admin: rows to predict that do not decode"},
-		{"unknown job", predict(unknown, rows("x.csv", 1, 2)), "left nothing here to encode new rows with"},
+		{"unknown job", predict(unknown, rows("x.csv", 1, 2)), "retained nothing here to encode new rows with"},
 		{"a coordinator's command", func() error { _, err := c.Job(ctx, unknown); return err }(), "give the coordinator's"},
 	} {
 		if fault.CodeOf(tt.err) != fault.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {

@@ -28,7 +28,7 @@ const (
 	KindForget     = "Forget"
 	KindForgotten  = "Forgotten"
 	KindHoldings   = "Holdings"
-	KindStall      = "Stall" // a member cannot go on with a session for now, or can again
+	KindStall      = "Stall" // a member cannot continue a session for now, or can again
 )
 
 // Bounds on what a peer may send.

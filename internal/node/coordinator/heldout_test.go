@@ -30,7 +30,7 @@ func TestWholePartyHeldOut(t *testing.T) {
 		j := tested(t, parse(t, ""), fmt.Sprintf("{party: %s}", party))
 		shares := tumours(t, j)
 		w := newTestbed(t, shares)
-		if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "the job holds out all rows of "+party+", and this party leaves that choice to no job") {
+		if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "the job holds out all rows of "+party+", and this party lets no job choose that") {
 			t.Fatalf("failure %+v", f)
 		}
 		w.policy.Splits = []string{"party"}
@@ -103,7 +103,7 @@ func TestLaterRowsHeldOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newTestbed(t, shares)
-	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "splits: [column] in its policy would") {
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "splits: [column] in its policy allows it") {
 		t.Fatalf("failure %+v", f)
 	}
 	w.policy.Splits = []string{"column"}

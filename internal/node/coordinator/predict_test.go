@@ -113,9 +113,9 @@ func TestPredictRefusals(t *testing.T) {
 		code        fault.Code
 		want        string
 	}{
-		{"closed job", "north", closed, wide, fault.CodeBadInput, "left nothing here to encode new rows with; submit it with prediction: open"},
-		{"unknown job", "north", job.ID{7}, wide, fault.CodeBadInput, "left nothing here"},
-		{"other parties' job", "east", two, wide, fault.CodeBadInput, "left nothing here"},
+		{"closed job", "north", closed, wide, fault.CodeBadInput, "retained nothing here to encode new rows with; submit it with prediction: open"},
+		{"unknown job", "north", job.ID{7}, wide, fault.CodeBadInput, "retained nothing here"},
+		{"other parties' job", "east", two, wide, fault.CodeBadInput, "retained nothing here"},
 		{"fewer columns", "north", open, narrow, fault.CodeBadInput, `it has no column "gene29", which the training table has`},
 		{"another spelling", "north", open, renamed, fault.CodeBadInput, `it has "Gene0" where the training table has "gene0", which differ only by case`},
 	}

@@ -32,7 +32,7 @@ func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	}
 	const back = "a party goes on with a session"
 	if s.Trouble != fault.NoTrouble {
-		c.complain("a party cannot go on with a session for now", m.Sender, "session", d.session.ID().String(), "reason", s.Trouble.Sentence())
+		c.complain("a party cannot continue a session for now", m.Sender, "session", d.session.ID().String(), "reason", s.Trouble.Sentence())
 	} else if n, tell := c.complaints.Count(back, m.Sender); tell {
 		c.Logger.Info(back, "party", m.Sender, "so far", n, "session", d.session.ID().String())
 	}

@@ -323,7 +323,7 @@ func TestStallsByTurnsAreSoonHeardNoMore(t *testing.T) {
 	id := w.submit(j)
 	<-done
 	time.Sleep(1500 * time.Millisecond)
-	const stalls = "cannot go on with a session for now"
+	const stalls = "cannot continue a session for now"
 	for name, most := range map[string]int{hub: 8, "north": 4, "south": 4} {
 		if n := strings.Count(w.lines(name), stalls); n == 0 || n > most {
 			t.Errorf("%s has %d lines of it, want 1 to %d", name, n, most)

@@ -107,8 +107,8 @@ func TestAttackDifferentJobsOverEncodedRows(t *testing.T) {
 	for want, r := range map[string]method.Release{
 		`column "income", in the earlier job and not in this one`: change(func(r *method.Release) { r.Set = table(20, "age") }),
 		`column "wealth", in this job`:                            change(func(r *method.Release) { r.Set = wealthy }),
-		`the label is column "dead", formerly column "ill"`:      change(func(r *method.Release) { r.Label = "dead" }),
-		`columns are scaled by none, formerly by standard`:         change(func(r *method.Release) { r.Scale = "none" }),
+		`the label is column "dead", formerly column "ill"`:       change(func(r *method.Release) { r.Label = "dead" }),
+		`columns are scaled by none, formerly by standard`:        change(func(r *method.Release) { r.Scale = "none" }),
 		`1 row has other values`:                                  change(func(r *method.Release) { r.Set = older }),
 	} {
 		mustHold(t, l, r, want)

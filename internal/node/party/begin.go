@@ -24,7 +24,7 @@ type finished struct {
 	err     error
 }
 
-// directory decodes and verifies everybody's session keys.
+// directory decodes and verifies the session keys of all members.
 func (p *Party) directory(r *running, body []byte) (control.Directory, error) {
 	d, err := control.DecodeDirectory(body)
 	if err != nil {
@@ -50,8 +50,8 @@ func (p *Party) setup(ctx context.Context, r *running) method.Setup {
 	}
 }
 
-// start runs the session beside everything else. Until it has finished, the work's
-// state is its own.
+// start runs the session in a goroutine of its own. Until the session has finished, the goroutine owns
+// the work's state.
 func (p *Party) start(ctx context.Context, r *running, d control.Directory) {
 	r.begun, r.active = true, true
 	ctx, r.cancel = context.WithCancelCause(ctx)
@@ -78,7 +78,7 @@ func (p *Party) drive(ctx context.Context, r *running, d control.Directory) (dri
 	})
 }
 
-// disclose has the ledger note what a session lets out before it does.
+// disclose makes the ledger note the session's releases before the session sends them.
 func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
 	if len(r.admission) == 0 {
 		return mail
@@ -93,7 +93,7 @@ func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
 	}}
 }
 
-// build builds the machine, for which a party may have to learn for minutes.
+// build builds the machine. The party may have to train for minutes first.
 func (p *Party) build(ctx context.Context, r *running) (*method.Run, error) {
 	run, err := r.work.holder().Build(control.Place(r.proposal.Stage), p.setup(ctx, r))
 	if err != nil && ctx.Err() != nil {
@@ -102,7 +102,7 @@ func (p *Party) build(ctx context.Context, r *running) (*method.Run, error) {
 	return run, err
 }
 
-// conclude takes the result over and reports how the session ended.
+// conclude takes over the result and reports how the session ended.
 func (p *Party) conclude(ctx context.Context, f finished) error {
 	f.r.active = false
 	if f.r.cancel != nil {
@@ -110,12 +110,12 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	}
 	if errors.Is(f.err, driver.ErrInterrupted) {
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // the next process goes on with the session
+			return nil //nolint:nilerr // the next process continues the session
 		}
 		return p.stall(ctx, f)
 	}
 	f.err = f.r.stalls.Explain(f.err, p.boss, time.Now(), f.r.work.job.Timeout.Round)
-	p.router.Forget(f.r.ID()) // everything that still comes for it is a repetition
+	p.router.Forget(f.r.ID()) // messages that still arrive are repetitions
 	if f.r.question != nil {
 		return p.answered(ctx, f)
 	}
@@ -131,11 +131,11 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		p.Logger.Error("the ledger of releases could not note how a session ended", "session", f.r.ID().String(), "error", err)
 	}
 	f.r.report = p.report(f).Encode()
-	// A report that could not be kept may be told: the journal gives it again.
+	// If the report could not be stored, it may still be sent: the journal gives it again.
 	return errors.Join(f.r.Put(vault.Report, f.r.report), p.tell(ctx, f.r.ID(), control.KindReport, f.r.report))
 }
 
-// finish takes the result over, and logs what it says of this party's table.
+// finish takes over the result, and logs its notices about this party's table.
 func (p *Party) finish(r *running) error {
 	before := noticesOf(r.work)
 	err := r.run.Finish()
@@ -147,7 +147,7 @@ func (p *Party) finish(r *running) error {
 	return err
 }
 
-// noticesOf returns what a job has to say of this party's own table, nil for nothing.
+// noticesOf returns a job's notices about this party's own table, nil for none.
 func noticesOf(w *work) []string {
 	if notices := w.holder().Notices; notices != nil {
 		return notices()
@@ -155,7 +155,7 @@ func noticesOf(w *work) []string {
 	return nil
 }
 
-// answered ends the session of a question: there is nothing to keep.
+// answered ends the session of a question. It keeps nothing.
 func (p *Party) answered(ctx context.Context, f finished) error {
 	q := f.r.question
 	if f.err == nil {
@@ -179,8 +179,8 @@ func (p *Party) answered(ctx context.Context, f finished) error {
 	return p.tell(ctx, f.r.ID(), control.KindReport, report)
 }
 
-// logOwn logs the fault that a failed session has found in this party's own data, of which
-// nobody else is told, unless the session ended with it.
+// logOwn logs a fault in this party's own data that a failed session found. Nobody else learns of it,
+// unless it ended the session.
 func (p *Party) logOwn(f finished) {
 	if f.r.run == nil || f.r.run.Own == nil {
 		return
@@ -218,29 +218,29 @@ func blamed(err error) string {
 	return ""
 }
 
-// ErrStalled ends [Party.Run] when a session cannot go on for a reason of this process or its
-// disk. The session is still open: another Party on the same vault goes on with it.
-var ErrStalled = errors.New("party: a session cannot go on here for now")
+// ErrStalled ends [Party.Run] when a session cannot continue because of this process or its disk. The
+// session is still open: another Party on the same vault continues it.
+var ErrStalled = errors.New("party: a session cannot continue here for now")
 
-// tellTime bounds the time in which the coordinator must take in that this party cannot go on.
+// tellTime bounds the time for the message to the coordinator that this party cannot continue.
 const tellTime = 5 * time.Second
 
-// stall tells the coordinator that this party is what holds a session up, so that nobody else is
-// blamed, and returns the error that ends Run.
+// stall tells the coordinator that this party delays a session, so that no other member is blamed, and
+// returns the error that ends Run.
 func (p *Party) stall(ctx context.Context, f finished) error {
 	why := fault.Unsaid
 	if disk.Failed(f.err) {
 		why = fault.Disk
 	}
-	p.Logger.Error("a session cannot go on here for now", "session", f.r.ID().String(), "error", f.err)
+	p.Logger.Error("a session cannot continue here for now", "session", f.r.ID().String(), "error", f.err)
 	if err := p.tellStall(ctx, f.r.ID(), why); err != nil {
-		p.Logger.Warn("could not tell the coordinator so", "session", f.r.ID().String(), "error", err)
+		p.Logger.Warn("could not report this to the coordinator", "session", f.r.ID().String(), "error", err)
 	}
 	return fmt.Errorf("%w: %w", ErrStalled, f.err)
 }
 
-// postpone puts a proposal or a directory back that the disk had no room for, and tells the coordinator why it
-// has no answer yet. It comes again until the coordinator gives up.
+// postpone puts back a proposal or a directory for which the disk had no room, and tells the
+// coordinator why there is no answer yet. The message comes again until the coordinator gives up.
 func (p *Party) postpone(ctx context.Context, id protocol.SessionID, why error) error {
 	if err := p.tellStall(ctx, id, fault.Disk); err != nil {
 		return errors.Join(notNow(why), err)
@@ -254,7 +254,7 @@ func (p *Party) tellStall(ctx context.Context, id protocol.SessionID, why fault.
 	return p.tell(ctx, id, control.KindStall, (&control.Stall{Member: p.Name, Trouble: why}).Encode())
 }
 
-// stalled enters that another party of a session cannot go on for now, or goes on.
+// stalled notes that another party of a session cannot continue for now, or continues.
 func (p *Party) stalled(m protocol.Message) error {
 	s, err := control.DecodeStall(m.Body)
 	r, known := p.sessions[m.Session]
@@ -262,13 +262,13 @@ func (p *Party) stalled(m protocol.Message) error {
 		return err
 	}
 	if r.session.Index(s.Member) < 0 {
-		return fmt.Errorf("party: a stall of %q, who takes no part in the session", fault.Printable(s.Member))
+		return fmt.Errorf("party: a stall of %q, which is no member of the session", fault.Printable(s.Member))
 	}
 	if !r.stalls.Note(s, time.Now()) || s.Trouble == fault.NoTrouble {
 		return nil
 	}
 	if n, tell := p.stalls.Count("", s.Member); tell {
-		p.Logger.Warn("another party cannot go on with a session for now", "party", s.Member, "so far", n, "session", m.Session.String(), "reason", s.Trouble.Sentence())
+		p.Logger.Warn("another party cannot continue a session for now", "party", s.Member, "so far", n, "session", m.Session.String(), "reason", s.Trouble.Sentence())
 	}
 	return nil
 }

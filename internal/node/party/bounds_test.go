@@ -27,9 +27,9 @@ func TestPolicyWithoutABoundOfIDs(t *testing.T) {
 		want      string
 	}{
 		{1 << 20, 0, ""},
-		{1<<20 + 1, 0, "the job lets each party look for 1048577 ids, this party allows 1048576; lower the protocol's max_ids"},
+		{1<<20 + 1, 0, "the job lets each party look up 1048577 ids, this party allows 1048576; lower the protocol's max_ids"},
 		{1<<20 + 1, 1<<20 + 1, ""},
-		{1 << 20, 1<<20 - 1, "the job lets each party look for 1048576 ids, this party allows 1048575; lower the protocol's max_ids"},
+		{1 << 20, 1<<20 - 1, "the job lets each party look up 1048576 ids, this party allows 1048575; lower the protocol's max_ids"},
 	} {
 		j := byColumns(t, "none")
 		job.As[*gram.Keys](j.Protocol).MaxIDs = tt.ids

@@ -24,13 +24,12 @@ func (p *Party) stop(ctx context.Context, r *running, why error) error {
 	return nil
 }
 
-// errStopping puts a closing back until no driver of the job runs. It is not
-// acknowledged before: a crash in between must not leave the secrets.
+// errStopping puts a closing back until no driver of the job runs. The closing is not acknowledged
+// before: a crash in between must not leave the secrets.
 var errStopping = notNow(errors.New("party: the job's sessions are being stopped"))
 
-// close ends a job: running sessions are stopped, then everything is
-// destroyed. A closing for an unknown job is answered too: the answer to an
-// earlier one may have been lost.
+// close ends a job: it stops running sessions, then destroys everything. It answers a closing for an
+// unknown job, too: the answer to an earlier one may have been lost.
 func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	c, err := control.DecodeClosing(m.Body)
 	if err != nil {
@@ -52,10 +51,10 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 		return p.closeInquiry(ctx, w, c)
 	}
 	if c.Done && w.job.Prediction == job.Open {
-		// Nothing may stand in the way of the destruction. A job that did not
-		// get as far, or that a crash has half destroyed, has nothing to keep.
+		// An error must not prevent the destruction. A job that did not get as far, or that a crash has
+		// half destroyed, has nothing to keep.
 		if err := p.keep(w, c); err != nil {
-			p.Logger.Error("could not keep what predictions need", "job", w.id.String(), "error", err)
+			p.Logger.Error("could not keep the state for predictions", "job", w.id.String(), "error", err)
 		}
 	}
 	if c.Done {
@@ -68,7 +67,7 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	return p.closed(ctx, c)
 }
 
-// closeInquiry ends a question: everything but what the job left is destroyed.
+// closeInquiry ends a question: it destroys everything except the job's retained state.
 func (p *Party) closeInquiry(ctx context.Context, w *work, c *control.Closing) error {
 	if q := w.question; q != nil {
 		if c.Done {
@@ -85,11 +84,11 @@ func (p *Party) closeInquiry(ctx context.Context, w *work, c *control.Closing) e
 	return p.closed(ctx, c)
 }
 
-// keep puts away what later predictions need: the encoder's secret, or a model.
+// keep stores the retained state for later predictions: the encoder's secret, or a model.
 func (p *Party) keep(w *work, c *control.Closing) error {
 	h := w.holder()
 	if h.Keep == nil {
-		return errors.New("party: the job leaves nothing to answer questions with")
+		return errors.New("party: the job has no state to answer questions with")
 	}
 	kept, err := h.Keep(c.Closing)
 	if err != nil {
@@ -103,7 +102,7 @@ func (p *Party) keep(w *work, c *control.Closing) error {
 	return p.Retained.Put(w.id, kept.Encode())
 }
 
-// last puts away what a job that continues this one needs.
+// last stores the state for a job that continues this one.
 func (p *Party) last(w *work) {
 	l := w.holder().Later
 	if l == nil || !l.Lasts() {
@@ -116,11 +115,11 @@ func (p *Party) last(w *work) {
 	}
 	clear(b.Bytes())
 	if err != nil {
-		p.Logger.Error("could not keep what a later job needs to continue", "job", w.id.String(), "error", err)
+		p.Logger.Error("could not keep the state for a job that continues this one", "job", w.id.String(), "error", err)
 	}
 }
 
-// hand gives the operator what a finished job has for this party alone.
+// hand stores the results of a finished job that are for this party's operator alone.
 func (p *Party) hand(w *work) {
 	h := w.holder()
 	if h.Order != nil && h.Order() != nil {
@@ -152,8 +151,7 @@ func (p *Party) hand(w *work) {
 	}
 }
 
-// handJudged gives the operator the predictions of held-out rows of which this party has the
-// labels, if there are any.
+// handJudged stores the predictions of held-out rows whose labels this party has, if there are any.
 func (p *Party) handJudged(w *work, judged func() (*method.Judged, error)) error {
 	own, err := judged()
 	if err != nil || own == nil {
@@ -164,8 +162,8 @@ func (p *Party) handJudged(w *work, judged func() (*method.Judged, error)) error
 	return p.Judged(w.id, own)
 }
 
-// destroy erases everything that the party holds for a job. An item that cannot be erased
-// stays in the books, to be erased when the closing comes again.
+// destroy erases everything that the party holds for a job. An item that cannot be erased stays in the
+// party's lists, to be erased when the closing comes again.
 func (p *Party) destroy(w *work, outcome string) error {
 	if err := p.remember(w); err != nil {
 		return err
@@ -186,19 +184,19 @@ func (p *Party) destroy(w *work, outcome string) error {
 	if w.sessions = left; errs != nil {
 		return errs
 	}
-	if err := p.eraseSnapshot(w.id); err != nil { // after the sessions, which would read it again
+	if err := p.eraseSnapshot(w.id); err != nil { // after the sessions, which would read the table again
 		return err
 	}
 	delete(p.jobs, w.id)
 	if err := p.abandon(w); err != nil {
-		p.Logger.Error("the ledger of releases could not forget what a job has not let out", "job", w.id.String(), "error", err)
+		p.Logger.Error("the ledger of releases could not forget what a job has not released", "job", w.id.String(), "error", err)
 	}
 	p.Logger.Info("destroyed a job's secrets", "job", w.id.String(), "outcome", outcome)
 	return nil
 }
 
-// remember notes that a job is over. It comes before the destruction, after which
-// nothing else would.
+// remember notes that a job has ended. It comes before the destruction, after which nothing else
+// records it.
 func (p *Party) remember(w *work) error {
 	if w.inquiry != nil {
 		return nil

@@ -1,11 +1,10 @@
-// Package party implements the daemon of one data holder. It dials out to the
-// coordinator's broker, waits for proposals, asks its operator's policy, and
-// runs its machines.
+// Package party implements the daemon of one data holder. It dials out to the coordinator's broker,
+// waits for proposals, checks them against its operator's policy, and runs its machines.
 //
-// It can be killed at any instruction. Started again, it replays the journals
-// of its open sessions and goes on where it was. When a job closes it destroys
-// everything it held for the job, and says so to the coordinator.
+// It can be killed at any instruction. Started again, it replays the journals of its open sessions and
+// continues them. When a job closes, it destroys everything it held for the job, and reports so to the
+// coordinator.
 //
-// A party has no code that sends rows: rows go into machines, and machines
-// send what their protocol says.
+// A party has no code that sends rows: rows go into machines, and machines send what their protocol
+// says.
 package party

@@ -160,7 +160,7 @@ func TestRepeatedProposals(t *testing.T) {
 		s.hear(control.KindClosed)
 	}
 	s.propose(p)
-	s.refuses(fault.CodePolicy, "is over here, and its id is not used again")
+	s.refuses(fault.CodePolicy, "has ended here, and its id is not used again")
 }
 
 // A coordinator sends another file under the id of a job that is over here, or was
@@ -180,7 +180,7 @@ func TestJobIDsAreUsedOnce(t *testing.T) {
 	s.hear(control.KindClosed)
 	for _, j := range []*job.Job{first, second} {
 		s.propose(s.proposal(j, p.Job, 0))
-		s.refuses(fault.CodePolicy, "is over here, and its id is not used again")
+		s.refuses(fault.CodePolicy, "has ended here, and its id is not used again")
 	}
 	s.propose(s.proposal(second, job.ID{2}, 0))
 	s.hear(control.KindAcceptance)
@@ -299,7 +299,7 @@ func TestClosingARunningJob(t *testing.T) {
 		t.Error("a job that never got to its upload left a retained state")
 	}
 	s.propose(p)
-	s.refuses(fault.CodePolicy, "is over here, and its id is not used again")
+	s.refuses(fault.CodePolicy, "has ended here, and its id is not used again")
 }
 
 // What is wrong with the data is for the party's own log.

@@ -13,12 +13,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// inquired returns the work for a question, which this party or another
-// has asked. Without its part of the model it has nothing to contribute.
+// inquired returns the work for a question that this party or another one asked. Without its part of
+// the model this party cannot contribute.
 func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	q := prop.Inquiry
 	if q.ID() != prop.Job {
-		return nil, refuse("the proposal is about another question than it names")
+		return nil, refuse("the proposal has another question than it names")
 	}
 	secret, err := p.Retained.Get(q.Job)
 	if errors.Is(err, vault.ErrNoRetained) {
@@ -41,14 +41,14 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	return w, err
 }
 
-// helping returns the work for a question with the part of the model that the job left here.
+// helping returns the work for a question, with the part of the model that the job retained here.
 func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, error) {
 	q := prop.Inquiry
 	o, ok := opened.(method.Inquirer)
 	if !ok {
 		return nil, refuse("job %v has no model that answers in sessions", q.Job)
 	}
-	// As this program writes it: an earlier one may have trained the model.
+	// The job file in the form of this program: an earlier one may have trained the model.
 	asked, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
 		return nil, fault.Public(fault.BadInput(err)) // it quotes what the proposal brought
@@ -72,7 +72,7 @@ func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, 
 	return w, p.stillAsked(w)
 }
 
-// asking finds the own question of an inquiry, or nil.
+// asking returns this party's own question of an inquiry, or nil.
 func (p *Party) asking(inquiry *control.Inquiry) *question {
 	for _, q := range p.pending {
 		if q.inquiry != nil && *q.inquiry == *inquiry {
@@ -82,8 +82,8 @@ func (p *Party) asking(inquiry *control.Inquiry) *question {
 	return nil
 }
 
-// stillAsked refuses sessions for an own question that nobody waits for: the
-// coordinator cannot ask in this party's name.
+// stillAsked refuses sessions for an own question that has no caller any more: the coordinator must not
+// ask in this party's name.
 func (p *Party) stillAsked(w *work) error {
 	if w.inquiry != nil && w.inquiry.Asker == p.Name && !slices.Contains(p.pending, w.question) {
 		return refuse("this party has not asked for this prediction, or no longer waits for it")
@@ -91,14 +91,13 @@ func (p *Party) stillAsked(w *work) error {
 	return nil
 }
 
-// prepareAnswer takes the rows that the party itself asks about, or reads the
-// table in which the asker says this party has them.
+// prepareAnswer takes the rows of the party's own question, or reads the table that the asker names.
 func (p *Party) prepareAnswer(w *work) error {
 	if w.question != nil {
 		return p.prepareFor(w, w.question.set)
 	}
 	data := w.job.Data
-	data.Test, data.Folds = job.Test{}, 0 // a question holds nothing out, and is about rows that there are now
+	data.Test, data.Folds = job.Test{}, 0 // a question holds nothing out, and is about the rows of today
 	if w.inquiry.Source != "" {
 		data.Source = w.inquiry.Source
 	}
@@ -119,7 +118,7 @@ func (p *Party) prepareAnswer(w *work) error {
 	return p.prepareFor(w, set)
 }
 
-// prepared makes numbers of a table that was read by the job's schema.
+// prepared turns a table that was read by the job's schema into numbers.
 func (w *work) prepared(set *dataset.Set) (*dataset.Set, error) {
 	f, typed := set.X.(*prepare.Frame)
 	if !typed {
@@ -132,7 +131,7 @@ func (w *work) prepared(set *dataset.Set) (*dataset.Set, error) {
 	return made.Prepare(set, f)
 }
 
-// prepareFor prepares the party's part in a question about the rows of a table.
+// prepareFor prepares the party's side of a question about the rows of a table.
 func (p *Party) prepareFor(w *work, set *dataset.Set) error {
 	state, err := w.opened.Party(w.about, p.Name, method.Table{Set: set})
 	if err == nil {

@@ -103,7 +103,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry.Tag[0]++
 			return p
-		}, fault.CodePolicy, "about another question than it names"},
+		}, fault.CodePolicy, "the proposal has another question than it names"},
 		"with another job file": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()
@@ -212,7 +212,7 @@ func TestForgetting(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()
 	rows := &dataset.Set{Name: "rows", X: wdbc().X}
-	if _, err := s.party.Predict(ctx, id, rows, ""); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "left nothing here") {
+	if _, err := s.party.Predict(ctx, id, rows, ""); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "retained nothing here") {
 		t.Errorf("error %v", err)
 	}
 }

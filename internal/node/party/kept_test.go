@@ -53,7 +53,7 @@ func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 		return &n
 	}
 	s.propose(s.proposal(j, job.ID{1}, 0))
-	s.refuses(fault.CodePolicy, "the job names no fit of dictionary columns, by which its rows are prepared")
+	s.refuses(fault.CodePolicy, "the job names no fit of dictionary columns to prepare its rows")
 	s.propose(s.proposal(named(), job.ID{2}, 0))
 	s.refuses(fault.CodeBadInput, "north has nothing of the fit of job 09000000000000000000000000000000 any more, and is the first party, which tells it; list a party first that has it")
 	second := named()
@@ -68,7 +68,7 @@ func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 	n := named("north")
 	n.Data.Partition.Parties = []string{"south", "north", "east"}
 	s.propose(s.proposal(n, job.ID{3}, 0))
-	s.refuses(fault.CodeBadInput, "the job has north told the fit of job 09000000000000000000000000000000, of which it keeps its own")
+	s.refuses(fault.CodeBadInput, "told names north, which keeps the fit of job 09000000000000000000000000000000 itself")
 	for i, kept := range [][]byte{{}, []byte("x"), w.Bytes()} {
 		if err := s.party.Retained.Put(job.ID{9}, kept); err != nil {
 			t.Fatal(err)

@@ -19,18 +19,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// admission is a release that the ledger has allowed.
+// admission is a release that the ledger has admitted.
 type admission struct {
 	kind       method.ReleaseKind
 	id         string
 	out        method.Release
-	directions int // the most that it may come to over all jobs
+	directions int // the most random directions over all jobs
 }
 
 func (a admission) same(b admission) bool { return a.kind == b.kind && a.id == b.id }
 
-// letOut notes that a release goes out. Whoever has taken its approval back since, or moved the ledger
-// away, has it asked again.
+// letOut notes that a release is sent. If its approval was taken back meanwhile, or the ledger was
+// moved away, the ledger is asked again.
 func (p *Party) letOut(a admission) error {
 	err := p.Releases.Release(a.kind, a.id)
 	if !errors.Is(err, disclosure.ErrNotAdmitted) {
@@ -43,8 +43,9 @@ func (p *Party) letOut(a admission) error {
 	return p.Releases.Release(a.kind, id)
 }
 
-// admit asks the ledger before anything is let out. With the first session of a job it asks for all
-// releases of the job that can be described by then, so that a held job has told nothing.
+// admit asks the ledger before anything is released. With the first session of a job it asks for all
+// releases of the job that can be described by then, so that a job that awaits approval has revealed
+// nothing.
 func (p *Party) admit(r *running) ([]admission, error) {
 	w := r.work
 	policy, err := p.Policy(w.table())
@@ -77,18 +78,18 @@ func (p *Party) admit(r *running) ([]admission, error) {
 	return list, err
 }
 
-// unentered refuses a step that tells something beside a release of which the ledger has none: nothing
-// would remember that it is out.
+// unentered refuses a step that reveals something beside a release if the ledger has none of the job's
+// releases: nothing would record that it was disclosed.
 func (p *Party) unentered(w *work, step int, policy Policy) error {
 	releases, err := w.holder().Releases(step)
 	if err != nil || policy.plays(w.job) || len(releases) == 0 {
 		return errUnusable(err)
 	}
-	return fault.Ledger.Of(fmt.Errorf("party: step %s tells %s, and the job has no release that stands for it in the ledger", w.plan[step].Name, releases[0].Kind))
+	return fault.Ledger.Of(fmt.Errorf("party: step %s reveals %s, and the ledger has no release of the job that covers it", w.plan[step].Name, releases[0].Kind))
 }
 
-// enter asks the ledger for what one step of the plan lets out. What is let out beside the job's
-// releases is out with them.
+// enter asks the ledger to admit the releases of one step of the plan. What is released beside the
+// job's releases is disclosed with them.
 func (p *Party) enter(w *work, step int, policy Policy) (list []admission, err error) {
 	releases, err := w.holder().Releases(step)
 	if err != nil {
@@ -116,7 +117,7 @@ func (p *Party) enter(w *work, step int, policy Policy) (list []admission, err e
 func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission, error) {
 	out.Model, out.Also = w.modelOf(out.Kind), w.beside
 	if policy.Own {
-		out.Split = "" // whose operator need not be asked
+		out.Split = "" // this operator need not be asked
 	}
 	entry, err := p.Releases.Admit(out, policy.directionsTotal())
 	if err != nil {
@@ -125,7 +126,7 @@ func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission,
 	return admission{out.Kind, entry, out, policy.directionsTotal()}, nil
 }
 
-// withOne adds a release to a list that has each once, as it was described last.
+// withOne adds a release to a list, in place of an earlier description of the same release.
 func withOne(list []admission, a admission) []admission {
 	if i := slices.IndexFunc(list, a.same); i >= 0 {
 		list[i] = a
@@ -134,7 +135,7 @@ func withOne(list []admission, a admission) []admission {
 	return append(list, a)
 }
 
-// ledgerSays makes of the ledger's no an operator's refusal.
+// ledgerSays turns the ledger's refusal into the operator's.
 func (p *Party) ledgerSays(err error) error {
 	var held *disclosure.HeldError
 	var ids *disclosure.IDsError
@@ -144,13 +145,13 @@ func (p *Party) ledgerSays(err error) error {
 		return nil
 	case errors.As(err, &held):
 		return fault.Forbidden(err)
-	case errors.As(err, &ids), errors.As(err, &directions): // made of counts of jobs, and of the policy
-		return fault.Public(fault.Forbidden(err))
+	case errors.As(err, &ids), errors.As(err, &directions): // from counts over jobs, and the policy
+		return fault.Openly(fault.Forbidden(err))
 	}
 	return fault.Ledger.Of(err)
 }
 
-// expect has the ledger note that others may look for ids in this party's table.
+// expect makes the ledger note that others may look up ids in this party's table.
 func (p *Party) expect(w *work, st *method.Session, id protocol.SessionID, total int) error {
 	if st.Seeks == 0 {
 		return nil
@@ -164,9 +165,8 @@ func (p *Party) expect(w *work, st *method.Session, id protocol.SessionID, total
 	return p.Releases.Expect(id.String(), peers, st.Seeks, total)
 }
 
-// modelOf names the job whose rows are let out, or whose model they are predicted by,
-// where rows may be asked about later or uses are counted. The name holds the job file:
-// one id may come with two.
+// modelOf names the job that releases rows, or whose model predicts them, if rows may be queried later
+// or uses are counted. The name covers the job file, because one id may come with two files.
 func (w *work) modelOf(kind method.ReleaseKind) string {
 	id := w.id
 	if w.inquiry != nil {
@@ -182,17 +182,16 @@ func (w *work) modelOf(kind method.ReleaseKind) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// disclosing is a session's mail, before whose first telling message the ledger notes
-// that the session lets out what it was admission to.
+// disclosing is a session's mail. Before the first message that reveals something, the ledger notes the
+// session's admitted releases as disclosed.
 type disclosing struct {
 	driver.Mail
-	kinds []string // of telling messages; nil: all
+	kinds []string // of messages that reveal something; nil: all
 	note  func() error
 	noted bool
 }
 
-// Send implements [driver.Mail]. A ledger that cannot be written to leaves the session
-// to be resumed.
+// Send implements [driver.Mail]. If the ledger cannot be written to, the session stays to be resumed.
 func (d *disclosing) Send(ctx context.Context, m protocol.Message) error {
 	if !d.noted && (d.kinds == nil || slices.Contains(d.kinds, m.Kind)) {
 		switch err := d.note(); {
@@ -206,7 +205,7 @@ func (d *disclosing) Send(ctx context.Context, m protocol.Message) error {
 	return d.Mail.Send(ctx, m)
 }
 
-// settle tells the ledger, when a session has ended, how many ids each peer has brought.
+// settle tells the ledger, when a session has ended, how many ids each peer has looked up.
 func (p *Party) settle(r *running) error {
 	if r.stage == nil || r.stage.Seeks == 0 {
 		return nil
@@ -214,8 +213,8 @@ func (p *Party) settle(r *running) error {
 	return p.announced(r)
 }
 
-// announced tells the ledger how many ids each peer has brought. The number is unknown for a
-// session that began and cannot be rebuilt, which counts with the largest number.
+// announced tells the ledger how many ids each peer has looked up. For a session that began and cannot
+// be rebuilt the number is unknown, and the largest number counts.
 func (p *Party) announced(r *running) error {
 	var ids map[string]int
 	switch {
@@ -229,8 +228,8 @@ func (p *Party) announced(r *running) error {
 	return p.Releases.Announced(r.session.ID().String(), ids)
 }
 
-// abandon forgets the releases that a job was admission to and has not let out, unless another job
-// lets out an equal one.
+// abandon forgets the releases that a job was admitted and has not disclosed, unless another job has an
+// equal one.
 func (p *Party) abandon(w *work) error {
 	var errs error
 	for _, a := range w.admission {
@@ -242,7 +241,7 @@ func (p *Party) abandon(w *work) error {
 	return errs
 }
 
-// needed reports whether another job may let out a release.
+// needed reports whether another job may disclose a release.
 func (p *Party) needed(a admission, but *work) bool {
 	for _, other := range p.jobs {
 		if other != but && slices.ContainsFunc(other.admission, a.same) {
@@ -252,7 +251,7 @@ func (p *Party) needed(a admission, but *work) bool {
 	return false
 }
 
-// forgetSession has the ledger forget the name of a session that never runs again.
+// forgetSession makes the ledger forget the name of a session that never runs again.
 func (p *Party) forgetSession(r *running) error {
 	if r.stage == nil || r.stage.Seeks == 0 {
 		return nil
@@ -261,15 +260,15 @@ func (p *Party) forgetSession(r *running) error {
 }
 
 // maxRefused bounds the proposals a day that a party refuses after it has read the table for them. A
-// coordinator can make any number, and some refusals tell of the rows: a job whose range is too
-// narrow for them is refused, so that sixteen ranges find the greatest value.
+// coordinator can make any number, and some refusals reveal something about the rows: a job whose range
+// is too narrow for them is refused, so sixteen ranges find the greatest value.
 const maxRefused = 60
 
-// refusals are the times of the last proposals that were refused so.
+// refusals are the times of the last such refusals.
 type refusals []time.Time
 
-// full reports whether maxRefused proposals have been refused within a day, so that no
-// new job is considered.
+// full reports whether maxRefused proposals were refused within a day, so that no new job is
+// considered.
 func (f *refusals) full(now time.Time) bool {
 	*f = slices.DeleteFunc(*f, func(t time.Time) bool { return now.Sub(t) > 24*time.Hour })
 	return len(*f) >= maxRefused

@@ -35,52 +35,50 @@ type Config struct {
 	Conn     transport.Conn
 	Vault    vault.Vault
 	Retained Retained
-	// Policy returns the operator's policy for a table of the catalogue; an error says
-	// that there is no such table.
+	// Policy returns the operator's policy for a table of the catalogue; an error if there is no such
+	// table.
 	Policy func(table string) (Policy, error)
 	// Approved reports whether the operator has approved a data dictionary, by its hash, for a table.
 	Approved func(hash, table string) (bool, error)
 	Releases disclosure.Ledger
-	// Aligned takes the ids of a finished job between holders of columns, in the
-	// order of the job.
+	// Aligned stores the ids of a finished job by columns, in the job's order of rows.
 	Aligned func(id job.ID, ids []string) error
-	// Alignments keeps how rows of a finished job belong together, for later jobs that name it.
+	// Alignments stores how the rows of parties match in a finished job, for later jobs that name it.
 	Alignments Items
-	// Recommended takes a finished recommender's list for this party's
-	// person, best first.
+	// Recommended stores a finished recommender's list for this party's person, best first.
 	Recommended func(id job.ID, list []method.Recommendation) error
-	// Notified takes what this party's operator, and nobody else, should read about the party's
-	// own table after a job.
+	// Notified stores notices about the party's own table after a job. Only this party's operator may
+	// read them.
 	Notified func(id job.ID, lines []string) error
-	// Judged takes the predictions of held-out rows of which this party has the labels, with
-	// their figures. The coordinator has neither.
+	// Judged stores the predictions of held-out rows whose labels this party has, with their figures.
+	// The coordinator has neither.
 	Judged func(id job.ID, own *method.Judged) error
-	// Version of the program stands in these results.
+	// Version is the program's version in these results.
 	Version string
-	// Load reads the table that a job names, from the operator's catalogue. A job that
-	// asks for other labels, ids or columns than the catalogue offers is refused. The rows
-	// are the same whenever it is called for one id, which may be of a question.
+	// Load reads the table that a job names, from the operator's catalogue. It refuses a job that asks
+	// for other labels, ids or columns than the catalogue offers. Every call with one id, which may be
+	// a question's, returns the same rows.
 	Load func(id job.ID, d job.Data) (method.Table, error)
-	// Snapshots holds the rows that Load has read of sources that can change, until their
-	// jobs end here.
+	// Snapshots has the rows that Load has read of sources that can change, until their jobs end here.
 	Snapshots Snapshots
-	// Seed draws a session's seed. The label tells sessions apart, for
-	// programs that must not use true randomness.
+	// Seed draws a session's seed. The label names the session, for programs that must not use true
+	// randomness.
 	Seed   func(label string) [32]byte
 	Usage  Usage
 	Logger *slog.Logger
 	Limits Limits
 }
 
-// Limits are for how long a party holds something of a job. Zero values mean the
-// defaults.
+// Limits are the times for which a party keeps the state of a job. Zero values mean the defaults.
 type Limits struct {
-	// Unclosed is the time after which the party destroys a job by itself that its
-	// coordinator has not closed; default 30 days.
+	// Unclosed is the time after which the party destroys a job that its coordinator has not closed;
+	// default 30 days.
 	Unclosed time.Duration
-	// Retention is the time after which what a job left is erased; by default nothing is erased by age.
+	// Retention is the time after which the retained state of a job is erased; by default it is never
+	// erased by age.
 	Retention time.Duration
-	// Asking is the time between the party's questions about its jobs' ends; default 1 hour.
+	// Asking is the time between the party's questions to the coordinator about its open jobs; default
+	// 1 hour.
 	Asking time.Duration
 }
 
@@ -130,8 +128,8 @@ func New(c Config) *Party {
 	}
 }
 
-// Run serves the federation until ctx ends. What it leaves unfinished, another
-// Party on the same vault resumes. Run is called once.
+// Run serves the federation until ctx ends. Another Party on the same vault resumes unfinished
+// sessions. Run is called once.
 func (p *Party) Run(ctx context.Context) error {
 	defer close(p.over)
 	ctx, stop := context.WithCancelCause(ctx)
@@ -176,9 +174,9 @@ func (p *Party) Run(ctx context.Context) error {
 	}
 }
 
-// askNext sends the oldest question to the coordinator, who answers with a proposal
-// or a refusal, unless an earlier one is still to be answered: a coordinator refuses
-// a party that asks more at a time.
+// askNext sends the oldest question to the coordinator, unless an earlier one is unanswered: a
+// coordinator refuses a party that asks several at a time. The coordinator answers with a proposal or a
+// refusal.
 func (p *Party) askNext(ctx context.Context) {
 	for len(p.pending) > 0 && !p.pending[0].sent && !time.Now().Before(p.pending[0].from) {
 		q := p.pending[0]
@@ -190,10 +188,10 @@ func (p *Party) askNext(ctx context.Context) {
 	}
 }
 
-// withdraw forgets a question that nobody waits for, and stops its session.
+// withdraw forgets a question whose caller has gone, and stops its session.
 func (p *Party) withdraw(ctx context.Context, q *question) error {
 	if !slices.Contains(p.pending, q) {
-		return nil // answered meanwhile
+		return nil // already answered
 	}
 	p.reply(q, nil, context.Canceled)
 	why := errAborted(p.Name, "the question was withdrawn")
@@ -219,8 +217,8 @@ func (p *Party) leave(ctx context.Context) error {
 	return nil
 }
 
-// errNotNow marks a failure of this process or its surroundings, after which a
-// control message is put back and comes again.
+// errNotNow marks a failure of this process or its surroundings. The control message is put back and
+// comes again.
 var errNotNow = errors.New("it will be tried again")
 
 func notNow(err error) error {
@@ -233,12 +231,12 @@ func notNow(err error) error {
 // retryDelay is the time that a message waits if it could not be handled.
 const retryDelay = 100 * time.Millisecond
 
-// control handles one control message. It is acknowledged once what it asks
-// for is durable; a message that cannot be handled now comes again.
+// control handles one control message. The message is acknowledged once its effect is durable; one that
+// cannot be handled now comes again.
 func (p *Party) control(ctx context.Context, in driver.Inbound) {
 	m := in.Message
 	if m.Sender != p.boss {
-		p.Logger.Warn("only the coordinator commands a party", "message", m.Header.String())
+		p.Logger.Warn("ignored a control message that is not from the coordinator", "message", m.Header.String())
 		p.acknowledge(in)
 		return
 	}
@@ -283,8 +281,7 @@ func (p *Party) handle(ctx context.Context, m protocol.Message) error {
 	return fmt.Errorf("party: %q is no control message", m.Kind)
 }
 
-// abort ends a session that failed elsewhere, begun or not, or a question that
-// will not be answered.
+// abort ends a session that failed elsewhere, begun or not, or a question that will not be answered.
 func (p *Party) abort(ctx context.Context, m protocol.Message) error {
 	f, err := control.DecodeRefusal(m.Body)
 	if err != nil {
@@ -299,8 +296,7 @@ func (p *Party) abort(ctx context.Context, m protocol.Message) error {
 	return nil
 }
 
-// begin starts a session once everybody's keys are known. A repeated directory
-// changes nothing.
+// begin starts a session once all members' keys are known. A repeated directory changes nothing.
 func (p *Party) begin(ctx context.Context, m protocol.Message) error {
 	r, known := p.sessions[m.Session]
 	if !known {
@@ -330,8 +326,8 @@ func (p *Party) begin(ctx context.Context, m protocol.Message) error {
 	return nil
 }
 
-// forget erases everything that a job left here because the coordinator's operator wants
-// nobody to ask its model any more.
+// forget erases everything that a job retained here, on the order of the coordinator's operator to end
+// predictions.
 func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 	f, err := control.DecodeForget(m.Body)
 	if err != nil {
@@ -344,8 +340,8 @@ func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 	return p.tell(ctx, control.Topic(f.Job), control.KindForgotten, (&control.Forgotten{Job: f.Job, Gone: gone}).Encode())
 }
 
-// putOff has a question asked again later: the coordinator holds others of this
-// party, which it may have asked before a restart.
+// putOff schedules a question again: the coordinator is answering other questions of this party,
+// perhaps from before a restart.
 func (p *Party) putOff(m protocol.Message) error {
 	b, err := control.DecodeQuestion(m.Body)
 	if err != nil {
@@ -357,7 +353,7 @@ func (p *Party) putOff(m protocol.Message) error {
 			time.AfterFunc(askAgain, func() {
 				select {
 				case p.again <- struct{}{}:
-				default: // somebody has woken Run already
+				default: // Run has been woken already
 				}
 			})
 		}
@@ -365,8 +361,8 @@ func (p *Party) putOff(m protocol.Message) error {
 	return nil
 }
 
-// refused handles the coordinator's no to a job's questions. Those that run
-// end with their session.
+// refused handles the coordinator's refusal of a job's questions. Questions that are running end with
+// their session.
 func (p *Party) refused(m protocol.Message) error {
 	f, err := control.DecodeRefusal(m.Body)
 	if err != nil {
@@ -387,12 +383,12 @@ func (p *Party) refused(m protocol.Message) error {
 // tell sends a control message to the coordinator.
 func (p *Party) tell(ctx context.Context, id protocol.SessionID, kind string, body []byte) error {
 	if err := p.router.Tell(ctx, p.boss, id, kind, body); err != nil {
-		return notNow(fmt.Errorf("party: telling the coordinator: %w", err))
+		return notNow(fmt.Errorf("party: message to the coordinator: %w", err))
 	}
 	return nil
 }
 
-// Snapshots holds the rows of sources that can change, sealed under a key for each job.
+// Snapshots has the rows of sources that can change, sealed under a key for each job.
 type Snapshots interface {
 	// Jobs lists the jobs that have a snapshot.
 	Jobs() ([]vault.Retained, error)

@@ -21,44 +21,44 @@ type Policy struct {
 	Kernels    []string `yaml:"kernels,omitempty"`
 	Learners   []string `yaml:"learners,omitempty"`
 	MinParties int      `yaml:"min_parties,omitempty"` // 0 means 2
-	// OpenPrediction allows jobs that keep the encoder's secret here after
-	// their result, so that new rows can be predicted.
+	// OpenPrediction allows jobs that retain the encoder's secret or a model here after their result,
+	// so that new rows can be predicted.
 	OpenPrediction bool `yaml:"open_prediction,omitempty"`
-	// Continuation allows jobs whose encoded rows the coordinator keeps for a later job, and
-	// jobs that continue them, in which newcomers get the seed of the rows.
+	// Continuation allows jobs whose encoded rows the coordinator keeps for a later job, and jobs that
+	// continue them, in which newcomers get the seed of the rows.
 	Continuation bool `yaml:"continuation,omitempty"`
-	// Splits lists the ways in which a job may say itself which rows are held out, by the words
-	// of [job.Splits]; none by default. A job gives a fraction without leave.
+	// Splits lists the ways in which a job may choose the held-out rows itself, by the words of
+	// [job.Splits]; none by default. A fraction needs no entry.
 	Splits []string `yaml:"splits,omitempty"`
-	// Own says that the process which plays this party plays all of them, with its own data: jobs for
-	// one process run, and nobody need be asked about a job's own split of sums. No configuration has it.
+	// Own is set if the process of this party plays all parties with its own data: jobs for one process
+	// run, and no operator is asked about a job's own split of sums. No configuration has it.
 	Own bool `yaml:"-"`
-	// SpreadLabels allows jobs between parties of whom several learn from labels of a part of
-	// the rows each: what one learns tells the others something of its labels.
+	// SpreadLabels allows jobs in which several parties learn from labels of a part of the rows each:
+	// the result of one reveals something about its labels to the others.
 	SpreadLabels bool `yaml:"spread_labels,omitempty"`
-	// Histograms allows jobs that count the decisions about held-out rows in bins: a solution that
-	// is made up asks about many of these rows at once.
+	// Histograms allows jobs that count held-out rows in bins by their decisions: with a forged
+	// solution they query many of these rows at once.
 	Histograms bool `yaml:"histograms,omitempty"`
-	// Filters says nothing any more: the operator approves a dictionary, and no job chooses rows. It is
-	// read so that configurations of earlier versions open.
+	// Filters has no effect: the operator approves a dictionary, and no job chooses rows. It is read so
+	// that configurations of earlier versions open.
 	Filters bool `yaml:"filters,omitempty"`
-	// Ratings allows jobs that open sums of squared ratings of all items: of an item that one person
-	// rates, that is the person's rating.
+	// Ratings allows jobs that open sums of squared ratings of all items. If one person rates an item,
+	// the sum is that person's rating.
 	Ratings bool `yaml:"ratings,omitempty"`
-	// Views allows learners that have the columns of each row sent in two views: products within a
+	// Views allows learners that have the columns of each row sent in two views: the products within a
 	// view of one column are that column, up to its sign.
 	Views bool `yaml:"views,omitempty"`
-	// OwnFigures allows figures over the table's own held-out rows in results, where the
-	// coordinator can make them and the rows meet the limits.
+	// OwnFigures allows results with figures over the table's own held-out rows, if the coordinator can
+	// compute them and the rows meet the limits.
 	OwnFigures bool `yaml:"own_figures,omitempty"`
 	// Limits are conditions for every job, and for the table.
 	Limits PolicyLimits `yaml:"limits,omitempty"`
-	// Earlier are the keys by which the last version knew the limits.
+	// Earlier has the limits under the keys of the last version.
 	Earlier EarlierLimits `yaml:",inline"`
 }
 
-// PolicyFor returns a policy that allows a job, whatever it asks for. It suits a process
-// that owns all parties' data and plays with them.
+// PolicyFor returns a policy that allows a job, whatever it asks for. It suits a process that owns all
+// parties' data and plays all parties.
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Own: true,
@@ -68,8 +68,8 @@ func PolicyFor(j *job.Job) Policy {
 	}
 }
 
-// Validate finds words that no job can say: a policy that only allows those would
-// refuse what its operator meant to allow.
+// Validate finds words that no job can have: a policy that only allows those would refuse what its
+// operator meant to allow.
 func (p Policy) Validate(known job.Names) error {
 	for _, rule := range []struct {
 		key          string
@@ -94,7 +94,7 @@ func (p Policy) Validate(known job.Names) error {
 	return p.Limits.validate()
 }
 
-// Check reports whether the operator allows a job among that many parties.
+// Check reports whether the operator allows a job with that many parties.
 func (p Policy) Check(j *job.Job, parties int) error {
 	if reasons := p.Refusals(j, parties); len(reasons) > 0 {
 		return refuse("%s", reasons[0])
@@ -102,8 +102,8 @@ func (p Policy) Check(j *job.Job, parties int) error {
 	return nil
 }
 
-// Refusals returns all reasons why the operator does not allow a job among that many
-// parties, before there is a look at its data.
+// Refusals returns all reasons for which the operator refuses a job with that many parties, before its
+// data are read.
 func (p Policy) Refusals(j *job.Job, parties int) []string {
 	if len(p.Protocols) == 0 {
 		return []string{"this party allows no job on this table; its operator can list protocols in the table's policy"}
@@ -118,14 +118,14 @@ func (p Policy) Refusals(j *job.Job, parties int) []string {
 	return reasons
 }
 
-// plays reports whether a job is for one process, and this is one: it lets out again what a ledger
-// would hold.
+// plays reports whether a job is for one process, and this is one: such a job repeats releases that a
+// ledger would hold for approval.
 func (p Policy) plays(j *job.Job) bool { return p.Own && j.Played() != nil }
 
-// words are the reasons by which lists of words refuse a job.
+// words returns the reasons for refusal from lists of words.
 func (p Policy) words(j *job.Job) (reasons []string) {
 	if j.IsFit() {
-		return nil // who has approved the dictionary has approved its fit
+		return nil // the approval of the dictionary covers its fit
 	}
 	modes := p.Modes
 	if len(modes) == 0 {
@@ -145,14 +145,14 @@ func (p Policy) words(j *job.Job) (reasons []string) {
 	return reasons
 }
 
-// bounds are the reasons by which numbers, and the word open, refuse a job.
+// bounds returns the reasons for refusal from numbers, and from missing permissions.
 func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if !j.Protocol.Bounded() {
-		say("protocol %s states no limits, and what states none is refused", j.Protocol.Name())
+		say("protocol %s states no limits, and a protocol without limits is refused", j.Protocol.Name())
 	}
 	if ids := j.Protocol.Limit("max_ids"); ids > p.ids() {
-		say("the job lets each party look for %d ids, this party allows %d; lower the protocol's max_ids", ids, p.ids())
+		say("the job lets each party look up %d ids, this party allows %d; lower the protocol's max_ids", ids, p.ids())
 	}
 	if least := max(p.MinParties, 2); parties < least {
 		say("the job has %d parties, this party asks for %d or more", parties, least)
@@ -164,7 +164,7 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 		say("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
 	}
 	if split := j.Data.Test.Split(); split != "" && !slices.Contains(p.Splits, split) {
-		say("the job holds out %s, and this party leaves that choice to no job (splits: [%s] in its policy would)", j.Data.Test.Chosen(), split)
+		say("the job holds out %s, and this party lets no job choose that (splits: [%s] in its policy allows it)", j.Data.Test.Chosen(), split)
 	}
 	if j.Protocol.Demands().Outlives && !p.Continuation {
 		say("the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)")
@@ -172,30 +172,29 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if j.Data.Spread && !p.SpreadLabels {
 		say("the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)")
 	}
-	if learner.UsesViews(j) && !p.Views {
-		say("learner %s has the columns of each row sent in two views, whose products tell the columns of a small one, which this party does not allow (views in its policy)", j.Learner.Name())
+	if learner.Twofold(j) && !p.Views {
+		say("learner %s sends the columns of each row in two views, whose products reveal the columns of a small view, which this party does not allow (views in its policy)", j.Learner.Name())
 	}
 	if j.Protocol.Demands().Counts && !p.Histograms {
-		say("the job adds up held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)")
+		say("the job counts held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)")
 	}
 	if j.Protocol.Demands().Rates && !p.Ratings {
-		say("the job adds up the squares of all items' ratings, which of an item that one person rates is that rating, and this party does not allow it (ratings in its policy)")
+		say("the job adds up the squares of all items' ratings, which reveals the rating of an item that one person rates, and this party does not allow it (ratings in its policy)")
 	}
 	return reasons
 }
 
-// defaultMaxIDs bounds the ids that each party may look for if neither policy nor job says
-// anything.
+// defaultMaxIDs bounds the ids that each party may look up if neither policy nor job has a bound.
 const defaultMaxIDs = 1 << 20
 
-// ids returns the number of ids that each other party may look for in one job.
+// ids returns the number of ids that each other party may look up in one job.
 func (p Policy) ids() int { return cmp.Or(p.Limits.MaxIDs, defaultMaxIDs) }
 
-// idsTotal returns the number of ids that each other party may look for over all sessions.
+// idsTotal returns the number of ids that each other party may look up over all sessions.
 func (p Policy) idsTotal() int { return cmp.Or(p.Limits.MaxIDsTotal, 10*p.ids()) }
 
-// directionsTotal is in how many directions a row may be let out over all jobs, 0 for any
-// number.
+// directionsTotal returns the number of directions in which a row may be released over all jobs, 0 for
+// any number.
 func (p Policy) directionsTotal() int {
 	if p.Limits.MaxDirectionsTotal > 0 {
 		return p.Limits.MaxDirectionsTotal

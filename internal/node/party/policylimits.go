@@ -9,10 +9,10 @@ import (
 // PolicyLimits is the section limits of a policy: conditions for every job and for the table. A nil
 // field keeps its default. See [method.Limits].
 type PolicyLimits struct {
-	// MaxIDs bounds the ids that a job by columns lets each party look for in the others' tables.
+	// MaxIDs bounds the ids that a job by columns lets each party look up in the others' tables.
 	// 0 means 1,048,576, the default of jobs.
 	MaxIDs int `yaml:"max_ids,omitempty"`
-	// MaxIDsTotal bounds the ids that each other party looks for in this party's tables over all
+	// MaxIDsTotal bounds the ids that each other party looks up in this party's tables over all
 	// sessions, aborted ones included. 0 means 10 times MaxIDs.
 	MaxIDsTotal int `yaml:"max_ids_total,omitempty"`
 	// MaxDirections bounds the random features of which sums may be made: more features reveal more
@@ -63,7 +63,7 @@ func replace[T any](value *T, by *T) {
 	}
 }
 
-// validate refuses numbers that cannot be limits.
+// validate rejects numbers that cannot be limits.
 func (l PolicyLimits) validate() error {
 	v := l.Values()
 	for _, n := range []struct {

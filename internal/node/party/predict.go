@@ -18,41 +18,42 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Items keeps one thing of each job, sealed.
+// Items stores one sealed item for each job.
 type Items interface {
 	Put(id job.ID, secret []byte) error
 	Get(id job.ID) ([]byte, error)
 }
 
-// RetainedState holds what survives a job that keeps predictions open: the encoder's
-// secret or a model, sealed.
+// Retained stores the sealed retained state of jobs with open predictions: the encoder's secret or a
+// model.
 type Retained interface {
 	Put(id job.ID, secret []byte) error
 	Get(id job.ID) ([]byte, error)
-	// Erase destroys it with everything else that the job left here, and returns what
-	// that was; a job that left nothing is no error.
+	// Erase destroys everything that the job retained here, and returns the erased items; a job without
+	// any is no error.
 	Erase(id job.ID) ([]vault.Item, error)
-	// Jobs lists the jobs that have left something.
+	// Jobs lists the jobs with retained state.
 	Jobs() ([]vault.Retained, error)
 }
 
-// question is a wish to have new rows predicted.
+// question is a request for predictions of new rows.
 type question struct {
 	job job.ID
 	set *dataset.Set
 	tag [16]byte
-	// Where the coordinator answers by itself, in one session.
+	// The fields of a question that the coordinator answers alone, in one session.
 	opened  method.Inquirer
 	plan    []method.Step
 	party   *method.PartySide
-	id      protocol.SessionID // of the only session that may answer it
-	sent    bool               // to the coordinator, who takes one at a time
-	from    time.Time          // when it may be sent, if the coordinator has put it off
-	running *running           // once it has been proposed; it is run once
-	// Where other parties hold columns of the rows, several sessions answer it.
-	source  string // what the others call their table of these rows
+	id      protocol.SessionID // of the only session that may answer the question
+	sent    bool               // to the coordinator, which takes one at a time
+	from    time.Time          // when it may be sent again, if the coordinator has put it off
+	running *running           // once proposed; it is run once
+	// The fields of a question that several sessions answer, because other parties hold columns of the
+	// rows.
+	source  string // the other parties' name of their table of these rows
 	inquiry *control.Inquiry
-	work    *work      // once the first session has been proposed
+	work    *work      // once the first session was proposed
 	reply   chan reply // holds one
 }
 
@@ -66,11 +67,10 @@ type reply struct {
 	err        error
 }
 
-// Predict returns a model's predictions for new rows, which stay here. If the
-// coordinator holds the model, the rows' encodings leave. If other parties hold
-// columns of the rows, the rows are aligned first; source is the name by which these
-// parties know their table of them, and "" names the job's own table. The job must have
-// kept predictions open.
+// Predict returns a model's predictions for new rows, which stay here. If the coordinator has the
+// model, only the rows' encodings are sent. If other parties hold columns of the rows, the rows are
+// aligned first; source is their name of the table of these rows, and "" is the job's own table. The
+// job must have kept predictions open.
 func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source string) (*method.Prediction, error) {
 	if a, err := p.predictHere(id, set); a != nil || err != nil {
 		return a, err
@@ -97,8 +97,8 @@ func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source
 	return nil, ctx.Err()
 }
 
-// predictHere answers from the model that a job left here, or returns nil where
-// it left none: an encoder's secret, or nothing, is for the question to find.
+// predictHere answers from a model that the job retained here. It returns nil if the job retained an
+// encoder's secret or nothing.
 func (p *Party) predictHere(id job.ID, set *dataset.Set) (*method.Prediction, error) {
 	retained, err := p.Retained.Get(id)
 	if errors.Is(err, vault.ErrNoRetained) {
@@ -124,7 +124,7 @@ func (p *Party) predictHere(id job.ID, set *dataset.Set) (*method.Prediction, er
 	return a, nil
 }
 
-// open opens what a job left here.
+// open decodes the retained state of a job.
 func (p *Party) open(retained []byte) (method.Erasable, error) {
 	k, err := method.DecodeRetained(retained)
 	if err != nil {
@@ -137,8 +137,8 @@ func (p *Party) open(retained []byte) (method.Erasable, error) {
 	return m.OpenParty(k, p.Reader)
 }
 
-// Preparation returns the preparation that a job has left here, nil where its tables had no
-// schema or where it left nothing.
+// Preparation returns the preparation that a job retained here, nil if its tables had no schema or if
+// it retained nothing.
 func (p *Party) Preparation(id job.ID) ([]byte, error) {
 	retained, err := p.Retained.Get(id)
 	if errors.Is(err, vault.ErrNoRetained) {
@@ -168,8 +168,8 @@ func (p *Party) stopAll(ctx context.Context, w *work, why error) error {
 	return errs
 }
 
-// Forget erases everything that a job left here, and returns the names of the erased items:
-// state for predictions, the order of its rows, its recommendations.
+// Forget erases everything that a job retained here, and returns the names of the erased items: state
+// for predictions, the order of its rows, its recommendations.
 func (p *Party) Forget(id job.ID) ([]string, error) {
 	gone, err := p.Retained.Erase(id)
 	var names []string
@@ -177,7 +177,7 @@ func (p *Party) Forget(id job.ID) ([]string, error) {
 		names = append(names, string(item))
 	}
 	if err == nil && len(names) > 0 {
-		p.Logger.Info("forgot what a job left", "job", id.String(), "erased", names)
+		p.Logger.Info("erased what a job retained", "job", id.String(), "erased", names)
 	}
 	return names, err
 }
@@ -190,16 +190,16 @@ func (p *Party) ask(q *question) {
 	}
 }
 
-// askAgain is the time that a question waits if the coordinator has put it off.
+// askAgain is the time that a question waits after the coordinator has put it off.
 const askAgain = time.Second
 
 func (p *Party) prepareQuestion(q *question) error {
 	if len(p.pending) > maxQuestions {
-		return fmt.Errorf("party: %d questions wait for an answer, the most there may be; ask again later", maxQuestions)
+		return fmt.Errorf("party: %d questions wait for an answer, the most allowed; ask again later", maxQuestions)
 	}
 	secret, err := p.Retained.Get(q.job)
 	if errors.Is(err, vault.ErrNoRetained) {
-		return fault.BadInputf("job %v left nothing here to encode new rows with; submit it with prediction: open", q.job)
+		return fault.BadInputf("job %v retained nothing here to encode new rows with; submit it with prediction: open", q.job)
 	}
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	asked, ok := opened.(method.Inquirer)
 	if !ok {
 		opened.Erase()
-		return fault.BadInputf("job %v left nothing here that answers in sessions", q.job)
+		return fault.BadInputf("job %v retained nothing here that answers in sessions", q.job)
 	}
 	about := method.Question{Instance: method.Instance{ID: q.job, Coordinator: p.boss}, Asker: p.Name, Tag: q.tag}
 	about.Parties = asked.Among(about)
@@ -232,10 +232,10 @@ func (p *Party) prepareQuestion(q *question) error {
 	return p.prepareAlone(q, asked, about)
 }
 
-// prepareAlone prepares a question that the coordinator answers by itself.
+// prepareAlone prepares a question that the coordinator answers alone.
 func (p *Party) prepareAlone(q *question, asked method.Inquirer, about method.Question) error {
 	if q.source != "" {
-		return fault.BadInputf("nobody else holds columns of these rows; leave out the source %q", q.source)
+		return fault.BadInputf("no other party holds columns of these rows; leave out the source %q", q.source)
 	}
 	var err error
 	if q.plan, err = asked.Plan(about); err == nil {
@@ -252,7 +252,7 @@ func (p *Party) prepareAlone(q *question, asked method.Inquirer, about method.Qu
 	return nil
 }
 
-// answer returns the prediction that an asking party has learnt.
+// answer returns the prediction that the asking party has received.
 func answer(asked *method.PartySide) (*method.Prediction, error) {
 	if asked.Answer == nil {
 		return nil, errors.New("party: the question has no answer")
@@ -260,8 +260,8 @@ func answer(asked *method.PartySide) (*method.Prediction, error) {
 	return asked.Answer()
 }
 
-// asked finds the question that a session answers, or nil. A coordinator
-// cannot propose a prediction that nobody asked for, nor one of them twice.
+// asked finds the question that a session answers, or nil. A coordinator cannot propose a prediction
+// that nobody requested, nor the same one twice.
 func (p *Party) asked(id protocol.SessionID) *question {
 	for _, q := range p.pending {
 		if q.running == nil && q.inquiry == nil && q.id == id {
@@ -271,7 +271,7 @@ func (p *Party) asked(id protocol.SessionID) *question {
 	return nil
 }
 
-// reply ends a question, unless it has ended.
+// reply ends a question, unless it has ended already.
 func (p *Party) reply(q *question, a *method.Prediction, err error) {
 	i := slices.Index(p.pending, q)
 	if i < 0 {

@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// running is one session at this party, from the acceptance to the closing.
+// running is one session at this party, from its acceptance to the job's closing.
 type running struct {
 	vault.Session
 	work      *work
@@ -30,15 +30,15 @@ type running struct {
 	stage     *method.Session
 	session   *protocol.Session
 	keys      identity.SessionKeys
-	admission []admission // what the ledger has let it let out
+	admission []admission // the releases that the ledger has admitted for it
 	run       *method.Run
 	cancel    context.CancelCauseFunc
 	begun     bool      // its driver has run in this process
 	active    bool      // its driver runs
-	late      bool      // its directory has waited for room on the disk
-	done      bool      // it ended well
-	failed    error     // how it ended otherwise, in this process
-	report    []byte    // what was reported, nil before the end
+	late      bool      // its directory had to wait for room on the disk
+	done      bool      // it ended successfully
+	failed    error     // the error that ended it, in this process
+	report    []byte    // the report that was sent, nil before the end
 	question  *question // the question that the session answers, or nil
 	stalls    control.Stalls
 }
@@ -62,14 +62,13 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 	return p.accept(ctx, r)
 }
 
-// decline refuses a proposal, with what the coordinator may be told.
+// decline refuses a proposal, with the part of the reason that the coordinator may learn.
 func (p *Party) decline(ctx context.Context, id protocol.SessionID, why error) error {
 	p.Logger.Warn("refused a proposal", "session", id.String(), "error", why)
 	return p.tell(ctx, id, control.KindRefusal, control.Refuse(why).Encode())
 }
 
-// sameJob refuses another job file with a session that does not depend on what is
-// different in it.
+// sameJob refuses another job file with a session that is the same for both files.
 func (r *running) sameJob(body []byte) error {
 	prop, err := control.DecodeProposal(body)
 	if err == nil && !bytes.Equal(prop.Spec, r.proposal.Spec) {
@@ -78,11 +77,11 @@ func (r *running) sameJob(body []byte) error {
 	return err
 }
 
-// maxJobs bounds the jobs whose tables and secrets a party holds at a time: a
-// coordinator need not close what it proposes.
+// maxJobs bounds the jobs whose tables and secrets a party holds at a time: a coordinator need not
+// close the jobs that it proposes.
 const maxJobs = 16
 
-// consider checks a proposal and, if all is well, makes the session durable.
+// consider checks a proposal and, if it is acceptable, makes the session durable.
 func (p *Party) consider(m protocol.Message) (*running, error) {
 	prop, err := control.DecodeProposal(m.Body)
 	if err != nil {
@@ -106,10 +105,10 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		return nil, err
 	}
 	if p.jobs[w.id] == nil && len(p.jobs) >= maxJobs {
-		return nil, fault.Publicf("party: %d jobs are open here, the most there may be; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
+		return nil, fault.Openf("party: %d jobs are open here, the most allowed; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
 	}
 	if p.jobs[w.id] == nil && p.refusals.full(time.Now()) {
-		return nil, fault.Publicf("party: %d proposals have been refused here within a day, the most that are considered; try again later, or ask its operator to restart the daemon", maxRefused)
+		return nil, fault.Openf("party: %d proposals were refused here within a day, the most allowed; try again later, or ask its operator to restart the daemon", maxRefused)
 	}
 	r := &running{work: w, proposal: prop, session: s}
 	if err := p.stageOf(r); err != nil {
@@ -128,8 +127,7 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	return r, nil
 }
 
-// consented notes in the log that the party has let a job go on from an earlier one, once for
-// each session.
+// consented logs that the party lets a job continue an earlier one, once for each session.
 func (p *Party) consented(r *running) {
 	if next := r.work.holder().Later; next != nil && next.Continues {
 		earlier := next.Earlier
@@ -138,16 +136,16 @@ func (p *Party) consented(r *running) {
 	}
 }
 
-// notOver refuses a job that is over here.
+// notOver refuses a job that has ended here.
 func (p *Party) notOver(w *work) error {
 	if w.inquiry != nil || p.jobs[w.id] != nil {
 		return nil
 	}
-	return claimed(p.Vault.Unclaimed(protocol.SessionID{}, w.overClaim()), fmt.Sprintf("job %v is over here, and its id is not used again", w.id))
+	return claimed(p.Vault.Unclaimed(protocol.SessionID{}, w.overClaim()), fmt.Sprintf("job %v has ended here, and its id is not used again", w.id))
 }
 
-// unaccepted forgets what the ledger noted of a session that never came to be, and the rows
-// that were read for its job, if that has no other session.
+// unaccepted forgets what the ledger noted for a session that was not created, and the rows that were
+// read for its job, if the job has no other session.
 func (p *Party) unaccepted(r *running, why error) error {
 	err := errors.Join(why, p.settle(r), p.forgetSession(r))
 	if p.jobs[r.work.id] == nil {
@@ -197,11 +195,11 @@ func (p *Party) prepare(w *work) error {
 	}
 	data := w.job.Data
 	if !w.job.Labels(p.Name) {
-		data.Label = job.NoLabel // the table need not have any
+		data.Label = job.NoLabel // the table may have none
 	}
 	table, err := p.Load(w.id, data)
 	if of := table.Edition; err == nil && of.ID != "" {
-		p.Logger.Info("the job sees an edition of the table", "job", w.id.String(), "name", w.job.Name, "table", data.Source, "edition", of.Number)
+		p.Logger.Info("the job uses an edition of the table", "job", w.id.String(), "name", w.job.Name, "table", data.Source, "edition", of.Number)
 	}
 	if err == nil {
 		table.Fit, err = p.keptFit(data.Fit)
@@ -226,7 +224,7 @@ func (p *Party) prepare(w *work) error {
 	return errUnusable(err)
 }
 
-// keptFit returns what this party keeps of the fit that a job names; nil for nothing.
+// keptFit returns the stored fit that a job names; nil for none.
 func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	if !of.Named() {
 		return nil, nil
@@ -238,12 +236,12 @@ func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	case err != nil:
 		return nil, fault.Kept.Of(err)
 	case of.Tells(p.Name):
-		return nil, fault.Public(fault.BadInputf("party: the job has %s told the fit of job %v, of which it keeps its own; take it out of told", p.Name, of.Job))
+		return nil, fault.Openly(fault.BadInputf("party: told names %s, which keeps the fit of job %v itself; remove it from told", p.Name, of.Job))
 	}
 	return kept, nil
 }
 
-// keptAlignment returns what this party keeps of the alignment of an earlier job; nil for nothing.
+// keptAlignment returns the stored alignment of an earlier job; nil for none.
 func (p *Party) keptAlignment(by job.ID) ([]byte, error) {
 	if by == (job.ID{}) {
 		return nil, nil
@@ -255,7 +253,7 @@ func (p *Party) keptAlignment(by job.ID) ([]byte, error) {
 	return kept, fault.Kept.Of(err)
 }
 
-// resumeFrom gives the party its rest of the job that this one continues, if it does.
+// resumeFrom gives the party its continuation state of the job that this one continues, if it does.
 func (p *Party) resumeFrom(w *work) error {
 	next := w.holder().Later
 	if next == nil || !next.Continues {
@@ -269,7 +267,7 @@ func (p *Party) resumeFrom(w *work) error {
 	return next.Resume(rest)
 }
 
-// allowed asks the policy of the table concerned.
+// allowed checks a job against the policy of its table.
 func (p *Party) allowed(w *work) error {
 	policy, err := p.Policy(w.table())
 	if err != nil {
@@ -278,9 +276,10 @@ func (p *Party) allowed(w *work) error {
 	return policy.Check(w.job, len(w.job.Parties()))
 }
 
-// approved asks whether the operator has approved the job's dictionary; a job without one says nothing of the
-// table itself. Questions about the model of an ended job go on after a revocation: their rows are read as the
-// model's were. So does a job without a dictionary that began with an earlier program.
+// approved checks that the operator has approved the job's dictionary; a job without one says nothing
+// about the table itself. Questions about the model of an ended job continue after a revocation: their
+// rows are read as the model's were. So does a job without a dictionary that began with an earlier
+// program.
 func (p *Party) approved(w *work) error {
 	d := w.job.Data.Dictionary
 	begun := d == nil && w.job.Data.Schema == nil && p.jobs[w.id] != nil
@@ -301,15 +300,15 @@ func (p *Party) approved(w *work) error {
 	case err != nil:
 		return fault.Disk.Of(err)
 	case !yes:
-		return refuse("the operator has not approved dictionary %s for this table, or has revoked it; mercer federation dictionary approve FILE, with the file that the others have", d.Name)
+		return refuse("the operator has not approved dictionary %s for this table, or has revoked it; use mercer federation dictionary approve FILE, with the file that the others have", d.Name)
 	case w.job.NeedsFit():
-		return refuse("the job names no fit of dictionary %s, by which its rows are prepared; a coordinator of this version has one made, by a job of kind Fit, and names it", d.Name)
+		return refuse("the job names no fit of dictionary %s to prepare its rows; a coordinator of this version first runs a job of kind Fit, and names its fit", d.Name)
 	}
 	return nil
 }
 
-// unclaimed refuses at once, and not in the middle of the session, if the party has
-// given what may be given once.
+// unclaimed refuses a session at once, and not in its middle, if the party has given already what may
+// be given once.
 func (p *Party) unclaimed(st *method.Session, prop *control.Proposal) error {
 	s, err := protocol.NewSession(prop.Descriptor)
 	if err != nil {
@@ -319,14 +318,14 @@ func (p *Party) unclaimed(st *method.Session, prop *control.Proposal) error {
 	var held *journal.HeldError
 	switch {
 	case errors.As(err, &held):
-		return refuse("this party's data have been in a sum for %s before, and go into one only, ever", st.Purpose)
+		return refuse("this party's data were in a sum for %s before, and may be in one only, ever", st.Purpose)
 	case err != nil:
 		return fault.Ledger.Of(err)
 	}
 	return nil
 }
 
-// considerPrediction accepts a session that this party has asked for.
+// considerPrediction accepts a session for this party's own question.
 func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, body []byte) (*running, error) {
 	q := p.asked(s.ID())
 	if q == nil || q.job != prop.Job {
@@ -348,8 +347,7 @@ func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, 
 	return r, nil
 }
 
-// create draws the session's seed, makes it durable and enters the session
-// into the party's books.
+// create draws the session's seed, makes it durable and enters the session into the party's lists.
 func (p *Party) create(r *running, body []byte) error {
 	label := fmt.Sprintf("%s/%d/%d/%s", r.work.name(), r.proposal.Stage, r.proposal.Descriptor.Attempt, p.Name)
 	v, err := p.Vault.Create(r.session.ID(), p.Seed(label), body)
@@ -362,7 +360,7 @@ func (p *Party) create(r *running, body []byte) error {
 	return p.adopt(r, v)
 }
 
-// adopt enters a session, new or resumed, into the party's books.
+// adopt enters a session, new or resumed, into the party's lists.
 func (p *Party) adopt(r *running, v vault.Session) error {
 	keys, err := identity.DeriveSession(v.Seed())
 	if err != nil {
@@ -384,8 +382,8 @@ func (p *Party) accept(ctx context.Context, r *running) error {
 	return p.tell(ctx, r.ID(), control.KindAcceptance, a.Encode())
 }
 
-// repeat answers a proposal that was answered before: the coordinator has been
-// restarted and asks again.
+// repeat answers a proposal that was answered before, since the coordinator was restarted and asks
+// again.
 func (p *Party) repeat(ctx context.Context, r *running) error {
 	if err := p.accept(ctx, r); err != nil || r.report == nil {
 		return err
@@ -393,11 +391,11 @@ func (p *Party) repeat(ctx context.Context, r *running) error {
 	return p.tell(ctx, r.ID(), control.KindReport, r.report)
 }
 
-// A job's id stands for one job file, once: releases and what jobs leave go by it.
-// Permanent claims remember it, beside the ids of sessions. A question
-// has an id that follows from its content, and its sessions are used up by themselves.
+// A job's id belongs to one job file, once: releases and retained state are stored under it. Permanent
+// claims record the file, beside the ids of sessions. A question's id follows from its content, and its
+// sessions are used up by themselves.
 
-// file names what a job's id stands for: it holds the job's claims.
+// file names the job file of an id: it holds the job's claims.
 func (w *work) file() protocol.SessionID {
 	var b wire.Writer
 	b.String("mercer/v1/job-file")
@@ -430,13 +428,12 @@ func claimed(err error, held string) error {
 	return fault.Ledger.Of(err)
 }
 
-// maxAttempts bounds the sessions that a party begins for a thing that it gives once: all
-// but the last have ended before it gave anything. Each shows the coordinator with whom
-// this party's secrets would be shared, so that a coordinator who begins many sessions
-// can choose among them (protocol/secagg).
+// maxAttempts bounds the sessions that a party begins for something that it gives once; all but the
+// last ended before it gave anything. Each shows the coordinator with whom this party's secrets would
+// be shared, so a coordinator that begins many sessions can choose among them (protocol/secagg).
 const maxAttempts = 8
 
-// attempt counts a session that begins among all sessions for equal claims; the count never expires.
+// attempt counts a session among all sessions for equal claims; the count never expires.
 func (p *Party) attempt(r *running) error {
 	for _, name := range r.stage.Claims {
 		if err := p.attemptOn(r, name); err != nil {
@@ -454,5 +451,5 @@ func (p *Party) attemptOn(r *running, name string) error {
 			return err
 		}
 	}
-	return refuse("%d sessions for %s have begun here before, and it begins no more: each has shown the coordinator with whom this party would share its secrets", maxAttempts, r.stage.Purpose)
+	return refuse("%d sessions for %s have begun here before, the most allowed: each has shown the coordinator with whom this party would share its secrets", maxAttempts, r.stage.Purpose)
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// resume takes up the sessions that an earlier process left open. Sessions
-// that had ended are replayed, because later stages of the job need what they
-// computed; the journal is the only place where that is kept.
+// resume continues the sessions that an earlier process left open. It also replays sessions that had
+// ended, because later stages of the job need their results, and only the journal has these.
 func (p *Party) resume(ctx context.Context) error {
 	open, lost, err := p.Vault.Open()
 	if err != nil {
@@ -42,7 +41,7 @@ func (p *Party) resume(ctx context.Context) error {
 			found = append(found, r)
 			continue
 		}
-		p.Logger.Error("a session cannot be run on; its secrets are destroyed", "session", v.ID().String(), "error", err)
+		p.Logger.Error("a session cannot be resumed; its secrets are destroyed", "session", v.ID().String(), "error", err)
 		if err := v.Destroy(err.Error()); err != nil {
 			return fmt.Errorf("party: %w", err)
 		}
@@ -60,8 +59,8 @@ func (p *Party) resume(ctx context.Context) error {
 	return nil
 }
 
-// lose tells the coordinator that a session cannot be run on, so that nobody
-// waits for it. What is wrong with the files is for the log only.
+// lose tells the coordinator that a session cannot be resumed, so that no member waits for it. Only the
+// log says what is wrong with the files.
 func (p *Party) lose(ctx context.Context, id protocol.SessionID, why fault.Trouble) {
 	report := control.Report{Notice: fault.Notice{Code: fault.CodeFailed, Trouble: why}}
 	if err := p.tell(ctx, id, control.KindReport, report.Encode()); err != nil {
@@ -69,9 +68,8 @@ func (p *Party) lose(ctx context.Context, id protocol.SessionID, why fault.Troub
 	}
 }
 
-// reopen reads a session in the vault. An error means that this
-// process cannot run it on: the federation has changed, or it is a prediction,
-// whose rows were in a request to the process that is gone.
+// reopen reads a session in the vault. An error means that this process cannot resume it: the
+// federation has changed, or it is a prediction, whose rows were in a request to the former process.
 func (p *Party) reopen(v vault.Session) (*running, error) {
 	body, err := v.Get(vault.Proposal)
 	if err != nil {
@@ -97,8 +95,8 @@ func (p *Party) reopen(v vault.Session) (*running, error) {
 	return &running{Session: v, work: w, proposal: prop, session: s, report: report}, err
 }
 
-// continueSession brings one session to where it was. A fault in the data or
-// the journal ends the session, not the party.
+// continueSession restores one session to its last state. A fault in the data or the journal ends the
+// session, not the party.
 func (p *Party) continueSession(ctx context.Context, r *running) error {
 	var err error
 	// The policy may have become stricter, and the data may be gone.
@@ -106,7 +104,7 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	if r.report != nil {
-		p.router.Forget(r.ID()) // everything that still comes for it is a repetition
+		p.router.Forget(r.ID()) // messages that still arrive are repetitions
 		if err := p.relive(ctx, r); err != nil {
 			return p.conclude(ctx, finished{r: r, err: err})
 		}
@@ -122,14 +120,13 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	p.start(ctx, r, d)
-	if err := p.tellStall(ctx, r.ID(), fault.NoTrouble); err != nil { // the process before may have said that it cannot
-		p.Logger.Warn("could not tell the coordinator that a session goes on", "session", r.ID().String(), "error", err)
+	if err := p.tellStall(ctx, r.ID(), fault.NoTrouble); err != nil { // the former process may have said that it cannot continue
+		p.Logger.Warn("could not report to the coordinator that a session continues", "session", r.ID().String(), "error", err)
 	}
 	return nil
 }
 
-// relive takes over the result of a session that had ended well; one that had
-// failed has none.
+// relive takes over the result of a session that had ended successfully; a failed one has none.
 func (p *Party) relive(ctx context.Context, r *running) error {
 	report, err := control.DecodeReport(r.report)
 	if err != nil || report.Code != fault.CodeDone {

@@ -13,19 +13,18 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/control"
 )
 
-// review ends jobs that have been here for too long, and asks the coordinator about the
-// others: a closing may have been lost with the broker's queues, or come
-// too late for them.
+// review ends jobs that have been open here for too long, and asks the coordinator about the others: a
+// closing may have been lost with the broker's queues, or come too late for them.
 func (p *Party) review(ctx context.Context) {
 	p.expire(ctx)
 	p.retain()
 	p.sweepSnapshots()
 	if err := p.askState(ctx); err != nil {
-		p.Logger.Warn("could not ask what has become of the open jobs", "error", err)
+		p.Logger.Warn("could not ask the coordinator about the open jobs", "error", err)
 	}
 }
 
-// expire destroys the jobs that nobody has closed in time.
+// expire destroys the jobs that were not closed in time.
 func (p *Party) expire(ctx context.Context) {
 	for _, w := range p.jobs {
 		age := time.Since(w.since())
@@ -39,8 +38,8 @@ func (p *Party) expire(ctx context.Context) {
 	}
 }
 
-// sweepSnapshots erases the snapshots of jobs that are not open. A crash came between the reading
-// of a table and the first session, or in the middle of the destruction.
+// sweepSnapshots erases the snapshots of jobs that are not open. A crash can leave them between the
+// reading of a table and the first session, or in the middle of the destruction.
 func (p *Party) sweepSnapshots() {
 	left, err := p.Snapshots.Jobs()
 	for _, s := range left {
@@ -49,7 +48,7 @@ func (p *Party) sweepSnapshots() {
 		}
 	}
 	if err != nil {
-		p.Logger.Error("could not erase the rows that were read for jobs that are over", "error", err)
+		p.Logger.Error("could not erase the rows that were read for ended jobs", "error", err)
 	}
 }
 
@@ -64,7 +63,7 @@ func (w *work) since() time.Time {
 	return first
 }
 
-// retain erases the remains of jobs that are older than the operator allows.
+// retain erases the retained state of jobs that is older than the operator allows.
 func (p *Party) retain() {
 	if p.Limits.Retention <= 0 {
 		return
@@ -81,14 +80,14 @@ func (p *Party) retain() {
 		err = errors.Join(err, gone)
 	}
 	if err != nil {
-		p.Logger.Error("could not erase what jobs left whose time is over", "error", err)
+		p.Logger.Error("could not erase what jobs retained beyond their time", "error", err)
 	}
 }
 
-// askingTime bounds how long the party does nothing else for a full queue.
+// askingTime bounds how long a full queue may block the party.
 const askingTime = 10 * time.Second
 
-// askState tells the coordinator of which jobs this party holds something.
+// askState sends the coordinator the list of jobs of which this party holds state.
 func (p *Party) askState(ctx context.Context) error {
 	var all control.Holdings
 	for id := range p.jobs {
@@ -108,8 +107,8 @@ func (p *Party) askState(ctx context.Context) error {
 	return err
 }
 
-// end destroys a job that the coordinator has not closed, and tells it so. While its
-// drivers are being stopped it returns errStopping.
+// end destroys a job that the coordinator has not closed, and reports so to it. It returns errStopping
+// while the job's drivers are being stopped.
 func (p *Party) end(ctx context.Context, w *work, why string) error {
 	if w.active() {
 		for _, r := range w.sessions {
@@ -137,13 +136,13 @@ func (p *Party) end(ctx context.Context, w *work, why string) error {
 	return nil
 }
 
-// order is something that an operator wants of the goroutine of Run.
+// order is an operator's request to the goroutine of Run.
 type order struct {
 	run  func(context.Context) error
 	done chan error // holds one
 }
 
-// do has an order carried out.
+// do makes the goroutine of Run carry out a request.
 func (p *Party) do(ctx context.Context, run func(context.Context) error) error {
 	o := order{run, make(chan error, 1)}
 	select {
@@ -156,14 +155,14 @@ func (p *Party) do(ctx context.Context, run func(context.Context) error) error {
 	}
 }
 
-// Drop destroys everything that the party holds of a job that its coordinator has not
-// closed: seeds, journals, and what it would keep. The job cannot go on without it.
+// Drop destroys everything that the party holds for a job that its coordinator has not closed: seeds,
+// journals, and state that it would retain. The job cannot continue without it.
 func (p *Party) Drop(ctx context.Context, id job.ID) error {
 	for {
 		err := p.do(ctx, func(ctx context.Context) error {
 			w, open := p.jobs[id]
 			if !open {
-				return fault.BadInputf("job %v is not open here; what finished jobs have left goes with mercer job forget", id)
+				return fault.BadInputf("job %v is not open here; erase what a finished job retained with mercer job forget", id)
 			}
 			return p.end(ctx, w, "its operator has dropped it")
 		})
@@ -178,15 +177,15 @@ func (p *Party) Drop(ctx context.Context, id job.ID) error {
 	}
 }
 
-// Holding is a job of which a party holds something.
+// Holding is a job of which a party holds state.
 type Holding struct {
 	Job   job.ID
-	Name  string    // "" of one that has only left something
+	Name  string    // "" for a job with retained state only
 	Open  bool      // not closed yet
-	Since time.Time // of its first session, or of what it left
+	Since time.Time // of its first session, or of its retained state
 }
 
-// Holdings lists the jobs of which this party holds something, open ones first.
+// Holdings lists the jobs of which this party holds state, open ones first.
 func (p *Party) Holdings(ctx context.Context) ([]Holding, error) {
 	var list []Holding
 	err := p.do(ctx, func(context.Context) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// work is a job as this party sees it.
+// work is a job at this party.
 type work struct {
 	id        job.ID
 	job       *job.Job
@@ -22,15 +22,15 @@ type work struct {
 	method    *method.Protocol     // of a job
 	side      *method.PartySide    // nil before the table is read
 	sessions  []*running           // in the order of the steps
-	asked     bool                 // the ledger has admitted what the job lets out, as far as it is known
+	asked     bool                 // the ledger has admitted the job's releases, as far as they are known
 	admission []admission          // by the ledger
-	beside    []method.ReleaseKind // what the job lets out beside these
+	beside    []method.ReleaseKind // the kinds that the job releases beside these
 	cpu       float64              // seconds the process had used when the job began
 
-	// Of a question about new rows, which is held like a job of its own.
+	// The fields of a question about new rows, which is held like a job of its own.
 	inquiry *control.Inquiry
 	opened  method.Inquirer
-	// preparation is the one that the job of a question has left here.
+	// preparation is the one that the question's job retained here.
 	preparation []byte
 	about       method.Question
 	question    *question // at the party that asks
@@ -38,7 +38,7 @@ type work struct {
 
 // holder is the party's side of the job.
 func (w *work) holder() *method.PartySide {
-	if w.side == nil { // a table that could not be read again after a restart
+	if w.side == nil { // the table could not be read again after a restart
 		return method.Unread()
 	}
 	return w.side
@@ -60,7 +60,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		return nil, fault.Public(fault.Forbidden(err))
 	}
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // it quotes what the proposal brought
+		return nil, fault.Openly(fault.BadInput(err)) // it quotes the proposal
 	}
 	if !bytes.Equal(j.Encode(), prop.Spec) {
 		return nil, refuse("the proposed job file is not in canonical form")
@@ -73,18 +73,18 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		w.plan, err = w.method.Plan(p.instance(w))
 	}
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // it quotes what the proposal brought
+		return nil, fault.Openly(fault.BadInput(err)) // it quotes the proposal
 	}
 	w.cpu, _ = p.Usage()
 	return w, nil
 }
 
-// cast names the members that take part in a job.
+// instance returns the job with its members.
 func (p *Party) instance(w *work) method.Instance {
 	return method.Instance{Job: w.job, ID: w.id, Coordinator: p.boss, Parties: w.job.Parties()}
 }
 
-// parties take part in the job, or have to help with the question.
+// parties returns the parties of the job, or those that must help with the question.
 func (w *work) parties() []string {
 	if w.inquiry != nil {
 		return w.about.Parties
@@ -92,8 +92,8 @@ func (w *work) parties() []string {
 	return w.job.Parties()
 }
 
-// among checks the list of participants. A coordinator that named itself a party would
-// be told the facts that parties keep from it, first of all their scales.
+// among checks the list of participants. A coordinator that named itself a party would receive the
+// values that parties keep from it, first of all their scales.
 func (p *Party) among(parties []string) error {
 	for _, name := range parties {
 		if m, ok := p.Roster.Lookup(name); !ok || m.Role != roster.Party {
@@ -106,9 +106,8 @@ func (p *Party) among(parties []string) error {
 	return nil
 }
 
-// table is the name of the catalogue's table that a job, or a question about its
-// model, is about. The rows of an own question are its operator's, and the model is
-// of the job's table.
+// table returns the catalogue's name of the table that a job, or a question about its model, is about.
+// The rows of an own question come from the operator, and its model belongs to the job's table.
 func (w *work) table() string {
 	if w.inquiry != nil && w.question == nil && w.inquiry.Source != "" {
 		return w.inquiry.Source
@@ -116,8 +115,8 @@ func (w *work) table() string {
 	return w.job.Data.Source
 }
 
-// describe recomputes the proposal's description from the job it carries: a
-// coordinator cannot describe one thing and run another.
+// describe recomputes the proposal's description from the job it carries, so that a coordinator cannot
+// describe one session and run another.
 func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, error) {
 	if int(prop.Stage) >= len(w.plan) || w.plan[prop.Stage].Session == nil {
 		return nil, fault.Publicf("party: stage %d of the job is no session", prop.Stage)
@@ -139,9 +138,8 @@ func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, erro
 	return s, p.inOrder(w, prop)
 }
 
-// inOrder checks that the party has finished the stages before, and that it
-// runs each of them once: another attempt would show the same rows, scaled
-// twice, under other keys.
+// inOrder checks that the party has finished the stages before, and that it runs each of them once:
+// another attempt would show the same rows, scaled twice, under other keys.
 func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	for i, st := range w.plan[:prop.Stage] {
 		if r := w.at(i); st.Session != nil && st.Session.Has(p.Name) && (r == nil || !r.done) {
@@ -157,7 +155,7 @@ func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	return nil
 }
 
-// errUnusable marks an error about a table that says nothing for peers itself.
+// errUnusable marks an error about a table that has no text for peers of its own.
 func errUnusable(err error) error {
 	switch n := fault.NoticeOf(err); {
 	case err == nil:
@@ -198,7 +196,7 @@ func errAborted(by, why string) error {
 	return protocol.Blame(by, protocol.KindAborted, fault.Publicf("%s", why))
 }
 
-// word is the party's word about figures over its own held-out rows, by the policy of their
+// word returns this party's permission for figures over its own held-out rows, by the policy of their
 // table.
 func (p *Party) word(w *work) learner.FigurePermission {
 	own := w.holder()
