@@ -1,9 +1,9 @@
 // Package dictionary keeps the data dictionaries that a home's operator has approved.
 //
 // A job names a dictionary and its hash. A home runs the job only if its operator has approved that
-// dictionary for the table, so that no job decides which rows take part or how a cell is read.
+// dictionary for the table, so no job decides which rows take part or how a cell is read.
 //
-//	HASH.yaml  the text of a dictionary; it stays after revocation, since kept models read by it
+//	HASH.yaml  the text of a dictionary; it stays after revocation, since retained models need it
 //	approved   the approvals, in the order in which they were given
 //	lock       held while approvals are read and then changed
 package dictionary
@@ -22,10 +22,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Approvals is the folder of a home. It need not exist.
+// Approvals is the folder of a home's approvals. It need not exist.
 type Approvals string
 
-// Approval is an operator's yes to a dictionary for one table.
+// Approval is an operator's approval of a dictionary for one table.
 type Approval struct {
 	Name  string `json:"name"`
 	Hash  string `json:"hash"`
@@ -33,8 +33,8 @@ type Approval struct {
 	Day   string `json:"day"`             // YYYY-MM-DD
 }
 
-// Find returns the dictionary of a hash, approved or revoked since, or the newest approved one of a name
-// where the hash is "".
+// Find returns the dictionary with a hash, even if its approval was revoked. If the hash is "", it
+// returns the dictionary of that name that was approved last.
 func (a Approvals) Find(name, hash string) (*job.Dictionary, error) {
 	if hash == "" {
 		list, err := a.List()
@@ -60,8 +60,7 @@ func (a Approvals) Find(name, hash string) (*job.Dictionary, error) {
 	return job.ParseDictionary(a.text(hash), text)
 }
 
-// Approve keeps a dictionary, and the approval for a table. A second approval of the same makes it the
-// newest.
+// Approve stores a dictionary, and its approval for a table. Approving it again makes it the newest.
 func (a Approvals) Approve(d *job.Dictionary, table string, day time.Time) error {
 	return a.change(func(list []Approval) ([]Approval, error) {
 		one := Approval{d.Name, d.Hash(), table, day.UTC().Format(time.DateOnly)}
@@ -73,14 +72,14 @@ func (a Approvals) Approve(d *job.Dictionary, table string, day time.Time) error
 	})
 }
 
-// shownDigits are the digits of a hash that lists show.
+// shownDigits is the number of a hash's digits in lists.
 const shownDigits = 12
 
-// Short returns the first digits of the hash, as lists show it.
+// Short returns the first digits of the hash, as in lists.
 func (o Approval) Short() string { return o.Hash[:min(len(o.Hash), shownDigits)] }
 
-// Revoke takes back the approvals of a dictionary, by its name, its hash or the digits of this that lists
-// show, and returns them.
+// Revoke takes back the approvals of a dictionary, named by its name, its hash or the digits in lists,
+// and returns them.
 func (a Approvals) Revoke(which string) (revoked []Approval, err error) {
 	err = a.change(func(list []Approval) ([]Approval, error) {
 		return slices.DeleteFunc(list, func(o Approval) bool {
@@ -115,7 +114,7 @@ func (a Approvals) List() (list []Approval, err error) {
 	return list, nil
 }
 
-// change replaces the list of approvals, beside no other change.
+// change replaces the list of approvals, with no other change at the same time.
 func (a Approvals) change(next func([]Approval) ([]Approval, error)) (err error) {
 	if err := disk.MakeDir(string(a)); err != nil {
 		return fmt.Errorf("dictionary: %w", err)
@@ -143,7 +142,8 @@ func (a Approvals) path(name string) string { return filepath.Join(string(a), na
 
 func (a Approvals) text(hash string) string { return a.path(hash + ".yaml") }
 
-// isHash reports whether a text can be the name of a file of texts, and of nothing else: peers send it.
+// isHash reports whether a text is a hash in hexadecimal digits, and so safe in a file name: peers send
+// it.
 func isHash(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {

@@ -11,16 +11,18 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// leavers are the people who have left a table for good, as digests.
+// leavers are the people who were withdrawn from a table, as digests.
 type leavers struct {
-	By     string   `json:"by"` // what they are known by, in words
+	By     string   `json:"by"` // how people are identified, in words
 	People []string `json:"people"`
 }
 
-// ErrLeaversUnknown is about a table that people have left and whose entry names them otherwise since.
-var ErrLeaversUnknown = errors.New("edition: people have left this table for good, and its catalogue entry names people by another id or group since, so that nobody could tell who they are; put the entry back as it was")
+// ErrLeaversUnknown reports that people were withdrawn from a table, and its entry identifies people
+// differently now.
+var ErrLeaversUnknown = errors.New("edition: people were withdrawn from this table, and its catalogue entry now names people by another id or group, so the home cannot recognise them; put the entry back as it was")
 
-// Left returns who has left a table for good, where people are known by that; nil for nobody.
+// Left returns a test for people who were withdrawn from a table; nil for nobody. by says how people
+// are identified.
 func (s Store) Left(table, by string) (func(name string) bool, error) {
 	b, err := s.book()
 	if err != nil || b.Tables[table] == nil || len(b.Tables[table].Left.People) == 0 {
@@ -37,7 +39,7 @@ func (s Store) Left(table, by string) (func(name string) bool, error) {
 	return func(name string) bool { return gone[b.leaver(name)] }, nil
 }
 
-// Leave writes down that people have left a table for good.
+// Leave records that people were withdrawn from a table.
 func (s Store) Leave(table, by string, names []string) error {
 	return s.change(func(b *book, _ *vault.Artifacts) error {
 		t := b.table(table)
@@ -67,13 +69,13 @@ func (b *book) leaver(name string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// Standing is a dictionary's newest edition of a table, as people stand in it: by their digests, whether each
-// is held out.
+// Standing maps the digests of the people in a dictionary's newest edition to whether they are held
+// out.
 type Standing map[Element]bool
 
-// Company returns who goes along when some people leave a table for good, so that nobody can tell fewer than
-// [Least] apart by the editions before and after: out has those who leave, and those whom it adds are drawn
-// by their digests, which are under a key of the home. Where few would be left, these go, too.
+// Company adds to out the people who are withdrawn together with those in it, so that nobody can tell
+// fewer than [Least] people apart by the editions before and after. It chooses them by their digests,
+// which are under a key of the home. If few people would stay, these are withdrawn, too.
 func (s Store) Company(table string, now []Standing, out map[Element]bool) error {
 	b, err := s.book()
 	if err != nil {
@@ -99,7 +101,7 @@ func (s Store) Company(table string, now []Standing, out map[Element]bool) error
 	}
 }
 
-// without is the cut of an edition without those who are out.
+// without returns the cut of an edition without the people in out.
 func (s Standing) without(out map[Element]bool) Cut {
 	cut := make(map[Element]Part)
 	for e, held := range s {
@@ -110,7 +112,7 @@ func (s Standing) without(out map[Element]bool) Cut {
 	return Ascending(cut)
 }
 
-// complete adds to those who are out the people whom the groups need, and reports whether there were any.
+// complete adds to out the people whom the groups need, and reports whether there were any.
 func (g Groups) complete(standing Standing, out map[Element]bool) (added bool) {
 	size := make(map[refined]int)
 	g.each(standing.without(out), func(_ Element, r refined) { size[r]++ })

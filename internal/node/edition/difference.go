@@ -2,8 +2,8 @@ package edition
 
 import "slices"
 
-// tally counts people of whom something has surely changed, and those of whom it may have: of somebody with several
-// rows it is not known which of them a cell or a label belongs to.
+// tally counts people of whom something has certainly changed, and people of whom it may have changed:
+// for a person with several rows it is unknown to which row a cell or a label belongs.
 type tally struct{ sure, possible int }
 
 func (t *tally) add(sure bool, n int) {
@@ -13,19 +13,19 @@ func (t *tally) add(sure bool, n int) {
 	}
 }
 
-// few reports whether some people are too few.
+// few reports whether these people are too few.
 func (t tally) few() bool { return t.possible > 0 && t.sure < Least }
 
-// tallies are a tally for each class, number or pair of classes.
+// tallies has a tally for each class, number or pair of classes.
 type tallies[K comparable] struct {
 	of   map[K]tally
-	many bool // there are too many to count
+	many bool // too many to count
 }
 
 // mostClasses bounds the classes, numbers or pairs that are counted.
 const mostClasses = 1 << 14
 
-// add keeps no zeros.
+// add adds to a tally, and removes it if it becomes zero.
 func (c *tallies[K]) add(v K, sure bool, n int) {
 	if c.many {
 		return
@@ -43,7 +43,7 @@ func (c *tallies[K]) add(v K, sure bool, n int) {
 	}
 }
 
-// few reports whether there are few of a class.
+// few reports whether some class has few people.
 func (c *tallies[K]) few() bool {
 	for _, t := range c.of {
 		if t.few() {
@@ -53,8 +53,8 @@ func (c *tallies[K]) few() bool {
 	return c.many
 }
 
-// fewOthers reports whether few have another number than the one that most have. Whoever has several numbers is
-// possible in each, and so among the others.
+// fewOthers reports whether few people have another number than the most frequent one. A person with
+// several numbers counts as possible in each, and so among the others.
 func (c *tallies[K]) fewOthers() bool {
 	var total, most tally
 	for _, t := range c.of {
@@ -72,14 +72,15 @@ type difference struct {
 	of         []ofLabel
 }
 
-// ofLabel counts how they differ in a label. Sums of some classes together, each with any weight, differ by whole
-// counts of these: by all who came to a class of them, or left one, or went between two of other weights.
+// ofLabel counts how people differ in a label. Sums over some classes, each with any weight, differ by
+// whole counts of these: by all people who came to one of the classes, left one, or moved between two
+// with different weights.
 type ofLabel struct {
-	changed    tally              // who has another label
-	single     tally              // and surely another sum: of one row
+	changed    tally              // people with another label
+	single     tally              // of these, people whose sum has certainly changed: they have one row
 	came, went tallies[uint64]    // by class
-	moved      tallies[[2]uint64] // by the class before and the one now
-	within     []tallies[uint64]  // by column: whose cells have changed, by the class now
+	moved      tallies[[2]uint64] // by the former class and the new one
+	within     []tallies[uint64]  // by column: people whose cells have changed, by the new class
 }
 
 func newDifference(p *past) *difference {
@@ -90,7 +91,7 @@ func newDifference(p *past) *difference {
 	return d
 }
 
-// count adds n times what one person tells who is so now and was so then.
+// count adds n times the change of one person from then to now.
 func (d *difference) count(now, then *Person, n int) {
 	switch {
 	case now.in() && !then.in():
@@ -108,14 +109,16 @@ func (d *difference) count(now, then *Person, n int) {
 	}
 }
 
-// addClasses counts somebody in a class. Rows of several classes may cancel each other out of a difference of sums.
+// addClasses counts a person in classes. Rows of several classes may cancel out in a difference of
+// sums.
 func addClasses(to *tallies[uint64], classes []uint64, n int) {
 	for _, v := range classes {
 		to.add(v, len(classes) == 1, n)
 	}
 }
 
-// change adds what has changed of somebody who is in both. Of several rows any may have changed in any way.
+// change adds the changes of a person who is in both editions. If there are several rows, each may have
+// changed in any way.
 func (d *difference) change(now, then *Person, n int) {
 	several := (now.Several || then.Several) && now.Whole != then.Whole
 	for c := range d.columns {
@@ -131,7 +134,7 @@ func (d *difference) change(now, then *Person, n int) {
 	}
 }
 
-// change adds what has changed of a label. Rows that all have one class, then and now, keep it.
+// change adds the change of a label. Rows that all have one class, then and now, keep it.
 func (d *ofLabel) change(now, then []uint64, several bool, n int) {
 	own := !slices.Equal(now, then)
 	if !own && (!several || len(now) == 1) {
@@ -148,15 +151,16 @@ func (d *ofLabel) change(now, then []uint64, several bool, n int) {
 	}
 }
 
-// changeWithin adds a column's change. Whoever has rows of several classes counts in [ofLabel.moved], too: sums in which
-// these weigh otherwise wait unless ten have surely moved, and in all others it matters what has changed of all rows.
+// changeWithin adds the change of a column. A person with rows of several classes counts in
+// [ofLabel.moved], too: sums that weigh these classes differently await approval unless ten people have
+// certainly moved, and all other sums depend on the changes of all rows.
 func (d *ofLabel) changeWithin(column int, classes []uint64, sure bool, n int) {
 	for _, v := range classes {
 		d.within[column].add(v, sure, n)
 	}
 }
 
-// beside names what few people tell in rows, and in sums.
+// beside lists the changes of few people that rows, and sums, reveal.
 func (d *difference) beside(sums, out *difference, e pastEdition) Beside {
 	return Beside{
 		ID: e.id, Number: e.number, Rows: d.inRows(), Sums: sums.inSums().or(out.inSums()),
@@ -164,7 +168,7 @@ func (d *difference) beside(sums, out *difference, e pastEdition) Beside {
 	}
 }
 
-// inRows names what has changed for few.
+// inRows lists the changes of few people that rows reveal.
 func (d *difference) inRows() Few {
 	f := Few{Any: d.byRows && d.came.possible > 0 && d.went.possible > 0}
 	f.Columns = d.columnsOf(func(c int) bool { return d.changed[c].few() })
@@ -176,7 +180,7 @@ func (d *difference) inRows() Few {
 	return f
 }
 
-// inSums names what few tell in sums, which those who came or went change, too.
+// inSums lists the changes of few people that sums reveal, which people who came or went change, too.
 func (d *difference) inSums() Few {
 	f := d.inRows()
 	f.Any = f.Any || d.came.few() || d.went.few()
@@ -193,12 +197,13 @@ func (d *difference) inClasses() map[string][]string {
 	return d.byLabel((*tallies[uint64]).few, func(of *ofLabel) bool { return of.came.few() || of.went.few() || of.moved.few() })
 }
 
-// inNumbers leaves out who has another number, since sums with the label wait then.
+// inNumbers leaves out people with another number, since sums with the label await approval then.
 func (d *difference) inNumbers() map[string][]string {
 	return d.byLabel((*tallies[uint64]).fewOthers, func(of *ofLabel) bool { return of.came.fewOthers() || of.went.fewOthers() })
 }
 
-// byLabel lists the columns in which few have changed; or "" where people are few, whatever the columns are.
+// byLabel lists the columns in which few people have changed; "" if people are few, whatever the
+// columns.
 func (d *difference) byLabel(few func(*tallies[uint64]) bool, people func(*ofLabel) bool) map[string][]string {
 	list := make(map[string][]string)
 	for l, label := range d.labels {
@@ -212,7 +217,7 @@ func (d *difference) byLabel(few func(*tallies[uint64]) bool, people func(*ofLab
 	return list
 }
 
-// everyColumn stands for all columns: of tables with thousands the list would be long.
+// everyColumn means all columns; of tables with thousands the list would be long.
 var everyColumn = []string{""}
 
 func (d *difference) columnsOf(few func(c int) bool) (list []string) {

@@ -11,19 +11,19 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Least is the fewest people whom editions may tell apart from all others.
+// Least is the fewest people that editions may tell apart from all others.
 const Least = 10
 
 // Element is the digest of a person, or of a person with all cells as a dictionary reads them.
 type Element [16]byte
 
-// Known is an element, and what is known of it. Lists of them are ascending, each element once.
+// Known is an element with a value. Lists of them are ascending, each element once.
 type Known[V any] struct {
 	Element
 	Of V
 }
 
-// Ascending lists elements with what is known of them.
+// Ascending lists elements with their values.
 func Ascending[V any](of map[Element]V) []Known[V] {
 	list := make([]Known[V], 0, len(of))
 	for e, v := range of {
@@ -33,7 +33,7 @@ func Ascending[V any](of map[Element]V) []Known[V] {
 	return list
 }
 
-// merge visits the elements of two lists, ascending; nil stands for what is known of an element that a list lacks.
+// merge visits the elements of two lists, ascending; nil is the value of an element that a list lacks.
 func merge[A, B any](a []Known[A], b []Known[B], visit func(e Element, a *A, b *B)) {
 	for len(a) > 0 || len(b) > 0 {
 		order := 0
@@ -59,23 +59,23 @@ func merge[A, B any](a []Known[A], b []Known[B], visit func(e Element, a *A, b *
 	}
 }
 
-// Groups tell apart what the editions so far tell apart: two elements are in one group if each edition had
-// both in training, both held out, or neither, and found both changed or neither. Memory and file take 20
-// bytes an element.
+// Groups are the groups that the editions so far tell apart: two elements are in one group if each
+// edition had both in training, both held out, or neither, and found both changed or neither. Memory
+// and file take 20 bytes an element.
 type Groups []Known[uint32]
 
-// Part places an element in an edition.
+// Part is the place of an element in an edition.
 type Part struct {
-	Held    bool // it is held out, and else in training
-	Changed bool // its cells are others than in the dictionary's edition before
+	Held    bool // held out, otherwise in training
+	Changed bool // its cells differ from those in the dictionary's edition before
 }
 
-// Cut is the elements of a new edition.
+// Cut has the elements of a new edition.
 type Cut []Known[Part]
 
-// refined is a group of the editions so far, and what the new one makes of it.
+// refined is a group of the editions so far, and a part of the new one.
 type refined struct {
-	group uint32 // 0 of elements that no edition had
+	group uint32 // 0 for elements that no edition had
 	part  byte
 }
 
@@ -117,7 +117,7 @@ func (g Groups) each(cut Cut, visit func(Element, refined)) {
 	})
 }
 
-// code is the part of an element; nil for one that the edition lacks.
+// code returns the part of an element; nil is one that the edition lacks.
 func (p *Part) code() byte {
 	if p == nil {
 		return absent
@@ -132,8 +132,8 @@ func (p *Part) code() byte {
 	return part
 }
 
-// Cells are the cells of people, as digests, as a dictionary's editions read them last. Memory and file take
-// 32 bytes a person.
+// Cells are digests of the cells of people, as a dictionary's editions read them last. Memory and file
+// take 32 bytes a person.
 type Cells []Known[Element]
 
 const cellsMagic = "mercer/v1/cells"
@@ -162,7 +162,7 @@ func (g Groups) WriteTo(w io.Writer) (int64, error) {
 // DecodeGroups reads what WriteTo wrote.
 func DecodeGroups(b []byte) (Groups, error) { return decode(groupsMagic, b, 20, (*wire.Reader).Uint32) }
 
-// encode writes a list, with what is known of each element.
+// encode writes a list of elements with their values.
 func encode[V any](to io.Writer, magic string, list []Known[V], put func(*wire.Writer, V)) (int64, error) {
 	w := inPieces{to: to}
 	w.String(magic)
@@ -175,7 +175,7 @@ func encode[V any](to io.Writer, magic string, list []Known[V], put func(*wire.W
 	return w.end()
 }
 
-// inPieces writes an encoding that is too large to be in memory as a whole.
+// inPieces writes an encoding that is too large for memory as a whole.
 type inPieces struct {
 	wire.Writer
 	to   io.Writer
@@ -185,7 +185,7 @@ type inPieces struct {
 
 const pieceBytes = 1 << 16
 
-// pass writes what has been encoded so far, once it has some bytes.
+// pass writes the encoding so far, once it has that many bytes.
 func (w *inPieces) pass(bytes int) {
 	b := w.Bytes()
 	if w.err != nil || len(b) < bytes {
@@ -196,7 +196,7 @@ func (w *inPieces) pass(bytes int) {
 	w.Reset()
 }
 
-// end writes the rest, and returns how much has been written.
+// end writes the rest, and returns the number of bytes written.
 func (w *inPieces) end() (int64, error) {
 	w.pass(0)
 	return w.sent, w.err
@@ -205,7 +205,7 @@ func (w *inPieces) end() (int64, error) {
 // decode reads what encode wrote.
 func decode[V any](magic string, b []byte, size int, value func(*wire.Reader) V) ([]Known[V], error) {
 	r := wire.NewReader(b)
-	r.Magic(len(magic), magic, "edition: %q is another file")
+	r.Magic(len(magic), magic, "edition: %q is not the expected format")
 	list := make([]Known[V], r.Count(1<<28, size))
 	for i := range list {
 		r.Fixed(list[i].Element[:])

@@ -23,45 +23,46 @@ type Edition struct {
 	Dictionary string `json:"dictionary_hash"`
 	Training   int    `json:"training"`
 	HeldOut    int    `json:"held_out"`
-	// Cuts are the first days, or numbers, of a column from which on jobs may hold later rows out.
+	// Cuts are the first days, or numbers, of a column from which on jobs may hold out later rows.
 	Cuts      []string `json:"cuts,omitempty"`
 	CutColumn string   `json:"cut_column,omitempty"`
-	// Lack is how many people more it takes until the table can be frozen again, when that was tried last; 0
-	// where nothing waits.
+	// Lack is the number of further people that were needed to freeze the table again at the last try;
+	// 0 if no edition waits.
 	Lack int `json:"lack"`
-	// Reading is how the catalogue's entry had the rows read, as a digest; "" in lists of earlier programs.
+	// Reading is a digest of how the catalogue entry had the rows read; "" in lists of earlier
+	// programs.
 	Reading string `json:"reading,omitempty"`
-	// Beside says what it would tell together with earlier editions of the dictionary, the newest first. What
-	// it is to tell together with one that is not listed, nobody knows.
+	// Beside lists what the edition reveals together with earlier editions of the dictionary, the
+	// newest first. For editions that are not listed this is unknown.
 	Beside []Beside `json:"beside"`
-	// Compared says what that rests on; nothing where an earlier program made the list.
+	// Compared says how Beside was found; nil if an earlier program made the list.
 	Compared *Compared `json:"compared,omitempty"`
 }
 
-// ErrNone is about a table that has not been frozen for a dictionary.
+// ErrNone reports that a table has not been frozen for a dictionary.
 var ErrNone = errors.New("edition: the table has not been frozen for this dictionary")
 
-// book is the list.
+// book is the content of the list.
 type book struct {
 	Editions []Edition              `json:"editions"`
 	Tables   map[string]*tableState `json:"tables"`
-	Key      []byte                 `json:"key,omitempty"` // of the digests of those who have left
+	Key      []byte                 `json:"key,omitempty"` // of the digests of people who were withdrawn
 }
 
-// tableState remembers whom the editions of a table have told apart.
+// tableState records the groups of people that the editions of a table tell apart.
 type tableState struct {
-	Known        string                      `json:"known"`            // by what people are known, as a digest
+	Known        string                      `json:"known"`            // digest of how people are identified
 	People       string                      `json:"people,omitempty"` // the ID of the groups; "" of a table without ids
 	Dictionaries map[string]*dictionaryState `json:"dictionaries"`     // by hash
 	Left         leavers                     `json:"left,omitzero"`
 }
 
-// dictionaryState remembers a dictionary's editions of a table.
+// dictionaryState records a dictionary's editions of a table.
 type dictionaryState struct {
-	Labels []string `json:"labels"` // that were offered
-	ID     string   `json:"id"`     // of the cells of people or, of a table without ids, of the groups of rows
+	Labels []string `json:"labels"` // offered by the catalogue
+	ID     string   `json:"id"`     // of the cells of people or, in a table without ids, of the groups of rows
 	Last   int      `json:"last"`   // the greatest number of an edition
-	// Past is the ID of who is in the editions; "" where an earlier program made the last edition.
+	// Past is the ID of the people in the editions; "" if an earlier program made the last edition.
 	Past string `json:"past,omitempty"`
 }
 
@@ -100,7 +101,7 @@ func (s Store) book() (*book, error) {
 		err = b.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("edition: %s cannot be read (%w); restore it from a backup, or move the folder away and approve the dictionaries again, knowing that whom the old editions told apart, and who has left, is forgotten then", filepath.Join(s.Folder, "list"), err)
+		return nil, fmt.Errorf("edition: %s cannot be read (%w); restore it from a backup, or move the folder away and approve the dictionaries again, knowing that the home then forgets which people the old editions tell apart, and who was withdrawn", filepath.Join(s.Folder, "list"), err)
 	}
 	for _, e := range b.Editions {
 		for i := range e.Beside {
@@ -110,7 +111,7 @@ func (s Store) book() (*book, error) {
 	return b, nil
 }
 
-// check refuses a list that this program did not write.
+// check rejects a list that this program did not write.
 func (b *book) check() error {
 	if b.Tables == nil {
 		return errors.New("it has no tables")
@@ -121,7 +122,7 @@ func (b *book) check() error {
 		}
 		for hash, d := range t.Dictionaries {
 			if d == nil || d.Last < 0 || d.Last > maxPast {
-				return fmt.Errorf("table %q has nothing of dictionary %s", name, hash)
+				return fmt.Errorf("table %q has no valid state of dictionary %s", name, hash)
 			}
 		}
 	}
@@ -142,8 +143,8 @@ func (s Store) List() ([]Edition, error) {
 	return b.Editions, nil
 }
 
-// Dictionaries returns the dictionaries for which a table has been frozen, by their hashes, with the labels
-// that were offered.
+// Dictionaries returns the dictionaries for which a table has been frozen, by their hashes, with the
+// labels that the catalogue offered.
 func (s Store) Dictionaries(table string) (map[string][]string, error) {
 	b, err := s.book()
 	if err != nil || b.Tables[table] == nil {
@@ -151,7 +152,7 @@ func (s Store) Dictionaries(table string) (map[string][]string, error) {
 	}
 	all := make(map[string][]string)
 	for hash, d := range b.Tables[table].Dictionaries {
-		if d.ID != "" { // or it waits for company since the first
+		if d.ID != "" { // otherwise its first edition still waits for more people
 			all[hash] = d.Labels
 		}
 	}
@@ -172,16 +173,17 @@ func (s Store) Newest(table, dictionary string) (Edition, error) {
 	return Edition{}, ErrNone
 }
 
-// ErrOtherColumns is about a table whose columns nobody has described, and which has others than before.
-var ErrOtherColumns = errors.New("edition: the table has other columns than when it was frozen, and no dictionary describes them: jobs go on with the earlier edition. For the new columns, approve a dictionary (mercer data info --schema writes one), and jobs name it")
+// ErrOtherColumns reports that the columns of a table without a dictionary have changed.
+var ErrOtherColumns = errors.New("edition: the table's columns have changed since it was frozen, and no dictionary describes them: jobs continue with the earlier edition. For the new columns, approve a dictionary (mercer data info --schema writes one), and name it in jobs")
 
-// ErrOtherEntry is about a table whose people were known otherwise when it was frozen.
-var ErrOtherEntry = errors.New("edition: when the table was frozen, the catalogue's entry named another id, group or label, or the home had another split key: nobody could tell now who came or went. Put the entry back as it was; a further label needs a new dictionary")
+// ErrOtherEntry reports that a table's people were identified differently when it was frozen.
+var ErrOtherEntry = errors.New("edition: when the table was frozen, the catalogue's entry named another id, group or label, or the home had another split key, so the home cannot find out who came or went. Put the entry back as it was; a further label needs a new dictionary")
 
-// errLost is about groups or cells that the list names and that are not there.
-var errLost = errors.New("edition: what the editions of this table told apart is lost; restore the folder of editions from a backup, since a further edition could tell few people apart")
+// errLost reports that groups or cells in the list are missing.
+var errLost = errors.New("edition: the groups that the editions of this table tell apart are lost; restore the folder of editions from a backup, since a further edition could tell few people apart")
 
-// Fits refuses people who are known otherwise, or other labels, than when a table was frozen for a dictionary.
+// Fits returns an error if people are identified differently, or the labels differ, from when a table
+// was frozen for a dictionary.
 func (s Store) Fits(table, dictionary, known string, labels []string) error {
 	b, err := s.book()
 	if err != nil {
@@ -199,7 +201,8 @@ func (b *book) fits(table, dictionary, known string, labels []string) error {
 	return nil
 }
 
-// change changes the list beside no other change, and erases what it does not name.
+// change changes the list, with no other change at the same time, and erases the items that it does not
+// name.
 func (s Store) change(do func(*book, *vault.Artifacts) error) (err error) {
 	if err := disk.MakeDir(s.Folder); err != nil {
 		return fmt.Errorf("edition: %w", err)
@@ -224,7 +227,7 @@ func (s Store) change(do func(*book, *vault.Artifacts) error) (err error) {
 	return errors.Join(err, s.sweep(artifacts))
 }
 
-// begin writes an empty list before anything else is there, so that a list that is missing later is lost.
+// begin writes an empty list before any other file, so that a list that is missing later is lost.
 func (s Store) begin(artifacts *vault.Artifacts) error {
 	_, err := os.Stat(filepath.Join(s.Folder, "list"))
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -240,7 +243,7 @@ func (s Store) begin(artifacts *vault.Artifacts) error {
 	return s.write(&book{Editions: []Edition{}, Tables: make(map[string]*tableState)})
 }
 
-// sweep erases what the list does not name: what was there before the last change, or what a crash left.
+// sweep erases the items that the list does not name: those before the last change, or of a crash.
 func (s Store) sweep(artifacts *vault.Artifacts) error {
 	b, err := s.book()
 	if err != nil {
@@ -266,7 +269,7 @@ func (s Store) sweep(artifacts *vault.Artifacts) error {
 	return err
 }
 
-// note keeps in the newest edition how many lack to the next one.
+// note records in the newest edition how many people the next one lacks.
 func (b *book) note(of Edition, lack int) {
 	for i := len(b.Editions) - 1; i >= 0; i-- {
 		if b.Editions[i].Table == of.Table && b.Editions[i].Dictionary == of.Dictionary {

@@ -10,12 +10,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Person is somebody in an edition, as digests: the cells in each column of the dictionary, the classes or numbers in
-// each of its labels, and all of them together.
+// Person is a person in an edition, as digests: the cells in each column of the dictionary, the classes
+// or numbers in each of its labels, and all of them together.
 type Person struct {
 	ID      Element
-	Held    bool // out, in all jobs of the dictionary's fraction
-	Several bool // rows: what belongs to which of them is in Whole alone
+	Held    bool // held out, in all jobs with the dictionary's fraction
+	Several bool // has several rows; only Whole depends on which value belongs to which row
 	Whole   uint64
 	Columns []uint64
 	Labels  [][]uint64 // ascending, each once
@@ -25,32 +25,32 @@ func (t *Person) equal(o *Person) bool {
 	return t.Held == o.Held && t.Several == o.Several && t.Whole == o.Whole && slices.Equal(t.Columns, o.Columns) && slices.EqualFunc(t.Labels, o.Labels, slices.Equal)
 }
 
-// past remembers the people of a dictionary's editions of a table: all of the last edition and, of each one before,
-// those who were otherwise than in the next.
+// past has the people of a dictionary's editions of a table: all people of the last edition and, for
+// each earlier one, those who differ in the next edition.
 //
-// Memory and file take 32 bytes and 8 a column and label for a person, once for the last edition and again for each
-// in which the person was otherwise, but not more than nine times in all.
+// Memory and file take 32 bytes and 8 a column and label for a person, once for the last edition and
+// again for each in which the person differed, but not more than nine times in all.
 type past struct {
 	columns, labels []string
-	byRows          bool // people have no ids: who has other cells is another person
+	byRows          bool // people have no ids: a row with other cells is another person
 	last            []Person
-	stored          *storedPeople // of the last edition, in place of last, before another one is added
+	stored          *storedPeople // the people of the last edition, in place of last, until an edition is added
 	editions        []pastEdition // the oldest first
 }
 
-// pastEdition is an edition, and what was otherwise than in the next one.
+// pastEdition is an edition, and its people who differ in the next one.
 type pastEdition struct {
 	id     string
 	number int
-	was    []Person // ascending; whoever has no columns was not in it
+	was    []Person // ascending; a person without columns was not in it
 }
 
-// outsider is somebody who was not in an edition.
+// outsider returns a person who was not in an edition.
 func outsider(e Element) Person { return Person{ID: e} }
 
 func (t *Person) in() bool { return t.Columns != nil }
 
-// clone is somebody who stays as they are.
+// clone returns a copy that shares no memory.
 func (t *Person) clone() Person {
 	own := *t
 	own.Columns, own.Labels = slices.Clone(t.Columns), slices.Clone(t.Labels)
@@ -70,7 +70,7 @@ func (p *past) add(id string, number int, now []Person) {
 	p.forget()
 }
 
-// unfold reads those of the last edition into memory, where somebody is looked for among them.
+// unfold reads the people of the last edition into memory, so that they can be searched.
 func (p *past) unfold() {
 	if p.stored == nil {
 		return
@@ -82,7 +82,7 @@ func (p *past) unfold() {
 	p.last, p.stored = list, nil
 }
 
-// people are all of the last edition, ascending; each is as it says until the next one comes.
+// people iterates over all people of the last edition, ascending; each is valid until the next one.
 func (p *past) people() iter.Seq[*Person] {
 	if p.stored != nil {
 		return p.stored.all
@@ -96,13 +96,14 @@ func (p *past) people() iter.Seq[*Person] {
 	}
 }
 
-// Bounds on what is kept of those who were otherwise: as many people as mostOtherwise editions have, or fewOtherwise.
+// Bounds on the stored people who differ: as many as the people of mostOtherwise editions, or
+// fewOtherwise.
 const (
 	mostOtherwise = 8
 	fewOtherwise  = 1 << 16
 )
 
-// forget forgets the oldest editions where too much has changed since: jobs wait beside them.
+// forget removes the oldest editions if too much has changed since; jobs beside them await approval.
 func (p *past) forget() {
 	kept, most := 0, max(mostOtherwise*len(p.last), fewOtherwise)
 	for i := len(p.editions) - 1; i >= 0; i-- {
@@ -113,7 +114,8 @@ func (p *past) forget() {
 	}
 }
 
-// otherwise returns how those who are in it now, or were, were then. Both are ascending.
+// otherwise returns the people of then who differ in now, as they were then, and those who are only in
+// now as outsiders. Both are ascending.
 func otherwise(then iter.Seq[*Person], now []Person) (was []Person) {
 	for t := range then {
 		for len(now) > 0 && compareElements(now[0].ID, t.ID) < 0 {
@@ -139,13 +141,13 @@ func (p *past) compared() *Compared {
 	return &Compared{Rule: Rule, Columns: slices.Sorted(slices.Values(p.columns)), Labels: p.labels}
 }
 
-// beside compares the last edition with each earlier one, the newest first. It takes time for whoever was
-// otherwise in one of them, and none for all others.
+// beside compares the last edition with each earlier one, the newest first. It takes time only for
+// people who differ in one of them.
 func (p *past) beside() (list []Beside) {
 	p.unfold()
 	compared := p.compared()
 	rows, sums, out := newDifference(p), newDifference(p), newDifference(p)
-	was := make(map[Element]*Person) // whoever was otherwise than in the edition after
+	was := make(map[Element]*Person) // people who differ in the edition after
 	for i := len(p.editions) - 2; i >= 0; i-- {
 		for k := range p.editions[i].was {
 			then := &p.editions[i].was[k]
@@ -171,11 +173,12 @@ func (p *past) beside() (list []Beside) {
 	return list
 }
 
-// mostBeside bounds the earlier editions with which one is compared: jobs wait beside older ones.
+// mostBeside bounds the earlier editions that an edition is compared with; jobs beside older ones await
+// approval.
 const mostBeside = 64
 
-// where is the person who is held out, or who is not; else nobody: sums are over those in training, and their errors
-// over those held out.
+// where returns the person if they are held out, or are not, as asked, and otherwise an outsider: sums
+// are over people in training, and their errors over people held out.
 func where(t *Person, held bool) *Person {
 	if t.Held == held {
 		return t
@@ -184,7 +187,7 @@ func where(t *Person, held bool) *Person {
 	return &gone
 }
 
-// find returns how somebody is in the last edition.
+// find returns a person of the last edition, an outsider if they are not in it.
 func (p *past) find(e Element) *Person {
 	i, in := slices.BinarySearchFunc(p.last, e, func(t Person, e Element) int { return compareElements(t.ID, e) })
 	if !in {
@@ -198,7 +201,7 @@ const pastItem vault.Item = "past"
 
 const pastMagic = "mercer/v1/past"
 
-// Bounds on what is read back.
+// Bounds for decoding.
 const (
 	maxNames  = 1 << 16
 	maxName   = 1 << 16
@@ -252,11 +255,11 @@ func writePerson(w *inPieces, t *Person) {
 	w.pass(pieceBytes)
 }
 
-// decodePast reads what writeTo wrote. It goes through those of the last edition, and reads each again when asked for
-// them.
+// decodePast reads what writeTo wrote. It checks the people of the last edition, and decodes them again
+// when they are needed.
 func decodePast(b []byte) (*past, error) {
 	r := wire.NewReader(b)
-	r.Magic(len(pastMagic), pastMagic, "edition: %q is another file")
+	r.Magic(len(pastMagic), pastMagic, "edition: %q is not the expected format")
 	p := &past{columns: r.Strings(maxNames, maxName), labels: r.Strings(maxNames, maxName), byRows: r.Bool()}
 	n := r.Count(maxPeople, 27)
 	p.stored = &storedPeople{of: p, b: b[len(b)-r.Len():], count: n}
@@ -268,14 +271,14 @@ func decodePast(b []byte) (*past, error) {
 	return p, r.Close(pastMagic)
 }
 
-// storedPeople are people as they are written down.
+// storedPeople are encoded people.
 type storedPeople struct {
 	of    *past
 	b     []byte
 	count int
 }
 
-// check goes through all of them, and refuses people who are not ascending.
+// check decodes all of them, and rejects people who are not ascending.
 func (s *storedPeople) check(r *wire.Reader) {
 	var last Element
 	var own slabs
@@ -302,7 +305,7 @@ func (s *storedPeople) all(yield func(*Person) bool) {
 	}
 }
 
-// readPeople refuses people who are not ascending, since nobody would be found among them.
+// readPeople rejects people who are not ascending, since a search among them would fail.
 func (p *past) readPeople(r *wire.Reader, s *slabs) []Person {
 	n := r.Count(maxPeople, 27)
 	list := make([]Person, 0, n)
@@ -338,25 +341,25 @@ func (p *past) readPerson(r *wire.Reader, s *slabs) (t Person) {
 	return t
 }
 
-// slabs are shared by all that is read: an edition before may have one person.
+// slabs are the memory of all people that are read: an earlier edition may have one person.
 type slabs struct {
 	cells  slab[uint64]
 	labels slab[[]uint64]
 }
 
-// again has what was handed out last be handed out once more.
+// again makes the slabs reuse the memory that they gave last.
 func (s *slabs) again() *slabs {
 	s.cells.rest, s.labels.rest = s.cells.whole, s.labels.whole
 	return s
 }
 
-// slab hands out parts of large slices, since people are many.
+// slab gives parts of large slices, since there are many people.
 type slab[T any] struct{ whole, rest []T }
 
 func (s *slab[T]) take(n int) []T {
 	const size = 1 << 12
 	if n == 0 {
-		return []T{} // which is not nil: somebody without columns is there
+		return []T{} // not nil: a person in an edition may have no columns
 	}
 	if n > len(s.rest) {
 		s.whole = make([]T, max(n, size))

@@ -1,22 +1,24 @@
-// Package edition keeps tables as a home has frozen them for its dictionaries, and decides when a further
-// edition may be made.
+// Package edition keeps tables as a home has frozen them for its dictionaries, and decides when a
+// further edition may be made.
 //
-// Jobs see the newest edition of a table, never the table itself. A further edition is made only if all
-// groups of people that the editions so far tell apart, with it, are empty or have [Least] people: who is
-// in training, held out or gone, and whose cells have changed. So no two jobs tell of fewer.
+// Jobs see the newest edition of a table, never the table itself. A home makes a further edition only
+// if each group of people that the editions so far, and the new one, tell apart is empty or has [Least]
+// people. Editions tell apart who is in training, held out or gone, and whose cells have changed. So no
+// two jobs reveal anything about fewer people.
 //
 //	ID/rows    the rows as they were read, sorted, sealed under a key of the edition
 //	ID/held    which of the rows are held out
 //	ID/people  groups of a table's people; of a table without ids, of a dictionary's rows
-//	ID/cells   the cells of people as a dictionary's editions had them last, as digests
-//	ID/past    who is in a dictionary's newest edition, with digests of cells and labels, and
-//	           what was otherwise in the editions before
-//	list       the editions (number, day, table, dictionary, people), which groups and cells stand, and
-//	           who has left, as digests under a key that is here, too
+//	ID/cells   the last cells of people in a dictionary's editions, as digests
+//	ID/past    the people of a dictionary's newest edition, with digests of cells and labels, and
+//	           how they differed in the editions before
+//	list       the editions (number, day, table, dictionary, people), the IDs of groups and cells, and
+//	           the people who were withdrawn, as digests under a key that is here, too
 //	lock       held while the list changes
-//	making     held while a command or the daemon freezes a table, or takes people out of it
+//	making     held while a command or the daemon freezes a table, or withdraws people from it
 //
-// The list is replaced as a whole: what it does not name was left by a crash, and goes with the next change.
+// The list is replaced as a whole. Items that it does not name come from a crash; the next change
+// erases them.
 package edition
 
 import (
@@ -30,14 +32,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// LackError says that a further edition would tell few people apart from all others.
+// LackError reports that a further edition would tell few people apart from all others.
 type LackError struct {
 	Lack int
 	Rows int // of the table
 }
 
 func (e *LackError) Error() string {
-	return fmt.Sprintf("edition: a group of people who came, went or changed would have fewer than %d; %d more are lacking", Least, e.Lack)
+	return fmt.Sprintf("edition: a group of people who came, went or changed would have fewer than %d members; %d more are needed", Least, e.Lack)
 }
 
 // Store is the folder of a home's editions. It need not exist.
@@ -46,21 +48,21 @@ type Store struct {
 	Sealed func() (*vault.Artifacts, error) // opens the folder to write
 }
 
-// Draft is an edition that is about to be made.
+// Draft is an edition before it is made.
 type Draft struct {
 	Edition
-	Known  string   // by what people are known, as a digest
+	Known  string   // digest of how people are identified
 	Labels []string // that the catalogue offers
-	// Rows are the people, or the rows of a table without ids.
+	// Rows has the people, or the rows of a table without ids.
 	Rows Cut
-	// Later are the rows that each of the cuts holds out.
+	// Later has the rows that each of the cuts holds out.
 	Later []Cut
-	// Cells are the cells of each person; nil of a table without ids.
+	// Cells has the cells of each person; nil for a table without ids.
 	Cells Cells
-	// Columns are the dictionary's, and People all in the edition, in any order.
+	// Columns are the dictionary's; People are all people in the edition, in any order.
 	Columns []string
 	People  []Person
-	// Others are the cells as other dictionaries of the table read them now, by hash.
+	// Others has the cells as other dictionaries of the table read them now, by hash.
 	Others map[string]Cells
 	// Keep writes the rows under an id of the artifacts.
 	Keep func(e *vault.Artifacts, id job.ID) error
@@ -72,11 +74,11 @@ const (
 	cellsItem  vault.Item = "cells"
 )
 
-// Make makes an edition, or returns a [LackError] and notes how many lack. A crash leaves the editions as
-// they were, or with the new one.
+// Make makes an edition, or returns a [LackError] and records how many people are needed. A crash
+// leaves the editions as they were, or with the new one.
 func (s Store) Make(d Draft) (made Edition, err error) {
 	if d.Training+d.HeldOut > 0 && len(d.People) == 0 {
-		return made, errors.New("edition: a draft that does not say who is in it")
+		return made, errors.New("edition: the draft has rows and no people")
 	}
 	err = s.change(func(b *book, artifacts *vault.Artifacts) error {
 		if err := b.fits(d.Table, d.Dictionary, d.Known, d.Labels); err != nil {
@@ -118,8 +120,8 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 	return made, err
 }
 
-// past returns who is in the editions so far; nobody where an earlier program made them, since their
-// people are known to no one.
+// past returns the people of the editions so far; an empty past if an earlier program made them, since
+// their people are unknown.
 func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*past, error) {
 	slices.SortFunc(d.People, func(a, b Person) int { return compareElements(a.ID, b.ID) })
 	fresh := &past{columns: d.Columns, labels: d.Labels, byRows: d.Cells == nil}
@@ -136,7 +138,7 @@ func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*
 		return nil, err
 	case !slices.Equal(slices.Sorted(slices.Values(p.columns)), slices.Sorted(slices.Values(d.Columns))):
 		return nil, ErrOtherColumns
-	case !slices.Equal(p.columns, d.Columns): // in another order: nobody's cells can be compared, and jobs wait
+	case !slices.Equal(p.columns, d.Columns): // in another order: no cells can be compared, and jobs await approval
 		return fresh, nil
 	case !slices.Equal(p.labels, d.Labels):
 		return nil, ErrOtherEntry
@@ -144,7 +146,7 @@ func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*
 	return p, nil
 }
 
-// groupsOf names the groups that the draft refines.
+// groupsOf returns the ID of the groups that the draft refines.
 func (d *Draft) groupsOf(table *tableState, dictionary *dictionaryState) string {
 	if d.Cells != nil {
 		return table.People
@@ -152,8 +154,8 @@ func (d *Draft) groupsOf(table *tableState, dictionary *dictionaryState) string 
 	return dictionary.ID
 }
 
-// markAll finds out whose cells have changed since the edition before, of this dictionary or of another: who
-// compares the editions of two learns it, too.
+// markAll finds the people whose cells have changed since the edition before, of this dictionary or of
+// another one, because comparing editions of two dictionaries reveals them, too.
 func (d *Draft) markAll(artifacts *vault.Artifacts, table *tableState, own *dictionaryState) error {
 	last, err := cellsAt(artifacts, own.ID)
 	if err != nil {
@@ -175,7 +177,7 @@ func (d *Draft) markAll(artifacts *vault.Artifacts, table *tableState, own *dict
 	return nil
 }
 
-// mark notes whose cells are others than they were last.
+// mark marks the people whose cells differ from the last ones.
 func (d *Draft) mark(last, now Cells) {
 	merge(last, now, func(e Element, then, own *Element) {
 		if then == nil || own == nil || *then == *own {
@@ -187,7 +189,7 @@ func (d *Draft) mark(last, now Cells) {
 	})
 }
 
-// after adds the cells of those who are gone, as they were last: they may come back.
+// after adds the last cells of people who are gone: they may come back.
 func (c Cells) after(last Cells) Cells {
 	all := make(Cells, 0, max(len(c), len(last)))
 	merge(last, c, func(e Element, then, own *Element) {
@@ -210,7 +212,7 @@ func cellsAt(artifacts *vault.Artifacts, id string) (Cells, error) {
 	return DecodeCells(b)
 }
 
-// put writes all of an edition but its place in the list.
+// put writes everything of an edition except its place in the list.
 func (d *Draft) put(artifacts *vault.Artifacts, table *tableState, dictionary *dictionaryState, next Groups, so *past) (made Edition, err error) {
 	var ids [4]job.ID // of rows, groups, cells and the past
 	for i := range ids {
@@ -275,8 +277,9 @@ func newID() (id job.ID, err error) {
 	return id, err
 }
 
-// Erase overwrites the key of an edition's rows. What the editions tell apart stays known, so that a later
-// one cannot tell few people apart from it. Of two dictionaries with one name it takes the one approved last.
+// Erase overwrites the key of an edition's rows. The groups that the editions tell apart stay recorded,
+// so that a later edition cannot tell few people apart. If two dictionaries have the name, it erases
+// the edition that was made last.
 func (s Store) Erase(table, dictionary string, number int) error {
 	list, err := s.List()
 	if err != nil {
