@@ -18,43 +18,44 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// Source is an entry of a party's catalogue. It says what jobs may take from a
-// table: they pick among what stands here, and nothing that they say adds to it.
+// Source is an entry of a party's catalogue. Jobs choose among what the entry offers, and cannot add to
+// it.
 type Source struct {
 	Path string `yaml:"path,omitempty"` // relative to the home
-	// Origin is a program or a query that gives the table, in place of a path.
+	// Origin is a program or a query that returns the table, instead of a path.
 	origin.Origin `yaml:",inline"`
-	// Label are the columns of which a job may take one as its labels. Without any
-	// the table can be used without labels only. They are no features.
+	// Label lists the columns from which a job may choose its labels. Without any, the table can only
+	// be used without labels. These columns are no features.
 	Label Labels `yaml:"label,omitempty"`
-	// ID is the column by which jobs find the rows of the same people in other
-	// parties' tables, or the rule that makes ids of columns; without it the table has no ids.
+	// ID is the column by which jobs find the rows of the same people in other parties' tables, or the
+	// rule that makes ids from columns; without it the table has no ids.
 	ID OwnID `yaml:"id,omitempty"`
-	// Cut is the column by which jobs may hold later rows out, such as the day of admission. It
-	// is no feature unless Columns lists it too.
+	// Cut is the column by which jobs may hold out later rows, such as the day of admission. It is no
+	// feature unless Columns lists it too.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates are the days, or numbers, from which on jobs may hold rows of an edition out by Cut.
+	// CutDates are the days, or numbers, from which on jobs may hold out rows of an edition by Cut.
 	CutDates []string `yaml:"cut_dates,omitempty"`
-	// Columns lists the columns that jobs may use as features, or describes the file's own
-	// columns. Without a list a job uses all columns that are left.
+	// Columns lists the columns that jobs may use as features, or describes the file's own columns.
+	// Without a list, jobs use all remaining columns.
 	Columns OwnColumns `yaml:"columns,omitempty"`
 	// CSV describes the form of a CSV text.
 	CSV prepare.CSV `yaml:"csv,omitempty"`
-	// Drop lists columns that are never parsed, by the file's own names. Keep lists the only
-	// columns that are.
+	// Drop lists columns that are never parsed, by the file's own names. Keep lists the only columns
+	// that are parsed.
 	Drop []string `yaml:"drop,omitempty"`
 	Keep []string `yaml:"keep,omitempty"`
-	// Width is the number of features, 0 for as many as the file has: LIBSVM text
-	// need not name the last ones.
+	// Width is the number of features, 0 for the file's number: LIBSVM text need not name the last
+	// ones.
 	Width int `yaml:"features,omitempty"`
-	// Group is the column of groups, such as patients: rows of one group are held out together
-	// in every job by rows. It is no feature.
+	// Group is the column of groups, such as patients: every job by rows holds out rows of one group
+	// together. It is no feature.
 	Group string `yaml:"group,omitempty"`
 	// Weight names a column that this version does not read.
 	Weight string `yaml:"weight,omitempty"`
-	// Editions is weekly where the daemon freezes the table each week for each dictionary of which it has an edition.
+	// Editions is weekly if the daemon freezes the table each week for each dictionary of which it has
+	// an edition.
 	Editions string `yaml:"editions,omitempty"`
-	// Policy limits the jobs on the table; nil: the policy of the home.
+	// Policy limits the jobs on the table; nil means the policy of the home.
 	Policy *party.Policy `yaml:"policy,omitempty"`
 }
 
@@ -85,7 +86,7 @@ func (Labels) refuse(n *yaml.Node) error {
 	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: label is the name of a column, a list of names, or none", n.Line)}}
 }
 
-// MarshalYAML writes one name where there is one.
+// MarshalYAML writes a name if there is only one.
 func (l Labels) MarshalYAML() (any, error) {
 	if len(l) == 1 {
 		return l[0], nil
@@ -101,17 +102,17 @@ func (l Labels) columns() []string {
 	return l
 }
 
-// check finds contradictions.
+// check rejects contradictions.
 func (s Source) check(known job.Names) error {
 	switch {
 	case s.Group != "" && s.Width > 0:
-		return errors.New("group needs a table that names its columns, whose number it knows; leave features out")
+		return errors.New("group needs a table with named columns, and such a table needs no features; remove features")
 	case len(s.CutDates) > 0 && s.Cut == "":
 		return errors.New("cut_dates are bounds in the column that cut names; add cut:, or leave them out")
 	case s.Editions != "" && s.Editions != weekly:
 		return fmt.Errorf("editions is %q; write weekly, or leave it out and use mercer data freeze", s.Editions)
 	case s.Weight != "":
-		return errors.New("weight is not in this version, in which every row counts the same; leave it out")
+		return errors.New("this version cannot weight rows: every row counts the same; remove weight")
 	}
 	used := make(map[string]string)
 	take := func(what, column string) error {
@@ -160,7 +161,7 @@ func (s Source) check(known job.Names) error {
 	return nil
 }
 
-// checkMapping refuses an entry that contradicts itself.
+// checkMapping rejects an entry that contradicts itself.
 func (s Source) checkMapping() error {
 	m := s.mapping()
 	if err := m.Check(); err != nil {
@@ -172,8 +173,7 @@ func (s Source) checkMapping() error {
 	return s.ID.Check()
 }
 
-// Warnings lists keys of an earlier version, and entries of the catalogue that its operator may not have
-// meant so.
+// Warnings lists keys of an earlier version, and entries of the catalogue that are probably mistakes.
 func (c *Config) Warnings() []string {
 	list := slices.Clone(c.earlier)
 	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
@@ -192,9 +192,8 @@ func (s Source) warnings(name string, policy party.Policy) (list []string) {
 	return list
 }
 
-// pick returns the columns that a job takes, or refuses a job that asks for what
-// the entry does not offer. Peers are not told what it offers, nor what the table
-// holds.
+// pick returns the columns that a job uses, or refuses a job that asks for something the entry does not
+// offer. Peers learn neither what it offers nor what the table holds.
 func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, error) {
 	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID.name(), Gaps: j.Spread, Classes: j.Accepted()}
 	label, err := s.label(name, j.Label)
@@ -228,7 +227,7 @@ func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, e
 	return c, err
 }
 
-// width returns the number of features of the table, 0 where nobody gives it.
+// width returns the number of features of the table, 0 if neither job nor entry has it.
 func (s Source) width(name string, asked int) (int, error) {
 	if asked > 0 && s.Width > 0 && asked != s.Width {
 		return 0, unoffered("the job says that there are %d features, and the catalogue entry of %s says %d", asked, name, s.Width)
@@ -236,7 +235,7 @@ func (s Source) width(name string, asked int) (int, error) {
 	return max(asked, s.Width), nil
 }
 
-// label is the column that a job takes as labels; "" for none.
+// label returns the column that a job uses as labels; "" for none.
 func (s Source) label(name, asked string) (string, error) {
 	offered := s.Label.columns()
 	switch {
@@ -245,7 +244,7 @@ func (s Source) label(name, asked string) (string, error) {
 	case asked == "" && len(offered) == 1:
 		return offered[0], nil
 	case asked == "" && len(offered) > 1:
-		return "", unoffered("the job names no label, and the catalogue entry of %s has several; the job says which", name)
+		return "", unoffered("the job names no label, and the catalogue entry of %s has several; name one in the job", name)
 	case asked == "":
 		return "", unoffered("the job needs labels, and the catalogue entry of %s has no label:", name)
 	case !slices.Contains(offered, asked):
@@ -254,7 +253,7 @@ func (s Source) label(name, asked string) (string, error) {
 	return asked, nil
 }
 
-// features are the columns of the entry; a job that names its own picks among them.
+// features returns the columns of the entry; a job that names its own columns must choose among them.
 func (s Source) features(name string, d job.Data, self string) ([]string, error) {
 	asked := (&job.Job{Data: d}).Columns(self)
 	if s.Columns.Offered != nil {
@@ -275,8 +274,8 @@ func orNothing(key, what string) string {
 	return key + ": " + what
 }
 
-// unoffered refuses a job that asks for what a catalogue does not offer. Peers hear no more:
-// which columns a table has is nobody's business.
+// unoffered refuses a job that asks for something the catalogue does not offer. Peers learn no more:
+// which columns a table has is private.
 func unoffered(format string, args ...any) error { return fault.Offer.Errorf(format, args...) }
 
 // policy returns the operator's policy for a table.

@@ -26,24 +26,24 @@ type Config struct {
 	Name string `yaml:"name"`
 	// Listen is the coordinator's address for parties, host:port.
 	Listen string `yaml:"listen,omitempty"`
-	// Coordinator is the address that a party dials, nats://host:port. The roster says
-	// whether with TLS; tls://host:port insists.
+	// Coordinator is the address that a party dials, nats://host:port. The roster decides about TLS;
+	// tls://host:port insists on it.
 	Coordinator string `yaml:"coordinator,omitempty"`
-	// Data is a party's catalogue: the names that jobs may ask for.
+	// Data is a party's catalogue: the names that jobs may use.
 	Data map[string]Source `yaml:"data,omitempty"`
-	// Policy applies to the tables that have none of their own.
+	// Policy applies to the tables without a policy of their own.
 	Policy party.Policy `yaml:"policy,omitempty"`
-	// Retention is the time for which the remains of a job are kept after its end, without
-	// limit by default; at the coordinator the job itself goes with them, everywhere.
-	Retention strictyaml.Days `yaml:"retention,omitempty"`
-	// Unclosed is the time that a party waits for the coordinator to close a job before it
-	// destroys the job's secrets by itself; 30d by default.
-	Unclosed strictyaml.Days `yaml:"unclosed,omitempty"`
+	// Retention is the time for which the retained state of a job is kept after its end; without limit
+	// by default. At the coordinator, the job itself is deleted with it, at all members.
+	Retention strict.Days `yaml:"retention,omitempty"`
+	// Unclosed is the time that a party waits for the coordinator to close a job before it destroys the
+	// job's secrets; 30d by default.
+	Unclosed strict.Days `yaml:"unclosed,omitempty"`
 
 	earlier []string // warnings about keys of an earlier version
 }
 
-// IsParty reports whether the home is a party's. A home that cannot be read is none.
+// IsParty reports whether the home is a party's; false for a home that cannot be read.
 func (h Home) IsParty(jobs *job.Reader) bool {
 	c, err := h.Config(jobs)
 	return err == nil && c.Coordinator != ""
@@ -58,7 +58,7 @@ func (c *Config) limits() party.Limits {
 //go:embed example.yaml
 var example []byte
 
-// save writes the configuration; a party's that has no catalogue gets an example.
+// save writes the configuration, with an example catalogue for a party that has none.
 func (c *Config) save(path string, role roster.Role) error {
 	b, err := yaml.Marshal(c)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Config) save(path string, role roster.Role) error {
 	return disk.Replace(path, b)
 }
 
-// Config reads the home's configuration, whose policies use the words of jobs.
+// Config reads the home's configuration. Its policies use the words of jobs.
 func (h Home) Config(jobs *job.Reader) (*Config, error) { return loadConfig(jobs, h.ConfigPath()) }
 
 // maxConfigBytes bounds the part of the file that is read.
@@ -118,7 +118,7 @@ func (c *Config) upgrade() error {
 	return nil
 }
 
-// check finds settings that no daemon could work with; known are the words of a policy.
+// check rejects settings that no daemon could work with; known are the words of a policy.
 func (c *Config) check(known job.Names) error {
 	if c.Name == "" {
 		return errors.New("the name is missing; write the name that the roster gives this member")
@@ -143,7 +143,7 @@ func (c *Config) check(known job.Names) error {
 	return nil
 }
 
-// source finds a catalogue entry; its path is absolute.
+// source returns a catalogue entry with an absolute path.
 func (c *Config) source(h Home, name string) (Source, error) {
 	s, ok := c.Data[name]
 	if !ok {
@@ -155,8 +155,7 @@ func (c *Config) source(h Home, name string) (Source, error) {
 	return s, nil
 }
 
-// strictly decodes a configuration. Its errors are one sentence that begins with the line, for
-// which the caller gives the file.
+// strictly decodes a configuration. Its errors begin with the line; the caller adds the file.
 func strictly(b []byte, c *Config) error {
 	err := strictyaml.Decode(b, c)
 	var problem *strictyaml.Error

@@ -28,18 +28,18 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Options holds the settings of a daemon's flags. Beside the reader of
-// job files the zero value is the default.
+// Options holds the settings of a daemon's flags. Except for the reader of job files, the zero value is
+// the default.
 type Options struct {
 	Reader *job.Reader
-	Listen string // coordinator: instead of the configuration's
+	Listen string // coordinator: overrides the configuration
 	// AbandonOpenSessions destroys the open sessions of another build.
 	AbandonOpenSessions bool
 	// Seed draws seeds; nil means true randomness.
 	Seed   func(label string) [32]byte
 	Ready  func(addr string) // called once the daemon serves
 	Logger *slog.Logger
-	// Version of the program stands in results.
+	// Version is the program's version in results.
 	Version string
 }
 
@@ -70,7 +70,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	// The broker is first to write, and it writes nothing when it cannot listen.
+	// The broker writes first, and it writes nothing if it cannot listen.
 	broker, err := startBroker(ctx, h, c, id, members, o)
 	if err != nil {
 		return err
@@ -102,8 +102,8 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	})
 }
 
-// watched runs until ctx ends or the broker cannot write its queues any more: a new
-// process can, once there is room, and goes on where this one was.
+// watched runs until ctx ends or the broker cannot write its queues any more. Then a new process can
+// continue once there is room.
 func watched(ctx context.Context, broker *nats.Server, run func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -129,8 +129,8 @@ func (h Home) vault(o Options) (*vault.Disk, error) {
 	return v, err
 }
 
-// build names this very program and the instructions it will choose: floats,
-// and so replays, depend on both.
+// build names this program and the instructions that it will choose, because floats, and so replays,
+// depend on both.
 func build() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -148,13 +148,13 @@ func build() (string, error) {
 	return fmt.Sprintf("%s %s/%s avx2=%t avx512=%t", hex.EncodeToString(h.Sum(nil)[:8]), runtime.GOOS, runtime.GOARCH, cpu.X86.HasAVX2, cpu.X86.HasAVX512F), nil
 }
 
-// otherBuild gives advice about sessions that another build left open.
+// otherBuild adds advice to the error about sessions that another build left open.
 func (h Home) otherBuild(err error) error {
 	var foreign *vault.BuildError
 	if !errors.As(err, &foreign) {
 		return err
 	}
-	return fault.BadInputf("%s holds %d open sessions of another build of this program, which only that build can go on with: start that one until mercer job list shows no open job, or give the sessions up with --abandon-open-sessions (their jobs fail): %w",
+	return fault.BadInputf("%s holds %d open sessions of another build of this program, which only that build can continue: start that one until mercer job list shows no open job, or give up the sessions with --abandon-open-sessions (their jobs fail): %w",
 		h, len(foreign.Sessions), foreign.Err)
 }
 
@@ -200,7 +200,7 @@ func splitAddress(s string) (host string, port int, err error) {
 	host = cmp.Or(host, "127.0.0.1")
 	port, err = strconv.Atoi(p)
 	if err != nil || port < 0 || port > 65535 {
-		return "", 0, fmt.Errorf("listen address %q: the port is a number up to 65535", s)
+		return "", 0, fmt.Errorf("listen address %q: write a port from 0 to 65535", s)
 	}
 	return host, port, nil
 }

@@ -26,8 +26,8 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// RunParty serves a federation as one data holder until ctx ends. It dials
-// out only, and waits for the coordinator as long as it takes.
+// RunParty serves a federation as one data holder until ctx ends. It only dials out, and waits for the
+// coordinator without limit.
 func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	o.Reader = o.Reader.Knowing(h.Dictionaries().Find)
 	id, c, err := h.open(o.Reader)
@@ -63,12 +63,12 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	at := partyHome{h, id, c, members, key}
 	return lives(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
 		err := at.live(ctx, o)
-		o.Ready = nil // it has been
+		o.Ready = nil // it is called once
 		return err
 	})
 }
 
-// partyHome holds what a party reads of its home once.
+// partyHome holds the parts of a home that a party reads once.
 type partyHome struct {
 	Home
 	id      *identity.Identity
@@ -77,7 +77,7 @@ type partyHome struct {
 	key     dataset.SplitKey
 }
 
-// live serves the federation until ctx ends or a session cannot go on here for now.
+// live serves the federation until ctx ends or a session cannot continue here for now.
 func (h partyHome) live(ctx context.Context, o Options) (err error) {
 	id, c := h.id, h.config
 	kept, err := h.vault(o)
@@ -124,8 +124,8 @@ func (h partyHome) live(ctx context.Context, o Options) (err error) {
 	return h.otherBuild(refusedTwin(serve(ctx, h.Home, o, c.Coordinator, admin.Party(p, o.Logger), p.Run)))
 }
 
-// keepAlignment keeps which row is which, for readers of the decisions of a job
-// between holders of columns: the coordinator knows them by number only.
+// keepAlignment stores which row is which, for readers of the decisions of a job by columns: the
+// coordinator only knows rows by number.
 func keepAlignment(e *vault.Artifacts) func(id job.ID, ids []string) error {
 	return func(id job.ID, ids []string) error {
 		table := [][]string{{"id"}}
@@ -136,8 +136,7 @@ func keepAlignment(e *vault.Artifacts) func(id job.ID, ids []string) error {
 	}
 }
 
-// keepRecommendations keeps a job's recommendations to this party's person. Nobody
-// else learns them.
+// keepRecommendations stores a job's recommendations to this party's person. Nobody else learns them.
 func keepRecommendations(e *vault.Artifacts) func(id job.ID, list []method.Recommendation) error {
 	return func(id job.ID, list []method.Recommendation) error {
 		table := [][]string{{"rank", "item", "score"}}
@@ -148,7 +147,7 @@ func keepRecommendations(e *vault.Artifacts) func(id job.ID, list []method.Recom
 	}
 }
 
-// keepNotices keeps what a job says of this party's own table.
+// keepNotices stores a job's notices about this party's own table.
 func keepNotices(e *vault.Artifacts) func(id job.ID, lines []string) error {
 	return func(id job.ID, lines []string) error {
 		table := [][]string{{"notice"}}
@@ -159,7 +158,7 @@ func keepNotices(e *vault.Artifacts) func(id job.ID, lines []string) error {
 	}
 }
 
-// keepJudged keeps the predictions of held-out rows of which this party has the labels.
+// keepJudged stores the predictions of held-out rows whose labels this party has.
 func keepJudged(e *vault.Artifacts) func(id job.ID, own *method.Judged) error {
 	return func(id job.ID, own *method.Judged) error {
 		b, err := json.Marshal(own)
@@ -170,8 +169,8 @@ func keepJudged(e *vault.Artifacts) func(id job.ID, own *method.Judged) error {
 	}
 }
 
-// refusedTwin makes it the operator's matter that another daemon has this home's
-// identity, as one in the same home would be.
+// refusedTwin reports another daemon with this home's identity as the operator's mistake, like a second
+// daemon in the same home.
 func refusedTwin(err error) error {
 	var twin *nats.TwinError
 	if errors.As(err, &twin) {
@@ -180,8 +179,8 @@ func refusedTwin(err error) error {
 	return err
 }
 
-// load reads the table that a job names, as the catalogue offers it. Which of its
-// rows are held out is the party's own choice.
+// load reads the table that a job names, as the catalogue offers it. The party chooses which of its
+// rows are held out.
 func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshots) (method.Table, error) {
 	t, d := method.Table{}, all.Own(c.Name)
 	s, err := c.source(h, d.Source)
@@ -199,7 +198,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err := d.LeavesRows(); err != nil {
 		return t, fault.Forbidden(err)
 	}
-	if d.Asks() && d.Schema == nil && s.heads() { // jobs have not seen a column that came since
+	if d.Asks() && d.Schema == nil && s.heads() { // jobs have not seen newer columns
 		s = h.asFrozen(s, d.Source, dictionaryOf(d).Hash())
 	}
 	columns, err := s.pick(d.Source, d, c.Name)
@@ -222,7 +221,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 		return t, err
 	}
 	t.Key = key
-	if !frozen { // an edition has nobody who has left
+	if !frozen { // an edition has no withdrawn people
 		if t.Set, err = h.staying(s, d.Source, t.Set); err != nil {
 			return t, err
 		}
@@ -233,12 +232,12 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	}
 	t.IDRule = s.ID.Canonical(s.Columns.Theirs)
 	if s.ID.IsZero() {
-		t.Set.IDs = nil // a column may be called so, and nobody offered it
+		t.Set.IDs = nil // a column may have the name of ids, but the entry does not offer it
 	}
 	return t, nil
 }
 
-// SplitKeyPath returns the file of the key by which a party holds rows out.
+// SplitKeyPath returns the file of the key that chooses a party's held-out rows.
 func (h Home) SplitKeyPath() string { return h.path("split.key") }
 
 // newSplitKey draws a split key.
@@ -248,12 +247,12 @@ func newSplitKey() (dataset.SplitKey, error) {
 	return key, err
 }
 
-// SetSplitKey puts a split key in the place of what is there.
+// SetSplitKey replaces the split key.
 func (h Home) SetSplitKey(key dataset.SplitKey) error {
 	return disk.Replace(h.SplitKeyPath(), key[:])
 }
 
-// RenewSplitKey draws another split key for a home in which no daemon runs.
+// RenewSplitKey draws a new split key for a home in which no daemon runs.
 func (h Home) RenewSplitKey() (err error) {
 	lock, err := h.take()
 	if err != nil {
@@ -267,9 +266,8 @@ func (h Home) RenewSplitKey() (err error) {
 	return h.SetSplitKey(key)
 }
 
-// splitKey reads the split key. A home that has none yet gets one as long as it
-// has let nothing out: with another key other rows would be held out, and sums over
-// both selections differ by single rows.
+// splitKey reads the split key. A home without one gets one as long as it has released nothing: another
+// key would hold out other rows, and sums over both selections differ by single rows.
 func (h Home) splitKey() (dataset.SplitKey, error) {
 	b, err := os.ReadFile(h.SplitKeyPath())
 	switch {
@@ -280,7 +278,7 @@ func (h Home) splitKey() (dataset.SplitKey, error) {
 	}
 	var key dataset.SplitKey
 	if copy(key[:], b); len(b) != len(key) || key == (dataset.SplitKey{}) {
-		return key, fault.BadInputf("%s is no split key: it must hold exactly %d bytes; put it back from a backup", h.SplitKeyPath(), len(key))
+		return key, fault.BadInputf("%s is no split key: a split key has %d bytes; restore it from a backup", h.SplitKeyPath(), len(key))
 	}
 	return key, nil
 }
@@ -291,7 +289,7 @@ func (h Home) firstSplitKey() (dataset.SplitKey, error) {
 		return dataset.SplitKey{}, err
 	}
 	if !empty {
-		return dataset.SplitKey{}, fault.BadInputf("%s is missing, and this home has let something out before; put the key back from a backup. If there is none, mercer federation split-key --home %s draws a new one: other rows are then held out, and jobs before and after together tell more about single rows than each does",
+		return dataset.SplitKey{}, fault.BadInputf("%s is missing, and this home has released data before; restore the key from a backup. If there is none, mercer federation split-key --home %s draws a new one: it holds out other rows, and jobs before and after together reveal more about single rows than each does",
 			h.SplitKeyPath(), h)
 	}
 	key, err := newSplitKey()

@@ -29,21 +29,21 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// TokensPath is the URL path at which a gateway that is its own issuer gives tokens.
+// TokensPath is the URL path at which a gateway that is its own issuer issues tokens.
 const TokensPath = "/tokens"
 
-// PublicPath returns the file in which an issuer leaves its name and public keys, for the gateway.
+// PublicPath returns the file in which an issuer writes its name and public keys, for the gateway.
 func (h Home) PublicPath() string { return h.path("public") }
 
-// WitnessKeyPath returns the file in which a relay or an issuer leaves the key of
-// its statements, in hexadecimal digits. It is public, and for the devices' owners.
+// WitnessKeyPath returns the file in which a relay or an issuer writes the key of its statements, in
+// hexadecimal digits. It is public, and for the devices' owners.
 func (h Home) WitnessKeyPath() string { return h.path("witness-key") }
 
 func (h Home) writeWitnessKey(id *identity.Identity) error {
 	return disk.Replace(h.WitnessKeyPath(), []byte(hex.EncodeToString(id.Public().Sign)+"\n"))
 }
 
-// ParseKey reads a public key of Ed25519 in hexadecimal digits.
+// ParseKey reads an Ed25519 public key in hexadecimal digits.
 func ParseKey(digits string) (ed25519.PublicKey, error) {
 	key, err := hex.DecodeString(strings.TrimSpace(digits))
 	if err != nil || len(key) != ed25519.PublicKeySize {
@@ -52,9 +52,8 @@ func ParseKey(digits string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// Own opens the identity of a home that is in no federation, and draws it the
-// first time. It keeps a second process out of the home until the file is
-// closed.
+// Own opens the identity of a home that is in no federation, and creates it the first time. It keeps a
+// second process out of the home until the file is closed.
 func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, error) {
 	if err := os.MkdirAll(string(h), 0o700); err != nil {
 		return nil, nil, fault.BadInputf("%s cannot be a home: %w", h, err)
@@ -76,8 +75,7 @@ func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, err
 	return id, lock, err
 }
 
-// ReadRoster reads the devices of an issuer: a public key on each line, in
-// hexadecimal digits.
+// ReadRoster reads the devices of an issuer: a public key on each line, in hexadecimal digits.
 func ReadRoster(path string) ([]ed25519.PublicKey, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -99,7 +97,7 @@ func ReadRoster(path string) ([]ed25519.PublicKey, error) {
 	return keys, nil
 }
 
-// RunIssuer gives tokens until ctx ends.
+// RunIssuer issues tokens until ctx ends.
 func RunIssuer(ctx context.Context, c issuer.Config, d Doors, o Options) (err error) {
 	i, err := issuer.Open(c)
 	if err != nil {
@@ -113,7 +111,7 @@ func RunIssuer(ctx context.Context, c issuer.Config, d Doors, o Options) (err er
 	return d.serve(ctx, o, i, i, nil)
 }
 
-// RunRelay passes requests on until ctx ends.
+// RunRelay forwards requests until ctx ends.
 func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) (err error) {
 	r, err := relay.Open(c)
 	if err != nil {
@@ -126,8 +124,8 @@ func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) (err erro
 	return d.serve(ctx, o, r, r, nil)
 }
 
-// RunGateway holds windows until the model is trained, or ctx ends, without a result. A gateway
-// that is its own issuer is given what to issue to; its tokens are of VOPRF.
+// RunGateway holds windows until the model is trained, or ctx ends, without a result. If the gateway is
+// its own issuer, own is the issuer's configuration; its tokens are VOPRF tokens.
 func RunGateway(ctx context.Context, c gateway.Config, own *issuer.Config, d Doors, o Options) (r *gateway.Result, err error) {
 	var handler http.Handler
 	var parts collectors
@@ -161,7 +159,7 @@ func RunGateway(ctx context.Context, c gateway.Config, own *issuer.Config, d Doo
 	return r, err
 }
 
-// Configure opens a gateway's home and leaves the configuration there.
+// Configure opens a gateway's home and writes the configuration there.
 func Configure(c gateway.Config) error {
 	g, err := gateway.Open(c)
 	if err != nil {
@@ -170,7 +168,7 @@ func Configure(c gateway.Config) error {
 	return g.Close()
 }
 
-// collector is a part with metrics.
+// collector has metrics.
 type collector interface {
 	Collect(prometheus.Registerer) error
 }
@@ -189,7 +187,7 @@ func (list collectors) Collect(r prometheus.Registerer) error {
 // Build names this program, whose journals no other program reads.
 func Build() (string, error) { return build() }
 
-// SumsModelPath returns the file in which the server of many devices leaves the model of a job.
+// SumsModelPath returns the file in which the server of many devices writes the model of a job.
 func (h Home) SumsModelPath(j *job.Job) string {
 	if j.Traits().Rated {
 		return h.path("items.kernel")
@@ -197,7 +195,7 @@ func (h Home) SumsModelPath(j *job.Job) string {
 	return h.path("model")
 }
 
-// OpenEnrolment reads a file that an authority has signed.
+// OpenEnrolment reads an enrolment that an authority has signed.
 func OpenEnrolment(path, authority string, o Options) (*devices.Enrolment, error) {
 	key, err := ParseKey(authority)
 	if err != nil {
@@ -210,8 +208,8 @@ func OpenEnrolment(path, authority string, o Options) (*devices.Enrolment, error
 	return devices.Open(b, key, o.Reader)
 }
 
-// RunSums serves the devices until their job is done, or ctx ends, without a result. A
-// home whose job is done gives its result again.
+// RunSums serves the devices until their job is done, or ctx ends, without a result. If the home's job
+// is done, it returns the result again.
 func (h Home) RunSums(ctx context.Context, e *devices.Enrolment, d Doors, o Options) (r *method.Result, err error) {
 	if r, err := h.summed(); r != nil || err != nil {
 		return r, err
@@ -248,7 +246,7 @@ func (h Home) keepSummed(r *method.Result) error {
 	return disk.Replace(h.path("result.json"), b)
 }
 
-// summed returns the result of a job that is done, nil where there is none.
+// summed returns the result of a finished job, nil if there is none.
 func (h Home) summed() (*method.Result, error) {
 	b, err := os.ReadFile(h.path("result.json"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,17 +15,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// Doors are the addresses of a process of many devices, host:port.
+// Doors are the addresses of a process for many devices, host:port.
 type Doors struct {
 	Listen  string
 	Metrics string // "": none; always plain HTTP
-	// Certificate and Key are files by which Listen speaks HTTPS; "": HTTP.
+	// Certificate and Key are the files for HTTPS at Listen; "" means HTTP.
 	Certificate, Key string
-	// Trusted are the addresses whose connections to Listen are not counted: a gateway's relay.
+	// Trusted are the addresses whose connections to Listen are not counted, such as a gateway's relay.
 	Trusted []netip.Prefix
 }
 
-// listen opens the ports: the second one, if there is one, is for metrics.
+// listen opens the ports; the second one, if any, is for metrics.
 func (d Doors) listen() (_ []net.Listener, err error) {
 	if (d.Certificate == "") != (d.Key == "") {
 		return nil, fault.BadInputf("HTTPS takes a certificate and its key: give --tls-cert and --tls-key, or neither")
@@ -55,8 +55,8 @@ func (d Doors) listen() (_ []net.Listener, err error) {
 	return ports, err
 }
 
-// serve opens the doors until ctx ends, or until run does if it is given. That ctx ends is no
-// error: a daemon has been told to stop.
+// serve opens the ports until ctx ends, or until run returns if it is given. The end of ctx is no
+// error: it is how a daemon is stopped.
 func (d Doors) serve(ctx context.Context, o Options, h http.Handler, metrics collector, run func(context.Context) error) error {
 	registry := prometheus.NewRegistry()
 	if err := metrics.Collect(registry); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Editions are the tables that this home has frozen.
+// Editions returns the tables that this home has frozen.
 func (h Home) Editions() edition.Store {
 	return edition.Store{Folder: h.editions(), Sealed: func() (*vault.Artifacts, error) {
 		id, err := identity.Load(h.IdentityPath())
@@ -52,7 +52,7 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 		return edition.Edition{}, fault.BadInput(err)
 	}
 	if d.IsNumbers() && !s.heads() {
-		return edition.Edition{}, fault.BadInputf("jobs without a dictionary see %s as it is, and no edition: it is no CSV or parquet file; approve a dictionary, for which it is frozen", table)
+		return edition.Edition{}, fault.BadInputf("%s is no CSV or parquet file, so jobs without a dictionary use the table as it is and no edition; approve a dictionary, and freeze the table for it", table)
 	}
 	key, err := h.splitKey()
 	if err != nil {
@@ -103,7 +103,8 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 	return h.Editions().Make(draft)
 }
 
-// laterRows are the cuts by the entry's dates: who has rows on the one side, on the other, or on both.
+// laterRows returns a cut for each of the entry's dates: which people have rows on the one side, on the
+// other, or on both.
 func (s Source) laterRows(key dataset.SplitKey, set *dataset.Set, labels [][]string) (cuts []edition.Cut, err error) {
 	if len(s.CutDates) == 0 {
 		return nil, nil
@@ -128,8 +129,8 @@ func (s Source) laterRows(key dataset.SplitKey, set *dataset.Set, labels [][]str
 	return cuts, nil
 }
 
-// cellsByOthers reads the rows as the other dictionaries do for which the table has been frozen. One by which it
-// cannot be read any more tells of nobody.
+// cellsByOthers reads the rows by the other dictionaries for which the table has been frozen. A
+// dictionary by which it cannot be read any more reveals nothing.
 func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table string, but *job.Dictionary, rows snapshot.Store) (map[string]edition.Cells, error) {
 	frozen, err := h.Editions().Dictionaries(table)
 	if err != nil {
@@ -142,8 +143,8 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 			continue
 		}
 		as := s
-		as.Label = labels     // as it was frozen
-		if d.Columns == nil { // a column that came since is nobody's change
+		as.Label = labels     // as when it was frozen
+		if d.Columns == nil { // a new column changes nobody's cells
 			as = h.asFrozen(as, table, hash)
 		}
 		if set, labels, _, err := h.readAll(c, as, d, table, rows); err == nil {
@@ -153,7 +154,7 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 	return others, nil
 }
 
-// asFrozen offers no columns but those that the newest edition for a dictionary has, where the entry names none.
+// asFrozen offers only the columns of the newest edition for a dictionary, if the entry names none.
 func (h Home) asFrozen(s Source, table, dictionary string) Source {
 	if newest, err := h.Editions().Newest(table, dictionary); err == nil && newest.Compared != nil && s.Columns.IsZero() {
 		s.Columns.Offered = newest.Compared.Columns
@@ -161,7 +162,7 @@ func (h Home) asFrozen(s Source, table, dictionary string) Source {
 	return s
 }
 
-// heldItem is the item of an edition that says which of its rows, as its dictionary reads them, are held out.
+// heldItem is the item of an edition that marks its held-out rows, as its dictionary reads them.
 const heldItem vault.Item = "held"
 
 func keepHeld(e *vault.Artifacts, id job.ID, held []bool) error {
@@ -174,14 +175,14 @@ func keepHeld(e *vault.Artifacts, id job.ID, held []bool) error {
 	return e.Put(id, heldItem, flags)
 }
 
-// heldOut lists the rows of an edition that are held out.
+// heldOut lists the held-out rows of an edition.
 func heldOut(e *vault.Artifacts, id job.ID, rows int) ([]int, error) {
 	flags, err := e.Get(id, heldItem)
 	if err != nil {
 		return nil, err
 	}
 	if len(flags) != rows {
-		return nil, fault.BadInputf("the edition has %d rows, and by the catalogue's entry as it is now %d: put the entry back as it was when the table was frozen, or freeze it anew", len(flags), rows)
+		return nil, fault.BadInputf("the edition has %d rows, and the catalogue's entry now reads %d: put the entry back as it was when the table was frozen, or freeze it anew", len(flags), rows)
 	}
 	held := []int{}
 	for i, flag := range flags {
@@ -192,9 +193,9 @@ func heldOut(e *vault.Artifacts, id job.ID, rows int) ([]int, error) {
 	return held, nil
 }
 
-// holdsOut lists the rows that all jobs of a dictionary hold out: by their groups, their ids, or all cells that it
-// reads, whatever columns and label a job picks. Without columns of its own these are the cells that a simulated job
-// reads, with the label if there is one.
+// holdsOut lists the rows that all jobs of a dictionary hold out: by their groups, their ids, or all
+// cells that it reads, whatever columns and label a job chooses. For a dictionary without columns,
+// these are the cells that a simulated job reads, with the label if there is one.
 func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store, set *dataset.Set, key dataset.SplitKey) ([]int, error) {
 	if d.Columns == nil {
 		data := d.Of(c.Name)
@@ -212,9 +213,9 @@ func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, row
 	return append([]int{}, held...), err
 }
 
-// readAll reads frozen rows by a dictionary without a label, and the labels by each of its columns that the
-// catalogue offers, as they stand and as the dictionary merges them: a label that cannot be read is the operator's
-// matter now, and no answer to a job.
+// readAll reads frozen rows by a dictionary without a label, and by each of its labels that the
+// catalogue offers. It returns these labels as read and as the dictionary merges them. A label that
+// cannot be read is an error for the operator now, and not an answer to a job later.
 func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels, merged [][]string, err error) {
 	data := d.Of(c.Name)
 	data.Source = table
@@ -232,7 +233,7 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 	}
 	for _, l := range s.described(d) {
 		data.DescribeLabel(l)
-		data.Spread = d.IsNumbers() // rows without a label are a job's matter
+		data.Spread = d.IsNumbers() // jobs decide about rows without a label
 		labelled, err := h.readFrom(c, s, data, rows)
 		if err != nil {
 			return nil, nil, nil, err
@@ -247,23 +248,25 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 	return set, labels, merged, nil
 }
 
-// describe describes the columns of frozen rows that a dictionary does not describe: numbers without gaps.
+// describe describes the columns of frozen rows that a dictionary does not describe: numbers without
+// gaps.
 func (h Home) describe(c *Config, s Source, data job.Data, rows snapshot.Store) (prepare.Schema, error) {
 	set, err := h.readFrom(c, s, data, rows)
 	if err != nil {
 		return nil, err
 	}
 	schema := make(prepare.Schema, len(set.Columns))
-	for i, name := range slices.Sorted(slices.Values(set.Columns)) { // in whatever order the file has them
+	for i, name := range slices.Sorted(slices.Values(set.Columns)) { // in any order of the file
 		schema[i] = job.Undescribed(name)
 	}
 	return schema, schema.Check()
 }
 
-// described are the labels of a dictionary that the catalogue offers; all of these where no dictionary is written.
+// described returns the labels of a dictionary that the catalogue offers; all labels of the entry if no
+// dictionary is written.
 func (s Source) described(d *job.Dictionary) (list []job.LabelColumn) {
 	if d.IsNumbers() {
-		for _, name := range slices.Sorted(slices.Values(s.Label.columns())) { // in whatever order the entry has them
+		for _, name := range slices.Sorted(slices.Values(s.Label.columns())) { // in any order of the entry
 			list = append(list, job.LabelColumn{Name: name})
 		}
 		return list
@@ -276,7 +279,7 @@ func (s Source) described(d *job.Dictionary) (list []job.LabelColumn) {
 	return list
 }
 
-// offers lists which labels of a dictionary the catalogue offers.
+// offers lists the names of a dictionary's labels that the catalogue offers.
 func (s Source) offers(d *job.Dictionary) (names []string) {
 	for _, l := range s.described(d) {
 		names = append(names, l.Name)
@@ -284,7 +287,7 @@ func (s Source) offers(d *job.Dictionary) (names []string) {
 	return names
 }
 
-// dictionary finds an approved dictionary, or the one of tables for which none is written.
+// dictionary returns an approved dictionary, or the one of tables without a written one.
 func (h Home) dictionary(name, hash string) (*job.Dictionary, error) {
 	if numbers := job.OfNumbers(); hash == numbers.Hash() {
 		return numbers, nil
@@ -292,8 +295,8 @@ func (h Home) dictionary(name, hash string) (*job.Dictionary, error) {
 	return h.Dictionaries().Find(name, hash)
 }
 
-// copyRows reads a table to its end, as it is written, sorted by its ids. A file that no dictionary describes keeps
-// its order: so do the tables of a simulated job, with whose rows a result is compared.
+// copyRows reads a table to its end, as it is written, sorted by its ids. A file that no dictionary
+// describes keeps its order, like the tables of a simulated job, so that results can be compared.
 func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snapshot.Store) (err error) {
 	if s.Given() {
 		return live.Copy(ctx, to, live.Source{Origin: s.Origin, Folder: string(h), Mapping: s.mapping(), IDs: s.ID.Columns})
@@ -313,7 +316,7 @@ func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snap
 	return snapshot.Write(to, rows, s.ID.Columns)
 }
 
-// copyNumbers is copyRows of a table that is no text.
+// copyNumbers does the same for a table that is no text.
 func (h Home) copyNumbers(library catalogue.Library, s Source, to snapshot.Store) error {
 	label := job.NoLabel
 	if list := s.Label.columns(); len(list) > 0 {
@@ -326,7 +329,7 @@ func (h Home) copyNumbers(library catalogue.Library, s Source, to snapshot.Store
 	return snapshot.Write(to, dataset.RecordsOf(set, label, s.ID.name()), s.ID.Columns)
 }
 
-// readFrom reads frozen rows by a dictionary, all of its columns.
+// readFrom reads frozen rows by a dictionary, with all of its columns.
 func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) (*dataset.Set, error) {
 	columns, err := s.pick(data.Source, data, c.Name)
 	if err != nil {
@@ -338,7 +341,7 @@ func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) 
 	}
 	set, err := live.Table(from, t)
 	if err == nil && s.ID.IsZero() {
-		set.IDs = nil // a column may be called so, and nobody offered it
+		set.IDs = nil // a column may have the name of ids, but the entry does not offer it
 	}
 	return set, err
 }
@@ -346,8 +349,8 @@ func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) 
 // editionItem is the item of a job's snapshots that names its edition.
 const editionItem vault.Item = "edition"
 
-// editionOf returns the edition that a job sees: the newest when it was first asked for, whatever is made
-// while the job runs or its process begins again.
+// editionOf returns the edition that a job uses: the newest one at its first request, whatever is made
+// while the job runs or its process restarts.
 func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	b, err := k.artifacts.Get(k.job, editionItem)
 	if err == nil {
@@ -367,8 +370,8 @@ func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	return id, k.artifacts.Put(k.job, editionItem, []byte(newest.ID))
 }
 
-// mayCut refuses a job that holds later rows out by a bound that is none of the edition's: whoever is between
-// two bounds would be the difference of two jobs.
+// mayCut refuses a job that holds out later rows by a bound that the edition does not have: the
+// difference of two jobs would reveal who is between two bounds.
 func (h Home) mayCut(data job.Data, id job.ID) error {
 	if data.Test.Column == "" {
 		return nil
@@ -385,7 +388,7 @@ func (h Home) mayCut(data job.Data, id job.ID) error {
 	return fault.Public(fault.Forbiddenf("this home's edition of the table allows no job to hold out rows from %s on; its operator lists such bounds in the catalogue (cut_dates), and freezes the table", data.Test.From))
 }
 
-// dictionaryOf is the dictionary by which a job sees a table.
+// dictionaryOf returns the dictionary by which a job reads a table.
 func dictionaryOf(data job.Data) *job.Dictionary {
 	if data.Dictionary == nil {
 		return job.OfNumbers()
@@ -396,14 +399,14 @@ func dictionaryOf(data job.Data) *job.Dictionary {
 // heads reports whether the table is a file that names its columns.
 func (s Source) heads() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
 
-// smallTable is the number of rows from which on a table is not small, whoever has the rows and on whichever side of a
-// bound they are.
+// smallTable is the number of rows from which on a table is not small, whoever has the rows and on
+// whichever side of a bound they are.
 const smallTable = 4 * edition.Least
 
-// seesEdition reports whether a job sees an edition of a table. A job without a dictionary does where a file names its
-// columns, and the first such job has the first edition made. It sees the table itself if that is too small to be
-// frozen and never was: the limits of the policy hold then, and the ledger compares rows one by one. A table of many
-// rows and few patients, or of few rows after a bound, is not small.
+// seesEdition reports whether a job uses an edition of a table. A job without a dictionary does if a
+// file names its columns; the first such job makes the first edition. It uses the table itself if that
+// is too small to be frozen and never was: then the policy's limits apply, and the ledger compares rows
+// one by one. A table of many rows and few patients, or of few rows after a bound, is not small.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
 	if data.Dictionary != nil {
 		return true, nil
@@ -412,7 +415,7 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 		return false, nil
 	}
 	if sees, _, err = h.frozenAsNumbers(data.Source); sees || err != nil {
-		return sees, err // whoever freezes another table now is not waited for
+		return sees, err // does not wait while another table is frozen
 	}
 	err = h.alone(func() (err error) {
 		var ever bool
@@ -421,7 +424,7 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 		}
 		_, err = h.freeze(ctx, c, job.OfNumbers(), data.Source)
 		var few *edition.LackError
-		if errors.As(err, &few) { // which the list of editions says
+		if errors.As(err, &few) { // the list of editions shows it
 			sees = ever || few.Rows >= smallTable && (s.Group != "" || s.CutDates != nil)
 			return nil
 		}
@@ -438,7 +441,7 @@ func (h Home) frozenAsNumbers(table string) (numbers, ever bool, err error) {
 	return numbers, len(frozen) > 0, err
 }
 
-// loadEdition reads the edition that a job sees of a table, by its dictionary.
+// loadEdition reads the edition of a table that a job uses, by its dictionary.
 func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t method.Table, err error) {
 	id, err := h.editionOf(data, k)
 	if errors.Is(err, edition.ErrNone) {
@@ -460,7 +463,7 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 		t.Held, err = heldOut(artifacts, id, t.Set.X.Rows())
 	}
 	if errors.Is(err, vault.ErrNoRetained) {
-		return t, fmt.Errorf("the edition of %s that the job sees cannot be opened: its key is lost or erased; mercer edition erase takes it off the list", data.Source)
+		return t, fmt.Errorf("the edition of %s that the job uses cannot be opened: its key is lost or erased; mercer edition erase takes it off the list", data.Source)
 	}
 	if err != nil {
 		return t, err
@@ -469,12 +472,13 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 	return t, err
 }
 
-// errOtherReading is about an edition whose cells the catalogue's entry would have read otherwise than when the table
-// was frozen: two jobs would tell the difference.
-var errOtherReading = errors.New("the catalogue's entry has the table read otherwise than when it was frozen; put the entry back as it was, or freeze the table")
+// errOtherReading reports that the catalogue entry would read an edition's cells differently than when
+// the table was frozen: two jobs would reveal the difference.
+var errOtherReading = errors.New("the catalogue's entry reads the table differently than when it was frozen; put the entry back as it was, or freeze the table")
 
-// named describes an edition to a ledger: what the columns and the label that a job picks may tell beside earlier
-// ones. An edition that was taken off the list while a job sees it is none.
+// named describes an edition to a ledger: whether the columns and the label that a job chooses are
+// clear beside earlier editions. An edition that was removed from the list while a job uses it has no
+// description.
 func (h Home) named(s Source, id job.ID, data job.Data, set *dataset.Set) (method.Edition, error) {
 	list, err := h.Editions().List()
 	if err != nil {

@@ -1,19 +1,18 @@
-// Package daemon makes running processes of a home folder: it reads the
-// identity, the roster and the configuration, opens the vault and the
-// connection, and runs the coordinator or a party until it is told to stop.
+// Package daemon runs the coordinator or a party from a home folder: it reads the identity, the roster
+// and the configuration, opens the vault and the connection, and serves until it is stopped.
 //
 //	HOME/identity      the 32-byte seed of the process's keys, mode 0600
-//	HOME/split.key     a party's 32-byte key by which it holds rows out, mode 0600
+//	HOME/split.key     a party's 32-byte key that chooses the held-out rows, mode 0600
 //	HOME/member.yaml   its public half, for the roster
 //	HOME/config.yaml   name, addresses; for a party: catalogue and policy
 //	HOME/roster.yaml   the members of the federation
 //	HOME/approvals     rosters whose fingerprints the operator has compared
 //	HOME/vault         sessions and their journals
-//	HOME/retained states     what finished jobs left here, sealed under a key for each job
+//	HOME/keepsakes     retained state of finished jobs, sealed under a key for each job
 //	HOME/snapshots     rows of open jobs whose source can change, sealed under a key for each job
 //	HOME/dictionaries  data dictionaries that the operator has approved
 //	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
-//	HOME/releases      what jobs have let out of the data, for the operator to compare
+//	HOME/releases      the ledger of released data, for the operator to compare
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker
 //	HOME/control.sock  the operator's commands
@@ -52,10 +51,10 @@ type Home string
 
 func (h Home) path(name string) string { return filepath.Join(string(h), name) }
 
-// IdentityPath returns the file of the seed of the process's keys.
+// IdentityPath returns the file with the seed of the process's keys.
 func (h Home) IdentityPath() string { return h.path("identity") }
 
-// MemberPath returns the file of the public half of the identity.
+// MemberPath returns the file with the public half of the identity.
 func (h Home) MemberPath() string { return h.path("member.yaml") }
 
 // ConfigPath returns the file of the configuration.
@@ -64,20 +63,20 @@ func (h Home) ConfigPath() string { return h.path("config.yaml") }
 // RosterPath returns the file of the roster.
 func (h Home) RosterPath() string { return h.path("roster.yaml") }
 
-// Socket returns the Unix socket at which the operator's commands arrive.
+// Socket returns the Unix socket for the operator's commands.
 func (h Home) Socket() string { return h.path("control.sock") }
 
-// Releases is a party's ledger of what it has let out of its data.
+// Releases returns a party's ledger of released data.
 func (h Home) Releases() disclosure.Ledger { return disclosure.Ledger(h.path("releases")) }
 
-// Dictionaries are the data dictionaries that the operator has approved.
+// Dictionaries returns the data dictionaries that the operator has approved.
 func (h Home) Dictionaries() dictionary.Approvals {
 	return dictionary.Approvals(h.path("dictionaries"))
 }
 
 func (h Home) retained() string { return h.path("keepsakes") }
 
-// artifacts opens the remains of finished jobs, for a command beside the daemon.
+// artifacts opens the artifacts of finished jobs, for a command beside the daemon.
 func (h Home) artifacts() (*vault.Artifacts, error) {
 	id, err := identity.Load(h.IdentityPath())
 	if err != nil {
@@ -86,13 +85,13 @@ func (h Home) artifacts() (*vault.Artifacts, error) {
 	return vault.ReadArtifacts(h.retained(), id.KEMKey()), nil
 }
 
-// Jobs is the coordinator's folder of jobs.
+// Jobs returns the coordinator's folder of jobs.
 func (h Home) Jobs() string { return h.path("jobs") }
 
 func (h Home) approvals() roster.Approvals { return roster.Approvals(h.path("approvals")) }
 
-// Create makes a home with the configuration and an identity of the given
-// seed, and writes its member file.
+// Create makes a home with the configuration and an identity of the given seed, and writes its member
+// file.
 func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byte) (roster.Member, error) {
 	m, file, err := member(jobs, c, role, seed)
 	if err != nil {
@@ -109,13 +108,12 @@ func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byt
 		return m, err
 	}
 	if err := h.fill(c, role, file); err != nil {
-		return m, errors.Join(err, disk.Erase(h.IdentityPath())) // so that the next try finds no identity
+		return m, errors.Join(err, disk.Erase(h.IdentityPath())) // the next try must find no identity
 	}
 	return m, nil
 }
 
-// fill writes the files of a home beside its identity. After an error nothing of it is
-// left.
+// fill writes the files of a home beside its identity, and removes them after an error.
 func (h Home) fill(c *Config, role roster.Role, member []byte) error {
 	if err := c.save(h.ConfigPath(), role); err != nil {
 		return err
@@ -136,10 +134,10 @@ func (h Home) fill(c *Config, role roster.Role, member []byte) error {
 	return nil
 }
 
-// reserved is a name that job files keep for the coordinator.
+// reserved is a name that job files reserve for the coordinator.
 const reserved = "coordinator"
 
-// member finds out what the member file will hold, before anything is written.
+// member returns the content of the member file, before anything is written.
 func member(jobs *job.Reader, c *Config, role roster.Role, seed [32]byte) (roster.Member, []byte, error) {
 	m := roster.Member{Name: c.Name, Role: role}
 	if role == roster.Party && c.Name == reserved {
@@ -172,7 +170,7 @@ func (h Home) Join(jobs *job.Reader, r *roster.Roster) error {
 	return h.approvals().Approve(r.Hash())
 }
 
-// isIn checks that a roster holds this home's name with its identity.
+// isIn checks that a roster has this home's name with its identity.
 func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 	m, ok := r.Lookup(c.Name)
 	if !ok || m.Fingerprint() != shows(id, m).Fingerprint() {
@@ -181,15 +179,14 @@ func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 	return nil
 }
 
-// take keeps a second daemon out of the home until the file is closed. It
-// locks the identity, which every home has, so that a daemon that is refused
-// leaves nothing behind.
+// take keeps a second daemon out of the home until the file is closed. It locks the identity, which
+// every home has, so that a daemon that cannot start leaves nothing behind.
 func (h Home) take() (*os.File, error) {
 	if err := admin.Fits(h.Socket()); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if err := os.Chmod(string(h), 0o700); err != nil { // a folder that was there may have been open to others
-		if disk.Failed(err) { // which may pass: no fault of the configuration
+	if err := os.Chmod(string(h), 0o700); err != nil { // an older folder may be open to others
+		if disk.Failed(err) { // the disk may recover: no fault of the configuration
 			return nil, fmt.Errorf("%s cannot be written to: %w", h, err)
 		}
 		return nil, fault.BadInputf("%s cannot be closed to others: %w", h, err)
@@ -232,8 +229,7 @@ func (h Home) open(jobs *job.Reader) (*identity.Identity, *Config, error) {
 	return id, c, err
 }
 
-// members reads the roster and checks that the operator approved it and that
-// this home is in it.
+// members reads the roster and checks that the operator has approved it and that this home is in it.
 func (h Home) members(c *Config, id *identity.Identity) (*roster.Roster, error) {
 	r, err := roster.Load(h.RosterPath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -252,7 +248,7 @@ func (h Home) members(c *Config, id *identity.Identity) (*roster.Roster, error) 
 	return r, h.isIn(r, c, id)
 }
 
-// snapshots keep the rows of one job.
+// snapshots are the stored rows of one job.
 type snapshots struct {
 	artifacts *vault.Artifacts
 	job       job.ID
@@ -271,7 +267,7 @@ func (k snapshots) Open(name string) (io.ReadCloser, error) {
 // Remove implements [snapshot.Store].
 func (k snapshots) Remove(name string) error { return k.artifacts.Remove(k.job, vault.Item(name)) }
 
-// loadChanging reads a table whose source can change: from the job's snapshot, which it makes
+// loadChanging reads a table whose source can change from the job's snapshot. It makes the snapshot
 // first if there is none.
 func (h Home) loadChanging(ctx context.Context, k snapshot.Store, s Source, t prepare.Table) (*dataset.Set, error) {
 	t.Name = s.Name()
@@ -286,7 +282,7 @@ func (h Home) loadChanging(ctx context.Context, k snapshot.Store, s Source, t pr
 	return live.Table(k, t)
 }
 
-// keepTable keeps a table as CSV.
+// keepTable stores a table as CSV.
 func keepTable(e *vault.Artifacts, id job.ID, item vault.Item, table [][]string) error {
 	var b bytes.Buffer
 	if err := csv.NewWriter(&b).WriteAll(table); err != nil {
@@ -295,9 +291,9 @@ func keepTable(e *vault.Artifacts, id job.ID, item vault.Item, table [][]string)
 	return e.Put(id, item, b.Bytes())
 }
 
-// Left returns what a finished job left in a party's home: the order of its rows, as
-// CSV with one column, id, what it recommends to the party's person, as CSV with columns rank,
-// item and score, or what it notices about the party's table, as CSV with one column.
+// Left returns an artifact of a finished job in a party's home: the order of its rows, as CSV with one
+// column, id; its recommendations to the party's person, as CSV with columns rank, item and score; or
+// its notices about the party's table, as CSV with one column.
 func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 	id, err := job.ParseID(name)
 	if err != nil {
@@ -314,8 +310,7 @@ func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 	return b, err
 }
 
-// Judged returns the predictions of held-out rows that a finished job left in a party's home,
-// with their figures.
+// Judged returns a finished job's predictions of held-out rows in a party's home, with their figures.
 func (h Home) Judged(job string) (*method.Judged, error) {
 	b, err := h.Left(job, vault.Figures)
 	if err != nil {
@@ -324,7 +319,7 @@ func (h Home) Judged(job string) (*method.Judged, error) {
 	return decodeJudged(b)
 }
 
-// decodeJudged reads what keepJudged keeps.
+// decodeJudged reads what keepJudged stored.
 func decodeJudged(b []byte) (*method.Judged, error) {
 	own := &method.Judged{}
 	if err := json.Unmarshal(b, own); err != nil {
@@ -340,8 +335,7 @@ func decodeJudged(b []byte) (*method.Judged, error) {
 	return own, nil
 }
 
-// Alignment returns the ids of a finished job's rows in the order of the job,
-// held-out rows last.
+// Alignment returns the ids of a finished job's rows in the job's order, held-out rows last.
 func (h Home) Alignment(job string) (ids []string, err error) {
 	b, err := h.Left(job, vault.Alignment)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// The roster says whether the line between parties and coordinator is TLS: it is where the
-// coordinator has a TLS key there. Both ends have the same roster, so that nobody between
-// them can argue. Without the key the line does not leave the machine.
+// The roster decides whether the connection between parties and coordinator uses TLS: it does if the
+// roster has a TLS key of the coordinator. Both ends have the same roster, so nobody between them can
+// downgrade it. Without the key the connection stays on the machine.
 
-// shows returns the keys by which a member file, or a roster, names this process: with the
-// TLS key where it has one.
+// shows returns the keys that a member file, or a roster, has of this process: with the TLS key if it
+// has one.
 func shows(id *identity.Identity, in roster.Member) identity.Public {
 	if len(in.TLS) > 0 {
 		return id.PublicTLS()
@@ -26,8 +26,8 @@ func shows(id *identity.Identity, in roster.Member) identity.Public {
 	return id.Public()
 }
 
-// firstPublic returns the keys of a new member. A coordinator needs no TLS key if it says
-// that it listens for its own machine only.
+// firstPublic returns the keys of a new member. A coordinator needs no TLS key if its configuration
+// listens on its own machine only.
 func (c *Config) firstPublic(id *identity.Identity, role roster.Role) identity.Public {
 	host, _, err := splitAddress(c.Listen)
 	if role == roster.Party || c.Listen != "" && err == nil && nats.Loopback(host) {
@@ -59,7 +59,7 @@ func (h Home) AddTLSKey() (roster.Member, error) {
 	return m, disk.Replace(h.MemberPath(), b)
 }
 
-// mayListen refuses a port that other machines reach without TLS.
+// mayListen refuses a port that other machines can reach without TLS.
 func (h Home) mayListen(host string, members *roster.Roster) error {
 	if len(members.Coordinator().TLS) > 0 || nats.Loopback(host) {
 		return nil
@@ -68,7 +68,7 @@ func (h Home) mayListen(host string, members *roster.Roster) error {
 		host, h.RosterPath(), h)
 }
 
-// mayDial refuses a way to the coordinator that leads out of the machine without TLS.
+// mayDial refuses an address of the coordinator on another machine without TLS.
 func (h Home) mayDial(c *Config, members *roster.Roster) error {
 	at, err := nats.ParseAddress(c.Coordinator)
 	if err != nil {
@@ -82,12 +82,12 @@ func (h Home) mayDial(c *Config, members *roster.Roster) error {
 		c.Coordinator, h.RosterPath(), boss.Name)
 }
 
-// Line describes the way between the home's daemon and its peers, or returns the reason why
+// Line describes the connection between the home's daemon and its peers, or returns the reason why
 // there is none.
 func (h Home) Line(jobs *job.Reader) (string, error) {
 	c, err := h.Config(jobs)
 	if err != nil {
-		return "not known without a configuration", nil //nolint:nilerr // whoever reads the catalogue says why
+		return "not known without a configuration", nil //nolint:nilerr // the reader of the catalogue reports it
 	}
 	members, err := roster.Load(h.RosterPath())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,12 +10,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// roomPause is the time between two looks at a home that could not be written to.
+// roomPause is the time between two tries to write to a full home.
 const roomPause = 3 * time.Second
 
-// lives runs one life of a party after the other: one that ends since a session could not write
-// its journal is followed by the next once the home can be written to. A home that cannot be
-// written to from the beginning ends the process, as every other fault does.
+// lives runs a party again and again: if a party ends because a session could not write its journal,
+// the next one starts once the home can be written to. A home that cannot be written to from the
+// beginning ends the process, as every other fault does.
 func lives(ctx context.Context, log *slog.Logger, probe, life func() error) error {
 	for stalled := false; ; {
 		err := life()
@@ -23,7 +23,7 @@ func lives(ctx context.Context, log *slog.Logger, probe, life func() error) erro
 		if !stalled || !disk.Failed(err) || ctx.Err() != nil {
 			return err
 		}
-		log.Error("this party cannot write to its home; it goes on when there is room", "error", err)
+		log.Error("this party cannot write to its home; it continues when there is room", "error", err)
 		if !room(ctx, probe) {
 			return nil
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// OwnColumns are an entry's columns: a list of the names that jobs may use, or a map from the
-// file's own names to the federation's view of them.
+// OwnColumns are an entry's columns: a list of the names that jobs may use, or a map from the file's
+// own names to the federation's names.
 type OwnColumns struct {
 	Offered []string
 	Theirs  map[string]prepare.Theirs
@@ -37,11 +37,11 @@ func (c OwnColumns) MarshalYAML() (any, error) {
 	return c.Offered, nil
 }
 
-// IsZero reports whether nothing stands there.
+// IsZero reports whether there are no columns.
 func (c OwnColumns) IsZero() bool { return c.Offered == nil && c.Theirs == nil }
 
-// OwnID is an entry's rule for ids: the name of a column, or columns with the steps by which
-// ids of several parties become alike.
+// OwnID is an entry's rule for ids: the name of a column, or columns with the steps that make the ids
+// of several parties alike.
 type OwnID struct{ prepare.IDRule }
 
 // UnmarshalYAML reads a name or a map.
@@ -53,7 +53,7 @@ func (r *OwnID) UnmarshalYAML(n *yaml.Node) error {
 	return inPlace(n, &r.IDRule)
 }
 
-// MarshalYAML writes a name where the rule is one.
+// MarshalYAML writes a name if the rule is one.
 func (r OwnID) MarshalYAML() (any, error) {
 	if len(r.Columns) == 1 && r.Normalize == nil {
 		return r.Columns[0], nil
@@ -64,7 +64,7 @@ func (r OwnID) MarshalYAML() (any, error) {
 // IsZero reports whether there are no ids.
 func (r OwnID) IsZero() bool { return len(r.Columns) == 0 }
 
-// name returns the column by which jobs ask for the ids, "" for none.
+// name returns the column by which jobs refer to the ids, "" for none.
 func (r OwnID) name() string {
 	if r.IsZero() {
 		return ""
@@ -87,8 +87,8 @@ func (s Source) mapping() prepare.Mapping {
 	return prepare.Mapping{CSV: s.CSV, Columns: s.Columns.Theirs, Drop: s.Drop, Keep: s.Keep}
 }
 
-// typed reports whether the table is read cell by cell: for the schema of a job, or since its
-// file differs.
+// typed reports whether the table is read cell by cell: for the schema of a job, or because its file
+// differs from the federation's form.
 func (s Source) typed(d job.Data) bool {
 	m := s.mapping()
 	return d.Schema != nil || !m.Empty() || s.Group != "" || d.Test.Column != "" || len(s.ID.Columns) > 1 || s.ID.Normalize != nil
@@ -102,7 +102,7 @@ func (s Source) load(library catalogue.Library, c catalogue.Columns, d job.Data)
 	return library.Load(s.Path, c)
 }
 
-// table describes the entry to the reader of tables. The job has picked the columns.
+// table describes the entry to the reader of tables, with the columns that the job has chosen.
 func (s Source) table(c catalogue.Columns, d job.Data) prepare.Table {
 	t := prepare.Table{
 		Schema: d.Reads(), Mapping: s.mapping(), ID: s.ID.IDRule, Aside: c.Aside, Features: c.Features, Gaps: c.Gaps, Classes: c.Classes,
@@ -114,8 +114,8 @@ func (s Source) table(c catalogue.Columns, d job.Data) prepare.Table {
 	return t
 }
 
-// Table describes an entry of this home's catalogue to the reader of tables, for new rows that
-// are written likewise. Its schema is the job's matter.
+// Table describes an entry of this home's catalogue to the reader of tables, for new rows in the same
+// form. Its schema comes from the job.
 func (h Home) Table(jobs *job.Reader, name string) (prepare.Table, error) {
 	c, err := h.Config(jobs)
 	if err != nil {
@@ -128,7 +128,7 @@ func (h Home) Table(jobs *job.Reader, name string) (prepare.Table, error) {
 	return prepare.Table{Mapping: s.mapping(), ID: s.ID.IDRule}, nil
 }
 
-// called reports whether the federation calls the id's only column so.
+// called reports whether name is the federation's name of the id's only column.
 func (r OwnID) called(name string, c OwnColumns) bool {
 	return len(r.Columns) == 1 && c.Theirs[r.Columns[0]].As == name
 }

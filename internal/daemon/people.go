@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// by says in words what the people of a table are known by.
+// by says in words how the people of a table are identified.
 func (s Source) by() string {
 	if s.Group != "" {
 		return fmt.Sprintf("group %q", s.Group)
@@ -28,10 +28,10 @@ func (s Source) by() string {
 	return fmt.Sprintf("ids of %q, normalized by %q", s.ID.Columns, s.ID.Normalize)
 }
 
-// names are people as the table's ids are made, or its groups.
+// names returns people in the form of the table's ids, or of its groups.
 func (s Source) names(table string, people []string) ([]string, error) {
 	if s.ID.IsZero() && s.Group == "" {
-		return nil, fmt.Errorf("the catalogue's entry of %s names no id and no group, by which people are known; take the rows out of the table, and freeze it", table)
+		return nil, fmt.Errorf("the catalogue's entry of %s names no id and no group to identify people; remove the rows from the table, and freeze it", table)
 	}
 	if s.Group != "" {
 		return slices.Compact(slices.Sorted(slices.Values(people))), nil
@@ -52,7 +52,7 @@ func (s Source) names(table string, people []string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// people returns whom each row of a snapshot is about.
+// people returns the person of each row of a snapshot.
 func (s Source) people(table string, rows snapshot.Store) ([]string, error) {
 	from, err := snapshot.Read(rows)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s Source) people(table string, rows snapshot.Store) ([]string, error) {
 	return about, errors.Join(err, from.Close())
 }
 
-// known digests by what the people of a table are known.
+// known digests how the people of a table are identified.
 func (s Source) known(key dataset.SplitKey) string { return hexOf(digest(key, []byte(s.by()))) }
 
 // reading digests how the entry has rows read.
@@ -75,7 +75,7 @@ func (s Source) reading() (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// knownBy lists whom each row is about: a group, or else an id; nil where the table has neither.
+// knownBy returns the person of each row, a group or else an id; nil if the table has neither.
 func knownBy(set *dataset.Set) []string {
 	if set.Groups != nil {
 		return set.Groups
@@ -83,8 +83,9 @@ func knownBy(set *dataset.Set) []string {
 	return set.IDs
 }
 
-// cuts digests the people of an edition under a key of this home, and their cells. A person is a group, or
-// else an id. In a table with neither, each row is a person, known by its cells, and equal rows are numbered.
+// cuts digests the people of an edition, and their cells, under a key of this home. A person is a
+// group, or else an id. In a table with neither, each row is a person, identified by its cells; equal
+// rows are numbered.
 func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (edition.Cut, edition.Cells) {
 	if knownBy(set) != nil {
 		return placed(maps.Values(peopleIn(key, set, labels, held)))
@@ -96,7 +97,7 @@ func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int)
 	return edition.Ascending(cut), nil
 }
 
-// placed are the parts and the cells of people.
+// placed returns the parts and the cells of people.
 func placed(people iter.Seq[person]) (edition.Cut, edition.Cells) {
 	cut, cells := make(map[edition.Element]edition.Part), make(map[edition.Element]edition.Element)
 	for p := range people {
@@ -105,7 +106,7 @@ func placed(people iter.Seq[person]) (edition.Cut, edition.Cells) {
 	return edition.Ascending(cut), edition.Ascending(cells)
 }
 
-// person is somebody whom an edition has, by digests.
+// person is a person in an edition, as digests.
 type person struct {
 	id, cells edition.Element
 	rows      int
@@ -137,8 +138,8 @@ func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []
 	return people
 }
 
-// everybody lists whom the rows are about, with digests of each column's cells, of each label, and of all. Labels are
-// merged as sums have them.
+// everybody lists the people of the rows, with digests of each column's cells, of each label, and of
+// all. Labels are merged as in sums.
 func everybody(key dataset.SplitKey, set *dataset.Set, merged [][]string, held []int) []edition.Person {
 	out := marked(set.X.Rows(), held)
 	rows := make(map[edition.Element][]int)
@@ -181,7 +182,7 @@ func (d *valueDigests) of(b []byte) uint64 {
 	return v
 }
 
-// short is the part of a digest by which values are compared.
+// short returns the part of a digest by which values are compared.
 func short(e edition.Element) uint64 { return binary.LittleEndian.Uint64(e[:]) }
 
 // columns digests the cells of a person's rows in each column, in any order.
@@ -198,7 +199,7 @@ func (d *valueDigests) columns(f *prepare.Frame, places []int) []uint64 {
 	return list
 }
 
-// together digests digests in any order; one stands for itself.
+// together digests digests in any order; a single one stays as it is.
 func (d *valueDigests) together(list []uint64) uint64 {
 	if len(list) == 1 {
 		return list[0]
@@ -224,7 +225,7 @@ func (d *valueDigests) labels(merged [][]string, places []int) [][]uint64 {
 	return list
 }
 
-// rowElements returns whom each row is about: a person or, in a table without ids, the row by its cells.
+// rowElements returns the person of each row or, in a table without ids, the row by its cells.
 func rowElements(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
 	list := make([]edition.Element, set.X.Rows())
 	if known := knownBy(set); known != nil {
@@ -259,7 +260,7 @@ func cellDigests(key dataset.SplitKey, set *dataset.Set, labels [][]string) []ed
 	return rows
 }
 
-// digest is a name under a key of this home.
+// digest returns the digest of a name under a key of this home.
 func digest(key dataset.SplitKey, b []byte) (e edition.Element) {
 	mac := hmac.New(sha256.New, key[:])
 	mac.Write([]byte("mercer/v1/edition/"))

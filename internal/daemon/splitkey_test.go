@@ -72,7 +72,7 @@ func TestSplitKeyThatIsLost(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(string(h.Releases()), "sums-0123456789abcdef.released"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.splitKey(); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "put the key back from a backup") {
+	if _, err := h.splitKey(); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "restore the key from a backup") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(h.SplitKeyPath()); !errors.Is(err, fs.ErrNotExist) {

@@ -18,20 +18,21 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Trial counts rows, cells and people of a home's table as a dictionary reads it. It is for the operator alone.
+// Trial counts rows, cells and people of a home's table as a dictionary reads it. It is for the
+// operator alone.
 type Trial struct {
 	Table   string         // "" at a coordinator, which has none
 	Rows    int            // that take part in jobs
 	Left    int            // rows with a gap in a complete column
 	Outside []prepare.Rare // cells outside the range of their column
-	Rare    []prepare.Rare // training rows with a value that fewer than ten have
+	Rare    []prepare.Rare // training rows with a value that fewer than ten rows have
 	Former  string         // hash of the approved dictionary of that name and table, "" for none
-	Changes []string       // what the new one says otherwise, a line each
-	People  int            // who would be read otherwise than by the former one
+	Changes []string       // how the new one differs, a line each
+	People  int            // people whom the former one would read differently
 }
 
-// Try reads a home's table by a dictionary, and by the one of that name that is approved. The table may
-// be left out where the catalogue has one. A table that does not fit is an error.
+// Try reads a home's table by a dictionary, and by the approved dictionary of that name. The table may
+// be left out if the catalogue has one. A table that does not fit is an error.
 func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (*Trial, error) {
 	c, err := h.Config(jobs)
 	if err != nil {
@@ -57,7 +58,7 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	}
 	t.Former, t.Changes = former.Hash(), former.Changes(d)
 	then, _, err := h.readBy(ctx, c, former, table)
-	if err != nil { // the table has changed since, and nobody can say
+	if err != nil { // the table has changed since: everybody may differ
 		t.People = max(now.X.Rows(), 1)
 		return t, nil //nolint:nilerr // the new dictionary reads it
 	}
@@ -65,7 +66,7 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	return t, nil
 }
 
-// theTable returns the name of the table that is meant.
+// theTable returns the name of the table, which may be left out if there is only one.
 func (c *Config) theTable(name string) (string, error) {
 	names := slices.Sorted(maps.Keys(c.Data))
 	switch {
@@ -132,7 +133,7 @@ func (o *once) Open(name string) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// count counts what the operator should know of the table.
+// count counts what the operator should know about the table.
 func (t *Trial) count(set *dataset.Set, held []int) error {
 	f, is := set.X.(*prepare.Frame)
 	if !is {
@@ -153,8 +154,8 @@ func (t *Trial) count(set *dataset.Set, held []int) error {
 	return nil
 }
 
-// readOtherwise counts the people whom two readings of one table do not have alike, in the columns that
-// both have: by their ids, and without ids by their cells.
+// readOtherwise counts the people that two readings of one table read differently, in the columns of
+// both: by their ids, and without ids by their cells.
 func readOtherwise(then, now *dataset.Set) int {
 	var common []string
 	for _, name := range then.Columns {

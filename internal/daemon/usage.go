@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Usage returns the processor time that this process has used, in seconds of
-// user and system time, and its peak memory in bytes.
+// Usage returns the processor time that this process has used, in seconds of user and system time, and
+// its peak memory in bytes.
 func Usage() (cpuSeconds float64, peakRSS uint64) { return usage(unix.RUSAGE_SELF) }
 
-// UsageOfChildren returns the processor time of all processes that this one has
-// started and that have ended, and the peak memory of the largest of them.
+// UsageOfChildren returns the processor time of all ended child processes, and the peak memory of the
+// largest of them.
 func UsageOfChildren() (cpuSeconds float64, peakRSS uint64) { return usage(unix.RUSAGE_CHILDREN) }
 
 func usage(who int) (cpuSeconds float64, peakRSS uint64) {

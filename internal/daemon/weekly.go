@@ -12,10 +12,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// weekly is the word by which an entry of the catalogue has its table frozen each week.
+// weekly is the value of a catalogue entry's editions that has its table frozen each week.
 const weekly = "weekly"
 
-// freezer freezes tables each week. One that waits for company is tried again each day.
+// freezer freezes tables each week. It tries a table that lacks people again each day.
 type freezer struct {
 	Home
 	config *Config
@@ -24,7 +24,7 @@ type freezer struct {
 	tried  map[dictionary.Approval]string // the day of the last try
 }
 
-// run freezes what is due, at once and each hour, until ctx ends.
+// run freezes the tables that are due, at once and each hour, until ctx ends.
 func (f freezer) run(ctx context.Context) {
 	often := time.NewTicker(time.Hour)
 	defer often.Stop()
@@ -45,7 +45,7 @@ func (f freezer) freeze(ctx context.Context, now time.Time) {
 		f.log.Error("tables could not be frozen", "error", err)
 		return
 	}
-	for table := range f.config.Data { // which need no approval
+	for table := range f.config.Data { // they need no approval
 		numbers := job.OfNumbers()
 		approvals = append(approvals, dictionary.Approval{Name: numbers.Name, Hash: numbers.Hash(), Table: table})
 	}
@@ -65,8 +65,8 @@ func (f freezer) freeze(ctx context.Context, now time.Time) {
 	}
 }
 
-// due reports whether the newest edition is a week old. Without any the operator has erased it, and makes
-// the next one.
+// due reports whether the newest edition is a week old. If there is none, the operator has erased it,
+// and makes the next one.
 func (f freezer) due(o dictionary.Approval, now time.Time) (bool, error) {
 	newest, err := f.Editions().Newest(o.Table, o.Hash)
 	if errors.Is(err, edition.ErrNone) {
@@ -88,7 +88,7 @@ func (f freezer) next(ctx context.Context, o dictionary.Approval) error {
 	var few *edition.LackError
 	switch {
 	case errors.As(err, &few):
-		f.log.Info("a table waits for company before it is frozen anew", "table", o.Table, "dictionary", o.Name, "lack", few.Lack)
+		f.log.Info("a table is not frozen again until more people come, go or change", "table", o.Table, "dictionary", o.Name, "lack", few.Lack)
 		return nil
 	case err != nil:
 		return err

@@ -45,7 +45,7 @@ func TestWeeklyEditions(t *testing.T) {
 	s.Editions = weekly
 	c.Data["patients"] = s
 	on(6, 1, "")
-	on(7, 1, "a table waits for company")
+	on(7, 1, "a table is not frozen again")
 	h.put(t, "patients.csv", frozenTable(300))
 	on(7, 1, "") // tried today
 	on(8, 2, "froze a table")

@@ -18,15 +18,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Withdrawal counts who left a table for good, and lists the editions without them.
+// Withdrawal counts the people who were withdrawn from a table, and lists the editions without them.
 type Withdrawal struct {
-	People, Company int      // who left, and who went along
-	Absent          []string // of those who left, whom no edition has
+	People, Company int      // people named, and others withdrawn with them
+	Absent          []string // of the people named, those in no edition
 	Editions        []edition.Edition
-	Erased          []edition.Edition // that could not be made anew
+	Erased          []edition.Edition // editions that could not be made anew
 }
 
-// alone has a command or the daemon freeze tables, or take people out of them, beside nobody else who does.
+// alone lets one command or daemon at a time freeze tables, or withdraw people from them.
 func (h Home) alone(do func() error) (err error) {
 	if err := disk.MakeDir(h.editions()); err != nil {
 		return err
@@ -39,15 +39,15 @@ func (h Home) alone(do func() error) (err error) {
 	return do()
 }
 
-// Withdraw has people leave a table for good: no edition has them any more, and no later one will. Others,
-// drawn by the home's key, go along, so that nobody can tell by the editions before and after who left. What
-// a crash leaves undone is done when the command is given again. Names that neither the table nor an edition has
-// are refused.
+// Withdraw withdraws people from a table: no edition has them any more, and no later one will. Others,
+// chosen by the home's key, are withdrawn with them, so that nobody can tell by the editions before and
+// after who they were. Running the command again completes what a crash has left undone. Names that
+// neither the table nor an edition has are refused.
 func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
 	return h.withdrawOf(jobs, table, people, func(s Source, absent []string) error { return h.mustHave(ctx, s, table, absent) })
 }
 
-// WithdrawAhead is Withdraw of people who may not have come yet: then their rows never take part.
+// WithdrawAhead withdraws people who may not have come yet: their rows never take part.
 func (h Home) WithdrawAhead(jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
 	return h.withdrawOf(jobs, table, people, func(Source, []string) error { return nil })
 }
@@ -109,7 +109,7 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 	return done, h.Editions().EraseBut(table, keep)
 }
 
-// mustHave refuses names that the table does not have, but of those who have left before.
+// mustHave refuses names that the table does not have, except those withdrawn before.
 func (h Home) mustHave(ctx context.Context, s Source, table string, names []string) error {
 	left, err := h.Editions().Left(table, s.by())
 	if err != nil {
@@ -128,13 +128,13 @@ func (h Home) mustHave(ctx context.Context, s Source, table string, names []stri
 		return err
 	}
 	if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(about, name) }); len(names) > 0 {
-		return fmt.Errorf("neither table %s nor an edition of it has %s: nobody has left; look how the table writes the name, or say --absent to have somebody out before their rows come", table, dataset.Quote(strings.Join(names, ", ")))
+		return fmt.Errorf("neither table %s nor an edition of it has %s: nobody was withdrawn; check how the table writes the name, or use --absent to withdraw people before their rows come", table, dataset.Quote(strings.Join(names, ", ")))
 	}
 	return nil
 }
 
-// leave finds out who goes along with those who leave, and writes all of them down, before any edition is made
-// without them. It returns all.
+// leave finds out who is withdrawn together with the people named, and records all of them before any
+// edition is made without them. It returns all.
 func (h Home) leave(table string, s Source, frozen []newestEdition, names []string) (map[string]bool, error) {
 	left, err := h.Editions().Left(table, s.by())
 	if err != nil {
@@ -174,22 +174,23 @@ type newestEdition struct {
 	source  Source
 	key     dataset.SplitKey
 	rows    snapshots
-	labels  []string // that are offered
-	about   []string // whom the sealed rows are about, in their order
+	labels  []string // offered by the catalogue
+	about   []string // the people of the sealed rows, in their order
 	people  map[string]person
-	served  []served // the rows that the dictionary takes in
+	served  []served // the rows that the dictionary uses
 	columns []string
 	all     []edition.Person
 }
 
-// served is a row that a dictionary takes in.
+// served is a row that a dictionary uses.
 type served struct {
 	name string
 	held bool
 }
 
-// newest reads the newest editions of a table. It also returns those for revoked dictionaries that the catalogue's
-// entry as it is now cannot read: nobody can be taken out of them, and no job needs them.
+// newest reads the newest editions of a table. It also returns the editions for revoked dictionaries
+// that the catalogue's entry cannot read any more: nobody can be withdrawn from them, and no job needs
+// them.
 func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (all []newestEdition, lost []edition.Edition, err error) {
 	list, err := h.Editions().List()
 	if err != nil {
@@ -216,15 +217,15 @@ func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (a
 			continue
 		}
 		yes, unknown := h.Dictionaries().Approved(e.Dictionary, table)
-		if yes || unknown != nil || e.Dictionary == job.OfNumbers().Hash() { // which needs no approval
-			return nil, nil, errors.Join(fmt.Errorf("%w; or erase edition %d for %s (mercer edition erase), which nobody can be taken out of", err, e.Number, e.Name), unknown)
+		if yes || unknown != nil || e.Dictionary == job.OfNumbers().Hash() { // it needs no approval
+			return nil, nil, errors.Join(fmt.Errorf("%w; or erase edition %d for %s (mercer edition erase), from which nobody can be withdrawn", err, e.Number, e.Name), unknown)
 		}
 		lost = append(lost, e)
 	}
 	return all, lost, nil
 }
 
-// read finds out whom the edition has.
+// read reads the edition's people.
 func (f *newestEdition) read(h Home, c *Config) error {
 	d, err := h.dictionary(f.Name, f.Dictionary)
 	if err != nil {
@@ -255,7 +256,7 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	return err
 }
 
-// standing tells of all people whether the edition holds them out.
+// standing maps all people to whether the edition holds them out.
 func (f *newestEdition) standing() edition.Standing {
 	s := make(edition.Standing)
 	for _, p := range f.people {
@@ -264,8 +265,8 @@ func (f *newestEdition) standing() edition.Standing {
 	return s
 }
 
-// without makes the next edition, of the rows of those who stay: the zero edition if nobody does, and the
-// same if nobody leaves.
+// without makes the next edition from the rows of the people who stay: the zero edition if nobody does,
+// and the same if nobody is withdrawn.
 func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Edition, err error) {
 	next := edition.Draft{Edition: f.Edition, Known: f.source.known(f.key), Labels: f.labels}
 	next.Day, next.Lack, next.Training, next.HeldOut = time.Now().UTC().Format(time.DateOnly), 0, 0, 0
@@ -335,7 +336,7 @@ func (s *some) Next() (dataset.Record, error) {
 	}
 }
 
-// stayingRows are the rows of a table without those of people who have left it.
+// stayingRows returns the rows of a table without those of withdrawn people.
 func (h Home) stayingRows(s Source, table string, rows *once) (*once, error) {
 	left, err := h.Editions().Left(table, s.by())
 	if err != nil || left == nil {
@@ -353,7 +354,7 @@ func (h Home) stayingRows(s Source, table string, rows *once) (*once, error) {
 	return staying, copySome(staying, rows, keep)
 }
 
-// staying is a table without the rows of people who have left it.
+// staying returns a table without the rows of withdrawn people.
 func (h Home) staying(s Source, table string, set *dataset.Set) (*dataset.Set, error) {
 	left, err := h.Editions().Left(table, s.by())
 	if err != nil || left == nil {
